@@ -1,0 +1,1 @@
+"""What we know: values and pure functions. No I/O, no clock, no threads."""

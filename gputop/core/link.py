@@ -1,0 +1,35 @@
+"""The live end of a sampler, as the screen sees it: here, over ssh, from a tape or from a test."""
+
+from collections.abc import Callable
+from typing import Protocol, TypeAlias
+
+from msgspec import Struct
+
+from gputop.core.command import Command
+from gputop.core.sample import Frame
+
+
+class Down(Struct, frozen=True):
+    """The sampler is gone. ``retry_s``: seconds until it is started again; None if it will not be."""
+
+    reason: str
+    retry_s: float | None
+
+
+News: TypeAlias = Frame | Down
+
+
+class Link(Protocol):
+    """Where frames come from and commands go to."""
+
+    def open(self, receive: Callable[[News], None]) -> None:
+        """Start, and call ``receive`` for all that arrives, from a thread of its own."""
+        ...
+
+    def send(self, command: Command) -> None:
+        """Send a command. Never blocks and never raises; with the sampler down it is dropped."""
+        ...
+
+    def close(self) -> None:
+        """Let the sampler go. Never waits for a driver."""
+        ...

@@ -1,0 +1,125 @@
+"""A metric is the typed key of a reading together with everything that is known about it.
+
+The driver call is data here, so that the catalogue stays pure, a call shared by several metrics is made once, and a
+metric is one row in one file (`metrics.py`).
+"""
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from msgspec import Struct
+
+T = TypeVar("T")
+
+
+class Missing(str, Enum):
+    """Why there is no value. The text of a member is its name in JSON."""
+
+    UNSUPPORTED = "unsupported"
+    FORBIDDEN = "forbidden"
+    OUTDATED = "outdated"
+    LOST = "lost"
+    HUNG = "hung"
+    HIDDEN = "hidden"
+    FAULT = "fault"
+    NOT_YET = "not_yet"
+
+    @property
+    def text(self) -> str:
+        """Return the reason as a person would say it."""
+        return _TEXT[self]
+
+
+_TEXT = {
+    Missing.UNSUPPORTED: "not supported by this GPU or its mode",
+    Missing.FORBIDDEN: "no permission: needs root or the owner",
+    Missing.OUTDATED: "the driver is too old for this call",
+    Missing.LOST: "the GPU is lost: it fell off the bus or needs a reset",
+    Missing.HUNG: "the driver does not answer",
+    Missing.HIDDEN: "hidden: another PID namespace, or /proc mounted with hidepid",
+    Missing.FAULT: "the driver answered with an error or an impossible value",
+    Missing.NOT_YET: "not yet: needs a second reading",
+}
+
+
+class Unit(Enum):
+    """A base unit and the range of values that can be true; anything outside is a fault of the driver."""
+
+    NONE = ("", None, None)
+    COUNT = ("", 0, 2**63)
+    PERCENT = ("%", 0, 100)
+    FAN = ("%", 0, 200)  # of the design speed; a fan may run above it
+    BYTES = ("B", 0, 2**50)
+    BYTES_PER_S = ("B/s", 0, 2**44)
+    CELSIUS = ("°C", -60, 300)
+    WATTS = ("W", 0, 100_000)
+    JOULES = ("J", 0, 2**60)
+    HERTZ = ("Hz", 0, 100_000_000_000)
+    SECONDS = ("s", 0, 2**40)
+
+    def allows(self, value: object) -> bool:
+        """Say whether a value in this unit can be true; text always can."""
+        _, low, high = self.value
+        return low is None or not isinstance(value, (int, float)) or low <= value <= high
+
+
+def same(value: Any) -> Any:  # noqa: ANN401 - whatever the driver answers
+    """Return the driver's answer as it is."""
+    return value
+
+
+class NvmlCall(Struct, frozen=True):
+    """A driver call as data: ``to(answer)`` is the value, or None where the answer holds none."""
+
+    name: str
+    args: tuple[int, ...] = ()
+    to: Callable[[Any], Any] = same
+
+
+class Field(Struct, frozen=True):
+    """One entry of the batched nvmlDeviceGetFieldValues call."""
+
+    id: int
+    scope: int = 0
+    to: Callable[[Any], Any] = same
+
+
+class FieldRate(Struct, frozen=True):
+    """How fast a counter among the field values grows, in its unit per second, by the driver's own timestamps."""
+
+    id: int
+    scope: int = 0
+    to: Callable[[float], float] = same
+
+
+class Gpm(Struct, frozen=True):
+    """A profiling metric between two GPM samples (Hopper and newer)."""
+
+    id: int
+
+
+class Reading(Struct, frozen=True):
+    """An odd one: a function of this name in `machine/readings.py`."""
+
+    name: str
+
+
+Origin: TypeAlias = NvmlCall | Field | FieldRate | Gpm | Reading
+
+ONCE = float("inf")
+
+
+class Metric(Struct, Generic[T], frozen=True, kw_only=True):
+    """A row of the catalogue.
+
+    ``key`` is the name in JSON and carries the unit. ``origins`` are tried in turn until one is supported.
+    ``every_s`` is the shortest time between two readings; 0 reads with each sample, ``ONCE`` never again.
+    """
+
+    key: str
+    label: str
+    unit: Unit
+    origins: tuple[Origin, ...]
+    every_s: float = 0.0
+    help: str = ""

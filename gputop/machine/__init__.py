@@ -1,0 +1,1 @@
+"""How the box is read: alone knows pynvml and /proc."""

@@ -1,0 +1,1 @@
+"""Headless views of a frame: table, JSON, CSV."""

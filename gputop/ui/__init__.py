@@ -1,0 +1,1 @@
+"""The screen: alone knows textual and rich."""

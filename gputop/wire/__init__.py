@@ -1,0 +1,1 @@
+"""How frames and commands travel: lines of JSON on a pipe."""
