@@ -1,4 +1,4 @@
-"""THE COLUMNS of the process table, a row each: title, width, text, sort value, and which goes first when space ends."""
+"""THE COLUMNS of the process table, a row each: title, width, text, sort value, rank when space ends."""
 
 from collections.abc import Callable, Iterable
 from typing import Final, TypeAlias
