@@ -20,7 +20,7 @@ NOW = 1_800_000_000.0
 
 def gpu(index: int = 0, values: dict[Metric[Any], Any] | None = None, **fields: Any) -> Gpu:
     """Return a busy GPU; a `Missing` among ``values`` is an absent value with that reason."""
-    answers: dict[Metric[Any], Any] = {
+    usual: dict[Metric[Any], Any] = {
         GPU_UTILIZATION: 90,
         MEMORY_TOTAL: 80 * GIB,
         MEMORY_USED: 40 * GIB,
@@ -28,7 +28,8 @@ def gpu(index: int = 0, values: dict[Metric[Any], Any] | None = None, **fields: 
         TEMPERATURE_SLOWDOWN: 89,
         POWER_AVERAGE: 500.0,
         POWER_LIMIT: 700.0,
-    } | (values or {})
+    }
+    answers = usual | (values or {})
     given: dict[str, Any] = {
         "index": index,
         "uuid": f"GPU-{index:08d}",
