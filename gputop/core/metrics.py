@@ -255,7 +255,7 @@ CLOCK_VIDEO_MAX: Final[Metric[int]] = _row(
 )  # fmt: skip
 PSTATE: Final[Metric[int]] = _row(
     "performance_state", "P-state", Unit.COUNT,
-    NvmlCall("nvmlDeviceGetPerformanceState", to=lambda n: None if n == 32 else n), every_s=2,  # noqa: PLR2004 - 32: unknown
+    NvmlCall("nvmlDeviceGetPerformanceState", to=lambda n: None if n == 32 else n), every_s=2,
     help="0 is the fastest, 15 the slowest.",
 )  # fmt: skip
 EVENT_REASONS: Final[Metric[tuple[str, ...]]] = _row(

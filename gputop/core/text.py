@@ -49,7 +49,7 @@ def _harmless(character: str) -> str:
     code = ord(character)
     if code in _ESCAPES:
         return _ESCAPES[code]
-    if 0x80 <= code < 0xA0 or unicodedata.category(character) in _DROPPED:  # noqa: PLR2004 - the C1 control characters
+    if 0x80 <= code < 0xA0 or unicodedata.category(character) in _DROPPED:
         return "\ufffd"
     return character
 

@@ -14,9 +14,9 @@ def bytes_text(value: float | None) -> str:
     if value is None:
         return NOTHING
     power, number = 0, float(value)
-    while abs(number) >= 999.5 and power < len(_BINARY) - 1:  # noqa: PLR2004 - four digits do not fit the column
+    while abs(number) >= 999.5 and power < len(_BINARY) - 1:
         number, power = number / 1024, power + 1
-    digits = 0 if power == 0 or number >= 99.95 else 1  # noqa: PLR2004
+    digits = 0 if power == 0 or number >= 99.95 else 1
     return f"{number:.{digits}f}{_BINARY[power]}"
 
 
@@ -77,6 +77,6 @@ def _number_with_unit(value: float, unit: Unit) -> str:
         case Unit.HERTZ:
             return f"{value / 1e6:.0f}MHz"
         case Unit.JOULES:
-            return f"{value / 3.6e6:.2f}kWh" if value >= 36_000 else f"{value:.0f}J"  # noqa: PLR2004 - 0.01 kWh
+            return f"{value / 3.6e6:.2f}kWh" if value >= 36_000 else f"{value:.0f}J"
         case _:
             return f"{value:.0f}{unit.value[0]}"
