@@ -1,0 +1,72 @@
+"""Which GPUs there are, and what the driver says of itself."""
+
+from msgspec import Struct
+
+from gputop.core.metric import Missing
+from gputop.core.sample import DriverInfo
+from gputop.core.text import clean
+from gputop.machine.nvml import Driver, Handle
+
+Identity = tuple[str, str, str]  # uuid, name, PCI bus id
+
+
+class Box(Struct, frozen=True):
+    """The GPUs that the driver lists: index, handle, and identity; a GPU that is lost may not say who it is."""
+
+    driver: DriverInfo
+    gpus: tuple[tuple[int, Handle, Identity | Missing], ...] = ()
+
+    @property
+    def silent(self) -> tuple[int, ...]:
+        """Return the indices of the GPUs that do not say who they are."""
+        return tuple(index for index, _, identity in self.gpus if isinstance(identity, Missing))
+
+    @property
+    def named(self) -> tuple[tuple[int, Handle, Identity], ...]:
+        """Return the GPUs that do."""
+        return tuple((index, handle, who) for index, handle, who in self.gpus if not isinstance(who, Missing))
+
+
+def look(driver: Driver, simulated: str | None) -> Box:
+    """Ask the driver for all of it. May hang with the driver."""
+    count = driver.ask("nvmlDeviceGetCount")
+    handles = [
+        (index, driver.ask("nvmlDeviceGetHandleByIndex", index))
+        for index in range(count if isinstance(count, int) else 0)
+    ]
+    return Box(
+        driver=_about(driver, simulated),
+        gpus=tuple(
+            (index, handle, handle if isinstance(handle, Missing) else _identify(driver, handle))
+            for index, handle in handles
+        ),
+    )
+
+
+def _about(driver: Driver, simulated: str | None) -> DriverInfo:
+    version = driver.ask("nvmlSystemGetDriverVersion")
+    nvml = driver.ask("nvmlSystemGetNVMLVersion")
+    cuda = driver.ask("nvmlSystemGetCudaDriverVersion_v2")
+    answers = {"version": version, "nvml_version": nvml, "cuda_version": cuda}
+    return DriverInfo(
+        version=None if isinstance(version, Missing) else clean(version),
+        nvml_version=None if isinstance(nvml, Missing) else clean(nvml),
+        cuda_version=None if isinstance(cuda, Missing) else f"{cuda // 1000}.{cuda % 1000 // 10}",
+        simulated=simulated,
+        missing={name: answer for name, answer in answers.items() if isinstance(answer, Missing)},
+    )
+
+
+def _identify(driver: Driver, handle: Handle) -> Identity | Missing:
+    """Return uuid, name and PCI bus id of a GPU; a `Missing` where it does not even say its uuid."""
+    uuid = driver.ask("nvmlDeviceGetUUID", handle)
+    if isinstance(uuid, Missing):
+        return uuid
+    name = driver.ask("nvmlDeviceGetName", handle)
+    pci = driver.ask("nvmlDeviceGetPciInfo", handle)
+    bus_id = "" if isinstance(pci, Missing) else pci.busId
+    return clean(uuid), "" if isinstance(name, Missing) else clean(name), clean(_text(bus_id))
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode("ascii", "replace") if isinstance(value, bytes) else value

@@ -1,0 +1,45 @@
+"""Puts the machine's parts together: the real ones, or a simulated box under the same code."""
+
+import os
+
+from gputop.core.selection import Selection
+from gputop.machine.host import HostReader
+from gputop.machine.nvml import Driver
+from gputop.machine.processes import ProcessReader, resolve_user
+from gputop.machine.procfs import RealProc
+from gputop.machine.source import Limits, MachineSource
+
+
+def build(selection: Selection, interval_s: float, demo: str | None, *, is_once: bool) -> MachineSource:
+    """Return the source of samples; nothing is asked yet. ``is_once``: somebody waits for this one sample.
+
+    Raises ValueError when there is no simulated box of that name.
+    """
+    if demo is not None:
+        return _simulated(selection, interval_s, demo)
+    from gputop.machine.binding import Binding  # noqa: PLC0415 - 20 ms that a simulated box does not need
+
+    proc = RealProc()
+    return MachineSource(
+        Driver(Binding()),
+        HostReader(proc, os.uname().nodename),
+        ProcessReader(proc, resolve_user),
+        selection=selection,
+        interval_s=interval_s,
+        limits=Limits(patience_s=3.0 if is_once else 0.4),
+        watches_events=not is_once,
+    )
+
+
+def _simulated(selection: Selection, interval_s: float, name: str) -> MachineSource:
+    from gputop.machine.simulator import simulate  # noqa: PLC0415
+
+    box = simulate(name)
+    return MachineSource(
+        Driver(box.driver),
+        HostReader(box.proc, box.name),
+        ProcessReader(box.proc, box.users.get),
+        selection=selection,
+        interval_s=interval_s,
+        simulated=box.name,
+    )

@@ -1,0 +1,181 @@
+"""Everything that one GPU says in one reading: metrics, instances, and the processes on it."""
+
+from typing import Any, Final
+
+from msgspec import Struct
+
+from gputop.core.metric import Missing
+from gputop.core.metrics import MIG_MODE
+from gputop.core.sample import Gpu, GpuProcess, GpuState, Reasons
+from gputop.machine.gpus import GpuLostError, MetricReader
+from gputop.machine.instances import InstanceReader
+from gputop.machine.nvml import LASTING, Driver, Handle
+from gputop.machine.utilization import Shares, UtilizationReader
+
+_LISTS: Final = (
+    ("C", "nvmlDeviceGetComputeRunningProcesses"),
+    ("G", "nvmlDeviceGetGraphicsRunningProcesses"),
+    ("M", "nvmlDeviceGetMPSComputeRunningProcesses"),
+)
+_LAYOUT_EVERY_S: Final = 30.0
+_LOST_RETRY_S: Final = 5.0
+_MOST_PID: Final = 2**22
+_MIG_UTILIZATION: Final[Reasons] = dict.fromkeys(
+    ("sm_percent", "memory_percent", "encoder_percent", "decoder_percent"), Missing.UNSUPPORTED
+)
+
+Place = tuple[int, int | None, int | None]  # pid, GPU instance, compute instance
+
+
+class DeviceReading(Struct, frozen=True):
+    """A GPU, and the processes on it by pid."""
+
+    gpu: Gpu
+    uses: dict[int, tuple[GpuProcess, ...]]
+
+
+class DeviceReader:
+    """Reads one GPU. Lives in the GPU's own thread; the layout is looked at again when somebody sets `is_changed`."""
+
+    def __init__(self, driver: Driver, handle: Handle, index: int, identity: tuple[str, str, str]) -> None:
+        self.uuid, self._name, self._bus_id = identity
+        self.index = index
+        self.is_changed = True
+        self._driver = driver
+        self._retry_due: float | None = None
+        self._begin(handle)
+
+    def read(self, now: float, wall_s: float) -> DeviceReading:
+        """Read what is due. ``now`` is monotonic, ``wall_s`` since the epoch.
+
+        Where the driver lists no processes at all, ``gpu.missing["processes"]`` says why.
+        """
+        if self._retry_due is not None and not self._is_back(now):
+            return self._lost()
+        try:
+            metrics, missing = self._metrics.read(now)
+            self._follow_layout(metrics.get(MIG_MODE.key) is True, now)
+            instances = self._instances.read(now) if self._is_mig else ()
+            uses = self._uses(now)
+            if len(self._refused) == len(_LISTS):
+                missing["processes"] = self._refused[_LISTS[0][1]]
+            gpu = Gpu(**self._identity(), read_s=wall_s, metrics=metrics, missing=missing, instances=instances)
+            return DeviceReading(gpu, uses)
+        except GpuLostError:
+            self._retry_due = now + _LOST_RETRY_S
+            return self._lost()
+
+    def identified(self) -> Gpu:
+        """Return the GPU as it is known before it was read."""
+        return Gpu(**self._identity())
+
+    def _begin(self, handle: Handle) -> None:
+        self._handle = handle
+        self._metrics = MetricReader(self._driver, handle, self.index)
+        self._instances = InstanceReader(self._driver, handle)
+        self._utilization = UtilizationReader(self._driver, handle)
+        self._refused: Reasons = {}
+        self._is_mig: bool | None = None
+        self._layout_due = 0.0
+
+    def _lost(self) -> DeviceReading:
+        return DeviceReading(Gpu(**self._identity(), state=GpuState.LOST), {})
+
+    def _is_back(self, now: float) -> bool:
+        """Try a lost GPU again now and then, with a new handle: the old one is not to be used any more."""
+        if self._retry_due is not None and now < self._retry_due:
+            return False
+        self._retry_due = now + _LOST_RETRY_S
+        handle = self._driver.ask("nvmlDeviceGetHandleByUUID", self.uuid)
+        if isinstance(handle, Missing) or isinstance(self._driver.ask("nvmlDeviceGetUUID", handle), Missing):
+            return False
+        self._retry_due = None
+        self._begin(handle)
+        return True
+
+    def _identity(self) -> dict[str, Any]:
+        return {"index": self.index, "uuid": self.uuid, "name": self._name, "bus_id": self._bus_id}
+
+    def _follow_layout(self, is_mig: bool, now: float) -> None:  # noqa: FBT001
+        if is_mig is not self._is_mig:
+            if self._is_mig is not None:
+                self._metrics.forget()
+                self._utilization = UtilizationReader(self._driver, self._handle)
+            self._is_mig, self.is_changed = is_mig, True
+        if is_mig and (self.is_changed or now >= self._layout_due):
+            self.is_changed, self._layout_due = False, now + _LAYOUT_EVERY_S
+            self._instances.enumerate()
+
+    def _uses(self, now: float) -> dict[int, tuple[GpuProcess, ...]]:
+        handles = [device.handle for device in self._instances.devices] if self._is_mig else [self._handle]
+        found: dict[Place, tuple[str, int | None]] = {}
+        for kind, call in _LISTS:
+            if call not in self._refused:
+                for handle in handles:
+                    self._collect(kind, call, handle, found)
+        shares = _MIG_UTILIZATION if self._is_mig else self._shares({place[0] for place in found}, now)
+        uses: dict[int, tuple[GpuProcess, ...]] = {}
+        for place, (kind, memory) in found.items():
+            uses[place[0]] = (*uses.get(place[0], ()), self._use(place, kind, memory, shares))
+        return uses
+
+    def _collect(
+        self,
+        kind: str,
+        call: str,
+        handle: Handle,
+        found: dict[Place, tuple[str, int | None]],
+    ) -> None:
+        answer = self._driver.ask(call, handle)
+        if answer is Missing.LOST:
+            raise GpuLostError
+        if isinstance(answer, Missing):
+            if answer in LASTING:
+                self._refused[call] = answer
+            return
+        for pid, memory, gpu_instance, compute_instance in answer:
+            if not 0 < pid <= _MOST_PID:
+                continue  # garbage of a driver whose structure is another
+            place = (pid, gpu_instance, compute_instance)
+            before = found.get(place)
+            found[place] = (_joined(before[0], kind), before[1] or memory) if before else (kind, memory)
+
+    def _shares(self, pids: set[int], now: float) -> Reasons | tuple[float, dict[int, Shares]]:
+        answer = self._utilization.read(pids, now)
+        if answer is Missing.LOST:
+            raise GpuLostError
+        return dict.fromkeys(_MIG_UTILIZATION, answer) if isinstance(answer, Missing) else answer
+
+    def _use(
+        self, place: Place, kind: str, memory: int | None, shares: Reasons | tuple[float, dict[int, Shares]]
+    ) -> GpuProcess:
+        pid, gpu_instance, compute_instance = place
+        missing: Reasons = {} if memory is not None else {"memory_bytes": Missing.UNSUPPORTED}
+        values: dict[str, float] = {}
+        if isinstance(shares, dict):
+            missing |= shares
+        else:
+            window, by_pid = shares
+            sm, controller, encoder, decoder = by_pid.get(pid, (0.0, 0.0, 0.0, 0.0))
+            values = {
+                "sm_percent": sm,
+                "memory_percent": controller,
+                "encoder_percent": encoder,
+                "decoder_percent": decoder,
+                "window_s": window,
+            }
+        return GpuProcess(
+            gpu=self.uuid,
+            gpu_index=self.index,
+            type=kind,
+            memory_bytes=memory,
+            gpu_instance=gpu_instance,
+            compute_instance=compute_instance,
+            missing=missing,
+            **values,
+        )
+
+
+def _joined(first: str, second: str) -> str:
+    """Return the type of a process that stands in two lists."""
+    return "C+G" if {first, second} == {"C", "G"} else "M" if "M" in (first, second) else first

@@ -1,0 +1,93 @@
+"""The border to the driver: a question is answered by a value or by the reason why there is none; nothing is raised.
+
+`Driver` talks to functions of pynvml's names: those of `binding.py` on a real box, or a simulated driver's.
+"""
+
+from typing import Any, Final
+
+from gputop.core.metric import Missing
+
+Handle = Any  # what the driver knows a device by; only ever handed back to it
+
+NOT_FOUND: Final = 6
+DRIVER_NOT_LOADED: Final = 9
+LIBRARY_NOT_FOUND: Final = 12
+LIBRARY_MISMATCH: Final = 18
+
+# nvmlReturn_t of nvml.h; codes that are not here are a FAULT of this one reading
+_REASONS: Final = {
+    3: Missing.UNSUPPORTED,
+    4: Missing.FORBIDDEN,
+    13: Missing.OUTDATED,  # the library does not have this function
+    15: Missing.LOST,
+    16: Missing.LOST,  # reset required: nothing can be read until then
+    17: Missing.FORBIDDEN,  # the operating system or a cgroup blocks the device
+    21: Missing.NOT_YET,
+    25: Missing.OUTDATED,  # the library does not know this version of the structure
+    26: Missing.OUTDATED,  # deprecated and gone
+    27: Missing.NOT_YET,
+}
+LASTING: Final = frozenset({Missing.UNSUPPORTED, Missing.FORBIDDEN, Missing.OUTDATED})  # no use in asking again
+
+
+class NoDriverError(Exception):
+    """There is no driver to talk to. The text says what is missing and what to do."""
+
+
+def reason(code: int) -> Missing:
+    """Return what an NVML return code means for a value."""
+    return _REASONS.get(code, Missing.FAULT)
+
+
+class Driver:
+    """Asks a driver."""
+
+    def __init__(self, functions: Any) -> None:
+        self._functions = functions
+        self._error: type[Exception] = functions.NVMLError
+
+    def ask(self, name: str, *args: Any) -> Any:
+        """Return the answer of the function ``name``, or a `Missing`. Never raises for what the driver does."""
+        function = getattr(self._functions, name, None)
+        if function is None:
+            return Missing.OUTDATED  # the installed binding does not have it
+        try:
+            return function(*args)
+        except self._error as error:
+            return reason(_code(error))
+        except UnicodeDecodeError:
+            return Missing.FAULT  # the binding decodes strictly; a lost board answers garbage
+
+    def start(self) -> None:
+        """Initialise the driver library. May take seconds, or for ever on a sick box.
+
+        Raises `NoDriverError` with the remedy. There is no counterpart: the library must not be shut down while a
+        thread may be inside it, and the kernel cleans up anyway.
+        """
+        try:
+            self._functions.nvmlInit()
+        except self._error as error:
+            raise NoDriverError(_no_driver(_code(error))) from None
+
+
+def _code(error: Exception) -> int:
+    return int(getattr(error, "value", 999))
+
+
+def _no_driver(code: int) -> str:
+    if code == LIBRARY_NOT_FOUND:
+        return (
+            "no NVIDIA driver here: libnvidia-ml.so.1 was not found. "
+            "In a container, pass the GPUs in (docker run --gpus all)."
+        )
+    if code == DRIVER_NOT_LOADED:
+        return "the NVIDIA driver is installed but not loaded. Try: sudo modprobe nvidia; then: sudo dmesg | tail."
+    if code == LIBRARY_MISMATCH:
+        return (
+            "the NVIDIA driver was updated, but the old one is still loaded. "
+            "Reboot, or reload the nvidia kernel modules."
+        )
+    return (
+        f"the NVIDIA driver refuses to start ({reason(code).value}, NVML error {code}). "
+        "Try: nvidia-smi; sudo dmesg | tail."
+    )

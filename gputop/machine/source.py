@@ -1,0 +1,226 @@
+"""The machine as a `Source`: every GPU is read in a thread of its own, so that a sick one stops nobody else."""
+
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from gputop.core.metric import Missing
+from gputop.core.sample import DriverInfo, Gpu, GpuProcess, GpuState, Reasons, Sample
+from gputop.core.selection import Selection
+from gputop.machine.box import Box, Identity, look
+from gputop.machine.device import DeviceReader, DeviceReading
+from gputop.machine.events import EventWatcher
+from gputop.machine.host import HostReader
+from gputop.machine.nvml import Driver, Handle, NoDriverError
+from gputop.machine.processes import ProcessReader
+from gputop.machine.worker import Worker
+
+_COUNT_EVERY_S: Final = 30.0
+_LOST_RETRY_S: Final = 5.0
+
+
+class Limits(Struct, frozen=True):
+    """How long to wait. ``patience_s``: for stragglers in one sample; ``hung_s``: then a GPU is called hung."""
+
+    patience_s: float = 0.5
+    hung_s: float = 3.0
+
+
+class Slot:
+    """A GPU with the thread that reads it, and what it said last."""
+
+    def __init__(self, reader: DeviceReader, wall: Callable[[], float]) -> None:
+        self.reader = reader
+        self.worker = Worker(lambda now: reader.read(now, wall()), f"gpu {reader.index}")
+        self._last: DeviceReading | None = None
+
+    def finish(self, timeout_s: float, now: float, hung_s: float) -> DeviceReading:
+        """Return the reading that was asked for, or what is known without it."""
+        reading = self.worker.take(timeout_s)
+        if reading is not None and reading.gpu.state is GpuState.OK:
+            self._last = reading
+            return reading
+        last = self._last or DeviceReading(self.reader.identified(), {})
+        if reading is not None:
+            return _out_of_reach(reading.gpu, last, Missing.LOST)
+        busy_since = self.worker.busy_since
+        if busy_since is not None and now - busy_since >= hung_s:
+            return _out_of_reach(replace(last.gpu, state=GpuState.HUNG), last, Missing.HUNG)
+        return last
+
+
+class MachineSource:
+    """Samples of this machine. ``driver`` and ``proc`` may be simulated ones; `simulated` names them."""
+
+    def __init__(
+        self,
+        driver: Driver,
+        host: HostReader,
+        processes: ProcessReader,
+        *,
+        selection: Selection = Selection(),  # noqa: B008 - immutable
+        interval_s: float = 1.0,
+        limits: Limits = Limits(),  # noqa: B008
+        simulated: str | None = None,
+        watches_events: bool = True,
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self.interval_s = interval_s
+        self.limits = limits
+        self._driver = driver
+        self._host = host
+        self._processes = processes
+        self._selection = selection
+        self._simulated = simulated
+        self._watches_events = watches_events
+        self._clock = clock
+        self._wall = wall
+        self._box_worker: Worker[Box | NoDriverError] = Worker(self._look, "box")
+        self._box: Box | None = None
+        self._look_due = 0.0
+        self._is_started = False
+        self._events: EventWatcher | None = None
+        self._slots: dict[str, Slot] = {}
+
+    def open(self) -> None:
+        """Find the GPUs; wait no longer than until the driver counts as hung.
+
+        Raises `NoDriverError` with what is missing and what to do.
+        """
+        self._box_worker.ask(self._clock())
+        self._settle(self._box_worker.take(self.limits.hung_s))
+
+    def read(self) -> Sample:
+        """Take a sample. A GPU that does not answer in time is shown as it was, and then as hung."""
+        now, wall_s = self._clock(), self._wall()
+        self._follow_box(now)
+        for slot in self._slots.values():
+            slot.worker.ask(now)
+        host = self._host.read(now)
+        readings = self._finish(now)
+        uses: dict[int, tuple[GpuProcess, ...]] = {}
+        for reading in readings:
+            for pid, held in reading.uses.items():
+                uses[pid] = uses[pid] + held if pid in uses else held
+        processes = self._processes.read(uses, now, self._is_translated())
+        return Sample(
+            time_s=wall_s,
+            interval_s=self.interval_s,
+            driver=self._driver_info(),
+            host=host,
+            gpus=tuple(self._with_xids(reading.gpu) for reading in readings) + self._silent(),
+            processes=self._selection.processes(processes),
+        )
+
+    # --- GPUs ----------------------------------------------------------------------------------------------------
+    def _finish(self, now: float) -> list[DeviceReading]:
+        deadline = self._clock() + self.limits.patience_s
+        return [
+            slot.finish(deadline - self._clock() if self._may_wait(slot, now) else 0, self._clock(), self.limits.hung_s)
+            for slot in sorted(self._slots.values(), key=lambda slot: slot.reader.index)
+        ]
+
+    def _may_wait(self, slot: Slot, now: float) -> bool:
+        """Only a GPU that was asked just now is waited for; who was late before comes when it comes."""
+        return slot.worker.busy_since == now
+
+    def _with_xids(self, gpu: Gpu) -> Gpu:
+        xids = self._events.xids(gpu.uuid) if self._events else ()
+        return replace(gpu, xids=xids) if xids else gpu
+
+    def _silent(self) -> tuple[Gpu, ...]:
+        """Return the GPUs that do not even say who they are."""
+        known = {slot.reader.index for slot in self._slots.values()}
+        return tuple(
+            Gpu(index=index, uuid=f"unknown-{index}", name="", bus_id="", state=GpuState.LOST)
+            for index in (self._box.silent if self._box else ())
+            if index not in known and self._selection.wants_gpu(index, "", "")
+        )
+
+    # --- the box: runs in the box worker -------------------------------------------------------------------------
+    def _look(self, _: float) -> Box | NoDriverError:
+        if not self._is_started:
+            try:
+                self._driver.start()
+            except NoDriverError as error:
+                return error
+            self._is_started = True
+            if self._watches_events:
+                self._events = EventWatcher(self._driver, self._mark_changed, self._wall)
+        return look(self._driver, self._simulated)
+
+    def _mark_changed(self, uuid: str) -> None:
+        slot = self._slots.get(uuid)
+        if slot:
+            slot.reader.is_changed = True
+
+    # --- the box: runs where read() runs -------------------------------------------------------------------------
+    def _follow_box(self, now: float) -> None:
+        self._settle(self._box_worker.take(0))
+        if now >= self._look_due:
+            self._look_due = now + _COUNT_EVERY_S
+            self._box_worker.ask(now)
+
+    def _settle(self, found: Box | NoDriverError | None) -> None:
+        if isinstance(found, NoDriverError):
+            raise found
+        if found is None:
+            return
+        self._box = found
+        self._look_due = self._clock() + (_LOST_RETRY_S if found.silent else _COUNT_EVERY_S)
+        present = {identity[0] for _, _, identity in found.named} | {
+            slot.reader.uuid for slot in self._slots.values() if slot.reader.index in found.silent
+        }
+        for uuid in self._slots.keys() - present:
+            self._slots.pop(uuid).worker.stop()
+        for index, handle, identity in found.named:
+            self._meet(index, handle, identity)
+
+    def _meet(self, index: int, handle: Handle, identity: Identity) -> None:
+        uuid, _, bus_id = identity
+        if uuid in self._slots:
+            self._slots[uuid].reader.index = index
+        elif self._selection.wants_gpu(index, uuid, bus_id):
+            self._slots[uuid] = Slot(DeviceReader(self._driver, handle, index, identity), self._wall)
+            if self._events:
+                self._events.watch(handle)
+
+    def _driver_info(self) -> DriverInfo:
+        if self._box:
+            return self._box.driver
+        unknown: Reasons = dict.fromkeys(("version", "cuda_version", "nvml_version"), Missing.HUNG)
+        return DriverInfo(simulated=self._simulated, missing=unknown)
+
+    def _is_translated(self) -> bool:
+        """Say whether the driver gives pids of our PID namespace: since 535.113.01."""
+        version = self._driver_info().version
+        return version is None or _numbers(version) >= (535, 113, 1)
+
+
+def _out_of_reach(gpu: Gpu, last: DeviceReading, why: Missing) -> DeviceReading:
+    """Return a reading without values: all that was known before is missing for this reason."""
+    held = last.gpu
+    gpu = replace(
+        gpu,
+        read_s=held.read_s,
+        metrics=dict.fromkeys(held.metrics),
+        missing=dict.fromkeys(held.metrics, why),
+        instances=tuple(
+            replace(i, metrics=dict.fromkeys(i.metrics), missing=dict.fromkeys(i.metrics, why)) for i in held.instances
+        ),
+    )
+    return DeviceReading(gpu, {pid: tuple(_voided(use, why) for use in uses) for pid, uses in last.uses.items()})
+
+
+def _voided(use: GpuProcess, why: Missing) -> GpuProcess:
+    names = ("memory_bytes", "sm_percent", "memory_percent", "encoder_percent", "decoder_percent", "window_s")
+    absent: dict[str, Any] = dict.fromkeys(names)
+    return replace(use, **absent, missing=dict.fromkeys(names, why))
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".") if part.isdecimal())

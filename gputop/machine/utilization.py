@@ -1,0 +1,73 @@
+"""What each process did on a GPU, from the driver's samples: about 7 a second, each charged to one process."""
+
+from collections import deque
+from typing import Final
+
+from gputop.core.metric import Missing
+from gputop.machine.binding import UtilizationEntry
+from gputop.machine.nvml import LASTING, Driver, Handle
+
+_MOST: Final = 100  # percent; the driver also has entries of 37100
+_OLDEST_US: Final = 10_000_000  # the driver's ring holds 10 s
+_WINDOW_S: Final = 10.0
+
+Shares = tuple[float, float, float, float]  # SM, memory, encoder, decoder; percent
+_IDLE: Final[Shares] = (0.0, 0.0, 0.0, 0.0)
+
+
+class UtilizationReader:
+    """Means over the last 10 s, or of the last interval where only one process was active: then they are exact."""
+
+    def __init__(self, driver: Driver, handle: Handle) -> None:
+        self._driver = driver
+        self._handle = handle
+        self._since_us = 0
+        self._has_begun = False
+        self._refusal: Missing | None = None
+        self._ticks: deque[tuple[float, float, dict[int, UtilizationEntry]]] = deque()
+        self._before: float | None = None
+
+    def read(self, pids: set[int], now: float) -> Missing | tuple[float, dict[int, Shares]]:
+        """Return the window in seconds and the shares of the processes that did anything; the others did nothing."""
+        if self._refusal is not None:
+            return self._refusal
+        answer = self._driver.ask("nvmlDeviceGetProcessUtilization", self._handle, self._since_us)
+        if isinstance(answer, Missing):
+            self._refusal = answer if answer in LASTING else None
+            return answer
+        entries = self._accepted(answer, pids)
+        before, self._before = self._before, now
+        if before is None:
+            return Missing.NOT_YET  # the first answer averages over whatever the driver's buffer holds
+        self._ticks.append((now, now - before, entries))
+        while self._ticks[0][0] <= now - _WINDOW_S:
+            self._ticks.popleft()
+        return self._shares()
+
+    def _accepted(self, answer: list[UtilizationEntry], pids: set[int]) -> dict[int, UtilizationEntry]:
+        newest = max((entry[1] for entry in answer), default=0)
+        entries = {
+            entry[0]: entry
+            for entry in sorted(answer, key=lambda entry: entry[1])
+            if entry[0] in pids and max(entry[2:]) <= _MOST and entry[1] > max(self._since_us, newest - _OLDEST_US)
+        }
+        self._since_us = max(self._since_us, *(entry[1] for entry in entries.values()), 0)
+        return entries
+
+    def _shares(self) -> tuple[float, dict[int, Shares]]:
+        active = {pid for _, _, entries in self._ticks for pid in entries}
+        if len(active) <= 1:
+            _, length, entries = self._ticks[-1]
+            return length, {pid: _percent(entry) for pid, entry in entries.items()}
+        window = sum(length for _, length, _ in self._ticks)
+        sums = dict.fromkeys(active, _IDLE)
+        for _, length, entries in self._ticks:
+            weight = length / window
+            for pid, entry in entries.items():
+                a, b, c, d = sums[pid]
+                sums[pid] = (a + entry[2] * weight, b + entry[3] * weight, c + entry[4] * weight, d + entry[5] * weight)
+        return window, sums
+
+
+def _percent(entry: UtilizationEntry) -> Shares:
+    return float(entry[2]), float(entry[3]), float(entry[4]), float(entry[5])
