@@ -25,19 +25,19 @@ CLOCKS_EVENT_REASONS: Final = {
 }  # fmt: skip
 
 
-def _first(answer: Any) -> Any:  # noqa: ANN401
+def _first(answer: Any) -> Any:
     return answer[0]
 
 
-def _second(answer: Any) -> Any:  # noqa: ANN401
+def _second(answer: Any) -> Any:
     return answer[1]
 
 
-def _third(answer: Any) -> Any:  # noqa: ANN401
+def _third(answer: Any) -> Any:
     return answer[2]
 
 
-def _fourth(answer: Any) -> Any:  # noqa: ANN401
+def _fourth(answer: Any) -> Any:
     return answer[3]
 
 
@@ -116,11 +116,11 @@ MEMORY_UTILIZATION: Final[Metric[int]] = _row(
 )  # fmt: skip
 ENCODER_UTILIZATION: Final[Metric[int]] = _row(
     "encoder_utilization_percent", "Encoder", Unit.PERCENT,
-    NvmlCall("nvmlDeviceGetEncoderUtilization", to=_first), every_s=2, help="Video encoder (NVENC).",
+    NvmlCall("nvmlDeviceGetEncoderUtilization", to=_first), every_s=5, help="Video encoder (NVENC).",
 )  # fmt: skip
 DECODER_UTILIZATION: Final[Metric[int]] = _row(
     "decoder_utilization_percent", "Decoder", Unit.PERCENT,
-    NvmlCall("nvmlDeviceGetDecoderUtilization", to=_first), every_s=2, help="Video decoder (NVDEC).",
+    NvmlCall("nvmlDeviceGetDecoderUtilization", to=_first), every_s=5, help="Video decoder (NVDEC).",
 )  # fmt: skip
 JPEG_UTILIZATION: Final[Metric[int]] = _row(
     "jpeg_utilization_percent", "JPEG", Unit.PERCENT,
@@ -148,12 +148,12 @@ MEMORY_FREE: Final[Metric[int]] = _row(
 )  # fmt: skip
 BAR1_TOTAL: Final[Metric[int]] = _row(
     "bar1_total_bytes", "BAR1 total", Unit.BYTES,
-    NvmlCall("nvmlDeviceGetBAR1MemoryInfo", to=lambda info: info.bar1Total), every_s=5,
+    NvmlCall("nvmlDeviceGetBAR1MemoryInfo", to=lambda info: info.bar1Total), every_s=10,
     help="The window through which the CPU and other devices reach the frame buffer.",
 )  # fmt: skip
 BAR1_USED: Final[Metric[int]] = _row(
     "bar1_used_bytes", "BAR1 used", Unit.BYTES,
-    NvmlCall("nvmlDeviceGetBAR1MemoryInfo", to=lambda info: info.bar1Used), every_s=5,
+    NvmlCall("nvmlDeviceGetBAR1MemoryInfo", to=lambda info: info.bar1Used), every_s=10,
     help="Mapped part of the BAR1 window.",
 )  # fmt: skip
 
@@ -168,6 +168,7 @@ MEMORY_TEMPERATURE: Final[Metric[int]] = _row(
 )  # fmt: skip
 TEMPERATURE_MARGIN: Final[Metric[int]] = _row(
     "temperature_margin_c", "Margin", Unit.CELSIUS, NvmlCall("nvmlDeviceGetMarginTemperature"),
+    every_s=5,
     help="Degrees left until the board slows itself down.",
 )  # fmt: skip
 TEMPERATURE_SLOWDOWN: Final[Metric[int]] = _row(
@@ -230,11 +231,11 @@ CLOCK_MEMORY: Final[Metric[int]] = _row(
     help="Of the frame buffer.",
 )  # fmt: skip
 CLOCK_GRAPHICS: Final[Metric[int]] = _row(
-    "clock_graphics_hz", "Graphics clock", Unit.HERTZ, NvmlCall("nvmlDeviceGetClockInfo", (0,), to=_mega), every_s=5,
+    "clock_graphics_hz", "Graphics clock", Unit.HERTZ, NvmlCall("nvmlDeviceGetClockInfo", (0,), to=_mega), every_s=10,
     help="Of the graphics engine.",
 )  # fmt: skip
 CLOCK_VIDEO: Final[Metric[int]] = _row(
-    "clock_video_hz", "Video clock", Unit.HERTZ, NvmlCall("nvmlDeviceGetClockInfo", (3,), to=_mega), every_s=5,
+    "clock_video_hz", "Video clock", Unit.HERTZ, NvmlCall("nvmlDeviceGetClockInfo", (3,), to=_mega), every_s=10,
     help="Of the video engines.",
 )  # fmt: skip
 CLOCK_SM_MAX: Final[Metric[int]] = _row(
@@ -255,7 +256,7 @@ CLOCK_VIDEO_MAX: Final[Metric[int]] = _row(
 )  # fmt: skip
 PSTATE: Final[Metric[int]] = _row(
     "performance_state", "P-state", Unit.COUNT,
-    NvmlCall("nvmlDeviceGetPerformanceState", to=lambda n: None if n == 32 else n), every_s=2,
+    NvmlCall("nvmlDeviceGetPerformanceState", to=lambda n: None if n == 32 else n), every_s=5,
     help="0 is the fastest, 15 the slowest.",
 )  # fmt: skip
 EVENT_REASONS: Final[Metric[tuple[str, ...]]] = _row(
@@ -347,7 +348,7 @@ NVLINK_CRC: Final[Metric[int]] = _row(
 
 # --- memory health -----------------------------------------------------------------------------------------------
 ECC_ENABLED: Final[Metric[bool]] = _row(
-    "ecc_enabled", "ECC", Unit.NONE, NvmlCall("nvmlDeviceGetEccMode", to=lambda pair: bool(pair[0])), every_s=5,
+    "ecc_enabled", "ECC", Unit.NONE, NvmlCall("nvmlDeviceGetEccMode", to=lambda pair: bool(pair[0])), every_s=10,
     help="Whether errors of the memory are detected and corrected.",
 )  # fmt: skip
 ECC_VOLATILE_CORRECTED: Final[Metric[int]] = _row(
@@ -404,12 +405,12 @@ RECOVERY_ACTION: Final[Metric[str]] = _row(
 
 # --- modes -------------------------------------------------------------------------------------------------------
 PERSISTENCE: Final[Metric[bool]] = _row(
-    "persistence_mode", "Persistence", Unit.NONE, NvmlCall("nvmlDeviceGetPersistenceMode", to=_flag), every_s=5,
+    "persistence_mode", "Persistence", Unit.NONE, NvmlCall("nvmlDeviceGetPersistenceMode", to=_flag), every_s=10,
     help="Whether the driver stays loaded when nobody uses the GPU.",
 )  # fmt: skip
 COMPUTE_MODE: Final[Metric[str]] = _row(
     "compute_mode", "Compute mode", Unit.NONE,
-    NvmlCall("nvmlDeviceGetComputeMode", to=lambda n: COMPUTE_MODES.get(n, f"mode {n}")), every_s=5,
+    NvmlCall("nvmlDeviceGetComputeMode", to=lambda n: COMPUTE_MODES.get(n, f"mode {n}")), every_s=10,
     help="How many processes may use the GPU at a time.",
 )  # fmt: skip
 MIG_MODE: Final[Metric[bool]] = _row(

@@ -9,22 +9,15 @@ from gputop.core.metrics import MIG_MODE
 from gputop.core.sample import Gpu, GpuProcess, GpuState, Reasons
 from gputop.machine.gpus import GpuLostError, MetricReader
 from gputop.machine.instances import InstanceReader
-from gputop.machine.nvml import LASTING, Driver, Handle
+from gputop.machine.listing import Place, ProcessLister
+from gputop.machine.nvml import Driver, Handle
 from gputop.machine.utilization import Shares, UtilizationReader
 
-_LISTS: Final = (
-    ("C", "nvmlDeviceGetComputeRunningProcesses"),
-    ("G", "nvmlDeviceGetGraphicsRunningProcesses"),
-    ("M", "nvmlDeviceGetMPSComputeRunningProcesses"),
-)
 _LAYOUT_EVERY_S: Final = 30.0
 _LOST_RETRY_S: Final = 5.0
-_MOST_PID: Final = 2**22
 _MIG_UTILIZATION: Final[Reasons] = dict.fromkeys(
     ("sm_percent", "memory_percent", "encoder_percent", "decoder_percent"), Missing.UNSUPPORTED
 )
-
-Place = tuple[int, int | None, int | None]  # pid, GPU instance, compute instance
 
 
 class DeviceReading(Struct, frozen=True):
@@ -57,8 +50,8 @@ class DeviceReader:
             self._follow_layout(metrics.get(MIG_MODE.key) is True, now)
             instances = self._instances.read(now) if self._is_mig else ()
             uses = self._uses(now)
-            if len(self._refused) == len(_LISTS):
-                missing["processes"] = self._refused[_LISTS[0][1]]
+            if self._lister.refusal:
+                missing["processes"] = self._lister.refusal
             gpu = Gpu(**self._identity(), read_s=wall_s, metrics=metrics, missing=missing, instances=instances)
             return DeviceReading(gpu, uses)
         except GpuLostError:
@@ -74,7 +67,7 @@ class DeviceReader:
         self._metrics = MetricReader(self._driver, handle, self.index)
         self._instances = InstanceReader(self._driver, handle)
         self._utilization = UtilizationReader(self._driver, handle)
-        self._refused: Reasons = {}
+        self._lister = ProcessLister(self._driver)
         self._is_mig: bool | None = None
         self._layout_due = 0.0
 
@@ -108,37 +101,16 @@ class DeviceReader:
 
     def _uses(self, now: float) -> dict[int, tuple[GpuProcess, ...]]:
         handles = [device.handle for device in self._instances.devices] if self._is_mig else [self._handle]
-        found: dict[Place, tuple[str, int | None]] = {}
-        for kind, call in _LISTS:
-            if call not in self._refused:
-                for handle in handles:
-                    self._collect(kind, call, handle, found)
+        found = self._lister.read(handles)
+        if self._lister.refusal is Missing.LOST:
+            raise GpuLostError
+        if self._is_mig and self._lister.refusal is Missing.FAULT:
+            self.is_changed = True  # an instance was destroyed: its handle is no longer valid
         shares = _MIG_UTILIZATION if self._is_mig else self._shares({place[0] for place in found}, now)
         uses: dict[int, tuple[GpuProcess, ...]] = {}
         for place, (kind, memory) in found.items():
             uses[place[0]] = (*uses.get(place[0], ()), self._use(place, kind, memory, shares))
         return uses
-
-    def _collect(
-        self,
-        kind: str,
-        call: str,
-        handle: Handle,
-        found: dict[Place, tuple[str, int | None]],
-    ) -> None:
-        answer = self._driver.ask(call, handle)
-        if answer is Missing.LOST:
-            raise GpuLostError
-        if isinstance(answer, Missing):
-            if answer in LASTING:
-                self._refused[call] = answer
-            return
-        for pid, memory, gpu_instance, compute_instance in answer:
-            if not 0 < pid <= _MOST_PID:
-                continue  # garbage of a driver whose structure is another
-            place = (pid, gpu_instance, compute_instance)
-            before = found.get(place)
-            found[place] = (_joined(before[0], kind), before[1] or memory) if before else (kind, memory)
 
     def _shares(self, pids: set[int], now: float) -> Reasons | tuple[float, dict[int, Shares]]:
         answer = self._utilization.read(pids, now)
@@ -174,8 +146,3 @@ class DeviceReader:
             missing=missing,
             **values,
         )
-
-
-def _joined(first: str, second: str) -> str:
-    """Return the type of a process that stands in two lists."""
-    return "C+G" if {first, second} == {"C", "G"} else "M" if "M" in (first, second) else first
