@@ -1,0 +1,45 @@
+# make run    start gputop; on a simulated box where there is no NVIDIA driver
+# make test   every check: ruff, mypy, import contracts, tests
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+ARGS ?=
+
+.PHONY: run test check tests screenshots bench dist clean
+
+run: $(VENV)/installed
+	@$(BIN)/gputop snapshot --json --wait 0 >/dev/null 2>&1; \
+	if [ $$? -eq 3 ]; then exec $(BIN)/gputop --demo $(ARGS); else exec $(BIN)/gputop $(ARGS); fi
+
+test: check tests
+
+check: $(VENV)/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+tests: $(VENV)/installed-dev
+	$(BIN)/python -m pytest
+
+screenshots: $(VENV)/installed-dev
+	$(BIN)/python screenshots/draw.py
+
+bench: $(VENV)/installed-dev
+	$(BIN)/python bench/run.py $(ARGS)
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+# pip reads dependency groups since 25.1
+$(VENV)/installed-dev: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --group dev
+	@touch $@
+
+clean:
+	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
