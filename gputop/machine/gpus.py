@@ -12,6 +12,8 @@ from gputop.machine.nvml import LASTING, Driver, Handle, reason
 
 _STAGGER: Final = 0.13  # of an interval, per index: slow readings of many GPUs do not fall on the same second
 
+_ODD: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # an answer of another shape
+
 
 class GpuLostError(Exception):
     """The GPU does not answer any more: it fell off the bus or needs a reset."""
@@ -77,7 +79,10 @@ class MetricReader:
         gpm = self._gpm.read(ids, now) if ids else {}
         again = []
         for metric, origin in current:
-            value = self._value(metric, origin, fields, gpm)
+            try:
+                value = self._value(metric, origin, fields, gpm)
+            except _ODD:
+                value = Missing.FAULT
             if isinstance(value, Missing) and value in LASTING and self._drop(metric):
                 again.append(metric)
             else:
