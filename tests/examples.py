@@ -64,8 +64,9 @@ def process(pid: int = 4711, *indices: int, **fields: Any) -> HostProcess:
     return HostProcess(**given)
 
 
-def frame(gpus: int = 2, processes: tuple[HostProcess, ...] | None = None, **fields: Any) -> Frame:
-    """Return a frame of so many GPUs, with a process on each unless others are given."""
+def frame(gpus: int | tuple[Gpu, ...] = 2, processes: tuple[HostProcess, ...] | None = None, **fields: Any) -> Frame:
+    """Return a frame of so many GPUs, or of these, with a process on each unless others are given."""
+    held = tuple(gpu(i) for i in range(gpus)) if isinstance(gpus, int) else gpus
     given: dict[str, Any] = {
         "time_s": NOW,
         "interval_s": 1.0,
@@ -82,7 +83,7 @@ def frame(gpus: int = 2, processes: tuple[HostProcess, ...] | None = None, **fie
             swap_total_bytes=8 * GIB,
             swap_used_bytes=0,
         ),
-        "gpus": tuple(gpu(i) for i in range(gpus)),
-        "processes": tuple(process(4711 + i, i) for i in range(gpus)) if processes is None else processes,
+        "gpus": held,
+        "processes": tuple(process(4711 + g.index, g.index) for g in held) if processes is None else processes,
     } | fields
     return Frame(**given)

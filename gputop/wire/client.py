@@ -6,6 +6,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Final
 
 from gputop.core.command import Command
@@ -25,14 +26,14 @@ def sampler_command(arguments: Sequence[str]) -> list[str]:
 
 
 class Client:
-    """A `Link` to a sampler that is a child of this process."""
+    """A `Link` to a sampler that is a child of this process. ``child`` changes when it is started again."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self._command = command
         self._closing = threading.Event()
         self._receive: Callable[[News], None] | None = None
         self._log: deque[str] = deque(maxlen=20)
-        self._child = self._spawn()
+        self.child = self._spawn()
 
     def open(self, receive: Callable[[News], None]) -> None:
         """Hand on what arrives, from a thread of its own. The sampler has run since this object exists."""
@@ -42,7 +43,7 @@ class Client:
     def send(self, command: Command) -> None:
         """Send a command; with the sampler down it is dropped."""
         try:
-            pipe = self._child.stdin
+            pipe = self.child.stdin
             if pipe is not None:
                 os.write(pipe.fileno(), codec.encode(command))
         except (OSError, ValueError):
@@ -51,8 +52,8 @@ class Client:
     def close(self) -> None:
         """Close the pipes, which ends the sampler; it is not waited for, as it may hang in the driver."""
         self._closing.set()
-        if self._child.stdin is not None:
-            self._child.stdin.close()
+        if self.child.stdin is not None:
+            self.child.stdin.close()
 
     def _spawn(self) -> subprocess.Popen[bytes]:
         child = subprocess.Popen(
@@ -67,7 +68,7 @@ class Client:
             failures = 0 if self._hand_on() else failures + 1
             if self._closing.is_set():
                 return
-            status = self._child.wait()
+            status = self.child.wait()
             if status in _LASTING and failures == 1:
                 self._tell(Down(self._why(status), None))
                 return
@@ -75,19 +76,19 @@ class Client:
             self._tell(Down(self._why(status), pause_s))
             if self._closing.wait(pause_s):
                 return
-            self._child = self._spawn()
+            self.child = self._spawn()
 
     def _hand_on(self) -> bool:
         """Hand on frames until the pipe ends; say whether there was one."""
         is_alive = False
-        pipe = self._child.stdout
-        while pipe is not None and (line := pipe.readline()):
-            match codec.frame(line):
-                case Frame() as frame:
-                    is_alive = True
-                    self._tell(frame)
-                case codec.Problem(text=text):
-                    self._log.append(text)
+        with self.child.stdout or nullcontext(()) as lines:
+            for line in lines:
+                match codec.frame(line):
+                    case Frame() as frame:
+                        is_alive = True
+                        self._tell(frame)
+                    case codec.Problem(text=text):
+                        self._log.append(text)
         return is_alive
 
     def _tell(self, news: News) -> None:
@@ -95,8 +96,9 @@ class Client:
             self._receive(news)
 
     def _keep_log(self, child: subprocess.Popen[bytes]) -> None:
-        for line in child.stderr or ():
-            self._log.append(decode(line.rstrip()))
+        with child.stderr or nullcontext(()) as lines:
+            for line in lines:
+                self._log.append(decode(line.rstrip()))
 
     def _why(self, status: int) -> str:
         if self._log:

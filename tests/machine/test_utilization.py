@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+import pytest
 from fakes import FakeFunctions, NVMLError
 
 from gputop.core.metric import Missing
@@ -45,10 +46,11 @@ def test_several_processes_are_means_over_a_window_that_is_stated() -> None:
 
 def test_the_window_is_ten_seconds_at_the_most() -> None:
     answers: list[object] = [[(7, n * SECOND, 10, 0, 0, 0), (8, n * SECOND, 10, 0, 0, 0)] for n in range(1, 31)]
-    window, shares = read(answers, {7, 8})[-1]  # type: ignore[misc] # of the last second
+    last = read(answers, {7, 8})[-1]
 
-    assert window == 10.0
-    assert round(shares[7][0], 6) == 10.0
+    assert isinstance(last, tuple)
+    assert last[0] == 10.0
+    assert last[1][7][0] == pytest.approx(10.0)
 
 
 def test_garbage_is_left_out() -> None:

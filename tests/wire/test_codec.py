@@ -1,0 +1,64 @@
+"""Frames and commands as lines of JSON."""
+
+import pytest
+from examples import frame, gpu
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gputop.core.command import ReadNow, SetInterval
+from gputop.core.metric import Missing
+from gputop.core.metrics import EVENT_REASONS, FAN
+from gputop.core.sample import GpuState
+from gputop.wire import codec
+
+
+def test_a_frame_comes_back_as_it_was() -> None:
+    sent = frame(gpus=3)
+
+    assert codec.frame(codec.encode(sent)) == sent
+
+
+def test_a_missing_value_travels_as_null_with_its_reason() -> None:
+    line = codec.encode(frame((gpu(values={FAN: Missing.FORBIDDEN}),)))
+
+    assert b'"fan_percent":null' in line
+    assert b'"missing":{"fan_percent":"forbidden"}' in line
+
+
+def test_lists_states_and_reasons_keep_their_types() -> None:
+    sent = frame((gpu(values={EVENT_REASONS: ("power cap",)}, state=GpuState.LOST),))
+    received = codec.frame(codec.encode(sent))
+
+    assert not isinstance(received, codec.Problem)
+    assert received.gpus[0][EVENT_REASONS] == ("power cap",)
+    assert received.gpus[0].state is GpuState.LOST
+
+
+def test_fields_that_are_newer_than_this_gputop_are_ignored() -> None:
+    line = codec.encode(frame()).replace(b'{"time_s"', b'{"from_the_future":[1],"time_s"')
+
+    assert codec.frame(line) == frame()
+
+
+def test_a_newer_schema_is_refused_in_words() -> None:
+    line = codec.encode(frame()).replace(b'"schema_version":1', b'"schema_version":999')
+    problem = codec.frame(line)
+
+    assert isinstance(problem, codec.Problem)
+    assert "newer gputop" in problem.text
+
+
+@pytest.mark.parametrize("line", [b"", b"\n", b"{", b"[]", b"{}", b"\xff\xfe", b'{"time_s": "noon"}', b"null"])
+def test_a_line_that_is_not_a_frame_is_a_problem_and_no_crash(line: bytes) -> None:
+    assert isinstance(codec.frame(line), codec.Problem)
+
+
+@given(st.binary())
+def test_no_bytes_crash_the_codec(line: bytes) -> None:
+    assert isinstance(codec.frame(line), codec.Problem)
+    codec.command(line)
+
+
+@pytest.mark.parametrize("command", [SetInterval(0.5), ReadNow()])
+def test_a_command_comes_back_as_it_was(command: SetInterval | ReadNow) -> None:
+    assert codec.command(codec.encode(command)) == command
