@@ -28,5 +28,5 @@ class Monitor:
         self._sequence += 1
         return Frame(
             sequence=self._sequence,
-            **{name: getattr(sample, name) for name in sample.__struct_fields__},
+            **{name: getattr(sample, name) for name in Sample.__struct_fields__},
         )

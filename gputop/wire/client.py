@@ -52,6 +52,9 @@ class Client:
     def close(self) -> None:
         """Close the pipes, which ends the sampler; it is not waited for, as it may hang in the driver."""
         self._closing.set()
+        self._hang_up()
+
+    def _hang_up(self) -> None:
         if self.child.stdin is not None:
             self.child.stdin.close()
 
@@ -69,6 +72,7 @@ class Client:
             if self._closing.is_set():
                 return
             status = self.child.wait()
+            self._hang_up()
             if status in _LASTING and failures == 1:
                 self._tell(Down(self._why(status), None))
                 return
