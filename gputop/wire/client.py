@@ -17,6 +17,7 @@ from gputop.wire import codec
 
 _LASTING: Final = frozenset({2, 3})  # exit statuses that another try would not change: bad input, no driver
 _PAUSES_S: Final = (1.0, 2.0, 5.0, 10.0, 30.0)
+_LAST_WORDS_S: Final = 1.0
 _ENTRY: Final = "import sys; sys.path[:] = filter(None, sys.path); from gputop.__main__ import main; main()"
 
 
@@ -62,7 +63,8 @@ class Client:
         child = subprocess.Popen(
             self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
         )  # a session of its own: Ctrl-C and Ctrl-Z are meant for the screen
-        threading.Thread(target=self._keep_log, args=(child,), name="log", daemon=True).start()
+        self._logger = threading.Thread(target=self._keep_log, args=(child,), name="log", daemon=True)
+        self._logger.start()
         return child
 
     def _run(self) -> None:
@@ -72,6 +74,7 @@ class Client:
             if self._closing.is_set():
                 return
             status = self.child.wait()
+            self._logger.join(_LAST_WORDS_S)
             self._hang_up()
             if status in _LASTING and failures == 1:
                 self._tell(Down(self._why(status), None))
