@@ -1,0 +1,73 @@
+"""Numbers to rows of braille, or of plain ASCII, on a fixed scale: a steady load is a flat line."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+_LEFT: Final = (0x00, 0x40, 0x44, 0x46, 0x47)  # dots of the left half, filled from below
+_RIGHT: Final = (0x00, 0x80, 0xA0, 0xB0, 0xB8)
+_ASCII: Final = (" ", ".", ":", "|", "|")
+
+
+def samples_shown(width: int) -> int:
+    """Return how many samples a plot of so many cells shows."""
+    return 2 * width
+
+
+def area(
+    values: Sequence[float], top: float, size: tuple[int, int], *, count: int, is_ascii: bool = False
+) -> list[str]:
+    """Return the rows of a filled plot, upper row first, newest sample at the right.
+
+    ``size``: width and height in cells. ``top``: the value of the upper edge; the lower edge is 0. A NaN is blank; a
+    true 0 shows the lowest dot, so that nothing is not taken for zero. ``count``: how many samples there ever were:
+    pairs are kept together, so that with a new sample a picture changes in its last cell or moves by a whole cell.
+    """
+    width, height = size
+    odd = count % 2
+    levels = _levels(values[-(2 * width - odd) :], top, 4 * height)
+    blank = 2 * width - odd - len(levels)
+    levels = [0] * blank + levels + [0] * odd
+    table = _cells(height, is_ascii)
+    columns = [table[pair] for pair in zip(levels[::2], levels[1::2], strict=True)]
+    return ["".join(row) for row in zip(*columns, strict=True)] if columns else [""] * height
+
+
+def bar(percent: float | None, width: int) -> tuple[str, str]:
+    """Return the filled part of a bar and its rest, in steps of half a cell."""
+    if percent is None:
+        return "", "─" * width
+    halves = round(max(0.0, min(100.0, percent)) * width / 50)
+    if percent > 0:
+        halves = max(1, halves)
+    filled = "━" * (halves // 2) + "╸" * (halves % 2)
+    return filled, "─" * (width - len(filled))
+
+
+def _levels(values: Sequence[float], top: float, most: int) -> list[int]:
+    """Return the height of each sample in dots, 1 to ``most``; 0 for a gap."""
+    if not top > 0:
+        return [0] * len(values)
+    scale = most / top
+    found = []
+    for value in values:
+        if value != value:  # noqa: PLR0124 - only NaN differs from itself
+            found.append(0)
+        else:
+            found.append(min(most, max(1, int(value * scale + 0.5))))
+    return found
+
+
+@lru_cache(maxsize=64)
+def _cells(height: int, is_ascii: bool) -> dict[tuple[int, int], tuple[str, ...]]:  # noqa: FBT001
+    """Return the column of cells, upper one first, for each pair of levels."""
+    levels = range(4 * height + 1)
+    return {(a, b): _column(a, b, height, is_ascii=is_ascii) for a in levels for b in levels}
+
+
+def _column(left: int, right: int, height: int, *, is_ascii: bool) -> tuple[str, ...]:
+    cells = []
+    for row in range(height - 1, -1, -1):
+        a, b = (min(4, max(0, level - 4 * row)) for level in (left, right))
+        cells.append(_ASCII[max(a, b)] if is_ascii else chr(0x2800 + _LEFT[a] + _RIGHT[b]))
+    return tuple(cells)

@@ -1,0 +1,185 @@
+"""THE KEYS, a row each: bindings, footer, palette and help page all follow from this table."""
+
+from typing import Final
+
+from msgspec import Struct
+from textual.binding import Binding
+
+
+class Action(Struct, frozen=True, kw_only=True):
+    """What a key does. ``run``: Textual's action; ``{key}`` in it stands for the key that was pressed.
+
+    ``footer``: a short label, where the footer shows it. ``in_palette``: whether it can be run by name.
+    """
+
+    id: str
+    keys: tuple[str, ...]
+    run: str
+    label: str
+    help: str
+    group: str
+    footer: str = ""
+    in_palette: bool = True
+
+
+GENERAL, VIEW, SORT, MOVE = "General", "What is shown", "Sort", "Move"
+
+ACTIONS: Final = (
+    Action(
+        id="help", keys=("f1", "h", "question_mark"), run="help", label="Help", group=GENERAL, footer="Help",
+        help="This page.",
+    ),
+    Action(
+        id="detail", keys=("i", "enter"), run="detail", label="GPU in detail", group=VIEW, footer="Detail",
+        help="Every metric of the GPU that is looked at, with the reason where there is no value.",
+    ),
+    Action(
+        id="density", keys=("g",), run="density", label="GPU panel size", group=VIEW, footer="Size",
+        help="GPUs as they fit, in one line each, or as cards with plots.",
+    ),
+    Action(
+        id="meters", keys=("m",), run="meters", label="Host panel", group=VIEW, footer="Host",
+        help="Show or hide the machine around the GPUs.",
+    ),
+    Action(
+        id="focus-gpu", keys=tuple("0123456789"), run="focus_gpu({key})", label="Only this GPU", group=VIEW,
+        help="Look at one GPU and its processes; the same key again, or Esc, shows all.", in_palette=False,
+    ),
+    Action(
+        id="sort-chord", keys=("o",), run="sort_chord", label="Sort by…", group=SORT, footer="Sort",
+        help="Then a letter: n GPU, p PID, u user, g GPU memory, s SM, b memory bandwidth, c CPU, m host memory, "
+        "t time. A capital turns the order round.", in_palette=False,
+    ),
+    Action(
+        id="invert", keys=("I",), run="invert", label="Invert the order", group=SORT, footer="Invert",
+        help="Sort the other way round. So does a click on the title.",
+    ),
+    Action(
+        id="pause", keys=("Z",), run="pause", label="Pause", group=VIEW, footer="Pause",
+        help="Hold the picture; readings go on.",
+    ),
+    Action(
+        id="slower", keys=("plus",), run="interval(1)", label="Longer interval", group=GENERAL,
+        help="Read less often: 0.25, 0.5, 1, 2, 5 or 10 s.", footer="Slower",
+    ),
+    Action(
+        id="faster", keys=("minus",), run="interval(-1)", label="Shorter interval", group=GENERAL,
+        help="Read more often.", footer="Faster",
+    ),
+    Action(
+        id="palette", keys=("colon", "ctrl+p"), run="command_palette", label="Palette", group=GENERAL,
+        footer="Palette", help="Find what can be done by its name.", in_palette=False,
+    ),
+    Action(
+        id="quit", keys=("q", "f10", "ctrl+c"), run="quit", label="Quit", group=GENERAL, footer="Quit",
+        help="Leave at once. Ctrl-C never signals a process.",
+    ),
+    Action(
+        id="back", keys=("escape",), run="step_back", label="Back", group=GENERAL,
+        help="One step back: chord, cursor, GPU. Never quits.", in_palette=False,
+    ),
+    Action(
+        id="redraw", keys=("ctrl+l",), run="redraw", label="Redraw", group=GENERAL,
+        help="Paint the whole screen again.",
+    ),
+    Action(
+        id="read-now", keys=("ctrl+r",), run="read_now", label="Read now", group=GENERAL,
+        help="Take a sample at once.",
+    ),
+    Action(
+        id="theme", keys=("ctrl+t",), run="next_theme", label="Next theme", group=GENERAL,
+        help="Dark, light, high contrast, monochrome, 16 colours.",
+    ),
+    Action(
+        id="sort-cpu", keys=("P",), run="sort('cpu')", label="Sort by CPU", group=SORT, help="By CPU time.",
+    ),
+    Action(
+        id="sort-memory", keys=("M",), run="sort('memory')", label="Sort by host memory", group=SORT,
+        help="By host memory.",
+    ),
+    Action(id="sort-pid", keys=("N",), run="sort('pid')", label="Sort by PID", group=SORT, help="By process number."),
+    Action(id="sort-time", keys=("T",), run="sort('time')", label="Sort by time", group=SORT, help="By run time."),
+    Action(
+        id="sort-gpu-memory", keys=("G",), run="sort('gpu_memory')", label="Sort by GPU memory", group=SORT,
+        help="By GPU memory.",
+    ),
+    Action(
+        id="sort-before", keys=("comma", "less_than_sign"), run="sort_beside(-1)", label="Sort by the column before",
+        group=SORT, help="Sort by the column to the left.",
+    ),
+    Action(
+        id="sort-next", keys=("full_stop", "greater_than_sign"), run="sort_beside(1)", label="Sort by the next column",
+        group=SORT, help="Sort by the column to the right.",
+    ),
+    Action(
+        id="up", keys=("up", "alt+k"), run="move(-1)", label="Up", group=MOVE, help="Previous process.",
+        in_palette=False,
+    ),
+    Action(
+        id="down", keys=("down", "alt+j"), run="move(1)", label="Down", group=MOVE, help="Next process.",
+        in_palette=False,
+    ),
+    Action(
+        id="page-up", keys=("pageup",), run="move_page(-1)", label="Page up", group=MOVE, help="A page up.",
+        in_palette=False,
+    ),
+    Action(
+        id="page-down", keys=("pagedown",), run="move_page(1)", label="Page down", group=MOVE, help="A page down.",
+        in_palette=False,
+    ),
+    Action(id="home", keys=("home",), run="move_to_end(0)", label="First", group=MOVE, help="First process.", in_palette=False),
+    Action(id="end", keys=("end",), run="move_to_end(1)", label="Last", group=MOVE, help="Last process.", in_palette=False),
+    Action(
+        id="left", keys=("left", "alt+h"), run="scroll_command(-8)", label="Left", group=MOVE,
+        help="Scroll the command lines.", in_palette=False,
+    ),
+    Action(
+        id="right", keys=("right", "alt+l"), run="scroll_command(8)", label="Right", group=MOVE,
+        help="Scroll the command lines.", in_palette=False,
+    ),
+    Action(
+        id="line-start", keys=("ctrl+a", "circumflex_accent"), run="scroll_command(-9999)", label="Line start",
+        group=MOVE, help="Begin of the command lines.", in_palette=False,
+    ),
+    Action(
+        id="line-end", keys=("ctrl+e", "dollar_sign"), run="scroll_command(9999)", label="Line end", group=MOVE,
+        help="End of the longest command line.", in_palette=False,
+    ),
+)  # fmt: skip
+CHORD: Final = {
+    "n": "gpu", "p": "pid", "u": "user", "g": "gpu_memory", "s": "sm", "b": "memory_utilization", "c": "cpu",
+    "m": "memory", "t": "time",
+}  # fmt: skip
+_NAMES: Final = {
+    "question_mark": "?", "plus": "+", "minus": "-", "colon": ":", "comma": ",", "full_stop": ".",
+    "less_than_sign": "<", "greater_than_sign": ">", "circumflex_accent": "^", "dollar_sign": "$", "escape": "Esc",
+    "enter": "Enter", "up": "↑", "down": "↓", "left": "←", "right": "→", "pageup": "PgUp", "pagedown": "PgDn",
+    "home": "Home", "end": "End",
+}  # fmt: skip
+
+
+def bindings() -> list[Binding]:
+    """Return a binding for each key. Ctrl-C comes before everything else: it always quits."""
+    return [
+        Binding(
+            key, action.run.format(key=key), action.label, id=f"{action.id}.{key}", show=False, priority=key == "ctrl+c"
+        )
+        for action in ACTIONS
+        for key in action.keys
+    ]
+
+
+def key_name(key: str) -> str:
+    """Return a key as it is printed on a keyboard."""
+    if key.startswith("ctrl+"):
+        return "Ctrl-" + key[5:].upper()
+    if key.startswith("alt+"):
+        return "Alt-" + key[4:]
+    return _NAMES.get(key) or (key.upper() if len(key) > 1 else key)
+
+
+def keys_text(action: Action) -> str:
+    """Return all keys of an action."""
+    if action.id == "focus-gpu":
+        return "0-9"
+    return " ".join(key_name(key) for key in action.keys)

@@ -1,0 +1,250 @@
+"""The screen's switchboard: frames come in through the link, commands go out through it, panels draw the view."""
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar, Final
+
+from msgspec.structs import replace
+from textual.app import App, SystemCommand
+from textual.binding import BindingType
+from textual.screen import Screen
+
+from gputop.core.columns import COLUMNS
+from gputop.core.command import ReadNow, SetInterval
+from gputop.core.history import History
+from gputop.core.link import Down, Link, News
+from gputop.core.sample import Frame, Gpu, GpuState
+from gputop.ui import theme
+from gputop.ui.actions import ACTIONS, bindings
+from gputop.ui.colourless import Colourless
+from gputop.ui.messages import FrameArrived, LinkWentDown
+from gputop.ui.options import Density, ViewOptions
+from gputop.ui.panels.gpus import GpuPanel
+from gputop.ui.screens.gpu import GpuScreen
+from gputop.ui.screens.help import HelpScreen
+from gputop.ui.screens.main import MainScreen
+from gputop.ui.view import PLOTTED, View
+
+INTERVALS: Final = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
+_LATE: Final = 2.0  # a frame is late after so many intervals
+
+
+class GputopApp(App[None]):
+    """Shows what a link delivers. ``clock``: seconds that only grow, for the age of frames."""
+
+    CSS_PATH = "gputop.tcss"
+    TITLE = "gputop"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
+    ENABLE_COMMAND_PALETTE = True
+
+    def __init__(self, link: Link, options: ViewOptions, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self.options = options
+        self._link = link
+        self._clock = clock
+        self._known: dict[str, Gpu] = {}
+        self._newest: Frame | None = None
+        self._heard_s = clock()
+        self.view = View(history=History(PLOTTED), known=self._known, density=options.density)
+        self.main = MainScreen(options, self.view)
+        self._choose_theme(options.theme)
+
+    def get_default_screen(self) -> Screen[None]:
+        """Return the main screen."""
+        return self.main
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Return the inks, for the themes that lack them."""
+        return theme.DEFAULTS
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        """Fill the palette from the table of keys, with each theme and each column to sort by."""
+        for action in ACTIONS:
+            if action.in_palette:
+                yield SystemCommand(action.label, action.help, self._runner(action.run))
+        for name in theme.THEME_NAMES:
+            yield SystemCommand(f"Theme: {name}", "Change the colours.", self._runner(f"theme('{name}')"))
+        for column in COLUMNS:
+            yield SystemCommand(f"Sort by {column.title}", column.help, self._runner(f"sort('{column.key}')"))
+
+    def on_mount(self) -> None:
+        """Open the link, and look once a second how old the frame is."""
+        self._link.open(self._receive)
+        self.set_interval(1.0, self.check_age)
+
+    def on_unmount(self) -> None:
+        """Let the sampler go."""
+        self._link.close()
+
+    def on_frame_arrived(self, message: FrameArrived) -> None:
+        """Remember the frame; show it unless the picture is held."""
+        frame = message.frame
+        self._newest, self._heard_s = frame, self._clock()
+        self._known.update((gpu.uuid, gpu) for gpu in frame.gpus if gpu.state is GpuState.OK)
+        self.view.history.remember(frame)
+        self.view = replace(self.view, down=None, age_s=None, retry_s=None, interval_s=frame.interval_s)
+        self._show_frame()
+
+    def on_link_went_down(self, message: LinkWentDown) -> None:
+        """Grey the values, and say why."""
+        self._heard_s = self._clock()
+        self._show(down=message.down, retry_s=message.down.retry_s)
+
+    def check_age(self) -> None:
+        """Tell how old the frame is, when it is late."""
+        since_s = self._clock() - self._heard_s
+        down = self.view.down
+        if down is not None:
+            retry_s = None if down.retry_s is None else max(0.0, round(down.retry_s - since_s))
+            self._show_age(retry_s=retry_s)
+        elif self._newest is not None and since_s > _LATE * self.view.interval_s + 0.5:
+            self._show_age(age_s=float(round(since_s)))
+
+    def on_gpu_panel_picked(self, message: GpuPanel.Picked) -> None:
+        """Look at the clicked GPU."""
+        self.action_focus_gpu(message.index)
+
+    def action_help(self) -> None:
+        """Show the help page."""
+        self.push_screen(HelpScreen(is_ascii=self.options.is_ascii))
+
+    def action_detail(self) -> None:
+        """Show all of the GPU that is looked at, or that the selected process is on, or of the first."""
+        row = self.main.processes.selected
+        wanted = self.view.focus if self.view.focus is not None or row is None else row.use.gpu_index
+        gpus = [gpu for gpu in self.view.gpus if wanted in {None, gpu.index}]
+        if gpus:
+            self.push_screen(GpuScreen(gpus[0], is_ascii=self.options.is_ascii))
+
+    async def action_quit(self) -> None:
+        """Leave at once."""
+        self.exit()
+
+    def action_step_back(self) -> None:
+        """Take back the last narrowing."""
+        if not self.main.processes.clear_cursor():
+            self._show(focus=None)
+
+    def action_redraw(self) -> None:
+        """Paint everything again."""
+        self.screen.refresh(layout=True)
+        for widget in self.screen.walk_children():
+            widget.refresh()
+
+    def action_read_now(self) -> None:
+        """Ask for a sample."""
+        self._link.send(ReadNow())
+
+    def action_interval(self, step: int) -> None:
+        """Take the next longer or shorter interval."""
+        now = self.view.interval_s
+        nearest = min(range(len(INTERVALS)), key=lambda at: abs(INTERVALS[at] - now))
+        chosen = INTERVALS[max(0, min(len(INTERVALS) - 1, nearest + step))]
+        self._link.send(SetInterval(chosen))
+        self._show(interval_s=chosen)
+
+    def action_density(self) -> None:
+        """Take the next size of the GPU panel."""
+        order = list(Density)
+        density = order[(order.index(self.view.density) + 1) % len(order)]
+        self._show(density=density)
+        self.notify(f"GPU panel: {density.value}", markup=False, timeout=2)
+
+    def action_meters(self) -> None:
+        """Show or hide the host."""
+        self.main.has_host = not self.main.has_host
+        self._show()
+
+    def action_focus_gpu(self, index: int) -> None:
+        """Look at one GPU, or at all again."""
+        if any(gpu.index == index for gpu in self.view.gpus):
+            self._show(focus=None if self.view.focus == index else index)
+        else:
+            self.notify(f"there is no GPU {index}", markup=False, timeout=2)
+
+    def action_pause(self) -> None:
+        """Hold the picture, or show the newest frame again."""
+        self.view = replace(self.view, is_paused=not self.view.is_paused)
+        self._show_frame()
+
+    def action_theme(self, name: str) -> None:
+        """Change the colours."""
+        self._choose_theme(name)
+
+    def action_next_theme(self) -> None:
+        """Take the next theme."""
+        names = theme.THEME_NAMES
+        at = names.index(self.theme) if self.theme in names else -1
+        self._choose_theme(names[(at + 1) % len(names)])
+        self.notify(f"theme: {self.theme}", markup=False, timeout=2)
+
+    def action_sort_chord(self) -> None:
+        """Wait for the letter of a column."""
+        self.main.start_chord()
+
+    def action_sort(self, key: str) -> None:
+        """Sort by a column."""
+        self.main.processes.sort_by(key)
+
+    def action_sort_beside(self, step: int) -> None:
+        """Sort by a neighbour."""
+        self.main.processes.sort_beside(step)
+
+    def action_invert(self) -> None:
+        """Sort the other way round."""
+        self.main.processes.sort_by(self.main.processes.sort_key)
+
+    def action_move(self, step: int) -> None:
+        """Move the cursor."""
+        self.main.processes.move(step)
+
+    def action_move_page(self, pages: int) -> None:
+        """Move by pages."""
+        self.main.processes.move_page(pages)
+
+    def action_move_to_end(self, is_last: int) -> None:
+        """Go to the first or the last process."""
+        self.main.processes.move_to_end(is_last=bool(is_last))
+
+    def action_scroll_command(self, step: int) -> None:
+        """Scroll sideways."""
+        self.main.processes.scroll_command(step)
+
+    def _receive(self, news: News) -> None:
+        """Post what the link delivers, from the link's thread."""
+        self.post_message(LinkWentDown(news) if isinstance(news, Down) else FrameArrived(news))
+
+    def _runner(self, run: str) -> Callable[[], Any]:
+        async def run_it() -> None:
+            await self.run_action(run)
+
+        return run_it
+
+    def _choose_theme(self, wish: str) -> None:
+        for each in theme.THEMES:
+            self.register_theme(each)
+        if self.no_color:
+            self._filters = [Colourless()]
+        colours = self.console.color_system
+        self.theme = theme.chosen(wish, is_colourless=self.no_color, colours=colours)
+
+    def _show_frame(self) -> None:
+        self._show() if self.view.is_paused else self._show(frame=self._newest)
+
+    def _show(self, **changes: Any) -> None:  # noqa: ANN401 - the fields of View
+        self.view = replace(self.view, **changes)
+        self.main.show(self.view)
+        if isinstance(self.screen, GpuScreen):
+            self._show_detail(self.screen)
+
+    def _show_detail(self, detail: GpuScreen) -> None:
+        for gpu in self.view.gpus:
+            if gpu.uuid == detail.gpu.uuid:
+                detail.show(gpu)
+
+    def _show_age(self, **changes: Any) -> None:  # noqa: ANN401 - the fields of View
+        was_grey = self.view.is_grey
+        view = replace(self.view, **changes)
+        if view != self.view:
+            self.view = view
+            self.main.show_age(view) if was_grey else self.main.show(view)

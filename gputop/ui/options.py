@@ -1,0 +1,22 @@
+"""What the user wants of the screen, as given at the start."""
+
+from enum import Enum
+
+from msgspec import Struct
+
+
+class Density(str, Enum):
+    """How much room a GPU takes: as fits, one line, or a card with plots."""
+
+    AUTO = "auto"
+    COMPACT = "compact"
+    DETAILED = "detailed"
+
+
+class ViewOptions(Struct, frozen=True, kw_only=True):
+    """How the screen looks. ``theme`` "auto" follows the terminal; ``own_user``: whose processes are not dimmed."""
+
+    theme: str = "auto"
+    is_ascii: bool = False
+    density: Density = Density.AUTO
+    own_user: str | None = None

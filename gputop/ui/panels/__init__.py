@@ -1,0 +1,1 @@
+"""The panels of the main screen: each draws the frame that it is given."""

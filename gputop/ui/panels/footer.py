@@ -1,0 +1,60 @@
+"""The last line: what keys do, or what the next key of a chord would do."""
+
+from textual import events
+
+from gputop.core.columns import COLUMN_BY_KEY
+from gputop.ui.actions import ACTIONS, CHORD, Action, key_name
+from gputop.ui.line import Line, Spans
+from gputop.ui.widgets.fastlines import FastLines
+
+
+class FooterPanel(FastLines):
+    """Shows keys; a click on one is as good as the key."""
+
+    def __init__(self, *, is_ascii: bool) -> None:
+        super().__init__()
+        self.is_ascii = is_ascii
+        self._ends: list[tuple[int, Action]] = []
+
+    def show(self, *, is_chord: bool = False) -> None:
+        """Draw the keys that fit."""
+        if is_chord:
+            self._ends = []
+            self.draw((chord_line(),))
+            return
+        line, self._ends = keys_line(self.size.width)
+        self.draw((line,))
+
+    def on_resize(self) -> None:
+        """Fit the new width."""
+        self.show()
+
+    async def on_click(self, event: events.Click) -> None:
+        """Do what the clicked key does."""
+        for end, action in self._ends:
+            if event.x < end:
+                await self.run_action(f"app.{action.run}")
+                return
+
+
+def keys_line(width: int) -> tuple[Line, list[tuple[int, Action]]]:
+    """Return the line, and where each action's part ends."""
+    spans: Spans = [(" ", "text")]
+    ends: list[tuple[int, Action]] = []
+    at = 1
+    for action in sorted((action for action in ACTIONS if action.footer), key=lambda action: action.id != "quit"):
+        key = key_name(action.keys[0])
+        if at + len(key) + len(action.footer) + 3 > width:
+            continue
+        spans += [(key, "key"), (f" {action.footer}  ", "muted")]
+        at += len(key) + len(action.footer) + 3
+        ends.append((at, action))
+    return Line(tuple(spans)), ends
+
+
+def chord_line() -> Line:
+    """Return what may follow the first key of a chord."""
+    spans: Spans = [(" sort by: ", "badge"), (" ", "text")]
+    for key, column in CHORD.items():
+        spans += [(f" {key}", "key"), (f" {COLUMN_BY_KEY[column].title}", "muted")]
+    return Line((*spans, ("  capital: reversed", "muted")))

@@ -1,0 +1,123 @@
+"""GPUs in one line each, as a table whose columns go and whose bars grow with the width."""
+
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+
+from gputop.core.metrics import GPU_UTILIZATION, NVLINK_RX, NVLINK_TX, PCIE_RX, PCIE_TX, SM_ACTIVE
+from gputop.core.plot import area, samples_shown
+from gputop.core.sample import Gpu, Readings
+from gputop.ui.line import Line, Span, Spans, cut, fit, fit_right
+from gputop.ui.panels import values
+from gputop.ui.view import View
+
+Cell: TypeAlias = Callable[[Readings, int], Spans]
+
+
+class Field(Struct, frozen=True):
+    """A column: ``rank`` 0 is never left out, the highest goes first. ``grows``: takes a share of what is left."""
+
+    title: str
+    width: int
+    rank: int
+    cell: Cell
+    grows: bool = False
+    is_left: bool = False
+
+
+FIELDS: Final = (
+    Field("TEMP", 5, 1, values.temperature),
+    Field("FAN", 4, 7, values.fan),
+    Field("POWER", 9, 2, values.power),
+    Field("MEMORY", 19, 0, values.memory, grows=True, is_left=True),
+    Field("UTIL", 11, 0, values.utilization, grows=True, is_left=True),
+    Field("SM", 4, 5, values.sm_active),
+    Field("MHz SM/MEM", 10, 6, values.clocks),
+    Field("PCIe in/out", 11, 8, values.pcie),
+    Field("NVLink i/o", 11, 9, values.nvlink),
+    Field("CLOCKS", 12, 4, values.note, is_left=True),
+)
+_NEEDS: Final = {"SM": (SM_ACTIVE,), "PCIe in/out": (PCIE_RX, PCIE_TX), "NVLink i/o": (NVLINK_RX, NVLINK_TX)}
+_WIDEST_BAR: Final = 43
+_LEAST_HISTORY: Final = 14
+_GAP: Final = "  "
+
+
+class Shape(Struct, frozen=True):
+    """The columns at some width. ``history`` is 0 where there is no room for a plot."""
+
+    name: int
+    fields: tuple[tuple[Field, int], ...]
+    history: int
+    gap: str
+
+
+def shape(gpus: Sequence[Gpu], width: int) -> Shape:
+    """Choose the columns for the width; a column that no board fills is left out."""
+    name = min(20, max((len(values.short_name(gpu.name)) for gpu in gpus), default=8))
+    gap = _GAP if width >= 100 else " "
+    if width < 100:
+        name = min(name, 12 if width >= 76 else 7)
+    fields = [field for field in FIELDS if _is_filled(field, gpus)]
+    while _taken(name, fields, gap) > width and any(field.rank for field in fields):
+        fields.remove(max(fields, key=lambda field: field.rank))
+    left = max(0, width - _taken(name, fields, gap))
+    growing = [field for field in fields if field.grows]
+    widths = {field.title: field.width for field in fields}
+    for field in growing:
+        widths[field.title] = min(_WIDEST_BAR if field.title == "MEMORY" else 32, field.width + left // len(growing))
+    history = width - _taken(name, fields, gap) - sum(widths[f.title] - f.width for f in growing) - len(gap)
+    chosen = tuple((field, widths[field.title]) for field in fields)
+    return Shape(name, chosen, history if history >= _LEAST_HISTORY else 0, gap)
+
+
+def titles(of: Shape) -> Line:
+    """Return the line of titles."""
+    text = f"{'GPU':>3}{of.gap}{'NAME':<{of.name}}"
+    for field, width in of.fields:
+        text += of.gap + (fit(field.title, width) if field.is_left else fit_right(field.title, width))
+    if of.history:
+        text += of.gap + "UTIL HISTORY"
+    return Line(((text, "muted"),))
+
+
+def line(gpu: Gpu, view: View, of: Shape, width: int, *, is_ascii: bool = False) -> tuple[Span, ...]:
+    """Return a GPU's line; one that does not answer shows its last values, greyed, and what happened."""
+    trouble = values.trouble(gpu)
+    seen = view.values(gpu)
+    index: Span = (f"{gpu.index:>3}", "accent" if view.focus == gpu.index else "title")
+    spans: Spans = [(of.gap, "text"), (fit(values.short_name(gpu.name), of.name), "text")]
+    for field, cells in of.fields:
+        spans += [(of.gap, "text"), *field.cell(seen, cells)]
+    if trouble is not None:
+        return _troubled(index, spans, trouble, of, width)
+    if of.history:
+        spans += [(of.gap, "text"), (_history(gpu, view, of.history, is_ascii=is_ascii), "utilization")]
+    if view.is_dim(gpu):
+        return ((index[0], "muted"), *values.dimmed(spans))
+    return (index, *spans)
+
+
+def _troubled(index: Span, spans: Spans, trouble: tuple[str, str], of: Shape, width: int) -> tuple[Span, ...]:
+    """Put the reason over the second half of the greyed line."""
+    word, reason = trouble
+    kept = min(width - 24, 3 + len(of.gap) * 3 + of.name + 16)
+    told: Spans = [("  ", "text"), (f" {word} ", "alarm"), (" " + reason, "hot")]
+    room = width - kept
+    return (index, *values.dimmed(cut(spans, kept - 3)), *cut(told, room))
+
+
+def _history(gpu: Gpu, view: View, width: int, *, is_ascii: bool) -> str:
+    series = view.history.series(gpu.uuid, GPU_UTILIZATION.key)
+    window = series.last(samples_shown(width))
+    return area(window, 100.0, (width, 1), count=series.count, is_ascii=is_ascii)[0]
+
+
+def _taken(name: int, fields: Sequence[Field], gap: str) -> int:
+    return 3 + len(gap) + name + sum(field.width + len(gap) for field in fields)
+
+
+def _is_filled(field: Field, gpus: Sequence[Gpu]) -> bool:
+    metrics = _NEEDS.get(field.title)
+    return metrics is None or any(gpu[metric] is not None for gpu in gpus for metric in metrics)

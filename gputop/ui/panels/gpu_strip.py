@@ -1,0 +1,104 @@
+"""GPUs when even a line each is too much: several in a line, or a cell each with the totals."""
+
+from gputop.core.metrics import GPU_UTILIZATION, MEMORY_TOTAL, MEMORY_USED, POWER_AVERAGE, TEMPERATURE
+from gputop.core.sample import Gpu, GpuInstance, GpuState
+from gputop.core.tone import share, temperature_tone
+from gputop.core.units import NOTHING, bytes_text
+from gputop.ui.arrange import column_width, per_line
+from gputop.ui.line import Line, Span, Spans, cut, fit, fit_right, tone_ink
+from gputop.ui.panels import values
+from gputop.ui.view import View
+
+_STEPS = " ▁▂▃▄▅▆▇█"
+
+
+def block_lines(view: View, columns: int, width: int) -> list[Line]:
+    """Return several GPUs in each line, in reading order from above."""
+    cell = column_width(width, columns)
+    gpus = view.gpus
+    rows = -(-len(gpus) // columns)
+    head: Spans = []
+    for _ in range(columns):
+        head += [
+            *cut([(f"GPU {'TEMP':>5} {'POWER':>5}  {'MEMORY':<{max(0, cell - 22)}}{'UTIL':>5}", "muted")], cell),
+            (" ", "text"),
+        ]
+    lines = [Line(tuple(head[:-1]))]
+    for row in range(rows):
+        spans: Spans = []
+        for gpu in gpus[row::rows]:
+            spans += [*cut(_block(gpu, view, cell), cell), (" ", "text")]
+        lines.append(Line(tuple(spans[:-1])))
+    return lines
+
+
+def strip_lines(view: View, columns: int, height: int) -> list[Line]:
+    """Return the totals and a cell per GPU: its utilization as a small bar."""
+    gpus = view.gpus
+    lines = [Line(_totals(view))]
+    for start in range(0, len(gpus), columns):
+        spans: Spans = [(" ", "text")]
+        for gpu in gpus[start : start + columns]:
+            spans += _cell(gpu, view)
+        lines.append(Line(tuple(spans)))
+    return lines[:height]
+
+
+def instance_lines(gpu: Gpu, width: int) -> list[tuple[Span, ...]]:
+    """Return a GPU's instances: profile, compute instances, memory and what the SMs do."""
+    side = per_line(width)
+    cell = width // side
+    cells = [cut(_instance(instance, cell), cell) for instance in gpu.instances]
+    return [
+        tuple(span for part in cells[start : start + side] for span in part) for start in range(0, len(cells), side)
+    ]
+
+
+def _instance(instance: GpuInstance, width: int) -> Spans:
+    many = len(instance.compute_instances)
+    profile = instance.profile + (f"×{many}" if many > 1 else "")
+    sm = values.sm_active(instance, 4)
+    wide = width >= 42
+    room = max(3, min(20, width - 29 - 6 * wide))
+    used, total = instance[MEMORY_USED], instance[MEMORY_TOTAL]
+    spans: Spans = [(f"{instance.id:>2} ", "muted"), (fit(profile, 10), "text"), (" ", "text")]
+    spans += [*values.meter(share(used, total), room, "memory"), *values.gibibytes(used, total)]
+    return [*spans, (" SM", "muted"), *sm] if wide else spans
+
+
+def _block(gpu: Gpu, view: View, width: int) -> Spans:
+    trouble, seen = values.trouble(gpu), view.values(gpu)
+    index: Span = (f"{gpu.index:>3}", "accent" if view.focus == gpu.index else "title")
+    if trouble is not None:
+        return [index, (" ", "text"), (f" {trouble[0]} ", "alarm"), (" " + trouble[1], "hot")]
+    draw = seen[POWER_AVERAGE]
+    spans: Spans = [(" ", "text"), *values.temperature(seen, 5), *values.number(draw, 6, "text", "W"), ("  ", "text")]
+    spans += [*values.memory(seen, width - 22), *values.percent(seen[GPU_UTILIZATION], 5, "text")]
+    return [(index[0], "muted"), *values.dimmed(spans)] if view.is_dim(gpu) else [index, *spans]
+
+
+def _cell(gpu: Gpu, view: View) -> Spans:
+    label = fit_right(str(gpu.index), 3)
+    if gpu.state is not GpuState.OK:
+        return [(label, "hot"), ("✕ ", "alarm")]
+    value = gpu[GPU_UTILIZATION]
+    step = NOTHING if value is None else _STEPS[1 + round(value * 7 / 100)]
+    ink = tone_ink(temperature_tone(gpu), "utilization")
+    return [(label, "muted"), (step, "muted" if view.is_dim(gpu) or value is None else ink), (" ", "text")]
+
+
+def _totals(view: View) -> tuple[Span, ...]:
+    gpus = [gpu for gpu in view.gpus if gpu.state is GpuState.OK]
+    loads = [v for gpu in gpus if (v := gpu[GPU_UTILIZATION]) is not None]
+    hottest = max((v for gpu in gpus if (v := gpu[TEMPERATURE]) is not None), default=None)
+    used = sum(gpu[MEMORY_USED] or 0 for gpu in gpus)
+    total = sum(gpu[MEMORY_TOTAL] or 0 for gpu in gpus)
+    watts = sum(gpu[POWER_AVERAGE] or 0 for gpu in gpus)
+    mean = sum(loads) / len(loads) if loads else None
+    parts = [
+        (" UTIL ", "muted"), *values.percent(mean, 4, "text"), ("  MEMORY ", "muted"),
+        (f"{bytes_text(used)}/{bytes_text(total)}", "text"), ("  POWER ", "muted"), (f"{watts / 1000:.1f}kW", "text"),
+        ("  HOTTEST ", "muted"), *values.number(hottest, 5, "text", "°C"),
+    ]  # fmt: skip
+    lost = len(view.gpus) - len(gpus)
+    return tuple(parts + ([(f"  {lost} do not answer", "hot")] if lost else []))

@@ -1,0 +1,92 @@
+"""The GPU panel: the lines of all GPUs in the shape that the arrangement gave it."""
+
+from itertools import zip_longest
+
+from textual import events
+from textual.message import Message
+
+from gputop.ui.arrange import Kind, Plan, column_width
+from gputop.ui.line import BLANK, Line, Span
+from gputop.ui.panels import gpu_cards, gpu_lines, gpu_strip
+from gputop.ui.view import View
+from gputop.ui.widgets.fastlines import FastLines
+
+
+class GpuPanel(FastLines, can_focus=True):
+    """Shows the GPUs. A click tells which GPU was meant."""
+
+    class Picked(Message):
+        """A GPU was clicked, by its index."""
+
+        def __init__(self, index: int) -> None:
+            super().__init__()
+            self.index = index
+
+    def __init__(self, *, is_ascii: bool) -> None:
+        super().__init__()
+        self.is_ascii = is_ascii
+        self._places: list[list[int]] = []
+
+    def show(self, view: View, plan: Plan) -> None:
+        """Draw the view in this shape."""
+        width = self.size.width
+        lines, self._places = gpu_panel(view, plan, width, is_ascii=self.is_ascii)
+        self.draw(lines, is_grey=view.is_grey)
+
+    def on_click(self, event: events.Click) -> None:
+        """Say which GPU lies under the mouse."""
+        if event.y < len(self._places) and self._places[event.y]:
+            row = self._places[event.y]
+            self.post_message(self.Picked(row[min(len(row) - 1, event.x * len(row) // max(1, self.size.width))]))
+
+
+def gpu_panel(view: View, plan: Plan, width: int, *, is_ascii: bool) -> tuple[list[Line], list[list[int]]]:
+    """Return the lines, and for each the indices of the GPUs that it shows, from left to right."""
+    if not view.gpus:
+        text = "no GPU" if view.frame else "waiting for the driver…"
+        return [Line((("  " + text, "muted"),))], []
+    if plan.kind is Kind.CARDS:
+        return _cards(view, plan, width, is_ascii=is_ascii)
+    if plan.kind is Kind.LINES:
+        return _lines(view, plan, width, is_ascii=is_ascii)
+    if plan.kind is Kind.BLOCKS:
+        lines = gpu_strip.block_lines(view, plan.columns, width)
+        rows = len(lines) - 1
+        return lines, [[], *([gpu.index for gpu in view.gpus[row::rows]] for row in range(rows))]
+    return gpu_strip.strip_lines(view, plan.columns, plan.height), []
+
+
+def _lines(view: View, plan: Plan, width: int, *, is_ascii: bool) -> tuple[list[Line], list[list[int]]]:
+    shape = gpu_lines.shape([view.values(gpu) for gpu in view.gpus], width)
+    lines, places = [gpu_lines.titles(shape)], [list[int]()]
+    for gpu in view.gpus:
+        lines.append(Line(gpu_lines.line(gpu, view, shape, width, is_ascii=is_ascii)))
+        if plan.has_instances:
+            inner = gpu_strip.instance_lines(view.values(gpu), width - 4)
+            lines += [
+                Line((("   └ " if n == len(inner) - 1 else "   ├ ", "faint"), *spans)) for n, spans in enumerate(inner)
+            ]
+        places += [[gpu.index]] * (len(lines) - len(places))
+    return lines, places
+
+
+def _cards(view: View, plan: Plan, width: int, *, is_ascii: bool) -> tuple[list[Line], list[list[int]]]:
+    card = column_width(width, plan.columns)
+    lines: list[Line] = []
+    places: list[list[int]] = []
+    for start in range(0, len(view.gpus), plan.columns):
+        row = view.gpus[start : start + plan.columns]
+        tallest = max(len(gpu.instances) for gpu in row) if plan.has_instances else 0
+        cards = [gpu_cards.card(gpu, view, (card, plan.plot_rows, tallest), is_ascii=is_ascii) for gpu in row]
+        for parts in zip_longest(*cards, fillvalue=BLANK.spans):
+            lines.append(Line(_side_by_side(parts)))
+            places.append([gpu.index for gpu in row])
+    return lines, places
+
+
+def _side_by_side(parts: tuple[tuple[Span, ...], ...]) -> tuple[Span, ...]:
+    spans = list(parts[0])
+    for part in parts[1:]:
+        spans.append((" ", "text"))
+        spans += part
+    return tuple(spans)

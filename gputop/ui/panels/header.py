@@ -1,0 +1,66 @@
+"""The first line: which box, which driver, how fresh."""
+
+import time
+
+from gputop.core.units import duration_text
+from gputop.ui.line import Line, Spans, length
+from gputop.ui.view import View
+from gputop.ui.widgets.fastlines import FastLines
+
+
+class HeaderPanel(FastLines):
+    """Shows the first line."""
+
+    def show(self, view: View) -> None:
+        """Draw the view."""
+        self.draw((header(view, self.size.width),))
+
+
+def header(view: View, width: int) -> Line:
+    """Return the line; what matters least is left out first where it is narrow."""
+    right = _right(view)
+    room = width - length(right) - 2
+    left: Spans = [(" gputop", "accent")]
+    if view.frame is None:
+        left.append(("  waiting for the driver…" if view.down is None else "", "muted"))
+    else:
+        for part in _facts(view):
+            if length(left) + len(part[0]) + 3 <= room:
+                left += [(" · " if len(left) > 1 else "  ", "faint"), part]
+    gap = max(1, width - length(left) - length(right))
+    return Line((*left, (" " * gap, "text"), *right))
+
+
+def _facts(view: View) -> Spans:
+    frame = view.frame
+    if frame is None:
+        return []
+    driver, count = frame.driver, len(frame.gpus)
+    facts: Spans = [(frame.host.name, "title"), (f"{count} GPU{'' if count == 1 else 's'}", "text")]
+    if driver.version:
+        facts.append((f"driver {driver.version}", "text"))
+    if driver.cuda_version:
+        facts.append((f"CUDA {driver.cuda_version}", "text"))
+    facts.append((f"every {view.interval_s:g}s", "muted"))
+    return facts
+
+
+def _right(view: View) -> Spans:
+    frame = view.frame
+    spans: Spans = []
+    if view.down is not None:
+        spans += [(f" SAMPLER DOWN: {view.down.reason} ", "alarm"), (_retry(view), "warm")]
+    elif view.age_s is not None:
+        spans.append((f" last frame {duration_text(view.age_s)} ago ", "badge"))
+    if view.is_paused:
+        spans.append((" PAUSED ", "badge"))
+    if frame is not None and frame.driver.simulated is not None:
+        spans += [(" ", "text"), (f" SIMULATED {frame.driver.simulated} ", "badge")]
+    clock = "" if frame is None else time.strftime("%H:%M:%S", time.localtime(frame.time_s))
+    return [*spans, (f"  {clock} ", "muted")]
+
+
+def _retry(view: View) -> str:
+    if view.retry_s is None:
+        return " not started again"
+    return f" starting again in {max(0, round(view.retry_s))}s"

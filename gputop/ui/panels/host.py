@@ -1,0 +1,114 @@
+"""The machine around the GPUs in one to three lines: processors, memory, who waits."""
+
+from typing import Final
+
+from gputop.core.plot import area, samples_shown
+from gputop.core.sample import Host
+from gputop.core.tone import pressure_tone, share, share_tone
+from gputop.core.units import NOTHING, bytes_text, duration_text
+from gputop.ui.line import Line, Span, Spans, ends, fit_right, length, tone_ink
+from gputop.ui.panels import values
+from gputop.ui.view import View
+from gputop.ui.widgets.fastlines import FastLines
+
+_STEPS: Final = "▁▂▃▄▅▆▇█"
+_LEAST_PLOT: Final = 16
+_WIDEST_BAR: Final = 32
+
+
+class HostPanel(FastLines):
+    """Shows the machine around the GPUs."""
+
+    def __init__(self, *, is_ascii: bool) -> None:
+        super().__init__()
+        self.is_ascii = is_ascii
+
+    def show(self, view: View, lines: int) -> None:
+        """Draw the view in so many lines."""
+        host = view.frame.host if view.frame else Host(name="")
+        drawn = host_lines(host, view, (self.size.width, lines), is_ascii=self.is_ascii)
+        self.draw(drawn, is_grey=view.is_grey)
+
+
+def host_lines(host: Host, view: View, size: tuple[int, int], *, is_ascii: bool = False) -> list[Line]:
+    """Return so many lines: all in one, or processors above memory with a plot, or the single cores besides."""
+    width, lines = size
+    if lines == 0:
+        return []
+    if lines == 1:
+        return [Line(_one_line(host, width))]
+    bar = max(8, min(_WIDEST_BAR, width // 5))
+    left = [_cpu(host, bar), _memory(host, bar)]
+    right = [_waiting(host), _swap(host, max(6, bar // 2))]
+    gap: Span = ("    ", "text")
+    rows = [[*a, gap, *b] if length(a) + length(b) + 4 <= width else a for a, b in zip(left, right, strict=True)]
+    plot_width = min(60, width - max(length(row) for row in rows) - 4)
+    if plot_width >= _LEAST_PLOT:
+        series = view.history.series("host", "cpu_percent")
+        window = series.last(samples_shown(plot_width))
+        picture = area(window, 100.0, (plot_width, 2), count=series.count, is_ascii=is_ascii)
+        drawn = [ends(row, [(line, "cpu"), (" ", "text")], width) for row, line in zip(rows, picture, strict=True)]
+    else:
+        drawn = [tuple(row) for row in rows]
+    if lines >= 3:
+        drawn.append(_cores(host, width))
+    return [Line(spans) for spans in drawn]
+
+
+def _one_line(host: Host, width: int) -> tuple[Span, ...]:
+    bar = max(4, min(_WIDEST_BAR, (width - 56) // 3))
+    spans = [*_cpu(host, bar), ("  ", "text"), *_memory(host, bar)]
+    for part in (_load(host), _uptime(host)):
+        if length(spans) + length(part) + 2 <= width:
+            spans += [("  ", "text"), *part]
+    return tuple(spans)
+
+
+def _cpu(host: Host, bar: int) -> Spans:
+    ink = tone_ink(share_tone(host.cpu_percent), "cpu")
+    return [(" CPU ", "muted"), *values.meter(host.cpu_percent, bar, ink), *values.percent(host.cpu_percent, 5, "text")]
+
+
+def _memory(host: Host, bar: int) -> Spans:
+    percent = share(host.memory_used_bytes, host.memory_total_bytes)
+    ink = tone_ink(share_tone(percent), "memory")
+    numbers = values.gibibytes(host.memory_used_bytes, host.memory_total_bytes)
+    return [(" MEM ", "muted"), *values.meter(percent, bar, ink), (" ", "text"), *numbers]
+
+
+def _load(host: Host) -> Spans:
+    load = "  –     –     – " if host.load is None else " ".join(f"{value:5.2f}" for value in host.load)
+    return [("load ", "muted"), (load, "text")]
+
+
+def _uptime(host: Host) -> Spans:
+    return [("up ", "muted"), (fit_right(duration_text(host.uptime_s), 6), "text")]
+
+
+def _waiting(host: Host) -> Spans:
+    spans = [("        ", "text"), *_load(host), ("    pressure", "muted")]
+    pressure = host.pressure
+    for label, value in (("cpu", pressure.cpu_percent), ("mem", pressure.memory_percent), ("io", pressure.io_percent)):
+        text = NOTHING if value is None else f"{value:.0f}%"
+        spans += [(f" {label}", "muted"), (fit_right(text, 5), tone_ink(pressure_tone(value)))]
+    return [*spans, ("    ", "text"), *_uptime(host)]
+
+
+def _swap(host: Host, bar: int) -> Spans:
+    used, total = host.swap_used_bytes, host.swap_total_bytes
+    if not total:
+        return [("SWAP ", "muted"), ("none" if total == 0 else NOTHING, "muted")]
+    percent = share(used, total)
+    ink = tone_ink(share_tone(percent), "memory")
+    numbers: Spans = [(fit_right(bytes_text(used), 8), "text"), (f"/{bytes_text(total)}", "muted")]
+    return [("SWAP ", "muted"), *values.meter(percent, bar, ink), *numbers]
+
+
+def _cores(host: Host, width: int) -> tuple[Span, ...]:
+    """Return a cell per core; with more cores than cells, a cell shows the busiest of its neighbours."""
+    cores = host.cores_percent
+    room = max(1, width - 16)
+    per_cell = -(-len(cores) // room) or 1
+    busiest = [max(cores[start : start + per_cell]) for start in range(0, len(cores), per_cell)]
+    strip = "".join(_STEPS[min(7, int(value * 8 / 100))] for value in busiest)
+    return (("     ", "text"), (strip, "cpu"), (f" {len(cores)} cores", "muted"))

@@ -1,0 +1,70 @@
+"""All that is known of one GPU: every metric of the catalogue, with its value or the reason why there is none."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from gputop.core.metric import Metric
+from gputop.core.metrics import CATALOGUE
+from gputop.core.sample import Gpu, Readings
+from gputop.core.units import NOTHING, value_text
+from gputop.ui.line import BLANK, Line, fit
+from gputop.ui.panels import values
+from gputop.ui.screens.overlay import Overlay
+
+# A group goes from its first metric to the next group's, in the order of the catalogue.
+_GROUPS: Final = {
+    "serial": "Identity", "gpu_utilization_percent": "Utilization", "memory_total_bytes": "Memory",
+    "temperature_c": "Temperature and fan", "power_average_w": "Power and energy", "clock_sm_hz": "Clocks",
+    "pcie_generation": "PCIe and NVLink", "ecc_enabled": "Memory health", "persistence_mode": "Modes",
+    "graphics_active_percent": "Activity of the chip (GPM)",
+}  # fmt: skip
+
+
+class GpuScreen(Overlay):
+    """Shows one GPU in full; new frames are shown as they come."""
+
+    def __init__(self, gpu: Gpu, *, is_ascii: bool) -> None:
+        self.title_text = f"GPU {gpu.index} · {gpu.name}"
+        super().__init__(is_ascii=is_ascii)
+        self.gpu = gpu
+
+    def page(self) -> Sequence[Line]:
+        """Return the page of the GPU as it last came."""
+        return gpu_page(self.gpu)
+
+    def show(self, gpu: Gpu) -> None:
+        """Draw new values."""
+        self.gpu = gpu
+        self._body.show(self.page())
+
+
+def gpu_page(gpu: Gpu) -> list[Line]:
+    """Return the lines: who it is, what is wrong, each metric, its instances, its errors."""
+    lines = [_pair("UUID", gpu.uuid), _pair("Bus id", gpu.bus_id), _pair("State", gpu.state.value)]
+    trouble = values.trouble(gpu)
+    if trouble is not None:
+        lines.append(Line(((f" {trouble[0]} ", "alarm"), (" " + trouble[1], "hot"))))
+    lines += [_pair("Xid", f"{event.xid} at {values.clock(event.time_s)}", "hot") for event in gpu.xids]
+    for metric in CATALOGUE:
+        if metric.key in _GROUPS:
+            lines += [BLANK, Line(((_GROUPS[metric.key], "accent"),))]
+        lines.append(_metric(gpu, metric))
+    for instance in gpu.instances:
+        lines += [BLANK, Line(((f"GPU instance {instance.id} · {instance.profile}", "accent"),))]
+        lines += [
+            _pair(f"Compute instance {part.id}", f"{part.name} · {part.uuid}") for part in instance.compute_instances
+        ]
+        lines += [_metric(instance, metric) for metric in CATALOGUE if metric.key in instance.metrics]
+    return lines
+
+
+def _metric(readings: Readings, metric: Metric[Any]) -> Line:
+    reason = readings.why(metric)
+    label = (fit(metric.label, 30), "muted")
+    if reason is not None:
+        return Line((label, (fit(NOTHING, 14), "muted"), (reason.text, "muted")))
+    return Line((label, (fit(value_text(readings[metric], metric.unit), 14), "text"), (metric.help, "faint")))
+
+
+def _pair(label: str, text: str, ink: str = "text") -> Line:
+    return Line(((fit(label, 30), "muted"), (text, ink)))

@@ -1,0 +1,97 @@
+"""The main screen: header, GPUs, host, processes, footer; shares the room out and hands the view on."""
+
+from textual import events
+from textual.app import ComposeResult
+from textual.screen import Screen
+
+from gputop.ui.actions import CHORD
+from gputop.ui.arrange import Arrangement, arrange
+from gputop.ui.options import ViewOptions
+from gputop.ui.panels.footer import FooterPanel
+from gputop.ui.panels.gpus import GpuPanel
+from gputop.ui.panels.header import HeaderPanel
+from gputop.ui.panels.host import HostPanel
+from gputop.ui.panels.processes import ProcessPanel
+from gputop.ui.view import View
+
+
+class MainScreen(Screen[None]):
+    """Holds the panels."""
+
+    ALLOW_SELECT = False
+    AUTO_FOCUS = "ProcessPanel"
+
+    def __init__(self, options: ViewOptions, view: View) -> None:
+        super().__init__()
+        is_ascii = options.is_ascii
+        self.header = HeaderPanel()
+        self.header.is_ascii = is_ascii
+        self.gpus = GpuPanel(is_ascii=is_ascii)
+        self.host = HostPanel(is_ascii=is_ascii)
+        self.processes = ProcessPanel(is_ascii=is_ascii, own_user=options.own_user)
+        self.footer = FooterPanel(is_ascii=is_ascii)
+        self.has_host = True
+        self.is_chord = False
+        self._view = view
+        self._arranged: Arrangement | None = None
+
+    def compose(self) -> ComposeResult:
+        """Put the panels below each other."""
+        yield self.header
+        yield self.gpus
+        yield self.host
+        yield self.processes
+        yield self.footer
+
+    def show(self, view: View) -> None:
+        """Draw the view."""
+        self._view = view
+        size = (self.size.width, self.size.height)
+        counts = [len(view.values(gpu).instances) for gpu in view.gpus]
+        arranged = arrange(size, counts, view.density, has_host=self.has_host)
+        if arranged != self._arranged:
+            self._arranged = arranged
+            self.gpus.styles.height = arranged.gpus.height
+            self.host.styles.height = arranged.host_lines
+        self.header.show(view)
+        self.gpus.show(view, arranged.gpus)
+        self.host.show(view, arranged.host_lines)
+        self.processes.show(view)
+        self.footer.show(is_chord=self.is_chord)
+
+    def show_age(self, view: View) -> None:
+        """Draw only what tells how old the values are."""
+        self._view = view
+        self.header.show(view)
+
+    def on_screen_resume(self) -> None:
+        """Draw again what was covered."""
+        self.show(self._view)
+
+    def on_resize(self) -> None:
+        """Share the new room out once the panels have it."""
+        self.call_after_refresh(lambda: self.show(self._view))
+
+    def on_key(self, event: events.Key) -> None:
+        """Take both keys of a sort chord, in the order in which they were typed."""
+        if self.is_chord:
+            event.stop()
+            self.start_chord(is_chord=False)
+            key = event.character or ""
+            if key.lower() in CHORD:
+                self._sort_by_chord(key)
+        elif event.key == "o":
+            event.stop()
+            self.start_chord()
+
+    def start_chord(self, *, is_chord: bool = True) -> None:
+        """Show what may follow."""
+        self.is_chord = is_chord
+        self.footer.show(is_chord=is_chord)
+
+    def _sort_by_chord(self, key: str) -> None:
+        """Sort as nvitop does: a small letter in the column's own direction, a capital the other way round."""
+        self.processes.sort_key = ""
+        self.processes.sort_by(CHORD[key.lower()])
+        if key.isupper():
+            self.processes.sort_by(CHORD[key.lower()])

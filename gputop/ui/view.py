@@ -1,0 +1,55 @@
+"""Everything that the panels need to draw themselves, as one value."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from gputop.core.history import History
+from gputop.core.link import Down
+from gputop.core.metrics import (
+    GPU_UTILIZATION,
+    MEMORY_USED,
+    POWER_AVERAGE,
+    TEMPERATURE,
+)
+from gputop.core.sample import Frame, Gpu, GpuState
+from gputop.ui.options import Density
+
+PLOTTED = (GPU_UTILIZATION, MEMORY_USED, POWER_AVERAGE, TEMPERATURE)
+
+
+class View(Struct, frozen=True, kw_only=True):
+    """What is shown.
+
+    ``known``: each GPU as it last answered, by uuid. ``focus``: index of the GPU that alone is looked at. ``age_s``:
+    since the frame came, if that is long ago. ``retry_s``: seconds until the sampler is started again.
+    """
+
+    history: History
+    frame: Frame | None = None
+    known: Mapping[str, Gpu] = {}
+    focus: int | None = None
+    density: Density = Density.AUTO
+    interval_s: float = 1.0
+    is_paused: bool = False
+    age_s: float | None = None
+    down: Down | None = None
+    retry_s: float | None = None
+
+    @property
+    def is_grey(self) -> bool:
+        """Whether the values are old."""
+        return self.age_s is not None or self.down is not None
+
+    @property
+    def gpus(self) -> tuple[Gpu, ...]:
+        """The GPUs of the frame; none before the first."""
+        return self.frame.gpus if self.frame else ()
+
+    def values(self, gpu: Gpu) -> Gpu:
+        """Return the GPU with its present values, or with its last ones if it does not answer."""
+        return gpu if gpu.state is GpuState.OK else self.known.get(gpu.uuid, gpu)
+
+    def is_dim(self, gpu: Gpu) -> bool:
+        """Say whether a GPU stands back: it does not answer, or another one is looked at."""
+        return gpu.state is not GpuState.OK or self.focus not in {None, gpu.index}
