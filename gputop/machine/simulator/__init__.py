@@ -1,0 +1,67 @@
+"""A GPU box without a GPU: a driver with functions of pynvml's names, and a /proc, both functions of one clock.
+
+Everything above the borders `machine.nvml` and `machine.procfs` is the real code. With a frozen clock a box answers
+the same for ever, so that tests and screenshots can be repeated.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from msgspec import Struct
+
+from gputop.machine.procfs import Proc
+from gputop.machine.simulator.boxes import dying, h200, split, training, workstation
+from gputop.machine.simulator.clock import BoxClock
+from gputop.machine.simulator.driver import Driver
+from gputop.machine.simulator.plan import BoxPlan
+from gputop.machine.simulator.proc import SimulatedProc
+
+DEFAULT_BOX: Final = "training"
+BOXES: Final[dict[str, str]] = {
+    "training": "8 x H100: a torchrun job on all of them, an idle notebook, an evaluation, a small server",
+    "h200": "1 x H200: a language-model server under bursts of requests",
+    "mig": "2 x A100 and an H100, two of them split with MIG: instances with gaps, MPS, an older driver",
+    "workstation": "RTX 4090 and RTX 3090: a desktop, blender, a recorder; much is not supported",
+    "dying": "4 x H100: one falls off the bus and comes back, one hangs, one is too hot; a process that is gone",
+}
+_PLANS: Final[dict[str, Callable[[], BoxPlan]]] = {
+    "training": training.plan,
+    "h200": h200.plan,
+    "mig": split.plan,
+    "workstation": workstation.plan,
+    "dying": dying.plan,
+}
+
+
+class Box(Struct, frozen=True, kw_only=True):
+    """A simulated box. ``driver`` stands in for `machine.binding`; ``users``: the names of the uids in ``proc``."""
+
+    name: str
+    host: str
+    driver: Any
+    proc: Proc
+    users: dict[int, str]
+
+
+def simulate(
+    name: str = DEFAULT_BOX,
+    clock: Callable[[], float] = time.monotonic,
+    wall: Callable[[], float] = time.time,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Box:
+    """Start a box. ``sleep`` is what a hanging driver and a wait for events spend their time with.
+
+    Raises ValueError that lists the names, if there is no box of this name.
+    """
+    if name not in BOXES:
+        raise ValueError(f"no simulated box {name!r}. There are: {', '.join(BOXES)}.")
+    plan = _PLANS[name]()
+    box_clock = BoxClock(plan.uptime_s, clock, wall, sleep)
+    return Box(
+        name=name,
+        host=plan.host,
+        driver=Driver(name, plan, box_clock),
+        proc=SimulatedProc(plan, box_clock),
+        users=plan.users,
+    )

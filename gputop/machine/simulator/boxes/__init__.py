@@ -1,0 +1,1 @@
+"""The boxes that can be simulated: a plan each."""

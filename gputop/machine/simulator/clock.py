@@ -1,0 +1,33 @@
+"""The one clock of a simulated box: seconds since its boot. Everything else is a function of it."""
+
+import time
+from collections.abc import Callable
+
+
+class BoxClock:
+    """Counts from the boot of the box, which lies ``uptime_s`` before the simulation began."""
+
+    def __init__(
+        self,
+        uptime_s: float,
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._clock = clock
+        self._began = clock()
+        self.uptime_s = uptime_s
+        self.boot_s = int(wall() - uptime_s)  # the kernel's btime has no fraction either
+        self.sleep = sleep
+
+    def now(self) -> float:
+        """Return the seconds since boot."""
+        return self.uptime_s + self.running()
+
+    def running(self) -> float:
+        """Return the seconds since the simulation began."""
+        return self._clock() - self._began
+
+    def microseconds(self, time_s: float) -> int:
+        """Return an instant after boot as the driver stamps it: microseconds since the epoch."""
+        return int((self.boot_s + time_s) * 1_000_000)

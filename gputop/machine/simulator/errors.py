@@ -1,0 +1,19 @@
+"""The error of the simulated driver, and those of NVML's return codes that it answers with."""
+
+from typing import Final
+
+UNINITIALIZED: Final = 1
+INVALID_ARGUMENT: Final = 2
+NOT_SUPPORTED: Final = 3
+NOT_FOUND: Final = 6
+TIMEOUT: Final = 10
+FUNCTION_NOT_FOUND: Final = 13
+GPU_IS_LOST: Final = 15
+
+
+class NVMLError(Exception):
+    """An NVML return code, named as pynvml names it."""
+
+    def __init__(self, value: int) -> None:
+        super().__init__(f"NVML error {value}")
+        self.value = value

@@ -1,0 +1,94 @@
+"""/proc of a simulated box, behind the protocol of `machine.procfs.Proc`."""
+
+import errno
+import os
+from collections.abc import Iterable
+from typing import Final
+
+from gputop.machine.simulator.clock import BoxClock
+from gputop.machine.simulator.hostfiles import HostFiles
+from gputop.machine.simulator.plan import BoxPlan, ProcessPlan
+from gputop.machine.simulator.procfiles import ProcessFiles
+
+_INITIAL_NAMESPACE: Final = "pid:[4026531836]"  # PROC_PID_INIT_INO: the numbers of the driver are ours
+_OWN: Final = frozenset({"environ", "io", "fd", "exe", "cwd", "root", "ns", "maps"})  # of other users: EACCES
+_SYSTEM: Final = ("loadavg", "meminfo", "pressure", "self", "stat", "sys", "uptime")
+
+
+class SimulatedProc:
+    """Serves the files of a plan as they are at the moment of reading."""
+
+    def __init__(self, plan: BoxPlan, clock: BoxClock) -> None:
+        present = [process for process in plan.processes if not process.is_gone]
+        parents = {process.pid: process.parent for process in present}
+        self._processes = {str(p.pid): ProcessFiles(p, clock, _session(p, parents)) for p in present}
+        self._host = HostFiles(plan, list(self._processes.values()), clock)
+        self._viewer = plan.viewer
+
+    def read(self, path: str) -> bytes:
+        """Return the content of a file."""
+        text = self._read(path)
+        if text is None:
+            raise _no_entry(path)
+        return text.encode("utf-8", "surrogateescape")
+
+    def list(self, path: str) -> list[str]:
+        """Return the names in a directory."""
+        parts = [part for part in path.split("/") if part not in {"", "."}]
+        if not parts:
+            return [*self._processes, *_SYSTEM]
+        process = self._processes.get(parts[0])
+        if process is None:
+            raise _no_entry(path)
+        self._need_right(process, parts[1:])
+        match parts[1:]:
+            case []:
+                return process.names()
+            case ["task"]:
+                return process.tids()
+            case ["task", tid] if tid in process.tids():
+                return ["comm", "stat"]
+        raise _no_entry(path)
+
+    def link(self, path: str) -> str:
+        """Return where a symbolic link points."""
+        if path == "self/ns/pid":
+            return _INITIAL_NAMESPACE
+        pid, _, name = path.partition("/")
+        process = self._processes.get(pid)
+        if process is None:
+            raise _no_entry(path)
+        self._need_right(process, name.split("/"))
+        if name == "exe" and process.plan.command:
+            return process.plan.command[0]
+        if name == "ns/pid" and process.plan.inner_pid is None:
+            return _INITIAL_NAMESPACE
+        raise _no_entry(path)
+
+    def _read(self, path: str) -> str | None:
+        pid, _, rest = path.partition("/")
+        process = self._processes.get(pid)
+        if process is None:
+            return self._host.read(path)
+        parts = rest.split("/")
+        self._need_right(process, parts)
+        if parts[0] == "task" and len(parts) == 3:
+            return process.read_task(parts[1], parts[2])
+        return process.read(rest)
+
+    def _need_right(self, process: ProcessFiles, parts: Iterable[str]) -> None:
+        first = next(iter(parts), "")
+        if first in _OWN and process.plan.uid != self._viewer:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), f"{process.plan.pid}/{first}")
+
+
+def _no_entry(path: str) -> FileNotFoundError:
+    return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+
+
+def _session(process: ProcessPlan, parents: dict[int, int]) -> int:
+    """Return the session of a process: that of its topmost ancestor below init."""
+    pid = process.pid
+    while (parent := parents.get(pid, 0)) > 1 and parent in parents:
+        pid = parent
+    return pid
