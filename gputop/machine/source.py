@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from gputop.core.metric import Missing
 from gputop.core.sample import DriverInfo, Gpu, GpuProcess, GpuState, Reasons, Sample
 from gputop.core.selection import Selection
+from gputop.core.text import clean
 from gputop.machine.box import Box, Identity, look
 from gputop.machine.device import DeviceReader, DeviceReading
 from gputop.machine.events import EventWatcher
@@ -89,10 +90,12 @@ class MachineSource:
     def open(self) -> None:
         """Find the GPUs; wait no longer than until the driver counts as hung.
 
-        Raises `NoDriverError` with what is missing and what to do.
+        Raises `NoDriverError` with what is missing and what to do, and ValueError where a GPU is selected that is
+        not there.
         """
         self._box_worker.ask(self._clock())
         self._settle(self._box_worker.take(self.limits.hung_s))
+        self._check_selection()
 
     def read(self) -> Sample:
         """Take a sample. A GPU that does not answer in time is shown as it was, and then as hung."""
@@ -115,6 +118,15 @@ class MachineSource:
             gpus=tuple(self._with_xids(reading.gpu) for reading in readings) + self._silent(),
             processes=self._selection.processes(processes),
         )
+
+    def _check_selection(self) -> None:
+        if self._box is None:
+            return
+        present = [Gpu(index=i, uuid=who[0], name=who[1], bus_id=who[2]) for i, _, who in self._box.named]
+        unknown = self._selection.unknown(present)
+        if unknown:
+            held = ", ".join(f"{gpu.index} ({gpu.uuid}, {gpu.bus_id})" for gpu in present) or "none"
+            raise ValueError(f"no such GPU: {clean(', '.join(unknown))}. There are: {held}")
 
     # --- GPUs ----------------------------------------------------------------------------------------------------
     def _finish(self, now: float) -> list[DeviceReading]:

@@ -1,0 +1,257 @@
+"""The machine as a source: sick GPUs, GPUs that come and go, and what is asked of the others meanwhile."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, cast
+
+import pytest
+from fakes import FakeFunctions, NVMLError
+
+from gputop.core.metric import Missing
+from gputop.core.metrics import TEMPERATURE
+from gputop.core.sample import GpuState, Host, HostProcess, Sample
+from gputop.core.selection import Selection
+from gputop.machine.host import HostReader
+from gputop.machine.nvml import Driver, NoDriverError
+from gputop.machine.processes import ProcessReader
+from gputop.machine.source import Limits, MachineSource
+
+PATIENCE_S = 30.0  # what is waited for a GPU that does answer; a hanging one is not waited for
+
+
+class Hand:
+    """A clock that tests move."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class FakeHost:
+    def read(self, _: float) -> Host:
+        return Host(name="node7")
+
+
+class FakeProcesses:
+    def read(self, uses: dict[int, Any], _: float, __: bool) -> tuple[HostProcess, ...]:  # noqa: FBT001
+        return tuple(HostProcess(pid=pid, gpus=held) for pid, held in sorted(uses.items()))
+
+
+def source(functions: FakeFunctions, clock: Hand, patience_s: float = PATIENCE_S, **options: Any) -> MachineSource:
+    return MachineSource(
+        Driver(functions),
+        cast("HostReader", FakeHost()),
+        cast("ProcessReader", FakeProcesses()),
+        limits=Limits(patience_s=patience_s, hung_s=3.0),
+        clock=clock,
+        wall=clock,
+        **options,
+    )
+
+
+def functions(gpus: int, **answers: Any) -> FakeFunctions:
+    return FakeFunctions(
+        nvmlDeviceGetCount=gpus,
+        nvmlDeviceGetTemperatureV=60,
+        nvmlDeviceGetComputeRunningProcesses=lambda handle: [(100 + int(handle[-1]), 1024, None, None)],
+        **answers,
+    )
+
+
+def states(sample: Sample) -> list[GpuState]:
+    return [gpu.state for gpu in sample.gpus]
+
+
+@contextmanager
+def hanging(held: FakeFunctions, index: int) -> Iterator[None]:
+    """Make a GPU hang in its next call until the block ends."""
+    gate = threading.Event()
+
+    def temperature(handle: str, _: int) -> int:
+        if handle.endswith(str(index)):
+            gate.wait()
+        return 60
+
+    held.answers["nvmlDeviceGetTemperatureV"] = temperature
+    try:
+        yield
+    finally:
+        gate.set()
+
+
+def test_every_gpu_and_its_processes_are_read() -> None:
+    held = source(functions(3), Hand())
+    held.open()
+    sample = held.read()
+
+    assert [gpu.uuid for gpu in sample.gpus] == ["GPU-0", "GPU-1", "GPU-2"]
+    assert [gpu[TEMPERATURE] for gpu in sample.gpus] == [60, 60, 60]
+    assert [process.pid for process in sample.processes] == [100, 101, 102]
+
+
+def test_a_process_on_several_gpus_is_one_process_with_several_uses() -> None:
+    held = source(functions(2), Hand())
+    held._driver._functions.answers["nvmlDeviceGetComputeRunningProcesses"] = [(7, 1024, None, None)]
+    held.open()
+    (process,) = held.read().processes
+
+    assert [use.gpu_index for use in process.gpus] == [0, 1]
+
+
+def test_without_a_driver_opening_says_what_is_missing() -> None:
+    with pytest.raises(NoDriverError, match=r"libnvidia-ml\.so\.1"):
+        source(FakeFunctions(nvmlInit=NVMLError(12)), Hand()).open()
+
+
+def test_a_box_without_gpus_is_a_sample_without_gpus() -> None:
+    held = source(FakeFunctions(nvmlDeviceGetCount=0), Hand())
+    held.open()
+
+    assert held.read().gpus == ()
+
+
+def test_a_gpu_that_does_not_answer_is_hung_while_the_others_go_on() -> None:
+    clock, driver = Hand(), functions(3)
+    held = source(driver, clock, patience_s=0.2)
+    held.open()
+    held.read()
+    with hanging(driver, 1):
+        clock.now += 1
+        held.read()
+        clock.now += 4
+        sample = held.read()
+
+        assert states(sample) == [GpuState.OK, GpuState.HUNG, GpuState.OK]
+        assert sample.gpus[1].why(TEMPERATURE) is Missing.HUNG
+        assert sample.gpus[1].read_s == 1000.0
+        assert sample.gpus[0].read_s == 1005.0
+
+
+def test_a_late_gpu_is_shown_as_it_was_until_it_counts_as_hung() -> None:
+    clock, driver = Hand(), functions(2)
+    held = source(driver, clock, patience_s=0.2)
+    held.open()
+    held.read()
+    with hanging(driver, 1):
+        clock.now += 1
+        held.read()
+        clock.now += 1
+        sample = held.read()
+
+        assert states(sample) == [GpuState.OK, GpuState.OK]
+        assert sample.gpus[1][TEMPERATURE] == 60
+        assert sample.gpus[1].read_s == 1000.0
+
+
+def test_the_processes_of_a_hung_gpu_stay_listed_without_values() -> None:
+    clock, driver = Hand(), functions(2)
+    held = source(driver, clock, patience_s=0.2)
+    held.open()
+    held.read()
+    with hanging(driver, 1):
+        clock.now += 1
+        held.read()
+        clock.now += 4
+        uses = {process.pid: process.gpus[0] for process in held.read().processes}
+
+        assert uses[100].memory_bytes == 1024
+        assert uses[101].memory_bytes is None
+        assert uses[101].missing["memory_bytes"] is Missing.HUNG
+
+
+def test_a_gpu_that_answers_again_is_back() -> None:
+    clock, driver = Hand(), functions(2)
+    held = source(driver, clock, patience_s=0.2)
+    held.open()
+    held.read()
+    with hanging(driver, 1):
+        clock.now += 1
+        held.read()
+        clock.now += 4
+        held.read()
+    held.limits = Limits(patience_s=PATIENCE_S, hung_s=3.0)
+    held._slots["GPU-1"].worker.take(PATIENCE_S)  # the late answer
+    clock.now += 1
+
+    assert states(held.read()) == [GpuState.OK, GpuState.OK]
+
+
+def test_a_driver_that_hangs_at_the_start_is_a_sample_that_says_so() -> None:
+    gate = threading.Event()
+    held = source(FakeFunctions(nvmlInit=gate.wait), Hand(), patience_s=0.1)
+    held.limits = Limits(patience_s=0.1, hung_s=0.1)
+    held.open()
+    sample = held.read()
+    gate.set()
+
+    assert sample.gpus == ()
+    assert sample.driver.missing["version"] is Missing.HUNG
+
+
+def test_a_lost_gpu_keeps_its_place_and_its_processes_and_others_go_on() -> None:
+    clock, driver = Hand(), functions(2)
+    held = source(driver, clock)
+    held.open()
+    held.read()
+    driver.answers["nvmlDeviceGetTemperatureV"] = lambda handle, _: NVMLError(15) if handle == "handle-1" else 60
+    clock.now += 1
+    sample = held.read()
+
+    assert states(sample) == [GpuState.OK, GpuState.LOST]
+    assert sample.gpus[1].name == "NVIDIA H100"
+    assert sample.gpus[1].why(TEMPERATURE) is Missing.LOST
+    assert [process.pid for process in sample.processes] == [100, 101]
+
+
+def test_a_gpu_that_is_lost_before_the_start_is_shown_with_its_index() -> None:
+    handle = {0: "handle-0", 1: NVMLError(15)}
+    held = source(functions(2, nvmlDeviceGetHandleByIndex=lambda index: handle[index]), Hand())
+    held.open()
+    sample = held.read()
+
+    assert [(gpu.index, gpu.state) for gpu in sample.gpus] == [(0, GpuState.OK), (1, GpuState.LOST)]
+
+
+def test_gpus_that_appear_and_vanish_are_followed() -> None:
+    clock, driver = Hand(), functions(1)
+    held = source(driver, clock)
+    held.open()
+    seen = []
+    for count in (3, 2):
+        driver.answers["nvmlDeviceGetCount"] = count
+        clock.now += 60
+        held.read()  # asks for the count
+        held._settle(held._box_worker.take(PATIENCE_S))
+        clock.now += 1
+        seen.append(len(held.read().gpus))
+
+    assert seen == [3, 2]
+
+
+def test_only_the_selected_gpus_are_touched() -> None:
+    driver = functions(3)
+    held = source(driver, Hand(), selection=Selection(gpus=("1",)))
+    held.open()
+    sample = held.read()
+
+    assert [gpu.index for gpu in sample.gpus] == [1]
+    assert driver.calls["nvmlDeviceGetTemperatureV"] == 1
+
+
+def test_a_selected_gpu_that_is_not_there_is_an_error_that_names_those_that_are() -> None:
+    with pytest.raises(ValueError, match=r"no such GPU: 7, GPU-x␛\. There are: 0 \(GPU-0, 00000000:00:00\.0\)"):
+        source(functions(1), Hand(), selection=Selection(gpus=("7", "0", "GPU-x\x1b"))).open()
+
+
+def test_pids_of_an_old_driver_are_not_taken_for_our_own() -> None:
+    assert source(FakeFunctions(), Hand())._is_translated()  # unknown until it was asked
+
+    old = source(FakeFunctions(nvmlSystemGetDriverVersion="535.104.05"), Hand())
+    new = source(FakeFunctions(nvmlSystemGetDriverVersion="535.113.01"), Hand())
+    old.open()
+    new.open()
+
+    assert [old._is_translated(), new._is_translated()] == [False, True]
