@@ -11,7 +11,7 @@ Value = int | float | None  # None: not supported by this board
 
 ALL_LINKS: Final = 0xFFFFFFFF
 _RAW_OVERHEAD: Final = 1.08
-_HEALTH_ID: Final = 142  # the first of four: remapped rows correctable, uncorrectable, pending, failed
+_REMAPPED_ID: Final = 142  # the first of four: remapped rows correctable, uncorrectable, pending, failed
 
 
 def read_field(gpu: SimulatedGpu, field: int, scope: int, time_s: float) -> tuple[int, int | float]:
@@ -76,5 +76,5 @@ _FIELDS: Final[dict[int, Callable[[SimulatedGpu, float], Value]]] = {
     269: lambda gpu, t: _nanoseconds(gpu.overheated, t),
     270: lambda _, __: 0,
     271: lambda _, __: 0,
-    **{_HEALTH_ID + n: _remapped(n) for n in range(4)},
+    **{_REMAPPED_ID + n: _remapped(n) for n in range(4)},
 }
