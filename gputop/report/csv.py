@@ -1,0 +1,80 @@
+"""A frame as comma-separated values: a row per GPU, or a row per process and GPU. The header has JSON's keys."""
+
+from collections.abc import Iterable, Iterator
+from io import StringIO
+from typing import Final, Literal
+
+from gputop.core.metrics import CATALOGUE
+from gputop.core.sample import Frame, Gpu, GpuInstance, GpuProcess, HostProcess, MetricValue
+from gputop.core.text import clean
+
+_FORMULA: Final = ("=", "+", "-", "@")  # a spreadsheet would run a field that starts so
+_IDENTITY: Final = ("index", "gpu_instance", "profile", "uuid", "name", "bus_id", "state", "read_s")
+_METRICS: Final = tuple(metric.key for metric in CATALOGUE)
+_PROCESS: Final = tuple(name for name in HostProcess.__struct_fields__ if name not in {"missing", "gpus"})
+_USE: Final = tuple(name for name in GpuProcess.__struct_fields__ if name != "missing")
+
+Line = list[MetricValue]
+
+
+def csv(frame: Frame, what: Literal["gpus", "processes"] = "gpus") -> str:
+    """Return header and rows, quoted as RFC 4180 says; what is absent is empty, and so is all that does not apply.
+
+    A MIG instance is a row after its GPU, with the GPU's index. A process stands once for each GPU that it is on; its
+    ``memory_`` keys on the GPU begin with ``gpu_``. A text that a spreadsheet would take for a formula begins with '.
+    """
+    from csv import writer  # noqa: PLC0415 - most snapshots are not CSV
+
+    header, lines = (_GPUS_HEADER, _gpus(frame)) if what == "gpus" else (_PROCESSES_HEADER, _processes(frame))
+    sheet = StringIO()
+    rows = writer(sheet, lineterminator="\n")
+    rows.writerow(header)
+    rows.writerows([_field(value) for value in line] for line in lines)
+    return sheet.getvalue()
+
+
+def _use_key(name: str) -> str:
+    return f"gpu_{name}" if name.startswith("memory_") else name
+
+
+_GPUS_HEADER: Final = ("time_s", *_IDENTITY, *_METRICS)
+_PROCESSES_HEADER: Final = ("time_s", *_PROCESS, *(_use_key(name) for name in _USE))
+
+
+def _gpus(frame: Frame) -> Iterator[Line]:
+    for gpu in frame.gpus:
+        identity: Line = [gpu.index, None, None, gpu.uuid, gpu.name, gpu.bus_id, gpu.state.value, gpu.read_s]
+        yield [frame.time_s, *identity, *_values(gpu)]
+        for instance in gpu.instances:
+            identity = [gpu.index, instance.id, instance.profile, gpu.uuid, gpu.name, gpu.bus_id, gpu.state.value]
+            yield [frame.time_s, *identity, gpu.read_s, *_values(instance)]
+
+
+def _values(readings: Gpu | GpuInstance) -> Iterable[MetricValue]:
+    return (readings.metrics.get(key) for key in _METRICS)
+
+
+def _processes(frame: Frame) -> Iterator[Line]:
+    for process in frame.processes:
+        known: Line = [getattr(process, name) for name in _PROCESS]
+        for use in process.gpus:
+            yield [frame.time_s, *known, *(getattr(use, name) for name in _USE)]
+
+
+def _field(value: MetricValue) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "true" if value else "false"
+        case tuple():
+            return _text("; ".join(value))
+        case str():
+            return _text(value)
+        case _:
+            return str(value)
+
+
+def _text(value: str) -> str:
+    value = clean(value)
+    return f"'{value}" if value.startswith(_FORMULA) else value

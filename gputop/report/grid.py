@@ -1,0 +1,96 @@
+"""Cells to aligned lines. Colour is put on after the padding, so that it takes no room."""
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import Final
+
+from msgspec import Struct
+
+from gputop.core.text import fit, width
+from gputop.core.tone import Tone
+
+_LEAST: Final = 8  # cells that are left to the column that gives way
+_CODES: Final = {Tone.NONE: "2", Tone.WARM: "33", Tone.HOT: "1;31"}
+
+
+class Style(Enum):
+    """Plain text, or with colours of the terminal's own palette."""
+
+    PLAIN = "plain"
+    COLOUR = "colour"
+
+
+class Cell(Struct, frozen=True):
+    """Cleaned text and how worrying it is; no tone makes it faint."""
+
+    text: str
+    tone: Tone = Tone.OK
+
+
+class Layout(Struct, frozen=True):
+    """``right``: columns that end flush; ``yields``: the one that is cut where ``room`` ends (None: nothing is cut)."""
+
+    right: frozenset[int]
+    yields: int
+    room: int | None
+    gap: int = 2
+
+
+def draw(rows: Sequence[Sequence[Cell]], layout: Layout, style: Style) -> list[str]:
+    """Return a line per row. The last cell of a row that is shorter than the first one runs over the columns left."""
+    if not rows:
+        return []
+    widths = _widths(rows, layout)
+    return [_line(row, widths, layout, style) for row in rows]
+
+
+def paint(text: str, tone: Tone, style: Style) -> str:
+    """Return the text in the colour of its tone."""
+    code = _CODES.get(tone) if style is Style.COLOUR else None
+    return f"\x1b[{code}m{text}\x1b[0m" if code and text else text
+
+
+def cut(text: str, room: int | None) -> str:
+    """Return text that is no wider than the room."""
+    return text if room is None or width(text) <= room else fit(text, room)
+
+
+def wrap(parts: Sequence[str], separator: str, room: int | None) -> list[str]:
+    """Return the parts as lines that are no wider than the room; a part is never torn, but cut where it must be."""
+    lines: list[str] = []
+    for part in parts:
+        longer = lines[-1] + separator + part if lines else part
+        if lines and (room is None or width(longer) <= room):
+            lines[-1] = longer
+        else:
+            lines.append(cut(part, room))
+    return lines
+
+
+def _widths(rows: Sequence[Sequence[Cell]], layout: Layout) -> list[int]:
+    count = len(rows[0])
+    whole = [row for row in rows if len(row) == count]
+    widths = [max(width(row[n].text) for row in whole) for n in range(count)]
+    if layout.room is not None:
+        over = sum(widths) + layout.gap * (count - 1) - layout.room
+        if over > 0:
+            widths[layout.yields] = max(_LEAST, widths[layout.yields] - over)
+    return widths
+
+
+def _line(row: Sequence[Cell], widths: Sequence[int], layout: Layout, style: Style) -> str:
+    parts, used = [], 0
+    for n, cell in enumerate(row):
+        is_open = n == len(row) - 1 and (len(row) < len(widths) or n not in layout.right)
+        text = cell.text if is_open else _padded(cell.text, widths[n], n in layout.right)
+        if layout.room is not None:
+            text = cut(text, max(0, layout.room - used))
+        parts.append(paint(text, cell.tone, style))
+        used += width(text) + layout.gap
+    return (" " * layout.gap).join(parts).rstrip()
+
+
+def _padded(text: str, cells: int, is_right: bool) -> str:  # noqa: FBT001
+    if width(text) > cells:
+        return fit(text, cells)
+    return " " * (cells - width(text)) + text if is_right else fit(text, cells)

@@ -1,0 +1,139 @@
+"""A frame as a table for people: the GPUs, the host, the processes, and why something is absent."""
+
+import time
+from collections.abc import Iterator
+from typing import Any, Final
+
+from gputop.core.columns import COLUMNS, Column, Row, rows, sorted_rows, visible_columns
+from gputop.core.metric import Metric, Missing
+from gputop.core.metrics import (
+    GPU_UTILIZATION,
+    MEMORY_TOTAL,
+    MEMORY_USED,
+    POWER_AVERAGE,
+    POWER_LIMIT,
+    SM_ACTIVE,
+    TEMPERATURE,
+)
+from gputop.core.sample import Frame, Gpu, GpuInstance, GpuState, Host, Presence, Readings
+from gputop.core.text import clean, fit, width
+from gputop.core.tone import Tone, memory_tone, share, share_tone, temperature_tone
+from gputop.core.units import NOTHING, bytes_text, duration_text, percent_text, value_text
+from gputop.report.grid import Cell, Layout, Style, cut, draw, paint, wrap
+from gputop.report.reasons import reasons
+
+_ENDLESS: Final = 1_000_000
+_SEPARATOR: Final = " · "
+_TITLES: Final = ("GPU", "NAME", "TEMP", "POWER", "MEMORY", "UTIL", "SM-ACT")
+_STATES: Final = {GpuState.LOST: ("LOST", Missing.LOST), GpuState.HUNG: ("NO ANSWER", Missing.HUNG)}
+
+
+def table(frame: Frame, columns_available: int | None = None, style: Style = Style.PLAIN) -> str:
+    """Return the frame as lines of text, without a newline at the end.
+
+    ``columns_available``: width of the terminal, in which everything is made to fit; None where there is none, and
+    then nothing is cut.
+    """
+    room = columns_available
+    head = [*_header(frame, room, style), "", *_gpus(frame, room, style), "", *_host(frame.host, room, style)]
+    tail = [cut(clean(line), room) for line in (*reasons(frame), *frame.problems)]
+    return "\n".join([*head, "", *_processes(frame, room, style), *([""] if tail else []), *tail])
+
+
+# --- header and host ---------------------------------------------------------------------------------------------
+def _header(frame: Frame, room: int | None, style: Style) -> Iterator[str]:
+    driver = frame.driver
+    if driver.simulated:
+        yield paint(cut(f"SIMULATED: {clean(driver.simulated)}, no real GPU", room), Tone.WARM, style)
+    parts = (
+        clean(frame.host.name),
+        f"driver {clean(driver.version or NOTHING)}",
+        f"CUDA {clean(driver.cuda_version or NOTHING)}",
+        time.strftime("%Y-%m-%d %H:%M:%S %z", time.localtime(frame.time_s)),
+    )
+    yield from wrap(parts, _SEPARATOR, room)
+
+
+def _host(host: Host, room: int | None, style: Style) -> Iterator[str]:
+    load = " ".join(f"{value:.2f}" for value in host.load) if host.load else NOTHING
+    cores = f" of {len(host.cores_percent)} cores" if host.cores_percent else ""
+    parts = [
+        f"CPU {percent_text(host.cpu_percent)}{cores}",
+        f"load {load}",
+        f"memory {_of(bytes_text(host.memory_used_bytes), bytes_text(host.memory_total_bytes))}",
+        f"swap {_of(bytes_text(host.swap_used_bytes), bytes_text(host.swap_total_bytes))}",
+        f"up {duration_text(host.uptime_s)}",
+    ]
+    tone = share_tone(share(host.memory_used_bytes, host.memory_total_bytes))
+    for line in wrap(parts, _SEPARATOR, room):
+        yield paint(line, Tone.OK if tone is Tone.NONE else tone, style)
+
+
+def _of(part: str, whole: str) -> str:
+    return f"{part} / {whole}"
+
+
+# --- GPUs --------------------------------------------------------------------------------------------------------
+def _gpus(frame: Frame, room: int | None, style: Style) -> list[str]:
+    if not frame.gpus:
+        return ["no GPUs"]
+    has_activity = any(
+        readings[SM_ACTIVE] is not None for gpu in frame.gpus for readings in (gpu, *gpu.instances)
+    )  # only Hopper and newer tell
+    titles = _TITLES if has_activity else _TITLES[:-1]
+    lines = [tuple(Cell(title, Tone.NONE) for title in titles)]
+    lines += [cells[: len(titles)] for gpu in frame.gpus for cells in _gpu(gpu)]
+    return draw(lines, Layout(right=frozenset(range(2, len(_TITLES))), yields=1, room=room), style)
+
+
+def _gpu(gpu: Gpu) -> Iterator[tuple[Cell, ...]]:
+    identity = (Cell(str(gpu.index)), Cell(clean(gpu.name) or NOTHING))
+    if gpu.state in _STATES:
+        word, reason = _STATES[gpu.state]
+        yield (*identity, Cell(f"{word}: {reason.text}", Tone.HOT))
+        return
+    temperature = Cell(_value(gpu, TEMPERATURE), temperature_tone(gpu))
+    yield (*identity, temperature, Cell(_of(_value(gpu, POWER_AVERAGE), _value(gpu, POWER_LIMIT))), *_load(gpu))
+    for instance in gpu.instances:
+        yield (Cell(f"{gpu.index}:{instance.id}"), Cell(_instance_name(instance)), Cell(""), Cell(""), *_load(instance))
+
+
+def _value(gpu: Gpu, metric: Metric[Any]) -> str:
+    return value_text(gpu[metric], metric.unit)
+
+
+def _load(readings: Readings) -> tuple[Cell, Cell, Cell]:
+    memory = _of(bytes_text(readings[MEMORY_USED]), bytes_text(readings[MEMORY_TOTAL]))
+    utilization, activity = readings[GPU_UTILIZATION], readings[SM_ACTIVE]
+    return Cell(memory, memory_tone(readings)), _percent(utilization), _percent(activity)
+
+
+def _percent(value: float | None) -> Cell:
+    return Cell(percent_text(value), Tone.NONE if value is None else Tone.OK)
+
+
+def _instance_name(instance: GpuInstance) -> str:
+    parts = [compute.name for compute in instance.compute_instances if compute.name != instance.profile]
+    inner = f" ({', '.join(parts)})" if parts else ""
+    return clean(f"  {instance.profile}{inner}")
+
+
+# --- processes ---------------------------------------------------------------------------------------------------
+def _processes(frame: Frame, room: int | None, style: Style) -> list[str]:
+    shown = sorted_rows(rows(frame), COLUMNS[0], is_reversed=False)
+    if not shown:
+        return ["no processes on these GPUs"]
+    columns = visible_columns(_ENDLESS if room is None else room, shown)
+    lines = [tuple(Cell(column.title, Tone.NONE) for column in columns)]
+    lines += [tuple(_cell(column, row, room) for column in columns) for row in shown]
+    right = frozenset(n for n, column in enumerate(columns) if not column.is_text and column.key != "gpu")
+    gap = 2 if room is None else 1  # one is what `visible_columns` reckons with
+    return draw(lines, Layout(right=right, yields=len(columns) - 1, room=room, gap=gap), style)
+
+
+def _cell(column: Column, row: Row, room: int | None) -> Cell:
+    text = clean(column.text(row))
+    if room is not None and column.is_text and 0 < column.width < width(text):
+        text = fit(text, column.width)
+    is_faint = text == NOTHING or (not column.width and row.process.presence is not Presence.ALIVE)
+    return Cell(text, Tone.NONE if is_faint else Tone.OK)
