@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from gputop.machine.simulator.clock import BoxClock
-from gputop.machine.simulator.curve import total
+from gputop.machine.simulator.curve import ZERO, total
 from gputop.machine.simulator.plan import ProcessPlan, ThreadPlan
 
 HERTZ: Final = 100
@@ -26,7 +26,8 @@ class ProcessFiles:
         self._born_s = clock.uptime_s - plan.age_s
         self.cpu = total(*(thread.cpu for thread in self._threads))
         base = _TID_BASE + plan.pid % 10_000 * 250
-        self._tids = [plan.pid, *range(base + 1, base + len(self._threads))]
+        tids = (plan.pid, *range(base + 1, base + len(self._threads)))
+        self._by_tid = {str(tid): thread for tid, thread in zip(tids, self._threads, strict=True)}
 
     def names(self) -> list[str]:
         """Return the names in the directory that are served here."""
@@ -34,7 +35,7 @@ class ProcessFiles:
 
     def tids(self) -> list[str]:
         """Return the names in ``task``."""
-        return [str(tid) for tid in self._tids]
+        return list(self._by_tid)
 
     def read(self, name: str) -> str | None:
         """Return the text of a file, None where there is none of this name."""
@@ -43,9 +44,9 @@ class ProcessFiles:
 
     def read_task(self, tid: str, name: str) -> str | None:
         """Return the text of a thread's file, None where there is none."""
-        if tid not in self.tids() or name not in {"stat", "comm"}:
+        thread = self._by_tid.get(tid)
+        if thread is None or name not in {"stat", "comm"}:
             return None
-        thread = self._threads[self._tids.index(int(tid))]
         title = (thread.name or self._name())[:_COMM_LENGTH]
         return title + "\n" if name == "comm" else self._line([thread], int(tid), title)
 
@@ -84,6 +85,8 @@ class ProcessFiles:
         now = self._clock.now()
         user = system = 0.0
         for thread in threads:
+            if thread.cpu == ZERO:
+                continue
             spent = thread.cpu.integral(now) - thread.cpu.integral(self._born_s)
             user += spent * (1 - thread.in_kernel)
             system += spent * thread.in_kernel
