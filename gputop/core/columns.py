@@ -1,6 +1,7 @@
 """THE COLUMNS of the process table, a row each: title, width, text, sort value, rank when space ends."""
 
 from collections.abc import Callable, Iterable
+from operator import itemgetter
 from typing import Final, TypeAlias
 
 from msgspec import Struct
@@ -9,6 +10,8 @@ from gputop.core.sample import Frame, GpuProcess, HostProcess, Presence
 from gputop.core.units import NOTHING, bytes_text, duration_text, number_text
 
 SortValue: TypeAlias = float | str | None
+_VALUE: Final = itemgetter(0)
+_PLACE: Final = itemgetter(1, 2)
 
 
 class Row(Struct, frozen=True):
@@ -45,17 +48,31 @@ def rows(frame: Frame) -> list[Row]:
 
 def sorted_rows(unsorted: Iterable[Row], column: Column, *, is_reversed: bool) -> list[Row]:
     """Sort; absent values come last either way, ties by GPU and pid so that nothing jumps."""
-    stable = sorted(unsorted, key=lambda row: (row.use.gpu_index, row.process.pid))
-    known = [row for row in stable if column.sort(row) is not None]
-    unknown = [row for row in stable if column.sort(row) is None]
-    known.sort(key=column.sort, reverse=is_reversed)  # type: ignore[arg-type] # one column has values of one type
-    return known + unknown
+    sort = column.sort
+    placed = [(sort(row), row.use.gpu_index, row.process.pid, row) for row in unsorted]
+    placed.sort(key=_PLACE)
+    known = [entry for entry in placed if entry[0] is not None]
+    known.sort(key=_VALUE, reverse=is_reversed)  # one column has values of one type
+    return [entry[3] for entry in known] + [entry[3] for entry in placed if entry[0] is None]
 
 
-def visible_columns(room: int, shown: Iterable[Row], *, least_command: int = 16) -> list[Column]:
-    """Return the columns that fit in ``room`` cells with a blank between two, in the order of `COLUMNS`."""
+def used_columns(shown: Iterable[Row], before: frozenset[str] = frozenset()) -> frozenset[str]:
+    """Return the keys of the columns that are shown only if used, and are; one that was used before stays."""
     held = list(shown)
-    chosen = [c for c in COLUMNS if not c.only_if_used or any(c.sort(row) for row in held)]
+    unused = [column for column in COLUMNS if column.only_if_used and column.key not in before]
+    return before | {column.key for column in unused if any(map(column.sort, held))}
+
+
+def visible_columns(
+    room: int, shown: Iterable[Row], *, least_command: int = 16, used: frozenset[str] | None = None
+) -> list[Column]:
+    """Return the columns that fit in ``room`` cells with a blank between two, in the order of `COLUMNS`.
+
+    ``used``: of `used_columns`, where that is already known.
+    """
+    if used is None:
+        used = used_columns(shown)
+    chosen = [c for c in COLUMNS if not c.only_if_used or c.key in used]
     while len(chosen) > 1 and sum((c.width or least_command) + 1 for c in chosen) - 1 > room:
         chosen.remove(max(reversed(chosen), key=lambda c: c.rank))
     return chosen

@@ -24,13 +24,16 @@ def area(
     pairs are kept together, so that with a new sample a picture changes in its last cell or moves by a whole cell.
     """
     width, height = size
+    if width < 1 or height < 1:
+        return [""] * max(0, height)
     odd = count % 2
-    levels = _levels(values[-(2 * width - odd) :], top, 4 * height)
+    dots = 4 * height - 1  # the highest dot stays free, so that plots one above the other do not touch
+    levels = _levels(values[-(2 * width - odd) :], top, dots)
     blank = 2 * width - odd - len(levels)
     levels = [0] * blank + levels + [0] * odd
     table = _cells(height, is_ascii)
     columns = [table[pair] for pair in zip(levels[::2], levels[1::2], strict=True)]
-    return ["".join(row) for row in zip(*columns, strict=True)] if columns else [""] * height
+    return ["".join(row) for row in zip(*columns, strict=True)]
 
 
 def bar(percent: float | None, width: int) -> tuple[str, str]:

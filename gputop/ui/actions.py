@@ -26,8 +26,17 @@ GENERAL, VIEW, SORT, MOVE = "General", "What is shown", "Sort", "Move"
 
 ACTIONS: Final = (
     Action(
+        id="quit", keys=("q", "f10", "ctrl+c"), run="quit", label="Quit", group=GENERAL, footer="Quit",
+        help="Leave at once. Ctrl-C never signals a process.",
+    ),
+    Action(
         id="help", keys=("f1", "h", "question_mark"), run="help", label="Help", group=GENERAL, footer="Help",
         help="This page.",
+    ),
+    Action(
+        id="sort-chord", keys=("o",), run="sort_chord", label="Sort by…", group=SORT, footer="Sort",
+        help="Then a letter: n GPU, p PID, u user, g GPU memory, s SM, b memory bandwidth, c CPU, m host memory, "
+        "t time. A capital turns the order round.", in_palette=False,
     ),
     Action(
         id="detail", keys=("i", "enter"), run="detail", label="GPU in detail", group=VIEW, footer="Detail",
@@ -38,25 +47,12 @@ ACTIONS: Final = (
         help="GPUs as they fit, in one line each, or as cards with plots.",
     ),
     Action(
-        id="meters", keys=("m",), run="meters", label="Host panel", group=VIEW, footer="Host",
-        help="Show or hide the machine around the GPUs.",
-    ),
-    Action(
-        id="focus-gpu", keys=tuple("0123456789"), run="focus_gpu({key})", label="Only this GPU", group=VIEW,
-        help="Look at one GPU and its processes; the same key again, or Esc, shows all.", in_palette=False,
-    ),
-    Action(
-        id="sort-chord", keys=("o",), run="sort_chord", label="Sort by…", group=SORT, footer="Sort",
-        help="Then a letter: n GPU, p PID, u user, g GPU memory, s SM, b memory bandwidth, c CPU, m host memory, "
-        "t time. A capital turns the order round.", in_palette=False,
-    ),
-    Action(
-        id="invert", keys=("I",), run="invert", label="Invert the order", group=SORT, footer="Invert",
-        help="Sort the other way round. So does a click on the title.",
-    ),
-    Action(
         id="pause", keys=("Z",), run="pause", label="Pause", group=VIEW, footer="Pause",
         help="Hold the picture; readings go on.",
+    ),
+    Action(
+        id="palette", keys=("colon", "ctrl+p"), run="command_palette", label="Palette", group=GENERAL,
+        footer="Palette", help="Find what can be done by its name.", in_palette=False,
     ),
     Action(
         id="slower", keys=("plus",), run="interval(1)", label="Longer interval", group=GENERAL,
@@ -67,12 +63,16 @@ ACTIONS: Final = (
         help="Read more often.", footer="Faster",
     ),
     Action(
-        id="palette", keys=("colon", "ctrl+p"), run="command_palette", label="Palette", group=GENERAL,
-        footer="Palette", help="Find what can be done by its name.", in_palette=False,
+        id="meters", keys=("m",), run="meters", label="Host panel", group=VIEW, footer="Host",
+        help="Show or hide the machine around the GPUs.",
     ),
     Action(
-        id="quit", keys=("q", "f10", "ctrl+c"), run="quit", label="Quit", group=GENERAL, footer="Quit",
-        help="Leave at once. Ctrl-C never signals a process.",
+        id="invert", keys=("I",), run="invert", label="Invert the order", group=SORT, footer="Invert",
+        help="Sort the other way round. So does a click on the title.",
+    ),
+    Action(
+        id="focus-gpu", keys=tuple("0123456789"), run="focus_gpu({key})", label="Only this GPU", group=VIEW,
+        help="Look at one GPU and its processes; the same key again, or Esc, shows all.", in_palette=False,
     ),
     Action(
         id="back", keys=("escape",), run="step_back", label="Back", group=GENERAL,
@@ -127,8 +127,14 @@ ACTIONS: Final = (
         id="page-down", keys=("pagedown",), run="move_page(1)", label="Page down", group=MOVE, help="A page down.",
         in_palette=False,
     ),
-    Action(id="home", keys=("home",), run="move_to_end(0)", label="First", group=MOVE, help="First process.", in_palette=False),
-    Action(id="end", keys=("end",), run="move_to_end(1)", label="Last", group=MOVE, help="Last process.", in_palette=False),
+    Action(
+        id="home", keys=("home",), run="move_to_end(0)", label="First", group=MOVE, help="First process.",
+        in_palette=False,
+    ),
+    Action(
+        id="end", keys=("end",), run="move_to_end(1)", label="Last", group=MOVE, help="Last process.",
+        in_palette=False,
+    ),
     Action(
         id="left", keys=("left", "alt+h"), run="scroll_command(-8)", label="Left", group=MOVE,
         help="Scroll the command lines.", in_palette=False,

@@ -57,7 +57,7 @@ class GputopApp(App[None]):
         """Return the inks, for the themes that lack them."""
         return theme.DEFAULTS
 
-    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:  # noqa: ARG002 - Textual's signature
         """Fill the palette from the table of keys, with each theme and each column to sort by."""
         for action in ACTIONS:
             if action.in_palette:

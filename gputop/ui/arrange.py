@@ -13,7 +13,7 @@ LEAST_ROWS: Final = 6  # of processes, below their header
 _LEAST_CARD: Final = 38
 _GRIDS: Final = (
     (146, 4, 5),
-    (62, 2, 3),
+    (52, 2, 3),
     (0, 1, 2),
 )  # from this inner width: plots side by side, rows of a plot at most
 _LEAST_BLOCK: Final = 36
@@ -56,7 +56,7 @@ def arrange(size: tuple[int, int], instances: Sequence[int], density: Density, *
 
 def card_grid(width: int) -> tuple[int, int]:
     """Return how many plots stand side by side in a card of this width, and how many rows a plot may have."""
-    return next((side, most) for least, side, most in _GRIDS if width - 4 >= least)
+    return next((side, most) for least, side, most in _GRIDS if max(0, width - 4) >= least)
 
 
 def card_height(width: int, plot_rows: int, instances: int) -> int:

@@ -7,7 +7,7 @@ from textual.theme import Theme
 INKS: Final = (
     "text", "muted", "faint", "title", "accent", "key",
     "utilization", "memory", "power", "temperature", "cpu",
-    "warm", "hot", "badge", "alarm", "head", "mark", "cursor", "blurred", "track",
+    "warm", "hot", "badge", "alarm", "head", "mark", "cursor", "track",
 )  # fmt: skip
 
 DARK, LIGHT, CONTRAST, MONOCHROME, SIXTEEN = "dark", "light", "high-contrast", "monochrome", "16-colour"
@@ -19,9 +19,10 @@ def _variables(**colours: str) -> dict[str, str]:
     usual = {
         "title_style": "bold", "key_style": "bold", "hot_style": "bold", "warm_style": "none", "badge_style": "bold",
         "alarm_style": "bold", "mark_style": "bold", "head_style": "none", "cursor_style": "none",
-        "blurred_style": "none", "muted_style": "none", "faint_style": "none", "accent_style": "none",
+        "muted_style": "none", "faint_style": "none", "accent_style": "none",
     }  # fmt: skip
-    return {f"ink-{key.replace('_', '-')}": value for key, value in (usual | colours).items()}
+    inks = {f"ink-{key.replace('_', '-')}": value for key, value in (usual | colours).items()}
+    return inks | {"ansi-background": "ansi_black", "ansi-foreground": "ansi_white"}  # Textual's ansi styles need them
 
 
 _DARK: Final = Theme(
@@ -32,7 +33,7 @@ _DARK: Final = Theme(
         utilization="#7fd4c1", memory="#82aaff", power="#c9a0f5", temperature="#8fc7e8", cpu="#9ccf8f",
         warm="#f0c36a", hot="#ff6b7d", badge="#0f131a", badge_back="#f0c36a", alarm="#0f131a", alarm_back="#ff6b7d",
         head="#8e9aab", head_back="#1a212c", mark="#7fd4c1", cursor="#ffffff", cursor_back="#27405c",
-        blurred_back="#1d2733", track="#2b3440",
+        track="#2b3440",
     ),
 )  # fmt: skip
 _LIGHT: Final = Theme(
@@ -43,7 +44,7 @@ _LIGHT: Final = Theme(
         utilization="#00796b", memory="#2457b8", power="#7b3fb5", temperature="#1a6f96", cpu="#37752f",
         warm="#9a5b00", hot="#c0182f", badge="#ffffff", badge_back="#9a5b00", alarm="#ffffff", alarm_back="#c0182f",
         head="#505862", head_back="#e7e9ec", mark="#00796b", cursor="#000000", cursor_back="#cfe0f7",
-        blurred_back="#e8edf3", track="#d3d8de",
+        track="#d3d8de",
     ),
 )  # fmt: skip
 _CONTRAST: Final = Theme(
@@ -54,7 +55,7 @@ _CONTRAST: Final = Theme(
         utilization="#00ffd0", memory="#5cc8ff", power="#ff9cff", temperature="#9cd8ff", cpu="#9cff7a",
         warm="#ffd000", warm_style="bold", hot="#ff5c5c", badge="#000000", badge_back="#ffd000", alarm="#000000",
         alarm_back="#ff5c5c", head="#000000", head_back="#d8d8d8", mark="#000000", mark_style="bold underline",
-        cursor="#000000", cursor_back="#ffff00", blurred_back="#333333", track="#5a5a5a",
+        cursor="#000000", cursor_back="#ffff00", track="#5a5a5a",
     ),
 )  # fmt: skip
 _MONOCHROME: Final = Theme(
@@ -66,13 +67,13 @@ _MONOCHROME: Final = Theme(
             (
                 "text", "muted", "faint", "title", "accent", "key", "utilization", "memory", "power", "temperature",
                 "cpu", "warm", "hot", "badge", "badge_back", "alarm", "alarm_back", "head", "head_back", "mark",
-                "cursor", "cursor_back", "blurred_back", "track",
+                "cursor", "cursor_back", "track",
             ),
             "ansi_default",
         ),
         muted_style="dim", faint_style="dim", warm_style="underline", hot_style="bold reverse",
         badge_style="bold reverse", alarm_style="bold reverse", head_style="underline", mark_style="bold underline",
-        cursor_style="reverse", blurred_style="underline",
+        cursor_style="reverse",
     ),
 )  # fmt: skip
 _SIXTEEN: Final = Theme(
@@ -85,7 +86,7 @@ _SIXTEEN: Final = Theme(
         temperature="ansi_cyan", cpu="ansi_green", warm="ansi_yellow", warm_style="bold", hot="ansi_red",
         badge="ansi_black", badge_back="ansi_yellow", badge_style="none", alarm="ansi_white", alarm_back="ansi_red",
         head="ansi_black", head_back="ansi_white", mark="ansi_black", mark_style="underline", cursor="ansi_black",
-        cursor_back="ansi_cyan", blurred_back="ansi_blue", track="ansi_default", muted_style="none",
+        cursor_back="ansi_cyan", track="ansi_default", muted_style="none",
     ),
 )  # fmt: skip
 THEMES: Final = (_DARK, _LIGHT, _CONTRAST, _MONOCHROME, _SIXTEEN)

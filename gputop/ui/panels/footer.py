@@ -4,7 +4,7 @@ from textual import events
 
 from gputop.core.columns import COLUMN_BY_KEY
 from gputop.ui.actions import ACTIONS, CHORD, Action, key_name
-from gputop.ui.line import Line, Spans
+from gputop.ui.line import Line, Spans, length
 from gputop.ui.widgets.fastlines import FastLines
 
 
@@ -20,7 +20,7 @@ class FooterPanel(FastLines):
         """Draw the keys that fit."""
         if is_chord:
             self._ends = []
-            self.draw((chord_line(),))
+            self.draw((chord_line(self.size.width),))
             return
         line, self._ends = keys_line(self.size.width)
         self.draw((line,))
@@ -42,7 +42,7 @@ def keys_line(width: int) -> tuple[Line, list[tuple[int, Action]]]:
     spans: Spans = [(" ", "text")]
     ends: list[tuple[int, Action]] = []
     at = 1
-    for action in sorted((action for action in ACTIONS if action.footer), key=lambda action: action.id != "quit"):
+    for action in (action for action in ACTIONS if action.footer):
         key = key_name(action.keys[0])
         if at + len(key) + len(action.footer) + 3 > width:
             continue
@@ -52,9 +52,10 @@ def keys_line(width: int) -> tuple[Line, list[tuple[int, Action]]]:
     return Line(tuple(spans)), ends
 
 
-def chord_line() -> Line:
+def chord_line(width: int) -> Line:
     """Return what may follow the first key of a chord."""
     spans: Spans = [(" sort by: ", "badge"), (" ", "text")]
     for key, column in CHORD.items():
         spans += [(f" {key}", "key"), (f" {COLUMN_BY_KEY[column].title}", "muted")]
-    return Line((*spans, ("  capital: reversed", "muted")))
+    more = ("   a capital: the other way round", "muted")
+    return Line((*spans, more) if length([*spans, more]) <= width else tuple(spans))

@@ -37,6 +37,18 @@ _LABEL: Final = 13  # cells left of a plot
 _SEPARATOR: Final = 2
 
 
+class Shape(Struct, frozen=True):
+    """The size of a card: its width and what is inside of the frame, plots side by side and the cells of each."""
+
+    width: int
+    inner: int
+    side: int
+    cell: int
+    rows: int
+    instance_lines: int
+    is_ascii: bool = False
+
+
 class Plot(Struct, frozen=True):
     """A plot: its value in words, what stands below it, and the value of its upper edge."""
 
@@ -44,160 +56,142 @@ class Plot(Struct, frozen=True):
     label: str
     ink: str
     text: Callable[[Gpu], Spans]
-    below: Callable[[Gpu], Spans]
+    below: Callable[[Gpu], str]
     top: Callable[[Gpu], float]
 
 
-def card(gpu: Gpu, view: View, shape: tuple[int, int, int], *, is_ascii: bool) -> list[tuple[Span, ...]]:
-    """Return the lines of a card. ``shape``: its width, the rows of a plot, and the instances to leave room for."""
-    width, rows, instances = shape
-    trouble, seen = values.trouble(gpu), view.values(gpu)
-    inner = width - 4
-    body = _plots(seen, view, inner, rows, is_ascii=is_ascii)
-    lines = instance_lines(instances, inner)
-    parts = [list(spans) for spans in gpu_strip.instance_lines(seen, inner)][:lines]
-    body += parts + [[] for _ in range(lines - len(parts))]
-    is_dim = view.is_dim(gpu)
-    frame = "accent" if view.focus == gpu.index else "faint"
-    if trouble is not None:
-        body[-1] = [(trouble[1], "hot")]
-        frame = "hot"
-    framed = [
-        (
-            ("│ ", frame),
-            *(
-                values.dimmed(cut(spans, inner))
-                if (is_dim and spans is not body[-1]) or (is_dim and not trouble)
-                else cut(spans, inner)
-            ),
-            (" │", frame),
-        )
-        for spans in body
-    ]
-    return [_top(gpu, seen, width, frame, trouble), *framed, _bottom(seen, view, width, frame, inner)]
-
-
-def _plots(gpu: Gpu, view: View, inner: int, rows: int, *, is_ascii: bool) -> list[Spans]:
-    side = card_grid(inner + 4)[0]
+def shape_of(width: int, rows: int, instances: int, *, is_ascii: bool) -> Shape:
+    """Return the shape of a card that has room for so many instances."""
+    inner, side = width - 4, card_grid(width)[0]
     cell = (inner - (side - 1) * _SEPARATOR) // side
-    lines: list[Spans] = []
-    for start in range(0, len(PLOTS), side):
-        group = [_plot(plot, gpu, view, (cell, rows), is_ascii=is_ascii) for plot in PLOTS[start : start + side]]
+    return Shape(width, inner, side, cell, rows, instance_lines(instances, inner), is_ascii)
+
+
+def card(gpu: Gpu, view: View, shape: Shape) -> list[tuple[Span, ...]]:
+    """Return the lines of a card. One whose GPU does not answer shows its last values, greyed, and what happened."""
+    trouble, seen = values.trouble(gpu), view.values(gpu)
+    parts = gpu_strip.instance_lines(seen, shape.inner)[: shape.instance_lines]
+    blank = [tuple[Span, ...]()] * (shape.instance_lines - len(parts))
+    body = [cut(list(spans), shape.inner) for spans in (*_plots(seen, view, shape), *parts, *blank)]
+    frame = "accent" if view.focus == gpu.index else "faint"
+    if view.is_dim(gpu):
+        body = [values.dimmed(spans) for spans in body]
+    if trouble is not None:
+        frame = "hot"
+        body[-1] = cut([(trouble[1], "hot")], shape.inner)
+    framed = [(("│ ", frame), *spans, (" │", frame)) for spans in body]
+    title = _title(gpu, shape.width, frame, _state(seen) if trouble is None else [(f" {trouble[0]} ", "alarm")])
+    return [title, *framed, _facts_line(seen, view, shape, frame)]
+
+
+def _plots(gpu: Gpu, view: View, shape: Shape) -> list[tuple[Span, ...]]:
+    lines = []
+    for start in range(0, len(PLOTS), shape.side):
+        group = [_plot(plot, gpu, view, shape) for plot in PLOTS[start : start + shape.side]]
         for row in zip(*group, strict=True):
             spans = row[0]
             for part in row[1:]:
                 spans = [*spans, (" " * _SEPARATOR, "text"), *part]
-            lines.append(spans)
+            lines.append(tuple(spans))
     return lines
 
 
-def _plot(plot: Plot, gpu: Gpu, view: View, size: tuple[int, int], *, is_ascii: bool) -> list[Spans]:
-    width, rows = size
-    cells = width - _LABEL
+def _plot(plot: Plot, gpu: Gpu, view: View, shape: Shape) -> list[Spans]:
+    """Return the rows of a plot with its label and value at the left."""
+    cells = shape.cell - _LABEL
     series = view.history.series(gpu.uuid, plot.metric.key)
-    picture = area(
-        series.last(samples_shown(cells)), plot.top(gpu), (cells, rows), count=series.count, is_ascii=is_ascii
-    )
-    blank: Spans = [(" " * (_LABEL - 1), "text")]
-    labels = [[(fit(plot.label, 4), "muted"), *plot.text(gpu)], *([plot.below(gpu)] if rows > 1 else [])]
-    labels += [blank] * (rows - len(labels))
-    return [[*label, (" ", "text"), (line, plot.ink)] for label, line in zip(labels, picture, strict=True)]
+    window, top = series.last(samples_shown(cells)), plot.top(gpu)
+    picture = area(window, top, (cells, shape.rows), count=series.count, is_ascii=shape.is_ascii)
+    labels: list[Spans] = [[(fit(plot.label, 4), "muted"), *plot.text(gpu)]]
+    below = plot.below(gpu) if shape.rows > 1 else ""
+    labels += [[(fit_right(text, _LABEL - 1), "muted")] for text in (below, *[""] * shape.rows)]
+    return [[*label, (" ", "text"), (line, plot.ink)] for label, line in zip(labels, picture, strict=False)]
 
 
-def _top(gpu: Gpu, seen: Gpu, width: int, frame: str, trouble: tuple[str, str] | None) -> tuple[Span, ...]:
-    left: Spans = [
-        ("╭─ ", frame),
-        (str(gpu.index), "title"),
-        (" ", "text"),
-        (values.short_name(gpu.name), "title"),
-        (" ", frame),
-    ]
-    right: Spans = []
-    if trouble is not None:
-        right = [(" ", "text"), (f" {trouble[0]} ", "alarm"), (" ", "text")]
-    else:
-        word, tone = throttle(seen)
-        facts = [] if seen[FAN] is None else [(f"fan {seen[FAN]:.0f}%", "muted")]
-        if word:
-            facts.append((word, tone_ink(tone, "muted")))
-        if seen[PSTATE] is not None:
-            facts.append((f"P{seen[PSTATE]}", "muted"))
-        for fact in facts:
-            right += [(" ", "text") if not right else (" · ", "faint"), fact]
-        right += [(" ", "text")] if right else []
-    return _bordered(left, right, width, frame, ("─", "─╮"))
+def _title(gpu: Gpu, width: int, frame: str, right: Spans) -> tuple[Span, ...]:
+    left: Spans = [("╭─ ", frame), (f"{gpu.index}", "title"), (" ", frame)]
+    room = width - length(left) - length(right) - 7
+    left += [(values.name_within(gpu.name, room)[: max(0, room)], "title"), (" ", frame)]
+    return _bordered(left, [(" ", "text"), *right, (" ", "text")] if right else [], width, frame, "╮")
 
 
-def _bottom(gpu: Gpu, view: View, width: int, frame: str, inner: int) -> tuple[Span, ...]:
-    side = card_grid(width)[0]
-    cells = (inner - (side - 1) * _SEPARATOR) // side - _LABEL
-    span = duration_text(samples_shown(cells) * view.interval_s)
+def _state(gpu: Gpu) -> Spans:
+    """Return fan, reason of lowered clocks and P-state, as far as known."""
+    word, tone = throttle(gpu)
+    parts: Spans = []
+    fan, state = gpu[FAN], gpu[PSTATE]
+    if fan is not None:
+        parts.append((f"fan {fan:3.0f}%", "muted"))
+    if word:
+        parts.append((word, tone_ink(tone, "muted")))
+    if state is not None:
+        parts.append((f"P{state}", "muted"))
+    return [span for part in parts for span in ((" · ", "faint"), part)][1:]
+
+
+def _facts_line(gpu: Gpu, view: View, shape: Shape, frame: str) -> tuple[Span, ...]:
+    """Return the lower edge: what the plots do not show, and the time that they span."""
+    span = duration_text(samples_shown(shape.cell - _LABEL) * view.interval_s)
     right: Spans = [(f" {span} ", "muted")]
     left: Spans = [("╰─", frame)]
-    for label, text in _facts(gpu):
-        part: Spans = [(f" {label} ", "muted"), (text, "text"), (" ", "text")]
-        if length(left) + length(part) + length(right) + 4 <= width:
+    for label, text in _facts(gpu, shape):
+        part: Spans = [(f" {label} ", "muted"), (text, "muted" if view.is_dim(gpu) else "text"), (" ", "text")]
+        if length(left) + length(part) + length(right) + 4 <= shape.width:
             left += ([("─", frame)] if len(left) > 1 else []) + part
-    return _bordered(left, right, width, frame, ("─", "─╯"))
+    return _bordered(left, right, shape.width, frame, "╯")
 
 
-def _facts(gpu: Gpu) -> list[tuple[str, str]]:
+def _facts(gpu: Gpu, shape: Shape) -> list[tuple[str, str]]:
     facts = []
-    if gpu[SM_ACTIVE] is not None:
-        facts.append(("SM", f"{gpu[SM_ACTIVE]:3.0f}%"))
-    if gpu[CLOCK_SM] is not None:
-        facts.append(("clock", f"{gpu[CLOCK_SM] / 1e6:4.0f}MHz"))  # type: ignore[operator]
+    sm_active, clock = gpu[SM_ACTIVE], gpu[CLOCK_SM]
+    if sm_active is not None and shape.rows == 1:
+        facts.append(("SM", f"{sm_active:3.0f}%"))
+    if clock is not None:
+        facts.append(("SM clock", f"{clock / 1e6:4.0f}MHz"))
     for label, first, second in (("PCIe", PCIE_RX, PCIE_TX), ("NVLink", NVLINK_RX, NVLINK_TX)):
         if gpu[first] is not None or gpu[second] is not None:
             facts.append((label, f"↓{values.rate(gpu[first])} ↑{values.rate(gpu[second])}"))
     return facts
 
 
-def _bordered(left: Spans, right: Spans, width: int, frame: str, signs: tuple[str, str]) -> tuple[Span, ...]:
-    rule, corner = signs
-    room = width - length(right) - len(corner)
+def _bordered(left: Spans, right: Spans, width: int, frame: str, corner: str) -> tuple[Span, ...]:
+    room = width - length(right) - 2
     if length(left) > room:
         left = cut(left, max(0, room))
-    return (*left, (rule * (room - length(left)), frame), *right, (corner, frame))
+    return (*left, ("─" * (room - length(left)), frame), *right, ("─" + corner, frame))
 
 
-def _value(number: float | None, unit: str, ink: str) -> Spans:
+def _value(number: float | None, unit: str, ink: str = "title") -> Spans:
     text = NOTHING if number is None else f"{number:.0f}{unit}"
     return [(fit_right(text, _LABEL - 5), "muted" if number is None else ink)]
 
 
-def _below(text: str) -> Spans:
-    return [(fit_right(text, _LABEL - 1), "muted")]
+def _known(value: float | None, otherwise: float) -> float:
+    return otherwise if value is None else value
 
 
-def _memory_text(gpu: Gpu) -> Spans:
-    return _value(share(gpu[MEMORY_USED], gpu[MEMORY_TOTAL]), "%", tone_ink(memory_tone(gpu), "title"))
-
-
-def _memory_below(gpu: Gpu) -> Spans:
-    return values.gibibytes(gpu[MEMORY_USED], gpu[MEMORY_TOTAL])
-
-
-def _power_top(gpu: Gpu) -> float:
-    return gpu[POWER_LIMIT] or gpu[POWER_LIMIT_MAX] or 0.0
-
-
-def _temperature_top(gpu: Gpu) -> float:
-    return float(gpu[TEMPERATURE_SLOWDOWN] or 100)
+def _limit(label: str, number: float | None, unit: str) -> str:
+    return "" if number is None else f"{label} {number:.0f}{unit}"
 
 
 PLOTS: Final = (
     Plot(
-        GPU_UTILIZATION, "UTIL", "utilization", lambda g: _value(g[GPU_UTILIZATION], "%", "title"),
-        lambda g: _below("" if g[SM_ACTIVE] is None else f"SM {g[SM_ACTIVE]:.0f}%"), lambda _: 100.0,
-    ),
-    Plot(MEMORY_USED, "MEM", "memory", _memory_text, _memory_below, lambda g: float(g[MEMORY_TOTAL] or 0)),
-    Plot(
-        POWER_AVERAGE, "PWR", "power", lambda g: _value(g[POWER_AVERAGE], "W", "title"),
-        lambda g: _below("" if g[POWER_LIMIT] is None else f"of {g[POWER_LIMIT]:.0f}W"), _power_top,
+        GPU_UTILIZATION, "UTIL", "utilization", lambda g: _value(g[GPU_UTILIZATION], "%"),
+        lambda g: _limit("SM", g[SM_ACTIVE], "%"), lambda _: 100.0,
     ),
     Plot(
-        TEMPERATURE, "TEMP", "temperature", lambda g: _value(g[TEMPERATURE], "°C", tone_ink(temperature_tone(g), "title")),
-        lambda g: _below("" if g[TEMPERATURE_SLOWDOWN] is None else f"of {g[TEMPERATURE_SLOWDOWN]}°C"), _temperature_top,
+        MEMORY_USED, "MEM", "memory",
+        lambda g: _value(share(g[MEMORY_USED], g[MEMORY_TOTAL]), "%", tone_ink(memory_tone(g), "title")),
+        lambda g: "".join(text for text, _ in values.gibibytes(g[MEMORY_USED], g[MEMORY_TOTAL])),
+        lambda g: _known(g[MEMORY_TOTAL], 0),
+    ),
+    Plot(
+        POWER_AVERAGE, "PWR", "power", lambda g: _value(g[POWER_AVERAGE], "W"),
+        lambda g: _limit("of", g[POWER_LIMIT], "W"), lambda g: _known(g[POWER_LIMIT], _known(g[POWER_LIMIT_MAX], 0)),
+    ),
+    Plot(
+        TEMPERATURE, "TEMP", "temperature",
+        lambda g: _value(g[TEMPERATURE], "°C", tone_ink(temperature_tone(g), "title")),
+        lambda g: _limit("of", g[TEMPERATURE_SLOWDOWN], "°C"), lambda g: _known(g[TEMPERATURE_SLOWDOWN], 100),
     ),
 )  # fmt: skip

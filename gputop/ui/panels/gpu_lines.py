@@ -1,10 +1,12 @@
 """GPUs in one line each, as a table whose columns go and whose bars grow with the width."""
 
 from collections.abc import Callable, Sequence
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
+from gputop.core.metric import Metric
+from gputop.core.metrics import FAN as FAN_SPEED
 from gputop.core.metrics import GPU_UTILIZATION, NVLINK_RX, NVLINK_TX, PCIE_RX, PCIE_TX, SM_ACTIVE
 from gputop.core.plot import area, samples_shown
 from gputop.core.sample import Gpu, Readings
@@ -38,9 +40,15 @@ FIELDS: Final = (
     Field("NVLink i/o", 11, 9, values.nvlink),
     Field("CLOCKS", 12, 4, values.note, is_left=True),
 )
-_NEEDS: Final = {"SM": (SM_ACTIVE,), "PCIe in/out": (PCIE_RX, PCIE_TX), "NVLink i/o": (NVLINK_RX, NVLINK_TX)}
+_NEEDS: Final[dict[str, tuple[Metric[Any], ...]]] = {
+    "FAN": (FAN_SPEED,),
+    "SM": (SM_ACTIVE,),
+    "PCIe in/out": (PCIE_RX, PCIE_TX),
+    "NVLink i/o": (NVLINK_RX, NVLINK_TX),
+}
 _WIDEST_BAR: Final = 43
 _LEAST_HISTORY: Final = 14
+_LEAST_REASON: Final = 30
 _GAP: Final = "  "
 
 
@@ -55,10 +63,9 @@ class Shape(Struct, frozen=True):
 
 def shape(gpus: Sequence[Gpu], width: int) -> Shape:
     """Choose the columns for the width; a column that no board fills is left out."""
-    name = min(20, max((len(values.short_name(gpu.name)) for gpu in gpus), default=8))
     gap = _GAP if width >= 100 else " "
-    if width < 100:
-        name = min(name, 12 if width >= 76 else 7)
+    most = 20 if width >= 100 else 14 if width >= 76 else 8
+    name = min(most, max((len(values.name_within(gpu.name, most)) for gpu in gpus), default=4))
     fields = [field for field in FIELDS if _is_filled(field, gpus)]
     while _taken(name, fields, gap) > width and any(field.rank for field in fields):
         fields.remove(max(fields, key=lambda field: field.rank))
@@ -74,7 +81,7 @@ def shape(gpus: Sequence[Gpu], width: int) -> Shape:
 
 def titles(of: Shape) -> Line:
     """Return the line of titles."""
-    text = f"{'GPU':>3}{of.gap}{'NAME':<{of.name}}"
+    text = f"{'GPU':>4}{of.gap}{'NAME':<{of.name}}"
     for field, width in of.fields:
         text += of.gap + (fit(field.title, width) if field.is_left else fit_right(field.title, width))
     if of.history:
@@ -86,8 +93,8 @@ def line(gpu: Gpu, view: View, of: Shape, width: int, *, is_ascii: bool = False)
     """Return a GPU's line; one that does not answer shows its last values, greyed, and what happened."""
     trouble = values.trouble(gpu)
     seen = view.values(gpu)
-    index: Span = (f"{gpu.index:>3}", "accent" if view.focus == gpu.index else "title")
-    spans: Spans = [(of.gap, "text"), (fit(values.short_name(gpu.name), of.name), "text")]
+    index: Span = (f"{gpu.index:>4}", "accent" if view.focus == gpu.index else "title")
+    spans: Spans = [(of.gap, "text"), (fit(values.name_within(gpu.name, of.name), of.name), "text")]
     for field, cells in of.fields:
         spans += [(of.gap, "text"), *field.cell(seen, cells)]
     if trouble is not None:
@@ -100,12 +107,22 @@ def line(gpu: Gpu, view: View, of: Shape, width: int, *, is_ascii: bool = False)
 
 
 def _troubled(index: Span, spans: Spans, trouble: tuple[str, str], of: Shape, width: int) -> tuple[Span, ...]:
-    """Put the reason over the second half of the greyed line."""
+    """Put the reason over what is right of the memory, or of the power where that is too narrow."""
     word, reason = trouble
-    kept = min(width - 24, 3 + len(of.gap) * 3 + of.name + 16)
-    told: Spans = [("  ", "text"), (f" {word} ", "alarm"), (" " + reason, "hot")]
-    room = width - kept
-    return (index, *values.dimmed(cut(spans, kept - 3)), *cut(told, room))
+    told: Spans = [(of.gap, "text"), (f" {word} ", "alarm"), (" " + reason, "hot")]
+    kept = _end_of("MEMORY", of)
+    if width - kept < _LEAST_REASON:
+        kept = _end_of("POWER", of)
+    return (index, *values.dimmed(cut(spans, kept - 4)), *cut(told, width - kept))
+
+
+def _end_of(title: str, of: Shape) -> int:
+    at = 4 + len(of.gap) + of.name
+    for field, cells in of.fields:
+        at += len(of.gap) + cells
+        if field.title == title:
+            break
+    return at
 
 
 def _history(gpu: Gpu, view: View, width: int, *, is_ascii: bool) -> str:
@@ -115,7 +132,7 @@ def _history(gpu: Gpu, view: View, width: int, *, is_ascii: bool) -> str:
 
 
 def _taken(name: int, fields: Sequence[Field], gap: str) -> int:
-    return 3 + len(gap) + name + sum(field.width + len(gap) for field in fields)
+    return 4 + len(gap) + name + sum(field.width + len(gap) for field in fields)
 
 
 def _is_filled(field: Field, gpus: Sequence[Gpu]) -> bool:

@@ -20,7 +20,7 @@ def block_lines(view: View, columns: int, width: int) -> list[Line]:
     head: Spans = []
     for _ in range(columns):
         head += [
-            *cut([(f"GPU {'TEMP':>5} {'POWER':>5}  {'MEMORY':<{max(0, cell - 22)}}{'UTIL':>5}", "muted")], cell),
+            *cut([(f" GPU {'TEMP':>5} {'POWER':>5}  {'MEMORY':<{max(0, cell - 23)}}{'UTIL':>5}", "muted")], cell),
             (" ", "text"),
         ]
     lines = [Line(tuple(head[:-1]))]
@@ -68,12 +68,12 @@ def _instance(instance: GpuInstance, width: int) -> Spans:
 
 def _block(gpu: Gpu, view: View, width: int) -> Spans:
     trouble, seen = values.trouble(gpu), view.values(gpu)
-    index: Span = (f"{gpu.index:>3}", "accent" if view.focus == gpu.index else "title")
+    index: Span = (f"{gpu.index:>4}", "accent" if view.focus == gpu.index else "title")
     if trouble is not None:
         return [index, (" ", "text"), (f" {trouble[0]} ", "alarm"), (" " + trouble[1], "hot")]
     draw = seen[POWER_AVERAGE]
     spans: Spans = [(" ", "text"), *values.temperature(seen, 5), *values.number(draw, 6, "text", "W"), ("  ", "text")]
-    spans += [*values.memory(seen, width - 22), *values.percent(seen[GPU_UTILIZATION], 5, "text")]
+    spans += [*values.memory(seen, width - 23), *values.percent(seen[GPU_UTILIZATION], 5, "text")]
     return [(index[0], "muted"), *values.dimmed(spans)] if view.is_dim(gpu) else [index, *spans]
 
 

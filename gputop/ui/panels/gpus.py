@@ -12,7 +12,7 @@ from gputop.ui.view import View
 from gputop.ui.widgets.fastlines import FastLines
 
 
-class GpuPanel(FastLines, can_focus=True):
+class GpuPanel(FastLines):
     """Shows the GPUs. A click tells which GPU was meant."""
 
     class Picked(Message):
@@ -27,9 +27,8 @@ class GpuPanel(FastLines, can_focus=True):
         self.is_ascii = is_ascii
         self._places: list[list[int]] = []
 
-    def show(self, view: View, plan: Plan) -> None:
-        """Draw the view in this shape."""
-        width = self.size.width
+    def show(self, view: View, plan: Plan, width: int) -> None:
+        """Draw the view in this shape; the panel may not have that width yet."""
         lines, self._places = gpu_panel(view, plan, width, is_ascii=self.is_ascii)
         self.draw(lines, is_grey=view.is_grey)
 
@@ -77,7 +76,8 @@ def _cards(view: View, plan: Plan, width: int, *, is_ascii: bool) -> tuple[list[
     for start in range(0, len(view.gpus), plan.columns):
         row = view.gpus[start : start + plan.columns]
         tallest = max(len(gpu.instances) for gpu in row) if plan.has_instances else 0
-        cards = [gpu_cards.card(gpu, view, (card, plan.plot_rows, tallest), is_ascii=is_ascii) for gpu in row]
+        shape = gpu_cards.shape_of(card, plan.plot_rows, tallest, is_ascii=is_ascii)
+        cards = [gpu_cards.card(gpu, view, shape) for gpu in row]
         for parts in zip_longest(*cards, fillvalue=BLANK.spans):
             lines.append(Line(_side_by_side(parts)))
             places.append([gpu.index for gpu in row])

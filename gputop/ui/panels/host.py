@@ -23,10 +23,10 @@ class HostPanel(FastLines):
         super().__init__()
         self.is_ascii = is_ascii
 
-    def show(self, view: View, lines: int) -> None:
-        """Draw the view in so many lines."""
+    def show(self, view: View, size: tuple[int, int]) -> None:
+        """Draw the view in so many cells and lines; the panel may not have them yet."""
         host = view.frame.host if view.frame else Host(name="")
-        drawn = host_lines(host, view, (self.size.width, lines), is_ascii=self.is_ascii)
+        drawn = host_lines(host, view, size, is_ascii=self.is_ascii)
         self.draw(drawn, is_grey=view.is_grey)
 
 

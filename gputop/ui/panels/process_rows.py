@@ -14,18 +14,26 @@ _INKS: Final = {
     "memory": "text", "state": "muted", "nice": "muted", "threads": "muted", "time": "muted",
 }  # fmt: skip
 _QUIET: Final = {NOTHING, "0", "0B"}  # nothing to see: muted, so that what is busy stands out
+_NAMES: Final = {"gpu", "pid"}  # of which 0 is one like any other
 
 
 def row_line(row: Row, columns: Sequence[tuple[Column, int]], *, skip: int, is_own: bool, base: str) -> Line:
     """Return a process's line. ``skip``: cells of the command scrolled off at the left."""
     spans: Spans = []
+    held, held_ink = "", "text"  # neighbours of one ink are one span: fewer to paint
     for column, width in columns:
         if column.width == 0:
+            spans.append((held, held_ink))
             spans += _command(row, column, width, skip=skip, is_own=is_own)
+            held = ""
             continue
         text = column.text(row)
-        ink = "muted" if text in _QUIET or (not is_own and column.key == "user") else _INKS.get(column.key, "text")
-        spans.append(((fit(text, width) if column.is_text else fit_right(text, width)) + " ", ink))
+        ink = _ink(column, text, is_own=is_own)
+        if ink != held_ink:
+            spans.append((held, held_ink))
+            held, held_ink = "", ink
+        held += (fit(text, width) if column.is_text else fit_right(text, width)) + " "
+    spans.append((held, held_ink))
     return Line(tuple(spans), base)
 
 
@@ -44,6 +52,12 @@ def head_line(columns: Sequence[tuple[Column, int]], sort_key: str, mark: str, n
     return Line(tuple(spans), "head")
 
 
+def _ink(column: Column, text: str, *, is_own: bool) -> str:
+    if (text in _QUIET and column.key not in _NAMES) or (column.key == "user" and not is_own):
+        return "muted"
+    return _INKS.get(column.key, "text")
+
+
 def _command(row: Row, column: Column, width: int, *, skip: int, is_own: bool) -> list[Span]:
     text = column.text(row)
     if row.process.presence is not Presence.ALIVE:
@@ -52,8 +66,10 @@ def _command(row: Row, column: Column, width: int, *, skip: int, is_own: bool) -
         return [(fit(text[skip:], width), "text" if is_own else "muted")]
     program, blank, rest = text.partition(" ")
     directory, slash, name = program.rpartition("/")
-    head = directory + slash
-    if len(head) + len(name) >= width or not text.isascii():
+    if not text.isascii() or not name:
         return [(fit(text, width), "text" if is_own else "muted")]
+    head = directory + slash if len(text) <= width else ""  # where there is no room the directory goes first
+    if len(head) + len(name) >= width:
+        return [(fit(name, width), "title" if is_own else "muted")]
     tail = fit(blank + rest, width - len(head) - len(name))
     return [(head, "muted"), (name, "title" if is_own else "muted"), (tail, "text" if is_own else "muted")]

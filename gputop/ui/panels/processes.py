@@ -5,7 +5,7 @@ from typing import Final, TypeAlias
 
 from textual import events
 
-from gputop.core.columns import COLUMN_BY_KEY, Column, Row, rows, sorted_rows, visible_columns
+from gputop.core.columns import COLUMN_BY_KEY, Column, Row, rows, sorted_rows, used_columns, visible_columns
 from gputop.ui.line import Line
 from gputop.ui.panels.process_rows import head_line, row_line
 from gputop.ui.view import View
@@ -26,7 +26,7 @@ class ProcessPanel(FastLines, can_focus=True):
         self._view: View | None = None
         self._rows: Sequence[Row] = ()
         self._columns: list[tuple[Column, int]] = []
-        self._used: set[str] = set()
+        self._used: frozenset[str] = frozenset()
         self._top = 0
         self._skip = 0
         self._cursor: RowKey | None = None
@@ -41,6 +41,7 @@ class ProcessPanel(FastLines, can_focus=True):
         found = rows(view.frame) if view.frame else []
         if view.focus is not None:
             found = [row for row in found if row.use.gpu_index == view.focus]
+        self._used = used_columns(found, self._used)
         self._rows = sorted_rows(found, COLUMN_BY_KEY[self.sort_key], is_reversed=self.is_reversed)
         self._find_cursor()
         if was_visible:
@@ -67,8 +68,7 @@ class ProcessPanel(FastLines, can_focus=True):
     def move(self, step: int) -> None:
         """Move the cursor by so many rows; the first move sets it on the first row in the window."""
         if self._rows:
-            at = self._top + (step < 0) * 0 if self._cursor is None else self._cursor_at + step
-            self._set_cursor(at)
+            self._set_cursor(self._top if self._cursor is None else self._cursor_at + step)
 
     def move_page(self, pages: int) -> None:
         """Move by a window's height."""
@@ -116,14 +116,6 @@ class ProcessPanel(FastLines, can_focus=True):
     def on_mouse_scroll_up(self) -> None:
         """Move the window up."""
         self._move_window(self._top - _WHEEL)
-
-    def on_focus(self) -> None:
-        """Light the cursor up."""
-        self._paint()
-
-    def on_blur(self) -> None:
-        """Dim the cursor."""
-        self._paint()
 
     @property
     def _shown(self) -> int:
@@ -182,24 +174,24 @@ class ProcessPanel(FastLines, can_focus=True):
     def _line(self, row: Row, at: int) -> Line:
         base = "text"
         if self._cursor is not None and at == self._cursor_at:
-            base = "cursor" if self.has_focus else "blurred"
+            base = "cursor"
         is_own = self._own_user is None or row.process.user == self._own_user
         return row_line(row, self._columns, skip=self._skip, is_own=is_own, base=base)
 
     def _fitted(self) -> list[tuple[Column, int]]:
         """Return the columns with their widths; the command takes the rest. One that was used once stays."""
         room = self.size.width - 1
-        columns = visible_columns(room, self._rows, least_command=_LEAST_COMMAND)
+        columns = visible_columns(room, (), least_command=max(_LEAST_COMMAND, room // 4), used=self._used)
         rest = room - sum(column.width + 1 for column in columns if column.width)
         return [(column, column.width or max(1, rest)) for column in columns]
 
     def _note(self) -> str:
         focus = self._view.focus if self._view else None
         count, first = len(self._rows), self._top + 1
-        only = "" if focus is None else f"only GPU {focus} · "
+        only = "" if focus is None else f"GPU {focus}: "
         if count <= self._shown:
             return f" {only}{count} "
-        return f" {only}{first}-{min(count, self._top + self._shown)} of {count} "
+        return f" {only}{first}-{min(count, self._top + self._shown)}/{count} "
 
     def _with_scrollbar(self, lines: list[Line]) -> list[Line]:
         """Add a bar at the right end where there is more than the window shows."""

@@ -28,7 +28,10 @@ from gputop.core.units import NOTHING
 from gputop.ui.line import Spans, fit, fit_right, tone_ink
 
 _PREFIXES: Final = ("NVIDIA ", "GeForce ", "Tesla ", "Quadro ")
-_STATES: Final = {GpuState.LOST: ("LOST", Missing.LOST.text), GpuState.HUNG: ("NO ANSWER", Missing.HUNG.text)}
+_STATES: Final = {
+    GpuState.LOST: ("LOST", Missing.LOST.text.partition(": ")[2]),
+    GpuState.HUNG: ("NO ANSWER", Missing.HUNG.text),
+}
 
 
 def short_name(name: str) -> str:
@@ -36,6 +39,14 @@ def short_name(name: str) -> str:
     for prefix in _PREFIXES:
         name = name.removeprefix(prefix)
     return name
+
+
+def name_within(name: str, width: int) -> str:
+    """Return the short name without its last words, as many as it takes to fit; a single word may be too long."""
+    words = short_name(name).split(" ")
+    while len(words) > 1 and sum(map(len, words)) + len(words) - 1 > width:
+        words.pop()
+    return " ".join(words)
 
 
 def percent(value: float | None, width: int, ink: str) -> Spans:

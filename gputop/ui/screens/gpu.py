@@ -28,14 +28,14 @@ class GpuScreen(Overlay):
         super().__init__(is_ascii=is_ascii)
         self.gpu = gpu
 
-    def page(self) -> Sequence[Line]:
+    def page(self, width: int) -> Sequence[Line]:  # noqa: ARG002 - lines are cut, not wrapped
         """Return the page of the GPU as it last came."""
         return gpu_page(self.gpu)
 
     def show(self, gpu: Gpu) -> None:
         """Draw new values."""
         self.gpu = gpu
-        self._body.show(self.page())
+        self.draw_page()
 
 
 def gpu_page(gpu: Gpu) -> list[Line]:

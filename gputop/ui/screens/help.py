@@ -1,6 +1,7 @@
 """The help page, from the tables of keys and columns."""
 
 from collections.abc import Sequence
+from textwrap import wrap
 
 from gputop.core.columns import COLUMNS
 from gputop.ui.actions import ACTIONS, GENERAL, MOVE, SORT, VIEW, keys_text
@@ -13,18 +14,27 @@ class HelpScreen(Overlay):
 
     title_text = "Help"
 
-    def page(self) -> Sequence[Line]:
+    def page(self, width: int) -> Sequence[Line]:
         """Return keys by group, then columns."""
         lines: list[Line] = []
         for group in (GENERAL, VIEW, SORT, MOVE):
             lines += [BLANK] if lines else []
             lines.append(Line(((group, "accent"),)))
-            lines += [_entry(keys_text(a), a.label, a.help) for a in ACTIONS if a.group == group]
+            for action in ACTIONS:
+                if action.group == group:
+                    lines += _entry((keys_text(action), action.label), action.help, width)
         lines += [BLANK, Line((("Columns", "accent"),))]
-        lines += [_entry(column.title, "", column.help) for column in COLUMNS]
+        for column in COLUMNS:
+            lines += _entry((column.title, ""), column.help, width)
         return lines
 
 
-def _entry(keys: str, label: str, text: str) -> Line:
-    label = fit(label, 26) if label else ""
-    return Line(((fit(keys, 18), "key"), (label, "text"), (text, "muted")))
+def _entry(names: tuple[str, str], text: str, width: int) -> list[Line]:
+    """Return an entry; its text goes on below itself."""
+    keys, label = names
+    head = fit(keys, 16), fit(label, 26) if label else ""
+    room = max(16, width - len(head[0]) - len(head[1]))
+    first, *more = wrap(text, room)
+    indent = " " * (len(head[0]) + len(head[1]))
+    lines = [Line(((head[0], "key"), (head[1], "text"), (first, "muted")))]
+    return lines + [Line(((indent, "text"), (rest, "muted"))) for rest in more]

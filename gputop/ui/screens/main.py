@@ -47,6 +47,8 @@ class MainScreen(Screen[None]):
         """Draw the view."""
         self._view = view
         size = (self.size.width, self.size.height)
+        if 0 in size:
+            return
         counts = [len(view.values(gpu).instances) for gpu in view.gpus]
         arranged = arrange(size, counts, view.density, has_host=self.has_host)
         if arranged != self._arranged:
@@ -54,8 +56,8 @@ class MainScreen(Screen[None]):
             self.gpus.styles.height = arranged.gpus.height
             self.host.styles.height = arranged.host_lines
         self.header.show(view)
-        self.gpus.show(view, arranged.gpus)
-        self.host.show(view, arranged.host_lines)
+        self.gpus.show(view, arranged.gpus, size[0])
+        self.host.show(view, (size[0], arranged.host_lines))
         self.processes.show(view)
         self.footer.show(is_chord=self.is_chord)
 

@@ -1,7 +1,7 @@
 """A page of lines over the main screen, that scrolls and goes away again."""
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -9,6 +9,8 @@ from textual.screen import ModalScreen
 
 from gputop.ui.line import Line, Spans, cut, length
 from gputop.ui.widgets.fastlines import FastLines
+
+WIDEST: Final = 110  # as in gputop.tcss
 
 
 class OverlayBody(FastLines):
@@ -80,10 +82,18 @@ class Overlay(ModalScreen[None]):
 
     def on_mount(self) -> None:
         """Fill the page in."""
-        self._body.show(self.page())
+        self.draw_page()
 
-    def page(self) -> Sequence[Line]:
-        """Return the whole page."""
+    def on_resize(self) -> None:
+        """Fill it in again, for the new width."""
+        self.draw_page()
+
+    def draw_page(self) -> None:
+        """Draw the page as wide as the stylesheet lets it be."""
+        self._body.show(self.page(min(WIDEST, self.size.width * 94 // 100) - 4))
+
+    def page(self, width: int) -> Sequence[Line]:
+        """Return the whole page, in lines of this width."""
         raise NotImplementedError
 
     def action_scroll_lines(self, step: int) -> None:

@@ -5,14 +5,15 @@ from typing import ClassVar, Final
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.filter import ANSIToTruecolor
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
-from gputop.ui.line import BLANK, Line, plain
+from gputop.ui.line import BLANK, Line, length, plain
 from gputop.ui.theme import INKS
 
-_GREYED: Final = frozenset(INKS) - {"badge", "alarm", "head", "mark", "cursor", "blurred", "track", "faint"}
+_GREYED: Final = frozenset(INKS) - {"badge", "alarm", "head", "mark", "cursor", "track", "faint"}
 
 
 class FastLines(Widget):
@@ -56,17 +57,24 @@ class FastLines(Widget):
         """Paint a line."""
         line = self.lines[y] if y < len(self.lines) else BLANK
         base = line.base
-        segments = [
-            Segment(plain(text) if self.is_ascii else text, self.style_of(ink, base)) for text, ink in line.spans
-        ]
-        strip = Strip(segments)
-        return strip.adjust_cell_length(self.size.width, self.style_of(base, base))
+        style_of, width = self.style_of, self.size.width
+        if self.is_ascii:
+            segments = [Segment(plain(text), style_of(ink, base)) for text, ink in line.spans]
+        else:
+            segments = [Segment(text, style_of(ink, base)) for text, ink in line.spans]
+        cells = length(line.spans)
+        if cells < width:
+            segments.append(Segment(" " * (width - cells), style_of(base, base)))
+        strip = Strip(segments, max(cells, width))
+        return strip if cells <= width else strip.crop(0, width)
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Paint without the box model, but through the filters for NO_COLOR and for colours of the terminal."""
         strips = [self.render_line(y) for y in range(crop.y, crop.bottom)]
         background = self.background_colors[1]
         for line_filter in self.get_line_filters():
+            if isinstance(line_filter, ANSIToTruecolor):
+                continue  # a theme without the terminal's own colours has nothing to convert: a tenth of the frame
             strips = [strip.apply_filter(line_filter, background) for strip in strips]
         if crop.x or crop.width != self.size.width:
             strips = [strip.crop(crop.x, crop.right) for strip in strips]
@@ -86,7 +94,7 @@ class FastLines(Widget):
             style += self._ink(ink)
         if base != "text":
             over = self._ink(base)
-            style = style + over if base == "cursor" or ink == base else style + _back(over)
+            style = style + over if base in ("cursor", ink) else style + _back(over)
         return style
 
     def _ink(self, ink: str) -> Style:
@@ -95,5 +103,4 @@ class FastLines(Widget):
 
 def _back(style: Style) -> Style:
     """Return the style without its foreground, to lie under an ink."""
-    bare = Style(bgcolor=style.bgcolor, reverse=style.reverse, underline=style.underline)
-    return bare
+    return Style(bgcolor=style.bgcolor, reverse=style.reverse, underline=style.underline)
