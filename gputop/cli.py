@@ -40,8 +40,18 @@ def _fail(status: int, message: str) -> NoReturn:
 
 
 # --- arguments ---------------------------------------------------------------------------------------------------
+class _Help(argparse.HelpFormatter):
+    """Takes the width from the terminal; argparse would import shutil for it, at each argument's definition."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_columns(sys.stdout.fileno()) or 80)
+
+
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(formatter_class=_Help, **options)
 
     def error(self, message: str) -> NoReturn:
         self.exit(BAD_INPUT, f"gputop: {message}. See: {self.prog} --help\n")
@@ -57,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_view(parser)
     _add_common(parser)
     parser.set_defaults(run=_screen)
-    commands = parser.add_subparsers(title="without the screen", metavar="COMMAND")
+    commands = parser.add_subparsers(title="without the screen", metavar="COMMAND", prog="gputop")
     snapshot = commands.add_parser("snapshot", help="print what is now, and end", prog="gputop snapshot")
     snapshot.add_argument("--format", choices=("table", "json", "csv", "csv-processes"), default="table")
     snapshot.add_argument("--json", action="store_const", dest="format", const="json", help="short for --format json")
@@ -102,6 +112,14 @@ def _add_view(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--theme", help="dark, light, high-contrast or monochrome")
     parser.add_argument("--density", choices=("auto", "compact", "detailed"), default="auto", help="of the GPU panels")
     parser.add_argument("--ascii", action="store_true", help="no signs beyond ASCII")
+
+
+def _columns(descriptor: int) -> int | None:
+    """Return the width of the terminal behind a descriptor; None where there is none."""
+    try:
+        return os.get_terminal_size(descriptor).columns or None
+    except OSError:
+        return None
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -228,6 +228,7 @@ CLOCK_SM: Final[Metric[int]] = _row(
 )  # fmt: skip
 CLOCK_MEMORY: Final[Metric[int]] = _row(
     "clock_memory_hz", "Memory clock", Unit.HERTZ, NvmlCall("nvmlDeviceGetClockInfo", (2,), to=_mega),
+    every_s=5,
     help="Of the frame buffer.",
 )  # fmt: skip
 CLOCK_GRAPHICS: Final[Metric[int]] = _row(

@@ -15,8 +15,9 @@ def build(selection: Selection, interval_s: float, demo: str | None, *, is_once:
 
     Raises ValueError when there is no simulated box of that name.
     """
+    limits = Limits(patience_s=3.0 if is_once else 0.4)
     if demo is not None:
-        return _simulated(selection, interval_s, demo)
+        return _simulated(selection, interval_s, demo, limits)
     from gputop.machine.binding import Binding  # noqa: PLC0415 - 20 ms that a simulated box does not need
 
     proc = RealProc()
@@ -26,20 +27,21 @@ def build(selection: Selection, interval_s: float, demo: str | None, *, is_once:
         ProcessReader(proc, resolve_user),
         selection=selection,
         interval_s=interval_s,
-        limits=Limits(patience_s=3.0 if is_once else 0.4),
+        limits=limits,
         watches_events=not is_once,
     )
 
 
-def _simulated(selection: Selection, interval_s: float, name: str) -> MachineSource:
+def _simulated(selection: Selection, interval_s: float, name: str, limits: Limits) -> MachineSource:
     from gputop.machine.simulator import simulate  # noqa: PLC0415
 
     box = simulate(name)
     return MachineSource(
         Driver(box.driver),
-        HostReader(box.proc, box.name),
+        HostReader(box.proc, box.host),
         ProcessReader(box.proc, box.users.get),
         selection=selection,
         interval_s=interval_s,
+        limits=limits,
         simulated=box.name,
     )

@@ -1,0 +1,53 @@
+"""What a headless command may load: a script that asks for a snapshot pays for nothing that it does not use."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {
+    "asyncio", "concurrent.futures", "dataclasses", "inspect", "logging", "psutil", "rich", "shutil", "subprocess",
+    "tempfile", "textual", "typing_extensions",
+}  # fmt: skip
+SCRIPT = """
+import json, os, sys
+os._exit = lambda status: (print(json.dumps([status, sorted(sys.modules)]), file=sys.stderr), sys.exit(status))
+from gputop.__main__ import main
+sys.argv = ["gputop", *sys.argv[1:]]
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["snapshot", "--demo", "--json", "--wait", "0"],
+        ["snapshot", "--demo", "--wait", "0"],
+        ["snapshot", "--demo", "--format", "csv", "--wait", "0"],
+        ["stream", "--demo", "--count", "1"],
+        ["--version"],
+    ],
+)
+def test_a_headless_command_loads_nothing_heavy(command: list[str]) -> None:
+    done = subprocess.run([sys.executable, "-c", SCRIPT, *command], capture_output=True, check=False)
+    status, modules = json.loads(done.stderr.splitlines()[0])
+
+    assert status == 0
+    assert HEAVY.isdisjoint(modules), sorted(HEAVY.intersection(modules))
+
+
+def test_the_driver_is_bound_without_what_pynvml_does_not_need() -> None:
+    script = "import sys; from gputop.machine.binding import Binding; Binding(); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
+
+    assert "pynvml" in done.stdout.split()
+    assert "ctypes.util" not in done.stdout.split()
+
+
+def test_the_screen_does_not_load_the_driver() -> None:
+    script = "import sys; import gputop.ui.app; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
+
+    assert "textual" in done.stdout.split()
+    assert not [name for name in done.stdout.split() if name == "pynvml" or name.startswith("gputop.machine")]
