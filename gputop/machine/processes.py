@@ -1,0 +1,136 @@
+"""What /proc says of the processes that the driver lists: one read each, and more only where something is new."""
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from gputop.core.sample import GpuProcess, HostProcess, Presence
+from gputop.machine.details import DetailsReader
+from gputop.machine.followed import Followed, Units
+from gputop.machine.procfs import Proc
+from gputop.machine.reason import GONE
+from gputop.machine.stat import parse_stat
+from gputop.machine.threads import read_threads
+from gputop.machine.view import View
+
+_CLOCK_TICKS: Final = os.sysconf("SC_CLK_TCK")
+_PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
+_PROOF_EVERY_S: Final = 10.0
+
+
+class ProcessReader:
+    """Reads processes, and remembers those that the driver listed in the reading before; no others.
+
+    ``users`` names the user of a uid; it is asked once for each.
+    """
+
+    def __init__(
+        self,
+        proc: Proc,
+        users: Callable[[int], str | None],
+        *,
+        clock_ticks: int = _CLOCK_TICKS,
+        page_bytes: int = _PAGE_BYTES,
+    ) -> None:
+        self._proc = proc
+        self._view = View(proc)
+        self._details = DetailsReader(proc, users)
+        self._units = Units(clock_ticks, page_bytes)
+        self._has_begun = False
+        self._followed: dict[int, Followed] = {}
+
+    def read(
+        self,
+        uses: Mapping[int, tuple[GpuProcess, ...]],
+        now: float,
+        is_translated: bool = True,  # noqa: FBT001, FBT002 - three values that always come together
+    ) -> tuple[HostProcess, ...]:
+        """Return a process for each pid in ``uses``, by pid. Never raises.
+
+        ``now``: monotonic seconds. ``is_translated``: whether the driver gives pids of our PID namespace. Of a process
+        that is not ALIVE all values are None, and its presence is the reason: ``missing`` stays empty. REUSED can only
+        be told of processes whose open files we may see, our own if we are not root.
+        """
+        self._begin()
+        is_foreign = not is_translated and not self._view.is_initial
+        for pid in self._followed.keys() - uses.keys():
+            del self._followed[pid]
+        held = [self._follow(pid, now, is_foreign) for pid in sorted(uses)]
+        watches = (one.watch for one in held if one.stat and one.stat.threads > 1 and one.presence is Presence.ALIVE)
+        read_threads(self._proc, watches, now, self._units.clock_ticks)
+        return tuple([one.row(uses[one.pid], self._units) for one in held])
+
+    def _follow(self, pid: int, now: float, is_foreign: bool) -> Followed:  # noqa: FBT001
+        one = self._followed.get(pid)
+        if one is None:
+            one = self._followed[pid] = Followed(pid)
+        try:
+            raw = self._proc.read(one.path)
+        except GONE:
+            one.forget(self._view.absence())
+            one.is_suspect = one.presence is Presence.GONE
+            return one
+        except OSError:
+            one.forget(Presence.HIDDEN)
+            return one
+        if raw != one.raw:
+            self._advance(one, raw, now)
+        one.measure(now, self._units.clock_ticks)
+        if one.is_suspect or is_foreign:
+            self._prove(one, now, is_foreign)
+        else:
+            one.judge(Presence.ALIVE)
+        if now >= one.details_due and one.stat and one.presence is Presence.ALIVE:
+            one.describe(self._details.read(pid, one.stat.name), now)
+        return one
+
+    def _advance(self, one: Followed, raw: bytes, now: float) -> None:
+        stat = parse_stat(raw)
+        if stat is None:
+            one.forget(Presence.ALIVE)
+        elif one.stat is None:
+            one.begin(raw, stat, now)
+        elif stat.start_ticks == one.stat.start_ticks:
+            one.advance(raw, stat)
+        else:
+            one.forget(Presence.HIDDEN)
+            one.is_suspect = True
+            one.begin(raw, stat, now)
+
+    def _prove(self, one: Followed, now: float, is_foreign: bool) -> None:  # noqa: FBT001
+        """Find out whether the process behind a pid can be the one that the driver means: does it use a GPU at all."""
+        if now < one.proof_due:
+            return
+        one.proof_due = now + _PROOF_EVERY_S
+        uses_gpu = self._view.uses_gpu(one.pid)
+        if is_foreign:
+            one.judge(Presence.ALIVE if uses_gpu else Presence.HIDDEN)
+        else:
+            one.is_suspect = not uses_gpu
+            one.judge(Presence.REUSED if uses_gpu is False else Presence.ALIVE)
+
+    def _begin(self) -> None:
+        """Find out when the machine was booted, once."""
+        if not self._has_begun:
+            self._has_begun = True
+            self._units = Units(self._units.clock_ticks, self._units.page_bytes, _boot_s(self._proc))
+
+
+def resolve_user(uid: int) -> str | None:
+    """Return the name of a user, None if nobody has the number.
+
+    May block for as long as a directory server does not answer (LDAP, NIS), so ask once per uid.
+    """
+    import pwd  # noqa: PLC0415 - only where there is a process to name
+
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except (KeyError, OverflowError):
+        return None
+
+
+def _boot_s(proc: Proc) -> float | None:
+    try:
+        return float(proc.read("stat").partition(b"\nbtime ")[2].split(None, 1)[0])
+    except (OSError, IndexError, ValueError):
+        return None

@@ -1,0 +1,61 @@
+"""The line of /proc/PID/stat and of /proc/PID/task/TID/stat."""
+
+from typing import Final
+
+from msgspec import Struct
+
+_USED: Final = 22  # fields after the name; those behind them are left in one piece
+
+
+class ProcessStat(Struct, frozen=True, gc=False):
+    """What is taken from the line. ``cpu_ticks``: user and system time; ``start_ticks``: after the boot."""
+
+    name: bytes
+    state: str
+    parent_pid: int
+    cpu_ticks: int
+    nice: int
+    threads: int
+    start_ticks: int
+    resident_pages: int
+
+
+def parse_stat(raw: bytes) -> ProcessStat | None:
+    """Return the parsed line, None if it is cut short or makes no sense.
+
+    The name is the process's own choice: it may hold blanks, parentheses and newlines, so the line is cut at the last
+    parenthesis.
+    """
+    end = raw.rfind(b")")
+    begin = raw.find(b"(")
+    if not 0 < begin < end:
+        return None
+    fields = raw[end + 1 :].split(None, _USED)
+    try:
+        return ProcessStat(
+            raw[begin + 1 : end],
+            _state(fields[0]),
+            int(fields[1]),
+            int(fields[11]) + int(fields[12]),
+            int(fields[16]),
+            int(fields[17]),
+            int(fields[19]),
+            int(fields[21]),
+        )
+    except (IndexError, ValueError):
+        return None
+
+
+def parse_cpu_ticks(raw: bytes) -> int | None:
+    """Return user and system time of a process or thread, None if the line makes no sense."""
+    fields = raw[raw.rfind(b")") + 1 :].split(None, 13)
+    try:
+        return int(fields[11]) + int(fields[12])
+    except (IndexError, ValueError):
+        return None
+
+
+def _state(field: bytes) -> str:
+    if len(field) != 1 or not field.isalpha():
+        raise ValueError(field)
+    return chr(field[0])
