@@ -1,0 +1,113 @@
+"""What a screen costs and how quick it is: CPU, memory, bytes, the first full frame, and a key press."""
+
+import random
+import re
+import sys
+import time
+from collections.abc import Callable, Collection, Sequence
+from typing import Final
+
+import processes
+import pyte
+from msgspec import Struct
+from terminal import COLUMNS, ROWS, EndedError, Terminal
+
+_UP: Final = b"A"
+_DOWN: Final = b"B"
+_HEADER: Final = re.compile(r"\bcommand\b", re.IGNORECASE)
+_GPU_LINE: Final = re.compile(r"\d ?°C|\d\dC\b")  # a GPU's temperature
+_NO_ANSWER_S: Final = 2.0
+
+
+class Running(Struct, frozen=True):
+    """What a running screen costs. ``cpu_percent``: of one core."""
+
+    cpu_percent: float
+    pss_bytes: int
+    written_bytes_per_s: float
+
+
+class Keys(Struct, frozen=True):
+    """From a key press to the first bytes of the repaint. ``unanswered``: presses that nothing followed."""
+
+    median_ms: float
+    p95_ms: float
+    most_ms: float
+    presses: int
+    unanswered: int
+
+
+def first_frame_s(command: Sequence[str], pids: Collection[int], limit_s: float) -> float | None:
+    """Return the time from exec until the screen has the process table's header, a GPU, and one of the processes.
+
+    What was written is recorded for ``limit_s`` and shown on an emulated screen afterwards, so that the emulation
+    costs no time in the measurement. None if the screen never had it all.
+    """
+    terminal = Terminal(command)
+    try:
+        terminal.run(limit_s)
+    except EndedError as error:
+        print(f"bench: {command[0]}: {error}", file=sys.stderr)
+    finally:
+        terminal.close()
+    screen = pyte.Screen(COLUMNS, ROWS)
+    stream = pyte.ByteStream(screen)
+    for time_s, data in terminal.chunks:
+        stream.feed(data)
+        if is_full("\n".join(screen.display), pids):
+            return time_s - terminal.started_s
+    return None
+
+
+def is_full(text: str, pids: Collection[int]) -> bool:
+    """Say whether a screen shows all that it is for."""
+    numbers = {int(word) for word in text.split() if word.isdecimal()}
+    has_process = not pids or not numbers.isdisjoint(pids)
+    return has_process and bool(_HEADER.search(text)) and bool(_GPU_LINE.search(text))
+
+
+def running(terminal: Terminal, seconds: float) -> Running:
+    """Watch a program that has warmed up."""
+    before_s, before_bytes, started_s = processes.cpu_s(terminal.pid), terminal.written, time.monotonic()
+    terminal.run(seconds)
+    length_s = time.monotonic() - started_s
+    return Running(
+        cpu_percent=(processes.cpu_s(terminal.pid) - before_s) / length_s * 100,
+        pss_bytes=processes.pss_bytes(terminal.pid),
+        written_bytes_per_s=(terminal.written - before_bytes) / length_s,
+    )
+
+
+def keys(terminal: Terminal, presses: int, rows: int) -> Keys:
+    """Press Down, and Up again at the end of ``rows``, 50 to 200 ms after the last answer, the same for everybody."""
+    chance = random.Random(1)  # noqa: S311 - the same for everybody
+    next_key = _zigzag(rows)
+    delays_ms = []
+    for _ in range(presses):
+        terminal.run(chance.uniform(0.05, 0.2))
+        pressed_s = terminal.press_arrow(next_key())
+        answered_s = terminal.wait(_NO_ANSWER_S)
+        if answered_s is not None:
+            delays_ms.append((answered_s - pressed_s) * 1000)
+    delays_ms.sort()
+    held = delays_ms or [float("nan")]
+    return Keys(
+        median_ms=held[len(held) // 2],
+        p95_ms=held[min(len(held) - 1, int(len(held) * 0.95))],
+        most_ms=held[-1],
+        presses=presses,
+        unanswered=presses - len(delays_ms),
+    )
+
+
+def _zigzag(rows: int) -> Callable[[], bytes]:
+    """Return what gives the next key: a cursor that stands at an end does not move, and nothing is painted."""
+    length = max(1, min(rows - 1, 20))
+    count = 0
+
+    def key() -> bytes:
+        nonlocal count
+        count += 1
+        return _DOWN if (count - 1) // length % 2 == 0 else _UP
+
+    return key
