@@ -93,7 +93,7 @@ def _gpu(gpu: Gpu) -> Iterator[tuple[Cell, ...]]:
         yield (*identity, Cell(f"{word}: {reason.text}", Tone.HOT))
         return
     temperature = Cell(_value(gpu, TEMPERATURE), temperature_tone(gpu))
-    yield (*identity, temperature, Cell(_of(_value(gpu, POWER_AVERAGE), _value(gpu, POWER_LIMIT))), *_load(gpu))
+    yield (*identity, temperature, Cell(_of(_value(gpu, POWER_AVERAGE), f"{_value(gpu, POWER_LIMIT):>4}")), *_load(gpu))
     for instance in gpu.instances:
         yield (Cell(f"{gpu.index}:{instance.id}"), Cell(_instance_name(instance)), Cell(""), Cell(""), *_load(instance))
 
@@ -103,7 +103,7 @@ def _value(gpu: Gpu, metric: Metric[Any]) -> str:
 
 
 def _load(readings: Readings) -> tuple[Cell, Cell, Cell]:
-    memory = _of(bytes_text(readings[MEMORY_USED]), bytes_text(readings[MEMORY_TOTAL]))
+    memory = _of(bytes_text(readings[MEMORY_USED]), f"{bytes_text(readings[MEMORY_TOTAL]):>7}")
     utilization, activity = readings[GPU_UTILIZATION], readings[SM_ACTIVE]
     return Cell(memory, memory_tone(readings)), _percent(utilization), _percent(activity)
 

@@ -96,6 +96,13 @@ def test_mig_instances_stand_under_their_gpu_with_their_own_memory() -> None:
     assert " ".join(below.split()) == "0:2 3g.40gb (1c.3g.40gb) 2.0GiB / 40.0GiB – 33%"
 
 
+def test_the_sizes_of_memory_stand_under_each_other() -> None:
+    small = gpu(1, {MEMORY_USED: 26 * GIB // 1024, MEMORY_TOTAL: 9 * GIB, POWER_LIMIT: 70.0})
+    first, second = table(frame(gpus=(gpu(0), small), processes=())).splitlines()[3:5]
+
+    assert [n for n, sign in enumerate(first) if sign == "/"] == [n for n, sign in enumerate(second) if sign == "/"]
+
+
 def test_an_unusual_reason_is_told_once_at_the_end_and_a_usual_one_is_not() -> None:
     silent: dict[Metric[Any], Any] = {
         TEMPERATURE: Missing.FORBIDDEN,
