@@ -109,7 +109,10 @@ def _add_common(parser: argparse.ArgumentParser, *, is_inner: bool = False) -> N
 
 
 def _add_view(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--theme", help="dark, light, high-contrast or monochrome")
+    parser.add_argument(
+        "--theme", choices=("auto", "dark", "light", "high-contrast", "monochrome", "16-colour"), default="auto",
+        help="colours (default: as the terminal can)",
+    )  # fmt: skip
     parser.add_argument("--density", choices=("auto", "compact", "detailed"), default="auto", help="of the GPU panels")
     parser.add_argument("--ascii", action="store_true", help="no signs beyond ASCII")
 
@@ -206,9 +209,22 @@ def _screen(options: argparse.Namespace) -> int:
 
     link = Client(sampler_command(_forwarded(options)))  # it reads while the screen is still importing
     gc.enable()
-    from gputop.ui.start import run
+    from gputop.ui.app import GputopApp
+    from gputop.ui.options import Density, ViewOptions
 
-    return run(link, options)
+    view = ViewOptions(
+        theme=options.theme,
+        density=Density(options.density),
+        is_ascii=options.ascii or not _speaks_unicode(),
+        own_user=os.environ.get("USER"),
+    )
+    end = GputopApp(link, view).run(mouse=True)
+    return OK if end is None else _fail(NO_DRIVER, end)
+
+
+def _speaks_unicode() -> bool:
+    """Say whether the terminal shows more than ASCII; the Linux console lacks braille."""
+    return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8" and os.environ.get("TERM") != "linux"
 
 
 def _opened(options: argparse.Namespace, *, is_once: bool) -> Source:
