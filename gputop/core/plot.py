@@ -72,5 +72,6 @@ def _column(left: int, right: int, height: int, *, is_ascii: bool) -> tuple[str,
     cells = []
     for row in range(height - 1, -1, -1):
         a, b = (min(4, max(0, level - 4 * row)) for level in (left, right))
-        cells.append(_ASCII[max(a, b)] if is_ascii else chr(0x2800 + _LEFT[a] + _RIGHT[b]))
+        dots = _LEFT[a] + _RIGHT[b]
+        cells.append(_ASCII[max(a, b)] if is_ascii else chr(0x2800 + dots) if dots else " ")
     return tuple(cells)

@@ -71,7 +71,7 @@ _MONOCHROME: Final = Theme(
             ),
             "ansi_default",
         ),
-        muted_style="dim", faint_style="dim", warm_style="underline", hot_style="bold reverse",
+        muted_style="dim", faint_style="dim", warm_style="underline", hot_style="bold underline",
         badge_style="bold reverse", alarm_style="bold reverse", head_style="underline", mark_style="bold underline",
         cursor_style="reverse",
     ),

@@ -78,10 +78,12 @@ def card(gpu: Gpu, view: View, shape: Shape) -> list[tuple[Span, ...]]:
         body = [values.dimmed(spans) for spans in body]
     if trouble is not None:
         frame = "hot"
-        body[-1] = cut([(trouble[1], "hot")], shape.inner)
     framed = [(("│ ", frame), *spans, (" │", frame)) for spans in body]
-    title = _title(gpu, shape.width, frame, _state(seen) if trouble is None else [(f" {trouble[0]} ", "alarm")])
-    return [title, *framed, _facts_line(seen, view, shape, frame)]
+    if trouble is None:
+        return [_title(gpu, shape.width, frame, _state(seen)), *framed, _facts_line(seen, view, shape, frame)]
+    told = cut([("╰─", frame), (f" {trouble[1]} ", frame)], min(shape.width - 2, 4 + len(trouble[1])))
+    lower = _bordered(told, [], shape.width, frame, "╯")
+    return [_title(gpu, shape.width, frame, [(f" {trouble[0]} ", "alarm")]), *framed, lower]
 
 
 def _plots(gpu: Gpu, view: View, shape: Shape) -> list[tuple[Span, ...]]:

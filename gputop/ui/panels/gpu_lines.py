@@ -49,6 +49,8 @@ _NEEDS: Final[dict[str, tuple[Metric[Any], ...]]] = {
 _WIDEST_BAR: Final = 43
 _LEAST_HISTORY: Final = 14
 _LEAST_REASON: Final = 30
+_COMFORT: Final = 10
+_SPARE: Final = 6
 _GAP: Final = "  "
 
 
@@ -69,6 +71,8 @@ def shape(gpus: Sequence[Gpu], width: int) -> Shape:
     fields = [field for field in FIELDS if _is_filled(field, gpus)]
     while _taken(name, fields, gap) > width and any(field.rank for field in fields):
         fields.remove(max(fields, key=lambda field: field.rank))
+    while _taken(name, fields, gap) > width - _COMFORT and any(field.rank >= _SPARE for field in fields):
+        fields.remove(max(fields, key=lambda field: field.rank))  # longer bars before rare columns
     left = max(0, width - _taken(name, fields, gap))
     growing = [field for field in fields if field.grows]
     widths = {field.title: field.width for field in fields}

@@ -32,10 +32,11 @@ def block_lines(view: View, columns: int, width: int) -> list[Line]:
     return lines
 
 
-def strip_lines(view: View, columns: int, height: int) -> list[Line]:
+def strip_lines(view: View, columns: int, size: tuple[int, int]) -> list[Line]:
     """Return the totals and a cell per GPU: its utilization as a small bar."""
     gpus = view.gpus
-    lines = [Line(_totals(view))]
+    width, height = size
+    lines = [Line(tuple(cut(_totals(view), width)))]
     for start in range(0, len(gpus), columns):
         spans: Spans = [(" ", "text")]
         for gpu in gpus[start : start + columns]:
@@ -87,7 +88,7 @@ def _cell(gpu: Gpu, view: View) -> Spans:
     return [(label, "muted"), (step, "muted" if view.is_dim(gpu) or value is None else ink), (" ", "text")]
 
 
-def _totals(view: View) -> tuple[Span, ...]:
+def _totals(view: View) -> Spans:
     gpus = [gpu for gpu in view.gpus if gpu.state is GpuState.OK]
     loads = [v for gpu in gpus if (v := gpu[GPU_UTILIZATION]) is not None]
     hottest = max((v for gpu in gpus if (v := gpu[TEMPERATURE]) is not None), default=None)
@@ -95,10 +96,10 @@ def _totals(view: View) -> tuple[Span, ...]:
     total = sum(gpu[MEMORY_TOTAL] or 0 for gpu in gpus)
     watts = sum(gpu[POWER_AVERAGE] or 0 for gpu in gpus)
     mean = sum(loads) / len(loads) if loads else None
-    parts = [
+    parts: Spans = [
         (" UTIL ", "muted"), *values.percent(mean, 4, "text"), ("  MEMORY ", "muted"),
         (f"{bytes_text(used)}/{bytes_text(total)}", "text"), ("  POWER ", "muted"), (f"{watts / 1000:.1f}kW", "text"),
         ("  HOTTEST ", "muted"), *values.number(hottest, 5, "text", "°C"),
     ]  # fmt: skip
     lost = len(view.gpus) - len(gpus)
-    return tuple(parts + ([(f"  {lost} do not answer", "hot")] if lost else []))
+    return parts + ([(f"  {lost} do not answer", "hot")] if lost else [])

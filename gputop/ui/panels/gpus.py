@@ -52,7 +52,7 @@ def gpu_panel(view: View, plan: Plan, width: int, *, is_ascii: bool) -> tuple[li
         lines = gpu_strip.block_lines(view, plan.columns, width)
         rows = len(lines) - 1
         return lines, [[], *([gpu.index for gpu in view.gpus[row::rows]] for row in range(rows))]
-    return gpu_strip.strip_lines(view, plan.columns, plan.height), []
+    return gpu_strip.strip_lines(view, plan.columns, (width, plan.height)), []
 
 
 def _lines(view: View, plan: Plan, width: int, *, is_ascii: bool) -> tuple[list[Line], list[list[int]]]:

@@ -63,7 +63,7 @@ def _metric(readings: Readings, metric: Metric[Any]) -> Line:
     label = (fit(metric.label, 30), "muted")
     if reason is not None:
         return Line((label, (fit(NOTHING, 14), "muted"), (reason.text, "muted")))
-    return Line((label, (fit(value_text(readings[metric], metric.unit), 14), "text"), (metric.help, "faint")))
+    return Line((label, (fit(value_text(readings[metric], metric.unit), 14), "text"), (metric.help, "muted")))
 
 
 def _pair(label: str, text: str, ink: str = "text") -> Line:
