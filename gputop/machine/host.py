@@ -1,7 +1,7 @@
 """The machine around the GPUs, from seven small files of /proc."""
 
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from gputop.core.metric import Missing
 from gputop.core.sample import Host, Pressure, Reasons
@@ -13,7 +13,7 @@ from gputop.machine.reason import reason
 T = TypeVar("T")
 
 _KIB: Final = 1024
-_PRESSURES: Final = ("cpu", "memory", "io")
+_CPU_KEYS: Final = ("cpu_percent", "cores_percent")
 
 
 class HostReader:
@@ -27,9 +27,7 @@ class HostReader:
     def read(self, now_monotonic: float) -> Host:
         """Return what /proc says now. Never raises: what cannot be read is missing with its reason."""
         missing: Reasons = {}
-        cpu = self._ask(
-            "stat", lambda raw: self._cpu.read(raw, now_monotonic), ("cpu_percent", "cores_percent"), missing
-        )
+        cpu = self._ask("stat", lambda raw: self._cpu.read(raw, now_monotonic), _CPU_KEYS, missing)
         if cpu is not None:
             missing |= cpu.missing
         return Host(
@@ -65,11 +63,11 @@ class HostReader:
 
     def _pressure(self, missing: Reasons) -> Pressure:
         """Read pressure stall information; the kernel may have none, or have it switched off (psi=0)."""
-        shares: dict[str, Any] = {
-            f"{name}_percent": self._ask(f"pressure/{name}", _some_avg10, (f"pressure.{name}_percent",), missing)
-            for name in _PRESSURES
-        }
-        return Pressure(**shares)
+
+        def share(name: str) -> float | None:
+            return self._ask(f"pressure/{name}", _some_avg10, (f"pressure.{name}_percent",), missing)
+
+        return Pressure(cpu_percent=share("cpu"), memory_percent=share("memory"), io_percent=share("io"))
 
 
 def _uptime(raw: bytes) -> float:

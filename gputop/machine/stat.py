@@ -4,7 +4,7 @@ from typing import Final
 
 from msgspec import Struct
 
-_USED: Final = 22  # fields after the name; those behind them are left in one piece
+_USED: Final = 22  # fields after the name; what is behind them stays in one piece, and proves that they are whole
 
 
 class ProcessStat(Struct, frozen=True, gc=False):
@@ -31,6 +31,8 @@ def parse_stat(raw: bytes) -> ProcessStat | None:
     if not 0 < begin < end:
         return None
     fields = raw[end + 1 :].split(None, _USED)
+    if len(fields) <= _USED:
+        return None
     try:
         return ProcessStat(
             raw[begin + 1 : end],
@@ -42,7 +44,7 @@ def parse_stat(raw: bytes) -> ProcessStat | None:
             int(fields[19]),
             int(fields[21]),
         )
-    except (IndexError, ValueError):
+    except ValueError:
         return None
 
 
