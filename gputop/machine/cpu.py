@@ -70,4 +70,4 @@ def _times(raw: bytes) -> dict[bytes, Times]:
 def _busy_percent(before: Times, held: Times) -> float:
     """Return 0-100; a core that counted nothing did nothing, and iowait can run backwards."""
     total, idle = held[0] - before[0], held[1] - before[1]
-    return min(100.0, max(0.0, 100.0 * (total - idle) / total)) if total > 0 else 0.0
+    return min(100.0, max(0.0, round(100 * (total - idle) / total, 1))) if total > 0 else 0.0

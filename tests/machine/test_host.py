@@ -13,10 +13,10 @@ PSI = b"some avg10=%.2f avg60=9.00 avg300=8.00 total=123\nfull avg10=7.00 avg60=
 
 
 def cpu(*cores: tuple[int, int, int]) -> bytes:
-    """Return /proc/stat of cores with so many ticks of user, idle and iowait; 5 ticks each of guest time."""
+    """Return /proc/stat of cores with so many ticks of user, idle and iowait; half of user's are a guest's."""
     lines = [(b"cpu ", [sum(column) for column in zip(*cores, strict=True)])]
     lines += [(b"cpu%d" % n, list(core)) for n, core in enumerate(cores)]
-    text = b"".join(b"%s %d 0 0 %d %d 0 0 0 5 5\n" % (name, *ticks) for name, ticks in lines)
+    text = b"".join(b"%s %d 0 0 %d %d 0 0 0 %d 0\n" % (name, *ticks, ticks[0] // 2) for name, ticks in lines)
     return text + b"intr 123456 0 9\nctxt 5\nbtime 1700000000\nsoftirq 9 9 9\n"
 
 

