@@ -11,6 +11,7 @@ from gputop.core.metric import Missing
 from gputop.core.metrics import FAN, GPU_UTILIZATION, TEMPERATURE
 from gputop.core.sample import Frame, GpuState
 from gputop.ui.actions import ACTIONS, CHORD, bindings
+from gputop.ui.app import GputopApp
 from gputop.ui.messages import FrameArrived
 from gputop.ui.screens.gpu import GpuScreen, gpu_page
 from gputop.ui.screens.help import HelpScreen
@@ -244,9 +245,10 @@ def test_detail_gives_the_reason_of_each_absent_value() -> None:
 async def test_the_palette_finds_an_action_by_its_name(key: str) -> None:
     async with staged(frame(2)) as stage:
         await stage.press(key, *"theme: light")
-        await stage.pilot.pause(0.3)
+        await stage.app.workers.wait_for_complete()
         await stage.press("enter")
-        await stage.pilot.pause(0.1)
+        await stage.app.workers.wait_for_complete()
+        await stage.pilot.pause()
 
         assert stage.app.theme == "light"
 
@@ -279,8 +281,6 @@ def test_every_f_key_has_a_letter_twin() -> None:
 
 
 def test_every_action_has_a_handler() -> None:
-    from gputop.ui.app import GputopApp
-
     for action in ACTIONS:
         assert hasattr(GputopApp, f"action_{action.run.partition('(')[0]}"), action.id
 

@@ -6,6 +6,7 @@ import pytest
 from examples import GIB, frame, process
 from rich.cells import cell_len
 from screen import SMALL, Stage, staged
+from textual.events import MouseScrollDown
 
 from gputop.core.sample import Frame, HostProcess, Presence
 
@@ -145,9 +146,7 @@ async def test_a_click_on_a_row_selects_it() -> None:
 
 async def test_the_wheel_moves_the_window_and_a_frame_does_not_move_it_back() -> None:
     async with staged(many(), size=SMALL) as stage:
-        await stage.pilot._post_mouse_events(
-            [_wheel()], "ProcessPanel", offset=(5, 5), button=0
-        )
+        await stage.pilot._post_mouse_events([MouseScrollDown], "ProcessPanel", offset=(5, 5), button=0)
         await stage.pilot.pause()
         moved = pids(stage)[0]
         await stage.deliver(many())
@@ -248,9 +247,3 @@ async def test_numbers_stay_in_their_columns() -> None:
         await stage.deliver(large)
 
         assert stage.processes[1].index("python") == before
-
-
-def _wheel() -> Any:
-    from textual.events import MouseScrollDown
-
-    return MouseScrollDown
