@@ -73,7 +73,7 @@ def visible_columns(
     if used is None:
         used = used_columns(shown)
     chosen = [c for c in COLUMNS if not c.only_if_used or c.key in used]
-    while len(chosen) > 1 and sum((c.width or least_command) + 1 for c in chosen) - 1 > room:
+    while any(c.rank for c in chosen) and sum((c.width or least_command) + 1 for c in chosen) - 1 > room:
         chosen.remove(max(reversed(chosen), key=lambda c: c.rank))
     return chosen
 

@@ -3,7 +3,7 @@
 from __future__ import annotations  # array[float] is not subscriptable before 3.12
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import nan
 from typing import Any
 
@@ -59,7 +59,7 @@ class History:
     def remember(self, sample: Sample) -> None:
         """Add a sample. A GPU that it lacks gets a gap, so that all series end at the same instant."""
         present = {gpu.uuid: gpu for gpu in sample.gpus}
-        for uuid in {uuid for uuid, _ in self._series} | present.keys():
+        for uuid in self.names() | present.keys():
             gpu = present.get(uuid)
             for metric in self._metrics:
                 self._add((uuid, metric.key), gpu[metric] if gpu else None)
@@ -79,7 +79,7 @@ class History:
         """Return the series of a GPU's metric by its key, empty if nothing was remembered."""
         return self._series.get((name, key), self._none)
 
-    def names(self) -> Iterable[str]:
+    def names(self) -> set[str]:
         """Return the uuids of all GPUs that were ever seen."""
         return {name for name, _ in self._series if name != "host"}
 
