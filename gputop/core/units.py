@@ -79,4 +79,4 @@ def _number_with_unit(value: float, unit: Unit) -> str:
         case Unit.JOULES:
             return f"{value / 3.6e6:.2f}kWh" if value >= 36_000 else f"{value:.0f}J"
         case _:
-            return f"{value:.0f}{unit.value[0]}"
+            return f"{value:.0f}{unit.sign}"

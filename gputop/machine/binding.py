@@ -5,11 +5,11 @@ is not an error, and the field-value array has the spare entry that the driver m
 """
 
 import ctypes
-import sys
 from collections.abc import Sequence
 from ctypes import byref, c_uint, c_ulonglong
-from types import ModuleType
 from typing import Any, Final
+
+from gputop.lean import lean
 
 ProcessEntry = tuple[int, int | None, int | None, int | None]  # pid, bytes, GPU instance, compute instance
 UtilizationEntry = tuple[int, int, int, int, int, int]  # pid, µs, SM, memory, encoder, decoder
@@ -23,20 +23,6 @@ _NO_MEMORY_VALUE: Final = 2**64 - 1
 _FIRST_ROOM: Final = 128
 _VALUE_MEMBERS: Final = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")  # by nvmlValueType_t
 _UTILIZATION_INFO_V1: Final = 0x01000018
-
-
-def _import_pynvml() -> ModuleType:
-    """Import pynvml without ctypes.util, which costs 15 ms of start-up and serves it on Windows alone."""
-    name = "ctypes.util"
-    stand_in = ModuleType(name)
-    stand_in.find_library = None  # type: ignore[attr-defined] # all that pynvml imports from it
-    held = sys.modules.setdefault(name, stand_in)
-    try:
-        import pynvml  # noqa: PLC0415
-    finally:
-        if held is stand_in:
-            del sys.modules[name]
-    return pynvml  # type: ignore[no-any-return] # it ships no types
 
 
 class _ProcessInfo(ctypes.Structure):
@@ -66,7 +52,7 @@ class Binding:
     """pynvml's functions, some of them better."""
 
     def __init__(self) -> None:
-        self._pynvml = _import_pynvml()
+        self._pynvml: Any = lean("pynvml")
         self.NVMLError: type[Exception] = self._pynvml.NVMLError
         self._field_arrays: dict[tuple[tuple[int, int], ...], Any] = {}
         self._listers: dict[str, tuple[Any, type[ctypes.Structure]]] = {}

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,6 +17,7 @@ from gputop.machine.events import EventWatcher
 from gputop.machine.host import HostReader
 from gputop.machine.nvml import Driver, Handle, NoDriverError
 from gputop.machine.processes import ProcessReader
+from gputop.machine.slot import Slot
 from gputop.machine.worker import Worker
 
 _COUNT_EVERY_S: Final = 30.0
@@ -28,29 +29,6 @@ class Limits(Struct, frozen=True):
 
     patience_s: float = 0.5
     hung_s: float = 3.0
-
-
-class Slot:
-    """A GPU with the thread that reads it, and what it said last."""
-
-    def __init__(self, reader: DeviceReader, wall: Callable[[], float]) -> None:
-        self.reader = reader
-        self.worker = Worker(lambda now: reader.read(now, wall()), f"gpu {reader.index}")
-        self._last: DeviceReading | None = None
-
-    def finish(self, timeout_s: float, now: float, hung_s: float) -> DeviceReading:
-        """Return the reading that was asked for, or what is known without it."""
-        reading = self.worker.take(timeout_s)
-        if reading is not None and reading.gpu.state is GpuState.OK:
-            self._last = reading
-            return reading
-        last = self._last or DeviceReading(self.reader.identified(), {})
-        if reading is not None:
-            return _out_of_reach(reading.gpu, last, Missing.LOST)
-        busy_since = self.worker.busy_since
-        if busy_since is not None and now - busy_since >= hung_s:
-            return _out_of_reach(replace(last.gpu, state=GpuState.HUNG), last, Missing.HUNG)
-        return last
 
 
 class MachineSource:
@@ -102,7 +80,7 @@ class MachineSource:
         now, wall_s = self._clock(), self._wall()
         self._follow_box(now)
         for slot in self._slots.values():
-            slot.worker.ask(now)
+            slot.start(now)
         host = self._host.read(now)
         readings = self._finish(now)
         uses: dict[int, tuple[GpuProcess, ...]] = {}
@@ -211,27 +189,6 @@ class MachineSource:
         """Say whether the driver gives pids of our PID namespace: since 535.113.01."""
         version = self._driver_info().version
         return version is None or _numbers(version) >= (535, 113, 1)
-
-
-def _out_of_reach(gpu: Gpu, last: DeviceReading, why: Missing) -> DeviceReading:
-    """Return a reading without values: all that was known before is missing for this reason."""
-    held = last.gpu
-    gpu = replace(
-        gpu,
-        read_s=held.read_s,
-        metrics=dict.fromkeys(held.metrics),
-        missing=dict.fromkeys(held.metrics, why),
-        instances=tuple(
-            replace(i, metrics=dict.fromkeys(i.metrics), missing=dict.fromkeys(i.metrics, why)) for i in held.instances
-        ),
-    )
-    return DeviceReading(gpu, {pid: tuple(_voided(use, why) for use in uses) for pid, uses in last.uses.items()})
-
-
-def _voided(use: GpuProcess, why: Missing) -> GpuProcess:
-    names = ("memory_bytes", "sm_percent", "memory_percent", "encoder_percent", "decoder_percent", "window_s")
-    absent: dict[str, Any] = dict.fromkeys(names)
-    return replace(use, **absent, missing=dict.fromkeys(names, why))
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -3,7 +3,7 @@
 from typing import Any, Final, get_args
 
 from gputop.core import metrics
-from gputop.core.metric import Metric, Missing, Unit
+from gputop.core.metric import Metric, Missing
 from gputop.core.sample import SCHEMA_VERSION, Frame, Presence
 
 _TYPES: Final[dict[Any, dict[str, Any]]] = {
@@ -59,10 +59,10 @@ def _value_types() -> dict[str, Any]:
 
 def _row(metric: Metric[Any], value_type: Any) -> dict[str, Any]:  # noqa: ANN401 - a type
     row = {"title": metric.label, "description": metric.help, **_TYPES[value_type]}
-    sign, low, high = metric.unit.value
-    if low is not None and value_type in {int, float}:
-        row |= {"minimum": low, "maximum": high}
-    return row | {"unit": sign} if metric.unit is not Unit.NONE and sign else row
+    unit = metric.unit
+    if unit.low is not None and value_type in {int, float}:
+        row |= {"minimum": unit.low, "maximum": unit.high}
+    return row | {"unit": unit.sign} if unit.sign else row
 
 
 def _worded(part: dict[str, Any], texts: dict[str, str]) -> dict[str, Any]:

@@ -1,5 +1,8 @@
 """Frames and commands to lines of JSON and back. Unknown fields are ignored; a newer schema is refused in words."""
 
+from functools import cache
+from typing import Any
+
 from msgspec import DecodeError, Struct
 from msgspec.json import Decoder, Encoder
 
@@ -18,9 +21,12 @@ class _Version(Struct):
 
 
 _ENCODER = Encoder()
-_FRAMES = Decoder(Frame)
-_VERSIONS = Decoder(_Version)
-_COMMANDS: Decoder[Command] = Decoder(Command)
+
+
+@cache
+def _decoder(kind: Any) -> Decoder[Any]:  # noqa: ANN401 - a type, or a union of them
+    """Return the decoder of a type; made when first needed, as a snapshot only encodes."""
+    return Decoder(kind)
 
 
 def encode(value: Frame | Command) -> bytes:
@@ -31,19 +37,31 @@ def encode(value: Frame | Command) -> bytes:
 def frame(line: bytes) -> Frame | Problem:
     """Read a line of a stream or a tape."""
     try:
-        version = _VERSIONS.decode(line).schema_version
-        if version > SCHEMA_VERSION:
-            return Problem(
-                f"written by a newer gputop (schema {version}, this one reads {SCHEMA_VERSION}): update gputop"
-            )
-        return _FRAMES.decode(line)
+        read: Frame = _decoder(Frame).decode(line)
     except (DecodeError, UnicodeDecodeError) as error:  # a ValidationError is a DecodeError
-        return Problem(f"not a frame of gputop: {error}")
+        return _newer(_version(line)) or Problem(f"not a frame of gputop: {error}")
+    return _newer(read.schema_version) or read
 
 
 def command(line: bytes) -> Command | Problem:
     """Read a line of the control pipe."""
     try:
-        return _COMMANDS.decode(line)
+        read: Command = _decoder(Command).decode(line)
     except (DecodeError, UnicodeDecodeError) as error:
         return Problem(f"not a command: {error}")
+    return read
+
+
+def _newer(version: int) -> Problem | None:
+    if version <= SCHEMA_VERSION:
+        return None
+    return Problem(f"written by a newer gputop (schema {version}, this one reads {SCHEMA_VERSION}): update gputop")
+
+
+def _version(line: bytes) -> int:
+    """Return the schema of a line that is otherwise not understood; our own if it does not even say that."""
+    try:
+        version: int = _decoder(_Version).decode(line).schema_version
+    except (DecodeError, UnicodeDecodeError):
+        return SCHEMA_VERSION
+    return version
