@@ -5,13 +5,14 @@ from typing import Final
 
 _ESCAPES: Final = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "\u2421"}  # control pictures: ␛ ␊ …
 _DROPPED: Final = frozenset({"Cf", "Cs", "Co", "Cn", "Zl", "Zp"})  # bidi overrides, zero width, surrogates, unassigned
+_MARKS: Final = frozenset({"Mn", "Me", "Mc"})  # stand on the sign before; so do the later parts of a Hangul syllable
 
 
 def clean(text: str) -> str:
     """Return ``text`` as one line that cannot steer a terminal: what is dangerous is made visible, one cell each.
 
     Control characters become control pictures; bidi overrides, zero-width and unassigned characters and lone
-    surrogates become U+FFFD; combining marks after which nothing stands are kept.
+    surrogates become U+FFFD; combining marks are kept.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -55,6 +56,6 @@ def _harmless(character: str) -> str:
 
 
 def _cells(character: str) -> int:
-    if unicodedata.combining(character) or unicodedata.category(character) in {"Mn", "Me"}:
+    if unicodedata.category(character) in _MARKS or "\u1160" <= character <= "\u11ff":
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1

@@ -5,6 +5,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from gputop.core.text import clean, decode, fit, width
 
@@ -58,6 +59,13 @@ def test_bytes_that_are_no_text_are_marked() -> None:
 )
 def test_width_is_counted_in_cells(text: str, cells: int) -> None:
     assert width(text) == cells
+
+
+@pytest.mark.parametrize(
+    "text", ["हिन्दी में", "ภาษาไทย", "한국어", unicodedata.normalize("NFD", "한국어"), "Việt", "עִברִית", "中文", "😀"]
+)
+def test_width_is_that_of_the_library_that_draws_the_screen(text: str) -> None:
+    assert width(text) == cell_len(text)
 
 
 @pytest.mark.parametrize(
