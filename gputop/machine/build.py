@@ -34,12 +34,13 @@ def build(selection: Selection, interval_s: float, demo: str | None, *, is_once:
 
 def _simulated(selection: Selection, interval_s: float, name: str, limits: Limits) -> MachineSource:
     from gputop.machine.simulator import simulate  # noqa: PLC0415
+    from gputop.machine.simulator.procfiles import HERTZ, PAGE  # noqa: PLC0415
 
     box = simulate(name)
     return MachineSource(
         Driver(box.driver),
         HostReader(box.proc, box.host),
-        ProcessReader(box.proc, box.users.get),
+        ProcessReader(box.proc, box.users.get, clock_ticks=HERTZ, page_bytes=PAGE),
         selection=selection,
         interval_s=interval_s,
         limits=limits,
