@@ -87,7 +87,7 @@ class MachineSource:
         for reading in readings:
             for pid, held in reading.uses.items():
                 uses[pid] = uses[pid] + held if pid in uses else held
-        processes = self._processes.read(uses, now, self._is_translated())
+        processes = self._processes.read(uses, self._clock(), self._is_translated())  # a slow GPU makes no busy CPU
         return Sample(
             time_s=wall_s,
             interval_s=self.interval_s,

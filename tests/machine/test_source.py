@@ -36,8 +36,10 @@ class FakeHost:
 
 
 class FakeProcesses:
-    def read(self, uses: dict[int, Any], _: float, __: bool) -> tuple[HostProcess, ...]:  # noqa: FBT001
-        return tuple(HostProcess(pid=pid, gpus=held) for pid, held in sorted(uses.items()))
+    """Processes that have started at the moment of reading."""
+
+    def read(self, uses: dict[int, Any], now: float, _: bool) -> tuple[HostProcess, ...]:  # noqa: FBT001
+        return tuple(HostProcess(pid=pid, started_s=now, gpus=held) for pid, held in sorted(uses.items()))
 
 
 def source(functions: FakeFunctions, clock: Hand, patience_s: float = PATIENCE_S, **options: Any) -> MachineSource:
@@ -255,3 +257,19 @@ def test_pids_of_an_old_driver_are_not_taken_for_our_own() -> None:
     new.open()
 
     assert [old._is_translated(), new._is_translated()] == [False, True]
+
+
+def test_cpu_time_of_processes_is_measured_up_to_the_moment_of_their_reading() -> None:
+    clock = Hand()
+
+    def slow(_: str, __: int) -> int:
+        clock.now += 0.4
+        return 60
+
+    driver = functions(1)
+    driver.answers["nvmlDeviceGetTemperatureV"] = slow
+    held = source(driver, clock)
+    held.open()
+    before = clock.now
+
+    assert held.read().processes[0].started_s == before + 0.4
