@@ -82,6 +82,9 @@ def keys(terminal: Terminal, presses: int, rows: int) -> Keys:
     """Press Down, and Up again at the end of ``rows``, 50 to 200 ms after the last answer, the same for everybody."""
     chance = random.Random(1)  # noqa: S311 - the same for everybody
     next_key = _zigzag(rows)
+    for _ in range(2):  # the first may only bring the cursor
+        terminal.press_arrow(_DOWN)
+        terminal.run(0.2)
     delays_ms = []
     for _ in range(presses):
         terminal.run(chance.uniform(0.05, 0.2))
@@ -102,7 +105,7 @@ def keys(terminal: Terminal, presses: int, rows: int) -> Keys:
 
 def _zigzag(rows: int) -> Callable[[], bytes]:
     """Return what gives the next key: a cursor that stands at an end does not move, and nothing is painted."""
-    length = max(1, min(rows - 1, 20))
+    length = max(1, min(rows - 3, 20))
     count = 0
 
     def key() -> bytes:
