@@ -35,8 +35,8 @@ def main() -> int:
     """Measure what the arguments say and print it."""
     options = _arguments()
     box = _look()
-    if box is None:
-        print("bench: no driver answers: bench/bare.py failed. Is there a libnvidia-ml.so.1?", file=sys.stderr)
+    if isinstance(box, str):
+        print(f"bench: no driver answers: {box}. Is there a libnvidia-ml.so.1?", file=sys.stderr)
         return 3
     programs = _found(options)
     print(_heading(options.label, box))
@@ -52,10 +52,11 @@ def main() -> int:
 
 
 # --- surroundings ------------------------------------------------------------------------------------------------
-def _look() -> Box | None:
-    done = subprocess.run([*BARE, "0"], stdout=subprocess.PIPE, check=False)
+def _look() -> Box | str:
+    """Return what is measured on, or what went wrong."""
+    done = subprocess.run([*BARE, "0"], capture_output=True, text=True, check=False)
     if done.returncode:
-        return None
+        return (done.stderr.splitlines() or [f"bench/bare.py ended with status {done.returncode}"])[-1]
     read = json.loads(done.stdout)
     names = tuple(str(gpu["nvmlDeviceGetName"]) for gpu in read["gpus"])
     return Box(gpus=names, driver=str(read["driver"][0]), pids=frozenset(use["pid"] for use in read["after"]["uses"]))
