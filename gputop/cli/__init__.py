@@ -1,0 +1,56 @@
+"""The front door: arguments in, the rooms joined, the exit status out. A file a command, imported when called."""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Final, NoReturn
+
+from gputop import __version__
+from gputop.cli.arguments import BAD_INPUT, OK, Parser, add_common
+
+COMMANDS: Final = {
+    "snapshot": "print what is now, and end",
+    "stream": "print a frame a line as JSON, until stopped",
+    "schema": "print the JSON Schema of a frame",
+}
+
+
+def main(arguments: Sequence[str]) -> NoReturn:
+    """Run what the arguments say and end the process; threads that hang in a driver are not waited for."""
+    try:
+        options = _parser(arguments).parse_args(arguments)
+        status = options.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        status = OK  # the reader has seen enough
+    except KeyboardInterrupt:
+        status = 130
+    except SystemExit as end:  # argparse, after it has printed
+        status = end.code if isinstance(end.code, int) else BAD_INPUT
+    sys.stderr.flush()
+    os._exit(status)
+
+
+def _parser(arguments: Sequence[str]) -> Parser:
+    """Return the parser. Only the command that is called is imported and gets its options."""
+    parser = Parser(
+        prog="gputop",
+        description="Watch and manage the GPUs of this machine and the processes on them.",
+        epilog="example: gputop snapshot --json | jq '.gpus[].metrics.power_average_w'",
+    )
+    parser.add_argument("--version", action="version", version=f"gputop {__version__}")
+    called = [name for name in COMMANDS if name in arguments]
+    if not called:
+        screen = import_module("gputop.cli.screen")
+        screen.add(parser)
+        parser.set_defaults(run=screen.run)
+    add_common(parser, is_inner=False)
+    commands = parser.add_subparsers(title="without the screen", metavar="COMMAND", prog="gputop")
+    for name, about in COMMANDS.items():
+        command = commands.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
+        if name in called:
+            module = import_module(f"gputop.cli.{name}")
+            module.add(command)
+            command.set_defaults(run=module.run)
+    return parser

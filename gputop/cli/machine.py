@@ -1,0 +1,23 @@
+"""Opens the machine, or a simulated box, as the options say."""
+
+import argparse
+
+from gputop.cli.arguments import BAD_INPUT, NO_DRIVER, fail, selection
+from gputop.machine.build import build
+from gputop.machine.nvml import NoDriverError
+from gputop.machine.source import MachineSource
+
+
+def opened(options: argparse.Namespace, *, is_once: bool) -> MachineSource:
+    """Return the source of samples, its GPUs found; end the program in words where there are none to be had.
+
+    ``is_once``: somebody waits for one sample; slow GPUs get their time.
+    """
+    try:
+        source = build(selection(options), options.interval, options.demo, is_once=is_once)
+        source.open()
+    except NoDriverError as error:
+        fail(NO_DRIVER, f"{error} To look around without a GPU: gputop --demo")
+    except ValueError as error:
+        fail(BAD_INPUT, str(error))
+    return source

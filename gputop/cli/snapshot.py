@@ -1,0 +1,52 @@
+"""gputop snapshot: what is now, once."""
+
+import argparse
+import os
+import sys
+import time
+from typing import Final
+
+from gputop.cli.arguments import OK, add_common, columns, seconds
+from gputop.cli.machine import opened
+from gputop.core.monitor import Monitor
+from gputop.core.sample import Frame
+from gputop.wire import codec
+
+FIRST_WAIT_S: Final = 1.0
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("--format", choices=("table", "json", "csv", "csv-processes"), default="table")
+    parser.add_argument("--json", action="store_const", dest="format", const="json", help="short for --format json")
+    parser.add_argument(
+        "--wait", type=seconds(0), default=FIRST_WAIT_S, metavar="S",
+        help="time between the two readings that rates need (default 1; 0: one reading, no rates)",
+    )  # fmt: skip
+    add_common(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read once or twice and print."""
+    monitor = Monitor(opened(options, is_once=True))
+    frame = monitor.step()
+    if options.wait:
+        time.sleep(options.wait)
+        frame = monitor.step()
+    if options.format == "json":
+        sys.stdout.buffer.write(codec.encode(frame))
+    else:
+        sys.stdout.write(_text(frame, options.format))
+    return OK
+
+
+def _text(frame: Frame, form: str) -> str:
+    if form.startswith("csv"):
+        from gputop.report.csv import csv
+
+        return csv(frame, "processes" if form == "csv-processes" else "gpus")
+    from gputop.report.grid import Style
+    from gputop.report.table import table
+
+    is_coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return table(frame, columns(sys.stdout.fileno()), Style.COLOUR if is_coloured else Style.PLAIN) + "\n"
