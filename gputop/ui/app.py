@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Final
 
 from msgspec.structs import replace
+from rich.console import RenderableType
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
@@ -17,9 +18,11 @@ from gputop.core.sample import Frame, Gpu, GpuState
 from gputop.ui import theme
 from gputop.ui.actions import ACTIONS, bindings
 from gputop.ui.colourless import Colourless
+from gputop.ui.framediff import FrameDiff
 from gputop.ui.messages import FrameArrived, LinkWentDown
 from gputop.ui.options import Density, ViewOptions
 from gputop.ui.panels.gpus import GpuPanel
+from gputop.ui.plots import Plots
 from gputop.ui.screens.gpu import GpuScreen
 from gputop.ui.screens.help import HelpScreen
 from gputop.ui.screens.main import MainScreen
@@ -45,7 +48,11 @@ class GputopApp(App[None]):
         self._known: dict[str, Gpu] = {}
         self._newest: Frame | None = None
         self._heard_s = clock()
-        self.view = View(history=History(PLOTTED), known=self._known, density=options.density)
+        history = History(PLOTTED)
+        plots = Plots(history, is_ascii=options.is_ascii)
+        self.view = View(history=history, plots=plots, known=self._known, density=options.density)
+        self._diff = FrameDiff() if options.writes_changes_only else None
+        self._shown_screen: Screen[Any] | None = None
         self.main = MainScreen(options, self.view)
         self._choose_theme(options.theme)
 
@@ -127,6 +134,8 @@ class GputopApp(App[None]):
 
     def action_redraw(self) -> None:
         """Paint everything again."""
+        if self._diff is not None:
+            self._diff.forget()
         self.screen.refresh(layout=True)
         for widget in self.screen.walk_children():
             widget.refresh()
@@ -209,6 +218,15 @@ class GputopApp(App[None]):
     def action_scroll_command(self, step: int) -> None:
         """Scroll sideways."""
         self.main.processes.scroll_command(step)
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        """Write an update of the screen, only what changed where that is known."""
+        if self._diff is not None:
+            if screen is not self._shown_screen:
+                self._shown_screen = screen
+                self._diff.forget()
+            renderable = self._diff.reduced(renderable)
+        super()._display(screen, renderable)
 
     def _receive(self, news: News) -> None:
         """Post what the link delivers, from the link's thread."""

@@ -56,7 +56,10 @@ def fit_right(text: str, width: int) -> str:
 
 def length(spans: Spans | tuple[Span, ...]) -> int:
     """Return how many cells the spans take."""
-    return sum(len(text) if text.isascii() else cell_len(text) for text, _ in spans)
+    cells = 0
+    for text, _ in spans:
+        cells += len(text) if text.isascii() else cell_len(text)
+    return cells
 
 
 def ends(left: Spans, right: Spans, width: int) -> tuple[Span, ...]:

@@ -14,9 +14,13 @@ class Density(str, Enum):
 
 
 class ViewOptions(Struct, frozen=True, kw_only=True):
-    """How the screen looks. ``theme`` "auto" follows the terminal; ``own_user``: whose processes are not dimmed."""
+    """How the screen looks. ``theme`` "auto" follows the terminal; ``own_user``: whose processes are not dimmed.
+
+    ``writes_changes_only``: see `framediff`; off writes whole lines, as Textual does.
+    """
 
     theme: str = "auto"
     is_ascii: bool = False
     density: Density = Density.AUTO
     own_user: str | None = None
+    writes_changes_only: bool = True

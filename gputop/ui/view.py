@@ -14,6 +14,7 @@ from gputop.core.metrics import (
 )
 from gputop.core.sample import Frame, Gpu, GpuState
 from gputop.ui.options import Density
+from gputop.ui.plots import Plots
 
 PLOTTED = (GPU_UTILIZATION, MEMORY_USED, POWER_AVERAGE, TEMPERATURE)
 
@@ -26,6 +27,7 @@ class View(Struct, frozen=True, kw_only=True):
     """
 
     history: History
+    plots: Plots
     frame: Frame | None = None
     known: Mapping[str, Gpu] = {}
     focus: int | None = None

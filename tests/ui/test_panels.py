@@ -20,19 +20,20 @@ from gputop.ui.panels.gpus import gpu_panel
 from gputop.ui.panels.header import header
 from gputop.ui.panels.host import host_lines
 from gputop.ui.panels.values import name_within, rate
+from gputop.ui.plots import Plots
 from gputop.ui.view import PLOTTED, View
 
 
 def view(of: Frame, **fields: Any) -> View:
     history = History(PLOTTED)
     history.remember(of)
-    return View(history=history, frame=of, **fields)
+    return View(history=history, plots=Plots(history), frame=of, **fields)
 
 
 def panel(gpus: Sequence[Gpu], size: tuple[int, int], *, density: Density = Density.AUTO, **fields: Any) -> list[Line]:
     shown = view(replace(frame(0), gpus=tuple(gpus)), **fields)
     plan = arrange(size, [len(each.instances) for each in gpus], density).gpus
-    return gpu_panel(shown, plan, size[0], is_ascii=False)[0]
+    return gpu_panel(shown, plan, size[0])[0]
 
 
 def mig() -> Gpu:

@@ -16,11 +16,8 @@ from gputop.ui.theme import CONTRAST, DARK, INKS, LIGHT, MONOCHROME, SIXTEEN, TH
     ],
 )  # fmt: skip
 def test_the_theme_follows_the_wish_and_the_terminal(
-    wish: str,
-    is_colourless: bool,
-    colours: str | None,
-    name: str,
-) -> None:
+    wish: str, is_colourless: bool, colours: str | None, name: str  # noqa: FBT001 - a parameter of the test
+) -> None:  # fmt: skip
     assert chosen(wish, is_colourless=is_colourless, colours=colours) == name
 
 

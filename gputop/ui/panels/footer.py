@@ -12,8 +12,7 @@ class FooterPanel(FastLines):
     """Shows keys; a click on one is as good as the key."""
 
     def __init__(self, *, is_ascii: bool) -> None:
-        super().__init__()
-        self.is_ascii = is_ascii
+        super().__init__(is_ascii=is_ascii)
         self._ends: list[tuple[int, Action]] = []
 
     def show(self, *, is_chord: bool = False) -> None:

@@ -24,7 +24,7 @@ from gputop.core.metrics import (
     TEMPERATURE,
     TEMPERATURE_SLOWDOWN,
 )
-from gputop.core.plot import area, samples_shown
+from gputop.core.plot import samples_shown
 from gputop.core.sample import Gpu
 from gputop.core.tone import memory_tone, share, temperature_tone, throttle
 from gputop.core.units import NOTHING, duration_text
@@ -46,7 +46,6 @@ class Shape(Struct, frozen=True):
     cell: int
     rows: int
     instance_lines: int
-    is_ascii: bool = False
 
 
 class Plot(Struct, frozen=True):
@@ -60,11 +59,11 @@ class Plot(Struct, frozen=True):
     top: Callable[[Gpu], float]
 
 
-def shape_of(width: int, rows: int, instances: int, *, is_ascii: bool) -> Shape:
+def shape_of(width: int, rows: int, instances: int) -> Shape:
     """Return the shape of a card that has room for so many instances."""
     inner, side = width - 4, card_grid(width)[0]
     cell = (inner - (side - 1) * _SEPARATOR) // side
-    return Shape(width, inner, side, cell, rows, instance_lines(instances, inner), is_ascii)
+    return Shape(width, inner, side, cell, rows, instance_lines(instances, inner))
 
 
 def card(gpu: Gpu, view: View, shape: Shape) -> list[tuple[Span, ...]]:
@@ -101,9 +100,7 @@ def _plots(gpu: Gpu, view: View, shape: Shape) -> list[tuple[Span, ...]]:
 def _plot(plot: Plot, gpu: Gpu, view: View, shape: Shape) -> list[Spans]:
     """Return the rows of a plot with its label and value at the left."""
     cells = shape.cell - _LABEL
-    series = view.history.series(gpu.uuid, plot.metric.key)
-    window, top = series.last(samples_shown(cells)), plot.top(gpu)
-    picture = area(window, top, (cells, shape.rows), count=series.count, is_ascii=shape.is_ascii)
+    picture = view.plots.draw(gpu.uuid, plot.metric.key, plot.top(gpu), (cells, shape.rows))
     labels: list[Spans] = [[(fit(plot.label, 4), "muted"), *plot.text(gpu)]]
     below = plot.below(gpu) if shape.rows > 1 else ""
     labels += [[(fit_right(text, _LABEL - 1), "muted")] for text in (below, *[""] * shape.rows)]

@@ -8,7 +8,6 @@ from msgspec import Struct
 from gputop.core.metric import Metric
 from gputop.core.metrics import FAN as FAN_SPEED
 from gputop.core.metrics import GPU_UTILIZATION, NVLINK_RX, NVLINK_TX, PCIE_RX, PCIE_TX, SM_ACTIVE
-from gputop.core.plot import area, samples_shown
 from gputop.core.sample import Gpu, Readings
 from gputop.ui.line import Line, Span, Spans, cut, fit, fit_right
 from gputop.ui.panels import values
@@ -93,7 +92,7 @@ def titles(of: Shape) -> Line:
     return Line(((text, "muted"),))
 
 
-def line(gpu: Gpu, view: View, of: Shape, width: int, *, is_ascii: bool = False) -> tuple[Span, ...]:
+def line(gpu: Gpu, view: View, of: Shape, width: int) -> tuple[Span, ...]:
     """Return a GPU's line; one that does not answer shows its last values, greyed, and what happened."""
     trouble = values.trouble(gpu)
     seen = view.values(gpu)
@@ -104,7 +103,7 @@ def line(gpu: Gpu, view: View, of: Shape, width: int, *, is_ascii: bool = False)
     if trouble is not None:
         return _troubled(index, spans, trouble, of, width)
     if of.history:
-        spans += [(of.gap, "text"), (_history(gpu, view, of.history, is_ascii=is_ascii), "utilization")]
+        spans += [(of.gap, "text"), (_history(gpu, view, of.history), "utilization")]
     if view.is_dim(gpu):
         return ((index[0], "muted"), *values.dimmed(spans))
     return (index, *spans)
@@ -129,10 +128,8 @@ def _end_of(title: str, of: Shape) -> int:
     return at
 
 
-def _history(gpu: Gpu, view: View, width: int, *, is_ascii: bool) -> str:
-    series = view.history.series(gpu.uuid, GPU_UTILIZATION.key)
-    window = series.last(samples_shown(width))
-    return area(window, 100.0, (width, 1), count=series.count, is_ascii=is_ascii)[0]
+def _history(gpu: Gpu, view: View, width: int) -> str:
+    return view.plots.draw(gpu.uuid, GPU_UTILIZATION.key, 100.0, (width, 1))[0]
 
 
 def _taken(name: int, fields: Sequence[Field], gap: str) -> int:

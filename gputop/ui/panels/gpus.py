@@ -22,14 +22,13 @@ class GpuPanel(FastLines):
             super().__init__()
             self.index = index
 
-    def __init__(self, *, is_ascii: bool) -> None:
-        super().__init__()
-        self.is_ascii = is_ascii
+    def __init__(self, *, is_ascii: bool = False) -> None:
+        super().__init__(is_ascii=is_ascii)
         self._places: list[list[int]] = []
 
     def show(self, view: View, plan: Plan, width: int) -> None:
         """Draw the view in this shape; the panel may not have that width yet."""
-        lines, self._places = gpu_panel(view, plan, width, is_ascii=self.is_ascii)
+        lines, self._places = gpu_panel(view, plan, width)
         self.draw(lines, is_grey=view.is_grey)
 
     def on_click(self, event: events.Click) -> None:
@@ -39,15 +38,15 @@ class GpuPanel(FastLines):
             self.post_message(self.Picked(row[min(len(row) - 1, event.x * len(row) // max(1, self.size.width))]))
 
 
-def gpu_panel(view: View, plan: Plan, width: int, *, is_ascii: bool) -> tuple[list[Line], list[list[int]]]:
+def gpu_panel(view: View, plan: Plan, width: int) -> tuple[list[Line], list[list[int]]]:
     """Return the lines, and for each the indices of the GPUs that it shows, from left to right."""
     if not view.gpus:
         text = "no GPU" if view.frame else "waiting for the driver…"
         return [Line((("  " + text, "muted"),))], []
     if plan.kind is Kind.CARDS:
-        return _cards(view, plan, width, is_ascii=is_ascii)
+        return _cards(view, plan, width)
     if plan.kind is Kind.LINES:
-        return _lines(view, plan, width, is_ascii=is_ascii)
+        return _lines(view, plan, width)
     if plan.kind is Kind.BLOCKS:
         lines = gpu_strip.block_lines(view, plan.columns, width)
         rows = len(lines) - 1
@@ -55,11 +54,11 @@ def gpu_panel(view: View, plan: Plan, width: int, *, is_ascii: bool) -> tuple[li
     return gpu_strip.strip_lines(view, plan.columns, (width, plan.height)), []
 
 
-def _lines(view: View, plan: Plan, width: int, *, is_ascii: bool) -> tuple[list[Line], list[list[int]]]:
+def _lines(view: View, plan: Plan, width: int) -> tuple[list[Line], list[list[int]]]:
     shape = gpu_lines.shape([view.values(gpu) for gpu in view.gpus], width)
     lines, places = [gpu_lines.titles(shape)], [list[int]()]
     for gpu in view.gpus:
-        lines.append(Line(gpu_lines.line(gpu, view, shape, width, is_ascii=is_ascii)))
+        lines.append(Line(gpu_lines.line(gpu, view, shape, width)))
         if plan.has_instances:
             inner = gpu_strip.instance_lines(view.values(gpu), width - 4)
             lines += [
@@ -69,14 +68,14 @@ def _lines(view: View, plan: Plan, width: int, *, is_ascii: bool) -> tuple[list[
     return lines, places
 
 
-def _cards(view: View, plan: Plan, width: int, *, is_ascii: bool) -> tuple[list[Line], list[list[int]]]:
+def _cards(view: View, plan: Plan, width: int) -> tuple[list[Line], list[list[int]]]:
     card = column_width(width, plan.columns)
     lines: list[Line] = []
     places: list[list[int]] = []
     for start in range(0, len(view.gpus), plan.columns):
         row = view.gpus[start : start + plan.columns]
         tallest = max(len(gpu.instances) for gpu in row) if plan.has_instances else 0
-        shape = gpu_cards.shape_of(card, plan.plot_rows, tallest, is_ascii=is_ascii)
+        shape = gpu_cards.shape_of(card, plan.plot_rows, tallest)
         cards = [gpu_cards.card(gpu, view, shape) for gpu in row]
         for parts in zip_longest(*cards, fillvalue=BLANK.spans):
             lines.append(Line(_side_by_side(parts)))

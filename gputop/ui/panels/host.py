@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from gputop.core.plot import area, samples_shown
 from gputop.core.sample import Host
 from gputop.core.tone import pressure_tone, share, share_tone
 from gputop.core.units import NOTHING, bytes_text, duration_text
@@ -19,18 +18,14 @@ _WIDEST_BAR: Final = 32
 class HostPanel(FastLines):
     """Shows the machine around the GPUs."""
 
-    def __init__(self, *, is_ascii: bool) -> None:
-        super().__init__()
-        self.is_ascii = is_ascii
-
     def show(self, view: View, size: tuple[int, int]) -> None:
         """Draw the view in so many cells and lines; the panel may not have them yet."""
         host = view.frame.host if view.frame else Host(name="")
-        drawn = host_lines(host, view, size, is_ascii=self.is_ascii)
+        drawn = host_lines(host, view, size)
         self.draw(drawn, is_grey=view.is_grey)
 
 
-def host_lines(host: Host, view: View, size: tuple[int, int], *, is_ascii: bool = False) -> list[Line]:
+def host_lines(host: Host, view: View, size: tuple[int, int]) -> list[Line]:
     """Return so many lines: all in one, or processors above memory with a plot, or the single cores besides."""
     width, lines = size
     if lines == 0:
@@ -44,9 +39,7 @@ def host_lines(host: Host, view: View, size: tuple[int, int], *, is_ascii: bool 
     rows = [[*a, gap, *b] if length(a) + length(b) + 4 <= width else a for a, b in zip(left, right, strict=True)]
     plot_width = min(60, width - max(length(row) for row in rows) - 4)
     if plot_width >= _LEAST_PLOT:
-        series = view.history.series("host", "cpu_percent")
-        window = series.last(samples_shown(plot_width))
-        picture = area(window, 100.0, (plot_width, 2), count=series.count, is_ascii=is_ascii)
+        picture = view.plots.draw("host", "cpu_percent", 100.0, (plot_width, 2))
         drawn = [ends(row, [(line, "cpu"), (" ", "text")], width) for row, line in zip(rows, picture, strict=True)]
     else:
         drawn = [tuple(row) for row in rows]

@@ -20,8 +20,7 @@ class ProcessPanel(FastLines, can_focus=True):
     """Shows processes. The cursor holds a row's key, so it stays with its process."""
 
     def __init__(self, *, is_ascii: bool, own_user: str | None) -> None:
-        super().__init__()
-        self.is_ascii = is_ascii
+        super().__init__(is_ascii=is_ascii)
         self._own_user = own_user
         self._view: View | None = None
         self._rows: Sequence[Row] = ()

@@ -24,8 +24,7 @@ class MainScreen(Screen[None]):
     def __init__(self, options: ViewOptions, view: View) -> None:
         super().__init__()
         is_ascii = options.is_ascii
-        self.header = HeaderPanel()
-        self.header.is_ascii = is_ascii
+        self.header = HeaderPanel(is_ascii=is_ascii)
         self.gpus = GpuPanel(is_ascii=is_ascii)
         self.host = HostPanel(is_ascii=is_ascii)
         self.processes = ProcessPanel(is_ascii=is_ascii, own_user=options.own_user)

@@ -17,8 +17,7 @@ class OverlayBody(FastLines):
     """Shows a part of the page in a frame."""
 
     def __init__(self, title: str, *, is_ascii: bool) -> None:
-        super().__init__()
-        self.is_ascii = is_ascii
+        super().__init__(is_ascii=is_ascii)
         self._title = title
         self._page: Sequence[Line] = ()
         self._top = 0
