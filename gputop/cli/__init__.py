@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Final, NoReturn
 
 from gputop import __version__
@@ -18,6 +19,8 @@ COMMANDS: Final = {
 
 def main(arguments: Sequence[str]) -> NoReturn:
     """Run what the arguments say and end the process; threads that hang in a driver are not waited for."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a locale without our signs is no reason to fail
     try:
         options = _parser(arguments).parse_args(arguments)
         status = options.run(options)

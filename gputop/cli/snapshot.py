@@ -6,7 +6,7 @@ import sys
 import time
 from typing import Final
 
-from gputop.cli.arguments import OK, add_common, columns, seconds
+from gputop.cli.arguments import OK, add_common, seconds
 from gputop.cli.machine import opened
 from gputop.core.monitor import Monitor
 from gputop.core.sample import Frame
@@ -45,8 +45,7 @@ def _text(frame: Frame, form: str) -> str:
         from gputop.report.csv import csv
 
         return csv(frame, "processes" if form == "csv-processes" else "gpus")
-    from gputop.report.grid import Style
     from gputop.report.table import table
+    from gputop.report.terminal import look
 
-    is_coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return table(frame, columns(sys.stdout.fileno()), Style.COLOUR if is_coloured else Style.PLAIN) + "\n"
+    return table(frame, *look(sys.stdout, os.environ)) + "\n"
