@@ -7,7 +7,7 @@ from textual.binding import Binding
 
 
 class Action(Struct, frozen=True, kw_only=True):
-    """What a key does. ``run``: Textual's action; ``{key}`` in it stands for the key that was pressed.
+    """What a key does. ``run``: Textual's action of app or screen; ``{key}`` in it stands for the key that was pressed.
 
     ``footer``: a short label, where the footer shows it. ``in_palette``: whether it can be run by name.
     """
@@ -34,7 +34,7 @@ ACTIONS: Final = (
         help="This page.",
     ),
     Action(
-        id="sort-chord", keys=("o",), run="sort_chord", label="Sort by…", group=SORT, footer="Sort",
+        id="sort-chord", keys=("o",), run="screen.sort_chord", label="Sort by…", group=SORT, footer="Sort",
         help="Then a letter: n GPU, p PID, u user, g GPU memory, s SM, b memory bandwidth, c CPU, m host memory, "
         "t time. A capital turns the order round.", in_palette=False,
     ),
@@ -63,11 +63,11 @@ ACTIONS: Final = (
         help="Read more often.", footer="Faster",
     ),
     Action(
-        id="meters", keys=("m",), run="meters", label="Host panel", group=VIEW, footer="Host",
+        id="meters", keys=("m",), run="screen.meters", label="Host panel", group=VIEW, footer="Host",
         help="Show or hide the machine around the GPUs.",
     ),
     Action(
-        id="invert", keys=("I",), run="invert", label="Invert the order", group=SORT, footer="Invert",
+        id="invert", keys=("I",), run="screen.invert", label="Invert the order", group=SORT, footer="Invert",
         help="Sort the other way round. So does a click on the title.",
     ),
     Action(
@@ -77,6 +77,10 @@ ACTIONS: Final = (
     Action(
         id="back", keys=("escape",), run="step_back", label="Back", group=GENERAL,
         help="One step back: chord, cursor, GPU. Never quits.", in_palette=False,
+    ),
+    Action(
+        id="suspend", keys=("ctrl+z",), run="suspend_process", label="To the background", group=GENERAL,
+        help="As any program; the shell's fg brings it back.", in_palette=False,
     ),
     Action(
         id="redraw", keys=("ctrl+l",), run="redraw", label="Redraw", group=GENERAL,
@@ -91,64 +95,70 @@ ACTIONS: Final = (
         help="Dark, light, high contrast, monochrome, 16 colours.",
     ),
     Action(
-        id="sort-cpu", keys=("P",), run="sort('cpu')", label="Sort by CPU", group=SORT, help="By CPU time.",
+        id="sort-cpu", keys=("P",), run="screen.sort('cpu')", label="Sort by CPU", group=SORT, help="By CPU time.",
     ),
     Action(
-        id="sort-memory", keys=("M",), run="sort('memory')", label="Sort by host memory", group=SORT,
+        id="sort-memory", keys=("M",), run="screen.sort('memory')", label="Sort by host memory", group=SORT,
         help="By host memory.",
     ),
-    Action(id="sort-pid", keys=("N",), run="sort('pid')", label="Sort by PID", group=SORT, help="By process number."),
-    Action(id="sort-time", keys=("T",), run="sort('time')", label="Sort by time", group=SORT, help="By run time."),
     Action(
-        id="sort-gpu-memory", keys=("G",), run="sort('gpu_memory')", label="Sort by GPU memory", group=SORT,
+        id="sort-pid", keys=("N",), run="screen.sort('pid')", label="Sort by PID", group=SORT,
+        help="By process number.",
+    ),
+    Action(
+        id="sort-time", keys=("T",), run="screen.sort('time')", label="Sort by time", group=SORT, help="By run time.",
+    ),
+    Action(
+        id="sort-gpu-memory", keys=("G",), run="screen.sort('gpu_memory')", label="Sort by GPU memory", group=SORT,
         help="By GPU memory.",
     ),
     Action(
-        id="sort-before", keys=("comma", "less_than_sign"), run="sort_beside(-1)", label="Sort by the column before",
-        group=SORT, help="Sort by the column to the left.",
+        id="sort-before", keys=("comma", "less_than_sign"), run="screen.sort_beside(-1)",
+        label="Sort by the column before", group=SORT, help="Sort by the column to the left.",
     ),
     Action(
-        id="sort-next", keys=("full_stop", "greater_than_sign"), run="sort_beside(1)", label="Sort by the next column",
-        group=SORT, help="Sort by the column to the right.",
+        id="sort-next", keys=("full_stop", "greater_than_sign"), run="screen.sort_beside(1)",
+        label="Sort by the next column", group=SORT, help="Sort by the column to the right.",
     ),
     Action(
-        id="up", keys=("up", "alt+k"), run="move(-1)", label="Up", group=MOVE, help="Previous process.",
+        id="up", keys=("up", "alt+k"), run="screen.move(-1)", label="Up", group=MOVE, help="Previous process.",
         in_palette=False,
     ),
     Action(
-        id="down", keys=("down", "alt+j"), run="move(1)", label="Down", group=MOVE, help="Next process.",
+        id="down", keys=("down", "alt+j"), run="screen.move(1)", label="Down", group=MOVE, help="Next process.",
         in_palette=False,
     ),
     Action(
-        id="page-up", keys=("pageup",), run="move_page(-1)", label="Page up", group=MOVE, help="A page up.",
+        id="page-up", keys=("pageup",), run="screen.move_page(-1)", label="Page up", group=MOVE, help="A page up.",
         in_palette=False,
     ),
     Action(
-        id="page-down", keys=("pagedown",), run="move_page(1)", label="Page down", group=MOVE, help="A page down.",
+        id="page-down", keys=("pagedown",), run="screen.move_page(1)",
+        label="Page down", group=MOVE, help="A page down.",
         in_palette=False,
     ),
     Action(
-        id="home", keys=("home",), run="move_to_end(0)", label="First", group=MOVE, help="First process.",
+        id="home", keys=("home",), run="screen.move_to_end(0)", label="First", group=MOVE, help="First process.",
         in_palette=False,
     ),
     Action(
-        id="end", keys=("end",), run="move_to_end(1)", label="Last", group=MOVE, help="Last process.",
+        id="end", keys=("end",), run="screen.move_to_end(1)", label="Last", group=MOVE, help="Last process.",
         in_palette=False,
     ),
     Action(
-        id="left", keys=("left", "alt+h"), run="scroll_command(-8)", label="Left", group=MOVE,
+        id="left", keys=("left", "alt+h"), run="screen.scroll_command(-8)", label="Left", group=MOVE,
         help="Scroll the command lines.", in_palette=False,
     ),
     Action(
-        id="right", keys=("right", "alt+l"), run="scroll_command(8)", label="Right", group=MOVE,
+        id="right", keys=("right", "alt+l"), run="screen.scroll_command(8)", label="Right", group=MOVE,
         help="Scroll the command lines.", in_palette=False,
     ),
     Action(
-        id="line-start", keys=("ctrl+a", "circumflex_accent"), run="scroll_command(-9999)", label="Line start",
+        id="line-start", keys=("ctrl+a", "circumflex_accent"), run="screen.scroll_command(-9999)", label="Line start",
         group=MOVE, help="Begin of the command lines.", in_palette=False,
     ),
     Action(
-        id="line-end", keys=("ctrl+e", "dollar_sign"), run="scroll_command(9999)", label="Line end", group=MOVE,
+        id="line-end", keys=("ctrl+e", "dollar_sign"), run="screen.scroll_command(9999)", label="Line end", group=MOVE,
         help="End of the longest command line.", in_palette=False,
     ),
 )  # fmt: skip

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Final
 
 from msgspec.structs import replace
-from rich.console import RenderableType
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
 
@@ -15,10 +14,7 @@ from gputop.core.command import ReadNow, SetInterval
 from gputop.core.history import History
 from gputop.core.link import Down, Link, News
 from gputop.core.sample import Frame, Gpu, GpuState
-from gputop.ui import theme
 from gputop.ui.actions import ACTIONS, bindings
-from gputop.ui.colourless import Colourless
-from gputop.ui.framediff import FrameDiff
 from gputop.ui.messages import FrameArrived, LinkWentDown
 from gputop.ui.options import Density, ViewOptions
 from gputop.ui.panels.gpus import GpuPanel
@@ -26,13 +22,15 @@ from gputop.ui.plots import Plots
 from gputop.ui.screens.gpu import GpuScreen
 from gputop.ui.screens.help import HelpScreen
 from gputop.ui.screens.main import MainScreen
+from gputop.ui.terminal import TerminalApp
+from gputop.ui.theme import THEME_NAMES
 from gputop.ui.view import PLOTTED, View
 
 INTERVALS: Final = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 _LATE: Final = 2.0  # a frame is late after so many intervals
 
 
-class GputopApp(App[None]):
+class GputopApp(TerminalApp):
     """Shows what a link delivers. ``clock``: seconds that only grow, for the age of frames."""
 
     CSS_PATH = "gputop.tcss"
@@ -41,7 +39,7 @@ class GputopApp(App[None]):
     ENABLE_COMMAND_PALETTE = True
 
     def __init__(self, link: Link, options: ViewOptions, clock: Callable[[], float] = time.monotonic) -> None:
-        super().__init__()
+        super().__init__(options.theme, writes_changes_only=options.writes_changes_only)
         self.options = options
         self._link = link
         self._clock = clock
@@ -51,28 +49,21 @@ class GputopApp(App[None]):
         history = History(PLOTTED)
         plots = Plots(history, is_ascii=options.is_ascii)
         self.view = View(history=history, plots=plots, known=self._known, density=options.density)
-        self._diff = FrameDiff() if options.writes_changes_only else None
-        self._shown_screen: Screen[Any] | None = None
         self.main = MainScreen(options, self.view)
-        self._choose_theme(options.theme)
 
     def get_default_screen(self) -> Screen[None]:
         """Return the main screen."""
         return self.main
-
-    def get_theme_variable_defaults(self) -> dict[str, str]:
-        """Return the inks, for the themes that lack them."""
-        return theme.DEFAULTS
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:  # noqa: ARG002 - Textual's signature
         """Fill the palette from the table of keys, with each theme and each column to sort by."""
         for action in ACTIONS:
             if action.in_palette:
                 yield SystemCommand(action.label, action.help, self._runner(action.run))
-        for name in theme.THEME_NAMES:
+        for name in THEME_NAMES:
             yield SystemCommand(f"Theme: {name}", "Change the colours.", self._runner(f"theme('{name}')"))
         for column in COLUMNS:
-            yield SystemCommand(f"Sort by {column.title}", column.help, self._runner(f"sort('{column.key}')"))
+            yield SystemCommand(f"Sort by {column.title}", column.help, self._runner(f"screen.sort('{column.key}')"))
 
     def on_mount(self) -> None:
         """Open the link, and look once a second how old the frame is."""
@@ -132,14 +123,6 @@ class GputopApp(App[None]):
         if not self.main.processes.clear_cursor():
             self._show(focus=None)
 
-    def action_redraw(self) -> None:
-        """Paint everything again."""
-        if self._diff is not None:
-            self._diff.forget()
-        self.screen.refresh(layout=True)
-        for widget in self.screen.walk_children():
-            widget.refresh()
-
     def action_read_now(self) -> None:
         """Ask for a sample."""
         self._link.send(ReadNow())
@@ -159,11 +142,6 @@ class GputopApp(App[None]):
         self._show(density=density)
         self.notify(f"GPU panel: {density.value}", markup=False, timeout=2)
 
-    def action_meters(self) -> None:
-        """Show or hide the host."""
-        self.main.has_host = not self.main.has_host
-        self._show()
-
     def action_focus_gpu(self, index: int) -> None:
         """Look at one GPU, or at all again."""
         if any(gpu.index == index for gpu in self.view.gpus):
@@ -176,58 +154,6 @@ class GputopApp(App[None]):
         self.view = replace(self.view, is_paused=not self.view.is_paused)
         self._show_frame()
 
-    def action_theme(self, name: str) -> None:
-        """Change the colours."""
-        self._choose_theme(name)
-
-    def action_next_theme(self) -> None:
-        """Take the next theme."""
-        names = theme.THEME_NAMES
-        at = names.index(self.theme) if self.theme in names else -1
-        self._choose_theme(names[(at + 1) % len(names)])
-        self.notify(f"theme: {self.theme}", markup=False, timeout=2)
-
-    def action_sort_chord(self) -> None:
-        """Wait for the letter of a column."""
-        self.main.start_chord()
-
-    def action_sort(self, key: str) -> None:
-        """Sort by a column."""
-        self.main.processes.sort_by(key)
-
-    def action_sort_beside(self, step: int) -> None:
-        """Sort by a neighbour."""
-        self.main.processes.sort_beside(step)
-
-    def action_invert(self) -> None:
-        """Sort the other way round."""
-        self.main.processes.sort_by(self.main.processes.sort_key)
-
-    def action_move(self, step: int) -> None:
-        """Move the cursor."""
-        self.main.processes.move(step)
-
-    def action_move_page(self, pages: int) -> None:
-        """Move by pages."""
-        self.main.processes.move_page(pages)
-
-    def action_move_to_end(self, is_last: int) -> None:
-        """Go to the first or the last process."""
-        self.main.processes.move_to_end(is_last=bool(is_last))
-
-    def action_scroll_command(self, step: int) -> None:
-        """Scroll sideways."""
-        self.main.processes.scroll_command(step)
-
-    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
-        """Write an update of the screen, only what changed where that is known."""
-        if self._diff is not None:
-            if screen is not self._shown_screen:
-                self._shown_screen = screen
-                self._diff.forget()
-            renderable = self._diff.reduced(renderable)
-        super()._display(screen, renderable)
-
     def _receive(self, news: News) -> None:
         """Post what the link delivers, from the link's thread."""
         self.post_message(LinkWentDown(news) if isinstance(news, Down) else FrameArrived(news))
@@ -237,14 +163,6 @@ class GputopApp(App[None]):
             await self.run_action(run)
 
         return run_it
-
-    def _choose_theme(self, wish: str) -> None:
-        for each in theme.THEMES:
-            self.register_theme(each)
-        if self.no_color:
-            self._filters = [Colourless()]
-        colours = self.console.color_system
-        self.theme = theme.chosen(wish, is_colourless=self.no_color, colours=colours)
 
     def _show_frame(self) -> None:
         self._show() if self.view.is_paused else self._show(frame=self._newest)

@@ -15,6 +15,7 @@ from gputop.ui.app import GputopApp
 from gputop.ui.messages import FrameArrived
 from gputop.ui.screens.gpu import GpuScreen, gpu_page
 from gputop.ui.screens.help import HelpScreen
+from gputop.ui.screens.main import MainScreen
 
 
 def busy(percent: int) -> Frame:
@@ -282,7 +283,9 @@ def test_every_f_key_has_a_letter_twin() -> None:
 
 def test_every_action_has_a_handler() -> None:
     for action in ACTIONS:
-        assert hasattr(GputopApp, f"action_{action.run.partition('(')[0]}"), action.id
+        name = action.run.partition("(")[0]
+        owner = MainScreen if name.startswith("screen.") else GputopApp
+        assert hasattr(owner, f"action_{name.removeprefix('screen.')}"), action.id
 
 
 def test_the_chord_letters_are_in_the_help() -> None:

@@ -32,7 +32,7 @@ class FooterPanel(FastLines):
         """Do what the clicked key does."""
         for end, action in self._ends:
             if event.x < end:
-                await self.run_action(f"app.{action.run}")
+                await self.app.run_action(action.run)
                 return
 
 

@@ -121,6 +121,8 @@ def _state(gpu: Gpu) -> Spans:
     fan, state = gpu[FAN], gpu[PSTATE]
     if fan is not None:
         parts.append((f"fan {fan:3.0f}%", "muted"))
+    if gpu.xids:
+        parts.append((f"Xid {gpu.xids[-1].xid}", "hot"))
     if word:
         parts.append((word, tone_ink(tone, "muted")))
     if state is not None:

@@ -23,7 +23,7 @@ from gputop.core.metrics import (
 )
 from gputop.core.plot import bar
 from gputop.core.sample import Gpu, GpuState, Readings
-from gputop.core.tone import memory_tone, share, temperature_tone, throttle
+from gputop.core.tone import Tone, memory_tone, share, temperature_tone, throttle
 from gputop.core.units import NOTHING
 from gputop.ui.line import Spans, fit, fit_right, tone_ink
 
@@ -144,6 +144,8 @@ def nvlink(gpu: Readings, width: int) -> Spans:
 def note(gpu: Readings, width: int) -> Spans:
     """Return the P-state and why clocks are lowered."""
     state, (word, tone) = gpu[PSTATE], throttle(gpu)
+    if isinstance(gpu, Gpu) and gpu.xids:
+        word, tone = f"Xid {gpu.xids[-1].xid}", Tone.HOT
     return [
         (fit(NOTHING if state is None else f"P{state}", 3), "muted"),
         (" ", "text"),

@@ -90,6 +90,43 @@ class MainScreen(Screen[None]):
         self.is_chord = is_chord
         self.footer.show(is_chord=is_chord)
 
+    def action_sort_chord(self) -> None:
+        """Wait for the letter of a column."""
+        self.start_chord()
+
+    def action_sort(self, key: str) -> None:
+        """Sort by a column."""
+        self.processes.sort_by(key)
+
+    def action_sort_beside(self, step: int) -> None:
+        """Sort by a neighbour."""
+        self.processes.sort_beside(step)
+
+    def action_invert(self) -> None:
+        """Sort the other way round."""
+        self.processes.sort_by(self.processes.sort_key)
+
+    def action_move(self, step: int) -> None:
+        """Move the cursor."""
+        self.processes.move(step)
+
+    def action_move_page(self, pages: int) -> None:
+        """Move by pages."""
+        self.processes.move_page(pages)
+
+    def action_move_to_end(self, is_last: int) -> None:
+        """Go to the first or the last process."""
+        self.processes.move_to_end(is_last=bool(is_last))
+
+    def action_scroll_command(self, step: int) -> None:
+        """Scroll sideways."""
+        self.processes.scroll_command(step)
+
+    def action_meters(self) -> None:
+        """Show or hide the host."""
+        self.has_host = not self.has_host
+        self.show(self._view)
+
     def _sort_by_chord(self, key: str) -> None:
         """Sort as nvitop does: a small letter in the column's own direction, a capital the other way round."""
         self.processes.sort_key = ""

@@ -1,0 +1,66 @@
+"""An app that suits the terminal: its colours, and how it is written to."""
+
+from typing import Any
+
+from rich.console import RenderableType
+from textual.app import App
+from textual.screen import Screen
+
+from gputop.ui import theme
+from gputop.ui.colourless import Colourless
+from gputop.ui.framediff import FrameDiff
+
+
+class TerminalApp(App[None]):
+    """Has gputop's themes, no colours where none are wanted, and writes only what changed."""
+
+    def __init__(self, wish: str, *, writes_changes_only: bool) -> None:
+        super().__init__()
+        self._diff = FrameDiff() if writes_changes_only else None
+        self._shown_screen: Screen[Any] | None = None
+        for each in theme.THEMES:
+            self.register_theme(each)
+        if self.no_color:
+            self._filters = [Colourless()]
+        self.action_theme(wish)
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Return the inks, for the themes that lack them."""
+        return theme.DEFAULTS
+
+    def action_theme(self, name: str) -> None:
+        """Change the colours, as far as the terminal has any."""
+        self.theme = theme.chosen(name, is_colourless=self.no_color, colours=self.console.color_system)
+
+    def action_next_theme(self) -> None:
+        """Take the next theme."""
+        names = theme.THEME_NAMES
+        at = names.index(self.theme) if self.theme in names else -1
+        self.action_theme(names[(at + 1) % len(names)])
+        self.notify(f"theme: {self.theme}", markup=False, timeout=2)
+
+    def action_suspend_process(self) -> None:
+        """Go to the background; what others write on the terminal meanwhile is painted over."""
+        self._forget()
+        super().action_suspend_process()
+        self._forget()
+
+    def action_redraw(self) -> None:
+        """Paint everything again."""
+        self._forget()
+        self.screen.refresh(layout=True)
+        for widget in self.screen.walk_children():
+            widget.refresh()
+
+    def _forget(self) -> None:
+        if self._diff is not None:
+            self._diff.forget()
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        """Write an update of the screen, only what changed where that is known."""
+        if self._diff is not None:
+            if screen is not self._shown_screen:
+                self._shown_screen = screen
+                self._diff.forget()
+            renderable = self._diff.reduced(renderable)
+        super()._display(screen, renderable)
