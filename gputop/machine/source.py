@@ -55,14 +55,14 @@ class MachineSource:
         self._processes = processes
         self._selection = selection
         self._simulated = simulated
-        self._watches_events = watches_events
         self._clock = clock
         self._wall = wall
         self._box_worker: Worker[Box | NoDriverError] = Worker(self._look, "box")
         self._box: Box | None = None
         self._look_due = 0.0
         self._is_started = False
-        self._events: EventWatcher | None = None
+        self._events = EventWatcher(driver, self._mark_changed, wall)
+        self._event_worker = Worker(self._events.collect, "events") if watches_events else None
         self._slots: dict[str, Slot] = {}
 
     def open(self) -> None:
@@ -79,6 +79,9 @@ class MachineSource:
         """Take a sample. A GPU that does not answer in time is shown as it was, and then as hung."""
         now, wall_s = self._clock(), self._wall()
         self._follow_box(now)
+        if self._event_worker:
+            self._event_worker.take(0)
+            self._event_worker.ask(now)
         for slot in self._slots.values():
             slot.start(now)
         host = self._host.read(now)
@@ -119,7 +122,7 @@ class MachineSource:
         return slot.worker.busy_since == now
 
     def _with_xids(self, gpu: Gpu) -> Gpu:
-        xids = self._events.xids(gpu.uuid) if self._events else ()
+        xids = self._events.xids(gpu.uuid)
         return replace(gpu, xids=xids) if xids else gpu
 
     def _silent(self) -> tuple[Gpu, ...]:
@@ -139,8 +142,6 @@ class MachineSource:
             except NoDriverError as error:
                 return error
             self._is_started = True
-            if self._watches_events:
-                self._events = EventWatcher(self._driver, self._mark_changed, self._wall)
         return look(self._driver, self._simulated)
 
     def _mark_changed(self, uuid: str) -> None:
@@ -176,8 +177,7 @@ class MachineSource:
             self._slots[uuid].reader.index = index
         elif self._selection.wants_gpu(index, uuid, bus_id):
             self._slots[uuid] = Slot(DeviceReader(self._driver, handle, index, identity), self._wall)
-            if self._events:
-                self._events.watch(handle)
+            self._events.watch(handle)
 
     def _driver_info(self) -> DriverInfo:
         if self._box:
