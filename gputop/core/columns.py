@@ -6,6 +6,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
+from gputop.core.metric import Unit
 from gputop.core.sample import Frame, GpuProcess, HostProcess, Presence
 from gputop.core.units import NOTHING, bytes_text, duration_text, number_text
 
@@ -28,7 +29,11 @@ class Row(Struct, frozen=True):
 
 
 class Column(Struct, frozen=True, kw_only=True):
-    """A column. ``width`` 0 takes what is left. ``rank``: 0 is never dropped, the highest goes first."""
+    """A column. ``width`` 0 takes what is left. ``rank``: 0 is never dropped, the highest goes first.
+
+    For filters: ``words`` name it beside its key and its title, ``unit`` is that of its numbers, ``value`` is what is
+    compared where that is not ``sort``. ``is_text``: values are text.
+    """
 
     key: str
     title: str
@@ -39,6 +44,9 @@ class Column(Struct, frozen=True, kw_only=True):
     help: str
     is_text: bool = False
     only_if_used: bool = False
+    words: tuple[str, ...] = ()
+    unit: Unit = Unit.NONE
+    value: Callable[[Row], SortValue] | None = None
 
 
 def rows(frame: Frame) -> list[Row]:
@@ -96,7 +104,7 @@ COLUMNS: Final = (
     Column(
         key="gpu", title="GPU", width=4, rank=0, text=_gpu,
         sort=lambda r: r.use.gpu_index + (r.use.gpu_instance or 0) / 1000,
-        help="Index of the GPU, and after a colon its GPU instance.",
+        help="Index of the GPU, and after a colon its GPU instance.", value=lambda r: r.use.gpu_index,
     ),
     Column(
         key="pid", title="PID", width=7, rank=0, text=lambda r: str(r.process.pid), sort=lambda r: r.process.pid,
@@ -112,36 +120,42 @@ COLUMNS: Final = (
     ),
     Column(
         key="gpu_memory", title="GPU-MEM", width=7, rank=0, text=lambda r: bytes_text(r.use.memory_bytes),
-        sort=lambda r: r.use.memory_bytes, help="GPU memory that the process holds.",
+        sort=lambda r: r.use.memory_bytes, help="GPU memory that the process holds.", unit=Unit.BYTES,
     ),
     Column(
         key="sm", title="SM%", width=4, rank=1, text=lambda r: number_text(r.use.sm_percent),
         sort=lambda r: r.use.sm_percent, help="Share of time in which kernels of the process ran; an estimate.",
+        unit=Unit.PERCENT,
     ),
     Column(
         key="memory_utilization", title="MBW%", width=4, rank=7, text=lambda r: number_text(r.use.memory_percent),
         sort=lambda r: r.use.memory_percent, help="Share of time in which it used the GPU's memory controller.",
+        unit=Unit.PERCENT,
     ),
     Column(
         key="encoder", title="ENC%", width=4, rank=11, text=lambda r: number_text(r.use.encoder_percent),
         sort=lambda r: r.use.encoder_percent, help="Video encoder; shown while anybody uses it.", only_if_used=True,
+        unit=Unit.PERCENT,
     ),
     Column(
         key="decoder", title="DEC%", width=4, rank=11, text=lambda r: number_text(r.use.decoder_percent),
         sort=lambda r: r.use.decoder_percent, help="Video decoder; shown while anybody uses it.", only_if_used=True,
+        unit=Unit.PERCENT,
     ),
     Column(
         key="cpu", title="CPU%", width=5, rank=3, text=lambda r: number_text(r.process.cpu_percent),
-        sort=lambda r: r.process.cpu_percent, help="CPU time, of one core: 8 busy threads make 800.",
+        sort=lambda r: r.process.cpu_percent, help="CPU time, of one core: 8 busy threads make 800.", unit=Unit.PERCENT,
     ),
     Column(
         key="busiest_thread", title="THR%", width=4, rank=9,
         text=lambda r: number_text(r.process.busiest_thread_percent),
         sort=lambda r: r.process.busiest_thread_percent, help="CPU of its busiest thread: 100 is a thread that spins.",
+        unit=Unit.PERCENT, words=("thread",),
     ),
     Column(
         key="memory", title="RSS", width=7, rank=5, text=lambda r: bytes_text(r.process.memory_bytes),
-        sort=lambda r: r.process.memory_bytes, help="Host memory: resident in RAM.",
+        sort=lambda r: r.process.memory_bytes, help="Host memory: resident in RAM.", unit=Unit.BYTES,
+        words=("mem",),
     ),
     Column(
         key="state", title="S", width=1, rank=6, text=lambda r: r.process.state or NOTHING,
@@ -158,11 +172,11 @@ COLUMNS: Final = (
     ),
     Column(
         key="time", title="TIME", width=6, rank=4, text=lambda r: duration_text(_run_time(r)), sort=_run_time,
-        help="Time since the process started.",
+        help="Time since the process started.", unit=Unit.SECONDS,
     ),
     Column(
         key="command", title="COMMAND", width=0, rank=0, text=_command, sort=_command, help="Command line.",
-        is_text=True,
+        is_text=True, words=("cmd",),
     ),
 )  # fmt: skip
 COLUMN_BY_KEY: Final = {column.key: column for column in COLUMNS}
