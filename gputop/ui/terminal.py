@@ -24,6 +24,10 @@ class TerminalApp(App[None]):
             self._filters = [Colourless()]
         self.action_theme(wish)
 
+    def on_mount(self) -> None:
+        """Paint over what others wrote on the terminal while gputop was in the background."""
+        self.app_resume_signal.subscribe(self, lambda _: self.action_redraw())
+
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Return the inks, for the themes that lack them."""
         return theme.DEFAULTS
@@ -38,12 +42,6 @@ class TerminalApp(App[None]):
         at = names.index(self.theme) if self.theme in names else -1
         self.action_theme(names[(at + 1) % len(names)])
         self.notify(f"theme: {self.theme}", markup=False, timeout=2)
-
-    def action_suspend_process(self) -> None:
-        """Go to the background; what others write on the terminal meanwhile is painted over."""
-        self._forget()
-        super().action_suspend_process()
-        self._forget()
 
     def action_redraw(self) -> None:
         """Paint everything again."""

@@ -47,7 +47,7 @@ _NEEDS: Final[dict[str, tuple[Metric[Any], ...]]] = {
 }
 _WIDEST_BAR: Final = 43
 _LEAST_HISTORY: Final = 14
-_LEAST_REASON: Final = 30
+_LEAST_REASON: Final = 40
 _COMFORT: Final = 10
 _SPARE: Final = 6
 _GAP: Final = "  "

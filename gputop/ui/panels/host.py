@@ -34,9 +34,9 @@ def host_lines(host: Host, view: View, size: tuple[int, int]) -> list[Line]:
         return [Line(_one_line(host, width))]
     bar = max(8, min(_WIDEST_BAR, width // 5))
     left = [_cpu(host, bar), _memory(host, bar)]
-    right = [_waiting(host), _swap(host, max(6, bar // 2))]
     gap: Span = ("    ", "text")
-    rows = [[*a, gap, *b] if length(a) + length(b) + 4 <= width else a for a, b in zip(left, right, strict=True)]
+    right = [_waiting(host, width - length(left[0]) - 4), _swap(host, max(6, bar // 2))]
+    rows = [[*a, gap, *b] if length(a) + 4 + length(b) <= width else a for a, b in zip(left, right, strict=True)]
     plot_width = min(60, width - max(length(row) for row in rows) - 4)
     if plot_width >= _LEAST_PLOT:
         picture = view.plots.draw("host", "cpu_percent", 100.0, (plot_width, 2))
@@ -78,13 +78,23 @@ def _uptime(host: Host) -> Spans:
     return [("up ", "muted"), (fit_right(duration_text(host.uptime_s), 6), "text")]
 
 
-def _waiting(host: Host) -> Spans:
-    spans = [("        ", "text"), *_load(host), ("    pressure", "muted")]
+def _waiting(host: Host, room: int) -> Spans:
+    """Return load, pressure and uptime, as many as there is room for."""
+    load: Spans = [("        ", "text"), *_load(host)]
+    pressed = [*load, ("    ", "text"), *_pressure(host)]
+    for spans in ([*pressed, ("    ", "text"), *_uptime(host)], pressed):
+        if length(spans) <= room:
+            return spans
+    return load
+
+
+def _pressure(host: Host) -> Spans:
+    spans: Spans = [("pressure", "muted")]
     pressure = host.pressure
     for label, value in (("cpu", pressure.cpu_percent), ("mem", pressure.memory_percent), ("io", pressure.io_percent)):
         text = NOTHING if value is None else f"{value:.0f}%"
         spans += [(f" {label}", "muted"), (fit_right(text, 5), tone_ink(pressure_tone(value)))]
-    return [*spans, ("    ", "text"), *_uptime(host)]
+    return spans
 
 
 def _swap(host: Host, bar: int) -> Spans:
