@@ -425,7 +425,8 @@ MIG_MODE_PENDING: Final[Metric[bool]] = _row(
 
 # --- GPM: what the chip really does; Hopper and newer ------------------------------------------------------------
 GRAPHICS_ACTIVE: Final[Metric[float]] = _row(
-    "graphics_active_percent", "Graphics engine active", Unit.PERCENT, Gpm(1), help="Compute or graphics was active.",
+    "graphics_active_percent", "Graphics engine active", Unit.PERCENT, Gpm(1), every_s=5,
+    help="Compute or graphics was active.",
 )  # fmt: skip
 SM_ACTIVE: Final[Metric[float]] = _row(
     "sm_active_percent", "SM active", Unit.PERCENT, Gpm(2), help="Share of SMs with at least one warp. 80 % is good.",
@@ -440,9 +441,15 @@ DRAM_ACTIVE: Final[Metric[float]] = _row(
     "dram_active_percent", "DRAM active", Unit.PERCENT, Gpm(10),
     help="Memory bandwidth, of the theoretical one. 80 % is about the most.",
 )  # fmt: skip
-FP64_ACTIVE: Final[Metric[float]] = _row("fp64_active_percent", "FP64 active", Unit.PERCENT, Gpm(11), help="FP64 pipe.")
-FP32_ACTIVE: Final[Metric[float]] = _row("fp32_active_percent", "FP32 active", Unit.PERCENT, Gpm(12), help="FP32 pipe.")
-FP16_ACTIVE: Final[Metric[float]] = _row("fp16_active_percent", "FP16 active", Unit.PERCENT, Gpm(13), help="FP16 pipe.")
+FP64_ACTIVE: Final[Metric[float]] = _row(
+    "fp64_active_percent", "FP64 active", Unit.PERCENT, Gpm(11), every_s=5, help="FP64 pipe."
+)
+FP32_ACTIVE: Final[Metric[float]] = _row(
+    "fp32_active_percent", "FP32 active", Unit.PERCENT, Gpm(12), every_s=5, help="FP32 pipe."
+)
+FP16_ACTIVE: Final[Metric[float]] = _row(
+    "fp16_active_percent", "FP16 active", Unit.PERCENT, Gpm(13), every_s=5, help="FP16 pipe."
+)
 
 CATALOGUE: Final[tuple[Metric[Any], ...]] = tuple(value for value in globals().values() if isinstance(value, Metric))
 BY_KEY: Final = {metric.key: metric for metric in CATALOGUE}

@@ -15,9 +15,6 @@ from gputop.machine.utilization import Shares, UtilizationReader
 
 _LAYOUT_EVERY_S: Final = 30.0
 _LOST_RETRY_S: Final = 5.0
-_MIG_UTILIZATION: Final[Reasons] = dict.fromkeys(
-    ("sm_percent", "memory_percent", "encoder_percent", "decoder_percent"), Missing.UNSUPPORTED
-)
 
 
 class DeviceReading(Struct, frozen=True):
@@ -25,6 +22,15 @@ class DeviceReading(Struct, frozen=True):
 
     gpu: Gpu
     uses: dict[int, tuple[GpuProcess, ...]]
+
+
+class _Shares(Struct, frozen=True):
+    """What each process did, in percent; ``others`` is what those did that are not named."""
+
+    window_s: float | None
+    by_pid: dict[int, Shares]
+    others: Shares | tuple[None, None, None, None] = (0.0, 0.0, 0.0, 0.0)
+    missing: Reasons = {}
 
 
 class DeviceReader:
@@ -106,36 +112,21 @@ class DeviceReader:
             raise GpuLostError
         if self._is_mig and self._lister.refusal is Missing.FAULT:
             self.is_changed = True  # an instance was destroyed: its handle is no longer valid
-        shares = _MIG_UTILIZATION if self._is_mig else self._shares({place[0] for place in found}, now)
+        shares = _unknown(Missing.UNSUPPORTED) if self._is_mig else self._shares({place[0] for place in found}, now)
         uses: dict[int, tuple[GpuProcess, ...]] = {}
         for place, (kind, memory) in found.items():
             uses[place[0]] = (*uses.get(place[0], ()), self._use(place, kind, memory, shares))
         return uses
 
-    def _shares(self, pids: set[int], now: float) -> Reasons | tuple[float, dict[int, Shares]]:
+    def _shares(self, pids: set[int], now: float) -> _Shares:
         answer = self._utilization.read(pids, now)
         if answer is Missing.LOST:
             raise GpuLostError
-        return dict.fromkeys(_MIG_UTILIZATION, answer) if isinstance(answer, Missing) else answer
+        return _unknown(answer) if isinstance(answer, Missing) else _Shares(*answer)
 
-    def _use(
-        self, place: Place, kind: str, memory: int | None, shares: Reasons | tuple[float, dict[int, Shares]]
-    ) -> GpuProcess:
+    def _use(self, place: Place, kind: str, memory: int | None, shares: _Shares) -> GpuProcess:
         pid, gpu_instance, compute_instance = place
-        missing: Reasons = {} if memory is not None else {"memory_bytes": Missing.UNSUPPORTED}
-        values: dict[str, float] = {}
-        if isinstance(shares, dict):
-            missing |= shares
-        else:
-            window, by_pid = shares
-            sm, controller, encoder, decoder = by_pid.get(pid, (0.0, 0.0, 0.0, 0.0))
-            values = {
-                "sm_percent": sm,
-                "memory_percent": controller,
-                "encoder_percent": encoder,
-                "decoder_percent": decoder,
-                "window_s": window,
-            }
+        sm, controller, encoder, decoder = shares.by_pid.get(pid, shares.others)
         return GpuProcess(
             gpu=self.uuid,
             gpu_index=self.index,
@@ -143,6 +134,16 @@ class DeviceReader:
             memory_bytes=memory,
             gpu_instance=gpu_instance,
             compute_instance=compute_instance,
-            missing=missing,
-            **values,
+            sm_percent=sm,
+            memory_percent=controller,
+            encoder_percent=encoder,
+            decoder_percent=decoder,
+            window_s=shares.window_s,
+            missing=shares.missing if memory is not None else shares.missing | {"memory_bytes": Missing.UNSUPPORTED},
         )
+
+
+def _unknown(why: Missing) -> _Shares:
+    """Return that nothing is known of any process."""
+    names = ("sm_percent", "memory_percent", "encoder_percent", "decoder_percent")
+    return _Shares(None, {}, (None, None, None, None), dict.fromkeys(names, why))

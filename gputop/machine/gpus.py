@@ -33,6 +33,7 @@ class MetricReader:
         self._gpm = GpmReader(self._driver, self._handle)
         self._origins: dict[str, tuple[Origin, ...]] = {metric.key: metric.origins for metric in CATALOGUE}
         self._due: dict[float, float] = {}
+        self._pending: list[Metric[Any]] = []  # what needs a second reading does not wait for its turn
         self._counters: dict[str, tuple[float, int]] = {}
         self._values: dict[str, MetricValue] = dict.fromkeys(self._origins)
         self._missing: Reasons = dict.fromkeys(self._origins, Missing.NOT_YET)
@@ -48,6 +49,8 @@ class MetricReader:
         """
         self._answers: dict[tuple[Any, ...], Any] = {}
         asked = [metric for cadence in self._take_due(now) for metric in self._by_cadence[cadence]]
+        asked += [metric for metric in self._pending if metric not in asked]
+        self._pending = []
         while asked:
             asked = self._read(asked, now)
         return self._values.copy(), self._missing.copy()
@@ -141,6 +144,8 @@ class MetricReader:
         if isinstance(value, Missing):
             self._values[metric.key] = None
             self._missing[metric.key] = value
+            if value is Missing.NOT_YET:
+                self._pending.append(metric)
         else:
             self._values[metric.key] = value
             self._missing.pop(metric.key, None)
