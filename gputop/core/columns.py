@@ -1,14 +1,15 @@
 """THE COLUMNS of the process table, a row each: title, width, text, sort value, rank when space ends."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Final, TypeAlias
 
 from msgspec import Struct
 
 from gputop.core.metric import Unit
-from gputop.core.sample import Frame, GpuProcess, HostProcess, Presence
-from gputop.core.units import NOTHING, bytes_text, duration_text, number_text
+from gputop.core.metrics import MEMORY_TOTAL
+from gputop.core.sample import Frame, Gpu, GpuProcess, HostProcess, Job, Presence
+from gputop.core.units import NOTHING, bytes_text, duration_text, number_text, value_text
 
 SortValue: TypeAlias = float | str | None
 _VALUE: Final = itemgetter(0)
@@ -16,11 +17,16 @@ _PLACE: Final = itemgetter(1, 2)
 
 
 class Row(Struct, frozen=True):
-    """A process on one GPU: a line of the table. ``time_s``: of the frame, for run times."""
+    """A process on one GPU: a line of the table. ``time_s``: of the frame, for run times.
+
+    ``gpu_total_bytes``: memory of the GPU, or of the GPU instance that the process is on.
+    """
 
     process: HostProcess
     use: GpuProcess
     time_s: float
+    gpu_total_bytes: int | None = None
+    job: Job | None = None
 
     @property
     def key(self) -> tuple[int, int | None, str, int | None]:
@@ -30,6 +36,8 @@ class Row(Struct, frozen=True):
 
 class Column(Struct, frozen=True, kw_only=True):
     """A column. ``width`` 0 takes what is left. ``rank``: 0 is never dropped, the highest goes first.
+
+    One that ``is_optional`` is shown only where it is chosen.
 
     For filters: ``words`` name it beside its key and its title, ``unit`` is that of its numbers, ``value`` is what is
     compared where that is not ``sort``. ``is_text``: values are text.
@@ -44,6 +52,7 @@ class Column(Struct, frozen=True, kw_only=True):
     help: str
     is_text: bool = False
     only_if_used: bool = False
+    is_optional: bool = False
     words: tuple[str, ...] = ()
     unit: Unit = Unit.NONE
     value: Callable[[Row], SortValue] | None = None
@@ -51,7 +60,16 @@ class Column(Struct, frozen=True, kw_only=True):
 
 def rows(frame: Frame) -> list[Row]:
     """Return a row per process and GPU."""
-    return [Row(process, use, frame.time_s) for process in frame.processes for use in process.gpus]
+    totals = _memory_totals(frame.gpus)
+    jobs = {(one.pid, one.start_ticks): job for job in frame.jobs for one in job.members}
+    return [
+        Row(
+            process, use, frame.time_s, totals.get((use.gpu, use.gpu_instance)),
+            jobs.get((process.pid, process.start_ticks)),
+        )
+        for process in frame.processes
+        for use in process.gpus
+    ]  # fmt: skip
 
 
 def sorted_rows(unsorted: Iterable[Row], column: Column, *, is_reversed: bool) -> list[Row]:
@@ -72,18 +90,33 @@ def used_columns(shown: Iterable[Row], before: frozenset[str] = frozenset()) -> 
 
 
 def visible_columns(
-    room: int, shown: Iterable[Row], *, least_command: int = 16, used: frozenset[str] | None = None
+    room: int,
+    shown: Iterable[Row],
+    *,
+    least_command: int = 16,
+    used: frozenset[str] | None = None,
+    chosen: Sequence[str] | None = None,
 ) -> list[Column]:
-    """Return the columns that fit in ``room`` cells with a blank between two, in the order of `COLUMNS`.
+    """Return the columns that fit in ``room`` cells with a blank between two.
 
-    ``used``: of `used_columns`, where that is already known.
+    ``used``: of `used_columns`, where that is already known. ``chosen``: keys of the columns that are wanted, in their
+    order; those that are not optional unless told, in the order of `COLUMNS`. A key of no column is passed over.
     """
     if used is None:
         used = used_columns(shown)
-    chosen = [c for c in COLUMNS if not c.only_if_used or c.key in used]
-    while any(c.rank for c in chosen) and sum((c.width or least_command) + 1 for c in chosen) - 1 > room:
-        chosen.remove(max(reversed(chosen), key=lambda c: c.rank))
-    return chosen
+    wanted = DEFAULT_COLUMNS if chosen is None else [COLUMN_BY_KEY[key] for key in chosen if key in COLUMN_BY_KEY]
+    held = [column for column in wanted if not column.only_if_used or column.key in used]
+    while any(c.rank for c in held) and sum((c.width or least_command) + 1 for c in held) - 1 > room:
+        held.remove(max(reversed(held), key=lambda c: c.rank))
+    return held
+
+
+def _memory_totals(gpus: Iterable[Gpu]) -> Mapping[tuple[str, int | None], int | None]:
+    return {
+        (gpu.uuid, None if readings is gpu else readings.id): readings[MEMORY_TOTAL]
+        for gpu in gpus
+        for readings in (gpu, *gpu.instances)
+    }
 
 
 def _run_time(row: Row) -> float | None:
@@ -93,6 +126,36 @@ def _run_time(row: Row) -> float | None:
 
 def _command(row: Row) -> str:
     return row.process.command if row.process.presence is Presence.ALIVE else row.process.presence.text
+
+
+def _memory_percent(row: Row) -> float | None:
+    held, total = row.use.memory_bytes, row.gpu_total_bytes
+    return None if held is None or not total else min(100.0, 100 * held / total)
+
+
+def _job(row: Row) -> str | None:
+    slurm = row.process.owner.slurm
+    return row.job.label if row.job else slurm.text if slurm else None
+
+
+def _session(row: Row) -> str | None:
+    owner = row.process.owner
+    return " ".join(part for part in (owner.session, owner.terminal) if part) or None
+
+
+def _named(value: Callable[[Row], str | None]) -> Callable[[Row], str]:
+    """Return the text of a value that is a name, or absent."""
+    return lambda row: value(row) or NOTHING
+
+
+def _container(row: Row) -> str | None:
+    container = row.process.owner.container
+    return container.text if container else None
+
+
+def _pod(row: Row) -> str | None:
+    pod = row.process.owner.pod
+    return pod.text if pod else None
 
 
 def _gpu(row: Row) -> str:
@@ -175,8 +238,55 @@ COLUMNS: Final = (
         help="Time since the process started.", unit=Unit.SECONDS,
     ),
     Column(
+        key="gpu_memory_percent", title="GMEM%", width=5, rank=12, text=lambda r: number_text(_memory_percent(r)),
+        sort=_memory_percent, help="GPU memory that it holds, of all that the GPU or GPU instance has.",
+        unit=Unit.PERCENT, is_optional=True,
+    ),
+    Column(
+        key="gpu_seconds", title="GPU-TIME", width=8, rank=13, text=lambda r: duration_text(r.use.gpu_seconds),
+        sort=lambda r: r.use.gpu_seconds, help="Time in which its kernels ran, since gputop saw it first.",
+        unit=Unit.SECONDS, is_optional=True,
+    ),
+    Column(
+        key="energy", title="ENERGY", width=8, rank=14, text=lambda r: value_text(r.use.energy_j, Unit.JOULES),
+        sort=lambda r: r.use.energy_j, unit=Unit.JOULES, is_optional=True,
+        help="An estimate: what the GPU used above idle since gputop saw the process, split by SM%.",
+    ),
+    Column(
+        key="job", title="JOB", width=16, rank=15, text=_named(_job), sort=_job, is_text=True, is_optional=True,
+        help="Its Slurm job and step, or else the job that it is part of.",
+    ),
+    Column(
+        key="container", title="CONTAINER", width=14, rank=16, text=_named(_container), sort=_container, is_text=True,
+        is_optional=True, help="Name of its container, or the beginning of the id.",
+    ),
+    Column(
+        key="pod", title="POD", width=20, rank=17, text=_named(_pod), sort=_pod, is_text=True, is_optional=True,
+        help="Name of its Kubernetes pod, or the beginning of the uid.",
+    ),
+    Column(
+        key="framework", title="KIND", width=18, rank=18, text=_named(lambda r: r.process.owner.framework),
+        sort=lambda r: r.process.owner.framework, is_text=True, is_optional=True,
+        help="What it is, by its command line: a rank of torchrun, vLLM, a Jupyter kernel.",
+    ),
+    Column(
+        key="environment", title="ENVIRONMENT", width=14, rank=19, text=_named(lambda r: r.process.owner.environment),
+        sort=lambda r: r.process.owner.environment, is_text=True, is_optional=True,
+        help="Name of its conda environment or venv.",
+    ),
+    Column(
+        key="unit", title="UNIT", width=20, rank=20, text=_named(lambda r: r.process.owner.unit),
+        sort=lambda r: r.process.owner.unit, is_text=True, is_optional=True,
+        help="Service or scope of systemd that it runs in.",
+    ),
+    Column(
+        key="session", title="SESSION", width=12, rank=21, text=_named(_session), sort=_session, is_text=True,
+        is_optional=True, help="tmux, screen, ssh or login that it was started from, and its terminal.",
+    ),
+    Column(
         key="command", title="COMMAND", width=0, rank=0, text=_command, sort=_command, help="Command line.",
         is_text=True, words=("cmd",),
     ),
 )  # fmt: skip
+DEFAULT_COLUMNS: Final = tuple(column for column in COLUMNS if not column.is_optional)
 COLUMN_BY_KEY: Final = {column.key: column for column in COLUMNS}

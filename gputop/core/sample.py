@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 from msgspec import Struct, field
 
 from gputop.core.metric import Metric, Missing
+from gputop.core.owner import Owner
 
 T = TypeVar("T")
 
@@ -111,7 +112,8 @@ class GpuProcess(Struct, frozen=True, kw_only=True):
     """A process on one GPU.
 
     ``type``: C compute, G graphics, C+G both, M a client of MPS. Utilizations are means over ``window_s`` seconds: the
-    driver charges each of its about 7 samples a second to one process.
+    driver charges each of its about 7 samples a second to one process. ``gpu_seconds`` and ``energy_j`` are sums since
+    gputop saw the process: of the time in which its kernels ran, and of its share of the energy over idle, an estimate.
     """
 
     gpu: str
@@ -125,6 +127,8 @@ class GpuProcess(Struct, frozen=True, kw_only=True):
     encoder_percent: float | None = None
     decoder_percent: float | None = None
     window_s: float | None = None
+    gpu_seconds: float | None = None
+    energy_j: float | None = None
     missing: Reasons = {}
 
 
@@ -155,6 +159,7 @@ class HostProcess(Struct, frozen=True, kw_only=True):
     cpu_percent: float | None = None
     busiest_thread_percent: float | None = None
     memory_bytes: int | None = None
+    owner: Owner = Owner()
     missing: Reasons = {}
     gpus: tuple[GpuProcess, ...] = ()
 
@@ -162,6 +167,31 @@ class HostProcess(Struct, frozen=True, kw_only=True):
     def id(self) -> ProcessId:
         """Return the identity."""
         return ProcessId(self.pid, self.start_ticks)
+
+
+class JobKind(str, Enum):
+    """What holds a job together, in the order in which it is asked for."""
+
+    SLURM = "slurm"
+    TORCH = "torch"
+    POD = "pod"
+    CONTAINER = "container"
+    LAUNCHER = "launcher"
+    PROCESS = "process"
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    """Processes that work together, on two GPUs or as two processes on one, and those without a GPU among them.
+
+    ``launcher``: the process that started the others and leads them, where there is one; it is the first of
+    ``members``, and then they stand parents first. Each process is in one job at the most.
+    """
+
+    key: str
+    kind: JobKind
+    label: str
+    launcher: ProcessId | None = None
+    members: tuple[ProcessId, ...] = ()
 
 
 class Pressure(Struct, frozen=True, kw_only=True):
@@ -199,7 +229,10 @@ class DriverInfo(Struct, frozen=True, kw_only=True):
 
 
 class Sample(Struct, frozen=True, kw_only=True):
-    """Everything the machine said at one instant, in seconds since the epoch; ``interval_s``: between two samples."""
+    """Everything the machine said at one instant, in seconds since the epoch; ``interval_s``: between two samples.
+
+    ``relatives``: ancestors and descendants of ``processes`` that use no GPU themselves: launchers, data loaders.
+    """
 
     time_s: float
     interval_s: float
@@ -207,6 +240,7 @@ class Sample(Struct, frozen=True, kw_only=True):
     host: Host
     gpus: tuple[Gpu, ...] = ()
     processes: tuple[HostProcess, ...] = ()
+    relatives: tuple[HostProcess, ...] = ()
 
 
 class Frame(Sample, frozen=True, kw_only=True):
@@ -214,4 +248,5 @@ class Frame(Sample, frozen=True, kw_only=True):
 
     schema_version: int = SCHEMA_VERSION
     sequence: int = 0
+    jobs: tuple[Job, ...] = ()
     problems: tuple[str, ...] = field(default_factory=tuple)

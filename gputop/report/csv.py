@@ -1,17 +1,26 @@
 """A frame as comma-separated values: a row per GPU, or a row per process and GPU. The header has JSON's keys."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from io import StringIO
+from operator import attrgetter
 from typing import Final, Literal
 
 from gputop.core.metrics import CATALOGUE
+from gputop.core.owner import Owner
 from gputop.core.sample import Frame, Gpu, GpuInstance, GpuProcess, HostProcess, MetricValue
 from gputop.core.text import clean
 
 _FORMULA: Final = ("=", "+", "-", "@")  # a spreadsheet would run a field that starts so
 _IDENTITY: Final = ("index", "gpu_instance", "profile", "uuid", "name", "bus_id", "state", "read_s")
 _METRICS: Final = tuple(metric.key for metric in CATALOGUE)
-_PROCESS: Final = tuple(name for name in HostProcess.__struct_fields__ if name not in {"missing", "gpus"})
+_PROCESS: Final = tuple(name for name in HostProcess.__struct_fields__ if name not in {"owner", "missing", "gpus"})
+_OWNER: Final[dict[str, Callable[[Owner], MetricValue]]] = {
+    "container": lambda owner: owner.container and (owner.container.id or owner.container.text),
+    "container_name": lambda owner: owner.container and owner.container.name,
+    "pod": lambda owner: owner.pod and owner.pod.text,
+    "slurm": lambda owner: owner.slurm and owner.slurm.text,
+    **{name: attrgetter(name) for name in ("unit", "session", "terminal", "environment", "framework", "rank")},
+}
 _USE: Final = tuple(name for name in GpuProcess.__struct_fields__ if name != "missing")
 
 Line = list[MetricValue]
@@ -38,7 +47,7 @@ def _use_key(name: str) -> str:
 
 
 _GPUS_HEADER: Final = ("time_s", *_IDENTITY, *_METRICS)
-_PROCESSES_HEADER: Final = ("time_s", *_PROCESS, *(_use_key(name) for name in _USE))
+_PROCESSES_HEADER: Final = ("time_s", *_PROCESS, *_OWNER, *(_use_key(name) for name in _USE))
 
 
 def _gpus(frame: Frame) -> Iterator[Line]:
@@ -57,6 +66,7 @@ def _values(readings: Gpu | GpuInstance) -> Iterable[MetricValue]:
 def _processes(frame: Frame) -> Iterator[Line]:
     for process in frame.processes:
         known: Line = [getattr(process, name) for name in _PROCESS]
+        known += [value(process.owner) for value in _OWNER.values()]
         for use in process.gpus:
             yield [frame.time_s, *known, *(getattr(use, name) for name in _USE)]
 

@@ -1,10 +1,21 @@
 """The columns of the process table."""
 
 import pytest
-from examples import NOW, frame, process
+from examples import GIB, NOW, frame, gpu, process
 
-from gputop.core.columns import COLUMN_BY_KEY, COLUMNS, Column, Row, rows, sorted_rows, visible_columns
-from gputop.core.sample import GpuProcess, HostProcess, Presence
+from gputop.core.columns import (
+    COLUMN_BY_KEY,
+    COLUMNS,
+    DEFAULT_COLUMNS,
+    Column,
+    Row,
+    rows,
+    sorted_rows,
+    visible_columns,
+)
+from gputop.core.metrics import MEMORY_TOTAL
+from gputop.core.owner import Container, Owner, Pod, SlurmStep
+from gputop.core.sample import GpuInstance, GpuProcess, HostProcess, Job, JobKind, Presence
 from gputop.core.text import width
 from gputop.core.units import NOTHING
 
@@ -90,7 +101,7 @@ def test_the_least_important_columns_go_first() -> None:
     held = rows(frame(2))
     wide, normal, narrow = ([c.key for c in visible_columns(room, held)] for room in (200, 80, 50))
 
-    assert wide == [column.key for column in COLUMNS if not column.only_if_used]
+    assert wide == [column.key for column in COLUMNS if not column.only_if_used and not column.is_optional]
     assert set(narrow) < set(normal) < set(wide)
     assert {"gpu", "pid", "gpu_memory", "command"} <= set(narrow)
 
@@ -99,7 +110,7 @@ def test_the_least_important_columns_go_first() -> None:
 def test_the_columns_fit_and_the_most_important_ones_always_stay(room: int) -> None:
     chosen = visible_columns(room, rows(frame(2)))
 
-    least = [column for column in COLUMNS if column.rank == 0]
+    least = [column for column in DEFAULT_COLUMNS if column.rank == 0]
     assert [column for column in least if column not in chosen] == []
     assert chosen == least or sum((column.width or 16) + 1 for column in chosen) - 1 <= room
 
@@ -112,3 +123,46 @@ def test_the_video_columns_are_shown_while_somebody_uses_them() -> None:
 
     assert "encoder" in shown
     assert "decoder" not in shown
+
+
+def test_chosen_columns_stand_in_their_order_and_unknown_keys_are_passed_over() -> None:
+    shown = visible_columns(200, (), chosen=("command", "job", "no such column", "pid"))
+
+    assert [column.key for column in shown] == ["command", "job", "pid"]
+
+
+def test_of_the_chosen_columns_those_of_the_owner_go_first() -> None:
+    shown = visible_columns(60, (), chosen=("pid", "gpu_memory", "unit", "container", "command"))
+
+    assert [column.key for column in shown] == ["pid", "gpu_memory", "container", "command"]
+
+
+def test_memory_is_a_share_of_the_gpu_and_on_an_instance_of_the_instance() -> None:
+    instance = GpuInstance(id=3, profile="1g.10gb", metrics={MEMORY_TOTAL.key: 10 * GIB})
+    uses = tuple(
+        GpuProcess(gpu="GPU-00000000", gpu_index=0, type="C", memory_bytes=5 * GIB, gpu_instance=where)
+        for where in (None, 3, 9)
+    )
+    held = rows(frame((gpu(0, instances=(instance,)),), (process(gpus=uses),)))
+
+    assert [text("gpu_memory_percent", row) for row in held] == ["6", "50", NOTHING]
+
+
+def test_a_row_knows_its_job() -> None:
+    member = process(7)
+    job = Job(key="j", kind=JobKind.TORCH, label="torchrun train.py", members=(member.id,))
+    known, other = rows(frame(1, (member, process(8)), jobs=(job,)))
+
+    assert (text("job", known), text("job", other)) == ("torchrun train.py", NOTHING)
+
+
+def test_the_owner_is_shown_by_name_and_else_by_the_beginning_of_its_number() -> None:
+    named = Owner(container=Container(runtime="docker", id="a" * 64, name="web"), pod=Pod(uid="u" * 36, name="web-0"))
+    bare = Owner(
+        container=Container(runtime="crio", id="b" * 64), pod=Pod(uid="12345678-9abc"),
+        slurm=SlurmStep(job="84213", step="0"), session="tmux", terminal="pts/3",
+    )  # fmt: skip
+
+    shown = [[text(key, one(owner=owner)) for key in ("container", "pod", "job", "session")] for owner in (named, bare)]
+
+    assert shown == [["web", "web-0", NOTHING, NOTHING], ["b" * 12, "12345678", "84213.0", "tmux pts/3"]]

@@ -7,6 +7,7 @@ from examples import GIB, frame, gpu, process
 
 from gputop.core.metric import Missing
 from gputop.core.metrics import ECC_ENABLED, EVENT_REASONS, MEMORY_USED, POWER_AVERAGE
+from gputop.core.owner import Container, Owner, SlurmStep
 from gputop.core.sample import Frame, GpuInstance
 from gputop.report.csv import csv
 
@@ -74,3 +75,11 @@ def test_every_row_is_as_long_as_the_header() -> None:
 
     assert len(rows) == 4
     assert len({len(row) for row in rows}) == 1
+
+
+def test_the_owner_is_spread_over_fields_of_its_own() -> None:
+    owner = Owner(container=Container(runtime="docker", id="a" * 64), slurm=SlurmStep(job="7", step="0"), rank=3)
+    known, bare = read(frame(processes=(process(1, owner=owner), process(2))), "processes")
+
+    assert (known["container"], known["slurm"], known["rank"], known["unit"]) == ("a" * 64, "7.0", "3", "")
+    assert (bare["container"], bare["slurm"], bare["rank"]) == ("", "", "")
