@@ -111,12 +111,10 @@ def visible_columns(
     return held
 
 
-def _memory_totals(gpus: Iterable[Gpu]) -> Mapping[tuple[str, int | None], int | None]:
-    return {
-        (gpu.uuid, None if readings is gpu else readings.id): readings[MEMORY_TOTAL]
-        for gpu in gpus
-        for readings in (gpu, *gpu.instances)
-    }
+def _memory_totals(gpus: Sequence[Gpu]) -> Mapping[tuple[str, int | None], int | None]:
+    """Return the memory of each GPU, and of each of its instances by the instance's number."""
+    whole: dict[tuple[str, int | None], int | None] = {(gpu.uuid, None): gpu[MEMORY_TOTAL] for gpu in gpus}
+    return whole | {(gpu.uuid, part.id): part[MEMORY_TOTAL] for gpu in gpus for part in gpu.instances}
 
 
 def _run_time(row: Row) -> float | None:

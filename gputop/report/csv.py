@@ -1,8 +1,7 @@
 """A frame as comma-separated values: a row per GPU, or a row per process and GPU. The header has JSON's keys."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from io import StringIO
-from operator import attrgetter
 from typing import Final, Literal
 
 from gputop.core.metrics import CATALOGUE
@@ -14,13 +13,9 @@ _FORMULA: Final = ("=", "+", "-", "@")  # a spreadsheet would run a field that s
 _IDENTITY: Final = ("index", "gpu_instance", "profile", "uuid", "name", "bus_id", "state", "read_s")
 _METRICS: Final = tuple(metric.key for metric in CATALOGUE)
 _PROCESS: Final = tuple(name for name in HostProcess.__struct_fields__ if name not in {"owner", "missing", "gpus"})
-_OWNER: Final[dict[str, Callable[[Owner], MetricValue]]] = {
-    "container": lambda owner: owner.container and (owner.container.id or owner.container.text),
-    "container_name": lambda owner: owner.container and owner.container.name,
-    "pod": lambda owner: owner.pod and owner.pod.text,
-    "slurm": lambda owner: owner.slurm and owner.slurm.text,
-    **{name: attrgetter(name) for name in ("unit", "session", "terminal", "environment", "framework", "rank")},
-}
+_OWNER: Final = (
+    "container", "container_name", "pod", "slurm", "unit", "session", "terminal", "environment", "framework", "rank",
+)  # fmt: skip
 _USE: Final = tuple(name for name in GpuProcess.__struct_fields__ if name != "missing")
 
 Line = list[MetricValue]
@@ -66,9 +61,20 @@ def _values(readings: Gpu | GpuInstance) -> Iterable[MetricValue]:
 def _processes(frame: Frame) -> Iterator[Line]:
     for process in frame.processes:
         known: Line = [getattr(process, name) for name in _PROCESS]
-        known += [value(process.owner) for value in _OWNER.values()]
+        known += _owner(process.owner)
         for use in process.gpus:
             yield [frame.time_s, *known, *(getattr(use, name) for name in _USE)]
+
+
+def _owner(owner: Owner) -> Line:
+    container, pod, slurm = owner.container, owner.pod, owner.slurm
+    return [
+        container.id or container.text if container else None,
+        container.name if container else None,
+        pod.text if pod else None,
+        slurm.text if slurm else None,
+        *(getattr(owner, name) for name in _OWNER[4:]),
+    ]
 
 
 def _field(value: MetricValue) -> str:
