@@ -34,13 +34,16 @@ class Row(Struct, frozen=True):
         return (self.process.pid, self.process.start_ticks, self.use.gpu, self.use.gpu_instance)
 
 
+FilterValue: TypeAlias = Callable[[Row], SortValue | tuple[str, ...]]
+
+
 class Column(Struct, frozen=True, kw_only=True):
     """A column. ``width`` 0 takes what is left. ``rank``: 0 is never dropped, the highest goes first.
 
     One that ``is_optional`` is shown only where it is chosen.
 
     For filters: ``words`` name it beside its key and its title, ``unit`` is that of its numbers, ``value`` is what is
-    compared where that is not ``sort``. ``is_text``: values are text.
+    compared where that is not ``sort``: with several texts, all names of one thing. ``is_text``: values are text.
     """
 
     key: str
@@ -55,7 +58,7 @@ class Column(Struct, frozen=True, kw_only=True):
     is_optional: bool = False
     words: tuple[str, ...] = ()
     unit: Unit = Unit.NONE
-    value: Callable[[Row], SortValue] | None = None
+    value: FilterValue | None = None
 
 
 def rows(frame: Frame) -> list[Row]:
@@ -144,6 +147,33 @@ def _session(row: Row) -> str | None:
 def _named(value: Callable[[Row], str | None]) -> Callable[[Row], str]:
     """Return the text of a value that is a name, or absent."""
     return lambda row: value(row) or NOTHING
+
+
+def _job_names(row: Row) -> tuple[str, ...] | None:
+    slurm = row.process.owner.slurm
+    return _names(row, "slurm", row.job.label if row.job else None, *((slurm.job, slurm.text) if slurm else ()))
+
+
+def _container_names(row: Row) -> tuple[str, ...] | None:
+    container = row.process.owner.container
+    return _names(row, "container", *((container.text, container.id) if container else ()))
+
+
+def _pod_names(row: Row) -> tuple[str, ...] | None:
+    pod = row.process.owner.pod
+    return _names(row, "pod", *((pod.text, pod.uid) if pod else ()))
+
+
+def _known(field: str, value: Callable[[Row], str | None]) -> FilterValue:
+    """Return for a filter that a process is known to have no such owner, where that is so."""
+    return lambda row: _names(row, field, value(row))
+
+
+def _names(row: Row, field: str, *texts: str | None) -> tuple[str, ...] | None:
+    """Return those texts that are there; None where there are none and it is not known that there is nothing."""
+    owner = row.process.owner
+    held = tuple(text for text in texts if text)
+    return None if not held and (field in owner.missing or row.process.presence is not Presence.ALIVE) else held
 
 
 def _container(row: Row) -> str | None:
@@ -252,34 +282,38 @@ COLUMNS: Final = (
     ),
     Column(
         key="job", title="JOB", width=16, rank=15, text=_named(_job), sort=_job, is_text=True, is_optional=True,
-        help="Its Slurm job and step, or else the job that it is part of.",
+        help="Its Slurm job and step, or else the job that it is part of.", value=_job_names,
     ),
     Column(
         key="container", title="CONTAINER", width=14, rank=16, text=_named(_container), sort=_container, is_text=True,
-        is_optional=True, help="Name of its container, or the beginning of the id.",
+        is_optional=True, help="Name of its container, or the beginning of the id.", value=_container_names,
     ),
     Column(
         key="pod", title="POD", width=20, rank=17, text=_named(_pod), sort=_pod, is_text=True, is_optional=True,
-        help="Name of its Kubernetes pod, or the beginning of the uid.",
+        help="Name of its Kubernetes pod, or the beginning of the uid.", value=_pod_names,
     ),
     Column(
         key="framework", title="KIND", width=18, rank=18, text=_named(lambda r: r.process.owner.framework),
         sort=lambda r: r.process.owner.framework, is_text=True, is_optional=True,
         help="What it is, by its command line: a rank of torchrun, vLLM, a Jupyter kernel.",
+        value=_known("framework", lambda r: r.process.owner.framework),
     ),
     Column(
         key="environment", title="ENVIRONMENT", width=14, rank=19, text=_named(lambda r: r.process.owner.environment),
         sort=lambda r: r.process.owner.environment, is_text=True, is_optional=True,
         help="Name of its conda environment or venv.",
+        value=_known("environment", lambda r: r.process.owner.environment),
     ),
     Column(
         key="unit", title="UNIT", width=20, rank=20, text=_named(lambda r: r.process.owner.unit),
         sort=lambda r: r.process.owner.unit, is_text=True, is_optional=True,
         help="Service or scope of systemd that it runs in.",
+        value=_known("unit", lambda r: r.process.owner.unit),
     ),
     Column(
         key="session", title="SESSION", width=12, rank=21, text=_named(_session), sort=_session, is_text=True,
         is_optional=True, help="tmux, screen, ssh or login that it was started from, and its terminal.",
+        value=_known("session", _session),
     ),
     Column(
         key="command", title="COMMAND", width=0, rank=0, text=_command, sort=_command, help="Command line.",
