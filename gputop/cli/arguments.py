@@ -56,6 +56,10 @@ def add_common(parser: argparse.ArgumentParser, *, is_inner: bool = True) -> Non
         "--demo", nargs="?", const="training", default=absent, metavar="BOX",
         help="a simulated box instead of this machine: training, h200, mig, workstation, dying",
     )  # fmt: skip
+    parser.add_argument(
+        "--where", action="append", type=_filter, default=absent, metavar="EXPR",
+        help="only processes that match, e.g. 'user:ann gpu_mem>10GiB sm<5 not cmd~vllm'; several must all match",
+    )  # fmt: skip
 
 
 def selection(options: argparse.Namespace) -> Selection:
@@ -73,6 +77,12 @@ def columns(descriptor: int) -> int | None:
         return os.get_terminal_size(descriptor).columns or None
     except OSError:
         return None
+
+
+def _filter(text: str) -> object:
+    from gputop.cli.where import read
+
+    return read(text)
 
 
 def words(text: str) -> tuple[str, ...]:

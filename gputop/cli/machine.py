@@ -1,8 +1,11 @@
 """Opens the machine, or a simulated box, as the options say."""
 
 import argparse
+from collections.abc import Callable
 
 from gputop.cli.arguments import BAD_INPUT, NO_DRIVER, fail, selection
+from gputop.core.monitor import Monitor
+from gputop.core.sample import Frame
 from gputop.machine.build import build
 from gputop.machine.nvml import NoDriverError
 from gputop.machine.source import MachineSource
@@ -21,3 +24,13 @@ def opened(options: argparse.Namespace, *, is_once: bool) -> MachineSource:
     except ValueError as error:
         fail(BAD_INPUT, str(error))
     return source
+
+
+def monitored(source: MachineSource, options: argparse.Namespace) -> Callable[[], Frame]:
+    """Return what makes the next frame, with those processes only that the options ask for."""
+    step = Monitor(source).step
+    if not options.where:
+        return step
+    from gputop.cli.where import filtered
+
+    return filtered(step, options)

@@ -52,4 +52,5 @@ def _forwarded(options: argparse.Namespace) -> list[str]:
     wanted = selection(options)
     pairs = [("--gpu", ",".join(wanted.gpus)), ("--user", ",".join(wanted.users)), ("--demo", options.demo)]
     words = [word for name, value in pairs if value for word in (name, value)]
+    words += [word for query in options.where or () for word in ("--where", str(query))]
     return [*words, *(["--only-compute"] if wanted.only_compute else []), "--interval", str(options.interval)]

@@ -7,8 +7,7 @@ import time
 from typing import Final
 
 from gputop.cli.arguments import OK, add_common, seconds
-from gputop.cli.machine import opened
-from gputop.core.monitor import Monitor
+from gputop.cli.machine import monitored, opened
 from gputop.core.sample import Frame
 from gputop.wire import codec
 
@@ -28,11 +27,11 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read once or twice and print."""
-    monitor = Monitor(opened(options, is_once=True))
-    frame = monitor.step()
+    step = monitored(opened(options, is_once=True), options)
+    frame = step()
     if options.wait:
         time.sleep(options.wait)
-        frame = monitor.step()
+        frame = step()
     if options.format == "json":
         sys.stdout.buffer.write(codec.encode(frame))
     else:

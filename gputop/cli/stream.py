@@ -5,8 +5,7 @@ import gc
 import sys
 
 from gputop.cli.arguments import OK, add_common, whole
-from gputop.cli.machine import opened
-from gputop.core.monitor import Monitor
+from gputop.cli.machine import monitored, opened
 from gputop.wire.server import Rhythm, obey, serve
 
 
@@ -25,5 +24,5 @@ def run(options: argparse.Namespace) -> int:
         obey(sys.stdin.buffer, rhythm)
     gc.enable()
     gc.freeze()
-    serve(Monitor(source).step, sys.stdout.buffer, rhythm, options.count)
+    serve(monitored(source, options), sys.stdout.buffer, rhythm, options.count)
     return OK

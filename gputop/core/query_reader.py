@@ -144,7 +144,7 @@ class _Reader:
         column = _COLUMN_BY_WORD.get(word.lower())
         if column is None:
             hint = nearest(word, _COLUMN_BY_WORD)
-            self._fail(self._at, f"there is no column {word}; text to search for goes in quotes", hint)
+            self._fail(self._at, f"there is no column {word} (quote text to search for)", hint)
         if column.is_text and sign not in {*_LISTS, "~"}:
             self._fail(found.start(2), f"{word} is text: it can be compared with : = != ~")
         self._at = found.end()
