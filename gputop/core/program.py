@@ -1,0 +1,115 @@
+"""What a command line runs: the program, the script or module under an interpreter, and the name people know it by."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+_PYTHON: Final = ("python", "pypy")
+_SHELLS: Final = frozenset({"bash", "sh", "dash", "zsh", "ksh", "fish", "tcsh", "csh"})
+_INTERPRETERS: Final = _SHELLS | {"perl", "ruby", "node", "julia", "Rscript"}
+_TAKES_A_VALUE: Final = frozenset({"-W", "-X", "--check-hash-based-pycs"})
+
+_KNOWN: Final = {  # program, script or module: what people call it
+    "vllm": "vLLM", "sglang": "SGLang", "text-generation-launcher": "TGI", "text-generation-server": "TGI",
+    "text-generation-router": "TGI", "text-embeddings-router": "TEI", "tritonserver": "Triton",
+    "triton_python_backend_stub": "Triton", "trtllm-serve": "TensorRT-LLM", "tensorrt_llm": "TensorRT-LLM",
+    "tensorflow_model_server": "TF Serving", "torchserve": "TorchServe", "ollama": "Ollama",
+    "ollama_llama_server": "Ollama", "llama-server": "llama.cpp", "llama-cli": "llama.cpp", "comfyui": "ComfyUI",
+    "ipykernel_launcher": "Jupyter kernel", "ipykernel": "Jupyter kernel", "jupyter": "Jupyter server",
+    "jupyter-lab": "Jupyter server", "jupyter-notebook": "Jupyter server", "jupyterlab": "Jupyter server",
+    "jupyterhub": "Jupyter server", "jupyterhub-singleuser": "Jupyter server",
+    "torchrun": "torchrun", "torch.distributed.run": "torchrun", "torch.distributed.launch": "torchrun",
+    "deepspeed": "DeepSpeed", "accelerate": "Accelerate", "horovodrun": "Horovod", "mpirun": "MPI", "mpiexec": "MPI",
+    "mpiexec.hydra": "MPI", "hydra_pmi_proxy": "MPI", "orterun": "MPI", "orted": "MPI", "prterun": "MPI",
+    "prted": "MPI", "srun": "Slurm", "raylet": "Ray", "lm_eval": "lm-eval", "lm-eval": "lm-eval", "uvicorn": "uvicorn",
+    "gunicorn": "gunicorn", "nvidia-cuda-mps-server": "MPS server", "Xorg": "desktop", "Xwayland": "desktop",
+    "gnome-shell": "desktop", "kwin_x11": "desktop", "kwin_wayland": "desktop", "plasmashell": "desktop",
+    "blender": "Blender", "gmx": "GROMACS", "gmx_mpi": "GROMACS",
+}  # fmt: skip
+_TITLES: Final = {"vllm::": "vLLM", "sglang::": "SGLang", "ray::": "Ray worker", "ray_": "Ray worker"}
+LAUNCHERS: Final = frozenset({"torchrun", "DeepSpeed", "Accelerate", "Horovod", "MPI", "Slurm", "Ray"})
+_SERVERS_OF_MANY: Final = frozenset({"Jupyter server", "desktop"})  # what they start has nothing in common
+
+
+class Program(Struct, frozen=True):
+    """``name``: of the executable, without its directory. ``script``: script or module that an interpreter runs.
+
+    ``known``: what people call it, where it is known; by the program itself and never by its arguments.
+    """
+
+    name: str
+    script: str | None = None
+    known: str | None = None
+
+    @property
+    def is_shell(self) -> bool:
+        """Say whether it is a shell; without a ``script`` somebody sits in front of it."""
+        return self.name.lstrip("-") in _SHELLS
+
+    @property
+    def leads(self) -> bool:
+        """Say whether the processes that it starts belong together: a launcher, or a program in Python."""
+        if self.known in LAUNCHERS:
+            return True
+        return self.known not in _SERVERS_OF_MANY and (self.known is not None or self.name.startswith(_PYTHON))
+
+    @property
+    def text(self) -> str:
+        """Return what it is called in short."""
+        return self.known or _base(self.script or self.name)
+
+
+def program(arguments: Sequence[str]) -> Program:
+    """Return what the arguments run. A title that setproctitle wrote is one argument."""
+    if not arguments:
+        return Program("")
+    title = arguments[0]
+    first = title.split(" ")[0] if len(arguments) == 1 else title
+    name = _base(first)
+    for prefix, known in _TITLES.items():
+        if title.lower().startswith(prefix):
+            return Program(name, None, known)
+    script = _script(arguments[1:], name) if name.startswith(_PYTHON) or name in _INTERPRETERS else None
+    return Program(name, script, _known(script or name) or _comfy(first, script))
+
+
+def arguments_of(command: str) -> list[str]:
+    """Return the arguments of a command line that was joined by blanks; right unless a path holds one."""
+    return command.split(" ")
+
+
+def _script(arguments: Sequence[str], name: str) -> str | None:
+    is_value = False
+    for at, argument in enumerate(arguments):
+        if is_value:
+            is_value = False
+        elif argument == "-m" and name.startswith(_PYTHON):
+            return arguments[at + 1] if at + 1 < len(arguments) else None
+        elif argument == "-c":
+            return "-c"
+        elif argument in _TAKES_A_VALUE:
+            is_value = True
+        elif argument and not argument.startswith("-"):
+            return argument
+    return None
+
+
+def _known(what: str) -> str | None:
+    """Look a program, a script without suffix or a module up: ``vllm.entrypoints.openai`` is vLLM."""
+    name = _base(what)
+    if name.endswith((".py", ".sh")):
+        return None
+    while name:
+        if name in _KNOWN:
+            return _KNOWN[name]
+        name = name.rpartition(".")[0]
+    return None
+
+
+def _comfy(*paths: str | None) -> str | None:
+    return "ComfyUI" if any(path and "/comfyui/" in path.lower() for path in paths) else None
+
+
+def _base(path: str) -> str:
+    return path.rstrip("/").rpartition("/")[2] or path
