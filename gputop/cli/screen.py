@@ -5,7 +5,7 @@ import gc
 import os
 import sys
 
-from gputop.cli.arguments import OK, selection
+from gputop.cli.arguments import BAD_INPUT, OK, selection
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -38,8 +38,11 @@ def run(options: argparse.Namespace) -> int:
         is_ascii=options.ascii or not _speaks_unicode(),
         own_user=os.environ.get("USER"),
     )
-    GputopApp(link, view).run(mouse=True)
-    return OK
+    down = GputopApp(link, view).run(mouse=True)
+    if down is None:
+        return OK
+    print(down.reason, file=sys.stderr)  # the sampler's own words
+    return BAD_INPUT if down.status is None else down.status
 
 
 def _speaks_unicode() -> bool:
@@ -53,4 +56,5 @@ def _forwarded(options: argparse.Namespace) -> list[str]:
     pairs = [("--gpu", ",".join(wanted.gpus)), ("--user", ",".join(wanted.users)), ("--demo", options.demo)]
     words = [word for name, value in pairs if value for word in (name, value)]
     words += [word for query in options.where or () for word in ("--where", str(query))]
-    return [*words, *(["--only-compute"] if wanted.only_compute else []), "--interval", str(options.interval)]
+    flags = (("--only-compute", wanted.only_compute), ("--read-only", options.read_only))
+    return [*words, *(name for name, is_set in flags if is_set), "--interval", str(options.interval)]

@@ -13,9 +13,10 @@ from gputop.core.columns import COLUMNS
 from gputop.core.command import ReadNow, SetInterval
 from gputop.core.history import History
 from gputop.core.link import Down, Link, News
+from gputop.core.outcome import Outcome
 from gputop.core.sample import Frame, Gpu, GpuState
 from gputop.ui.actions import ACTIONS, bindings
-from gputop.ui.messages import FrameArrived, LinkWentDown
+from gputop.ui.messages import ChangeEnded, FrameArrived, LinkWentDown
 from gputop.ui.options import Density, ViewOptions
 from gputop.ui.panels.gpus import GpuPanel
 from gputop.ui.plots import Plots
@@ -84,9 +85,21 @@ class GputopApp(TerminalApp):
         self._show_frame()
 
     def on_link_went_down(self, message: LinkWentDown) -> None:
-        """Grey the values, and say why."""
+        """Grey the values, and say why; leave if there never were any and never will be."""
+        if self._newest is None and message.down.retry_s is None:
+            self.exit(message.down)
         self._heard_s = self._clock()
         self._show(down=message.down, retry_s=message.down.retry_s)
+
+    def on_change_ended(self, message: ChangeEnded) -> None:
+        """Show how a change ended: failures stay until they are dismissed."""
+        outcome = message.outcome
+        lines = [outcome.summary, *(f"{result.pid}: {result.text}" for result in outcome.failures), outcome.note]
+        text = "\n".join(line for line in lines if line)
+        if outcome.all_worked:
+            self.notify(text, markup=False, timeout=4)
+        else:
+            self.notify(text, markup=False, severity="error", timeout=20)
 
     def check_age(self) -> None:
         """Tell how old the frame is, when it is late."""
@@ -156,7 +169,13 @@ class GputopApp(TerminalApp):
 
     def _receive(self, news: News) -> None:
         """Post what the link delivers, from the link's thread."""
-        self.post_message(LinkWentDown(news) if isinstance(news, Down) else FrameArrived(news))
+        match news:
+            case Frame():
+                self.post_message(FrameArrived(news))
+            case Down():
+                self.post_message(LinkWentDown(news))
+            case Outcome():
+                self.post_message(ChangeEnded(news))
 
     def _runner(self, run: str) -> Callable[[], Any]:
         async def run_it() -> None:

@@ -3,6 +3,7 @@
 from textual.message import Message
 
 from gputop.core.link import Down
+from gputop.core.outcome import Outcome
 from gputop.core.sample import Frame
 
 
@@ -28,3 +29,11 @@ class LinkWentDown(Message):
     def can_replace(self, message: Message) -> bool:
         """Let the latest reason count."""
         return isinstance(message, LinkWentDown)
+
+
+class ChangeEnded(Message):
+    """A change of the machine was carried out, or was not."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__()
+        self.outcome = outcome

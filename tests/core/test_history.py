@@ -84,3 +84,12 @@ def test_the_host_has_no_series_of_gpu_metrics() -> None:
 @pytest.mark.parametrize("uuid", ["GPU-nobody", "", "host"])
 def test_an_unknown_gpu_has_an_empty_window(uuid: str) -> None:
     assert list(History(PLOTTED).window(uuid, TEMPERATURE, 5)) == []
+
+
+def test_a_span_is_measured_by_the_clock_and_only_its_unlived_rest_is_assumed() -> None:
+    history = History([])
+    for time_s in (100.0, 101.0, 106.0):
+        history.remember(frame(time_s=time_s))
+
+    assert history.span_s(2, 1.0) == 6.0
+    assert history.span_s(5, 1.0) == 9.0

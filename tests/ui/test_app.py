@@ -9,6 +9,7 @@ from gputop.core.command import ReadNow, SetInterval
 from gputop.core.link import Down
 from gputop.core.metric import Missing
 from gputop.core.metrics import FAN, GPU_UTILIZATION, TEMPERATURE
+from gputop.core.outcome import Outcome, Result, Status
 from gputop.core.sample import Frame, GpuState
 from gputop.ui.actions import ACTIONS, CHORD, bindings
 from gputop.ui.app import GputopApp
@@ -311,3 +312,27 @@ async def test_ascii_mode_draws_nothing_else(keys: tuple[str, ...]) -> None:
 async def test_ascii_mode_has_plots() -> None:
     async with staged(*[busy(90)] * 9, is_ascii=True) as stage:
         assert "|||" in stage.gpus
+
+
+async def test_a_box_without_a_driver_ends_the_screen_with_the_samplers_words() -> None:
+    down = Down("gputop: no NVIDIA driver here", None, 3)
+    async with staged(down) as stage:
+        await stage.pilot.pause()
+
+        assert stage.app.return_value == down
+
+
+async def test_a_sampler_that_gives_up_later_leaves_the_last_values() -> None:
+    async with staged(frame(), Down("gputop: no NVIDIA driver here", None, 3)) as stage:
+        assert stage.app.is_running
+        assert "no NVIDIA driver here" in stage.header
+
+
+async def test_an_outcome_with_failures_is_shown_with_each_of_them() -> None:
+    failed = Result(pid=7, status=Status.NOT_PERMITTED, detail="owned by [b]ann[/b]", remedy="Ask ann.")
+    async with staged(frame(), Outcome(id="1", what="SIGTERM", results=(failed,))) as stage:
+        (toast,) = stage.app._notifications
+
+        assert toast.message == "SIGTERM: 1 not permitted\n7: not permitted: owned by [b]ann[/b]. Ask ann."
+        assert toast.severity == "error"
+        assert not toast.markup

@@ -89,8 +89,8 @@ def looks(snap_compare: Compare) -> Callable[..., bool]:
 
         async def play(pilot: Pilot[None]) -> None:
             await pilot.pause()
-            for early in before:
-                app.view.history.remember(early)
+            for ago, early in zip(range(len(before), 0, -1), before, strict=True):
+                app.view.history.remember(replace(early, time_s=early.time_s - ago))
             for each in news:
                 assert link.receive is not None
                 link.receive(each)

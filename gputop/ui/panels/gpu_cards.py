@@ -132,7 +132,7 @@ def _state(gpu: Gpu) -> Spans:
 
 def _facts_line(gpu: Gpu, view: View, shape: Shape, frame: str) -> tuple[Span, ...]:
     """Return the lower edge: what the plots do not show, and the time that they span."""
-    span = duration_text(samples_shown(shape.cell - _LABEL) * view.interval_s)
+    span = duration_text(view.history.span_s(samples_shown(shape.cell - _LABEL), view.interval_s))
     right: Spans = [(f" {span} ", "muted")]
     left: Spans = [("╰─", frame)]
     for label, text in _facts(gpu, shape):

@@ -5,6 +5,7 @@ from itertools import zip_longest
 from textual import events
 from textual.message import Message
 
+from gputop.core.metric import Missing
 from gputop.ui.arrange import Kind, Plan, column_width
 from gputop.ui.line import BLANK, Line, Span
 from gputop.ui.panels import gpu_cards, gpu_lines, gpu_strip
@@ -41,8 +42,7 @@ class GpuPanel(FastLines):
 def gpu_panel(view: View, plan: Plan, width: int) -> tuple[list[Line], list[list[int]]]:
     """Return the lines, and for each the indices of the GPUs that it shows, from left to right."""
     if not view.gpus:
-        text = "no GPU" if view.frame else "waiting for the driver…"
-        return [Line((("  " + text, "muted"),))], []
+        return [Line((("  " + _absence(view), "muted"),))], []
     if plan.kind is Kind.CARDS:
         return _cards(view, plan, width)
     if plan.kind is Kind.LINES:
@@ -89,3 +89,12 @@ def _side_by_side(parts: tuple[tuple[Span, ...], ...]) -> tuple[Span, ...]:
         spans.append((" ", "text"))
         spans += part
     return tuple(spans)
+
+
+def _absence(view: View) -> str:
+    """Say why there is no GPU to be seen."""
+    if view.frame is None:
+        return "waiting for the driver…"
+    if view.frame.driver.missing.get("version") is Missing.HUNG:
+        return "the driver has not answered since gputop was started. Look at: sudo dmesg | tail"
+    return "the driver lists no GPU. In a container, pass the GPUs in (docker run --gpus all)"

@@ -6,6 +6,7 @@ from typing import Final, TypeAlias
 from textual import events
 
 from gputop.core.columns import COLUMN_BY_KEY, Column, Row, rows, sorted_rows, used_columns, visible_columns
+from gputop.core.sample import Frame
 from gputop.ui.line import Line
 from gputop.ui.panels.process_rows import head_line, row_line
 from gputop.ui.view import View
@@ -167,7 +168,7 @@ class ProcessPanel(FastLines, can_focus=True):
         lines = [head_line(self._columns, self.sort_key, "▼" if self.is_reversed else "▲", self._note())]
         lines += [self._line(row, at) for at, row in enumerate(shown, self._top)]
         if not shown and self._view is not None and self._view.frame is not None:
-            lines.append(Line((("  no process uses a GPU", "muted"),)))
+            lines.append(Line((("  " + _absence(self._view.frame), "muted"),)))
         self.draw(self._with_scrollbar(lines), is_grey=self._view.is_grey if self._view else False)
 
     def _line(self, row: Row, at: int) -> Line:
@@ -204,3 +205,11 @@ class ProcessPanel(FastLines, can_focus=True):
             line = lines[y]
             lines[y] = Line((*line.spans, ("┃" if is_thumb else "│", "muted" if is_thumb else "faint")), line.base)
         return lines
+
+
+def _absence(frame: Frame) -> str:
+    """Say why no process is shown: none is there, or the driver does not say."""
+    whys = {gpu.missing["processes"] for gpu in frame.gpus if "processes" in gpu.missing}
+    if not whys:
+        return "no process uses a GPU"
+    return f"the driver lists no processes: {', '.join(sorted(why.text for why in whys))}"
