@@ -2,11 +2,13 @@
 
 import argparse
 import gc
+import os
 import sys
 
 from gputop.cli.arguments import OK, add_common, whole
+from gputop.cli.door import opened_door
 from gputop.cli.machine import monitored, opened
-from gputop.wire.server import Rhythm, obey, serve
+from gputop.wire.server import LAST_CHANGES_S, Door, Lines, Rhythm, obey, serve
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -19,10 +21,17 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print frames."""
     source = opened(options, is_once=False)
-    rhythm = Rhythm(source)
+    rhythm, lines = Rhythm(source), Lines(sys.stdout.buffer)
+    door = None
     if options.control:
-        obey(sys.stdin.buffer, rhythm)
+        protected = frozenset({os.getpid(), os.getppid()})
+        door = Door(opened_door(options, protected), lines, rhythm)
+        obey(sys.stdin.buffer, rhythm, door)
     gc.enable()
     gc.freeze()
-    serve(monitored(source, options), sys.stdout.buffer, rhythm, options.count)
+    try:
+        serve(monitored(source, options), lines, rhythm, options.count)
+    finally:
+        if door is not None:
+            door.close(LAST_CHANGES_S)
     return OK

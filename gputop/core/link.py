@@ -6,17 +6,22 @@ from typing import Protocol, TypeAlias
 from msgspec import Struct
 
 from gputop.core.command import Command
+from gputop.core.outcome import Outcome
 from gputop.core.sample import Frame
 
 
 class Down(Struct, frozen=True):
-    """The sampler is gone. ``retry_s``: seconds until it is started again; None if it will not be."""
+    """The sampler is gone. ``retry_s``: seconds until it is started again; None if it will not be.
+
+    ``status``: its exit status where it will not be; below 0 the signal that ended it.
+    """
 
     reason: str
     retry_s: float | None
+    status: int | None = None
 
 
-News: TypeAlias = Frame | Down
+News: TypeAlias = Frame | Down | Outcome
 
 
 class Link(Protocol):
@@ -27,7 +32,11 @@ class Link(Protocol):
         ...
 
     def send(self, command: Command) -> None:
-        """Send a command. Never blocks and never raises; with the sampler down it is dropped."""
+        """Send a command. Never blocks and never raises.
+
+        A change is answered by an `Outcome` in any case: if no sampler takes it, or the one that did dies before it
+        answers, by one that says so. Other commands are dropped with the sampler down.
+        """
         ...
 
     def close(self) -> None:

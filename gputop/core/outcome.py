@@ -109,7 +109,6 @@ def refused(change: Change, detail: str, remedy: str = "") -> Outcome:
     return unanimous(change, Result(pid=0, status=Status.REFUSED, detail=detail, remedy=remedy))
 
 
-def unanswered(change: Change, detail: str) -> Outcome:
+def unanswered(change: Change, detail: str, remedy: str) -> Outcome:
     """Return the outcome of a change that no sampler has answered."""
-    remedy = "Look whether it was carried out before you try again."
     return unanimous(change, Result(pid=0, status=Status.FAILED, detail=detail, remedy=remedy))

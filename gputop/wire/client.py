@@ -1,4 +1,4 @@
-"""Starts a sampler as a child, hands on its frames, and starts it again when it dies."""
+"""Starts a sampler as a child, hands on its frames and outcomes, and starts it again when it dies."""
 
 import os
 import subprocess
@@ -6,11 +6,13 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
+from fcntl import F_SETPIPE_SZ, fcntl
 from typing import Final
 
-from gputop.core.command import Command
+from gputop.core.command import Change, Command
 from gputop.core.link import Down, News
+from gputop.core.outcome import Outcome, unanswered
 from gputop.core.sample import Frame
 from gputop.core.text import decode
 from gputop.wire import codec
@@ -18,6 +20,9 @@ from gputop.wire import codec
 _LASTING: Final = frozenset({2, 3})  # exit statuses that another try would not change: bad input, no driver
 _PAUSES_S: Final = (1.0, 2.0, 5.0, 10.0, 30.0)
 _LAST_WORDS_S: Final = 1.0
+_PIPE_BYTES: Final = 1_048_576  # a command for 2,000 processes takes 100 kB; the kernel's usual pipe holds 64
+_NOT_TAKEN: Final = "the sampler does not take commands: nothing was done"
+_DIED: Final = "the sampler died before it answered"
 _ENTRY: Final = "import sys; sys.path[:] = filter(None, sys.path); from gputop.__main__ import main; main()"
 
 
@@ -34,6 +39,8 @@ class Client:
         self._closing = threading.Event()
         self._receive: Callable[[News], None] | None = None
         self._log: deque[str] = deque(maxlen=20)
+        self._gate = threading.Lock()
+        self._unanswered: dict[str, Change] = {}
         self.child = self._spawn()
 
     def open(self, receive: Callable[[News], None]) -> None:
@@ -42,27 +49,49 @@ class Client:
         threading.Thread(target=self._run, name="link", daemon=True).start()
 
     def send(self, command: Command) -> None:
-        """Send a command; with the sampler down it is dropped."""
-        try:
-            pipe = self.child.stdin
-            if pipe is not None:
-                os.write(pipe.fileno(), codec.encode(command))
-        except (OSError, ValueError):
-            pass  # it has died; the reader says so
+        """Send a command; with the sampler down it is dropped, and a change is answered by an outcome that says so."""
+        if isinstance(command, Change):
+            self._unanswered[command.id] = command
+        with self._gate:
+            is_sent = self._write(codec.encode(command))
+        if not is_sent and isinstance(command, Change):
+            self._answer_for(command, _NOT_TAKEN, "Try again when there are new frames.")
 
     def close(self) -> None:
         """Close the pipes, which ends the sampler; it is not waited for, as it may hang in the driver."""
         self._closing.set()
         self._hang_up()
 
+    def _write(self, line: bytes) -> bool:
+        """Write a line, and never wait: the screen does. A sampler that took half a line is of no more use."""
+        pipe = self.child.stdin
+        if pipe is None or pipe.closed:
+            return False
+        try:
+            written = os.write(pipe.fileno(), line)
+        except OSError:
+            return False  # it has died, which the reader says, or it does not read
+        if written < len(line):
+            pipe.close()
+        return written == len(line)
+
     def _hang_up(self) -> None:
-        if self.child.stdin is not None:
-            self.child.stdin.close()
+        with self._gate:
+            if self.child.stdin is not None:
+                self.child.stdin.close()
 
     def _spawn(self) -> subprocess.Popen[bytes]:
         child = subprocess.Popen(
-            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
-        )  # a session of its own: Ctrl-C and Ctrl-Z are meant for the screen
+            self._command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C and Ctrl-Z are meant for the screen
+        )
+        if child.stdin is not None:
+            os.set_blocking(child.stdin.fileno(), False)
+            with suppress(OSError):  # an administrator may allow less
+                fcntl(child.stdin.fileno(), F_SETPIPE_SZ, _PIPE_BYTES)
         self._logger = threading.Thread(target=self._keep_log, args=(child,), name="log", daemon=True)
         self._logger.start()
         return child
@@ -76,8 +105,10 @@ class Client:
             status = self.child.wait()
             self._logger.join(_LAST_WORDS_S)
             self._hang_up()
+            for change in tuple(self._unanswered.values()):
+                self._answer_for(change, _DIED, "Look whether it was done before you try again.")
             if status in _LASTING and failures == 1:
-                self._tell(Down(self._why(status), None))
+                self._tell(Down(self._why(status), None, status))
                 return
             pause_s = _PAUSES_S[min(failures, len(_PAUSES_S) - 1)]
             self._tell(Down(self._why(status), pause_s))
@@ -86,17 +117,25 @@ class Client:
             self.child = self._spawn()
 
     def _hand_on(self) -> bool:
-        """Hand on frames until the pipe ends; say whether there was one."""
+        """Hand on frames and outcomes until the pipe ends; say whether there was a frame."""
         is_alive = False
         with self.child.stdout or nullcontext(()) as lines:
             for line in lines:
-                match codec.frame(line):
+                match codec.answer(line):
                     case Frame() as frame:
                         is_alive = True
                         self._tell(frame)
+                    case Outcome() as outcome:
+                        self._unanswered.pop(outcome.id, None)
+                        self._tell(outcome)
                     case codec.Problem(text=text):
                         self._log.append(text)
         return is_alive
+
+    def _answer_for(self, change: Change, why: str, remedy: str) -> None:
+        """Answer in the place of a sampler that does not, once."""
+        if self._unanswered.pop(change.id, None) is not None:
+            self._tell(unanswered(change, why, remedy))
 
     def _tell(self, news: News) -> None:
         if self._receive is not None and not self._closing.is_set():

@@ -1,4 +1,7 @@
-"""Frames and commands to lines of JSON and back. Unknown fields are ignored; a newer schema is refused in words."""
+"""Frames, commands and outcomes to lines of JSON and back.
+
+Unknown fields are ignored; a newer schema is refused in words.
+"""
 
 from functools import cache
 from typing import Any
@@ -7,6 +10,7 @@ from msgspec import DecodeError, Struct
 from msgspec.json import Decoder, Encoder
 
 from gputop.core.command import Command
+from gputop.core.outcome import Outcome
 from gputop.core.sample import SCHEMA_VERSION, Frame
 
 
@@ -29,7 +33,7 @@ def _decoder(kind: Any) -> Decoder[Any]:  # noqa: ANN401 - a type, or a union of
     return Decoder(kind)
 
 
-def encode(value: Frame | Command) -> bytes:
+def encode(value: Frame | Command | Outcome) -> bytes:
     """Return one line, with its newline."""
     return _ENCODER.encode(value) + b"\n"
 
@@ -41,6 +45,18 @@ def frame(line: bytes) -> Frame | Problem:
     except (DecodeError, UnicodeDecodeError) as error:  # a ValidationError is a DecodeError
         return _newer(_version(line)) or Problem(f"not a frame of gputop: {error}")
     return _newer(read.schema_version) or read
+
+
+def answer(line: bytes) -> Frame | Outcome | Problem:
+    """Read a line of a sampler: a frame, or the outcome of a change. Readers that know only frames skip the latter."""
+    read = frame(line)
+    if isinstance(read, Frame):
+        return read
+    try:
+        outcome: Outcome = _decoder(Outcome).decode(line)
+    except (DecodeError, UnicodeDecodeError):
+        return read
+    return outcome
 
 
 def command(line: bytes) -> Command | Problem:

@@ -1,18 +1,21 @@
-"""A sampler's own loop: a frame a line on stdout every interval, commands a line on stdin."""
+"""A sampler's own loop: a frame a line on stdout every interval, commands a line on stdin, outcomes between frames."""
 
 import os
 import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import BinaryIO
+from queue import SimpleQueue
+from typing import BinaryIO, Final
 
-from gputop.core.command import ReadNow, SetInterval
+from gputop.core.command import Change, ReadNow, SetInterval
 from gputop.core.monitor import Source
+from gputop.core.outcome import Outcome
 from gputop.core.sample import Frame
 from gputop.wire import codec
 
-LEAST_INTERVAL_S = 0.1
+LEAST_INTERVAL_S: Final = 0.1
+LAST_CHANGES_S: Final = 5.0
 
 
 class Rhythm:
@@ -43,20 +46,67 @@ class Rhythm:
         self.hurry()
 
 
-def serve(step: Callable[[], Frame], out: BinaryIO, rhythm: Rhythm, count: int | None = None) -> None:
+class Lines:
+    """Where frames and outcomes go, from several threads: each is a line of its own."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out = out
+        self._gate = threading.Lock()
+
+    def write(self, value: Frame | Outcome) -> None:
+        """Write a line at once. Raises BrokenPipeError when nobody reads any more."""
+        line = codec.encode(value)
+        with self._gate:
+            self._out.write(line)
+            self._out.flush()
+
+
+def serve(step: Callable[[], Frame], lines: Lines, rhythm: Rhythm, count: int | None = None) -> None:
     """Write frames until ``count`` are written; for ever if None. Raises BrokenPipeError when nobody reads any more."""
     while count is None or count > 0:
-        out.write(codec.encode(step()))
-        out.flush()
+        lines.write(step())
         count = None if count is None else count - 1
         if count != 0:
             rhythm.wait()
 
 
-def obey(commands: BinaryIO, rhythm: Rhythm) -> None:
+class Door:
+    """Carries changes out in a thread of its own, in their order, so that neither frames nor commands wait for them."""
+
+    def __init__(self, execute: Callable[[Change], Outcome], lines: Lines, rhythm: Rhythm) -> None:
+        self._execute = execute
+        self._lines = lines
+        self._rhythm = rhythm
+        self._asked: SimpleQueue[Change | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="door", daemon=True)
+        self._thread.start()
+
+    def ask(self, change: Change) -> None:
+        """Have a change carried out; its outcome goes out as a line, and a frame that shows it follows."""
+        self._asked.put(change)
+
+    def close(self, patience_s: float) -> None:
+        """Finish what was asked, for so long at the most."""
+        self._asked.put(None)
+        self._thread.join(patience_s)
+
+    def _run(self) -> None:
+        is_heard = True
+        while (change := self._asked.get()) is not None:
+            outcome = self._execute(change)
+            try:
+                if is_heard:
+                    self._lines.write(outcome)
+            except OSError:
+                is_heard = False  # nobody reads, but what was asked is done
+            self._rhythm.hurry()
+
+
+def obey(commands: BinaryIO, rhythm: Rhythm, door: Door, leave: Callable[[int], object] = os._exit) -> None:
     """Carry out commands in a thread of its own; end the process when their pipe closes.
 
-    It ends at once: a thread that hangs in the driver must not keep a sampler alive that nobody listens to.
+    It ends soon: a thread that hangs in the driver must not keep a sampler alive that nobody listens to. Changes that
+    were asked for before the pipe closed are carried out first.
     """
 
     def listen() -> None:
@@ -68,6 +118,9 @@ def obey(commands: BinaryIO, rhythm: Rhythm) -> None:
                     rhythm.hurry()
                 case codec.Problem(text=text):
                     print(f"gputop: {text}", file=sys.stderr, flush=True)  # noqa: T201 - the log of a sampler
-        os._exit(0)
+                case change:
+                    door.ask(change)
+        door.close(LAST_CHANGES_S)
+        leave(0)
 
     threading.Thread(target=listen, name="control", daemon=True).start()

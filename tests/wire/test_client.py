@@ -7,13 +7,15 @@ from queue import SimpleQueue
 
 from examples import frame
 
-from gputop.core.command import SetInterval
+from gputop.core.command import SendSignal, SetInterval, Target
 from gputop.core.link import Down, News
+from gputop.core.outcome import Outcome, Status, refused
 from gputop.core.sample import Frame
 from gputop.wire import codec
 from gputop.wire.client import Client, sampler_command
 
 PATIENCE_S = 30  # only ever waited for when a test fails
+TERM = SendSignal(id="1", signal="SIGTERM", targets=(Target(4711, 47110), Target(4712, 47120)))
 
 
 @contextmanager
@@ -70,7 +72,7 @@ def test_what_a_sampler_said_last_is_the_reason_and_harmless() -> None:
 
 def test_without_a_driver_there_is_no_second_try() -> None:
     with link("print('gputop: no NVIDIA driver here', file=sys.stderr)", "sys.exit(3)") as (_, news):
-        assert news.get(timeout=PATIENCE_S) == Down("gputop: no NVIDIA driver here", None)
+        assert news.get(timeout=PATIENCE_S) == Down("gputop: no NVIDIA driver here", None, 3)
 
 
 def test_closing_ends_a_sampler_that_still_runs() -> None:
@@ -85,6 +87,51 @@ def test_a_command_to_a_dead_sampler_is_dropped() -> None:
     with link("sys.exit(3)") as (client, news):
         news.get(timeout=PATIENCE_S)
         client.send(SetInterval(2.0))
+
+
+def test_the_outcome_of_a_change_is_handed_on_and_no_other_follows() -> None:
+    answer = codec.encode(refused(TERM, "no")).decode()
+    script = ("sys.stdin.readline()", f"print({answer!r}, end='', flush=True)", "sys.exit(3)")
+    with link(*script) as (client, news):
+        client.send(TERM)
+        received = [news.get(timeout=PATIENCE_S) for _ in range(2)]
+
+    assert received == [refused(TERM, "no"), Down("ended with status 3", None, 3)]
+
+
+def test_a_change_that_no_sampler_takes_is_answered_by_a_failure() -> None:
+    with link("sys.exit(3)") as (client, news):
+        assert isinstance(news.get(timeout=PATIENCE_S), Down)
+        client.send(TERM)
+        outcome = news.get(timeout=PATIENCE_S)
+
+    assert isinstance(outcome, Outcome)
+    assert outcome.id == TERM.id
+    assert [(r.pid, r.status) for r in outcome.results] == [(4711, Status.FAILED), (4712, Status.FAILED)]
+    assert "nothing was done" in outcome.results[0].detail
+
+
+def test_a_sampler_that_dies_over_a_change_is_said_to_have_left_it_unanswered() -> None:
+    with link("sys.stdin.readline()", "os.kill(os.getpid(), 9)") as (client, news):
+        client.send(TERM)
+        outcome, down = (news.get(timeout=PATIENCE_S) for _ in range(2))
+
+    assert isinstance(outcome, Outcome)
+    assert outcome.results[0].detail == "the sampler died before it answered"
+    assert "before you try again" in outcome.results[0].remedy
+    assert isinstance(down, Down)
+
+
+def test_a_sampler_that_takes_nothing_never_makes_the_screen_wait() -> None:
+    many = SendSignal(id="many", signal="SIGTERM", targets=tuple(Target(n, n) for n in range(1, 200_000)))
+    with link("print(line, end='', flush=True)", "time.sleep(60)") as (client, news):
+        news.get(timeout=PATIENCE_S)
+        client.send(many)
+        outcome = news.get(timeout=PATIENCE_S)
+        client.child.kill()
+
+    assert isinstance(outcome, Outcome)
+    assert outcome.none_worked
 
 
 def test_the_sampler_is_this_python_without_the_working_directory_on_its_path() -> None:

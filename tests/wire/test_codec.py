@@ -5,10 +5,21 @@ from examples import frame, gpu
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gputop.core.command import ReadNow, SetInterval
+from gputop.core.command import (
+    Command,
+    IoClass,
+    ReadNow,
+    Renice,
+    SendSignal,
+    SetAffinity,
+    SetInterval,
+    SetIoClass,
+    Target,
+)
 from gputop.core.metric import Missing
 from gputop.core.metrics import EVENT_REASONS, FAN
-from gputop.core.sample import GpuState
+from gputop.core.outcome import Outcome, Result, Status
+from gputop.core.sample import GpuState, Presence
 from gputop.wire import codec
 
 
@@ -59,6 +70,46 @@ def test_no_bytes_crash_the_codec(line: bytes) -> None:
     codec.command(line)
 
 
-@pytest.mark.parametrize("command", [SetInterval(0.5), ReadNow()])
-def test_a_command_comes_back_as_it_was(command: SetInterval | ReadNow) -> None:
+TARGETS = (Target(4711, 47110), Target(8, None, Presence.HIDDEN))
+OUTCOME = Outcome(
+    id="a",
+    what="nice 10",
+    results=(
+        Result(pid=4711, start_ticks=47110, status=Status.DONE, before="0", after="10"),
+        Result(pid=8, status=Status.REFUSED, detail="hidden", remedy="Look elsewhere."),
+    ),
+    note="The audit log is full.",
+)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        SetInterval(0.5),
+        ReadNow(),
+        SendSignal(id="a", signal="SIGTERM", targets=TARGETS),
+        Renice(id="b", nice=-1, is_relative=True, targets=TARGETS),
+        SetIoClass(id="c", io_class=IoClass.IDLE, targets=TARGETS),
+        SetAffinity(id="d", cpus=(0, 2), targets=TARGETS),
+    ],
+)
+def test_a_command_comes_back_as_it_was(command: Command) -> None:
     assert codec.command(codec.encode(command)) == command
+
+
+def test_an_outcome_comes_back_as_it_was() -> None:
+    assert codec.answer(codec.encode(OUTCOME)) == OUTCOME
+
+
+def test_a_frame_among_outcomes_comes_back_as_it_was() -> None:
+    assert codec.answer(codec.encode(frame())) == frame()
+
+
+def test_a_reader_that_knows_only_frames_skips_outcomes_and_what_is_newer() -> None:
+    assert isinstance(codec.frame(codec.encode(OUTCOME)), codec.Problem)
+    assert isinstance(codec.answer(b'{"answer":"from_the_future","id":"a"}'), codec.Problem)
+
+
+@given(st.binary())
+def test_no_bytes_crash_the_reader_of_answers(line: bytes) -> None:
+    assert isinstance(codec.answer(line), codec.Problem)

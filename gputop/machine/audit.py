@@ -1,0 +1,116 @@
+"""The audit log: a line of JSON before and after each thing that gputop does to a process."""
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from msgspec import Struct
+from msgspec.json import Encoder
+
+from gputop.core.command import Change, wording
+from gputop.core.outcome import Result, Status
+from gputop.core.text import clean
+from gputop.machine.hold import Held
+from gputop.machine.private import open_private, state_directory
+
+_NAME: Final = "audit.jsonl"
+
+
+class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A line. ``by``: the user of gputop; ``sudo_user``: who called sudo; ``status`` is only in an outcome."""
+
+    time: str
+    event: str
+    id: str
+    by: str
+    sudo_user: str = ""
+    what: str
+    pid: int
+    start_ticks: int | None
+    owner: str = ""
+    command: str = ""
+    status: Status | None = None
+    detail: str = ""
+    before: str | None = None
+    after: str | None = None
+
+
+class Audit:
+    """Writes to ``audit.jsonl`` in a directory. Problems are kept until `end`, since they must not stop anything."""
+
+    def __init__(self, directory: str, by: str, sudo_user: str = "", *, clock: Callable[[], float] = time.time) -> None:
+        self._directory = directory
+        self._by = by
+        self._sudo_user = clean(sudo_user)
+        self._clock = clock
+        self._encoder = Encoder()
+        self._file: int | None = None
+        self._problem = ""
+        self._id = self._what = ""
+
+    def begin(self, change: Change) -> None:
+        """Begin with a change: the log is opened anew, so that it may be moved away in between."""
+        self._id, self._what = clean(change.id), wording(change)
+        self._problem = ""
+        try:
+            self._file = open_private(self._directory, _NAME)
+        except OSError as error:
+            self._complain(error)
+
+    def intend(self, held: Held) -> None:
+        """Write down what is about to be done, and to whom."""
+        self._write("intent", held.pid, held.target.start_ticks, held)
+
+    def conclude(self, result: Result, held: Held | None) -> None:
+        """Write down how it ended. Without ``held`` nothing was done."""
+        self._write("outcome", result.pid, result.start_ticks, held, result)
+
+    def end(self) -> str:
+        """Finish with the change; return in words why the log is not whole, nothing if it is."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+        return self._problem
+
+    def _write(
+        self, event: str, pid: int, start_ticks: int | None, held: Held | None, result: Result | None = None
+    ) -> None:
+        if self._file is None:
+            return
+        line = Line(
+            time=_iso(self._clock()),
+            event=event,
+            id=self._id,
+            by=self._by,
+            sudo_user=self._sudo_user,
+            what=self._what,
+            pid=pid,
+            start_ticks=start_ticks,
+            owner=held.user if held else "",
+            command=held.command if held else "",
+            status=result.status if result else None,
+            detail=result.detail if result else "",
+            before=result.before if result else None,
+            after=result.after if result else None,
+        )
+        raw = self._encoder.encode(line) + b"\n"
+        try:
+            if os.write(self._file, raw) < len(raw):
+                self._complain(OSError(None, "a line was cut short"))
+        except OSError as error:
+            self._complain(error)
+
+    def _complain(self, error: OSError) -> None:
+        self._problem = f"The audit log {self._directory}/{_NAME} is not complete: {error.strerror or error}."
+
+
+def audit_of_this_user(user: str, environment: Mapping[str, str]) -> Audit:
+    """Return the audit log of a user, in the state directory of XDG."""
+    return Audit(state_directory(environment), user, environment.get("SUDO_USER", ""))
+
+
+def _iso(seconds: float) -> str:
+    """Return 2027-01-15T08:00:00.000Z."""
+    milliseconds = int(seconds * 1000)
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(milliseconds // 1000)) + f".{milliseconds % 1000:03d}Z"

@@ -1,0 +1,80 @@
+"""What is asked of the kernel to change a process, and nothing else: the narrow border that a test stands in for."""
+
+import errno
+import os
+import signal
+from collections.abc import Iterable
+from typing import Any, Final
+
+_IO_CALLS: Final = {  # numbers of ioprio_set and ioprio_get; neither Python nor the C library has them
+    "x86_64": (251, 252),
+    "aarch64": (30, 31),
+    "riscv64": (30, 31),
+    "ppc64le": (273, 274),
+    "s390x": (282, 283),
+}
+_WHO_THREAD: Final = 1  # IOPRIO_WHO_PROCESS, which means a thread, as in setpriority
+
+
+class Kernel:
+    """The kernel of this machine. All raise OSError."""
+
+    def open(self, pid: int) -> int:
+        """Return a descriptor of the process that has this pid now; ENOSYS where there are none (before Linux 5.3)."""
+        if not hasattr(os, "pidfd_open"):
+            raise OSError(errno.ENOSYS, "this Python was built without pidfds")
+        return os.pidfd_open(pid)
+
+    def close(self, descriptor: int) -> None:
+        """Let the process go."""
+        os.close(descriptor)
+
+    def send(self, descriptor: int, number: int) -> None:
+        """Send a signal to the process behind a descriptor, whoever has its pid by now."""
+        signal.pidfd_send_signal(descriptor, number)
+
+    def kill(self, pid: int, number: int) -> None:
+        """Send a signal to whatever has this pid."""
+        os.kill(pid, number)
+
+    def nice(self, tid: int) -> int:
+        """Return the nice value of a thread."""
+        return os.getpriority(os.PRIO_PROCESS, tid)
+
+    def set_nice(self, tid: int, nice: int) -> None:
+        """Set the nice value of a thread. PRIO_PROCESS means a thread on Linux, not a process."""
+        os.setpriority(os.PRIO_PROCESS, tid, nice)
+
+    def cpus(self, tid: int) -> tuple[int, ...]:
+        """Return the CPUs that a thread may run on."""
+        return tuple(os.sched_getaffinity(tid))
+
+    def set_cpus(self, tid: int, cpus: Iterable[int]) -> None:
+        """Set them. The kernel takes away those that the cpuset of the thread lacks; EINVAL if none is left."""
+        os.sched_setaffinity(tid, cpus)
+
+    def io_priority(self, tid: int) -> int:
+        """Return the I/O priority of a thread: its class from bit 13 on, its level in the lowest three."""
+        return _call(_IO_CALLS[_machine()][1], _WHO_THREAD, tid)
+
+    def set_io_priority(self, tid: int, priority: int) -> None:
+        """Set it."""
+        _call(_IO_CALLS[_machine()][0], _WHO_THREAD, tid, priority)
+
+
+def _machine() -> str:
+    machine = os.uname().machine
+    if machine not in _IO_CALLS:
+        raise OSError(errno.ENOSYS, f"the I/O calls of {machine} are not known to gputop")
+    return machine
+
+
+def _call(number: int, *arguments: int) -> int:
+    """Make a system call. Raises OSError."""
+    import ctypes  # noqa: PLC0415 - only where it is asked for
+
+    library: Any = ctypes.CDLL(None, use_errno=True)
+    answer: int = library.syscall(*(ctypes.c_long(each) for each in (number, *arguments)))
+    if answer < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return answer
