@@ -11,11 +11,11 @@ from gputop.core.command import Target
 from gputop.core.outcome import Status
 from gputop.core.sample import Presence
 from gputop.core.text import decode
-from gputop.machine.details import DetailsReader
 from gputop.machine.kernel import Kernel
 from gputop.machine.procfs import Proc
 from gputop.machine.reason import GONE
 from gputop.machine.stat import ProcessStat, parse_stat
+from gputop.machine.who import Who
 
 _KERNEL_THREAD: Final = 0x00200000  # PF_KTHREAD, in the field after nine others behind the name
 _FLAGS_AT: Final = 6
@@ -57,7 +57,7 @@ class Holder:
         self, proc: Proc, users: Callable[[int], str | None], kernel: Kernel, protected: frozenset[int]
     ) -> None:
         self._proc = proc
-        self._details = DetailsReader(proc, users)
+        self._who = Who(proc, users)
         self._kernel = kernel
         self._protected = protected
 
@@ -73,9 +73,9 @@ class Holder:
         self.refuse_dead(stat)
         descriptor = self._open(target.pid)
         try:
-            details = self._details.read(target.pid, stat.name)
+            user, command = self._who.user(target.pid), self._who.command(target.pid, stat.name)
             stat = self.confirm(target)
-            yield Held(target, descriptor, stat, details.user or "somebody", details.command)
+            yield Held(target, descriptor, stat, user, command)
         finally:
             if descriptor is not None:
                 self._kernel.close(descriptor)
