@@ -28,10 +28,10 @@ class FrameDiff:
         """Take the terminal for unknown: what comes next is written in full."""
         self._lines.clear()
 
-    def reduced(self, update: RenderableType | None) -> RenderableType | None:
+    def reduced(self, update: RenderableType | CompositorUpdate | None) -> RenderableType | CompositorUpdate | None:
         """Return an update that writes the same screen with less. Any other than of changed lines is left alone."""
         if isinstance(update, ChopsUpdate) and isinstance(update.chops, list):
-            return _Reduced(update, self)  # type: ignore[return-value] # as in Textual: not drawn by rich
+            return _Reduced(update, self)
         if update is not None:
             self.forget()
         return update

@@ -6,12 +6,13 @@ from rich.console import RenderableType
 from textual.app import App
 from textual.screen import Screen
 
+from gputop.core.link import Down
 from gputop.ui import theme
 from gputop.ui.colourless import Colourless
 from gputop.ui.framediff import FrameDiff
 
 
-class TerminalApp(App[None]):
+class TerminalApp(App[Down]):
     """Has gputop's themes, no colours where none are wanted, and writes only what changed."""
 
     def __init__(self, wish: str, *, writes_changes_only: bool) -> None:
@@ -60,5 +61,7 @@ class TerminalApp(App[None]):
             if screen is not self._shown_screen:
                 self._shown_screen = screen
                 self._diff.forget()
-            renderable = self._diff.reduced(renderable)
-        super()._display(screen, renderable)
+            reduced = self._diff.reduced(renderable)
+            super()._display(screen, reduced)  # type: ignore[arg-type] # Textual too hands its own updates on here
+        else:
+            super()._display(screen, renderable)

@@ -3,7 +3,7 @@
 import pytest
 from examples import NOW, frame, gpu, process
 from msgspec.structs import replace
-from screen import MIDDLE, SMALL, WIDE, Stage, staged, text_of
+from stage import MIDDLE, SMALL, WIDE, Stage, staged, text_of
 
 from gputop.core.command import ReadNow, SetInterval
 from gputop.core.link import Down

@@ -3,7 +3,7 @@
 from itertools import product
 
 import pytest
-from screen import MIDDLE, SMALL, WIDE
+from stage import MIDDLE, SMALL, WIDE
 
 from gputop.ui.arrange import LEAST_ROWS, Kind, arrange, cards_height, column_width
 from gputop.ui.options import Density

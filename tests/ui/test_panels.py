@@ -7,7 +7,7 @@ import pytest
 from examples import GIB, NOW, frame, gpu
 from msgspec.structs import replace
 from rich.cells import cell_len
-from screen import MIDDLE, SMALL, WIDE, text_of
+from stage import MIDDLE, SMALL, WIDE, text_of
 
 from gputop.core.history import History
 from gputop.core.metric import Missing

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from examples import GIB, frame, process
 from rich.cells import cell_len
-from screen import SMALL, Stage, staged
+from stage import SMALL, Stage, staged
 from textual.events import MouseScrollDown
 
 from gputop.core.sample import Frame, HostProcess, Presence

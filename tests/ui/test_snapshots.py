@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from examples import GIB, NOW, frame, gpu, process
 from msgspec.structs import replace
-from screen import MIDDLE, SMALL, WIDE, FakeLink
+from stage import MIDDLE, SMALL, WIDE, FakeLink
 from textual.pilot import Pilot
 
 from gputop.core.link import Down, News
@@ -87,7 +87,7 @@ def looks(snap_compare: Compare) -> Callable[..., bool]:
         link = FakeLink()
         app = GputopApp(link, ViewOptions(**{"theme": "dark", "own_user": "ann", **options}), clock=lambda: 100.0)
 
-        async def play(pilot: Pilot[None]) -> None:
+        async def play(pilot: Pilot[Down]) -> None:
             await pilot.pause()
             for ago, early in zip(range(len(before), 0, -1), before, strict=True):
                 app.view.history.remember(replace(early, time_s=early.time_s - ago))

@@ -2,7 +2,7 @@
 
 import pytest
 from examples import frame
-from screen import staged
+from stage import staged
 
 from gputop.ui.theme import CONTRAST, DARK, INKS, LIGHT, MONOCHROME, SIXTEEN, THEME_NAMES, THEMES, chosen
 

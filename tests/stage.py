@@ -7,7 +7,7 @@ from typing import Any
 from textual.pilot import Pilot
 
 from gputop.core.command import Command
-from gputop.core.link import News
+from gputop.core.link import Down, News
 from gputop.ui.app import GputopApp
 from gputop.ui.line import Line
 from gputop.ui.options import ViewOptions
@@ -46,7 +46,7 @@ class Clock:
 class Stage:
     """A running screen and what a test does with it."""
 
-    def __init__(self, app: GputopApp, link: FakeLink, clock: Clock, pilot: Pilot[None]) -> None:
+    def __init__(self, app: GputopApp, link: FakeLink, clock: Clock, pilot: Pilot[Down]) -> None:
         self.app, self.link, self.clock, self.pilot = app, link, clock, pilot
 
     async def deliver(self, *news: News) -> None:
