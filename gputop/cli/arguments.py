@@ -53,6 +53,9 @@ def add_common(parser: argparse.ArgumentParser, *, is_inner: bool = True) -> Non
         help="time between readings (default 1)",
     )  # fmt: skip
     parser.add_argument(
+        "--read-only", action="store_true", default=absent or False, help="change nothing: no signals, no priorities"
+    )
+    parser.add_argument(
         "--demo", nargs="?", const="training", default=absent, metavar="BOX",
         help="a simulated box instead of this machine: training, h200, mig, workstation, dying",
     )  # fmt: skip
