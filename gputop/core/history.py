@@ -3,6 +3,7 @@
 from __future__ import annotations  # array[float] is not subscriptable before 3.12
 
 from array import array
+from collections import deque
 from collections.abc import Sequence
 from math import nan
 from typing import Any
@@ -55,9 +56,11 @@ class History:
         self._length = length
         self._series: dict[tuple[str, str], Series] = {}
         self._none = Series(length)
+        self._times: deque[float] = deque(maxlen=length)
 
     def remember(self, sample: Sample) -> None:
         """Add a sample. A GPU that it lacks gets a gap, so that all series end at the same instant."""
+        self._times.append(sample.time_s)
         present = {gpu.uuid: gpu for gpu in sample.gpus}
         for uuid in self.names() | present.keys():
             gpu = present.get(uuid)
@@ -78,6 +81,12 @@ class History:
     def series(self, name: str, key: str) -> Series:
         """Return the series of a GPU's metric by its key, empty if nothing was remembered."""
         return self._series.get((name, key), self._none)
+
+    def span_s(self, length: int, interval_s: float) -> float:
+        """Return the time that the last ``length`` samples span: that of the held ones, ``interval_s`` for the rest."""
+        held = min(length, len(self._times))
+        passed = self._times[-1] - self._times[-held] if held else 0.0
+        return passed + (length - max(held, 1)) * interval_s + (interval_s if length else 0.0)
 
     def names(self) -> set[str]:
         """Return the uuids of all GPUs that were ever seen."""
