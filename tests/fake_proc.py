@@ -45,6 +45,15 @@ class FakeProc:
             f"{pid}/cmdline": command,
         }
 
+    def tell(self, pid: int, *, cgroup: str | OSError = "0::/", environ: bytes | OSError = b"") -> None:
+        """Give a process a cgroup and an environment."""
+        self.files[f"{pid}/cgroup"] = cgroup if isinstance(cgroup, OSError) else f"{cgroup}\n".encode()
+        self.files[f"{pid}/environ"] = environ
+
+    def add_children(self, pid: int, *children: int) -> None:
+        """Let the first thread of a process have forked these."""
+        self.files[f"{pid}/task/{pid}/children"] = " ".join(map(str, (*children, ""))).encode()
+
     def add_threads(self, pid: int, ticks: Mapping[int, int]) -> None:
         """Give a process these threads, by tid the user time of each."""
         self.directories[f"{pid}/task"] = [str(tid) for tid in ticks]

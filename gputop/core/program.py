@@ -32,6 +32,17 @@ LAUNCHERS: Final = frozenset({"torchrun", "DeepSpeed", "Accelerate", "Horovod", 
 _SERVERS_OF_MANY: Final = frozenset({"Jupyter server", "desktop"})  # what they start has nothing in common
 
 
+_BORDERS: Final = frozenset(  # what starts and keeps processes that have nothing else in common
+    {
+        "init", "systemd", "sshd", "sshd:", "sshd-session", "sshd-session:", "login", "su", "sudo", "doas", "tmux",
+        "tmux:", "screen", "SCREEN", "slurmstepd", "slurmstepd:", "conmon", "crun", "runc", "docker-init", "tini",
+        "dumb-init", "catatonit", "dockerd", "containerd", "containerd-shim", "containerd-shim-runc-v2", "kubelet",
+        "cron", "crond", "CRON", "atd", "supervisord", "runsv", "s6-supervise", "lightdm", "gdm-session-worker",
+        "gnome-session-binary", "gnome-terminal-server", "konsole", "xterm", "code", "code-server", "node", "lxc-start",
+    }
+)  # fmt: skip
+
+
 class Program(Struct, frozen=True):
     """``name``: of the executable, without its directory. ``script``: script or module that an interpreter runs.
 
@@ -43,9 +54,12 @@ class Program(Struct, frozen=True):
     known: str | None = None
 
     @property
-    def is_shell(self) -> bool:
-        """Say whether it is a shell; without a ``script`` somebody sits in front of it."""
-        return self.name.lstrip("-") in _SHELLS
+    def is_border(self) -> bool:
+        """Say whether it and all above it has nothing to do with what it started: init, sshd, somebody's shell."""
+        name = self.name.lstrip("-")
+        if name in _SHELLS:
+            return self.script is None
+        return name in _BORDERS or self.known in _SERVERS_OF_MANY
 
     @property
     def leads(self) -> bool:
@@ -70,7 +84,7 @@ def program(arguments: Sequence[str]) -> Program:
     for prefix, known in _TITLES.items():
         if title.lower().startswith(prefix):
             return Program(name, None, known)
-    script = _script(arguments[1:], name) if name.startswith(_PYTHON) or name in _INTERPRETERS else None
+    script = _script(arguments[1:], name) if name.startswith(_PYTHON) or name.lstrip("-") in _INTERPRETERS else None
     return Program(name, script, _known(script or name) or _comfy(first, script))
 
 

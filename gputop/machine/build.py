@@ -19,12 +19,13 @@ def build(selection: Selection, interval_s: float, demo: str | None, *, is_once:
     if demo is not None:
         return _simulated(selection, interval_s, demo, limits)
     from gputop.machine.binding import Binding  # noqa: PLC0415 - 20 ms that a simulated box does not need
+    from gputop.machine.containers import ContainerFiles  # noqa: PLC0415 - nor this
 
     proc = RealProc()
     return MachineSource(
         Driver(Binding()),
         HostReader(proc, os.uname().nodename),
-        ProcessReader(proc, resolve_user),
+        ProcessReader(proc, resolve_user, names=ContainerFiles()),
         selection=selection,
         interval_s=interval_s,
         limits=limits,

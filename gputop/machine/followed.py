@@ -91,8 +91,9 @@ class Followed:
         """Take the details; the first ones are read again sooner, so that the processes take turns."""
         is_first = self._details is None
         self.details_due = now + (_DETAILS_EVERY_S // 2 + self.pid % 30 if is_first else _DETAILS_EVERY_S)
-        self._details = details
-        self._is_changed = True
+        if details != self._details:
+            self._details = details
+            self._is_changed = True
 
     def row(self, uses: tuple[GpuProcess, ...], units: Units) -> HostProcess:
         """Return the process as it is now: the row of the reading before where nothing has changed."""
@@ -105,6 +106,11 @@ class Followed:
         self._row = row
         self._is_changed = False
         return row
+
+    @property
+    def command(self) -> str:
+        """The command line, as far as it is known."""
+        return self._details.command if self._details else ""
 
     def _busiest(self) -> float | None:
         if self.stat is None or self.presence is not Presence.ALIVE:
@@ -132,6 +138,7 @@ class Followed:
             cpu_percent=self._cpu_percent,
             busiest_thread_percent=busiest,
             memory_bytes=stat.resident_pages * units.page_bytes,
+            owner=details.owner,
             missing=_reasons(units, details, self._cpu_percent, busiest),
             gpus=uses,
         )

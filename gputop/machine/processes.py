@@ -1,11 +1,13 @@
 """What /proc says of the processes that the driver lists: one read each, and more only where something is new."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from gputop.core.sample import GpuProcess, HostProcess, Presence
+from gputop.machine.containers import Names
 from gputop.machine.details import DetailsReader
+from gputop.machine.family import Family
 from gputop.machine.followed import Followed, Units
 from gputop.machine.procfs import Proc
 from gputop.machine.reason import GONE
@@ -19,9 +21,9 @@ _PROOF_EVERY_S: Final = 10.0
 
 
 class ProcessReader:
-    """Reads processes, and remembers those that the driver listed in the reading before; no others.
+    """Reads processes, and remembers those that the driver listed in the reading before and their relatives; no others.
 
-    ``users`` names the user of a uid; it is asked once for each.
+    ``users`` names the user of a uid; it is asked once for each. ``names`` knows those of containers.
     """
 
     def __init__(
@@ -29,12 +31,15 @@ class ProcessReader:
         proc: Proc,
         users: Callable[[int], str | None],
         *,
+        names: Names | None = None,
         clock_ticks: int = _CLOCK_TICKS,
         page_bytes: int = _PAGE_BYTES,
     ) -> None:
         self._proc = proc
         self._view = View(proc)
-        self._details = DetailsReader(proc, users)
+        self._details = DetailsReader(proc, users, names)
+        self._family = Family(proc)
+        self._relatives: set[int] = set()
         self._units = Units(clock_ticks, page_bytes)
         self._has_begun = False
         self._followed: dict[int, Followed] = {}
@@ -53,12 +58,26 @@ class ProcessReader:
         """
         self._begin()
         is_foreign = not is_translated and not self._view.is_initial
-        for pid in self._followed.keys() - uses.keys():
+        for pid in self._followed.keys() - uses.keys() - self._relatives:
             del self._followed[pid]
         held = [self._follow(pid, now, is_foreign) for pid in sorted(uses)]
+        self._read_threads(held, now)
+        return tuple([one.row(uses[one.pid], self._units) for one in held])
+
+    def relatives(self, processes: Iterable[HostProcess], now: float) -> tuple[HostProcess, ...]:
+        """Return ancestors and descendants of ``processes`` that use no GPU, by pid. Never raises.
+
+        To be called after `read` with what it returned, or some of it.
+        """
+        found = self._family.find(processes, lambda pid: self._follow(pid, now, is_foreign=False), now)
+        self._relatives = set(found)
+        held = [found[pid] for pid in sorted(found)]
+        self._read_threads(held, now)
+        return tuple([one.row((), self._units) for one in held])
+
+    def _read_threads(self, held: Iterable[Followed], now: float) -> None:
         watches = (one.watch for one in held if one.stat and one.stat.threads > 1 and one.presence is Presence.ALIVE)
         read_threads(self._proc, watches, now, self._units.clock_ticks)
-        return tuple([one.row(uses[one.pid], self._units) for one in held])
 
     def _follow(self, pid: int, now: float, is_foreign: bool) -> Followed:  # noqa: FBT001
         one = self._followed.get(pid)
@@ -81,7 +100,7 @@ class ProcessReader:
         else:
             one.judge(Presence.ALIVE)
         if now >= one.details_due and one.stat and one.presence is Presence.ALIVE:
-            one.describe(self._details.read(pid, one.stat.name), now)
+            one.describe(self._details.read(pid, one.stat.name, one.raw), now)
         return one
 
     def _advance(self, one: Followed, raw: bytes, now: float) -> None:

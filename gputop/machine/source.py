@@ -90,14 +90,17 @@ class MachineSource:
         for reading in readings:
             for pid, held in reading.uses.items():
                 uses[pid] = uses[pid] + held if pid in uses else held
-        processes = self._processes.read(uses, self._clock(), self._is_translated())  # a slow GPU makes no busy CPU
+        processes = self._selection.processes(
+            self._processes.read(uses, self._clock(), self._is_translated())  # a slow GPU makes no busy CPU
+        )
         return Sample(
             time_s=wall_s,
             interval_s=self.interval_s,
             driver=self._driver_info(),
             host=host,
             gpus=tuple(self._with_xids(reading.gpu) for reading in readings) + self._silent(),
-            processes=self._selection.processes(processes),
+            processes=processes,
+            relatives=self._processes.relatives(processes, self._clock()),
         )
 
     def _check_selection(self) -> None:

@@ -57,6 +57,15 @@ def parse_cpu_ticks(raw: bytes) -> int | None:
         return None
 
 
+def parse_terminal(raw: bytes) -> int:
+    """Return tty_nr of a process, 0 if it has no terminal or the line makes no sense."""
+    fields = raw[raw.rfind(b")") + 1 :].split(None, 5)
+    try:
+        return max(0, int(fields[4]))
+    except (IndexError, ValueError):
+        return 0
+
+
 def _state(field: bytes) -> str:
     if len(field) != 1 or not field.isalpha():
         raise ValueError(field)

@@ -22,6 +22,9 @@ class SimulatedProc:
         present = [process for process in plan.processes if not process.is_gone]
         parents = {process.pid: process.parent for process in present}
         self._processes = {str(p.pid): ProcessFiles(p, clock, _session(p, parents)) for p in present}
+        self._children = {
+            parent: "".join(f"{pid} " for pid, above in parents.items() if above == parent) for parent in parents
+        }  # all forked by their first thread
         self._host = HostFiles(plan, list(self._processes.values()), clock)
         self._viewer = plan.viewer
 
@@ -47,7 +50,7 @@ class SimulatedProc:
             case ["task"]:
                 return process.tids()
             case ["task", tid] if tid in process.tids():
-                return ["comm", "stat"]
+                return ["children", "comm", "stat"]
         raise _no_entry(path)
 
     def link(self, path: str) -> str:
@@ -72,6 +75,8 @@ class SimulatedProc:
             return self._host.read(path)
         parts = rest.split("/")
         self._need_right(process, parts)
+        if parts[0] == "task" and parts[2:] == ["children"]:
+            return self._children.get(int(pid), "") if parts[1] == pid else ""
         if parts[0] == "task" and len(parts) == 3:
             return process.read_task(parts[1], parts[2])
         return process.read(rest)

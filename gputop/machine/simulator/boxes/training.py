@@ -33,6 +33,7 @@ _PYTHON: Final = "/opt/llm/bin/python"
 _SCRIPT: Final = ("train.py", "--config", "configs/llama3_8b.toml", "--bf16", "--fsdp")
 _JOB: Final = "/system.slice/slurmstepd.scope/job_84213/step_0/user/task_0"
 _STARTED: Final = 9.3 * HOUR
+_RENDEZVOUS: Final = {"MASTER_ADDR": "dgx-07", "MASTER_PORT": "29500", "TORCHELASTIC_RUN_ID": "b41d7c0e"}
 
 
 def plan() -> BoxPlan:
@@ -73,11 +74,11 @@ def _environ() -> dict[str, str]:
 
 def _rank(rank: int) -> ProcessPlan:
     level = 76.0 if rank == _SHARED_WITH_EVALUATION else 96.0
-    ranks = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": 8, "LOCAL_WORLD_SIZE": 8, "MASTER_PORT": 29_500}
+    ranks = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": 8, "LOCAL_WORLD_SIZE": 8, "GROUP_RANK": 0}
     return ProcessPlan(
         pid=_rank_pid(rank), parent=_LAUNCHER, uid=ANN, age_s=_STARTED - 4, command=(_PYTHON, "-u", *_SCRIPT),
         name="python", cgroup=_JOB, memory=gib(13.6 + 0.5 * spread(rank)),
-        environ=_environ() | {key: str(value) for key, value in ranks.items()},
+        environ=_environ() | _RENDEZVOUS | {key: str(value) for key, value in ranks.items()},
         threads=(
             *threads(0.96, seed=rank, helpers=0.34),
             ThreadPlan(name="pt_autograd_0", cpu=Curve(0.21, noise(0.06, rank))),
@@ -97,7 +98,7 @@ def _worker(rank: int, number: int) -> ProcessPlan:
     seed = rank * _WORKERS + number
     return ProcessPlan(
         pid=48_640 + seed, parent=_rank_pid(rank), uid=ANN, age_s=_STARTED - 90, command=(_PYTHON, "-u", *_SCRIPT),
-        name="pt_data_worker", cgroup=_JOB, memory=gib(1.2 + 0.3 * spread(seed)), environ=_environ(),
+        name="pt_data_worker", cgroup=_JOB, memory=gib(1.2 + 0.3 * spread(seed)), environ=_environ() | _RENDEZVOUS,
         threads=threads(0.42 + 0.16 * spread(seed), seed=seed, idle=2), nice=5,
     )  # fmt: skip
 

@@ -1,0 +1,90 @@
+"""Finds the relatives of GPU processes: launchers above them, data loaders below, which hold no GPU themselves."""
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from gputop.core.program import arguments_of, program
+from gputop.core.sample import HostProcess, Presence
+from gputop.machine.followed import Followed
+from gputop.machine.procfs import Proc
+
+_DEEPEST: Final = 16
+_MOST: Final = 1024
+_CHILDREN_EVERY_S: Final = 5
+_OUTSIDE_S: Final = 60.0  # a pid may come to belong to another process
+
+Follow = Callable[[int], Followed]
+
+
+class Family:
+    """Remembers who was found to be outside, and the children of each; it asks for these every 5 s.
+
+    A child is seen if the first thread of its parent forked it: what others forked stands in a file for each thread.
+    """
+
+    def __init__(self, proc: Proc) -> None:
+        self._proc = proc
+        self._outside: dict[int, float] = {}  # by pid: until when that is believed
+        self._children: dict[int, tuple[float, tuple[int, ...]]] = {}  # by pid: when to ask again, and who they are
+        self._kinds: dict[str, tuple[bool, bool]] = {}  # by command line: is it a border, does it lead
+
+    def find(self, processes: Iterable[HostProcess], follow: Follow, now: float) -> dict[int, Followed]:
+        """Return the relatives by pid. ``follow`` reads a process."""
+        known = {p.pid: p.parent_pid for p in processes if p.presence is Presence.ALIVE and p.parent_pid is not None}
+        found: dict[int, Followed] = {}
+        for parent in set(known.values()):
+            self._climb(parent, known, found, follow, now)
+        parents = [*known, *(pid for pid, one in found.items() if self._kind(one.command)[1])]
+        self._descend(parents, known, found, follow, now)
+        self._children = {pid: held for pid, held in self._children.items() if pid in known or pid in found}
+        return found
+
+    def _climb(self, pid: int, known: dict[int, int], found: dict[int, Followed], follow: Follow, now: float) -> None:
+        for _ in range(_DEEPEST):
+            if pid <= 1 or pid in known or pid in found or now < self._outside.get(pid, 0.0):
+                return
+            one = follow(pid)
+            if one.stat is None or one.presence is not Presence.ALIVE or self._kind(one.command)[0]:
+                self._close(pid, now)
+                return
+            found[pid] = one
+            pid = one.stat.parent_pid
+
+    def _descend(
+        self, parents: list[int], known: dict[int, int], found: dict[int, Followed], follow: Follow, now: float
+    ) -> None:
+        for parent in parents:  # grows while it is walked
+            for pid in self._children_of(parent, now):
+                if pid in known or pid in found or len(found) >= _MOST:
+                    continue
+                one = follow(pid)
+                if one.stat and one.stat.parent_pid == parent and one.presence is Presence.ALIVE:
+                    found[pid] = one
+                    parents.append(pid)
+
+    def _children_of(self, pid: int, now: float) -> tuple[int, ...]:
+        due, held = self._children.get(pid, (0.0, None))
+        if held is None or now >= due:
+            held = self._read_children(pid)
+            first = due == 0.0  # the processes take turns
+            self._children[pid] = (now + _CHILDREN_EVERY_S - (pid % _CHILDREN_EVERY_S if first else 0), held)
+        return held
+
+    def _read_children(self, pid: int) -> tuple[int, ...]:
+        try:
+            return tuple(int(word) for word in self._proc.read(f"{pid}/task/{pid}/children").split())
+        except (OSError, ValueError):
+            return ()
+
+    def _close(self, pid: int, now: float) -> None:
+        if len(self._outside) >= _MOST * 4:
+            self._outside.clear()
+        self._outside[pid] = now + _OUTSIDE_S
+
+    def _kind(self, command: str) -> tuple[bool, bool]:
+        if command not in self._kinds:
+            if len(self._kinds) >= _MOST:
+                self._kinds.clear()
+            what = program(arguments_of(command))
+            self._kinds[command] = what.is_border, what.leads
+        return self._kinds[command]
