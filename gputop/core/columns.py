@@ -16,7 +16,7 @@ _VALUE: Final = itemgetter(0)
 _PLACE: Final = itemgetter(1, 2)
 
 
-class Row(Struct, frozen=True):
+class Row(Struct, frozen=True, gc=False):
     """A process on one GPU: a line of the table. ``time_s``: of the frame, for run times.
 
     ``gpu_total_bytes``: memory of the GPU, or of the GPU instance that the process is on.

@@ -11,7 +11,7 @@ _SHORT_ID: Final = 12
 _SHORT_UID: Final = 8
 
 
-class Container(Struct, frozen=True, kw_only=True):
+class Container(Struct, frozen=True, kw_only=True, gc=False):
     """A container. ``id``: None where the runtime has none, or where it cannot be seen from inside the container."""
 
     runtime: str
@@ -24,7 +24,7 @@ class Container(Struct, frozen=True, kw_only=True):
         return self.name or (self.id[:_SHORT_ID] if self.id else self.runtime)
 
 
-class Pod(Struct, frozen=True, kw_only=True):
+class Pod(Struct, frozen=True, kw_only=True, gc=False):
     """A Kubernetes pod. Its name is known where the kubelet's logs are, or from the process's environment."""
 
     uid: str
@@ -37,7 +37,7 @@ class Pod(Struct, frozen=True, kw_only=True):
         return self.name or self.uid[:_SHORT_UID]
 
 
-class SlurmStep(Struct, frozen=True, kw_only=True):
+class SlurmStep(Struct, frozen=True, kw_only=True, gc=False):
     """A job of Slurm and the step in it. Since Slurm 26.05 cgroups may tell the ``sluid`` instead of the number."""
 
     job: str | None = None
@@ -51,7 +51,7 @@ class SlurmStep(Struct, frozen=True, kw_only=True):
         return f"{job}.{self.step}" if self.step else job
 
 
-class Owner(Struct, frozen=True, kw_only=True):
+class Owner(Struct, frozen=True, kw_only=True, gc=False):
     """Whose a process is. A None without a reason in ``missing`` says that there is no such thing.
 
     ``unit``: of systemd, a service or a scope. ``session``: tmux, screen, ssh, or a login. ``terminal``: pts/3.

@@ -1,7 +1,8 @@
 """What the machine said at one instant: plain values, the very shape of the JSON that leaves gputop.
 
 Base units inside and outside: bytes, watts, °C, seconds, hertz, percent 0-100. A value that could not be read is None,
-and ``missing`` names its reason under the same key.
+and ``missing`` names its reason under the same key. What there are thousands of is not tracked by the garbage collector
+(``gc=False``): values hold values, so there are no cycles to be found.
 """
 
 from enum import Enum
@@ -67,7 +68,7 @@ class Readings(Struct, frozen=True, kw_only=True):
         return self.missing.get(metric.key, Missing.NOT_YET)
 
 
-class ComputeInstance(Struct, frozen=True, kw_only=True):
+class ComputeInstance(Struct, frozen=True, kw_only=True, gc=False):
     """A compute instance: what CUDA_VISIBLE_DEVICES can name. ``uuid`` is that of its MIG device."""
 
     id: int
@@ -84,7 +85,7 @@ class GpuInstance(Readings, frozen=True, kw_only=True):
     compute_instances: tuple[ComputeInstance, ...] = ()
 
 
-class XidEvent(Struct, frozen=True, kw_only=True):
+class XidEvent(Struct, frozen=True, kw_only=True, gc=False):
     """An error that the driver reported while gputop ran. ``time_s``: seconds since the epoch."""
 
     time_s: float
@@ -108,7 +109,7 @@ class Gpu(Readings, frozen=True, kw_only=True):
     xids: tuple[XidEvent, ...] = ()
 
 
-class GpuProcess(Struct, frozen=True, kw_only=True):
+class GpuProcess(Struct, frozen=True, kw_only=True, gc=False):
     """A process on one GPU.
 
     ``type``: C compute, G graphics, C+G both, M a client of MPS. Utilizations are means over ``window_s`` seconds: the
@@ -132,14 +133,14 @@ class GpuProcess(Struct, frozen=True, kw_only=True):
     missing: Reasons = {}
 
 
-class ProcessId(Struct, frozen=True):
+class ProcessId(Struct, frozen=True, gc=False):
     """Pid and start time in clock ticks since boot: cannot be confused with the pid's next owner."""
 
     pid: int
     start_ticks: int | None
 
 
-class HostProcess(Struct, frozen=True, kw_only=True):
+class HostProcess(Struct, frozen=True, kw_only=True, gc=False):
     """What the host says of a process, and the GPUs it is on.
 
     ``cpu_percent``: of one core, so 8 busy threads are 800. ``started_s``: seconds since the epoch. ``memory_bytes``:
@@ -180,7 +181,7 @@ class JobKind(str, Enum):
     PROCESS = "process"
 
 
-class Job(Struct, frozen=True, kw_only=True):
+class Job(Struct, frozen=True, kw_only=True, gc=False):
     """Processes that work together, on two GPUs or as two processes on one, and those without a GPU among them.
 
     ``launcher``: the process that started the others and leads them, where there is one; it is the first of
