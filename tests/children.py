@@ -104,11 +104,17 @@ def start_ticks(pid: int) -> int:
 
 
 def control(
-    place: Path, proc: Proc | None = None, kernel: Kernel | None = None, *protected: int, own_user: str | None = "ann"
+    place: Path,
+    proc: Proc | None = None,
+    kernel: Kernel | None = None,
+    *protected: int,
+    own_user: str | None = "ann",
+    audit: Audit | None = None,
 ) -> Control:
+    """Return a door whose audit log is in ``place``/state."""
     proc, kernel = proc or RealProc(), kernel or Kernel()
     holder = Holder(proc, resolve_user, kernel, frozenset(protected))
-    return Control(proc, kernel, holder, Audit(str(place / "state"), "ann"), own_user)
+    return Control(proc, kernel, holder, audit or Audit(str(place / "state"), "ann"), own_user)
 
 
 def only(outcome: Outcome) -> Result:

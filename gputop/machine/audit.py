@@ -39,11 +39,20 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Audit:
     """Writes to ``audit.jsonl`` in a directory. Problems are kept until `end`, since they must not stop anything."""
 
-    def __init__(self, directory: str, by: str, sudo_user: str = "", *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        directory: str,
+        by: str,
+        sudo_user: str = "",
+        *,
+        clock: Callable[[], float] = time.time,
+        opener: Callable[[str, str], int] = open_private,
+    ) -> None:
         self._directory = directory
         self._by = by
         self._sudo_user = clean(sudo_user)
         self._clock = clock
+        self._opener = opener
         self._encoder = Encoder()
         self._file: int | None = None
         self._problem = ""
@@ -54,7 +63,7 @@ class Audit:
         self._id, self._what = clean(change.id), wording(change)
         self._problem = ""
         try:
-            self._file = open_private(self._directory, _NAME)
+            self._file = self._opener(self._directory, _NAME)
         except OSError as error:
             self._complain(error)
 
