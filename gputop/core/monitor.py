@@ -2,7 +2,9 @@
 
 from typing import Protocol
 
+from gputop.core.jobs import JobFinder
 from gputop.core.sample import Frame, Sample
+from gputop.core.totals import Totals
 
 
 class Source(Protocol):
@@ -21,12 +23,13 @@ class Monitor:
     def __init__(self, source: Source) -> None:
         self.source = source
         self._sequence = 0
+        self._jobs = JobFinder()
+        self._totals = Totals()
 
     def step(self) -> Frame:
         """Read once and return the frame."""
         sample = self.source.read()
         self._sequence += 1
-        return Frame(
-            sequence=self._sequence,
-            **{name: getattr(sample, name) for name in Sample.__struct_fields__},
-        )
+        known = {name: getattr(sample, name) for name in Sample.__struct_fields__}
+        known["processes"] = self._totals.add(sample)
+        return Frame(sequence=self._sequence, jobs=self._jobs.find(sample.processes, sample.relatives), **known)

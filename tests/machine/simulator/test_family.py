@@ -5,7 +5,8 @@ from collections import Counter
 import pytest
 from simulated import Time, box
 
-from gputop.core.sample import HostProcess, Sample
+from gputop.core.jobs import find_jobs
+from gputop.core.sample import HostProcess, JobKind, Sample
 from gputop.machine.host import HostReader
 from gputop.machine.nvml import Driver
 from gputop.machine.processes import ProcessReader
@@ -60,3 +61,26 @@ def test_no_process_is_its_own_relative_and_none_is_listed_twice(name: str) -> N
 
 def test_the_desktop_is_no_relative_of_its_programs() -> None:
     assert {process.command.split()[0] for process in sample("workstation").relatives} <= {"/usr/lib/firefox/firefox"}
+
+
+def test_the_training_is_one_job_of_slurm_led_by_torchrun_and_the_notebook_is_none() -> None:
+    held = sample("training")
+    (job,) = find_jobs(held.processes, held.relatives)
+    members = {one.pid for one in job.members}
+
+    assert (job.kind, job.label, job.launcher and job.launcher.pid) == (JobKind.SLURM, "84213.0", 48_211)
+    assert members == {48_211, *range(48_276, 48_284), *range(48_640, 48_672)}
+
+
+def test_the_clients_of_mps_are_a_job_that_nobody_leads_and_pods_of_one_process_are_none() -> None:
+    held = sample("mig")
+    (job,) = find_jobs(held.processes, held.relatives)
+
+    assert (job.label, job.launcher, [one.pid for one in job.members]) == ("5521.0", None, [18_020, 18_233, 18_234])
+
+
+@pytest.mark.parametrize("name", ["h200", "workstation"])
+def test_where_everybody_works_alone_there_are_no_jobs(name: str) -> None:
+    held = sample(name)
+
+    assert find_jobs(held.processes, held.relatives) == ()
