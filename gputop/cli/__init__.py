@@ -13,6 +13,8 @@ from gputop.cli.arguments import BAD_INPUT, OK, Parser, add_common
 COMMANDS: Final = {
     "snapshot": "print what is now, and end",
     "stream": "print a frame a line as JSON, until stopped",
+    "signal": "send a signal to processes on GPUs",
+    "renice": "change the nice value of processes on GPUs",
     "schema": "print the JSON Schema of a frame",
 }
 

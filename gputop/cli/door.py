@@ -1,22 +1,48 @@
 """Opens the door through which the machine is changed, or one that is shut, as the options say."""
 
 import argparse
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Iterable
+from typing import Protocol
 
-from gputop.core.command import Change
+from msgspec import Struct
+
+from gputop.core.command import Change, Target
 from gputop.core.outcome import Outcome, refused
 
-_READ_ONLY = "gputop runs with --read-only"
-_SIMULATED = "this box is simulated"
+
+class Door(Protocol):
+    """What carries changes out."""
+
+    def execute(self, change: Change) -> Outcome:
+        """Carry a change out. Never raises."""
+        ...
+
+    def living(self, targets: Iterable[Target]) -> tuple[Target, ...]:
+        """Return those that still run."""
+        ...
 
 
-def opened_door(options: argparse.Namespace, protected: frozenset[int]) -> Callable[[Change], Outcome]:
-    """Return what carries changes out. ``protected``: pids of gputop's own processes."""
+class Shut(Struct, frozen=True):
+    """A door that is shut, and how it would be open."""
+
+    detail: str
+    remedy: str
+
+    def execute(self, change: Change) -> Outcome:
+        """Refuse."""
+        return refused(change, self.detail, self.remedy)
+
+    def living(self, targets: Iterable[Target]) -> tuple[Target, ...]:
+        """Return all of them: nothing is done to any."""
+        return tuple(targets)
+
+
+def opened_door(options: argparse.Namespace, protected: frozenset[int]) -> Door:
+    """Return the door. ``protected``: pids of gputop's own processes."""
     if options.read_only:
-        return partial(refused, detail=_READ_ONLY, remedy="Start it without, to change anything.")
+        return Shut("gputop runs with --read-only", "Start it without, to change anything.")
     if options.demo is not None:
-        return partial(refused, detail=_SIMULATED, remedy="Start gputop without --demo, to change anything.")
+        return Shut("this box is simulated", "Start gputop without --demo, to change anything.")
     from gputop.machine.control import control_of_this_machine
 
-    return control_of_this_machine(protected).execute
+    return control_of_this_machine(protected)

@@ -25,7 +25,7 @@ def run(options: argparse.Namespace) -> int:
     door = None
     if options.control:
         protected = frozenset({os.getpid(), os.getppid()})
-        door = Door(opened_door(options, protected), lines, rhythm)
+        door = Door(opened_door(options, protected).execute, lines, rhythm)
         obey(sys.stdin.buffer, rhythm, door)
     gc.enable()
     gc.freeze()

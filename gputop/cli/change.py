@@ -1,0 +1,150 @@
+"""What commands that change processes have in common: whom they mean, the question, the exit status."""
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
+
+from msgspec import Struct
+
+from gputop.cli.arguments import BAD_INPUT, OK, add_common, fail, words
+from gputop.cli.door import Door, opened_door
+from gputop.cli.machine import monitored, opened
+from gputop.core.command import Change, wording
+from gputop.core.outcome import Outcome
+from gputop.core.sample import Frame, HostProcess
+
+SOME: Final = 1
+NONE: Final = 4
+_RATES_S: Final = 1.0  # between the two readings that a filter on rates needs
+
+
+class Person(Protocol):
+    """Whoever called: told, and asked where something is to be decided."""
+
+    def tell(self, lines: Sequence[str]) -> None:
+        """Print lines."""
+        ...
+
+    def agrees(self, question: str) -> bool:
+        """Ask, and say whether the answer is yes."""
+        ...
+
+
+class Meant(Struct, frozen=True):
+    """The processes that are meant, as they are now; ``lacking``: pids that were named, and are not there."""
+
+    processes: tuple[HostProcess, ...]
+    time_s: float
+    lacking: tuple[int, ...] = ()
+
+
+class Caller:
+    """The person at the terminal; ``is_sure``: --yes was given."""
+
+    def __init__(self, *, is_sure: bool) -> None:
+        self._is_sure = is_sure
+
+    def tell(self, lines: Sequence[str]) -> None:
+        """Print lines."""
+        print("\n".join(lines), flush=True)
+
+    def agrees(self, question: str) -> bool:
+        """Ask on stderr; anything but y and yes is no."""
+        if self._is_sure:
+            return True
+        print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def add_choice(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say whom and whether."""
+    parser.add_argument(
+        "--pid", action="append", type=_pids, metavar="PID", help="only these processes: 4711,4712 or --pid twice"
+    )
+    parser.add_argument("-n", "--dry-run", action="store_true", help="only list whom it would hit")
+    parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    add_common(parser)
+
+
+def carry_out(
+    options: argparse.Namespace,
+    make: Callable[[tuple[HostProcess, ...]], Change],
+    act: Callable[[Change, Door, Person], Outcome] | None = None,
+) -> int:
+    """List whom it hits, ask, do it, say how it ended; return the exit status.
+
+    ``make`` makes the change of the processes; ``act`` executes it where that is more than one step.
+    """
+    _check(options)
+    door = opened_door(options, frozenset({os.getpid()}))
+    caller = Caller(is_sure=options.yes)
+    meant = _meant(options)
+    return settle(make(meant.processes), meant, door, caller, act=act, is_dry=options.dry_run)
+
+
+def settle(
+    change: Change,
+    meant: Meant,
+    door: Door,
+    person: Person,
+    *,
+    act: Callable[[Change, Door, Person], Outcome] | None = None,
+    is_dry: bool = False,
+) -> int:
+    """Carry a change out on the processes that are meant; see `carry_out`."""
+    from gputop.report.change import ended, plan
+    from gputop.report.terminal import look
+
+    room, style = look(sys.stdout, os.environ)
+    person.tell(plan(wording(change), meant.processes, meant.time_s, room, style))
+    if meant.lacking:
+        person.tell([f"{pid}: not on these GPUs" for pid in meant.lacking])
+    if is_dry or not meant.processes:
+        return OK if meant.processes and not meant.lacking else NONE if not meant.processes else SOME
+    if not person.agrees("Do it?"):
+        person.tell(["Nothing was done."])
+        return NONE
+    outcome = act(change, door, person) if act else door.execute(change)
+    person.tell(list(ended(outcome, style)))
+    if outcome.none_worked:
+        return NONE
+    return OK if outcome.all_worked and not meant.lacking else SOME
+
+
+def choose(frame: Frame, pids: Sequence[int]) -> Meant:
+    """Return the processes of a frame, only those of these pids if there are any."""
+    kept = tuple(process for process in frame.processes if not pids or process.pid in pids)
+    present = {process.pid for process in kept}
+    return Meant(kept, frame.time_s, tuple(pid for pid in dict.fromkeys(pids) if pid not in present))
+
+
+def new_id() -> str:
+    """Return an id for a change."""
+    return f"{os.getpid()}-{time.time_ns()}"
+
+
+def _check(options: argparse.Namespace) -> None:
+    filters = [query for query in options.where or () if str(query)]
+    if not (filters or options.pid or options.user or options.gpu):
+        fail(BAD_INPUT, "whom? Name them with --where, --pid, --user or --gpu")
+    if not (options.yes or options.dry_run or (sys.stdin.isatty() and sys.stderr.isatty())):
+        fail(BAD_INPUT, "there is no terminal to ask on: add --yes to do it, --dry-run to see whom it would hit")
+
+
+def _meant(options: argparse.Namespace) -> Meant:
+    step = monitored(opened(options, is_once=True), options)
+    frame = step()
+    if options.where:
+        time.sleep(_RATES_S)
+        frame = step()
+    return choose(frame, [pid for group in options.pid or () for pid in group])
+
+
+def _pids(text: str) -> tuple[int, ...]:
+    found = words(text)
+    if not all(word.isdecimal() and int(word) > 0 for word in found):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a pid, nor several with commas")
+    return tuple(int(word) for word in found)

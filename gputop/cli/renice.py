@@ -1,0 +1,30 @@
+"""gputop renice: change the nice value of processes on GPUs."""
+
+import argparse
+
+from gputop.cli.change import add_choice, carry_out, new_id
+from gputop.core.aim import targets
+from gputop.core.command import Change, Renice
+from gputop.core.sample import HostProcess
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("nice", type=_nice, metavar="NICE", help="-20 (goes first) to 19 (last); of all threads")
+    add_choice(parser)
+    parser.epilog = "exit status: 0 all worked, 1 some, 2 bad input, 3 no driver, 4 none"
+
+
+def run(options: argparse.Namespace) -> int:
+    """List, ask, renice."""
+
+    def make(processes: tuple[HostProcess, ...]) -> Change:
+        return Renice(id=new_id(), nice=options.nice, targets=targets(processes))
+
+    return carry_out(options, make)
+
+
+def _nice(text: str) -> int:
+    if not text.removeprefix("-").isdecimal() or not -20 <= int(text) <= 19:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a nice value from -20 to 19")
+    return int(text)

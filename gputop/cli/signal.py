@@ -1,0 +1,42 @@
+"""gputop signal: send a signal to processes on GPUs."""
+
+import argparse
+import time
+
+from gputop.cli.arguments import seconds
+from gputop.cli.change import add_choice, carry_out, new_id
+from gputop.cli.escalate import Escalation
+from gputop.core.aim import targets
+from gputop.core.command import Change, SendSignal
+from gputop.core.sample import HostProcess
+from gputop.core.signals import signal_name
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("signal", type=_signal, metavar="SIGNAL", help="SIGTERM, TERM or 15")
+    parser.add_argument(
+        "--escalate", type=seconds(0), metavar="S",
+        help="wait so many seconds for them to end, then ask again and send SIGKILL to those that are left",
+    )  # fmt: skip
+    add_choice(parser)
+    parser.epilog = "exit status: 0 all worked, 1 some, 2 bad input, 3 no driver, 4 none"
+
+
+def run(options: argparse.Namespace) -> int:
+    """List, ask, send."""
+    act = None
+    if options.escalate is not None and not (options.read_only or options.demo):
+        act = Escalation(options.escalate, time.monotonic, time.sleep).run
+
+    def make(processes: tuple[HostProcess, ...]) -> Change:
+        return SendSignal(id=new_id(), signal=options.signal, targets=targets(processes))
+
+    return carry_out(options, make, act)
+
+
+def _signal(text: str) -> str:
+    try:
+        return signal_name(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None

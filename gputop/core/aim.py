@@ -1,0 +1,23 @@
+"""Whom a change is meant for, and in which order: those who lead stand before those who follow."""
+
+from collections.abc import Iterable
+
+from gputop.core.command import Target, target
+from gputop.core.sample import HostProcess
+
+
+def targets(processes: Iterable[HostProcess]) -> tuple[Target, ...]:
+    """Return processes as targets, parents before their children, else in the order given."""
+    held = tuple(processes)
+    parents = {process.pid: process.parent_pid for process in held}
+    return tuple(map(target, sorted(held, key=lambda process: _depth(process.pid, parents))))
+
+
+def _depth(pid: int, parents: dict[int, int | None]) -> int:
+    """Return how many of a process's ancestors are among those of ``parents``."""
+    seen: set[int] = set()
+    parent = parents.get(pid)
+    while parent is not None and parent in parents and parent not in seen:
+        seen.add(parent)
+        parent = parents[parent]
+    return len(seen)
