@@ -114,7 +114,9 @@ async def draw(picture: Picture) -> str:
         link, ViewOptions(theme=picture.theme, density=picture.density, own_user="ann"), clock=lambda: START
     )
     async with app.run_test(size=picture.size) as pilot:
-        for frame in held[:-1]:
+        link.receive(held[0])
+        await pilot.pause()
+        for frame in held[1:-1]:
             app.view.history.remember(frame)
         link.receive(held[-1])
         await pilot.pause()

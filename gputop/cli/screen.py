@@ -5,16 +5,19 @@ import gc
 import os
 import sys
 
+from msgspec.structs import replace
+
 from gputop.cli.arguments import BAD_INPUT, OK, selection
+from gputop.core.settings import Settings
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the screen's options."""
     parser.add_argument(
-        "--theme", choices=("auto", "dark", "light", "high-contrast", "monochrome", "16-colour"), default="auto",
+        "--theme", choices=("auto", "dark", "light", "high-contrast", "monochrome", "16-colour"),
         help="colours (default: as the terminal can)",
     )  # fmt: skip
-    parser.add_argument("--density", choices=("auto", "compact", "detailed"), default="auto", help="of the GPU panels")
+    parser.add_argument("--density", choices=("auto", "compact", "detailed"), help="of the GPU panels")
     parser.add_argument("--ascii", action="store_true", help="no signs beyond ASCII")
 
 
@@ -25,19 +28,29 @@ def run(options: argparse.Namespace) -> int:
 
         options.format, options.wait = "table", snapshot.FIRST_WAIT_S
         return snapshot.run(options)
+    from gputop.cli import settings_file
     from gputop.wire.client import Client, sampler_command
 
-    link = Client(sampler_command(_forwarded(options)))  # it reads while the screen is still importing
+    settings = with_options(settings_file.settled()[0], options)
+    link = Client(sampler_command(forwarded(options, settings)))  # it reads while the screen is still importing
     gc.enable()
+    from gputop.ui.actions import ACTIONS
     from gputop.ui.app import GputopApp
     from gputop.ui.options import Density, ViewOptions
 
+    problems = settings_file.settled(actions=[action.id for action in ACTIONS])[1]
+    for problem in problems:
+        print(f"gputop: {problem}", file=sys.stderr)
     view = ViewOptions(
-        theme=options.theme,
-        density=Density(options.density),
-        is_ascii=options.ascii or not _speaks_unicode(),
+        theme=settings.theme,
+        density=Density(settings.density),
+        is_ascii=settings.ascii or not _speaks_unicode(),
         own_user=os.environ.get("USER"),
+        settings=settings,
+        problems=problems,
     )
+    if not sys.stderr.isatty():
+        sys.__stderr__ = sys.__stdout__  # Textual draws there; `2>file` is to catch messages and not the screen
     down = GputopApp(link, view).run(mouse=True)
     if down is None:
         return OK
@@ -50,11 +63,23 @@ def _speaks_unicode() -> bool:
     return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8" and os.environ.get("TERM") != "linux"
 
 
-def _forwarded(options: argparse.Namespace) -> list[str]:
+def with_options(settings: Settings, options: argparse.Namespace) -> Settings:
+    """Return the settings with what the command line says put over them."""
+    return replace(
+        settings,
+        theme=options.theme or settings.theme,
+        density=options.density or settings.density,
+        interval_s=options.interval or settings.interval_s,
+        ascii=options.ascii or settings.ascii,
+        read_only=options.read_only or settings.read_only,
+    )
+
+
+def forwarded(options: argparse.Namespace, settings: Settings) -> list[str]:
     """Return the arguments that the sampler needs too."""
     wanted = selection(options)
     pairs = [("--gpu", ",".join(wanted.gpus)), ("--user", ",".join(wanted.users)), ("--demo", options.demo)]
     words = [word for name, value in pairs if value for word in (name, value)]
     words += [word for query in options.where or () for word in ("--where", str(query))]
-    flags = (("--only-compute", wanted.only_compute), ("--read-only", options.read_only))
-    return [*words, *(name for name, is_set in flags if is_set), "--interval", str(options.interval)]
+    flags = (("--only-compute", wanted.only_compute), ("--read-only", settings.read_only))
+    return [*words, *(name for name, is_set in flags if is_set), "--interval", str(settings.interval_s)]

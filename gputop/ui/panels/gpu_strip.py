@@ -59,7 +59,7 @@ def _instance(instance: GpuInstance, width: int) -> Spans:
     many = len(instance.compute_instances)
     profile = instance.profile + (f"×{many}" if many > 1 else "")
     sm = values.sm_active(instance, 4)
-    wide = width >= 42
+    wide = width >= 38
     room = max(3, min(20, width - 29 - 6 * wide))
     used, total = instance[MEMORY_USED], instance[MEMORY_TOTAL]
     spans: Spans = [(f"{instance.id:>2} ", "muted"), (fit(profile, 10), "text"), (" ", "text")]
