@@ -6,7 +6,9 @@ from typing import Final
 from gputop.core.columns import Column, Row
 from gputop.core.sample import Presence
 from gputop.core.units import NOTHING
-from gputop.ui.line import Line, Span, Spans, fit, fit_right
+from gputop.ui.entries import Entry
+from gputop.ui.line import Line, Span, Spans, ends, fit, fit_right, length
+from gputop.ui.search import has, highlighted
 
 _INKS: Final = {
     "gpu": "title", "pid": "text", "user": "text", "type": "muted", "gpu_memory": "memory", "sm": "utilization",
@@ -15,26 +17,47 @@ _INKS: Final = {
 }  # fmt: skip
 _QUIET: Final = {NOTHING, "0", "0B"}  # nothing to see: muted, so that what is busy stands out
 _NAMES: Final = {"gpu", "pid"}  # of which 0 is one like any other
+_SEARCHED: Final = {"pid", "user"}
 
 
-def row_line(row: Row, columns: Sequence[tuple[Column, int]], *, skip: int, is_own: bool, base: str) -> Line:
-    """Return a process's line. ``skip``: cells of the command scrolled off at the left."""
+def row_line(
+    entry: Entry, columns: Sequence[tuple[Column, int]], *, skip: int, is_own: bool, base: str, search: str = ""
+) -> Line:
+    """Return an entry's line. ``skip``: cells of the command scrolled off at the left; ``search``: what is marked."""
     spans: Spans = []
+    row, instead = entry.row, entry.instead
+    sought = search if search and has(entry, search) else ""
     held, held_ink = "", "text"  # neighbours of one ink are one span: fewer to paint
     for column, width in columns:
         if column.width == 0:
             spans.append((held, held_ink))
-            spans += _command(row, column, width, skip=skip, is_own=is_own)
+            spans += highlighted(_prefixed(entry, column, width, skip=skip, is_own=is_own), sought)
             held = ""
             continue
-        text = column.text(row)
+        text = instead[column.key] if column.key in instead else column.text(row)
         ink = _ink(column, text, is_own=is_own)
+        cell = (fit(text, width) if column.is_text else fit_right(text, width)) + " "
+        if sought and column.key in _SEARCHED:
+            spans += [(held, held_ink), *highlighted([(cell, ink)], sought)]
+            held = ""
+            continue
         if ink != held_ink:
             spans.append((held, held_ink))
             held, held_ink = "", ink
-        held += (fit(text, width) if column.is_text else fit_right(text, width)) + " "
+        held += cell
     spans.append((held, held_ink))
     return Line(tuple(spans), base)
+
+
+def title_line(width: int, grouping: str, words: str, counts: tuple[int, int]) -> Line:
+    """Return what is shown, where that is not simply every process: how they are put together, the filter, the rest."""
+    shown, hidden = counts
+    right: Spans = [(f" {shown} shown, {hidden} hidden ", "badge")] if words else []
+    left: Spans = [(" Processes" if grouping == "processes" else f" {grouping.capitalize()}", "accent")]
+    if words:
+        room = max(0, width - length(left) - length(right) - 3)
+        left += [("  ", "text"), (fit(words, min(room, length([(words, "")]))), "title")]
+    return Line(ends(left, right, width))
 
 
 def head_line(columns: Sequence[tuple[Column, int]], sort_key: str, mark: str, note: str) -> Line:
@@ -56,6 +79,14 @@ def _ink(column: Column, text: str, *, is_own: bool) -> str:
     if (text in _QUIET and column.key not in _NAMES) or (column.key == "user" and not is_own):
         return "muted"
     return _INKS.get(column.key, "text")
+
+
+def _prefixed(entry: Entry, column: Column, width: int, *, skip: int, is_own: bool) -> list[Span]:
+    prefix = [(fit(entry.prefix, min(len(entry.prefix), max(0, width - 1))), "muted")] if entry.prefix else []
+    room = max(1, width - length(prefix))
+    if entry.is_group:
+        return [*prefix, (fit(entry.row.process.command, room), "accent")]
+    return [*prefix, *_command(entry.row, column, room, skip=skip, is_own=is_own)]
 
 
 def _command(row: Row, column: Column, width: int, *, skip: int, is_own: bool) -> list[Span]:

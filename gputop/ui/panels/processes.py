@@ -1,18 +1,20 @@
-"""The process table: a window of its own onto the sorted rows; only what it shows is formatted."""
+"""The process table: a window of its own onto the sorted entries; only what it shows is formatted."""
 
 from collections.abc import Sequence
-from typing import Final, TypeAlias
+from typing import Final
 
 from textual import events
 
-from gputop.core.columns import COLUMN_BY_KEY, Column, Row, rows, sorted_rows, used_columns, visible_columns
+from gputop.core.columns import COLUMN_BY_KEY, Column, Row, rows, used_columns, visible_columns
 from gputop.core.sample import Frame
+from gputop.ui.entries import Entry, EntryKey, Grouping, Order, entries
 from gputop.ui.line import Line
-from gputop.ui.panels.process_rows import head_line, row_line
+from gputop.ui.narrowing import Narrowing
+from gputop.ui.panels.process_rows import head_line, row_line, title_line
+from gputop.ui.search import next_match
 from gputop.ui.view import View
 from gputop.ui.widgets.fastlines import FastLines
 
-RowKey: TypeAlias = tuple[int, int | None, str, int | None]
 _WHEEL: Final = 3
 _LEAST_COMMAND: Final = 16
 
@@ -24,25 +26,32 @@ class ProcessPanel(FastLines, can_focus=True):
         super().__init__(is_ascii=is_ascii)
         self._own_user = own_user
         self._view: View | None = None
-        self._rows: Sequence[Row] = ()
+        self._all: Sequence[Row] = ()
+        self._of: Frame | None = None
+        self._entries: Sequence[Entry] = ()
+        self._hidden = 0
+        self._folded: frozenset[EntryKey] = frozenset()
         self._columns: list[tuple[Column, int]] = []
         self._used: frozenset[str] = frozenset()
         self._top = 0
         self._skip = 0
-        self._cursor: RowKey | None = None
+        self._cursor: EntryKey | None = None
         self._cursor_at = 0
         self.sort_key = "gpu"
         self.is_reversed = False
+        self.narrowing = Narrowing()
+        self.grouping = Grouping.PROCESSES
+        self.search = ""
+        self.chosen: tuple[str, ...] = ()
 
     def show(self, view: View) -> None:
         """Draw the view; the cursor's process stays in the window if it was there."""
         was_visible = self._is_visible()
         self._view = view
-        found = rows(view.frame) if view.frame else []
-        if view.focus is not None:
-            found = [row for row in found if row.use.gpu_index == view.focus]
-        self._used = used_columns(found, self._used)
-        self._rows = sorted_rows(found, COLUMN_BY_KEY[self.sort_key], is_reversed=self.is_reversed)
+        if view.frame is not self._of:
+            self._of = view.frame
+            self._all = rows(view.frame) if view.frame else []
+        self._entries = self._found(view)
         self._find_cursor()
         if was_visible:
             self._bring_cursor()
@@ -51,9 +60,8 @@ class ProcessPanel(FastLines, can_focus=True):
     def sort_by(self, key: str, *, is_reversed: bool | None = None) -> None:
         """Sort by a column: numbers from above, texts and the GPU from below, unless told."""
         column = COLUMN_BY_KEY[key]
-        natural = not (column.is_text or key in {"gpu", "pid", "nice"})
         if is_reversed is None:
-            is_reversed = not self.is_reversed if key == self.sort_key else natural
+            is_reversed = not self.is_reversed if key == self.sort_key else natural(column)
         self.sort_key, self.is_reversed = key, is_reversed
         self._again()
 
@@ -65,9 +73,52 @@ class ProcessPanel(FastLines, can_focus=True):
         self.sort_key = ""
         self.sort_by(key)
 
+    def narrow(self, narrowing: Narrowing) -> None:
+        """Show only these."""
+        self.narrowing = narrowing
+        self._again()
+
+    def group(self, grouping: Grouping) -> None:
+        """Put the processes together in this way; the cursor stays on its process."""
+        held = self.selected
+        self.grouping = grouping
+        self._again()
+        if held is not None and self._cursor is not None:
+            self._go_to(held)
+
+    def fold(self, *, is_open: bool) -> bool:
+        """Fold or unfold what is under the cursor, or fold what it is part of; say whether there was anything."""
+        if self.grouping is Grouping.PROCESSES:
+            return False
+        entry = self.selected_entry
+        if entry is None:
+            return True
+        key = entry.key
+        if not is_open and not entry.is_open and entry.parent is not None:
+            key = self._cursor = entry.parent
+        self._folded = self._folded - {key} if is_open else self._folded | {key}
+        self._again()
+        return True
+
+    def choose_columns(self, keys: Sequence[str]) -> None:
+        """Show these columns, in this order; none: the usual ones."""
+        self.chosen = tuple(keys)
+        self._again()
+
+    def seek(self, text: str, start: int | None = None, step: int = 1) -> bool:
+        """Mark a text and go to the next entry that has it; say whether there is one."""
+        self.search = text
+        begin = self._cursor_at + step if start is None else start
+        at = next_match(self._entries, text, begin, step) if text and self._entries else None
+        if at is None:
+            self._paint()
+            return not text
+        self._set_cursor(at)
+        return True
+
     def move(self, step: int) -> None:
         """Move the cursor by so many rows; the first move sets it on the first row in the window."""
-        if self._rows:
+        if self._entries:
             self._set_cursor(self._top if self._cursor is None else self._cursor_at + step)
 
     def move_page(self, pages: int) -> None:
@@ -79,7 +130,7 @@ class ProcessPanel(FastLines, can_focus=True):
 
     def move_to_end(self, *, is_last: bool) -> None:
         """Go to the first or the last row."""
-        self._set_cursor(len(self._rows) - 1 if is_last else 0)
+        self._set_cursor(len(self._entries) - 1 if is_last else 0)
 
     def clear_cursor(self) -> bool:
         """Take the cursor away; say whether there was one."""
@@ -89,14 +140,46 @@ class ProcessPanel(FastLines, can_focus=True):
 
     def scroll_command(self, step: int) -> None:
         """Scroll the command lines sideways."""
-        longest = max((len(row.process.command) for row in self._rows), default=0)
+        longest = max((len(entry.row.process.command) for entry in self._entries), default=0)
         self._skip = max(0, min(self._skip + step, max(0, longest - _LEAST_COMMAND)))
         self._paint()
 
     @property
+    def selected_entry(self) -> Entry | None:
+        """The entry under the cursor."""
+        return self._entries[self._cursor_at] if self._cursor is not None and self._entries else None
+
+    @property
     def selected(self) -> Row | None:
-        """The row under the cursor."""
-        return self._rows[self._cursor_at] if self._cursor is not None and self._rows else None
+        """The row under the cursor, the first one of a group."""
+        entry = self.selected_entry
+        return None if entry is None else entry.rows[0] if entry.rows else entry.row
+
+    @property
+    def place(self) -> tuple[EntryKey | None, int, int]:
+        """Cursor and window: what a search that is given up goes back to."""
+        return self._cursor, self._cursor_at, self._top
+
+    @place.setter
+    def place(self, place: tuple[EntryKey | None, int, int]) -> None:
+        self._cursor, self._cursor_at, self._top = place
+        self._find_cursor()
+        self._paint()
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many rows are shown, and how many are hidden by a filter."""
+        return len(self._all) - self._hidden, self._hidden
+
+    @property
+    def all_rows(self) -> Sequence[Row]:
+        """All rows of the frame, hidden ones too."""
+        return self._all
+
+    @property
+    def shown_columns(self) -> Sequence[str]:
+        """Keys of the columns that have room."""
+        return [column.key for column, _ in self._columns]
 
     def on_resize(self) -> None:
         """Fit the new size."""
@@ -104,10 +187,11 @@ class ProcessPanel(FastLines, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """Sort by a clicked title, or select a clicked row."""
-        if event.y == 0:
+        y = event.y - self._heads
+        if y == -1:
             self._sort_at(event.x)
-        elif self._top + event.y - 1 < len(self._rows):
-            self._set_cursor(self._top + event.y - 1)
+        elif y >= 0 and self._top + y < len(self._entries):
+            self._set_cursor(self._top + y)
 
     def on_mouse_scroll_down(self) -> None:
         """Move the window down."""
@@ -118,8 +202,26 @@ class ProcessPanel(FastLines, can_focus=True):
         self._move_window(self._top - _WHEEL)
 
     @property
+    def _heads(self) -> int:
+        """Lines above the first row: the titles, and above them what is shown where that is not everything."""
+        return 2 if self.grouping is not Grouping.PROCESSES or self.narrowing.is_any else 1
+
+    @property
     def _shown(self) -> int:
-        return max(1, self.size.height - 1)
+        return max(1, self.size.height - self._heads)
+
+    def _found(self, view: View) -> Sequence[Entry]:
+        """Return what is shown; the filter is asked once for each row."""
+        found = self._all
+        if view.focus is not None:
+            found = [row for row in found if row.use.gpu_index == view.focus]
+        self._used = used_columns(found, self._used)
+        kept = self.narrowing.of(found)
+        self._hidden = len(found) - len(kept)
+        if view.frame is None:
+            return ()
+        order = Order(COLUMN_BY_KEY[self.sort_key], self.is_reversed)
+        return entries(view.frame, kept, self.grouping, order, self._folded)
 
     def _again(self) -> None:
         if self._view is not None:
@@ -132,17 +234,31 @@ class ProcessPanel(FastLines, can_focus=True):
         """Find the cursor's process again; where it is gone, its place is taken by the process that is there now."""
         if self._cursor is None:
             return
-        for at, row in enumerate(self._rows):
-            if row.key == self._cursor:
+        for at, entry in enumerate(self._entries):
+            if entry.key == self._cursor:
                 self._cursor_at = at
                 return
-        self._cursor_at = max(0, min(self._cursor_at, len(self._rows) - 1))
-        self._cursor = self._rows[self._cursor_at].key if self._rows else None
+        self._cursor_at = max(0, min(self._cursor_at, len(self._entries) - 1))
+        self._cursor = self._entries[self._cursor_at].key if self._entries else None
+
+    def _go_to(self, row: Row) -> None:
+        """Set the cursor on the line of a row, or of its process, or on what it is folded into."""
+        order = sorted(range(len(self._entries)), key=lambda at: (self._entries[at].is_group, at))
+        tests = (
+            lambda entry: entry.key == row.key,
+            lambda entry: not entry.is_group and entry.row.process.id == row.process.id,
+            lambda entry: any(one.process.id == row.process.id for one in entry.rows),
+        )
+        for test in tests:
+            for at in order:
+                if test(self._entries[at]):
+                    self._set_cursor(at)
+                    return
 
     def _set_cursor(self, at: int) -> None:
-        if self._rows:
-            self._cursor_at = max(0, min(at, len(self._rows) - 1))
-            self._cursor = self._rows[self._cursor_at].key
+        if self._entries:
+            self._cursor_at = max(0, min(at, len(self._entries) - 1))
+            self._cursor = self._entries[self._cursor_at].key
             self._bring_cursor()
             self._paint()
 
@@ -162,32 +278,36 @@ class ProcessPanel(FastLines, can_focus=True):
 
     def _paint(self) -> None:
         """Format the rows in the window."""
-        self._top = max(0, min(self._top, len(self._rows) - self._shown))
+        self._top = max(0, min(self._top, len(self._entries) - self._shown))
         self._columns = self._fitted()
-        shown = self._rows[self._top : self._top + self._shown]
+        shown = self._entries[self._top : self._top + self._shown]
         lines = [head_line(self._columns, self.sort_key, "▼" if self.is_reversed else "▲", self._note())]
-        lines += [self._line(row, at) for at, row in enumerate(shown, self._top)]
+        if self._heads == 2:
+            lines.insert(0, title_line(self.size.width, self.grouping.value, self.narrowing.words, self.counts))
+        lines += [self._line(entry, at) for at, entry in enumerate(shown, self._top)]
         if not shown and self._view is not None and self._view.frame is not None:
-            lines.append(Line((("  " + _absence(self._view.frame), "muted"),)))
+            why = "nothing matches; Esc shows all" if self._hidden else _absence(self._view.frame)
+            lines.append(Line((("  " + why, "muted"),)))
         self.draw(self._with_scrollbar(lines), is_grey=self._view.is_grey if self._view else False)
 
-    def _line(self, row: Row, at: int) -> Line:
+    def _line(self, entry: Entry, at: int) -> Line:
         base = "text"
         if self._cursor is not None and at == self._cursor_at:
             base = "cursor"
-        is_own = self._own_user is None or row.process.user == self._own_user
-        return row_line(row, self._columns, skip=self._skip, is_own=is_own, base=base)
+        is_own = self._own_user is None or entry.row.process.user == self._own_user
+        return row_line(entry, self._columns, skip=self._skip, is_own=is_own, base=base, search=self.search)
 
     def _fitted(self) -> list[tuple[Column, int]]:
         """Return the columns with their widths; the command takes the rest. One that was used once stays."""
         room = self.size.width - 1
-        columns = visible_columns(room, (), least_command=max(_LEAST_COMMAND, room // 4), used=self._used)
+        least, chosen = max(_LEAST_COMMAND, room // 4), self.chosen or None
+        columns = visible_columns(room, (), least_command=least, used=self._used, chosen=chosen)
         rest = room - sum(column.width + 1 for column in columns if column.width)
         return [(column, column.width or max(1, rest)) for column in columns]
 
     def _note(self) -> str:
         focus = self._view.focus if self._view else None
-        count, first = len(self._rows), self._top + 1
+        count, first = len(self._entries), self._top + 1
         only = "" if focus is None else f"GPU {focus}: "
         if count <= self._shown:
             return f" {only}{count} "
@@ -195,16 +315,21 @@ class ProcessPanel(FastLines, can_focus=True):
 
     def _with_scrollbar(self, lines: list[Line]) -> list[Line]:
         """Add a bar at the right end where there is more than the window shows."""
-        count, shown = len(self._rows), self._shown
+        count, shown, heads = len(self._entries), self._shown, self._heads
         if count <= shown:
             return lines
         size = max(1, shown * shown // count)
         start = (shown - size) * self._top // (count - shown)
-        for y in range(1, len(lines)):
-            is_thumb = start <= y - 1 < start + size
+        for y in range(heads, len(lines)):
+            is_thumb = start <= y - heads < start + size
             line = lines[y]
             lines[y] = Line((*line.spans, ("┃" if is_thumb else "│", "muted" if is_thumb else "faint")), line.base)
         return lines
+
+
+def natural(column: Column) -> bool:
+    """Say whether a column sorts from above by itself: numbers do, texts and the GPU do not."""
+    return not (column.is_text or column.key in {"gpu", "pid", "nice"})
 
 
 def _absence(frame: Frame) -> str:

@@ -1,0 +1,47 @@
+"""Processes below those that started them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+from gputop.core.sample import HostProcess
+
+
+class Node(Struct, frozen=True, gc=False):
+    """A process and what it started."""
+
+    process: HostProcess
+    children: Sequence["Node"] = ()
+
+    def all(self) -> list[HostProcess]:
+        """Return the process and all below it."""
+        return [self.process, *(one for child in self.children for one in child.all())]
+
+
+def branches(leaves: Iterable[HostProcess], everybody: Mapping[int, HostProcess]) -> list[Node]:
+    """Return the roots of a tree of these processes and of their ancestors, as far as ``everybody`` knows them."""
+    held: dict[int, HostProcess] = {}
+    for leaf in leaves:
+        one: HostProcess | None = leaf
+        while one is not None and one.pid not in held:
+            held[one.pid] = one
+            one = _parent(one, everybody)
+    children: dict[int, list[HostProcess]] = {}
+    roots: list[HostProcess] = []
+    for process in held.values():
+        parent = _parent(process, everybody)
+        (children.setdefault(parent.pid, []) if parent else roots).append(process)
+    return [_node(root, children) for root in roots]
+
+
+def _parent(process: HostProcess, everybody: Mapping[int, HostProcess]) -> HostProcess | None:
+    """Return who started a process; a parent is older, so that no reused pid closes a circle."""
+    parent = everybody.get(process.parent_pid or 0)
+    if parent is None or parent.pid == process.pid or process.start_ticks is None or parent.start_ticks is None:
+        return None
+    older = (parent.start_ticks, parent.pid) < (process.start_ticks, process.pid)
+    return parent if older or parent.start_ticks < process.start_ticks else None
+
+
+def _node(process: HostProcess, children: Mapping[int, Sequence[HostProcess]]) -> Node:
+    return Node(process, [_node(child, children) for child in children.get(process.pid, ())])
