@@ -102,6 +102,7 @@ def test_whom_it_hits_is_listed_before_the_question_and_then_hit(tmp_path: Path)
 
         assert held.line() == "SIGUSR1"
     assert status == 0
+    assert person.asked == ["SIGUSR1 for 1 process?"]
     assert person.heard[0] == "SIGUSR1: 1 process of ann, 10.0GiB of GPU memory"
     assert person.heard[2].split() == [str(held.pid), "ann", "1h00", "0", "10.0GiB", "python", "␛[2Jtrain.py"]
     assert person.heard[-2:] == [f"{held.pid}: done", "SIGUSR1: 1 done"]
@@ -162,6 +163,14 @@ def test_processes_are_chosen_by_pid_and_those_that_lack_are_named() -> None:
     assert [each.pid for each in found.processes] == [4712]
     assert found.lacking == (9,)
     assert len(choose(frame(2), []).processes) == 2
+
+
+def test_a_launcher_without_a_gpu_is_chosen_by_its_pid_alone() -> None:
+    shown = frame(2, relatives=(process(4000, gpus=()),))
+
+    assert [each.pid for each in choose(shown, [4000]).processes] == [4000]
+    assert choose(shown, [4000], is_filtered=True).lacking == (4000,)
+    assert 4000 not in [each.pid for each in choose(shown, []).processes]
 
 
 # --- escalation --------------------------------------------------------------------------------------------------
@@ -246,6 +255,25 @@ def test_a_dry_run_shows_whom_a_filter_means(command: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("answer", "said"), [(b"y\n", "SIGKILL: 1 refused"), (b"n\n", "Nothing was done."), (b"\n", "Nothing was done.")]
+)
+def test_on_a_terminal_it_asks_and_only_a_yes_is_one(answer: bytes, said: str) -> None:
+    keyboard, terminal = os.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "gputop", "signal", "KILL", "--demo", "--user", "bob"],
+        stdin=terminal, stdout=subprocess.PIPE, stderr=terminal, text=True,
+    ) as asking:  # fmt: skip
+        os.close(terminal)
+        os.write(keyboard, answer)
+        assert asking.stdout
+        printed = asking.stdout.read()
+    os.close(keyboard)
+
+    assert asking.returncode == 4
+    assert said in printed
+
+
+@pytest.mark.parametrize(
     ("option", "said"), [("--demo", "this box is simulated"), ("--read-only", "gputop runs with --read-only")]
 )
 def test_a_shut_door_refuses_and_says_how_to_open_it(option: str, said: str) -> None:
@@ -262,7 +290,7 @@ def test_pids_that_are_not_on_a_gpu_are_never_touched() -> None:
 
         assert held.process.poll() is None
     assert done.returncode == 4
-    assert f"{held.pid}: not on these GPUs" in done.stdout
+    assert f"{held.pid}: has nothing to do with these GPUs" in done.stdout
 
 
 @pytest.mark.parametrize(

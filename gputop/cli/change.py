@@ -95,16 +95,16 @@ def settle(
     is_dry: bool = False,
 ) -> int:
     """Carry a change out on the processes that are meant; see `carry_out`."""
-    from gputop.report.change import ended, plan
+    from gputop.report.change import counted, ended, plan
     from gputop.report.terminal import look
 
     room, style = look(sys.stdout, os.environ)
     person.tell(plan(wording(change), meant.processes, meant.time_s, room, style))
     if meant.lacking:
-        person.tell([f"{pid}: not on these GPUs" for pid in meant.lacking])
+        person.tell([f"{pid}: has nothing to do with these GPUs" for pid in meant.lacking])
     if is_dry or not meant.processes:
         return OK if meant.processes and not meant.lacking else NONE if not meant.processes else SOME
-    if not person.agrees("Do it?"):
+    if not person.agrees(f"{wording(change)} for {counted(len(meant.processes))}?"):
         person.tell(["Nothing was done."])
         return NONE
     outcome = act(change, door, person) if act else door.execute(change)
@@ -114,9 +114,14 @@ def settle(
     return OK if outcome.all_worked and not meant.lacking else SOME
 
 
-def choose(frame: Frame, pids: Sequence[int]) -> Meant:
-    """Return the processes of a frame, only those of these pids if there are any."""
-    kept = tuple(process for process in frame.processes if not pids or process.pid in pids)
+def choose(frame: Frame, pids: Sequence[int], *, is_filtered: bool = False) -> Meant:
+    """Return the processes of a frame, only those of these pids if there are any.
+
+    A pid may also be that of a launcher or helper without a GPU, unless a filter, which knows only processes on GPUs,
+    ``is_filtered`` them.
+    """
+    known = frame.processes if is_filtered or not pids else (*frame.processes, *frame.relatives)
+    kept = tuple(process for process in known if not pids or process.pid in pids)
     present = {process.pid for process in kept}
     return Meant(kept, frame.time_s, tuple(pid for pid in dict.fromkeys(pids) if pid not in present))
 
@@ -140,7 +145,8 @@ def _meant(options: argparse.Namespace) -> Meant:
     if options.where:
         time.sleep(_RATES_S)
         frame = step()
-    return choose(frame, [pid for group in options.pid or () for pid in group])
+    pids = [pid for group in options.pid or () for pid in group]
+    return choose(frame, pids, is_filtered=bool(options.where or options.user or options.gpu))
 
 
 def _pids(text: str) -> tuple[int, ...]:

@@ -32,12 +32,16 @@ def ended(outcome: Outcome, style: Style) -> Iterator[str]:
     yield clean(outcome.summary)
 
 
+def counted(count: int) -> str:
+    """Return ``1 process``, ``2 processes``."""
+    return f"{count} process{'' if count == 1 else 'es'}"
+
+
 def _head(what: str, processes: Sequence[HostProcess]) -> str:
-    count = len(processes)
     users = sorted({clean(process.user or NOTHING) for process in processes})
     held = bytes_text(sum(_memory(process) or 0 for process in processes))
     who = f" of {', '.join(users)}, {held} of GPU memory" if processes else ""
-    return f"{what}: {count} process{'' if count == 1 else 'es'}{who}"
+    return f"{what}: {counted(len(processes))}{who}"
 
 
 def _cells(process: HostProcess, time_s: float) -> tuple[Cell, ...]:
