@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -280,6 +281,25 @@ def test_it_is_said_when_a_signal_takes_effect_later(tmp_path: Path, state: str,
     result = only(control(tmp_path, proc, Mute()).execute(signal_to(Target(4711, 5000), name=name)))
 
     assert (result.status, result.detail) == (Status.DONE, said)
+
+
+def test_a_process_whose_memory_map_is_stuck_is_signalled_all_the_same(tmp_path: Path) -> None:
+    go_on = threading.Event()
+
+    class Stuck(FakeProc):
+        def read(self, path: str) -> bytes:
+            if path.endswith("/cmdline"):
+                go_on.wait()
+            return super().read(path)
+
+    proc, kernel = Stuck(), Mute()
+    proc.add(4711, name=b"train")
+    result = only(control(tmp_path, proc, kernel).execute(signal_to(Target(4711, 5000), name="SIGKILL")))
+    go_on.set()
+
+    assert result.status is Status.DONE
+    assert [number for _, _, number in kernel.sent] == [signal.SIGKILL]
+    assert '"command":"[train]"' in (tmp_path / "state/audit.jsonl").read_text()
 
 
 def test_targets_are_served_in_their_order_and_one_that_fails_stops_nothing(tmp_path: Path) -> None:
