@@ -16,6 +16,7 @@ COMMANDS: Final = {
     "signal": "send a signal to processes on GPUs",
     "renice": "change the nice value of processes on GPUs",
     "schema": "print the JSON Schema of a frame",
+    "config": "write, check or show the configuration file",
 }
 
 

@@ -11,6 +11,8 @@ from gputop.core.selection import Selection
 OK: Final = 0
 BAD_INPUT: Final = 2
 NO_DRIVER: Final = 3
+LEAST_INTERVAL_S: Final = 0.1
+USUAL_INTERVAL_S: Final = 1.0
 
 
 def fail(status: int, message: str) -> NoReturn:
@@ -49,7 +51,7 @@ def add_common(parser: argparse.ArgumentParser, *, is_inner: bool = True) -> Non
         "--only-compute", action="store_true", default=absent or False, help="leave out graphics processes"
     )
     parser.add_argument(
-        "--interval", type=seconds(0.1), default=absent if is_inner else 1.0, metavar="S",
+        "--interval", type=seconds(LEAST_INTERVAL_S), default=absent, metavar="S",
         help="time between readings (default 1)",
     )  # fmt: skip
     parser.add_argument(

@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Callable
 
-from gputop.cli.arguments import BAD_INPUT, NO_DRIVER, fail, selection
+from gputop.cli.arguments import BAD_INPUT, NO_DRIVER, USUAL_INTERVAL_S, fail, selection
 from gputop.core.monitor import Monitor
 from gputop.core.sample import Frame
 from gputop.machine.build import build
@@ -17,7 +17,7 @@ def opened(options: argparse.Namespace, *, is_once: bool) -> MachineSource:
     ``is_once``: somebody waits for one sample; slow GPUs get their time.
     """
     try:
-        source = build(selection(options), options.interval, options.demo, is_once=is_once)
+        source = build(selection(options), options.interval or USUAL_INTERVAL_S, options.demo, is_once=is_once)
         source.open()
     except NoDriverError as error:
         fail(NO_DRIVER, f"{error} To look around without a GPU: gputop --demo")

@@ -4,6 +4,8 @@ from enum import Enum
 
 from msgspec import Struct
 
+from gputop.core.settings import Settings
+
 
 class Density(str, Enum):
     """How much room a GPU takes: as fits, one line, or a card with plots."""
@@ -16,11 +18,15 @@ class Density(str, Enum):
 class ViewOptions(Struct, frozen=True, kw_only=True):
     """How the screen looks. ``theme`` "auto" follows the terminal; ``own_user``: whose processes are not dimmed.
 
-    ``writes_changes_only``: see `framediff`; off writes whole lines, as Textual does.
+    ``settings``: all that is settled, the options of the command line among it; ``problems``: lines about what could
+    not be used of the file and the environment. ``writes_changes_only``: see `framediff`; off writes whole lines, as
+    Textual does.
     """
 
     theme: str = "auto"
     is_ascii: bool = False
     density: Density = Density.AUTO
     own_user: str | None = None
+    settings: Settings = Settings()
+    problems: tuple[str, ...] = ()
     writes_changes_only: bool = True

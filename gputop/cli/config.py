@@ -1,0 +1,77 @@
+"""gputop config: the configuration file."""
+
+import argparse
+import os
+import sys
+from typing import Final
+
+from gputop.cli import settings_file
+from gputop.cli.arguments import BAD_INPUT, OK, fail
+from gputop.core.text import clean
+from gputop.core.toml_text import commented, effective
+
+_WHAT: Final = {
+    "path": "print where the file is, or would be",
+    "init": "write a file in which every setting is explained and commented out; never over another",
+    "check": "name what is wrong in it, with line and nearest right word; exit status 2 if there is anything",
+    "show": "print the settings that hold: the file's, and over them those of GPUTOP_… variables",
+}
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add what can be done."""
+    actions = parser.add_subparsers(metavar="WHAT", dest="what", required=True)
+    for name, about in _WHAT.items():
+        actions.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Do it."""
+    steps = {"path": _path, "init": _init, "check": _check, "show": _show}
+    return steps[options.what]()
+
+
+def _path() -> int:
+    print(settings_file.path())
+    return OK
+
+
+def _init() -> int:
+    file = settings_file.path()
+    try:
+        settings_file.create(file, commented())
+    except FileExistsError:
+        fail(BAD_INPUT, f"{clean(file)} is there already and was not changed. To see what holds: gputop config show")
+    except OSError as error:
+        fail(BAD_INPUT, f"{clean(file)} cannot be written: {error.strerror}")
+    print(f"wrote {clean(file)}")
+    return OK
+
+
+def _check() -> int:
+    file = settings_file.path()
+    if not os.path.exists(file):
+        print(f"{clean(file)}: there is no such file; the usual settings hold. To write one: gputop config init")
+        return OK
+    _, problems = settings_file.load(file, _actions())
+    for problem in problems:
+        print(f"{clean(file)}: {problem}", file=sys.stderr)
+    if problems:
+        return BAD_INPUT
+    print(f"{clean(file)}: all is well")
+    return OK
+
+
+def _show() -> int:
+    settings, problems = settings_file.settled(actions=_actions())
+    for problem in problems:
+        print(f"gputop: {problem}", file=sys.stderr)
+    print(effective(settings), end="")
+    return OK
+
+
+def _actions() -> tuple[str, ...]:
+    """Return the ids that [keys] may name."""
+    from gputop.ui.actions import ACTIONS
+
+    return tuple(action.id for action in ACTIONS)

@@ -1,0 +1,66 @@
+"""Settings as TOML: the commented file, single values, and changes to a file that leave the rest of it alone."""
+
+import json
+import re
+from textwrap import wrap
+from typing import Final
+
+from gputop.core.settings import KEYS, SETTINGS, Settings, Value
+
+_BARE: Final = re.compile(r"[\w-]+", re.ASCII)
+_PART: Final = re.compile(r"""[\w-]+|"[^"\\]*"|'[^']*'""", re.ASCII)
+_KEY: Final = re.compile(
+    r"""\s*((?:[\w-]+|"[^"\\]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"\\]*"|'[^']*'))*)\s*=""", re.ASCII
+)
+_TABLE: Final = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]\s*(?:#.*)?")
+_HEAD: Final = "# Settings of gputop. Options on the command line win over GPUTOP_… variables, those over this file."
+
+
+def value_text(value: Value) -> str:
+    """Return a value as TOML writes it."""
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(value_text, value)) + "]"
+    if isinstance(value, float) and value == int(value):
+        return str(int(value))
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def commented() -> str:
+    """Return a file in which every setting is explained and commented out."""
+    parts = [_HEAD, ""]
+    for setting in SETTINGS:
+        variable = f" Variable: {setting.variable}." if setting.variable else ""
+        parts += [f"# {line}" for line in wrap(setting.help + variable, 100)]
+        parts += [f"#{setting.key} = {value_text(setting.default)}", ""]
+    parts += ["# Keys in place of those of the keymap, by action; the help page and `gputop config show` name them."]
+    return "\n".join([*parts, f"[{KEYS}]", '#quit = ["q", "f10"]', ""])
+
+
+def effective(settings: Settings) -> str:
+    """Return all settings as a file."""
+    lines = [f"{setting.key} = {value_text(getattr(settings, setting.key))}" for setting in SETTINGS]
+    keys = [f"{key_text(action)} = {value_text(keys)}" for action, keys in settings.keys.items()]
+    return "\n".join([*lines, *(["", f"[{KEYS}]", *keys] if keys else []), ""])
+
+
+def lines_of(text: str) -> dict[str, int]:
+    """Return the number of the line, from 1, that each key of a file stands in; tables are joined with a dot."""
+    found: dict[str, int] = {}
+    table = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := _TABLE.fullmatch(line):
+            table = path_of(header[1])
+            found.setdefault(table, number)
+        elif key := _KEY.match(line):
+            found.setdefault(f"{table}.{path_of(key[1])}" if table else path_of(key[1]), number)
+    return found
+
+
+def path_of(key: str) -> str:
+    """Return a key as it is called here, for the text of a key of TOML: without quotation marks and blanks."""
+    return ".".join(part.strip("\"'") for part in _PART.findall(key))
+
+
+def key_text(name: str) -> str:
+    """Return a name as a key of TOML."""
+    return name if _BARE.fullmatch(name) else json.dumps(name, ensure_ascii=False)
