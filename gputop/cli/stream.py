@@ -7,8 +7,9 @@ import sys
 
 from gputop.cli.arguments import OK, add_common, whole
 from gputop.cli.door import opened_door
+from gputop.cli.lookout import opened_lookout
 from gputop.cli.machine import monitored, opened
-from gputop.wire.server import LAST_CHANGES_S, Door, Lines, Rhythm, obey, serve
+from gputop.wire.server import LAST_CHANGES_S, Door, Lines, Lookout, Rhythm, obey, serve
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
     if options.control:
         protected = frozenset({os.getpid(), os.getppid()})
         door = Door(opened_door(options, protected).execute, lines, rhythm)
-        obey(sys.stdin.buffer, rhythm, door)
+        obey(sys.stdin.buffer, rhythm, door, lookout=Lookout(opened_lookout(options), lines))
     gc.enable()
     gc.freeze()
     try:

@@ -42,6 +42,18 @@ class ReadNow(Struct, frozen=True, tag_field="command", tag="read_now"):
     """Take a sample at once."""
 
 
+class Inspect(Struct, frozen=True, kw_only=True, tag_field="command", tag="inspect"):
+    """Tell all of a process; answered by an `Inspection` of the same ``id``.
+
+    ``start_ticks``: None means whoever has the pid now. ``reveal``: with the values of secrets in its environment.
+    """
+
+    id: str
+    pid: int
+    start_ticks: int | None = None
+    reveal: bool = False
+
+
 class SendSignal(Struct, frozen=True, kw_only=True, tag_field="command", tag="send_signal"):
     """Send a signal, by its name (`core.signals`): numbers differ between machine types."""
 
@@ -77,7 +89,7 @@ class SetAffinity(Struct, frozen=True, kw_only=True, tag_field="command", tag="s
 
 
 Change: TypeAlias = SendSignal | Renice | SetIoClass | SetAffinity
-Command: TypeAlias = SetInterval | ReadNow | Change
+Command: TypeAlias = SetInterval | ReadNow | Inspect | Change
 
 
 def target(process: HostProcess) -> Target:

@@ -6,6 +6,7 @@ from typing import Protocol, TypeAlias
 from msgspec import Struct
 
 from gputop.core.command import Command
+from gputop.core.inspection import Inspection
 from gputop.core.outcome import Outcome
 from gputop.core.sample import Frame
 
@@ -21,7 +22,7 @@ class Down(Struct, frozen=True):
     status: int | None = None
 
 
-News: TypeAlias = Frame | Down | Outcome
+News: TypeAlias = Frame | Down | Outcome | Inspection
 
 
 class Link(Protocol):
@@ -35,7 +36,7 @@ class Link(Protocol):
         """Send a command. Never blocks and never raises.
 
         A change is answered by an `Outcome` in any case: if no sampler takes it, or the one that did dies before it
-        answers, by one that says so. Other commands are dropped with the sampler down.
+        answers, by one that says so. Other commands, questions among them, are dropped with the sampler down.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""Frames, commands and outcomes to lines of JSON and back.
+"""Frames, commands and answers to lines of JSON and back.
 
 Unknown fields are ignored; a newer schema is refused in words.
 """
@@ -10,6 +10,7 @@ from msgspec import DecodeError, Struct
 from msgspec.json import Decoder, Encoder
 
 from gputop.core.command import Command
+from gputop.core.inspection import Inspection
 from gputop.core.outcome import Outcome
 from gputop.core.sample import SCHEMA_VERSION, Frame
 
@@ -33,7 +34,7 @@ def _decoder(kind: Any) -> Decoder[Any]:  # noqa: ANN401 - a type, or a union of
     return Decoder(kind)
 
 
-def encode(value: Frame | Command | Outcome) -> bytes:
+def encode(value: Frame | Command | Outcome | Inspection) -> bytes:
     """Return one line, with its newline."""
     return _ENCODER.encode(value) + b"\n"
 
@@ -47,16 +48,16 @@ def frame(line: bytes) -> Frame | Problem:
     return _newer(read.schema_version) or read
 
 
-def answer(line: bytes) -> Frame | Outcome | Problem:
-    """Read a line of a sampler: a frame, or the outcome of a change. Readers that know only frames skip the latter."""
+def answer(line: bytes) -> Frame | Outcome | Inspection | Problem:
+    """Read a line of a sampler: a frame, or the answer to a command. Readers that know only frames skip the latter."""
     read = frame(line)
     if isinstance(read, Frame):
         return read
     try:
-        outcome: Outcome = _decoder(Outcome).decode(line)
+        other: Outcome | Inspection = _decoder(Outcome | Inspection).decode(line)
     except (DecodeError, UnicodeDecodeError):
         return read
-    return outcome
+    return other
 
 
 def command(line: bytes) -> Command | Problem:

@@ -1,4 +1,4 @@
-"""A sampler's own loop: a frame a line on stdout every interval, commands a line on stdin, outcomes between frames."""
+"""A sampler's own loop: a frame a line on stdout every interval, commands a line on stdin, answers between frames."""
 
 import os
 import sys
@@ -8,7 +8,8 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import BinaryIO, Final
 
-from gputop.core.command import Change, ReadNow, SetInterval
+from gputop.core.command import Change, Inspect, ReadNow, SetInterval
+from gputop.core.inspection import Inspection
 from gputop.core.monitor import Source
 from gputop.core.outcome import Outcome
 from gputop.core.sample import Frame
@@ -47,13 +48,13 @@ class Rhythm:
 
 
 class Lines:
-    """Where frames and outcomes go, from several threads: each is a line of its own."""
+    """Where frames and answers go, from several threads: each is a line of its own."""
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
         self._gate = threading.Lock()
 
-    def write(self, value: Frame | Outcome) -> None:
+    def write(self, value: Frame | Outcome | Inspection) -> None:
         """Write a line at once. Raises BrokenPipeError when nobody reads any more."""
         line = codec.encode(value)
         with self._gate:
@@ -102,7 +103,38 @@ class Door:
             self._rhythm.hurry()
 
 
-def obey(commands: BinaryIO, rhythm: Rhythm, door: Door, leave: Callable[[int], object] = os._exit) -> None:
+class Lookout:
+    """Answers questions about processes, one after the other, in a thread of its own.
+
+    A process that is stuck in the kernel may hold up whoever reads its memory map: that stops no frame and no change.
+    """
+
+    def __init__(self, inspect: Callable[[Inspect], Inspection], lines: Lines) -> None:
+        self._inspect = inspect
+        self._lines = lines
+        self._asked: SimpleQueue[Inspect] = SimpleQueue()
+        threading.Thread(target=self._run, name="lookout", daemon=True).start()
+
+    def ask(self, question: Inspect) -> None:
+        """Have a process looked at; what is found goes out as a line."""
+        self._asked.put(question)
+
+    def _run(self) -> None:
+        while True:
+            inspection = self._inspect(self._asked.get())
+            try:
+                self._lines.write(inspection)
+            except OSError:
+                return  # nobody reads any more
+
+
+def obey(
+    commands: BinaryIO,
+    rhythm: Rhythm,
+    door: Door,
+    leave: Callable[[int], object] = os._exit,
+    lookout: Lookout | None = None,
+) -> None:
     """Carry out commands in a thread of its own; end the process when their pipe closes.
 
     It ends soon: a thread that hangs in the driver must not keep a sampler alive that nobody listens to. Changes that
@@ -118,6 +150,9 @@ def obey(commands: BinaryIO, rhythm: Rhythm, door: Door, leave: Callable[[int], 
                     rhythm.hurry()
                 case codec.Problem(text=text):
                     print(f"gputop: {text}", file=sys.stderr, flush=True)  # noqa: T201 - the log of a sampler
+                case Inspect() as question:
+                    if lookout is not None:
+                        lookout.ask(question)
                 case change:
                     door.ask(change)
         door.close(LAST_CHANGES_S)

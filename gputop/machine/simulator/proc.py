@@ -7,6 +7,7 @@ from typing import Final
 
 from gputop.machine.simulator.clock import BoxClock
 from gputop.machine.simulator.hostfiles import HostFiles
+from gputop.machine.simulator.inner import directory, open_files
 from gputop.machine.simulator.plan import BoxPlan, ProcessPlan
 from gputop.machine.simulator.procfiles import ProcessFiles
 
@@ -47,6 +48,8 @@ class SimulatedProc:
         match parts[1:]:
             case []:
                 return process.names()
+            case ["fd"]:
+                return list(open_files(process.plan))
             case ["task"]:
                 return process.tids()
             case ["task", tid] if tid in process.tids():
@@ -64,6 +67,10 @@ class SimulatedProc:
         self._need_right(process, name.split("/"))
         if name == "exe" and process.plan.command:
             return process.plan.command[0]
+        if name == "cwd":
+            return directory(process.plan)
+        if name.startswith("fd/") and name[3:] in (files := open_files(process.plan)):
+            return files[name[3:]]
         if name == "ns/pid" and process.plan.inner_pid is None:
             return _INITIAL_NAMESPACE
         raise _no_entry(path)

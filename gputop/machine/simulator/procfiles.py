@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from gputop.machine.simulator import inner
 from gputop.machine.simulator.clock import BoxClock
 from gputop.machine.simulator.curve import ZERO, total
 from gputop.machine.simulator.plan import ProcessPlan, ThreadPlan
@@ -69,6 +70,15 @@ class ProcessFiles:
         resident = self._resident() // PAGE
         return f"{_MAPPED_BYTES // PAGE} {resident} {resident // 6} 1200 0 {resident * 2} 0\n"
 
+    def _limits(self) -> str:
+        return inner.LIMITS
+
+    def _maps(self) -> str:
+        return inner.maps(self.plan)
+
+    def _io(self) -> str:
+        return inner.transfers(self.plan, self._clock.now() - self._born_s)
+
     def _name(self) -> str:
         plain = self.plan.name or (self.plan.command[0].rpartition("/")[2] if self.plan.command else "")
         return plain[:_COMM_LENGTH]
@@ -130,6 +140,9 @@ _FILES: Final[dict[str, Callable[[ProcessFiles], str]]] = {
     "cmdline": ProcessFiles._cmdline,
     "comm": ProcessFiles._comm,
     "environ": ProcessFiles._environ,
+    "io": ProcessFiles._io,
+    "limits": ProcessFiles._limits,
+    "maps": ProcessFiles._maps,
     "stat": ProcessFiles._stat,
     "statm": ProcessFiles._statm,
     "status": ProcessFiles._status,

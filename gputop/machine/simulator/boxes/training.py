@@ -69,7 +69,10 @@ def _training_job() -> list[ProcessPlan]:
 
 
 def _environ() -> dict[str, str]:
-    return {"SLURM_JOB_ID": "84213", "SLURM_STEP_ID": "0", "VIRTUAL_ENV": "/opt/llm", "NCCL_DEBUG": "WARN"}
+    return {
+        "SLURM_JOB_ID": "84213", "SLURM_STEP_ID": "0", "VIRTUAL_ENV": "/opt/llm", "NCCL_DEBUG": "WARN",
+        "HF_HOME": "/scratch/hf", "WANDB_API_KEY": "0123456789-not-a-key", "WANDB_PROJECT": "llama3-8b",
+    }  # fmt: skip
 
 
 def _rank(rank: int) -> ProcessPlan:
