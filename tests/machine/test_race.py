@@ -46,7 +46,7 @@ def test_10_000_requests_among_processes_that_come_and_go_hit_none_that_was_not_
         assert came["reused"] > 5
 
 
-def test_the_same_requests_hit_many_where_start_times_are_not_compared(tmp_path: Path) -> None:
+def test_such_requests_hit_the_wrong_ones_where_start_times_are_not_compared(tmp_path: Path) -> None:
     if not has_own_pids():
         pytest.skip("pids are not used again soon enough without a PID namespace of our own")
 
