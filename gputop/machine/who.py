@@ -35,7 +35,7 @@ class Who:
         except (OSError, IndexError, ValueError):
             return "somebody"
         if uid not in self._names:
-            self._names[uid] = clean(self._in_time(lambda: self._users(uid)) or str(uid))
+            self._names[uid] = clean(self._in_time(lambda: self._users(uid) or "") or str(uid))
         return self._names[uid]
 
     def command(self, pid: int, name: bytes) -> str:
