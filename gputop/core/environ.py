@@ -18,6 +18,8 @@ _ALLOWED: Final = frozenset({
     "APPTAINER_CONTAINER", "SINGULARITY_CONTAINER", "KUBERNETES_SERVICE_HOST", "HOSTNAME",
 })  # fmt: skip
 _GROUPS: Final = ("NCCL_", "TORCH_NCCL_", "VLLM_")
+_ALLOWED_BYTES: Final = frozenset(name.encode() for name in _ALLOWED)
+_GROUPS_BYTES: Final = tuple(prefix.encode() for prefix in _GROUPS)
 _SECRET: Final = ("KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL")
 _LONGEST: Final = 512
 
@@ -31,9 +33,10 @@ def parse_environ(raw: bytes) -> dict[str, str]:
     found: dict[str, str] = {}
     for entry in raw.split(b"\0"):
         name, equals, value = entry.partition(b"=")
-        key = name.decode("ascii", "replace")
-        if equals and key not in found and is_allowed(key):
-            found[key] = decode(value[: _LONGEST * 4])[:_LONGEST]
+        if equals and (name in _ALLOWED_BYTES or name.startswith(_GROUPS_BYTES)):
+            key = name.decode("ascii", "replace")
+            if key not in found and is_allowed(key):
+                found[key] = decode(value[: _LONGEST * 4])[:_LONGEST]
     return found
 
 

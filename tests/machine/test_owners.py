@@ -1,6 +1,8 @@
 """Whose processes are, and who their relatives are, as /proc tells it."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -286,3 +288,32 @@ def test_a_kernel_without_lists_of_children_gives_the_launchers_all_the_same(mac
     machine.proc.files["80/task/80/children"] = b"what\n"
 
     assert machine.relatives(80, 81) == [70]
+
+
+# --- the real /proc ------------------------------------------------------------------------------------------------
+LAUNCHER = """
+import subprocess, sys
+worker = subprocess.Popen(["sleep", "60"])
+print(worker.pid, flush=True)
+sys.stdin.readline()
+worker.kill()
+worker.wait()
+"""
+
+
+@pytest.mark.skipif(
+    not os.path.exists(f"/proc/{os.getpid()}/task/{os.getpid()}/children"), reason="a kernel without lists of children"
+)
+def test_a_real_parent_and_its_real_child_find_each_other() -> None:
+    command = [sys.executable, "-c", LAUNCHER]
+    reader = ProcessReader(RealProc(), resolve_user)
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as launcher:
+        assert launcher.stdout
+        worker = int(launcher.stdout.readline())
+        above = {row.pid: row for row in reader.relatives(reader.read({worker: (USE,)}, 1.0), 1.0)}
+        below = {row.pid: row for row in reader.relatives(reader.read({launcher.pid: (USE,)}, 2.0), 2.0)}
+        launcher.communicate("\n")
+
+    assert above[launcher.pid].command.startswith(sys.executable)
+    assert below[worker].command == "sleep 60"
+    assert below[worker].parent_pid == launcher.pid

@@ -10,15 +10,25 @@ from jsonschema import Draft202012Validator
 
 from gputop.core.metric import Missing
 from gputop.core.metrics import CATALOGUE, EVENT_REASONS, FAN, MIG_MODE, POWER_AVERAGE, SERIAL
-from gputop.core.sample import DriverInfo, Frame, GpuInstance, GpuState, Presence, XidEvent
+from gputop.core.owner import Container, Owner, Pod, SlurmStep
+from gputop.core.sample import DriverInfo, Frame, GpuInstance, GpuState, Job, JobKind, Presence, XidEvent
 from gputop.report.schema import schema
 
 SCHEMA = schema()
 VALIDATOR = Draft202012Validator(SCHEMA)
 
+OWNER = Owner(
+    container=Container(runtime="crio", id="a" * 64), pod=Pod(uid="u", name="bert-0"), slurm=SlurmStep(job="7"), rank=0,
+    missing={"session": Missing.FORBIDDEN},
+)  # fmt: skip
 FRAMES = {
     "usual": frame(),
     "bare": frame(0, driver=DriverInfo()),
+    "owners and jobs": frame(
+        processes=(process(5, owner=OWNER),),
+        relatives=(process(6, gpus=()),),
+        jobs=(Job(key="pod:u", kind=JobKind.POD, label="bert-0", launcher=process(6).id, members=(process(5).id,)),),
+    ),
     "many kinds of values": frame(
         gpus=(
             gpu(
