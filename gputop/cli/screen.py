@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
         problems=problems,
     )
     if not sys.stderr.isatty():
-        sys.__stderr__ = sys.__stdout__  # Textual draws there; `2>file` is to catch messages and not the screen
+        sys.__stderr__ = sys.__stdout__  # type: ignore[misc] # Textual draws there; `2>file` is meant for messages
     down = GputopApp(link, view).run(mouse=True)
     if down is None:
         return OK
