@@ -1,0 +1,74 @@
+"""What single processes did in the last ten minutes: memory and SM of their GPUs, CPU. Bounded: 4 bytes a value."""
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Final
+
+from gputop.core.history import Series
+from gputop.core.sample import Frame, HostProcess, ProcessId
+
+STEP_S: Final = 2.0  # 300 values each of three series for 2,000 processes take 9 MB
+LENGTH: Final = 300
+_JITTER_S: Final = 0.2
+_GRACE: Final = 15  # values for which a process may be absent: the driver's lists flicker
+_MOST: Final = 4096
+
+
+class Track:
+    """The series of one process. ``memory``: bytes on all of its GPUs; ``sm``, ``cpu``: percent; sm is a mean of them.
+
+    Who holds a track keeps it: it only stops growing when the process is forgotten.
+    """
+
+    __slots__ = ("absent", "cpu", "memory", "sm")
+
+    def __init__(self) -> None:
+        self.memory, self.sm, self.cpu = Series(LENGTH), Series(LENGTH), Series(LENGTH)
+        self.absent = 0
+
+    def add(self, process: HostProcess | None) -> None:
+        """Add what a process does now; None is a gap."""
+        self.absent = 0 if process else self.absent + 1
+        uses = process.gpus if process else ()
+        held = [use.memory_bytes for use in uses if use.memory_bytes is not None]
+        busy = [use.sm_percent for use in uses if use.sm_percent is not None]
+        self.memory.add(sum(held) if held else None)
+        self.sm.add(sum(busy) / len(busy) if busy else None)
+        self.cpu.add(process.cpu_percent if process else None)
+
+
+class Tracks:
+    """The tracks of all processes on GPUs, and of the one that is looked at."""
+
+    def __init__(self) -> None:
+        self._tracks: dict[ProcessId, Track] = {}
+        self._times: deque[float] = deque(maxlen=LENGTH)
+        self._watched: ProcessId | None = None
+
+    def remember(self, frame: Frame) -> None:
+        """Add a frame, unless it comes sooner than a step after the one before."""
+        if self._times and 0 <= frame.time_s - self._times[-1] < STEP_S - _JITTER_S:
+            return
+        self._times.append(frame.time_s)
+        present = {process.id: process for process in self._followed(frame)}
+        for name in present.keys() - self._tracks.keys():
+            if len(self._tracks) < _MOST:
+                self._tracks[name] = Track()
+        for name, track in tuple(self._tracks.items()):
+            track.add(present.get(name))
+            if track.absent > _GRACE:
+                del self._tracks[name]
+
+    def track(self, process: ProcessId) -> Track:
+        """Return the track of a process, and follow it from now on if it is on no GPU."""
+        self._watched = process
+        return self._tracks.setdefault(process, Track())
+
+    def span_s(self, count: int) -> float:
+        """Return the time between the first and the last of the last ``count`` values."""
+        held = min(count, len(self._times))
+        return self._times[-1] - self._times[-held] if held else 0.0
+
+    def _followed(self, frame: Frame) -> Iterator[HostProcess]:
+        yield from frame.processes
+        yield from (process for process in frame.relatives if process.id == self._watched)
