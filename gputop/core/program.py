@@ -34,11 +34,14 @@ _SERVERS_OF_MANY: Final = frozenset({"Jupyter server", "desktop"})  # what they 
 
 _BORDERS: Final = frozenset(  # what starts and keeps processes that have nothing else in common
     {
-        "init", "systemd", "sshd", "sshd:", "sshd-session", "sshd-session:", "login", "su", "sudo", "doas", "tmux",
-        "tmux:", "screen", "SCREEN", "slurmstepd", "slurmstepd:", "conmon", "crun", "runc", "docker-init", "tini",
-        "dumb-init", "catatonit", "dockerd", "containerd", "containerd-shim", "containerd-shim-runc-v2", "kubelet",
-        "cron", "crond", "CRON", "atd", "supervisord", "runsv", "s6-supervise", "lightdm", "gdm-session-worker",
-        "gnome-session-binary", "gnome-terminal-server", "konsole", "xterm", "code", "code-server", "node", "lxc-start",
+        "init", "systemd", "sshd", "sshd:", "sshd-session", "sshd-session:", "mosh-server", "login", "su", "sudo",
+        "doas", "tmux", "tmux:", "screen", "SCREEN", "zellij", "dtach", "abduco",
+        "slurmd", "slurmstepd", "slurmstepd:", "pbs_mom", "sge_shepherd", "condor_starter",
+        "conmon", "crun", "runc", "docker-init", "tini", "dumb-init", "catatonit", "dockerd", "containerd",
+        "containerd-shim", "containerd-shim-runc-v2", "kubelet", "lxc-start",
+        "cron", "crond", "CRON", "atd", "supervisord", "runsv", "s6-supervise", "celery", "airflow",
+        "lightdm", "gdm-session-worker", "gnome-session-binary", "gnome-terminal-server", "konsole", "xterm", "kitty",
+        "alacritty", "code", "code-server", "node",
     }
 )  # fmt: skip
 
@@ -59,7 +62,7 @@ class Program(Struct, frozen=True):
         name = self.name.lstrip("-")
         if name in _SHELLS:
             return self.script is None
-        return name in _BORDERS or self.known in _SERVERS_OF_MANY
+        return not _BORDERS.isdisjoint((name, _base(self.script or ""))) or self.known in _SERVERS_OF_MANY
 
     @property
     def leads(self) -> bool:

@@ -30,11 +30,13 @@ class Family:
 
     def find(self, processes: Iterable[HostProcess], follow: Follow, now: float) -> dict[int, Followed]:
         """Return the relatives by pid. ``follow`` reads a process."""
-        known = {p.pid: p.parent_pid for p in processes if p.presence is Presence.ALIVE and p.parent_pid is not None}
+        alive = [p for p in processes if p.presence is Presence.ALIVE and p.parent_pid is not None]
+        known = {p.pid: p.parent_pid or 0 for p in alive}
         found: dict[int, Followed] = {}
         for parent in set(known.values()):
             self._climb(parent, known, found, follow, now)
-        parents = [*known, *(pid for pid, one in found.items() if self._kind(one.command)[1])]
+        parents = [p.pid for p in alive if not self._kind(p.command)[0]]  # a desktop has started everything
+        parents += [pid for pid, one in found.items() if self._kind(one.command)[1]]
         self._descend(parents, known, found, follow, now)
         self._children = {pid: held for pid, held in self._children.items() if pid in known or pid in found}
         return found
@@ -55,10 +57,14 @@ class Family:
     ) -> None:
         for parent in parents:  # grows while it is walked
             for pid in self._children_of(parent, now):
-                if pid in known or pid in found or len(found) >= _MOST:
+                if pid in known or pid in found or len(found) >= _MOST or now < self._outside.get(pid, 0.0):
                     continue
                 one = follow(pid)
-                if one.stat and one.stat.parent_pid == parent and one.presence is Presence.ALIVE:
+                if one.stat is None or one.stat.parent_pid != parent or one.presence is not Presence.ALIVE:
+                    continue
+                if self._kind(one.command)[0]:
+                    self._close(pid, now)
+                else:
                     found[pid] = one
                     parents.append(pid)
 

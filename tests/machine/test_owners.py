@@ -213,13 +213,34 @@ def test_a_script_of_a_shell_is_climbed_through(machine: Machine) -> None:
 
 @pytest.mark.parametrize(
     "command", [b"-bash", b"/bin/zsh\0-i", b"/usr/bin/containerd-shim-runc-v2\0-id\0x", b"slurmstepd: [7.0]",
-                b"python\0-m\0jupyterhub.singleuser", b"/usr/bin/gnome-shell", b"tmux\0new"],
+                b"python\0-m\0jupyterhub.singleuser", b"/usr/bin/gnome-shell", b"tmux\0new",
+                b"/usr/bin/python3\0/usr/bin/supervisord"],
 )  # fmt: skip
 def test_what_starts_everything_is_no_relative(machine: Machine, command: bytes) -> None:
     machine.proc.add(50, command=command)
     machine.proc.add(80, parent=50)
 
     assert machine.relatives(80) == []
+
+
+@pytest.mark.parametrize("command", [b"/usr/bin/gnome-shell", b"/usr/bin/kitty"])
+def test_what_a_desktop_or_a_terminal_on_a_gpu_started_is_no_relative(machine: Machine, command: bytes) -> None:
+    machine.proc.add(80, command=command)
+    machine.proc.add(90, parent=80)
+    machine.proc.add_children(80, 90)
+
+    assert machine.relatives(80) == []
+
+
+def test_a_shell_that_a_program_opened_is_no_relative_nor_what_runs_in_it(machine: Machine) -> None:
+    machine.proc.add(80, command=b"ghostty\0")
+    machine.proc.add(90, parent=80, command=b"-zsh\0")
+    machine.proc.add(91, parent=90)
+    machine.proc.add_children(80, 90)
+    machine.proc.add_children(90, 91)
+
+    assert [machine.relatives(80) for _ in range(3)] == [[], [], []]
+    assert "90/stat" not in machine.proc.reads
 
 
 def test_in_between_a_reading_costs_one_read_per_process(machine: Machine) -> None:
