@@ -1,6 +1,7 @@
 """Imports without ballast: start-up is a budget, and a snapshot is run by scripts all day.
 
-A module is imported while some that it would import, and does not need here, are replaced by stand-ins.
+A module is imported while some that it would import, and does not need here, are replaced by stand-ins. What is used
+after all, now and then, is `Later`: imported when its first name is asked for.
 """
 
 import os
@@ -8,6 +9,19 @@ import sys
 from importlib import import_module
 from types import ModuleType, SimpleNamespace
 from typing import Any, Final
+
+
+class Later(ModuleType):
+    """A module that is imported when it is used."""
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the module has
+        """Return a name of the real module."""
+        return getattr(import_module(self.__name__), name)
+
+
+def _capwords(words: str, separator: str) -> str:
+    return separator.join(word.capitalize() for word in words.split(separator))
+
 
 _STAND_INS: Final[dict[str, dict[str, Any]]] = {
     "argparse": {
@@ -18,9 +32,12 @@ _STAND_INS: Final[dict[str, dict[str, Any]]] = {
     "msgspec": {
         "typing_extensions": None,  # 10 ms where it is installed; typing has all that is asked for
         "platform": SimpleNamespace(system=lambda: os.uname().sysname),  # 3 ms for the one name that uuid asks for
+        "msgspec.inspect": Later("msgspec.inspect"),  # 2 ms with the next, for JSON Schema
+        "textwrap": Later("textwrap"),
     },
     "pynvml": {
         "ctypes.util": SimpleNamespace(find_library=None),  # 15 ms for what is used on Windows alone
+        "string": SimpleNamespace(capwords=_capwords),  # 1 ms for the one name that pynvml asks for
     },
 }
 

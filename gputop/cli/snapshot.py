@@ -9,7 +9,7 @@ from typing import Final
 from gputop.cli.arguments import OK, add_common, seconds
 from gputop.cli.machine import monitored, opened
 from gputop.core.sample import Frame
-from gputop.wire import codec
+from gputop.wire.encode import encode
 
 FIRST_WAIT_S: Final = 1.0
 
@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
         time.sleep(options.wait)
         frame = step()
     if options.format == "json":
-        sys.stdout.buffer.write(codec.encode(frame))
+        sys.stdout.buffer.write(encode(frame))
     else:
         sys.stdout.write(_text(frame, options.format))
     return OK

@@ -17,6 +17,7 @@ from gputop.core.outcome import Outcome, unanswered
 from gputop.core.sample import Frame
 from gputop.core.text import decode
 from gputop.wire import codec
+from gputop.wire.encode import encode
 
 _LASTING: Final = frozenset({2, 3})  # exit statuses that another try would not change: bad input, no driver
 _PAUSES_S: Final = (1.0, 2.0, 5.0, 10.0, 30.0)
@@ -54,7 +55,7 @@ class Client:
         if isinstance(command, Change):
             self._unanswered[command.id] = command
         with self._gate:
-            is_sent = self._write(codec.encode(command))
+            is_sent = self._write(encode(command))
         if not is_sent and isinstance(command, Change):
             self._answer_for(command, _NOT_TAKEN, "Try again when there are new frames.")
 

@@ -1,4 +1,4 @@
-"""Frames, commands and answers to lines of JSON and back.
+"""Lines of JSON to frames, commands and answers.
 
 Unknown fields are ignored; a newer schema is refused in words.
 """
@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from msgspec import DecodeError, Struct
-from msgspec.json import Decoder, Encoder
+from msgspec.json import Decoder
 
 from gputop.core.command import Command
 from gputop.core.inspection import Inspection
@@ -25,18 +25,10 @@ class _Version(Struct):
     schema_version: int = SCHEMA_VERSION
 
 
-_ENCODER = Encoder()
-
-
 @cache
 def _decoder(kind: Any) -> Decoder[Any]:  # noqa: ANN401 - a type, or a union of them
-    """Return the decoder of a type; made when first needed, as a snapshot only encodes."""
+    """Return the decoder of a type, made when first needed."""
     return Decoder(kind)
-
-
-def encode(value: Frame | Command | Outcome | Inspection) -> bytes:
-    """Return one line, with its newline."""
-    return _ENCODER.encode(value) + b"\n"
 
 
 def frame(line: bytes) -> Frame | Problem:

@@ -14,6 +14,7 @@ from gputop.core.monitor import Source
 from gputop.core.outcome import Outcome
 from gputop.core.sample import Frame
 from gputop.wire import codec
+from gputop.wire.encode import encode
 
 LEAST_INTERVAL_S: Final = 0.1
 LAST_CHANGES_S: Final = 5.0
@@ -56,7 +57,7 @@ class Lines:
 
     def write(self, value: Frame | Outcome | Inspection) -> None:
         """Write a line at once. Raises BrokenPipeError when nobody reads any more."""
-        line = codec.encode(value)
+        line = encode(value)
         with self._gate:
             self._out.write(line)
             self._out.flush()

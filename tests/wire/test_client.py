@@ -11,8 +11,8 @@ from gputop.core.command import SendSignal, SetInterval, Target
 from gputop.core.link import Down, News
 from gputop.core.outcome import Outcome, Status, refused
 from gputop.core.sample import Frame
-from gputop.wire import codec
 from gputop.wire.client import Client, sampler_command
+from gputop.wire.encode import encode
 
 PATIENCE_S = 30  # only ever waited for when a test fails
 TERM = SendSignal(id="1", signal="SIGTERM", targets=(Target(4711, 47110), Target(4712, 47120)))
@@ -21,7 +21,7 @@ TERM = SendSignal(id="1", signal="SIGTERM", targets=(Target(4711, 47110), Target
 @contextmanager
 def link(*script: str) -> Iterator[tuple[Client, SimpleQueue[News]]]:
     """Start a child that runs these lines of Python, with ``line`` as a frame to print."""
-    lines = ["import os, sys, time", f"line = {codec.encode(frame()).decode()!r}", *script]
+    lines = ["import os, sys, time", f"line = {encode(frame()).decode()!r}", *script]
     client = Client([sys.executable, "-c", "\n".join(lines)])
     news: SimpleQueue[News] = SimpleQueue()
     client.open(news.put)
@@ -90,7 +90,7 @@ def test_a_command_to_a_dead_sampler_is_dropped() -> None:
 
 
 def test_the_outcome_of_a_change_is_handed_on_and_no_other_follows() -> None:
-    answer = codec.encode(refused(TERM, "no")).decode()
+    answer = encode(refused(TERM, "no")).decode()
     script = ("sys.stdin.readline()", f"print({answer!r}, end='', flush=True)", "sys.exit(3)")
     with link(*script) as (client, news):
         client.send(TERM)

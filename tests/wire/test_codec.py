@@ -21,16 +21,17 @@ from gputop.core.metrics import EVENT_REASONS, FAN
 from gputop.core.outcome import Outcome, Result, Status
 from gputop.core.sample import GpuState, Presence
 from gputop.wire import codec
+from gputop.wire.encode import encode
 
 
 def test_a_frame_comes_back_as_it_was() -> None:
     sent = frame(gpus=3)
 
-    assert codec.frame(codec.encode(sent)) == sent
+    assert codec.frame(encode(sent)) == sent
 
 
 def test_a_missing_value_travels_as_null_with_its_reason() -> None:
-    line = codec.encode(frame((gpu(values={FAN: Missing.FORBIDDEN}),)))
+    line = encode(frame((gpu(values={FAN: Missing.FORBIDDEN}),)))
 
     assert b'"fan_percent":null' in line
     assert b'"missing":{"fan_percent":"forbidden"}' in line
@@ -38,7 +39,7 @@ def test_a_missing_value_travels_as_null_with_its_reason() -> None:
 
 def test_lists_states_and_reasons_keep_their_types() -> None:
     sent = frame((gpu(values={EVENT_REASONS: ("power cap",)}, state=GpuState.LOST),))
-    received = codec.frame(codec.encode(sent))
+    received = codec.frame(encode(sent))
 
     assert not isinstance(received, codec.Problem)
     assert received.gpus[0][EVENT_REASONS] == ("power cap",)
@@ -46,13 +47,13 @@ def test_lists_states_and_reasons_keep_their_types() -> None:
 
 
 def test_fields_that_are_newer_than_this_gputop_are_ignored() -> None:
-    line = codec.encode(frame()).replace(b'{"time_s"', b'{"from_the_future":[1],"time_s"')
+    line = encode(frame()).replace(b'{"time_s"', b'{"from_the_future":[1],"time_s"')
 
     assert codec.frame(line) == frame()
 
 
 def test_a_newer_schema_is_refused_in_words() -> None:
-    line = codec.encode(frame()).replace(b'"schema_version":1', b'"schema_version":999')
+    line = encode(frame()).replace(b'"schema_version":1', b'"schema_version":999')
     problem = codec.frame(line)
 
     assert isinstance(problem, codec.Problem)
@@ -94,19 +95,19 @@ OUTCOME = Outcome(
     ],
 )
 def test_a_command_comes_back_as_it_was(command: Command) -> None:
-    assert codec.command(codec.encode(command)) == command
+    assert codec.command(encode(command)) == command
 
 
 def test_an_outcome_comes_back_as_it_was() -> None:
-    assert codec.answer(codec.encode(OUTCOME)) == OUTCOME
+    assert codec.answer(encode(OUTCOME)) == OUTCOME
 
 
 def test_a_frame_among_outcomes_comes_back_as_it_was() -> None:
-    assert codec.answer(codec.encode(frame())) == frame()
+    assert codec.answer(encode(frame())) == frame()
 
 
 def test_a_reader_that_knows_only_frames_skips_outcomes_and_what_is_newer() -> None:
-    assert isinstance(codec.frame(codec.encode(OUTCOME)), codec.Problem)
+    assert isinstance(codec.frame(encode(OUTCOME)), codec.Problem)
     assert isinstance(codec.answer(b'{"answer":"from_the_future","id":"a"}'), codec.Problem)
 
 

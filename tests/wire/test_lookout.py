@@ -15,6 +15,7 @@ from gputop.core.outcome import Outcome, refused
 from gputop.core.sample import Frame
 from gputop.wire import codec
 from gputop.wire.client import Client
+from gputop.wire.encode import encode
 from gputop.wire.server import Door, Lines, Lookout, Rhythm, obey
 
 PATIENCE_S = 30  # only ever waited for when a test fails
@@ -53,19 +54,19 @@ class Answers(io.BytesIO):
 
 
 def test_a_question_comes_back_as_it_was() -> None:
-    assert codec.command(codec.encode(QUESTION)) == QUESTION
+    assert codec.command(encode(QUESTION)) == QUESTION
 
 
 def test_an_inspection_comes_back_as_it_was() -> None:
-    assert codec.answer(codec.encode(ANSWER)) == ANSWER
+    assert codec.answer(encode(ANSWER)) == ANSWER
 
 
 def test_an_inspection_is_no_frame() -> None:
-    assert isinstance(codec.frame(codec.encode(ANSWER)), codec.Problem)
+    assert isinstance(codec.frame(encode(ANSWER)), codec.Problem)
 
 
 def test_a_masked_secret_is_null_on_the_wire() -> None:
-    assert b'{"name":"HF_TOKEN","value":null,"is_secret":true}' in codec.encode(ANSWER)
+    assert b'{"name":"HF_TOKEN","value":null,"is_secret":true}' in encode(ANSWER)
 
 
 def test_a_question_is_answered_by_a_line() -> None:
@@ -73,7 +74,7 @@ def test_a_question_is_answered_by_a_line() -> None:
     rhythm, lines = Rhythm(Still()), Lines(out)
     left: SimpleQueue[int] = SimpleQueue()
     door = Door(lambda change: refused(change, "no"), lines, rhythm)
-    obey(io.BytesIO(codec.encode(QUESTION)), rhythm, door, left.put, Lookout(lambda _: ANSWER, lines))
+    obey(io.BytesIO(encode(QUESTION)), rhythm, door, left.put, Lookout(lambda _: ANSWER, lines))
 
     assert out.answers() == [ANSWER]
     assert left.get(timeout=PATIENCE_S) == 0
@@ -89,7 +90,7 @@ def test_a_process_that_cannot_be_read_holds_up_no_change() -> None:
     out = Answers(1)
     rhythm, lines = Rhythm(Still()), Lines(out)
     door = Door(lambda change: refused(change, "no"), lines, rhythm)
-    text = codec.encode(QUESTION) + codec.encode(TERM)
+    text = encode(QUESTION) + encode(TERM)
     obey(io.BytesIO(text), rhythm, door, lambda _: None, Lookout(stuck, lines))
     found = out.answers()
     go_on.set()
@@ -101,13 +102,13 @@ def test_a_sampler_without_a_lookout_goes_on() -> None:
     out = Answers(1)
     rhythm, lines = Rhythm(Still()), Lines(out)
     door = Door(lambda change: refused(change, "no"), lines, rhythm)
-    obey(io.BytesIO(codec.encode(QUESTION) + codec.encode(TERM)), rhythm, door, lambda _: None)
+    obey(io.BytesIO(encode(QUESTION) + encode(TERM)), rhythm, door, lambda _: None)
 
     assert out.answers() == [refused(TERM, "no")]
 
 
 def test_an_inspection_is_handed_on_by_the_link() -> None:
-    line = codec.encode(ANSWER).decode()
+    line = encode(ANSWER).decode()
     script = f"import sys; sys.stdin.readline(); print({line!r}, end='', flush=True); sys.stdin.read()"
     client = Client([sys.executable, "-c", script])
     news: SimpleQueue[News] = SimpleQueue()

@@ -15,6 +15,7 @@ from gputop.core.outcome import Outcome, refused
 from gputop.core.sample import Frame, Sample
 from gputop.core.totals import Totals
 from gputop.wire import codec
+from gputop.wire.encode import encode
 from gputop.wire.server import Door, Lines, Rhythm, obey, serve
 
 PATIENCE_S = 30  # only ever waited for when a test fails
@@ -90,7 +91,7 @@ def test_changes_are_carried_out_in_their_order_and_each_is_answered() -> None:
         done.append(change)
         return refused(change, "no")
 
-    obeyed(codec.encode(TERM) + b"nonsense\n" + codec.encode(NICE), execute, out)
+    obeyed(encode(TERM) + b"nonsense\n" + encode(NICE), execute, out)
     answers = [codec.answer(line) for line in out.getvalue().splitlines()]
 
     assert done == [TERM, NICE]
@@ -113,7 +114,7 @@ def test_what_was_asked_before_the_pipe_closed_is_done_before_the_sampler_leaves
     waiter = threading.Thread(target=wait)
     waiter.start()
 
-    assert obeyed(codec.encode(TERM), execute, out) == 0
+    assert obeyed(encode(TERM), execute, out) == 0
     assert codec.answer(out.getvalue()) == refused(TERM, "no")
     waiter.join()
 
@@ -150,7 +151,7 @@ def test_a_reader_that_is_gone_stops_no_change() -> None:
         done.append(change)
         return refused(change, "no")
 
-    obeyed(codec.encode(TERM) + codec.encode(NICE), execute, Closed())
+    obeyed(encode(TERM) + encode(NICE), execute, Closed())
 
     assert done == [TERM, NICE]
 
