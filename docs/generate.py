@@ -13,9 +13,16 @@ _BEGIN, _END = "<!-- keys: written by docs/generate.py -->\n", "<!-- end of keys
 
 
 def keys() -> str:
-    """Return the table of keys in Markdown."""
-    rows = [f"| {_code(keys_text(action))} | {action.label} | {action.help} |\n" for action in ACTIONS]
-    return "| keys | | |\n|---|---|---|\n" + "".join(rows)
+    """Return the table of keys in Markdown, a row for each group; the help page says more of each key."""
+    groups: dict[str, list[str]] = {}
+    for action in ACTIONS:
+        groups.setdefault(action.group, []).append(f"{_code(keys_text(action))} {_small(action.label)}")
+    rows = [f"| {group} | {' · '.join(parts)} |\n" for group, parts in groups.items()]
+    return "| | |\n|---|---|\n" + "".join(rows)
+
+
+def _small(label: str) -> str:
+    return label[0].lower() + label[1:] if label[1:2].islower() else label
 
 
 def filled(text: str) -> str:

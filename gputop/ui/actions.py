@@ -10,6 +10,7 @@ class Action(Struct, frozen=True, kw_only=True):
     """What a key does. ``run``: Textual's action of app or screen; ``{key}`` in it stands for the key that was pressed.
 
     ``footer``: a short label, where the footer shows it. ``in_palette``: whether it can be run by name.
+    ``changes_machine``: whether it is refused where gputop is read-only.
     """
 
     id: str
@@ -20,9 +21,12 @@ class Action(Struct, frozen=True, kw_only=True):
     group: str
     footer: str = ""
     in_palette: bool = True
+    changes_machine: bool = False
 
 
-GENERAL, VIEW, SORT, MOVE = "General", "What is shown", "Sort", "Move"
+GENERAL, FIND, VIEW, SORT, MOVE = "General", "Find", "What is shown", "Sort", "Move"
+ACT: Final = "Act on processes"
+READ_ONLY: Final = "read-only: gputop was started with --read-only"
 
 ACTIONS: Final = (
     Action(
@@ -34,9 +38,87 @@ ACTIONS: Final = (
         help="This page.",
     ),
     Action(
-        id="sort-chord", keys=("o",), run="screen.sort_chord", label="Sort by…", group=SORT, footer="Sort",
+        id="sort-chord", keys=("o",), run="screen.sort_chord", label="Sort by…", group=SORT,
         help="Then a letter: n GPU, p PID, u user, g GPU memory, s SM, b memory bandwidth, c CPU, m host memory, "
         "t time. A capital turns the order round.", in_palette=False,
+    ),
+    Action(
+        id="search", keys=("f3", "slash"), run="screen.search", label="Search", group=FIND, footer="Search",
+        help="Go to the next process with this text in command, user or pid. F3 again: to the next.",
+    ),
+    Action(
+        id="search-next", keys=("n",), run="screen.search_next(1)", label="Next match", group=FIND,
+        help="Of the last search.",
+    ),
+    Action(
+        id="search-before", keys=("alt+n", "shift+f3", "f15"), run="screen.search_next(-1)", label="Match before",
+        group=FIND, help="Of the last search.",
+    ),
+    Action(
+        id="filter", keys=("f4", "backslash", "f"), run="screen.filter", label="Filter", group=FIND, footer="Filter",
+        help="Show only what matches, as one types: user:ann gpu_mem>10GiB sm<5 cmd~vllm not type:G.",
+    ),
+    Action(
+        id="user", keys=("u",), run="screen.user", label="One user", group=FIND, help="Choose whose processes.",
+    ),
+    Action(
+        id="mine", keys=("H",), run="screen.mine", label="Only mine", group=FIND, help="Only your processes, or all.",
+    ),
+    Action(
+        id="tree", keys=("f5", "t"), run="screen.tree", label="Tree", group=VIEW, footer="Tree",
+        help="Processes below those that started them, or as a list. + and - unfold and fold.",
+    ),
+    Action(
+        id="view-next", keys=("v",), run="screen.view(1)", label="Next view", group=VIEW, footer="View",
+        help="Processes, tree, by job, by user, by container, by GPU: groups have sums.",
+    ),
+    Action(
+        id="view-before", keys=("V",), run="screen.view(-1)", label="View before", group=VIEW,
+        help="The same, backwards.",
+    ),
+    Action(
+        id="sort-menu", keys=("f6", "greater_than_sign", "less_than_sign"), run="screen.sort_menu",
+        label="Sort menu", group=SORT, footer="Sort", help="Choose the column.",
+    ),
+    Action(
+        id="signal", keys=("f9", "k"), run="screen.signal", label="Send a signal…", group=ACT, footer="Signal",
+        help="Choose from all signals, and see who gets it: the tagged ones, or the one under the cursor.",
+        changes_machine=True,
+    ),
+    Action(
+        id="kill", keys=("K",), run="screen.signal(1)", label="SIGKILL…", group=ACT,
+        help="Asks first; only y sends it.", changes_machine=True,
+    ),
+    Action(
+        id="tag", keys=("space",), run="screen.tag", label="Tag", group=ACT, footer="Tag",
+        help="Tag a process for what follows, and go on to the next.",
+    ),
+    Action(
+        id="tag-job", keys=("c",), run="screen.tag_job", label="Tag the job", group=ACT,
+        help="The launcher and all its workers; without a job, all that it started.",
+    ),
+    Action(
+        id="untag", keys=("U",), run="screen.untag", label="Untag all", group=ACT, help="So does Esc.",
+    ),
+    Action(
+        id="nice-down", keys=("f7", "right_square_bracket"), run="screen.nice(-1)", label="Raise the priority",
+        group=ACT, help="Nice value -1; needs root.", footer="Nice-", changes_machine=True,
+    ),
+    Action(
+        id="nice-up", keys=("f8", "left_square_bracket"), run="screen.nice(1)", label="Lower the priority",
+        group=ACT, help="Nice value +1.", footer="Nice+", changes_machine=True,
+    ),
+    Action(
+        id="renice", keys=("r",), run="screen.renice", label="Nice value…", group=ACT,
+        help="Asks for the value.", changes_machine=True,
+    ),
+    Action(
+        id="io-class", keys=("d",), run="screen.io_class", label="I/O class…", group=ACT,
+        help="How the kernel serves disks to a process (htop has i).", changes_machine=True,
+    ),
+    Action(
+        id="affinity", keys=("a",), run="screen.affinity", label="CPU affinity…", group=ACT,
+        help="On which CPUs a process may run.", changes_machine=True,
     ),
     Action(
         id="detail", keys=("i", "enter"), run="detail", label="GPU in detail", group=VIEW, footer="Detail",
@@ -56,7 +138,7 @@ ACTIONS: Final = (
     ),
     Action(
         id="slower", keys=("plus",), run="interval(1)", label="Longer interval", group=GENERAL,
-        help="Read less often: 0.25, 0.5, 1, 2, 5 or 10 s.", footer="Slower",
+        help="Read less often: 0.25 to 10 s. In tree and groups + and - unfold and fold.", footer="Slower",
     ),
     Action(
         id="faster", keys=("minus",), run="interval(-1)", label="Shorter interval", group=GENERAL,
@@ -76,7 +158,7 @@ ACTIONS: Final = (
     ),
     Action(
         id="back", keys=("escape",), run="step_back", label="Back", group=GENERAL,
-        help="One step back: chord, cursor, GPU. Never quits.", in_palette=False,
+        help="One step back: chord, cursor, search, filter, GPU. Never quits.", in_palette=False,
     ),
     Action(
         id="suspend", keys=("ctrl+z",), run="suspend_process", label="To the background", group=GENERAL,
@@ -113,11 +195,11 @@ ACTIONS: Final = (
         help="By GPU memory.",
     ),
     Action(
-        id="sort-before", keys=("comma", "less_than_sign"), run="screen.sort_beside(-1)",
+        id="sort-before", keys=("comma",), run="screen.sort_beside(-1)",
         label="Sort by the column before", group=SORT, help="Sort by the column to the left.",
     ),
     Action(
-        id="sort-next", keys=("full_stop", "greater_than_sign"), run="screen.sort_beside(1)",
+        id="sort-next", keys=("full_stop",), run="screen.sort_beside(1)",
         label="Sort by the next column", group=SORT, help="Sort by the column to the right.",
     ),
     Action(
@@ -170,7 +252,8 @@ _NAMES: Final = {
     "question_mark": "?", "plus": "+", "minus": "-", "colon": ":", "comma": ",", "full_stop": ".",
     "less_than_sign": "<", "greater_than_sign": ">", "circumflex_accent": "^", "dollar_sign": "$", "escape": "Esc",
     "enter": "Enter", "up": "↑", "down": "↓", "left": "←", "right": "→", "pageup": "PgUp", "pagedown": "PgDn",
-    "home": "Home", "end": "End",
+    "home": "Home", "end": "End", "space": "Space", "left_square_bracket": "[",
+    "right_square_bracket": "]", "slash": "/", "backslash": "\\",
 }  # fmt: skip
 
 
@@ -189,6 +272,8 @@ def key_name(key: str) -> str:
     """Return a key as it is printed on a keyboard."""
     if key.startswith("ctrl+"):
         return "Ctrl-" + key[5:].upper()
+    if key.startswith("shift+"):
+        return "Shift-" + key_name(key[6:])
     if key.startswith("alt+"):
         return "Alt-" + key[4:]
     return _NAMES.get(key) or (key.upper() if len(key) > 1 else key)

@@ -16,7 +16,7 @@ from gputop.core.link import Down, Link, News
 from gputop.core.outcome import Outcome
 from gputop.core.sample import Frame, Gpu, GpuState
 from gputop.ui.actions import ACTIONS, bindings
-from gputop.ui.messages import ChangeEnded, FrameArrived, LinkWentDown
+from gputop.ui.messages import ChangeEnded, ChangeWanted, FrameArrived, LinkWentDown
 from gputop.ui.options import Density, ViewOptions
 from gputop.ui.panels.gpus import GpuPanel
 from gputop.ui.plots import Plots
@@ -50,7 +50,7 @@ class GputopApp(TerminalApp):
         history = History(PLOTTED)
         plots = Plots(history, is_ascii=options.is_ascii)
         self.view = View(history=history, plots=plots, known=self._known, density=options.density)
-        self.main = MainScreen(options, self.view)
+        self.main = MainScreen(options, self.view, clock)
 
     def get_default_screen(self) -> Screen[None]:
         """Return the main screen."""
@@ -79,6 +79,7 @@ class GputopApp(TerminalApp):
         """Remember the frame; show it unless the picture is held."""
         frame = message.frame
         self._newest, self._heard_s = frame, self._clock()
+        self.main.heard(frame)
         self._known.update((gpu.uuid, gpu) for gpu in frame.gpus if gpu.state is GpuState.OK)
         self.view.history.remember(frame)
         self.view = replace(self.view, down=None, age_s=None, retry_s=None, interval_s=frame.interval_s)
@@ -92,14 +93,13 @@ class GputopApp(TerminalApp):
         self._show(down=message.down, retry_s=message.down.retry_s)
 
     def on_change_ended(self, message: ChangeEnded) -> None:
-        """Show how a change ended: failures stay until they are dismissed."""
-        outcome = message.outcome
-        lines = [outcome.summary, *(f"{result.pid}: {result.text}" for result in outcome.failures), outcome.note]
-        text = "\n".join(line for line in lines if line)
-        if outcome.all_worked:
-            self.notify(text, markup=False, timeout=4)
-        else:
-            self.notify(text, markup=False, severity="error", timeout=20)
+        """Show how a change ended."""
+        self.main.change_ended(message.outcome)
+
+    def on_change_wanted(self, message: ChangeWanted) -> None:
+        """Ask the sampler for a change; the screen and the sampler look at read-only as well."""
+        if not self.options.settings.read_only:
+            self._link.send(message.change)
 
     def check_age(self) -> None:
         """Tell how old the frame is, when it is late."""
@@ -117,7 +117,7 @@ class GputopApp(TerminalApp):
 
     def action_help(self) -> None:
         """Show the help page."""
-        self.push_screen(HelpScreen(is_ascii=self.options.is_ascii))
+        self.push_screen(HelpScreen(is_ascii=self.options.is_ascii, is_read_only=self.options.settings.read_only))
 
     def action_detail(self) -> None:
         """Show all of the GPU that is looked at, or that the selected process is on, or of the first."""
@@ -133,7 +133,7 @@ class GputopApp(TerminalApp):
 
     def action_step_back(self) -> None:
         """Take back the last narrowing."""
-        if not self.main.processes.clear_cursor():
+        if not (self.main.untag() or self.main.processes.clear_cursor() or self.main.finder.clear()):
             self._show(focus=None)
 
     def action_read_now(self) -> None:
@@ -141,7 +141,9 @@ class GputopApp(TerminalApp):
         self._link.send(ReadNow())
 
     def action_interval(self, step: int) -> None:
-        """Take the next longer or shorter interval."""
+        """Take the next longer or shorter interval; in a tree or group unfold or fold."""
+        if self.main.processes.fold(is_open=step > 0):
+            return
         now = self.view.interval_s
         nearest = min(range(len(INTERVALS)), key=lambda at: abs(INTERVALS[at] - now))
         chosen = INTERVALS[max(0, min(len(INTERVALS) - 1, nearest + step))]

@@ -11,17 +11,28 @@ from gputop.ui.widgets.fastlines import FastLines
 class FooterPanel(FastLines):
     """Shows keys; a click on one is as good as the key."""
 
-    def __init__(self, *, is_ascii: bool) -> None:
+    def __init__(self, *, is_ascii: bool, is_read_only: bool = False) -> None:
         super().__init__(is_ascii=is_ascii)
+        self._is_read_only = is_read_only
         self._ends: list[tuple[int, Action]] = []
+        self._said: Line | None = None
+
+    def say(self, line: Line | None) -> None:
+        """Show this in place of the keys, until told None."""
+        self._said = line
+        self.show()
 
     def show(self, *, is_chord: bool = False) -> None:
         """Draw the keys that fit."""
+        if self._said is not None:
+            self._ends = []
+            self.draw((self._said,))
+            return
         if is_chord:
             self._ends = []
             self.draw((chord_line(self.size.width),))
             return
-        line, self._ends = keys_line(self.size.width)
+        line, self._ends = keys_line(self.size.width, is_read_only=self._is_read_only)
         self.draw((line,))
 
     def on_resize(self) -> None:
@@ -36,8 +47,8 @@ class FooterPanel(FastLines):
                 return
 
 
-def keys_line(width: int) -> tuple[Line, list[tuple[int, Action]]]:
-    """Return the line, and where each action's part ends."""
+def keys_line(width: int, *, is_read_only: bool = False) -> tuple[Line, list[tuple[int, Action]]]:
+    """Return the line, and where each action's part ends. What a read-only gputop refuses is grey, in brackets."""
     spans: Spans = [(" ", "text")]
     ends: list[tuple[int, Action]] = []
     at = 1
@@ -45,7 +56,10 @@ def keys_line(width: int) -> tuple[Line, list[tuple[int, Action]]]:
         key = key_name(action.keys[0])
         if at + len(key) + len(action.footer) + 3 > width:
             continue
-        spans += [(key, "key"), (f" {action.footer}  ", "muted")]
+        if is_read_only and action.changes_machine:
+            spans.append((f"({key} {action.footer}) ", "faint"))
+        else:
+            spans += [(key, "key"), (f" {action.footer}  ", "muted")]
         at += len(key) + len(action.footer) + 3
         ends.append((at, action))
     return Line(tuple(spans)), ends

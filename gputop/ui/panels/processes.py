@@ -12,6 +12,7 @@ from gputop.ui.line import Line
 from gputop.ui.narrowing import Narrowing
 from gputop.ui.panels.process_rows import head_line, row_line, title_line
 from gputop.ui.search import next_match
+from gputop.ui.tags import Tags, entry_ids, tagged
 from gputop.ui.view import View
 from gputop.ui.widgets.fastlines import FastLines
 
@@ -43,6 +44,7 @@ class ProcessPanel(FastLines, can_focus=True):
         self.grouping = Grouping.PROCESSES
         self.search = ""
         self.chosen: tuple[str, ...] = ()
+        self.tags = Tags()
 
     def show(self, view: View) -> None:
         """Draw the view; the cursor's process stays in the window if it was there."""
@@ -51,6 +53,7 @@ class ProcessPanel(FastLines, can_focus=True):
         if view.frame is not self._of:
             self._of = view.frame
             self._all = rows(view.frame) if view.frame else []
+            self.tags.keep(view.frame)
         self._entries = self._found(view)
         self._find_cursor()
         if was_visible:
@@ -99,6 +102,10 @@ class ProcessPanel(FastLines, can_focus=True):
         self._folded = self._folded - {key} if is_open else self._folded | {key}
         self._again()
         return True
+
+    def show_again(self) -> None:
+        """Draw what has changed by hand."""
+        self._paint()
 
     def choose_columns(self, keys: Sequence[str]) -> None:
         """Show these columns, in this order; none: the usual ones."""
@@ -295,7 +302,8 @@ class ProcessPanel(FastLines, can_focus=True):
         if self._cursor is not None and at == self._cursor_at:
             base = "cursor"
         is_own = self._own_user is None or entry.row.process.user == self._own_user
-        return row_line(entry, self._columns, skip=self._skip, is_own=is_own, base=base, search=self.search)
+        line = row_line(entry, self._columns, skip=self._skip, is_own=is_own, base=base, search=self.search)
+        return tagged(line) if self.tags.ids and entry_ids(entry) <= self.tags.ids else line
 
     def _fitted(self) -> list[tuple[Column, int]]:
         """Return the columns with their widths; the command takes the rest. One that was used once stays."""
@@ -308,7 +316,7 @@ class ProcessPanel(FastLines, can_focus=True):
     def _note(self) -> str:
         focus = self._view.focus if self._view else None
         count, first = len(self._entries), self._top + 1
-        only = "" if focus is None else f"GPU {focus}: "
+        only = self.tags.text + ("" if focus is None else f"GPU {focus}: ")
         if count <= self._shown:
             return f" {only}{count} "
         return f" {only}{first}-{min(count, self._top + self._shown)}/{count} "

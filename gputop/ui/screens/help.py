@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from gputop.core.columns import COLUMNS
-from gputop.ui.actions import ACTIONS, GENERAL, MOVE, SORT, VIEW, keys_text
+from gputop.ui.actions import ACTIONS, READ_ONLY, keys_text
 from gputop.ui.line import BLANK, Line, fit
 from gputop.ui.screens.overlay import Overlay
 
@@ -14,27 +14,34 @@ class HelpScreen(Overlay):
 
     title_text = "Help"
 
+    def __init__(self, *, is_ascii: bool, is_read_only: bool = False) -> None:
+        super().__init__(is_ascii=is_ascii)
+        self._is_read_only = is_read_only
+
     def page(self, width: int) -> Sequence[Line]:
         """Return keys by group, then columns."""
         lines: list[Line] = []
-        for group in (GENERAL, VIEW, SORT, MOVE):
+        for group in dict.fromkeys(action.group for action in ACTIONS):
             lines += [BLANK] if lines else []
             lines.append(Line(((group, "accent"),)))
             for action in ACTIONS:
                 if action.group == group:
-                    lines += _entry((keys_text(action), action.label), action.help, width)
+                    is_off = self._is_read_only and action.changes_machine
+                    text = f"Off: {READ_ONLY}." if is_off else action.help
+                    lines += _entry((keys_text(action), action.label), text, width, is_off=is_off)
         lines += [BLANK, Line((("Columns", "accent"),))]
         for column in COLUMNS:
             lines += _entry((column.title, ""), column.help, width)
         return lines
 
 
-def _entry(names: tuple[str, str], text: str, width: int) -> list[Line]:
+def _entry(names: tuple[str, str], text: str, width: int, *, is_off: bool = False) -> list[Line]:
     """Return an entry; its text goes on below itself."""
     keys, label = names
     head = fit(keys, 16), fit(label, 26) if label else ""
     room = max(16, width - len(head[0]) - len(head[1]))
     first, *more = wrap(text, room)
     indent = " " * (len(head[0]) + len(head[1]))
-    lines = [Line(((head[0], "key"), (head[1], "text"), (first, "muted")))]
+    inks = ("faint", "faint", "muted") if is_off else ("key", "text", "muted")
+    lines = [Line(((head[0], inks[0]), (head[1], inks[1]), (first, inks[2])))]
     return lines + [Line(((indent, "text"), (rest, "muted"))) for rest in more]

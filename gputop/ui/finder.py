@@ -1,0 +1,109 @@
+"""What the prompt is for: filtering and searching the process table while one types."""
+
+from gputop.core.query import QueryError, parse
+from gputop.ui.line import Line, cut
+from gputop.ui.narrowing import Narrowing
+from gputop.ui.panels.footer import FooterPanel
+from gputop.ui.panels.processes import ProcessPanel
+from gputop.ui.panels.prompt import PromptPanel
+
+_MOST_EARLIER = 50
+
+
+class Finder:
+    """Carries what is typed into the table, and says below it what it did."""
+
+    def __init__(self, prompt: PromptPanel, processes: ProcessPanel, footer: FooterPanel) -> None:
+        self._prompt, self._processes, self._footer = prompt, processes, footer
+        self._earlier: list[str] = []
+        self._is_search = False
+        self._place = processes.place
+
+    def ask_filter(self) -> None:
+        """Open the prompt for a filter."""
+        self._is_search = False
+        text = self._processes.narrowing.text
+        self._prompt.ask("Filter", text, self._earlier)
+        self._say_filter(text)
+
+    def ask_search(self) -> None:
+        """Open the prompt for a search."""
+        self._is_search = True
+        self._place = self._processes.place
+        self._prompt.ask("Search", "")
+        self._say("")
+
+    def changed(self, text: str) -> None:
+        """Filter or search by what is typed so far; a filter that is not finished leaves the one before."""
+        if self._is_search:
+            self._processes.place = self._place
+            is_found = self._processes.seek(text, max(0, self._place[1]))
+            self._say("" if is_found else "no process has it", is_wrong=not is_found)
+            return
+        query = parse(text)
+        if not isinstance(query, QueryError):
+            self._filter(text)
+        self._say_filter(text)
+
+    def stepped(self, step: int) -> None:
+        """Go to the next match."""
+        if self._is_search and self._prompt.editing.text:
+            self._processes.seek(self._prompt.editing.text, None, step)
+
+    def ended(self, text: str, *, is_kept: bool) -> bool:
+        """Keep or take back; say whether the prompt can go."""
+        if self._is_search:
+            if not is_kept:
+                self._processes.place = self._place
+                self._processes.seek("")
+        elif is_kept and isinstance(parse(text), QueryError):
+            return False
+        else:
+            self._filter(text.strip() if is_kept else "")
+            if is_kept and text.strip():
+                self._earlier = [*(one for one in self._earlier if one != text.strip()), text.strip()][-_MOST_EARLIER:]
+        return True
+
+    def next(self, step: int) -> bool:
+        """Go to the next match of the last search; say whether there was one."""
+        text = self._processes.search
+        return bool(text) and self._processes.seek(text, None, step)
+
+    def clear(self) -> bool:
+        """Take back the search, else the filter and the user; say whether there was one."""
+        if self._processes.search:
+            return self._processes.seek("")
+        had = self._processes.narrowing.is_any
+        if had:
+            self._processes.narrow(Narrowing())
+        return had
+
+    def _filter(self, text: str) -> None:
+        query = parse(text)
+        if not isinstance(query, QueryError):
+            before = self._processes.narrowing
+            is_empty = not text.strip()
+            self._processes.narrow(Narrowing(text=text, query=None if is_empty else query, user=before.user))
+
+    def _say_filter(self, text: str) -> None:
+        query = parse(text)
+        if isinstance(query, QueryError):
+            self._footer.say(error_line(query, self._prompt.left, self._footer.size.width))
+            return
+        shown, hidden = self._processes.counts
+        self._say(f"{shown} shown, {hidden} hidden" if text.strip() else "user:ann gpu_mem>10GiB sm<5 cmd~vllm")
+
+    def _say(self, text: str, *, is_wrong: bool = False) -> None:
+        keys = "F3 next  Enter stays  Esc goes back" if self._is_search else "Enter keeps  Esc clears  ↑↓ earlier"
+        spans = [(f" {text}  " if text else " ", "hot" if is_wrong else "accent"), (keys, "muted")]
+        self._footer.say(Line(tuple(cut(spans, self._footer.size.width))))
+
+
+def error_line(error: QueryError, left: int, width: int) -> Line:
+    """Return the caret under what is wrong, and the words beside it; where there is no room, to its left."""
+    words = str(error)
+    at = left + error.position
+    if at + len(words) + 2 <= width or at < width // 2:
+        return Line(tuple(cut([(" " * at, "text"), ("^ ", "alarm"), (words, "hot")], width)))
+    at = min(at, width - 1)
+    return Line(tuple(cut([*cut([(words, "hot")], at - 1), (" ", "text"), ("^", "alarm")], width)))
