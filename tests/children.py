@@ -66,6 +66,12 @@ class Mute(Told):
     def kill(self, pid: int, number: int) -> None:
         self.sent.append(("kill", pid, number))
 
+    def nice(self, tid: int) -> int:  # noqa: ARG002 - the kernel's signature
+        return 0
+
+    def set_nice(self, tid: int, nice: int) -> None:
+        self.sent.append(("nice", tid, nice))
+
 
 class Child:
     """A process of two threads that says which signals it gets."""

@@ -253,6 +253,34 @@ def test_without_pidfds_a_reused_pid_is_left_alone(tmp_path: Path) -> None:
     assert result.status is Status.GONE
 
 
+@pytest.mark.parametrize(
+    "change", [signal_to(Target(4711, 5000)), Renice(id="a", nice=5, targets=(Target(4711, 5000),))]
+)
+def test_what_takes_no_pidfd_looks_at_the_process_again_just_before(tmp_path: Path, change: Change) -> None:
+    class Reused(FakeProc):
+        def read(self, path: str) -> bytes:
+            if self.reads.count("4711/stat") == 2:  # it was taken hold of
+                self.add(4711, start=6000)
+            return super().read(path)
+
+    proc, kernel = Reused(), Mute(open=errno.ENOSYS)
+    proc.add(4711, start=5000)
+    proc.add_threads(4711, {4711: 0})
+    result = only(control(tmp_path, proc, kernel).execute(change))
+
+    assert kernel.sent == []
+    assert result.status is Status.GONE
+
+
+def test_without_a_free_descriptor_nothing_is_sent(tmp_path: Path) -> None:
+    kernel = Told(open=errno.EMFILE)
+    with child() as held:
+        result = only(control(tmp_path, kernel=kernel).execute(signal_to(held.target)))
+
+    assert kernel.sent == []
+    assert (result.status, result.detail) == (Status.FAILED, "no pidfd: Too many open files")
+
+
 def test_a_sandbox_that_forbids_pidfds_is_not_gone_round(tmp_path: Path) -> None:
     kernel = Told(open=errno.EPERM)
     with child() as held:

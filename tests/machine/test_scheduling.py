@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-from children import child, control, only
+from children import Mute, child, control, only
+from fake_proc import FakeProc
 from msgspec.structs import replace
 
 from gputop.core.command import Change, IoClass, Renice, SetAffinity, SetIoClass, Target
@@ -28,6 +29,25 @@ def test_renice_sets_all_threads_and_says_what_was_and_what_became(tmp_path: Pat
         assert of_threads(held.pid, lambda tid: os.getpriority(os.PRIO_PROCESS, tid)) == {15}
     assert (result.status, result.before, result.after) == (Status.DONE, str(was), "15")
     assert result.detail == "all 2 threads"
+
+
+def test_a_thread_that_ends_meanwhile_is_left_out_and_one_that_is_born_is_not(tmp_path: Path) -> None:
+    proc = FakeProc()
+    proc.add(4711)
+    proc.add_threads(4711, {4711: 0, 4712: 0})
+
+    class Lively(Mute):
+        def set_nice(self, tid: int, nice: int) -> None:
+            if tid == 4712:
+                proc.add_threads(4711, {4711: 0, 4713: 0})
+                raise ProcessLookupError
+            super().set_nice(tid, nice)
+
+    kernel = Lively()
+    result = only(control(tmp_path, proc, kernel).execute(Renice(id="a", nice=5, targets=(Target(4711, 5000),))))
+
+    assert result.status is Status.DONE
+    assert kernel.sent == [("nice", 4711, 5), ("nice", 4713, 5)]
 
 
 def test_renice_by_a_step_stops_at_the_last_value(tmp_path: Path) -> None:
