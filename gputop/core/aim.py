@@ -8,9 +8,14 @@ from gputop.core.sample import HostProcess
 
 def targets(processes: Iterable[HostProcess]) -> tuple[Target, ...]:
     """Return processes as targets, parents before their children, else in the order given."""
+    return tuple(map(target, parents_first(processes)))
+
+
+def parents_first(processes: Iterable[HostProcess]) -> tuple[HostProcess, ...]:
+    """Return processes in the order given, but parents before their children."""
     held = tuple(processes)
     parents = {process.pid: process.parent_pid for process in held}
-    return tuple(map(target, sorted(held, key=lambda process: _depth(process.pid, parents))))
+    return tuple(sorted(held, key=lambda process: _depth(process.pid, parents)))
 
 
 def _depth(pid: int, parents: dict[int, int | None]) -> int:

@@ -1,7 +1,9 @@
-"""What reaches the screen from outside. Posted from the link's thread; the newest replaces one that still waits."""
+"""What reaches the screen from outside, and what goes out; of news from the link the newest replaces one that waits."""
 
 from textual.message import Message
 
+from gputop.core.command import Change
+from gputop.core.inspection import Inspection
 from gputop.core.link import Down
 from gputop.core.outcome import Outcome
 from gputop.core.sample import Frame
@@ -37,3 +39,19 @@ class ChangeEnded(Message):
     def __init__(self, outcome: Outcome) -> None:
         super().__init__()
         self.outcome = outcome
+
+
+class InspectionArrived(Message):
+    """A process was looked at."""
+
+    def __init__(self, inspection: Inspection) -> None:
+        super().__init__()
+        self.inspection = inspection
+
+
+class ChangeWanted(Message):
+    """Somebody has decided on a change of the machine."""
+
+    def __init__(self, change: Change) -> None:
+        super().__init__()
+        self.change = change

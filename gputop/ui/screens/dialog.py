@@ -1,0 +1,115 @@
+"""A question over the screen: it takes its own keys alone, and of those only what was typed after it was drawn."""
+
+from collections.abc import Sequence
+from time import monotonic
+from typing import ClassVar, Final, TypeVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.message import Message
+from textual.screen import ModalScreen
+
+from gputop.ui.line import Line, Spans, cut, length
+from gputop.ui.widgets.fastlines import FastLines
+
+T = TypeVar("T")
+
+WIDEST: Final = 110
+_CLICK_GUARD_S: Final = 0.3  # a click that was meant for what lay there before
+
+
+class DialogBody(FastLines):
+    """Shows lines in a frame with a title, and with the keys at its lower edge."""
+
+    def frame(self, title: str, lines: Sequence[Line], keys: str, *, inner: int, ink: str) -> None:
+        """Draw, ``inner`` cells wide inside of the frame."""
+        self.styles.width, self.styles.height = inner + 4, len(lines) + 2
+        body = [Line((("│ ", ink), *cut(list(line.spans), inner), (" │", ink)), line.base) for line in lines]
+        edges = _edge("╭", title, "╮", inner + 4, ink), _edge("╰", keys, "╯", inner + 4, ink)
+        self.draw([edges[0], *body, edges[1]])
+
+
+class Dialog(ModalScreen[T]):
+    """Covers the screen with a question. ``KEYS``: the method of each key; all others do nothing.
+
+    Textual's bindings are not used here: they would also take a key that was typed for the screen below, and that
+    arrives while the dialog is on its way.
+    """
+
+    KEYS: ClassVar[dict[str, str]] = {}
+    ink = "accent"
+
+    def __init__(self, *, is_ascii: bool) -> None:
+        super().__init__()
+        self.body = DialogBody(is_ascii=is_ascii)
+        self._drawn_s: float | None = None
+
+    def compose(self) -> ComposeResult:
+        """Show the frame."""
+        yield self.body
+
+    def on_mount(self) -> None:
+        """Draw, and listen from then on."""
+        self.redraw()
+        self.call_after_refresh(self._listen)
+
+    def on_resize(self) -> None:
+        """Fit the new size."""
+        self.redraw()
+
+    def on_key(self, event: events.Key) -> None:
+        """Take a key that was typed after the dialog was seen."""
+        event.stop()
+        event.prevent_default()
+        if self.is_meant(event):
+            self.pressed(event.key, event.character or "")
+
+    def pressed(self, key: str, character: str) -> None:  # noqa: ARG002 - for those that take text
+        """Do what a key does here."""
+        name = self.KEYS.get(key)
+        if name is not None:
+            getattr(self, name)()
+
+    def is_meant(self, event: Message, guard_s: float = 0.0) -> bool:
+        """Say whether an event happened after the dialog was seen."""
+        return self._drawn_s is not None and event.time >= self._drawn_s + guard_s
+
+    def is_meant_click(self, event: Message) -> bool:
+        """Say whether a click came long enough after the dialog was seen."""
+        return self.is_meant(event, _CLICK_GUARD_S)
+
+    @property
+    def room(self) -> tuple[int, int]:
+        """Columns and lines inside of the frame, as large as it may be."""
+        width, height = self.size
+        return max(20, min(WIDEST, width * 98 // 100) - 4), max(4, height - 2 - (2 if height > 24 else 0))
+
+    def redraw(self) -> None:
+        """Draw the page."""
+        if not all(self.size):
+            return
+        lines = self.page(*self.room)
+        self.body.frame(self.title_line(), lines, self.keys_line(), inner=self.room[0], ink=self.ink)
+
+    def page(self, width: int, height: int) -> Sequence[Line]:
+        """Return the lines inside of the frame, at most ``height``."""
+        raise NotImplementedError
+
+    def title_line(self) -> str:
+        """Return what stands in the upper edge."""
+        raise NotImplementedError
+
+    def keys_line(self) -> str:
+        """Return what stands in the lower edge."""
+        raise NotImplementedError
+
+    def _listen(self) -> None:
+        self.redraw()
+        self._drawn_s = monotonic()  # the clock of Textual's messages
+
+
+def _edge(left: str, text: str, right: str, width: int, ink: str) -> Line:
+    spans: Spans = [(left + "─", ink), (f" {text} ", "title" if left == "╭" else "key")]
+    if length(spans) > width - 1:
+        spans = cut(spans, width - 1)
+    return Line((*spans, ("─" * (width - length(spans) - 1) + right, ink)))

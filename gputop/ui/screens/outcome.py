@@ -1,0 +1,94 @@
+"""How a change ended for those for whom it did not work: stays until it is closed."""
+
+from collections.abc import Sequence
+from textwrap import wrap
+from typing import ClassVar
+
+from gputop.core.outcome import Outcome, Result
+from gputop.ui.line import BLANK, Line
+from gputop.ui.screens import target_list
+from gputop.ui.screens.dialog import Dialog
+
+
+class OutcomeScreen(Dialog[None]):
+    """Shows every failure with its reason and its remedy; later outcomes are added."""
+
+    KEYS: ClassVar[dict[str, str]] = {
+        "escape": "close", "q": "close", "enter": "close", "f10": "close", "up": "line_up", "down": "line_down",
+        "pageup": "page_up", "pagedown": "page_down",
+    }  # fmt: skip
+    ink = "hot"
+
+    def __init__(self, outcome: Outcome, *, is_ascii: bool) -> None:
+        super().__init__(is_ascii=is_ascii)
+        self._outcomes = [outcome]
+        self._top = 0
+
+    def add(self, outcome: Outcome) -> None:
+        """Show another one too, the latest first."""
+        self._outcomes.insert(0, outcome)
+        self.redraw()
+
+    def close(self) -> None:
+        """Go."""
+        self.dismiss(None)
+
+    def line_up(self) -> None:
+        """Scroll up."""
+        self._scroll(-1)
+
+    def line_down(self) -> None:
+        """Scroll down."""
+        self._scroll(1)
+
+    def page_up(self) -> None:
+        """Scroll up by a page."""
+        self._scroll(-10)
+
+    def page_down(self) -> None:
+        """Scroll down by a page."""
+        self._scroll(10)
+
+    def title_line(self) -> str:
+        """Say what went wrong."""
+        failed = sum(len(outcome.failures) for outcome in self._outcomes)
+        return f"Did not work for {failed}" if failed else "Worked, but"
+
+    def keys_line(self) -> str:
+        """Name the keys."""
+        return "Esc close"
+
+    def page(self, width: int, height: int) -> Sequence[Line]:
+        """Return each outcome with its failures."""
+        lines: list[Line] = []
+        for outcome in self._outcomes:
+            lines += [BLANK] if lines else []
+            lines += outcome_lines(outcome, width)
+        shown, self._top = target_list.window(lines, self._top, height)
+        return shown
+
+    def _scroll(self, by: int) -> None:
+        self._top += by
+        self.redraw()
+
+
+def outcome_lines(outcome: Outcome, width: int) -> list[Line]:
+    """Return the sum of an outcome, its note, and each failure."""
+    lines = _wrapped(outcome.summary, "title", width)
+    if outcome.note:
+        lines += _wrapped(outcome.note, "warm", width)
+    for result in outcome.failures:
+        lines += _failure(result, width)
+    return lines
+
+
+def _failure(result: Result, width: int) -> list[Line]:
+    said = f"{result.pid:>7}  {result.status.text}" + (f": {result.detail}" if result.detail else "")
+    lines = _wrapped(said, "hot", width, indent=9)
+    return lines + (_wrapped(" " * 9 + result.remedy, "text", width, indent=9) if result.remedy else [])
+
+
+def _wrapped(text: str, ink: str, width: int, *, indent: int = 0) -> list[Line]:
+    """Return text in lines; blanks at its begin stay."""
+    parts = wrap(text, width, subsequent_indent=" " * indent, drop_whitespace=True, break_long_words=True)
+    return [Line(((part, ink),)) for part in parts]

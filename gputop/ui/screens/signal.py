@@ -1,0 +1,264 @@
+"""The signal dialog: all signals at the left, everything that will be hit at the right; SIGKILL is asked for twice."""
+
+from collections.abc import Sequence
+from typing import ClassVar, Final
+
+from msgspec import Struct
+from textual import events
+
+from gputop.core.sample import HostProcess
+from gputop.core.signals import SIGNALS, signal_number
+from gputop.ui.line import BLANK, Line, cut, fit, fit_right
+from gputop.ui.screens import target_list
+from gputop.ui.screens.dialog import Dialog
+from gputop.ui.targets import Aim, Processes, Scope, better_way, count_text, sum_text
+
+KILL: Final = "SIGKILL"
+FIRST: Final = "SIGTERM"
+_NUMBERS: Final = tuple(known.number for known in SIGNALS)
+_LEFT: Final = 15
+
+
+class Sending(Struct, frozen=True):
+    """What was decided. ``hit``: who gets the signal; ``meant``: those and the workers that their launchers end.
+
+    ``offers_kill``: wait a little, and then offer SIGKILL for what is left.
+    """
+
+    signal: str
+    hit: Processes
+    meant: Processes
+    offers_kill: bool
+
+
+class SignalScreen(Dialog[Sending | None]):
+    """Asks for a signal. ``is_kill``: begin at the question for SIGKILL. The list never changes while it is open."""
+
+    KEYS: ClassVar[dict[str, str]] = {
+        "escape": "cancel", "q": "cancel", "n": "cancel", "f10": "cancel", "enter": "choose", "y": "say_yes",
+        "up": "previous", "down": "following", "home": "first", "end": "last", "pageup": "page_up",
+        "pagedown": "page_down", "p": "scope_process", "j": "scope_job", "t": "scope_tree", "e": "toggle_kill_offer",
+    }  # fmt: skip
+
+    def __init__(
+        self, aim: Aim, *, is_ascii: bool, is_kill: bool = False, scope: Scope = Scope.PROCESS, why: str = ""
+    ) -> None:
+        super().__init__(is_ascii=is_ascii)
+        self.aim = aim
+        self.scope = scope
+        self.targets = aim.within(scope)
+        self.offers_kill = False
+        self.is_asking = is_kill
+        self._why = why
+        self._at = _NUMBERS.index(signal_number(KILL if is_kill else FIRST))
+        self._digits = ""
+        self._top = 0
+        self._page_lines = 1
+        self._signals_from = 0
+
+    @property
+    def signal(self) -> str:
+        """The highlighted signal."""
+        return SIGNALS[self._at].name
+
+    @property
+    def ink(self) -> str:  # type: ignore[override] # of this state
+        """The frame warns while SIGKILL is asked for."""
+        return "hot" if self.is_asking else "accent"
+
+    @property
+    def hit(self) -> Processes:
+        """Those that get the signal itself."""
+        led = self.aim.led(self.signal, self.targets)
+        return tuple(one for one in self.targets if one.id not in led)
+
+    def pressed(self, key: str, character: str) -> None:
+        """Take digits as the number of a signal; the 0 alone cancels."""
+        if len(character) == 1 and character in "0123456789":
+            self._digit(character)
+            return
+        self._digits = ""
+        super().pressed(key, character)
+
+    def on_click(self, event: events.Click) -> None:
+        """Highlight a clicked signal. The mouse sends nothing."""
+        row = event.screen_y - self.body.region.y - 2 + self._signals_from
+        is_left = event.screen_x - self.body.region.x < _LEFT + 2
+        if is_left and not self.is_asking and self.is_meant_click(event) and 0 <= row < len(SIGNALS):
+            self._move_to(row)
+
+    def on_mouse_scroll_down(self) -> None:
+        """Scroll the targets down."""
+        self.page_down()
+
+    def on_mouse_scroll_up(self) -> None:
+        """Scroll the targets up."""
+        self.page_up()
+
+    def cancel(self) -> None:
+        """Do nothing, and go."""
+        self.dismiss(None)
+
+    def choose(self) -> None:
+        """Send the highlighted signal; ask first for SIGKILL. In that question Enter presses Cancel."""
+        if self.is_asking:
+            self.cancel()
+        elif self.signal == KILL:
+            self.is_asking = True
+            self.redraw()
+        else:
+            self._send()
+
+    def say_yes(self) -> None:
+        """Answer the question for SIGKILL."""
+        if self.is_asking:
+            self._send()
+
+    def previous(self) -> None:
+        """Highlight the signal above."""
+        self._move_to(self._at - 1)
+
+    def following(self) -> None:
+        """Highlight the signal below."""
+        self._move_to(self._at + 1)
+
+    def first(self) -> None:
+        """Highlight the first signal."""
+        self._move_to(0)
+
+    def last(self) -> None:
+        """Highlight the last signal."""
+        self._move_to(len(SIGNALS) - 1)
+
+    def page_up(self) -> None:
+        """Scroll the targets up."""
+        self._top -= self._page_lines
+        self.redraw()
+
+    def page_down(self) -> None:
+        """Scroll the targets down."""
+        self._top += self._page_lines
+        self.redraw()
+
+    def scope_process(self) -> None:
+        """Mean what was chosen alone."""
+        self._reach(Scope.PROCESS)
+
+    def scope_job(self) -> None:
+        """Mean the whole job."""
+        self._reach(Scope.JOB)
+
+    def scope_tree(self) -> None:
+        """Mean what was chosen and all that it started."""
+        self._reach(Scope.TREE)
+
+    def toggle_kill_offer(self) -> None:
+        """Offer SIGKILL later, or do not."""
+        if self.signal != KILL:
+            self.offers_kill = not self.offers_kill
+            self.redraw()
+
+    def title_line(self) -> str:
+        """Name what is asked."""
+        return f"Send a signal to {count_text(self.targets)}"
+
+    def keys_line(self) -> str:
+        """Name the keys."""
+        if self.is_asking:
+            return "y send SIGKILL · Enter Esc n q 0 cancel · p process · j job · t tree"
+        offer = "no SIGKILL after" if self.offers_kill else "then offer SIGKILL"
+        return f"Enter send · Esc cancel · p process · j job · t tree · e {offer}"
+
+    def page(self, width: int, height: int) -> Sequence[Line]:
+        """Return signals and targets side by side, what it means below."""
+        below = [Line(tuple(cut(list(line.spans), width)), line.base) for line in self._meaning()]
+        room = max(4, min(height, len(SIGNALS) + len(below)) - len(below) - 1)
+        right = width - _LEFT - 3
+        listed = target_list.lines(self.aim, self.targets, self.aim.led(self.signal, self.targets), right)
+        shown, self._top = target_list.window(listed, self._top, room - 1)
+        self._page_lines = max(1, room - 2)
+        rights = [target_list.head(right), *shown]
+        rights += [BLANK] * (room - len(rights))
+        lefts = self._question(room) if self.is_asking else self._signals(room)
+        pairs = zip(lefts, rights, strict=True)
+        beside = [Line((*cut(list(left.spans), _LEFT), (" │ ", "faint"), *line.spans)) for left, line in pairs]
+        return [*beside, Line((("─" * width, "faint"),)), *below]
+
+    def _digit(self, character: str) -> None:
+        if character == "0" and int(self._digits or "0") * 10 not in _NUMBERS:
+            self.cancel()
+            return
+        if self.is_asking:
+            return
+        number = self._digits + character
+        self._digits = number if int(number) in _NUMBERS else character
+        if int(self._digits) in _NUMBERS:
+            self._move_to(_NUMBERS.index(int(self._digits)))
+
+    def _move_to(self, at: int) -> None:
+        if not self.is_asking:
+            self._at = max(0, min(len(SIGNALS) - 1, at))
+            self.redraw()
+
+    def _reach(self, scope: Scope) -> None:
+        self.scope, self.targets, self._top = scope, self.aim.within(scope), 0
+        self.redraw()
+
+    def _send(self) -> None:
+        offers_kill = self.offers_kill and self.signal != KILL
+        self.dismiss(Sending(self.signal, self.hit, self.targets, offers_kill))
+
+    def _signals(self, room: int) -> list[Line]:
+        start = max(0, min(self._at - room // 2, len(SIGNALS) - room))
+        self._signals_from = start
+        lines: list[Line] = []
+        for at, known in enumerate(SIGNALS[start : start + room], start):
+            text = f"{'>' if at == self._at else ' '}{fit_right(str(known.number), 2)} {known.name}"
+            lines.append(Line(((fit(text, _LEFT), "cursor" if at == self._at else "text"),)))
+        return lines + [BLANK] * (room - len(lines))
+
+    def _question(self, room: int) -> list[Line]:
+        texts = [(KILL, "hot"), ("", "text"), ("y  send it", "text"), ("", "text"), (">[ Cancel ]", "cursor")]
+        lines = [Line((part,)) for part in texts]
+        return (lines + [BLANK] * room)[:room]
+
+    def _meaning(self) -> list[Line]:
+        """Return what will happen: the question, the sums, the signal, launchers, doubts, a better way."""
+        lines = [Line((("Scope ", "muted"), (self.scope.value, "title"), (f": {sum_text(self.targets)}", "text")))]
+        if self.is_asking:
+            lines.insert(0, Line(((f"{self._why}Send {KILL} to {_names(self.hit)}? Press y.", "hot"),)))
+        lines.append(Line(((f"{self.signal}: ", "title"), (SIGNALS[self._at].help, "text"))))
+        lines += [Line(((text, ink),)) for text, ink in self._remarks() if text]
+        if self.offers_kill and not self.is_asking:
+            lines.append(Line((("Then 5 s to end; SIGKILL is offered for what is left.", "accent"),)))
+        return lines
+
+    def _remarks(self) -> list[tuple[str, str]]:
+        led = self.aim.led(self.signal, self.targets)
+        launchers = sorted({one.pid for one in led.values()})
+        doubts = sum(bool(self.aim.doubt(one)) for one in self.hit)
+        way = better_way(self.targets)
+        return [
+            (f"Sent to launcher {_pids(launchers)} only: it ends its {len(led)} workers." if led else "", "accent"),
+            (self._kill_reach(), "accent"),
+            (f"{doubts} of {count_text(self.hit)} may be refused or wait, see above." if doubts else "", "warm"),
+            (f"The owner's way: {way}" if way else "", "muted"),
+        ]
+
+    def _kill_reach(self) -> str:
+        """Say that SIGKILL goes to launchers and workers alike."""
+        workers = self.aim.led(FIRST, self.targets) if self.signal == KILL else {}
+        launchers = len({one.id for one in workers.values()})
+        each = "launcher" if launchers == 1 else f"{launchers} launchers"
+        return f"Sent to the {each} and to {len(workers)} workers." if workers else ""
+
+
+def _pids(pids: Sequence[int]) -> str:
+    return " ".join(map(str, pids))
+
+
+def _names(targets: Sequence[HostProcess]) -> str:
+    """Return the count, and who they are as far as one line tells it."""
+    if len(targets) == 1:
+        return f"1 process: {targets[0].pid} {targets[0].command}"
+    return f"{count_text(targets)}: {_pids([one.pid for one in targets])}"

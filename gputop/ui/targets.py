@@ -1,0 +1,160 @@
+"""Whom a change is meant for: those that were chosen alone, with their job, or with all that they started."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from enum import Enum
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+
+from gputop.core.aim import parents_first
+from gputop.core.sample import Frame, HostProcess, Job, Presence, ProcessId
+from gputop.core.units import NOTHING, bytes_text
+
+Processes: TypeAlias = tuple[HostProcess, ...]
+_TO_LAUNCHERS: Final = frozenset(
+    {"SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"}
+)  # a launcher that gets one ends its workers
+_ROOT: Final = frozenset({None, "root"})
+
+
+class Scope(str, Enum):
+    """How far a change reaches from what was chosen."""
+
+    PROCESS = "process"
+    JOB = "job"
+    TREE = "tree"
+
+
+class Aim(Struct, frozen=True):
+    """What was chosen, and the frame in which it was: nothing that happens later changes whom it means.
+
+    ``own_user``: of gputop; None or root may do everything.
+    """
+
+    frame: Frame
+    chosen: Processes
+    own_user: str | None = None
+
+    def within(self, scope: Scope) -> Processes:
+        """Return all that the scope takes in, parents before children."""
+        if scope is Scope.JOB:
+            wanted = {one.id for one in self.chosen}
+            members = {member for job in self.frame.jobs if wanted & set(job.members) for member in job.members}
+            return parents_first([one for one in everyone(self.frame).values() if one.id in wanted | members])
+        if scope is Scope.TREE:
+            return parents_first(descendants(self.frame, self.chosen))
+        return parents_first(self.chosen)
+
+    def led(self, signal: str, targets: Sequence[HostProcess]) -> dict[ProcessId, HostProcess]:
+        """Return the workers that the signal is not sent to, with the launcher that gets it and ends them."""
+        if signal not in _TO_LAUNCHERS:
+            return {}
+        by_id = {one.id: one for one in targets}
+        return {
+            worker: launcher
+            for job in self.frame.jobs
+            if (launcher := self._leader(job, by_id)) is not None
+            for worker in job.members
+            if worker != launcher.id and worker in by_id
+        }
+
+    def _leader(self, job: Job, targets: Mapping[ProcessId, HostProcess]) -> HostProcess | None:
+        """Return the launcher of a job that is meant as a whole, if it can be asked."""
+        launcher = targets.get(job.launcher) if job.launcher else None
+        known = everyone(self.frame)
+        if launcher is None or any(member in known and member not in targets for member in job.members):
+            return None
+        workers = [targets[member] for member in job.members if member in targets]
+        is_fit = launcher.presence is Presence.ALIVE and launcher.state not in {"Z", "X", "D"}
+        return launcher if is_fit and all(worker.user == launcher.user for worker in workers) else None
+
+    def doubt(self, target: HostProcess) -> str:
+        """Return why a change may do nothing to this process; empty if nothing speaks against it."""
+        if target.presence is not Presence.ALIVE:
+            return f"will be refused: {target.presence.text}"
+        if target.state in {"Z", "X"}:
+            return "has ended already: its parent has not collected it"
+        if target.user is None:
+            return "may be refused: its owner is not known"
+        if self.own_user not in _ROOT and target.user != self.own_user:
+            return f"will be refused: {target.user}'s, and gputop is not root"
+        return "sleeps in the kernel (D): it takes effect when that call returns" if target.state == "D" else ""
+
+
+def everyone(frame: Frame) -> dict[ProcessId, HostProcess]:
+    """Return the processes of a frame, those without a GPU too."""
+    return {one.id: one for one in (*frame.processes, *frame.relatives)}
+
+
+def picked(frame: Frame, ids: Collection[ProcessId]) -> Processes:
+    """Return the processes of these identities that are still there."""
+    return tuple(one for one in everyone(frame).values() if one.id in ids)
+
+
+def descendants(frame: Frame, roots: Iterable[HostProcess]) -> list[HostProcess]:
+    """Return the roots and all that they started."""
+    children: dict[int | None, list[HostProcess]] = {}
+    for one in everyone(frame).values():
+        children.setdefault(one.parent_pid, []).append(one)
+    found: dict[ProcessId, HostProcess] = {}
+    waiting = list(roots)
+    while waiting:
+        one = waiting.pop(0)
+        if one.id not in found:
+            found[one.id] = one
+            waiting += children.get(one.pid, []) if one.presence is Presence.ALIVE else []
+    return list(found.values())
+
+
+def family(frame: Frame, process: HostProcess) -> set[ProcessId]:
+    """Return the whole job of a process, or the process and its descendants where it is in none."""
+    for job in frame.jobs:
+        if process.id in job.members:
+            return set(job.members) & set(everyone(frame))
+    return {one.id for one in descendants(frame, [process])}
+
+
+def better_way(targets: Sequence[HostProcess]) -> str:
+    """Return the command that ends them in their owner's way, where all have the same one."""
+    ways = {_way(one) for one in targets}
+    return ways.pop() if len(ways) == 1 else ""
+
+
+def remaining(frame: Frame, targets: Iterable[HostProcess]) -> Processes:
+    """Return those that still run in a later frame, as they are there."""
+    known = everyone(frame)
+    there = (known[one.id] for one in targets if one.id in known)
+    return tuple(one for one in there if one.presence is Presence.ALIVE and one.state not in {"Z", "X"})
+
+
+def gpu_bytes(process: HostProcess) -> int | None:
+    """Return the GPU memory that it holds on all GPUs; None if that is not known of any."""
+    held = [use.memory_bytes for use in process.gpus if use.memory_bytes is not None]
+    return sum(held) if held else None
+
+
+def count_text(targets: Sequence[HostProcess]) -> str:
+    """Return ``1 process`` or ``3 processes``."""
+    return "1 process" if len(targets) == 1 else f"{len(targets)} processes"
+
+
+def sum_text(targets: Sequence[HostProcess]) -> str:
+    """Return how many they are, whose, and what they hold."""
+    users = sorted({one.user or "?" for one in targets})
+    held = [size for one in targets if (size := gpu_bytes(one)) is not None]
+    gpus = sorted({use.gpu_index for one in targets for use in one.gpus})
+    where = f" on GPU {' '.join(map(str, gpus))}" if gpus else ""
+    memory = bytes_text(sum(held)) if held else NOTHING
+    return f"{count_text(targets)} of {', '.join(users)}, {memory} GPU memory{where}"
+
+
+def _way(process: HostProcess) -> str:
+    owner = process.owner
+    if owner.slurm and owner.slurm.job:
+        return f"scancel {owner.slurm.text}"
+    if owner.pod:
+        namespace = f" -n {owner.pod.namespace}" if owner.pod.namespace else ""
+        return f"kubectl delete pod {owner.pod.name}{namespace}" if owner.pod.name else ""
+    if owner.container and owner.container.runtime in {"docker", "podman"}:
+        return f"{owner.container.runtime} stop {owner.container.text}"
+    return ""
