@@ -25,7 +25,9 @@ main()
         ["snapshot", "--demo", "--json", "--wait", "0"],
         ["snapshot", "--demo", "--wait", "0"],
         ["snapshot", "--demo", "--format", "csv", "--wait", "0"],
+        ["snapshot", "--demo", "--json", "--wait", "0", "--where", "user:ann sm<5"],
         ["stream", "--demo", "--count", "1"],
+        ["pick", "--demo", "--interval", "0.1"],
         ["--version"],
     ],
 )

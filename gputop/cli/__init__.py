@@ -1,5 +1,6 @@
 """The front door: arguments in, the rooms joined, the exit status out. A file a command, imported when called."""
 
+import argparse
 import os
 import sys
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ COMMANDS: Final = {
     "stream": "print a frame a line as JSON, until stopped",
     "signal": "send a signal to processes on GPUs",
     "renice": "change the nice value of processes on GPUs",
+    "pick": "name the freest GPUs, for CUDA_VISIBLE_DEVICES",
     "schema": "print the JSON Schema of a frame",
     "config": "write, check or show the configuration file",
 }
@@ -25,7 +27,8 @@ def main(arguments: Sequence[str]) -> NoReturn:
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a locale without our signs is no reason to fail
     try:
-        options = _parser(arguments).parse_args(arguments)
+        own, command = _without_command(arguments)
+        options = _parser(own).parse_args(own, argparse.Namespace(command=command))
         status = options.run(options)
         sys.stdout.flush()
     except BrokenPipeError:
@@ -36,6 +39,14 @@ def main(arguments: Sequence[str]) -> NoReturn:
         status = end.code if isinstance(end.code, int) else BAD_INPUT
     sys.stderr.flush()
     os._exit(status)
+
+
+def _without_command(arguments: Sequence[str]) -> tuple[Sequence[str], list[str] | None]:
+    """Part off the command behind `gputop pick --exec`: argparse would take its options, and stop at its ``--``."""
+    if "pick" not in arguments or "--exec" not in arguments:
+        return arguments, None
+    after = arguments.index("--exec") + 1
+    return arguments[:after], list(arguments[after:])
 
 
 def _parser(arguments: Sequence[str]) -> Parser:

@@ -40,31 +40,40 @@ class Parser(argparse.ArgumentParser):
 
 
 def add_common(parser: argparse.ArgumentParser, *, is_inner: bool = True) -> None:
-    """Add the options of all commands. Those after a command's name must not reset those before it."""
-    absent: Any = argparse.SUPPRESS if is_inner else None
-    parser.add_argument(
-        "-i", "--gpu", action="append", type=words, default=absent, metavar="GPU",
-        help="only these GPUs: index, uuid or bus id; 0,2 or -i 0 -i 2",
-    )  # fmt: skip
+    """Add the options of all commands that show processes."""
+    absent = add_place(parser, is_inner=is_inner)
     parser.add_argument("-u", "--user", action="append", type=words, default=absent, help="only their processes")
     parser.add_argument(
         "--only-compute", action="store_true", default=absent or False, help="leave out graphics processes"
     )
     parser.add_argument(
-        "--interval", type=seconds(LEAST_INTERVAL_S), default=absent, metavar="S",
-        help="time between readings (default 1)",
-    )  # fmt: skip
-    parser.add_argument(
         "--read-only", action="store_true", default=absent or False, help="change nothing: no signals, no priorities"
     )
-    parser.add_argument(
-        "--demo", nargs="?", const="training", default=absent, metavar="BOX",
-        help="a simulated box instead of this machine: training, h200, mig, workstation, dying",
-    )  # fmt: skip
     parser.add_argument(
         "--where", action="append", type=_filter, default=absent, metavar="EXPR",
         help="only processes that match, e.g. 'user:ann gpu_mem>10GiB sm<5 not cmd~vllm'; several must all match",
     )  # fmt: skip
+
+
+def add_place(parser: argparse.ArgumentParser, *, is_inner: bool = True) -> Any:  # noqa: ANN401 - argparse's own mark
+    """Add the options that say what is read; return the default of options.
+
+    Those after a command's name must not reset those before it: there an option that is not given leaves no value.
+    """
+    absent: Any = argparse.SUPPRESS if is_inner else None
+    parser.add_argument(
+        "-i", "--gpu", action="append", type=words, default=absent, metavar="GPU",
+        help="only these GPUs: index, uuid or bus id; 0,2 or -i 0 -i 2",
+    )  # fmt: skip
+    parser.add_argument(
+        "--interval", type=seconds(LEAST_INTERVAL_S), default=absent, metavar="S",
+        help="time between readings (default 1)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--demo", nargs="?", const="training", default=absent, metavar="BOX",
+        help="a simulated box instead of this machine: training, h200, mig, workstation, dying",
+    )  # fmt: skip
+    return absent
 
 
 def selection(options: argparse.Namespace) -> Selection:
