@@ -27,11 +27,12 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read once or twice and print."""
-    step = monitored(opened(options, is_once=True), options)
-    frame = step()
+    source = opened(options, is_once=True)
+    step = monitored(source, options)
     if options.wait:
+        source.read()  # what rates start from
         time.sleep(options.wait)
-        frame = step()
+    frame = step()
     if options.format == "json":
         sys.stdout.buffer.write(encode(frame))
     else:
