@@ -1,10 +1,14 @@
 """Processes below those that started them."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from msgspec import Struct
 
 from gputop.core.sample import HostProcess
+
+
+_DEEPEST: Final = 32  # what is deeper begins a tree of its own
 
 
 class Node(Struct, frozen=True, gc=False):
@@ -27,10 +31,15 @@ def branches(leaves: Iterable[HostProcess], everybody: Mapping[int, HostProcess]
             held[one.pid] = one
             one = _parent(one, everybody)
     children: dict[int, list[HostProcess]] = {}
+    depths: dict[int, int] = {}
     roots: list[HostProcess] = []
-    for process in held.values():
+    for process in sorted(held.values(), key=_age):  # parents first
         parent = _parent(process, everybody)
-        (children.setdefault(parent.pid, []) if parent else roots).append(process)
+        depth = depths[process.pid] = 0 if parent is None else depths[parent.pid] + 1
+        if parent is None or depth % _DEEPEST == 0:
+            roots.append(process)
+        else:
+            children.setdefault(parent.pid, []).append(process)
     return [_node(root, children) for root in roots]
 
 
@@ -39,8 +48,11 @@ def _parent(process: HostProcess, everybody: Mapping[int, HostProcess]) -> HostP
     parent = everybody.get(process.parent_pid or 0)
     if parent is None or parent.pid == process.pid or process.start_ticks is None or parent.start_ticks is None:
         return None
-    older = (parent.start_ticks, parent.pid) < (process.start_ticks, process.pid)
-    return parent if older or parent.start_ticks < process.start_ticks else None
+    return parent if _age(parent) < _age(process) else None
+
+
+def _age(process: HostProcess) -> tuple[int, int]:
+    return process.start_ticks or 0, process.pid
 
 
 def _node(process: HostProcess, children: Mapping[int, Sequence[HostProcess]]) -> Node:

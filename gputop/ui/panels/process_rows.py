@@ -53,7 +53,7 @@ def title_line(width: int, grouping: str, words: str, counts: tuple[int, int]) -
     """Return what is shown, where that is not simply every process: how they are put together, the filter, the rest."""
     shown, hidden = counts
     right: Spans = [(f" {shown} shown, {hidden} hidden ", "badge")] if words else []
-    left: Spans = [(" Processes" if grouping == "processes" else f" {grouping.capitalize()}", "accent")]
+    left: Spans = [(f" {grouping[0].upper()}{grouping[1:]}", "accent")]
     if words:
         room = max(0, width - length(left) - length(right) - 3)
         left += [("  ", "text"), (fit(words, min(room, length([(words, "")]))), "title")]

@@ -1,0 +1,195 @@
+"""Processes as a tree and in groups with sums."""
+
+import pytest
+from examples import GIB, frame, process
+from msgspec.structs import replace
+from stage import Stage, staged
+
+from gputop.core.columns import COLUMN_BY_KEY, rows
+from gputop.core.metric import Missing
+from gputop.core.owner import Container, Owner
+from gputop.core.sample import Frame, HostProcess, Job, JobKind, ProcessId
+from gputop.ui.branches import branches
+from gputop.ui.entries import Entry, Grouping, Order, entries
+
+LAUNCHER = HostProcess(
+    pid=10, start_ticks=1, user="ann", command="torchrun train.py", parent_pid=1, cpu_percent=3.0, memory_bytes=GIB
+)
+RANKS = tuple(process(11 + n, n, parent_pid=10, command=f"python train.py --rank {n}") for n in range(2))
+SERVER = process(
+    30, 0, 1, user="bob", command="vllm serve", owner=Owner(container=Container(runtime="docker", id="c1"))
+)
+ORDER = Order(COLUMN_BY_KEY["pid"])
+
+
+def training() -> Frame:
+    members = tuple(ProcessId(p.pid, p.start_ticks) for p in (LAUNCHER, *RANKS))
+    job = Job(
+        key="launcher:10/1", kind=JobKind.LAUNCHER, label="torchrun train.py", launcher=members[0], members=members
+    )
+    return frame(2, (*RANKS, SERVER), relatives=(LAUNCHER,), jobs=(job,))
+
+
+def lines(grouping: Grouping, of: Frame | None = None, *folded: tuple[int | str | None, ...]) -> list[Entry]:
+    shown = of or training()
+    return entries(shown, rows(shown), grouping, ORDER, frozenset(folded))
+
+
+def commands(stage: Stage) -> list[str]:
+    at = stage.processes[1].index("COMMAND")
+    return [line[at:].rstrip("│┃ ") for line in stage.processes[2:] if line.strip()]
+
+
+def test_a_launcher_stands_above_its_workers_and_a_process_on_two_gpus_is_one_line() -> None:
+    found = lines(Grouping.TREE)
+
+    assert [(entry.row.process.pid, entry.prefix) for entry in found] == [
+        (10, "▼ "), (11, "├─ "), (12, "└─ "), (30, ""),
+    ]  # fmt: skip
+    assert found[3].instead["gpu"] == "0-1"
+    assert found[3].row.use.memory_bytes == 20 * GIB
+
+
+def test_a_folded_process_has_the_sums_of_those_below() -> None:
+    found = lines(Grouping.TREE, None, ("process", 10, 1))
+
+    assert [entry.row.process.pid for entry in found] == [11, 30]
+    assert found[0].instead["pid"] == "10"
+    assert found[0].row.use.memory_bytes == 20 * GIB
+    assert found[0].row.use.sm_percent == 160.0
+
+
+def test_parents_that_go_in_a_circle_do_not_hang_the_tree() -> None:
+    one, two = process(1, parent_pid=2), process(2, parent_pid=1)
+
+    assert [node.process.pid for node in branches([one, two], {1: one, 2: two})] == [1]
+
+
+def test_a_very_long_line_of_parents_is_a_tree_too() -> None:
+    line = {n: process(n, parent_pid=n - 1) for n in range(1, 3000)}
+
+    assert sum(len(root.all()) for root in branches(line.values(), line)) == 2999
+
+
+@pytest.mark.parametrize(
+    ("grouping", "labels"),
+    [
+        (Grouping.JOB, ["launcher torchrun train.py  2 processes", "vllm serve", "vllm serve"]),
+        (Grouping.USER, ["ann  2 processes", "bob  1 process"]),
+        (Grouping.CONTAINER, ["no container  2 processes", "docker c1  1 process"]),
+        (Grouping.GPU, ["GPU 0 NVIDIA H100 80GB HBM3  2 processes", "GPU 1 NVIDIA H100 80GB HBM3  2 processes"]),
+    ],
+)
+def test_groups_have_a_label_and_a_count(grouping: Grouping, labels: list[str]) -> None:
+    found = [entry for entry in lines(grouping) if entry.parent is None]
+
+    assert [entry.row.process.command for entry in found] == labels
+
+
+def test_a_group_adds_up_each_process_once() -> None:
+    (head,) = [entry for entry in lines(Grouping.USER) if entry.is_group and entry.row.process.user == "bob"]
+
+    assert head.row.use.memory_bytes == 20 * GIB
+    assert head.row.use.sm_percent == 160.0
+    assert head.row.process.cpu_percent == 99.0
+    assert head.instead["gpu"] == "0-1"
+    assert head.instead["pid"] == "×1"
+
+
+def test_a_sum_of_unknown_values_is_absent_and_never_zero() -> None:
+    blind = process(5, gpus=tuple(replace(use, memory_bytes=None, sm_percent=None) for use in process(5).gpus))
+    head = lines(Grouping.USER, frame(1, (blind,)))[0]
+
+    assert head.row.use.memory_bytes is None
+    assert head.row.use.sm_percent is None
+
+
+def test_a_container_that_cannot_be_known_is_not_no_container() -> None:
+    unknown = process(5, owner=Owner(missing={"container": Missing.FORBIDDEN}))
+
+    assert lines(Grouping.CONTAINER, frame(1, (unknown,)))[0].row.process.command.startswith("container unknown")
+
+
+def test_groups_are_sorted_by_their_sums() -> None:
+    order = Order(COLUMN_BY_KEY["gpu_memory"], is_reversed=True)
+    small = process(1, user="eve", gpus=tuple(replace(use, memory_bytes=1) for use in process(1).gpus))
+    shown = frame(2, (small, *RANKS))
+    found = entries(shown, rows(shown), Grouping.USER, order, frozenset())
+
+    assert [entry.row.process.user for entry in found if entry.is_group] == ["ann", "eve"]
+
+
+@pytest.mark.parametrize("key", ["t", "f5"])
+async def test_a_key_shows_the_tree_and_the_list_again(key: str) -> None:
+    async with staged(training()) as stage:
+        await stage.press(key)
+        tree, title = commands(stage), stage.processes[0]
+        await stage.press(key)
+
+        assert tree[0] == "▼ torchrun train.py"
+        assert tree[1].startswith("├─ python train.py")
+        assert "Tree" in title
+        assert "PID" in stage.processes[0]
+
+
+async def test_v_goes_through_the_views_and_shift_v_back() -> None:
+    async with staged(training()) as stage:
+        titles = []
+        for _ in range(5):
+            await stage.press("v")
+            titles.append(stage.processes[0].strip())
+        await stage.press("v")
+        last = stage.processes[0]
+        await stage.press("V")
+
+        assert titles == ["Tree", "By job", "By user", "By container", "By GPU"]
+        assert "PID" in last
+        assert "By GPU" in stage.processes[0]
+
+
+async def test_minus_folds_and_plus_unfolds_and_the_interval_stays() -> None:
+    async with staged(training()) as stage:
+        await stage.press("v", "v", "v", "down", "down", "minus")
+        folded, cursor = commands(stage), stage.cursor
+        await stage.press("plus")
+
+        assert folded[0].startswith("▶ ann")
+        assert folded[1].startswith("▼ bob")
+        assert "ann" in (cursor or "")
+        assert commands(stage)[0].startswith("▼ ann")
+        assert stage.link.sent == []
+
+
+async def test_the_cursor_stays_on_its_process_from_view_to_view() -> None:
+    async with staged(training()) as stage:
+        await stage.press("end")
+        for _ in range(6):
+            await stage.press("v")
+
+            assert stage.app.main.processes.selected is not None
+            assert stage.app.main.processes.selected.process.pid == 30
+
+
+async def test_what_is_folded_stays_folded_when_a_frame_comes() -> None:
+    async with staged(training()) as stage:
+        await stage.press("t", "down", "minus")
+        await stage.deliver(training())
+
+        assert commands(stage)[0] == "▶ torchrun train.py  (+2)"
+
+
+async def test_the_filter_holds_in_a_tree_and_keeps_the_launcher_above() -> None:
+    async with staged(training()) as stage:
+        await stage.press("t", "f", "1", "2", "enter")
+
+        assert [text.split()[0] for text in commands(stage)] == ["▼", "└─"]
+
+
+async def test_a_click_on_a_row_below_the_title_selects_it() -> None:
+    async with staged(training()) as stage:
+        await stage.press("t")
+        await stage.pilot.click("ProcessPanel", offset=(20, 3))
+        await stage.pilot.pause()
+
+        assert stage.app.main.processes.selected is not None
+        assert stage.app.main.processes.selected.process.pid == 11
