@@ -7,7 +7,6 @@ from msgspec import Struct
 
 from gputop.core.sample import HostProcess
 
-
 _DEEPEST: Final = 32  # what is deeper begins a tree of its own
 
 
