@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from gputop.cli import screen, settings_file
 from gputop.cli.arguments import add_common
+from gputop.cli.door import Shut, is_read_only, opened_door
 from gputop.cli.toml_edit import edited, loads
 from gputop.core.settings import SETTINGS, Settings
 from gputop.core.toml_text import commented
@@ -228,3 +229,15 @@ def test_the_sampler_is_told_what_is_settled_and_asked_for() -> None:
     assert screen.forwarded(options, Settings(interval_s=5.0, read_only=True)) == [
         "--gpu", "0,2", "--demo", "mig", "--where", 'user:"ann" and sm<5.0', "--read-only", "--interval", "5.0",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "variables"), [("read_only = true\n", {}), ("", {"GPUTOP_READ_ONLY": "1"})])
+def test_what_is_settled_to_be_read_only_shuts_the_door_without_a_screen_too(
+    file: Path, tmp_path: Path, text: str, variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(file, text)
+    for name, value in ({"XDG_CONFIG_HOME": str(tmp_path)} | variables).items():
+        monkeypatch.setenv(name, value)
+
+    assert is_read_only(argparse.Namespace(read_only=False))
+    assert isinstance(opened_door(argparse.Namespace(read_only=False, demo=None), frozenset()), Shut)

@@ -37,10 +37,20 @@ class Shut(Struct, frozen=True):
         return tuple(targets)
 
 
+def is_read_only(options: argparse.Namespace) -> bool:
+    """Say whether nothing may be changed: by the options, the environment or the configuration file."""
+    if options.read_only:
+        return True
+    from gputop.cli import settings_file
+
+    return settings_file.settled()[0].read_only
+
+
 def opened_door(options: argparse.Namespace, protected: frozenset[int]) -> Door:
     """Return the door. ``protected``: pids of gputop's own processes."""
-    if options.read_only:
-        return Shut("gputop runs with --read-only", "Start it without, to change anything.")
+    if is_read_only(options):
+        how = "runs with --read-only" if options.read_only else "is set to read_only by its file or a variable"
+        return Shut(f"gputop {how}", "Start it without, to change anything.")
     if options.demo is not None:
         return Shut("this box is simulated", "Start gputop without --demo, to change anything.")
     from gputop.machine.control import control_of_this_machine
