@@ -17,6 +17,7 @@ COMMANDS: Final = {
     "signal": "send a signal to processes on GPUs",
     "renice": "change the nice value of processes on GPUs",
     "pick": "name the freest GPUs, for CUDA_VISIBLE_DEVICES",
+    "inspect": "print all that is known of one process",
     "schema": "print the JSON Schema of a frame",
     "config": "write, check or show the configuration file",
 }
@@ -64,9 +65,10 @@ def _parser(arguments: Sequence[str]) -> Parser:
         parser.set_defaults(run=screen.run)
     add_common(parser, is_inner=False)
     commands = parser.add_subparsers(title="without the screen", metavar="COMMAND", prog="gputop")
-    for name, about in COMMANDS.items():
+    for name in called or COMMANDS:
+        about = COMMANDS[name]
         command = commands.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
-        if name in called:
+        if called:
             module = import_module(f"gputop.cli.{name}")
             module.add(command)
             command.set_defaults(run=module.run)
