@@ -175,7 +175,9 @@ def _files(found: Inspection) -> Section:
 
 def _environment(found: Inspection, *, reveal: bool) -> Section:
     rows = tuple(Row("", f"{each.name}={_value(each, reveal=reveal)}") for each in found.environment)
-    note = f"as it was when the program started{_cut(found, 'environment', ' · ')}"
+    masked = sum(each.is_secret and (each.value is None or not reveal) for each in found.environment)
+    hidden = f" · {masked} secret{'s' if masked > 1 else ''} masked" if masked else ""
+    note = f"as it was when the program started{hidden}{_cut(found, 'environment', ' · ')}"
     return Section("environment", "Environment", rows or _absent(found, "environment"), note)
 
 
@@ -206,4 +208,4 @@ def lines(found: Inspection) -> Iterator[str]:
         yield ""
         yield section.title + (f" ({section.note})" if section.note else "")
         for row in section.rows:
-            yield f"  {row.label + ' ' if row.label else '':<13}{row.text}" if row.label else f"  {row.text}"
+            yield f"  {row.label + ' ' if row.label else '':<15}{row.text}" if row.label else f"  {row.text}"

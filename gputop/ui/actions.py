@@ -1,5 +1,6 @@
 """THE KEYS, a row each: bindings, footer, palette and help page all follow from this table."""
 
+from collections.abc import Iterable
 from typing import Final
 
 from msgspec import Struct
@@ -121,7 +122,26 @@ ACTIONS: Final = (
         help="On which CPUs a process may run.", changes_machine=True,
     ),
     Action(
-        id="detail", keys=("i", "enter"), run="detail", label="GPU in detail", group=VIEW, footer="Detail",
+        id="process", keys=("enter",), run="process", label="Process in detail", group=VIEW,
+        help="All of the selected process, with plots since gputop saw it. None selected: the GPU.",
+    ),
+    Action(
+        id="environment", keys=("e",), run="process('environment')", label="Environment", group=VIEW,
+        help="Of the process; secrets are masked until asked for.",
+    ),
+    Action(
+        id="open-files", keys=("l",), run="process('files')", label="Open files", group=VIEW, help="Of the process.",
+    ),
+    Action(
+        id="devices", keys=("x",), run="process('devices')", label="GPU device files", group=VIEW,
+        help="Which the process holds open.",
+    ),
+    Action(
+        id="command-line", keys=("w",), run="process('command')", label="Command line", group=VIEW,
+        help="Of the process, in full.",
+    ),
+    Action(
+        id="detail", keys=("i",), run="detail", label="GPU in detail", group=VIEW, footer="Detail",
         help="Every metric of the GPU that is looked at, with the reason where there is no value.",
     ),
     Action(
@@ -257,13 +277,13 @@ _NAMES: Final = {
 }  # fmt: skip
 
 
-def bindings() -> list[Binding]:
+def bindings(actions: Iterable[Action] = ACTIONS) -> list[Binding]:
     """Return a binding for each key. Ctrl-C comes before everything else: it always quits."""
     return [
         Binding(
             key, action.run.format(key=key), action.label, id=f"{action.id}.{key}", show=False, priority=key == "ctrl+c"
         )
-        for action in ACTIONS
+        for action in actions
         for key in action.keys
     ]
 
@@ -282,5 +302,5 @@ def key_name(key: str) -> str:
 def keys_text(action: Action) -> str:
     """Return all keys of an action."""
     if action.id == "focus-gpu":
-        return "0-9"
+        return "0-9" if action.keys == tuple("0123456789") else " ".join(map(key_name, action.keys))
     return " ".join(key_name(key) for key in action.keys)

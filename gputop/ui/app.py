@@ -12,17 +12,19 @@ from textual.screen import Screen
 from gputop.core.columns import COLUMNS
 from gputop.core.command import ReadNow, SetInterval
 from gputop.core.history import History
+from gputop.core.inspection import Inspection
 from gputop.core.link import Down, Link, News
 from gputop.core.outcome import Outcome
 from gputop.core.sample import Frame, Gpu, GpuState
 from gputop.ui.actions import ACTIONS, bindings
-from gputop.ui.messages import ChangeEnded, ChangeWanted, FrameArrived, LinkWentDown
+from gputop.ui.messages import ChangeEnded, ChangeWanted, FrameArrived, InspectionArrived, LinkWentDown
 from gputop.ui.options import Density, ViewOptions
 from gputop.ui.panels.gpus import GpuPanel
 from gputop.ui.plots import Plots
 from gputop.ui.screens.gpu import GpuScreen
 from gputop.ui.screens.help import HelpScreen
 from gputop.ui.screens.main import MainScreen
+from gputop.ui.screens.process import ProcessScreen
 from gputop.ui.terminal import TerminalApp
 from gputop.ui.theme import THEME_NAMES
 from gputop.ui.view import PLOTTED, View
@@ -82,6 +84,7 @@ class GputopApp(TerminalApp):
         self.main.heard(frame)
         self._known.update((gpu.uuid, gpu) for gpu in frame.gpus if gpu.state is GpuState.OK)
         self.view.history.remember(frame)
+        self.view.tracks.remember(frame)
         self.view = replace(self.view, down=None, age_s=None, retry_s=None, interval_s=frame.interval_s)
         self._show_frame()
 
@@ -95,6 +98,12 @@ class GputopApp(TerminalApp):
     def on_change_ended(self, message: ChangeEnded) -> None:
         """Show how a change ended."""
         self.main.change_ended(message.outcome)
+
+    def on_inspection_arrived(self, message: InspectionArrived) -> None:
+        """Hand it to the screen of the process."""
+        for screen in self.screen_stack:
+            if isinstance(screen, ProcessScreen):
+                screen.take(message.inspection)
 
     def on_change_wanted(self, message: ChangeWanted) -> None:
         """Ask the sampler for a change; the screen and the sampler look at read-only as well."""
@@ -126,6 +135,16 @@ class GputopApp(TerminalApp):
         gpus = [gpu for gpu in self.view.gpus if wanted in {None, gpu.index}]
         if gpus:
             self.push_screen(GpuScreen(gpus[0], is_ascii=self.options.is_ascii))
+
+    def action_process(self, part: str = "") -> None:
+        """Show all of the selected process, from a part of it on; without a selection show the GPU."""
+        row = self.main.processes.selected
+        if row is not None:
+            self.push_screen(ProcessScreen(row.process, self.view, self._link.send, part=part, clock=self._clock))
+        elif part:
+            self.notify("no process is selected: choose one with the arrow keys", markup=False, timeout=2)
+        else:
+            self.action_detail()
 
     async def action_quit(self) -> None:
         """Leave at once."""
@@ -178,6 +197,8 @@ class GputopApp(TerminalApp):
                 self.post_message(LinkWentDown(news))
             case Outcome():
                 self.post_message(ChangeEnded(news))
+            case Inspection():
+                self.post_message(InspectionArrived(news))
 
     def _runner(self, run: str) -> Callable[[], Any]:
         async def run_it() -> None:
@@ -191,8 +212,11 @@ class GputopApp(TerminalApp):
     def _show(self, **changes: Any) -> None:  # noqa: ANN401 - the fields of View
         self.view = replace(self.view, **changes)
         self.main.show(self.view)
-        if isinstance(self.screen, GpuScreen):
-            self._show_detail(self.screen)
+        for screen in self.screen_stack:
+            if isinstance(screen, GpuScreen):
+                self._show_detail(screen)
+            elif isinstance(screen, ProcessScreen):
+                screen.show(self.view)
 
     def _show_detail(self, detail: GpuScreen) -> None:
         for gpu in self.view.gpus:

@@ -20,7 +20,7 @@ class Plots:
 
     def __init__(self, history: History, *, is_ascii: bool = False) -> None:
         self._history = history
-        self._is_ascii = is_ascii
+        self.is_ascii = is_ascii
         self._pictures: dict[tuple[str, str], Picture] = {}
 
     def draw(self, name: str, key: str, top: float, size: tuple[int, int]) -> list[str]:
@@ -33,7 +33,7 @@ class Plots:
             rows = self._advanced(held, series)
         else:
             window = series.last(samples_shown(size[0]))
-            rows = area(window, top, size, count=series.count, is_ascii=self._is_ascii)
+            rows = area(window, top, size, count=series.count, is_ascii=self.is_ascii)
         self._pictures[name, key] = Picture(series.count, top, size, rows)
         return rows
 
@@ -41,7 +41,7 @@ class Plots:
         """Return the picture with one more sample: in the half-filled last cell, or in a new one."""
         is_new_cell = series.count % 2
         window = series.last(1 if is_new_cell else 2)
-        cell = area(window, held.top, (1, held.size[1]), count=series.count, is_ascii=self._is_ascii)
+        cell = area(window, held.top, (1, held.size[1]), count=series.count, is_ascii=self.is_ascii)
         if is_new_cell:
             return [row[1:] + end for row, end in zip(held.rows, cell, strict=True)]
         return [row[:-1] + end for row, end in zip(held.rows, cell, strict=True)]

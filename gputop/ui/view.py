@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from gputop.core.history import History
 from gputop.core.link import Down
@@ -13,6 +13,7 @@ from gputop.core.metrics import (
     TEMPERATURE,
 )
 from gputop.core.sample import Frame, Gpu, GpuState
+from gputop.core.tracks import Tracks
 from gputop.ui.options import Density
 from gputop.ui.plots import Plots
 
@@ -22,12 +23,14 @@ PLOTTED = (GPU_UTILIZATION, MEMORY_USED, POWER_AVERAGE, TEMPERATURE)
 class View(Struct, frozen=True, kw_only=True):
     """What is shown.
 
-    ``known``: each GPU as it last answered, by uuid. ``focus``: index of the GPU that alone is looked at. ``age_s``:
-    since the frame came, if that is long ago. ``retry_s``: seconds until the sampler is started again.
+    ``tracks``: what single processes did. ``known``: each GPU as it last answered, by uuid. ``focus``: index of the
+    GPU that alone is looked at. ``age_s``: since the frame came, if that is long ago. ``retry_s``: seconds until the
+    sampler is started again.
     """
 
     history: History
     plots: Plots
+    tracks: Tracks = field(default_factory=Tracks)
     frame: Frame | None = None
     known: Mapping[str, Gpu] = {}
     focus: int | None = None

@@ -224,7 +224,7 @@ async def test_detail_shows_the_gpu_that_is_looked_at() -> None:
 
 async def test_detail_shows_the_gpu_of_the_selected_process() -> None:
     async with staged(frame(3, (process(5, 1),))) as stage:
-        await stage.press("down", "enter")
+        await stage.press("down", "i")
 
         assert isinstance(stage.app.screen, GpuScreen)
         assert stage.app.screen.gpu.index == 1

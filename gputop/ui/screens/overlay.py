@@ -7,7 +7,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
-from gputop.ui.line import Line, Spans, cut, length
+from gputop.ui.line import Line, Spans, cut, fit, length
 from gputop.ui.widgets.fastlines import FastLines
 
 WIDEST: Final = 110  # as in gputop.tcss
@@ -18,20 +18,31 @@ class OverlayBody(FastLines):
 
     def __init__(self, title: str, *, is_ascii: bool) -> None:
         super().__init__(is_ascii=is_ascii)
-        self._title = title
+        self.title = title
+        self.is_full = False
         self._page: Sequence[Line] = ()
         self._top = 0
 
     def show(self, page: Sequence[Line]) -> None:
-        """Draw this page, at the place where it was."""
+        """Draw this page, at the place where it was. ``is_full``: as high as the screen, however short it is."""
         self._page = page
-        self.styles.height = min(len(page) + 2, max(4, self.screen.size.height - 2))
+        height = self.screen.size.height
+        self.styles.height = height if self.is_full else min(len(page) + 2, max(4, height - 2))
         self._paint()
 
     def scroll_lines(self, step: int) -> None:
         """Move the page under the frame."""
-        self._top += step
+        self.scroll_page_to(self._top + step)
+
+    def scroll_page_to(self, top: int) -> None:
+        """Move the page so that this line of it comes first."""
+        self._top = top
         self._paint()
+
+    @property
+    def top(self) -> int:
+        """The line of the page that comes first."""
+        return self._top
 
     @property
     def room(self) -> int:
@@ -48,10 +59,14 @@ class OverlayBody(FastLines):
         shown = self._page[self._top : self._top + self.room]
         body = [Line((("│ ", "accent"), *cut(list(line.spans), inner), (" │", "accent"))) for line in shown]
         rest = len(self._page) - self._top - len(shown)
-        foot = f" {rest} more below " if rest > 0 else " Esc closes "
-        self.draw([self._edge("╭", self._title, "╮"), *body, self._edge("╰", foot, "╯")])
+        self.draw([self._edge("╭", self.title, "╮"), *body, self._edge("╰", self.foot(rest), "╯")])
+
+    def foot(self, rest: int) -> str:
+        """Return what stands at the lower edge; ``rest``: lines of the page below it."""
+        return f" {rest} more below " if rest > 0 else " Esc closes "
 
     def _edge(self, left: str, text: str, right: str) -> Line:
+        text = fit(text, self.size.width - 4) if len(text) > self.size.width - 4 else text
         spans: Spans = [(left + "─", "accent"), (text, "title" if left == "╭" else "muted")]
         rule = "─" * max(0, self.size.width - length(spans) - 1)
         return Line((*spans, (rule + right, "accent")))
