@@ -10,13 +10,20 @@ from pathlib import Path
 import pytest
 from children import Child, child, control, only, signal_to
 from examples import frame, process
+from fakes import FakeFunctions
 
 from gputop.cli.change import Meant, choose, settle
 from gputop.cli.escalate import Escalation
 from gputop.core.aim import targets
 from gputop.core.command import Change, Renice, SendSignal, Target
+from gputop.core.monitor import Monitor
 from gputop.core.outcome import Outcome, Result, Status
 from gputop.core.sample import HostProcess, Presence
+from gputop.machine.host import HostReader
+from gputop.machine.nvml import Driver
+from gputop.machine.processes import ProcessReader, resolve_user
+from gputop.machine.procfs import RealProc
+from gputop.machine.source import Limits, MachineSource
 
 PATIENCE_S = 60  # only ever waited for when a test fails
 
@@ -171,6 +178,22 @@ def test_a_launcher_without_a_gpu_is_chosen_by_its_pid_alone() -> None:
     assert [each.pid for each in choose(shown, [4000]).processes] == [4000]
     assert choose(shown, [4000], is_filtered=True).lacking == (4000,)
     assert 4000 not in [each.pid for each in choose(shown, []).processes]
+
+
+def test_from_the_drivers_list_to_the_signal_it_is_one_process(tmp_path: Path) -> None:
+    proc = RealProc()
+    with child("SIGUSR1") as held, child("SIGUSR1") as other:
+        driver = FakeFunctions(nvmlDeviceGetComputeRunningProcesses=[(held.pid, 2**30, None, None)])
+        reader = ProcessReader(proc, resolve_user)
+        source = MachineSource(Driver(driver), HostReader(proc, "node7"), reader, limits=Limits(patience_s=30.0))
+        source.open()
+        found, person = choose(Monitor(source).step(), []), Person(True)
+        status = settle(term(found, "SIGUSR1"), found, control(tmp_path), person)
+
+        assert held.line() == "SIGUSR1"
+        assert other.process.poll() is None
+    assert status == 0
+    assert [each.id for each in found.processes] == [held.target.id]
 
 
 # --- escalation --------------------------------------------------------------------------------------------------
