@@ -241,3 +241,9 @@ def test_what_is_settled_to_be_read_only_shuts_the_door_without_a_screen_too(
 
     assert is_read_only(argparse.Namespace(read_only=False))
     assert isinstance(opened_door(argparse.Namespace(read_only=False, demo=None), frozenset()), Shut)
+
+
+def test_a_line_separator_in_a_value_does_not_move_the_lines_below_it() -> None:
+    text = edited("", {"theme": "a\u2028b\x85c\x7f"})
+
+    assert loads(edited(text, {"sort": "sm", "theme": "dark"})) == {"sort": "sm", "theme": "dark"}

@@ -47,7 +47,7 @@ def lines_of(text: str) -> dict[str, int]:
     """Return the number of the line, from 1, that each key of a file stands in; tables are joined with a dot."""
     found: dict[str, int] = {}
     table = ""
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if header := _TABLE.fullmatch(line):
             table = path_of(header[1])
             found.setdefault(table, number)
