@@ -8,7 +8,7 @@ and ``missing`` names its reason under the same key. What there are thousands of
 from enum import Enum
 from typing import Any, TypeAlias, TypeVar, cast
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from gputop.core.metric import Metric, Missing
 from gputop.core.owner import Owner
@@ -232,6 +232,7 @@ class DriverInfo(Struct, frozen=True, kw_only=True):
 class Sample(Struct, frozen=True, kw_only=True):
     """Everything the machine said at one instant, in seconds since the epoch; ``interval_s``: between two samples.
 
+    ``problems``: what is wrong with the reading itself, for people.
     ``relatives``: ancestors and descendants of ``processes`` that use no GPU themselves: launchers, data loaders.
     """
 
@@ -242,6 +243,7 @@ class Sample(Struct, frozen=True, kw_only=True):
     gpus: tuple[Gpu, ...] = ()
     processes: tuple[HostProcess, ...] = ()
     relatives: tuple[HostProcess, ...] = ()
+    problems: tuple[str, ...] = ()
 
 
 class Frame(Sample, frozen=True, kw_only=True):
@@ -250,4 +252,3 @@ class Frame(Sample, frozen=True, kw_only=True):
     schema_version: int = SCHEMA_VERSION
     sequence: int = 0
     jobs: tuple[Job, ...] = ()
-    problems: tuple[str, ...] = field(default_factory=tuple)

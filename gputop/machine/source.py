@@ -8,9 +8,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gputop.core.metric import Missing
-from gputop.core.sample import DriverInfo, Gpu, GpuProcess, GpuState, Reasons, Sample
+from gputop.core.sample import DriverInfo, Gpu, GpuProcess, GpuState, HostProcess, Reasons, Sample
 from gputop.core.selection import Selection
 from gputop.core.text import clean
+from gputop.core.units import duration_text
 from gputop.machine.box import Box, Identity, look
 from gputop.machine.device import DeviceReader, DeviceReading
 from gputop.machine.events import EventWatcher
@@ -29,6 +30,13 @@ class Limits(Struct, frozen=True):
 
     patience_s: float = 0.5
     hung_s: float = 3.0
+
+
+class Listed(Struct, frozen=True):
+    """The processes on the GPUs, and their relatives that are on none."""
+
+    processes: tuple[HostProcess, ...]
+    relatives: tuple[HostProcess, ...]
 
 
 class MachineSource:
@@ -64,6 +72,9 @@ class MachineSource:
         self._events = EventWatcher(driver, self._mark_changed, wall)
         self._event_worker = Worker(self._events.collect, "events") if watches_events else None
         self._slots: dict[str, Slot] = {}
+        self._process_worker = Worker(self._read_processes, "processes")
+        self._uses: dict[int, tuple[GpuProcess, ...]] = {}
+        self._listed = Listed((), ())
 
     def open(self) -> None:
         """Find the GPUs; wait no longer than until the driver counts as hung.
@@ -86,21 +97,16 @@ class MachineSource:
             slot.start(now)
         host = self._host.read(now)
         readings = self._finish(now)
-        uses: dict[int, tuple[GpuProcess, ...]] = {}
-        for reading in readings:
-            for pid, held in reading.uses.items():
-                uses[pid] = uses[pid] + held if pid in uses else held
-        processes = self._selection.processes(
-            self._processes.read(uses, self._clock(), self._is_translated())  # a slow GPU makes no busy CPU
-        )
+        listed, problems = self._list(readings)
         return Sample(
             time_s=wall_s,
             interval_s=self.interval_s,
             driver=self._driver_info(),
             host=host,
             gpus=tuple(self._with_xids(reading.gpu) for reading in readings) + self._silent(),
-            processes=processes,
-            relatives=self._processes.relatives(processes, self._clock()),
+            processes=listed.processes,
+            relatives=listed.relatives,
+            problems=problems,
         )
 
     def _check_selection(self) -> None:
@@ -136,6 +142,27 @@ class MachineSource:
             for index in (self._box.silent if self._box else ())
             if index not in known and self._selection.wants_gpu(index, "", "")
         )
+
+    # --- processes -----------------------------------------------------------------------------------------------
+    def _list(self, readings: list[DeviceReading]) -> tuple[Listed, tuple[str, ...]]:
+        """Return the processes; those of before, and that they are, while /proc does not answer.
+
+        The command line of a process whose memory map is locked by a stuck thread keeps its reader waiting for ever.
+        """
+        worker, now = self._process_worker, self._clock()  # a slow GPU makes no busy CPU
+        if worker.busy_since is None:
+            self._uses = _by_pid(readings)
+            worker.ask(now)
+        listed = worker.take(self.limits.hung_s if worker.busy_since == now else 0)
+        if listed is not None:
+            self._listed = listed
+            return listed, ()
+        late_s = duration_text(now - (worker.busy_since or now))
+        return self._listed, (f"/proc has not answered for {late_s}: processes are shown as they were",)
+
+    def _read_processes(self, now: float) -> Listed:
+        processes = self._selection.processes(self._processes.read(self._uses, now, self._is_translated()))
+        return Listed(processes, self._processes.relatives(processes, now))
 
     # --- the box: runs in the box worker -------------------------------------------------------------------------
     def _look(self, _: float) -> Box | NoDriverError:
@@ -192,6 +219,15 @@ class MachineSource:
         """Say whether the driver gives pids of our PID namespace: since 535.113.01."""
         version = self._driver_info().version
         return version is None or _numbers(version) >= (535, 113, 1)
+
+
+def _by_pid(readings: list[DeviceReading]) -> dict[int, tuple[GpuProcess, ...]]:
+    """Return all uses of each process."""
+    uses: dict[int, tuple[GpuProcess, ...]] = {}
+    for reading in readings:
+        for pid, held in reading.uses.items():
+            uses[pid] = uses[pid] + held if pid in uses else held
+    return uses
 
 
 def _numbers(version: str) -> tuple[int, ...]:

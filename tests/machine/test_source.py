@@ -45,11 +45,17 @@ class FakeProcesses:
         return (HostProcess(pid=1, started_s=now),)
 
 
-def source(functions: FakeFunctions, clock: Hand, patience_s: float = PATIENCE_S, **options: Any) -> MachineSource:
+def source(
+    functions: FakeFunctions,
+    clock: Hand,
+    patience_s: float = PATIENCE_S,
+    processes: FakeProcesses | None = None,
+    **options: Any,
+) -> MachineSource:
     return MachineSource(
         Driver(functions),
         cast("HostReader", FakeHost()),
-        cast("ProcessReader", FakeProcesses()),
+        cast("ProcessReader", processes or FakeProcesses()),
         limits=Limits(patience_s=patience_s, hung_s=3.0),
         clock=clock,
         wall=clock,
@@ -276,3 +282,30 @@ def test_cpu_time_of_processes_is_measured_up_to_the_moment_of_their_reading() -
     before = clock.now
 
     assert held.read().processes[0].started_s == before + 0.4
+
+
+def test_a_process_that_keeps_its_reader_waiting_does_not_keep_the_gpus() -> None:
+    class Stuck(FakeProcesses):
+        gate = threading.Event()
+        is_stuck = False
+
+        def read(self, uses: dict[int, Any], now: float, is_translated: bool) -> tuple[HostProcess, ...]:  # noqa: FBT001
+            if self.is_stuck:
+                self.gate.wait()
+            return super().read(uses, now, is_translated)
+
+    clock, processes = Hand(), Stuck()
+    held = source(functions(1), clock, processes=processes)
+    held.open()
+    held.read()
+    held.limits = Limits(patience_s=PATIENCE_S, hung_s=0.1)
+    processes.is_stuck = True
+    clock.now += 1
+    held.read()
+    clock.now += 4
+    sample = held.read()
+    processes.gate.set()
+
+    assert sample.gpus[0].read_s == 1005.0
+    assert [process.pid for process in sample.processes] == [100]
+    assert sample.problems == ("/proc has not answered for 4s: processes are shown as they were",)

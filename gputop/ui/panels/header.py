@@ -52,6 +52,8 @@ def _right(view: View) -> Spans:
         spans += [(f" SAMPLER DOWN: {view.down.reason} ", "alarm"), (_retry(view), "warm")]
     elif view.age_s is not None:
         spans.append((f" last frame {duration_text(view.age_s)} ago ", "badge"))
+    if frame is not None and frame.problems and view.down is None:
+        spans.append((f" {frame.problems[0]} ", "warm"))
     if view.is_paused:
         spans.append((" PAUSED ", "badge"))
     if frame is not None and frame.driver.simulated is not None:
