@@ -140,7 +140,7 @@ def count_text(targets: Sequence[HostProcess]) -> str:
 
 def sum_text(targets: Sequence[HostProcess]) -> str:
     """Return how many they are, whose, and what they hold."""
-    users = sorted({one.user or "?" for one in targets})
+    users = sorted({one.user or "unknown" for one in targets})
     held = [size for one in targets if (size := gpu_bytes(one)) is not None]
     gpus = sorted({use.gpu_index for one in targets for use in one.gpus})
     where = f" on GPU {' '.join(map(str, gpus))}" if gpus else ""

@@ -11,7 +11,6 @@ from gputop.core.command import ReadNow, SetInterval
 from gputop.core.link import Down
 from gputop.core.metric import Missing
 from gputop.core.metrics import FAN, GPU_UTILIZATION, TEMPERATURE
-from gputop.core.outcome import Outcome, Result, Status
 from gputop.core.sample import Frame, GpuState
 from gputop.ui.actions import ACTIONS, CHORD, bindings
 from gputop.ui.app import GputopApp
@@ -329,13 +328,3 @@ async def test_a_sampler_that_gives_up_later_leaves_the_last_values() -> None:
     async with staged(frame(), Down("gputop: no NVIDIA driver here", None, 3)) as stage:
         assert stage.app.is_running
         assert "no NVIDIA driver here" in stage.header
-
-
-async def test_an_outcome_with_failures_is_shown_with_each_of_them() -> None:
-    failed = Result(pid=7, status=Status.NOT_PERMITTED, detail="owned by [b]ann[/b]", remedy="Ask ann.")
-    async with staged(frame(), Outcome(id="1", what="SIGTERM", results=(failed,))) as stage:
-        (toast,) = stage.app._notifications
-
-        assert toast.message == "SIGTERM: 1 not permitted\n7: not permitted: owned by [b]ann[/b]. Ask ann."
-        assert toast.severity == "error"
-        assert not toast.markup

@@ -159,7 +159,7 @@ class ActingScreen(Screen[None]):
             why = f"{count_text(left)} survived {sending.signal}. "
             self._ask_signal(Aim(waited.aim.frame, left, self._options.own_user), is_kill=True, why=why)
         elif left is not None:
-            self.notify(f"{sending.signal}: all of {count_text(sending.meant)} are gone", markup=False, timeout=4)
+            self.notify(f"{sending.signal}: none of {count_text(sending.meant)} is left", markup=False, timeout=4)
 
     def _want(self, change: Change | None) -> None:
         if change is not None:

@@ -73,19 +73,26 @@ class OutcomeScreen(Dialog[None]):
 
 
 def outcome_lines(outcome: Outcome, width: int) -> list[Line]:
-    """Return the sum of an outcome, its note, and each failure."""
+    """Return the sum of an outcome, its note, and each failure; what failed for the same reason stands together."""
     lines = _wrapped(outcome.summary, "title", width)
     if outcome.note:
         lines += _wrapped(outcome.note, "warm", width)
+    alike: dict[tuple[str, str], list[Result]] = {}
     for result in outcome.failures:
-        lines += _failure(result, width)
+        said = result.status.text + (f": {result.detail}" if result.detail else "")
+        alike.setdefault((said, result.remedy), []).append(result)
+    for (said, remedy), results in alike.items():
+        lines += _failure(said, remedy, [result.pid for result in results], width)
     return lines
 
 
-def _failure(result: Result, width: int) -> list[Line]:
-    said = f"{result.pid:>7}  {result.status.text}" + (f": {result.detail}" if result.detail else "")
-    lines = _wrapped(said, "hot", width, indent=9)
-    return lines + (_wrapped(" " * 9 + result.remedy, "text", width, indent=9) if result.remedy else [])
+def _failure(said: str, remedy: str, pids: Sequence[int], width: int) -> list[Line]:
+    if len(pids) == 1:
+        lines = _wrapped(f"{pids[0]:>7}  {said}", "hot", width, indent=9)
+    else:
+        lines = _wrapped(f"{len(pids)} processes: {said}", "hot", width, indent=9)
+        lines += _wrapped(" " * 9 + " ".join(map(str, pids)), "text", width, indent=9)
+    return lines + (_wrapped(" " * 9 + remedy, "text", width, indent=9) if remedy else [])
 
 
 def _wrapped(text: str, ink: str, width: int, *, indent: int = 0) -> list[Line]:

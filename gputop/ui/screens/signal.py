@@ -160,14 +160,16 @@ class SignalScreen(Dialog[Sending | None]):
 
     def title_line(self) -> str:
         """Name what is asked."""
+        if self.is_asking:
+            return f"Send {KILL} to {count_text(self.hit)}?"
         return f"Send a signal to {count_text(self.targets)}"
 
     def keys_line(self) -> str:
         """Name the keys."""
         if self.is_asking:
-            return "y send SIGKILL · Enter Esc n q 0 cancel · p process · j job · t tree"
-        offer = "no SIGKILL after" if self.offers_kill else "then offer SIGKILL"
-        return f"Enter send · Esc cancel · p process · j job · t tree · e {offer}"
+            return "y send SIGKILL · Enter Esc n q 0 cancel · p process, j job, t tree"
+        offer = "without SIGKILL" if self.offers_kill else "then SIGKILL?"
+        return f"Enter send · Esc cancel · p process, j job, t tree · e {offer}"
 
     def page(self, width: int, height: int) -> Sequence[Line]:
         """Return signals and targets side by side, what it means below."""
@@ -226,7 +228,9 @@ class SignalScreen(Dialog[Sending | None]):
         """Return what will happen: the question, the sums, the signal, launchers, doubts, a better way."""
         lines = [Line((("Scope ", "muted"), (self.scope.value, "title"), (f": {sum_text(self.targets)}", "text")))]
         if self.is_asking:
-            lines.insert(0, Line(((f"{self._why}Send {KILL} to {_names(self.hit)}? Press y.", "hot"),)))
+            lines.insert(
+                0, Line(((f"{self._why}Send {KILL} to {count_text(self.hit)}? Press y. {_names(self.hit)}", "hot"),))
+            )
         lines.append(Line(((f"{self.signal}: ", "title"), (SIGNALS[self._at].help, "text"))))
         lines += [Line(((text, ink),)) for text, ink in self._remarks() if text]
         if self.offers_kill and not self.is_asking:
@@ -258,7 +262,5 @@ def _pids(pids: Sequence[int]) -> str:
 
 
 def _names(targets: Sequence[HostProcess]) -> str:
-    """Return the count, and who they are as far as one line tells it."""
-    if len(targets) == 1:
-        return f"1 process: {targets[0].pid} {targets[0].command}"
-    return f"{count_text(targets)}: {_pids([one.pid for one in targets])}"
+    """Return who they are as far as one line tells it."""
+    return " ".join(f"{one.pid} {one.command}" if len(targets) == 1 else str(one.pid) for one in targets)

@@ -59,4 +59,11 @@ def _columns(texts: tuple[str, ...], width: int) -> str:
     head = f"{fit_right(pid, 7)} {fit(user, 8)} {fit_right(age, 6)} {fit_right(memory, 7)} {fit(state, 1)} "
     if width >= _WIDE:
         head += fit_right(nice, 3) + " "
-    return head + fit(command, max(1, width - len(head)))
+    return head + fit(_shortened(command, width - len(head)), max(1, width - len(head)))
+
+
+def _shortened(command: str, room: int) -> str:
+    """Return the command without the program's directory where there is no room for it."""
+    program, blank, rest = command.partition(" ")
+    name = program.rpartition("/")[2]
+    return name + blank + rest if len(command) > room and name else command

@@ -111,7 +111,7 @@ class ValueScreen(Dialog[Change | None]):
 
     def keys_line(self) -> str:
         """Name the keys."""
-        return "Enter apply · Esc cancel · ↑ ↓ step · p process · j job · t tree"
+        return "Enter apply · Esc cancel · ↑ ↓ step · p process, j job, t tree"
 
     def page(self, width: int, height: int) -> Sequence[Line]:
         """Return the field, what is known of it, and who is meant."""

@@ -1,0 +1,113 @@
+"""From keys to real processes: the screen, and behind its link the door itself."""
+
+import argparse
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from children import Child, child, control
+from examples import frame, process
+from stage import MIDDLE, Clock, FakeLink, Stage, text_of
+
+from gputop.cli.door import Door, opened_door
+from gputop.core.command import Change, Command
+from gputop.core.sample import Frame
+from gputop.ui.app import GputopApp
+from gputop.ui.options import ViewOptions
+from gputop.ui.screens.outcome import OutcomeScreen
+
+
+class DoorLink(FakeLink):
+    """Carries changes out at once, and answers as a sampler does."""
+
+    def __init__(self, door: Door) -> None:
+        super().__init__()
+        self._door = door
+
+    def send(self, command: Command) -> None:
+        super().send(command)
+        if isinstance(command, Change):
+            assert self.receive is not None
+            self.receive(self._door.execute(command))
+
+
+@asynccontextmanager
+async def before(door: Door, *frames: Frame) -> AsyncIterator[Stage]:
+    """Run the screen in front of a door, with the cursor on the first process."""
+    link, clock = DoorLink(door), Clock()
+    app = GputopApp(link, ViewOptions(theme="dark"), clock)
+    async with app.run_test(size=MIDDLE) as pilot:
+        stage = Stage(app, link, clock, pilot)
+        await pilot.pause()
+        await stage.deliver(*frames)
+        await stage.press("down")
+        yield stage
+
+
+def shown(one: Child, start_ticks: int | None = None) -> Frame:
+    ticks = one.target.start_ticks if start_ticks is None else start_ticks
+    return frame(1, (process(one.pid, start_ticks=ticks),))
+
+
+def said(stage: Stage) -> str:
+    assert isinstance(stage.app.screen, OutcomeScreen)
+    return text_of(stage.app.screen.body.lines)
+
+
+async def test_sigterm_ends_a_process(tmp_path: Path) -> None:
+    with child() as one:
+        async with before(control(tmp_path), shown(one)) as stage:
+            await stage.press("k", "enter")
+
+        assert one.process.wait(9) == -15
+
+
+async def test_sigkill_ends_what_survived_sigterm(tmp_path: Path) -> None:
+    with child("SIGTERM") as one:
+        async with before(control(tmp_path), shown(one)) as stage:
+            await stage.press("k", "e", "enter")
+            stage.clock.now += 5.1
+            await stage.deliver(shown(one), shown(one))
+            await stage.press("y")
+
+        assert one.process.wait(9) == -9
+
+
+async def test_a_process_that_ended_while_the_dialog_was_open_is_told_as_gone(tmp_path: Path) -> None:
+    with child() as one:
+        async with before(control(tmp_path), shown(one)) as stage:
+            await stage.press("k")
+            one.process.kill()
+            one.process.wait(9)
+            await stage.press("enter")
+
+            assert f"{one.pid}  gone: it has ended" in said(stage)
+
+
+async def test_the_next_process_of_the_pid_is_left_alone(tmp_path: Path) -> None:
+    with child() as one:
+        async with before(control(tmp_path), shown(one, start_ticks=7)) as stage:
+            await stage.press("K", "y")
+
+            assert "its pid belongs to another process now" in said(stage)
+            assert one.process.poll() is None
+
+
+async def test_f8_lowers_the_priority_and_tells_what_was_and_what_became(tmp_path: Path) -> None:
+    with child() as one:
+        async with before(control(tmp_path), shown(one)) as stage:
+            await stage.press("f8")
+            (toast,) = stage.app._notifications
+
+            assert "→" in toast.message
+        assert os.getpriority(os.PRIO_PROCESS, one.pid) > os.getpriority(os.PRIO_PROCESS, 0)
+
+
+async def test_a_simulated_box_refuses_as_prominently(tmp_path: Path) -> None:
+    door = opened_door(argparse.Namespace(read_only=False, demo="training", state=tmp_path), frozenset())
+    async with before(door, frame(1)) as stage:
+        await stage.press("k", "enter")
+
+        assert "refused: this box is simulated" in said(stage)
+        assert "Start gputop without --demo" in said(stage)
