@@ -48,6 +48,7 @@ def run(options: argparse.Namespace) -> int:
         own_user=os.environ.get("USER"),
         settings=settings,
         problems=problems,
+        save=settings_file.save,
     )
     if not sys.stderr.isatty():
         sys.__stderr__ = sys.__stdout__  # type: ignore[misc] # Textual draws there; `2>file` is meant for messages

@@ -39,6 +39,10 @@ ACTIONS: Final = (
         help="This page.",
     ),
     Action(
+        id="setup", keys=("f2", "S", "C"), run="screen.setup", label="Set-up", group=GENERAL, footer="Setup",
+        help="Columns and their order, sort, theme, panels, keys; kept in the configuration.",
+    ),
+    Action(
         id="sort-chord", keys=("o",), run="screen.sort_chord", label="Sort by…", group=SORT,
         help="Then a letter: n GPU, p PID, u user, g GPU memory, s SM, b memory bandwidth, c CPU, m host memory, "
         "t time. A capital turns the order round.", in_palette=False,

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 
 from msgspec.structs import replace
 from textual.app import SystemCommand
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from gputop.core.columns import COLUMNS
@@ -16,8 +16,9 @@ from gputop.core.inspection import Inspection
 from gputop.core.link import Down, Link, News
 from gputop.core.outcome import Outcome
 from gputop.core.sample import Frame, Gpu, GpuState
-from gputop.ui.actions import ACTIONS, bindings
-from gputop.ui.messages import ChangeEnded, ChangeWanted, FrameArrived, InspectionArrived, LinkWentDown
+from gputop.ui.actions import bindings
+from gputop.ui.keymap import ALWAYS_QUITS, keymap
+from gputop.ui.messages import ChangeEnded, ChangeWanted, FrameArrived, InspectionArrived, LinkWentDown, SettingsChanged
 from gputop.ui.options import Density, ViewOptions
 from gputop.ui.panels.gpus import GpuPanel
 from gputop.ui.plots import Plots
@@ -38,7 +39,7 @@ class GputopApp(TerminalApp):
 
     CSS_PATH = "gputop.tcss"
     TITLE = "gputop"
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding(ALWAYS_QUITS, "quit", "Quit", show=False, priority=True)]
     ENABLE_COMMAND_PALETTE = True
 
     def __init__(self, link: Link, options: ViewOptions, clock: Callable[[], float] = time.monotonic) -> None:
@@ -52,7 +53,11 @@ class GputopApp(TerminalApp):
         history = History(PLOTTED)
         plots = Plots(history, is_ascii=options.is_ascii)
         self.view = View(history=history, plots=plots, known=self._known, density=options.density)
-        self.main = MainScreen(options, self.view, clock)
+        self.keymap = keymap(options.settings.keymap, options.settings.keys)
+        for binding in bindings(self.keymap.actions):
+            if binding.key != ALWAYS_QUITS:
+                self.bind(binding.key, binding.action, description=binding.description, show=False)
+        self.main = MainScreen(options, self.view, clock, self.keymap.actions)
 
     def get_default_screen(self) -> Screen[None]:
         """Return the main screen."""
@@ -60,7 +65,7 @@ class GputopApp(TerminalApp):
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:  # noqa: ARG002 - Textual's signature
         """Fill the palette from the table of keys, with each theme and each column to sort by."""
-        for action in ACTIONS:
+        for action in self.keymap.actions:
             if action.in_palette:
                 yield SystemCommand(action.label, action.help, self._runner(action.run))
         for name in THEME_NAMES:
@@ -71,6 +76,8 @@ class GputopApp(TerminalApp):
     def on_mount(self) -> None:
         """Open the link, and look once a second how old the frame is."""
         self._link.open(self._receive)
+        for problem in (*self.options.problems, *self.keymap.problems):
+            self.notify(problem, title="settings", severity="warning", markup=False, timeout=12)
         self.set_interval(1.0, self.check_age)
 
     def on_unmount(self) -> None:
@@ -124,9 +131,16 @@ class GputopApp(TerminalApp):
         """Look at the clicked GPU."""
         self.action_focus_gpu(message.index)
 
+    def on_settings_changed(self, message: SettingsChanged) -> None:
+        """Show what somebody changes."""
+        if message.after.theme != message.before.theme:
+            self.action_theme(message.after.theme)
+        self._show(density=Density(message.after.density))
+
     def action_help(self) -> None:
         """Show the help page."""
-        self.push_screen(HelpScreen(is_ascii=self.options.is_ascii, is_read_only=self.options.settings.read_only))
+        is_ascii, is_read_only = self.options.is_ascii, self.options.settings.read_only
+        self.push_screen(HelpScreen(is_ascii=is_ascii, is_read_only=is_read_only, actions=self.keymap.actions))
 
     def action_detail(self) -> None:
         """Show all of the GPU that is looked at, or that the selected process is on, or of the first."""

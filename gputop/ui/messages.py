@@ -7,6 +7,7 @@ from gputop.core.inspection import Inspection
 from gputop.core.link import Down
 from gputop.core.outcome import Outcome
 from gputop.core.sample import Frame
+from gputop.core.settings import Settings
 
 
 class FrameArrived(Message):
@@ -55,3 +56,11 @@ class ChangeWanted(Message):
     def __init__(self, change: Change) -> None:
         super().__init__()
         self.change = change
+
+
+class SettingsChanged(Message):
+    """Somebody changed the settings, and wants to see it."""
+
+    def __init__(self, before: Settings, after: Settings) -> None:
+        super().__init__()
+        self.before, self.after = before, after

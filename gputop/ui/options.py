@@ -1,10 +1,11 @@
 """What the user wants of the screen, as given at the start."""
 
+from collections.abc import Callable, Mapping
 from enum import Enum
 
 from msgspec import Struct
 
-from gputop.core.settings import Settings
+from gputop.core.settings import Settings, Value
 
 
 class Density(str, Enum):
@@ -19,8 +20,8 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
     """How the screen looks. ``theme`` "auto" follows the terminal; ``own_user``: whose processes are not dimmed.
 
     ``settings``: all that is settled, the options of the command line among it; ``problems``: lines about what could
-    not be used of the file and the environment. ``writes_changes_only``: see `framediff`; off writes whole lines, as
-    Textual does.
+    not be used of the file and the environment. ``save`` keeps settings for good, and says why it could not; None:
+    nothing is kept. ``writes_changes_only``: see `framediff`; off writes whole lines, as Textual does.
     """
 
     theme: str = "auto"
@@ -29,4 +30,5 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
     own_user: str | None = None
     settings: Settings = Settings()
     problems: tuple[str, ...] = ()
+    save: Callable[[Mapping[str, Value | None]], str | None] | None = None
     writes_changes_only: bool = True

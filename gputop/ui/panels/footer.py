@@ -1,5 +1,7 @@
 """The last line: what keys do, or what the next key of a chord would do."""
 
+from collections.abc import Sequence
+
 from textual import events
 
 from gputop.core.columns import COLUMN_BY_KEY
@@ -11,8 +13,9 @@ from gputop.ui.widgets.fastlines import FastLines
 class FooterPanel(FastLines):
     """Shows keys; a click on one is as good as the key."""
 
-    def __init__(self, *, is_ascii: bool, is_read_only: bool = False) -> None:
+    def __init__(self, *, is_ascii: bool, is_read_only: bool = False, actions: Sequence[Action] = ACTIONS) -> None:
         super().__init__(is_ascii=is_ascii)
+        self._actions = actions
         self._is_read_only = is_read_only
         self._ends: list[tuple[int, Action]] = []
         self._said: Line | None = None
@@ -32,7 +35,7 @@ class FooterPanel(FastLines):
             self._ends = []
             self.draw((chord_line(self.size.width),))
             return
-        line, self._ends = keys_line(self.size.width, is_read_only=self._is_read_only)
+        line, self._ends = keys_line(self.size.width, self._actions, is_read_only=self._is_read_only)
         self.draw((line,))
 
     def on_resize(self) -> None:
@@ -47,12 +50,14 @@ class FooterPanel(FastLines):
                 return
 
 
-def keys_line(width: int, *, is_read_only: bool = False) -> tuple[Line, list[tuple[int, Action]]]:
+def keys_line(
+    width: int, actions: Sequence[Action] = ACTIONS, *, is_read_only: bool = False
+) -> tuple[Line, list[tuple[int, Action]]]:
     """Return the line, and where each action's part ends. What a read-only gputop refuses is grey, in brackets."""
     spans: Spans = [(" ", "text")]
     ends: list[tuple[int, Action]] = []
     at = 1
-    for action in (action for action in ACTIONS if action.footer):
+    for action in (action for action in actions if action.footer and action.keys):
         key = key_name(action.keys[0])
         if at + len(key) + len(action.footer) + 3 > width:
             continue

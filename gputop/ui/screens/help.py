@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from gputop.core.columns import COLUMNS
-from gputop.ui.actions import ACTIONS, READ_ONLY, keys_text
+from gputop.ui.actions import ACTIONS, READ_ONLY, Action, keys_text
 from gputop.ui.line import BLANK, Line, fit
 from gputop.ui.screens.overlay import Overlay
 
@@ -14,17 +14,18 @@ class HelpScreen(Overlay):
 
     title_text = "Help"
 
-    def __init__(self, *, is_ascii: bool, is_read_only: bool = False) -> None:
+    def __init__(self, *, is_ascii: bool, is_read_only: bool = False, actions: Sequence[Action] = ACTIONS) -> None:
         super().__init__(is_ascii=is_ascii)
+        self._actions = actions
         self._is_read_only = is_read_only
 
     def page(self, width: int) -> Sequence[Line]:
         """Return keys by group, then columns."""
         lines: list[Line] = []
-        for group in dict.fromkeys(action.group for action in ACTIONS):
+        for group in dict.fromkeys(action.group for action in self._actions):
             lines += [BLANK] if lines else []
             lines.append(Line(((group, "accent"),)))
-            for action in ACTIONS:
+            for action in self._actions:
                 if action.group == group:
                     is_off = self._is_read_only and action.changes_machine
                     text = f"Off: {READ_ONLY}." if is_off else action.help

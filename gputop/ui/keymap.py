@@ -1,0 +1,93 @@
+"""Which keys do what: a preset, and over it what the user settled. Presets change keys, never what is asked first."""
+
+import unicodedata
+from collections.abc import Iterable, Mapping
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+from textual.keys import KEY_NAME_REPLACEMENTS
+
+from gputop.ui.actions import ACTIONS, Action, key_name
+
+Keys: TypeAlias = Mapping[str, tuple[str, ...]]
+ALWAYS_QUITS: Final = "ctrl+c"
+_MOVES: Final[Keys] = {
+    "up": ("up", "k", "alt+k"), "down": ("down", "j", "alt+j"), "left": ("left", "h", "alt+h"),
+    "right": ("right", "l", "alt+l"), "help": ("f1", "question_mark"), "signal": ("f9", "s"), "open-files": ("L",),
+}  # fmt: skip
+_PRESETS: Final[Mapping[str, Keys]] = {
+    "htop": {},
+    "nvitop": {
+        "invert": ("slash", "I"), "search": ("f3", "ctrl+f"), "sort-before": ("comma", "less_than_sign"),
+        "sort-next": ("full_stop", "greater_than_sign"), "sort-menu": ("f6", "alt+o"), "signal": ("f9", "T"),
+        "kill": ("K", "k"), "sort-time": ("alt+t",), "read-now": ("ctrl+r", "f5", "r", "R"), "tree": ("t",),
+        "renice": ("alt+r",), "page-up": ("pageup", "left_square_bracket"),
+        "page-down": ("pagedown", "right_square_bracket"), "nice-down": ("f7", "alt+u"), "nice-up": ("f8", "alt+d"),
+    },
+    "nvtop": {**_MOVES, "redraw": ("ctrl+l", "f5"), "tree": ("t",)},
+    "vim": {
+        **_MOVES, "search-before": ("N", "alt+n", "shift+f3", "f15"), "sort-pid": ("alt+p",),
+        "page-down": ("pagedown", "ctrl+f", "ctrl+d"), "page-up": ("pageup", "ctrl+b", "ctrl+u"),
+        "end": ("end", "G"), "sort-gpu-memory": ("alt+g",),
+    },
+}  # fmt: skip
+_SPOKEN: Final = {"esc": "escape", "return": "enter", "del": "delete", "pgup": "pageup", "pgdn": "pagedown"}
+
+
+class Keymap(Struct, frozen=True):
+    """The table of actions with the keys that hold, and a line about everything that is odd about them."""
+
+    actions: tuple[Action, ...]
+    problems: tuple[str, ...] = ()
+
+
+def presets(name: str) -> Keys:
+    """Return the keys by action that a preset changes; htop is the table as it is, and so is what nobody knows."""
+    return _PRESETS.get(name, {})
+
+
+def keymap(preset: str, overrides: Keys = {}, actions: Iterable[Action] = ACTIONS) -> Keymap:  # noqa: B006 - never changed
+    """Return the actions with the keys of a preset, and over them those of the user."""
+    held = {action.id: action for action in actions}
+    _put(held, presets(preset))
+    settled = {action: tuple(map(key_of, keys)) for action, keys in overrides.items() if action in held}
+    wanted = {action: tuple(key for key in keys if _may_have(action, key)) for action, keys in settled.items()}
+    problems = [f"keys.{action}: Ctrl-C always quits" for action in settled if wanted[action] != settled[action]]
+    problems += _put(held, wanted)
+    return Keymap(tuple(held.values()), tuple(problems))
+
+
+def key_of(text: str) -> str:
+    """Return the name of a key as Textual calls it: ? is question_mark, Ctrl-R is ctrl+r, F3 is f3."""
+    if len(text) == 1:
+        if text.isalnum():
+            return text
+        name = unicodedata.name(text, text).lower().replace("-", "_").replace(" ", "_")
+        return KEY_NAME_REPLACEMENTS.get(name, name)
+    first, sign, rest = text.replace("-", "+", 1).partition("+") if len(text) > 2 else (text, "", "")
+    if sign and first.lower() in {"ctrl", "alt", "shift"}:
+        key = key_of(rest)
+        return f"{first.lower()}+{key if first.lower() == 'alt' else key.lower()}"
+    return _SPOKEN.get(text.lower(), text.lower())
+
+
+def _may_have(action: str, key: str) -> bool:
+    return key != ALWAYS_QUITS or action == "quit"
+
+
+def _put(held: dict[str, Action], keys: Keys) -> list[str]:
+    """Give actions their keys; who had them loses them, and that is told unless it gets others here."""
+    lost: list[str] = []
+    for id_, new in keys.items():
+        if id_ not in held:
+            continue
+        for other in held.values():
+            taken = [key for key in other.keys if key in new and other.id != id_ and key not in keys.get(other.id, ())]
+            if taken:
+                held[other.id] = replace(other, keys=tuple(key for key in other.keys if key not in taken))
+                if other.id not in keys:
+                    names = " ".join(map(key_name, taken))
+                    lost.append(f"keys.{id_}: {names} no longer does “{other.label}”")
+        held[id_] = replace(held[id_], keys=new)
+    return lost

@@ -1,0 +1,149 @@
+"""What the main screen does to find processes: it filters, searches, sorts, puts together, and is set up."""
+
+import asyncio
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from gputop.core.columns import COLUMN_BY_KEY
+from gputop.core.settings import Settings, Value
+from gputop.ui.actions import Action
+from gputop.ui.choices import EVERYBODY, column_choices, user_choices
+from gputop.ui.entries import Grouping
+from gputop.ui.finder import Finder
+from gputop.ui.messages import SettingsChanged
+from gputop.ui.options import ViewOptions
+from gputop.ui.panels.footer import FooterPanel
+from gputop.ui.panels.processes import ProcessPanel, natural
+from gputop.ui.panels.prompt import PromptPanel
+from gputop.ui.screens.acting import ActingScreen
+from gputop.ui.screens.escalation import Clock
+from gputop.ui.screens.menu import MenuScreen
+from gputop.ui.screens.setup import SetupScreen
+from gputop.ui.setup import changes
+from gputop.ui.view import View
+
+
+class FindingScreen(ActingScreen):
+    """The half of the main screen that finds. ``settings``: as they are now; ``actions``: with the keys that hold."""
+
+    def __init__(self, options: ViewOptions, view: View, clock: Clock, actions: Sequence[Action]) -> None:
+        super().__init__(options, view, clock)
+        is_ascii, self.own_user = options.is_ascii, options.own_user
+        self.actions = actions
+        self.settings = replace(options.settings, theme=options.theme, density=options.density.value)
+        self.processes = ProcessPanel(is_ascii=is_ascii, own_user=options.own_user)
+        self.footer = FooterPanel(is_ascii=is_ascii, is_read_only=options.settings.read_only, actions=actions)
+        self.prompt = PromptPanel(is_ascii=is_ascii)
+        self.finder = Finder(self.prompt, self.processes, self.footer)
+        self.has_host = options.settings.show_host
+        self._settle(self.settings)
+
+    def action_filter(self) -> None:
+        """Ask what is to be shown."""
+        self.finder.ask_filter()
+
+    def action_search(self) -> None:
+        """Ask what is looked for; go on looking for it where that is known."""
+        if not self.finder.next(1):
+            self.finder.ask_search()
+
+    def action_search_next(self, step: int) -> None:
+        """Go to the next match."""
+        if not self.finder.next(step):
+            self.notify("nothing is searched for: press /", markup=False, timeout=2)
+
+    def on_prompt_panel_changed(self, message: PromptPanel.Changed) -> None:
+        """Do at once what is typed."""
+        self.finder.changed(message.text)
+
+    def on_prompt_panel_stepped(self, message: PromptPanel.Stepped) -> None:
+        """Go to the next match."""
+        self.finder.stepped(message.step)
+
+    def on_prompt_panel_ended(self, message: PromptPanel.Ended) -> None:
+        """Close the prompt if it may be."""
+        if self.finder.ended(message.text, is_kept=message.is_kept):
+            self.prompt.close()
+            self.set_focus(self.processes)
+            self.footer.say(None)
+        else:
+            self.app.bell()
+
+    def action_tree(self) -> None:
+        """Show a tree, or a list again."""
+        is_tree = self.processes.grouping is Grouping.TREE
+        self.processes.group(Grouping.PROCESSES if is_tree else Grouping.TREE)
+
+    def action_view(self, step: int) -> None:
+        """Put the processes together in the next way."""
+        ways = list(Grouping)
+        self.processes.group(ways[(ways.index(self.processes.grouping) + step) % len(ways)])
+
+    def action_sort_menu(self) -> None:
+        """Choose the column that sorts."""
+        choices = column_choices(self.processes.shown_columns)
+        menu = MenuScreen("Sort by", choices, self.processes.sort_key, is_ascii=self.footer.is_ascii)
+        self.app.push_screen(menu, self._sort_chosen)
+
+    def action_user(self) -> None:
+        """Choose whose processes are shown."""
+        user = self.processes.narrowing.user
+        choices = user_choices(self.processes.all_rows)
+        menu = MenuScreen("Processes of", choices, EVERYBODY if user is None else user, is_ascii=self.footer.is_ascii)
+        self.app.push_screen(menu, self._user_chosen)
+
+    def action_mine(self) -> None:
+        """Show only the user's own processes, or all."""
+        held = self.processes.narrowing
+        own = self.own_user or ""
+        self.processes.narrow(replace(held, user=None if held.user == own else own))
+
+    def action_setup(self) -> None:
+        """Change the settings; they are saved when the screen closes."""
+        before = self._now()
+        screen = SetupScreen(before, self._apply, is_ascii=self.footer.is_ascii)
+        self.app.push_screen(screen, lambda after: self._keep(before, after))
+
+    def _sort_chosen(self, key: str | None) -> None:
+        if key is not None and key != self.processes.sort_key:
+            self.processes.sort_by(key)
+
+    def _user_chosen(self, user: str | None) -> None:
+        if user is not None:
+            held = self.processes.narrowing
+            self.processes.narrow(replace(held, user=None if user == EVERYBODY else user))
+
+    def _now(self) -> Settings:
+        """Return the settings as keys have changed them since."""
+        processes = self.processes
+        is_reversed = processes.is_reversed != natural(COLUMN_BY_KEY[processes.sort_key])
+        return replace(
+            self.settings, sort=processes.sort_key, sort_reversed=is_reversed, show_host=self.has_host,
+            density=self._view.density.value,
+        )  # fmt: skip
+
+    def _settle(self, settings: Settings) -> None:
+        processes = self.processes
+        processes.chosen = settings.columns
+        processes.sort_key = settings.sort
+        processes.is_reversed = natural(COLUMN_BY_KEY[settings.sort]) != settings.sort_reversed
+
+    def _apply(self, settings: Settings) -> None:
+        """Show what a change makes of the screen."""
+        before, self.settings = self.settings, settings
+        self._settle(settings)
+        self.has_host = settings.show_host
+        self.post_message(SettingsChanged(before, settings))
+
+    def _keep(self, before: Settings, after: Settings | None) -> None:
+        new = changes(before, after) if after is not None else {}
+        if new and self._options.save is not None:
+            self.run_worker(self._save(new), exclusive=False)
+
+    async def _save(self, new: dict[str, Value | None]) -> None:
+        """Save beside the screen's thread; say why where that fails."""
+        if self._options.save is not None:
+            why = await asyncio.to_thread(self._options.save, new)
+            if why is not None:
+                self.notify(why, title="not saved", severity="error", markup=False, timeout=20)

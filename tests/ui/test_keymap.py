@@ -1,0 +1,140 @@
+"""Keymaps: presets and the user's own keys, followed by bindings, footer, palette and help."""
+
+import re
+
+import pytest
+from examples import frame, process
+from stage import WIDE, staged, text_of
+
+from gputop.core.settings import KEYMAPS, Settings
+from gputop.ui.actions import ACT, ACTIONS, bindings
+from gputop.ui.keymap import key_of, keymap, presets
+from gputop.ui.screens.help import HelpScreen
+from gputop.ui.screens.main import MainScreen
+from gputop.ui.screens.signal import SignalScreen
+
+FEW = frame(1, (process(1), process(2), process(3)))
+
+
+@pytest.mark.parametrize("name", KEYMAPS)
+def test_no_key_of_a_preset_does_two_things(name: str) -> None:
+    keys = [binding.key for binding in bindings(keymap(name).actions)]
+
+    assert len(keys) == len(set(keys))
+
+
+@pytest.mark.parametrize("name", KEYMAPS)
+def test_a_preset_leaves_every_action_a_key_and_every_f_key_a_twin(name: str) -> None:
+    for action in keymap(name).actions:
+        others = [key for key in action.keys if not re.fullmatch(r"(shift\+)?f\d+", key)]
+
+        assert others, action.id
+
+
+@pytest.mark.parametrize("name", KEYMAPS)
+def test_a_preset_names_only_actions_that_there_are(name: str) -> None:
+    assert presets(name).keys() <= {action.id for action in ACTIONS}
+
+
+@pytest.mark.parametrize("name", ["nvtop", "vim"])
+def test_no_key_that_moves_in_a_preset_acts_on_a_process(name: str) -> None:
+    acting = {key for action in keymap(name).actions if action.group == ACT for key in action.keys}
+
+    assert not acting & {"h", "j", "k", "l"}
+
+
+@pytest.mark.parametrize("name", KEYMAPS)
+def test_ctrl_c_quits_in_every_preset(name: str) -> None:
+    assert [action.id for action in keymap(name).actions if "ctrl+c" in action.keys] == ["quit"]
+
+
+def test_presets_report_nothing() -> None:
+    assert [keymap(name).problems for name in KEYMAPS] == [()] * len(KEYMAPS)
+
+
+def test_a_key_of_ones_own_is_taken_from_who_had_it_and_that_is_told() -> None:
+    held = keymap("htop", {"pause": ("t",)})
+    keys = {action.id: action.keys for action in held.actions}
+
+    assert keys["pause"] == ("t",)
+    assert keys["tree"] == ("f5",)
+    assert held.problems == ("keys.pause: t no longer does “Tree”",)
+
+
+def test_two_actions_may_swap_their_keys_without_a_word() -> None:
+    held = keymap("htop", {"pause": ("t",), "tree": ("Z", "f5")})
+
+    assert held.problems == ()
+
+
+def test_ctrl_c_cannot_be_given_to_anything_else() -> None:
+    held = keymap("htop", {"kill": ("ctrl+c", "K")})
+    keys = {action.id: action.keys for action in held.actions}
+
+    assert keys["kill"] == ("K",)
+    assert "ctrl+c" in keys["quit"]
+    assert held.problems == ("keys.kill: Ctrl-C always quits",)
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("?", "question_mark"), ("/", "slash"), ("\\", "backslash"), ("+", "plus"), ("-", "minus"), ("x", "x"),
+        ("X", "X"), ("F3", "f3"), ("Ctrl-R", "ctrl+r"), ("ctrl+r", "ctrl+r"), ("Alt-k", "alt+k"), ("Esc", "escape"),
+        ("PgUp", "pageup"), ("space", "space"), ("Shift-F3", "shift+f3"), ("question_mark", "question_mark"),
+        ("[", "left_square_bracket"), ("<", "less_than_sign"), ("Alt-K", "alt+K"),
+    ],
+)  # fmt: skip
+def test_keys_may_be_written_as_people_write_them(text: str, key: str) -> None:
+    assert key_of(text) == key
+
+
+async def test_vim_moves_with_its_letters_and_k_kills_nobody() -> None:
+    async with staged(FEW, settings=Settings(keymap="vim")) as stage:
+        await stage.press("j", "j", "j", "k")
+        row = stage.app.main.processes.selected
+
+        assert isinstance(stage.app.screen, MainScreen)
+        assert row is not None
+        assert row.process.pid == 2
+
+
+async def test_a_key_of_nvitop_that_kills_there_asks_here() -> None:
+    async with staged(FEW, settings=Settings(keymap="nvitop")) as stage:
+        await stage.press("down", "k")
+
+        assert isinstance(stage.app.screen, SignalScreen)
+        assert stage.link.sent == []
+
+
+async def test_footer_help_and_palette_follow_the_keys() -> None:
+    settings = Settings(keys={"tree": ("w",), "command-line": ("W",), "density": ()})
+    async with staged(FEW, size=WIDE, settings=settings) as stage:
+        footer = stage.footer
+        await stage.press("w")
+        title = stage.processes[0]
+        await stage.press("f1")
+        assert isinstance(stage.app.screen, HelpScreen)
+        page = text_of(stage.app.screen.page(150))
+
+        assert "w Tree" in footer
+        assert "Size" not in footer
+        assert "Tree" in title
+        assert re.search(r"^w +Tree", page, re.MULTILINE)
+        assert len(list(stage.app.get_system_commands(stage.app.screen))) > len(ACTIONS) / 2
+
+
+async def test_a_chord_begins_with_the_key_that_was_chosen() -> None:
+    async with staged(FEW, settings=Settings(keys={"sort-chord": ("z",)})) as stage:
+        await stage.pilot.press("z", "c")
+        await stage.pilot.pause()
+
+        assert "CPU%▼" in stage.processes[0]
+
+
+async def test_conflicts_and_what_is_wrong_with_the_settings_are_told_at_the_start() -> None:
+    settings = Settings(keys={"pause": ("t",)})
+    async with staged(FEW, settings=settings, problems=("config.toml: line 3: no such key",)) as stage:
+        told = [note.message for note in stage.app._notifications]
+
+        assert told == ["config.toml: line 3: no such key", "keys.pause: t no longer does “Tree”"]
