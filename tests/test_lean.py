@@ -27,6 +27,7 @@ main()
         ["snapshot", "--demo", "--format", "csv", "--wait", "0"],
         ["snapshot", "--demo", "--json", "--wait", "0", "--where", "user:ann sm<5"],
         ["stream", "--demo", "--count", "1"],
+        ["inspect", "1", "--demo"],
         ["signal", "SIGTERM", "--demo", "--user", "bob", "--dry-run"],
         ["pick", "--demo", "--interval", "0.1"],
         ["--version"],

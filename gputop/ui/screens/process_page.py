@@ -22,6 +22,8 @@ from gputop.ui.view import View
 LABEL: Final = 16
 _HIGH: Final = 34  # lines of the screen from which on the plots have a third row
 _INDENT: Final = "  "
+_BETWEEN: Final = " · "
+_BOUND: Final = "\u00a0"  # a blank at which no line ends
 
 
 class Subject(Struct, frozen=True, kw_only=True):
@@ -47,12 +49,12 @@ def head(subject: Subject, view: View, width: int, height: int) -> list[Line]:
     """Return what the frames tell: it is there at once."""
     process = subject.process
     lines = [Line(((f" {subject.trouble} ", "alarm"),))] if subject.trouble else []
-    lines += _pair("State", _state(process, subject.now_s), width)
-    lines += _pair("User", _user(process, subject.job), width)
-    lines += _pair("Owner", _owner(process.owner), width)
-    lines += _pair("Host", _host(process), width)
+    lines += _facts("State", _state(process, subject.now_s), width)
+    lines += _facts("User", _user(process, subject.job), width)
+    lines += _facts("Owner", _owner(process.owner), width)
+    lines += _facts("Host", _host(process), width)
     for use in process.gpus:
-        lines += _pair(_gpu_label(use), _use(use, view), width)
+        lines += _facts(_gpu_label(use), _use(use, view), width)
     return [*lines, BLANK, *_plots(subject, view, width, 3 if height >= _HIGH else 2)]
 
 
@@ -87,23 +89,31 @@ def wrapped(text: str, width: int) -> list[str]:
     return [*lines, line]
 
 
+def _facts(label: str, facts: list[str], width: int) -> list[Line]:
+    """Return facts side by side, each in one piece where there is room."""
+    text = _BETWEEN.join(fact.replace(" ", _BOUND) for fact in facts) or NOTHING
+    return [
+        Line(tuple((part.replace(_BOUND, " "), ink) for part, ink in line.spans)) for line in _pair(label, text, width)
+    ]
+
+
 def _pair(label: str, text: str, width: int) -> list[Line]:
     first, *more = wrapped(text, width - LABEL)
     lines = [Line(((fit(label, LABEL - 1) + " ", "muted"), (first, "text")))]
     return lines + [Line(((" " * LABEL, "muted"), (part, "text"))) for part in more]
 
 
-def _state(process: HostProcess, now_s: float) -> str:
+def _state(process: HostProcess, now_s: float) -> list[str]:
     if process.presence is not Presence.ALIVE:
-        return process.presence.text
+        return [process.presence.text]
     parts = [f"{process.state or NOTHING} {state_text(process.state)}"]
     if process.started_s is not None:
         parts.append(f"runs {duration_text(now_s - process.started_s)}")
         parts.append(f"since {strftime('%Y-%m-%d %H:%M:%S', localtime(process.started_s))}")
-    return " · ".join(parts)
+    return parts
 
 
-def _user(process: HostProcess, job: Job | None) -> str:
+def _user(process: HostProcess, job: Job | None) -> list[str]:
     parts = [process.user or NOTHING]
     if job is not None:
         parts.append(f"job {job.label}: {len(job.members)} processes")
@@ -111,44 +121,43 @@ def _user(process: HostProcess, job: Job | None) -> str:
             parts.append("which it leads")
         elif job.launcher is not None:
             parts.append(f"led by {job.launcher.pid}")
-    return " · ".join(parts)
+    return parts
 
 
-def _owner(owner: Owner) -> str:
+def _owner(owner: Owner) -> list[str]:
     named = (
         ("Slurm", owner.slurm and owner.slurm.text), ("pod", owner.pod and owner.pod.text),
         ("container", owner.container and owner.container.text), ("unit", owner.unit), ("", owner.session),
         ("", owner.terminal), ("", owner.framework), ("environment", owner.environment),
     )  # fmt: skip
-    return " · ".join(f"{name} {text}".strip() for name, text in named if text) or NOTHING
+    return [f"{name} {text}".strip() for name, text in named if text]
 
 
-def _host(process: HostProcess) -> str:
-    parts = (
+def _host(process: HostProcess) -> list[str]:
+    return [
         f"CPU {percent_text(process.cpu_percent)}",
         f"busiest thread {percent_text(process.busiest_thread_percent)}",
         f"{NOTHING if process.threads is None else process.threads} threads",
         f"RSS {bytes_text(process.memory_bytes)}",
         f"nice {NOTHING if process.nice is None else process.nice}",
-    )
-    return " · ".join(parts)
+    ]
 
 
 def _gpu_label(use: GpuProcess) -> str:
     return f"GPU {use.gpu_index}" if use.gpu_instance is None else f"GPU {use.gpu_index}:{use.gpu_instance}"
 
 
-def _use(use: GpuProcess, view: View) -> str:
+def _use(use: GpuProcess, view: View) -> list[str]:
     total = _memory_total(use, view)
     parts = [use.type, bytes_text(use.memory_bytes) + (f" of {bytes_text(total)}" if total else "")]
-    parts += [f"SM {percent_text(use.sm_percent)}", f"memory {percent_text(use.memory_percent)}"]
+    parts += [f"SM {percent_text(use.sm_percent)}", f"MBW {percent_text(use.memory_percent)}"]
     video = (("encoder", use.encoder_percent), ("decoder", use.decoder_percent))
     parts += [f"{name} {value:.0f}%" for name, value in video if value]
     if use.gpu_seconds is not None:
         parts.append(f"kernels ran {duration_text(use.gpu_seconds)}")
     if use.energy_j is not None:
         parts.append(f"about {value_text(use.energy_j, Unit.JOULES)}")
-    return " · ".join(parts)
+    return parts
 
 
 def _memory_total(use: GpuProcess, view: View) -> int | None:

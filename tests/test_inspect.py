@@ -1,0 +1,67 @@
+"""gputop inspect, as a user runs it."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+RANK = "48277"
+
+
+def gputop(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "gputop", "inspect", *arguments], capture_output=True, check=False, text=True
+    )
+
+
+def test_a_real_process_is_told_in_words() -> None:
+    environment = os.environ | {"MY_SECRET": "s3cret"}
+    with subprocess.Popen(["sleep", "600"], env=environment) as child:
+        done = gputop(str(child.pid))
+        child.kill()
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "sleep 600" in done.stdout
+    assert "MY_SECRET=••••••••" in done.stdout
+    assert "s3cret" not in done.stdout
+
+
+@pytest.mark.parametrize(("flags", "value"), [((), None), (("--reveal",), "0123456789-not-a-key")])
+def test_json_masks_secrets_unless_they_are_asked_for(flags: tuple[str, ...], value: str | None) -> None:
+    found = json.loads(gputop(RANK, "--json", *flags, "--demo").stdout)
+
+    assert found["command"][0] == "/opt/llm/bin/python"
+    assert {"name": "WANDB_API_KEY", "value": value, "is_secret": True} in found["environment"]
+    assert found["owner"]["slurm"] == {"job": "84213", "step": "0", "sluid": None}
+
+
+def test_what_belongs_to_somebody_else_has_its_reason() -> None:
+    found = json.loads(gputop("57903", "--json", "--demo").stdout)
+
+    assert found["environment"] == []
+    assert found["missing"]["environment"] == "forbidden"
+
+
+def test_a_pid_that_nobody_has_is_an_error_in_words() -> None:
+    done = gputop("4999999", "--demo")
+
+    assert done.returncode == 1
+    assert done.stderr == "gputop: 4999999: there is no such process\n"
+
+
+def test_it_is_said_in_json_as_well() -> None:
+    done = gputop("4999999", "--json", "--demo")
+
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["problem"] == "there is no such process"
+
+
+@pytest.mark.parametrize("arguments", [("abc",), ("0",), ("-4",), (), (RANK, "--demo", "nosuchbox")])
+def test_bad_input_ends_with_status_2(arguments: tuple[str, ...]) -> None:
+    done = gputop(*arguments)
+
+    assert done.returncode == 2
+    assert done.stderr.startswith("gputop: ")
+    assert "Traceback" not in done.stderr
