@@ -18,7 +18,15 @@ from gputop.core.outcome import Outcome
 from gputop.core.sample import Frame, Gpu, GpuState
 from gputop.ui.actions import bindings
 from gputop.ui.keymap import ALWAYS_QUITS, keymap
-from gputop.ui.messages import ChangeEnded, ChangeWanted, FrameArrived, InspectionArrived, LinkWentDown, SettingsChanged
+from gputop.ui.messages import (
+    ChangeEnded,
+    ChangeWanted,
+    FrameArrived,
+    InspectionArrived,
+    LinkWentDown,
+    SettingsChanged,
+    SignalWanted,
+)
 from gputop.ui.options import Density, ViewOptions
 from gputop.ui.panels.gpus import GpuPanel
 from gputop.ui.plots import Plots
@@ -116,6 +124,10 @@ class GputopApp(TerminalApp):
         """Ask the sampler for a change; the screen and the sampler look at read-only as well."""
         if not self.options.settings.read_only:
             self._link.send(message.change)
+
+    def on_signal_wanted(self, message: SignalWanted) -> None:
+        """Ask which signal a process is to get."""
+        self.main.ask_for(message.process, is_kill=message.is_kill)
 
     def check_age(self) -> None:
         """Tell how old the frame is, when it is late."""

@@ -6,7 +6,7 @@ from gputop.core.command import Change
 from gputop.core.inspection import Inspection
 from gputop.core.link import Down
 from gputop.core.outcome import Outcome
-from gputop.core.sample import Frame
+from gputop.core.sample import Frame, HostProcess
 from gputop.core.settings import Settings
 
 
@@ -64,3 +64,12 @@ class SettingsChanged(Message):
     def __init__(self, before: Settings, after: Settings) -> None:
         super().__init__()
         self.before, self.after = before, after
+
+
+class SignalWanted(Message):
+    """Somebody wants to choose a signal for a process; ``is_kill``: SIGKILL."""
+
+    def __init__(self, process: HostProcess, *, is_kill: bool) -> None:
+        super().__init__()
+        self.process = process
+        self.is_kill = is_kill

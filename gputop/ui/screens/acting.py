@@ -9,7 +9,7 @@ from textual.screen import Screen
 from gputop.core.aim import targets
 from gputop.core.command import Change, Renice, SendSignal, Target, target
 from gputop.core.outcome import Outcome
-from gputop.core.sample import Frame, ProcessId
+from gputop.core.sample import Frame, HostProcess, ProcessId
 from gputop.ui.actions import READ_ONLY
 from gputop.ui.entries import Grouping
 from gputop.ui.messages import ChangeWanted
@@ -98,6 +98,12 @@ class ActingScreen(Screen[None]):
         if aim is not None:
             self._ask_signal(aim, is_kill=bool(is_kill), scope=self._scope())
 
+    def ask_for(self, process: HostProcess, *, is_kill: bool) -> None:
+        """Ask for a signal to a process that is shown elsewhere."""
+        aim = self._aim((process,))
+        if aim is not None:
+            self._ask_signal(aim, is_kill=is_kill)
+
     def action_nice(self, step: int) -> None:
         """Add to the nice value."""
         aim = self._aim()
@@ -117,18 +123,24 @@ class ActingScreen(Screen[None]):
         """Ask for CPUs."""
         self._ask_value(AffinityScreen)
 
-    def _aim(self) -> Aim | None:
-        """Return whom a change would mean now; say why it cannot be made."""
+    def _aim(self, chosen: Processes | None = None) -> Aim | None:
+        """Return whom a change would mean now: the tagged ones, or what is under the cursor, unless it is told.
+
+        Says why it cannot be made.
+        """
         frame = self._view.frame
         if self._options.settings.read_only:
             self._say(READ_ONLY)
         elif not isinstance(self.app.screen, Dialog) and frame is not None:
-            entry = self.processes.selected_entry
-            chosen = picked(frame, self.processes.tags.ids or (entry_ids(entry) if entry is not None else ()))
+            chosen = self._chosen(frame) if chosen is None else chosen
             if chosen:
                 return Aim(frame, chosen, self._options.own_user)
             self._say(_NOBODY)
         return None
+
+    def _chosen(self, frame: Frame) -> Processes:
+        entry = self.processes.selected_entry
+        return picked(frame, self.processes.tags.ids or (entry_ids(entry) if entry is not None else ()))
 
     def _ask_signal(self, aim: Aim, *, is_kill: bool, scope: Scope = Scope.PROCESS, why: str = "") -> None:
         def decided(sending: Sending | None) -> None:

@@ -13,6 +13,7 @@ from gputop.core.inspection import Inspection
 from gputop.core.inspection_text import sections
 from gputop.core.sample import Frame, HostProcess, Presence
 from gputop.ui.line import BLANK, Line
+from gputop.ui.messages import SignalWanted
 from gputop.ui.screens.overlay import Overlay, OverlayBody
 from gputop.ui.screens.page_search import PageSearch
 from gputop.ui.screens.process_page import Subject, head, section_lines
@@ -50,6 +51,8 @@ class ProcessScreen(Overlay):
         Binding("e", "go('environment')", "Environment", show=False),
         Binding("t", "threads", "All threads", show=False),
         Binding("s", "secrets", "Secrets", show=False),
+        Binding("f9", "signal(0)", "Send a signal", show=False),
+        Binding("K", "signal(1)", "SIGKILL", show=False),
         Binding("n", "find(1)", "Next match", show=False),
         Binding("N", "find(-1)", "Match before", show=False),
     ]
@@ -102,6 +105,10 @@ class ProcessScreen(Overlay):
             self._is_listed = found is not None
             self.process = found or self.process
         self.draw_page()
+
+    def action_signal(self, is_kill: int) -> None:
+        """Ask for a signal to this very process."""
+        self.post_message(SignalWanted(self.process, is_kill=bool(is_kill)))
 
     def ask(self, *, is_urgent: bool = False) -> None:
         """Ask for an inspection, unless one is on its way or nothing more is to be learned."""
@@ -231,8 +238,8 @@ class ProcessScreen(Overlay):
         secrets = "s mask secrets" if self.reveals else "s secrets"
         threads = "t few threads" if self._has_all_threads else "t threads"
         if self.size.width < _ROOMY:
-            return f"w command · l files · x devices · e env · {secrets} · / · Esc"
-        return f"w command · l files · x devices · e environment · {secrets} · {threads} · / search · Esc"
+            return f"F9 · w command · l files · x devices · e env · {secrets} · / · Esc"
+        return f"F9 signal · w command · l files · x devices · e env · {secrets} · {threads} · / search · Esc"
 
     def _marked(self, line: Line) -> Line:
         return Line(tuple(highlighted(line.spans, self.search.text)), line.base) if self.search.text else line
