@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from gputop.core.columns import Column, Row, sorted_rows
 from gputop.core.command import cpus_text
-from gputop.core.sample import Frame, GpuProcess, HostProcess, ProcessId
+from gputop.core.sample import Frame, GpuProcess, HostProcess, Job, JobKind, ProcessId
 from gputop.core.sums import sums
 from gputop.ui.branches import Node, branches
 
@@ -82,7 +82,7 @@ def _single(row: Row, prefix: str = "", parent: EntryKey | None = None) -> Entry
 def _groups(
     frame: Frame, kept: Sequence[Row], grouping: Grouping, order: Order, folded: frozenset[EntryKey]
 ) -> list[Entry]:
-    held: dict[tuple[str, str], list[Row]] = {}
+    held: dict[str, tuple[str, list[Row]]] = {}
     singles: list[Entry] = []
     names = {gpu.index: gpu.name for gpu in frame.gpus}
     for row in kept:
@@ -90,8 +90,8 @@ def _groups(
         if name is None:
             singles.append(_single(row))
         else:
-            held.setdefault(name, []).append(row)
-    heads = [_head(grouping, key, label, rows, folded) for (key, label), rows in held.items()]
+            held.setdefault(name[0], (name[1], []))[1].append(row)
+    heads = [_head(grouping, key, label, rows, folded) for key, (label, rows) in held.items()]
     found: list[Entry] = []
     for head in order.of([*heads, *singles]):
         found.append(head)
@@ -105,7 +105,7 @@ def _group_of(row: Row, grouping: Grouping, names: Mapping[int, str]) -> tuple[s
     """Return key and label of a row's group; None where it belongs to none and stands for itself."""
     owner = row.process.owner
     if grouping is Grouping.JOB:
-        return (row.job.key, f"{row.job.kind.value} {row.job.label}") if row.job else None
+        return _job(row.job, row.process.command) if row.job else None
     if grouping is Grouping.USER:
         return (row.process.user or "", row.process.user or "user unknown")
     if grouping is Grouping.GPU:
@@ -118,13 +118,18 @@ def _group_of(row: Row, grouping: Grouping, names: Mapping[int, str]) -> tuple[s
     return ("", "container unknown") if "container" in owner.missing else ("", "no container")
 
 
+def _job(job: Job, command: str) -> tuple[str, str]:
+    """Return key and label: a number or an id says little, so the command of a worker follows it."""
+    is_told = job.kind in {JobKind.LAUNCHER, JobKind.PROCESS}
+    return job.key, f"{job.kind.value} {job.label}" + ("" if is_told else f"  {command}")
+
+
 def _head(grouping: Grouping, key: str, label: str, rows: Sequence[Row], folded: frozenset[EntryKey]) -> Entry:
     whole: EntryKey = (grouping.value, key)
     is_open = whole not in folded
     count = len({row.process.id for row in rows})
-    text = f"{label}  {count} process{'' if count == 1 else 'es'}"
     return Entry(
-        key=whole, row=_summed(rows, text), rows=tuple(rows), is_open=is_open, is_group=True,
+        key=whole, row=_summed(rows, label), rows=tuple(rows), is_open=is_open, is_group=True,
         prefix="▼ " if is_open else "▶ ",
         instead={"gpu": _gpus(rows), "pid": f"×{count}", "state": "", "nice": "", "type": ""},
     )  # fmt: skip
@@ -139,7 +144,7 @@ def _summed(rows: Sequence[Row], label: str) -> Row:
     first, total = rows[0].process, sums((row.process, row.use) for row in rows)
     started = [row.process.started_s for row in rows if row.process.started_s is not None]
     threads = {row.process.id: row.process.threads or 0 for row in rows}
-    users = {row.process.user for row in rows}
+    users, types = {row.process.user for row in rows}, {row.use.type for row in rows}
     totals = {(row.use.gpu, row.use.gpu_instance): row.gpu_total_bytes for row in rows}
     process = HostProcess(
         pid=first.pid, user=first.user if len(users) == 1 else f"{len(users)} users", command=label,
@@ -147,8 +152,9 @@ def _summed(rows: Sequence[Row], label: str) -> Row:
         threads=sum(threads.values()) or None,
     )  # fmt: skip
     use = GpuProcess(
-        gpu="", gpu_index=min(row.use.gpu_index for row in rows), type="", memory_bytes=total.gpu_memory_bytes,
-        sm_percent=total.sm_percent, gpu_seconds=total.gpu_seconds, energy_j=total.energy_j,
+        gpu="", type=types.pop() if len(types) == 1 else "", gpu_index=min(row.use.gpu_index for row in rows),
+        memory_bytes=total.gpu_memory_bytes, sm_percent=total.sm_percent, gpu_seconds=total.gpu_seconds,
+        energy_j=total.energy_j,
     )  # fmt: skip
     known = [held for held in totals.values() if held is not None]
     return Row(process, use, rows[0].time_s, sum(known) or None)

@@ -101,7 +101,8 @@ class Finder:
 
 def error_line(error: QueryError, left: int, width: int) -> Line:
     """Return the caret under what is wrong, and the words beside it; where there is no room, to its left."""
-    words = str(error)
+    hint = f"did you mean {error.suggestion}? " if error.suggestion else ""
+    words = hint + error.message  # the end may be cut
     at = left + error.position
     if at + len(words) + 2 <= width or at < width // 2:
         return Line(tuple(cut([(" " * at, "text"), ("^ ", "alarm"), (words, "hot")], width)))

@@ -74,13 +74,13 @@ def test_a_very_long_line_of_parents_is_a_tree_too() -> None:
 @pytest.mark.parametrize(
     ("grouping", "labels"),
     [
-        (Grouping.JOB, ["launcher torchrun train.py  2 processes", "vllm serve", "vllm serve"]),
-        (Grouping.USER, ["ann  2 processes", "bob  1 process"]),
-        (Grouping.CONTAINER, ["no container  2 processes", "docker c1  1 process"]),
-        (Grouping.GPU, ["GPU 0 NVIDIA H100 80GB HBM3  2 processes", "GPU 1 NVIDIA H100 80GB HBM3  2 processes"]),
+        (Grouping.JOB, ["launcher torchrun train.py", "vllm serve", "vllm serve"]),
+        (Grouping.USER, ["ann", "bob"]),
+        (Grouping.CONTAINER, ["no container", "docker c1"]),
+        (Grouping.GPU, ["GPU 0 NVIDIA H100 80GB HBM3", "GPU 1 NVIDIA H100 80GB HBM3"]),
     ],
 )
-def test_groups_have_a_label_and_a_count(grouping: Grouping, labels: list[str]) -> None:
+def test_groups_have_a_label(grouping: Grouping, labels: list[str]) -> None:
     found = [entry for entry in lines(grouping) if entry.parent is None]
 
     assert [entry.row.process.command for entry in found] == labels
