@@ -353,20 +353,22 @@ ECC_ENABLED: Final[Metric[bool]] = _row(
     help="Whether errors of the memory are detected and corrected.",
 )  # fmt: skip
 ECC_VOLATILE_CORRECTED: Final[Metric[int]] = _row(
-    "ecc_volatile_corrected", "ECC corrected", Unit.COUNT, NvmlCall("nvmlDeviceGetTotalEccErrors", (0, 0)),
+    "ecc_volatile_corrected", "ECC corrected", Unit.COUNT, Field(3), NvmlCall("nvmlDeviceGetTotalEccErrors", (0, 0)),
     every_s=30, help="Counter since the driver was loaded.",
 )  # fmt: skip
 ECC_VOLATILE_UNCORRECTED: Final[Metric[int]] = _row(
-    "ecc_volatile_uncorrected", "ECC uncorrected", Unit.COUNT, NvmlCall("nvmlDeviceGetTotalEccErrors", (1, 0)),
+    "ecc_volatile_uncorrected", "ECC uncorrected", Unit.COUNT,
+    Field(4), NvmlCall("nvmlDeviceGetTotalEccErrors", (1, 0)),
     every_s=30, help="Counter since the driver was loaded.",
 )  # fmt: skip
 ECC_AGGREGATE_CORRECTED: Final[Metric[int]] = _row(
-    "ecc_aggregate_corrected", "ECC corrected, lifetime", Unit.COUNT, NvmlCall("nvmlDeviceGetTotalEccErrors", (0, 1)),
+    "ecc_aggregate_corrected", "ECC corrected, lifetime", Unit.COUNT,
+    Field(5), NvmlCall("nvmlDeviceGetTotalEccErrors", (0, 1)),
     every_s=60, help="Counter of the board's lifetime.",
 )  # fmt: skip
 ECC_AGGREGATE_UNCORRECTED: Final[Metric[int]] = _row(
     "ecc_aggregate_uncorrected", "ECC uncorrected, lifetime", Unit.COUNT,
-    NvmlCall("nvmlDeviceGetTotalEccErrors", (1, 1)), every_s=60, help="Counter of the board's lifetime.",
+    Field(6), NvmlCall("nvmlDeviceGetTotalEccErrors", (1, 1)), every_s=60, help="Counter of the board's lifetime.",
 )  # fmt: skip
 RETIRED_PAGES_SINGLE: Final[Metric[int]] = _row(
     "retired_pages_single_bit", "Retired pages, single bit", Unit.COUNT, Field(29), every_s=60,

@@ -1,4 +1,4 @@
-"""A GPU with the thread that reads it; what is shown of it while it does not answer."""
+"""A GPU with the worker that reads it; what is shown of it while it does not answer."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -14,11 +14,11 @@ _HEAD_START_S: Final = 0.003
 
 
 class Slot:
-    """A GPU with the thread that reads it, and what it said last."""
+    """A GPU with the worker that reads it, and what it said last."""
 
     def __init__(self, reader: DeviceReader, wall: Callable[[], float]) -> None:
         self.reader = reader
-        self.worker = Worker(lambda now: reader.read(now, wall()), f"gpu {reader.index}")
+        self.worker = Worker(lambda now: reader.read(now, wall()))
         self._fresh: DeviceReading | None = None
         self._last: DeviceReading | None = None
 

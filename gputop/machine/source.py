@@ -1,4 +1,4 @@
-"""The machine as a `Source`: every GPU is read in a thread of its own, so that a sick one stops nobody else."""
+"""The machine as a `Source`: GPUs are read by threads that nobody waits for, so that a sick one stops no other."""
 
 import time
 from collections.abc import Callable
@@ -65,14 +65,14 @@ class MachineSource:
         self._simulated = simulated
         self._clock = clock
         self._wall = wall
-        self._box_worker: Worker[Box | NoDriverError] = Worker(self._look, "box")
+        self._box_worker: Worker[Box | NoDriverError] = Worker(self._look)
         self._box: Box | None = None
         self._look_due = 0.0
         self._is_started = False
         self._events = EventWatcher(driver, self._mark_changed, wall)
-        self._event_worker = Worker(self._events.collect, "events") if watches_events else None
+        self._event_worker = Worker(self._events.collect) if watches_events else None
         self._slots: dict[str, Slot] = {}
-        self._process_worker = Worker(self._read_processes, "processes")
+        self._process_worker = Worker(self._read_processes)
         self._uses: dict[int, tuple[GpuProcess, ...]] = {}
         self._listed = Listed((), ())
 
@@ -197,7 +197,7 @@ class MachineSource:
             slot.reader.uuid for slot in self._slots.values() if slot.reader.index in found.silent
         }
         for uuid in self._slots.keys() - present:
-            self._slots.pop(uuid).worker.stop()
+            del self._slots[uuid]
         for index, handle, identity in found.named:
             self._meet(index, handle, identity)
 

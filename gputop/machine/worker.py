@@ -1,4 +1,4 @@
-"""A thread that may hang: it does one thing on request, and nobody has to wait for it."""
+"""Work that may hang: it is done on request in another thread, and nobody has to wait for it."""
 
 import threading
 from collections.abc import Callable
@@ -8,27 +8,23 @@ T = TypeVar("T")
 
 
 class Worker(Generic[T]):
-    """Runs ``work(now)`` in a daemon thread of its own, one call at a time.
+    """Does ``work(now)`` on request, one call at a time, in a thread that is free.
 
-    A driver call can block for ever in the kernel; such a thread can neither be ended nor replaced safely, so it is
-    left alone: `is_busy` stays true, and the result is taken when it comes after all.
+    A driver call can block for ever in the kernel; its thread can neither be ended nor freed, so it is left alone:
+    ``busy_since`` stays set, and the result is taken when it comes after all.
     """
 
-    def __init__(self, work: Callable[[float], T], name: str) -> None:
+    def __init__(self, work: Callable[[float], T]) -> None:
         self._work = work
-        self._asked = _closed()
         self._answered = _closed()
         self._result: T | None = None
-        self._now = 0.0
-        self._is_ending = False
         self.busy_since: float | None = None
-        threading.Thread(target=self._run, name=name, daemon=True).start()
 
     def ask(self, now: float) -> None:
         """Start the work, unless it is still under way. ``now``: monotonic seconds, handed to the work."""
         if self.busy_since is None:
-            self._now = self.busy_since = now
-            self._asked.release()
+            self.busy_since = now
+            _Thread.free().do(lambda: self._do(now), self._answered.release)
 
     def take(self, timeout_s: float) -> T | None:
         """Wait for the result; None if it does not come in time or nothing was asked."""
@@ -38,19 +34,41 @@ class Worker(Generic[T]):
         result, self._result = self._result, None
         return result
 
-    def stop(self) -> None:
-        """End the thread once it is idle."""
-        self._is_ending = True
-        if self.busy_since is None:
-            self._asked.release()
+    def _do(self, now: float) -> None:
+        self._result = self._work(now)
+
+
+class _Thread:
+    """A daemon thread that all workers share; there are as many as ever worked at a time."""
+
+    _free: "list[_Thread]" = []  # noqa: RUF012 - one for the process; its methods are atomic
+
+    def __init__(self) -> None:
+        self._gate = _closed()
+        self._work: Callable[[], None] = _nothing
+        self._done: Callable[[], None] = _nothing
+        threading.Thread(target=self._run, name="worker", daemon=True).start()
+
+    @classmethod
+    def free(cls) -> "_Thread":
+        """Return a thread with nothing to do, a new one if all are at work."""
+        try:
+            return cls._free.pop()
+        except IndexError:
+            return cls()
+
+    def do(self, work: Callable[[], None], done: Callable[[], None]) -> None:
+        """Do the work, and then say so."""
+        self._work, self._done = work, done
+        self._gate.release()
 
     def _run(self) -> None:
         while True:
-            self._asked.acquire()
-            if self._is_ending:
-                return
-            self._result = self._work(self._now)
-            self._answered.release()
+            self._gate.acquire()
+            done = self._done
+            self._work()
+            self._free.append(self)  # before anybody knows, who would else start another thread
+            done()
 
 
 def _closed() -> threading.Lock:
@@ -58,3 +76,7 @@ def _closed() -> threading.Lock:
     gate = threading.Lock()
     gate.acquire()
     return gate
+
+
+def _nothing() -> None:
+    pass

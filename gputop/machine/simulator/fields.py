@@ -55,6 +55,8 @@ _LINK_FIELDS: Final[dict[int, Callable[[SimulatedGpu], Curve]]] = {  # KiB, by l
 _FIELDS: Final[dict[int, Callable[[SimulatedGpu, float], Value]]] = {
     3: lambda gpu, _: _if_ecc(gpu, 0, 0),
     4: lambda gpu, _: _if_ecc(gpu, 1, 0),
+    5: lambda gpu, _: _if_ecc(gpu, 0, 1),
+    6: lambda gpu, _: _if_ecc(gpu, 1, 1),
     74: lambda gpu, t: _nanoseconds(gpu.capped, t),
     75: lambda gpu, t: _nanoseconds(gpu.overheated, t),
     76: lambda _, __: 0,
