@@ -47,14 +47,14 @@ def test_what_belongs_to_somebody_else_has_its_reason() -> None:
 def test_a_pid_that_nobody_has_is_an_error_in_words() -> None:
     done = gputop("4999999", "--demo")
 
-    assert done.returncode == 1
+    assert done.returncode == 4
     assert done.stderr == "gputop: 4999999: there is no such process\n"
 
 
 def test_it_is_said_in_json_as_well() -> None:
     done = gputop("4999999", "--json", "--demo")
 
-    assert done.returncode == 1
+    assert done.returncode == 4
     assert json.loads(done.stdout)["problem"] == "there is no such process"
 
 

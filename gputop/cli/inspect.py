@@ -9,7 +9,7 @@ from gputop.cli.lookout import opened_lookout
 from gputop.core.command import Inspect
 from gputop.core.inspection import Inspection
 
-_NOTHING: Final = 1
+_NOTHING: Final = 4  # as where a signal reached nobody
 
 
 def add(parser: argparse.ArgumentParser) -> None:

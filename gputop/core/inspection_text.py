@@ -67,7 +67,8 @@ def _place(found: Inspection) -> Section:
         Row("executable", found.executable or _why(found, "executable")),
         Row("directory", found.directory or _why(found, "directory")),
     ]
-    lines = found.cgroup or (_why(found, "cgroup"),)
+    telling = [line for line in found.cgroup if not line.endswith(":/")]  # a v1 host has a dozen that say nothing
+    lines = telling or found.cgroup[:1] or (_why(found, "cgroup"),)
     rows += [Row("" if number else "cgroup", line) for number, line in enumerate(lines)]
     return Section("place", "Where it runs", tuple(rows))
 

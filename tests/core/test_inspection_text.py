@@ -90,3 +90,12 @@ def test_the_lines_for_a_terminal_name_process_user_and_state() -> None:
 
     assert told[0] == "7 python · ann · S sleeping"
     assert "Environment (as it was when the program started)" in told
+
+
+def test_of_many_cgroups_those_that_say_nothing_are_left_out() -> None:
+    hybrid = Inspection(id="q", pid=7, cgroup=("2:cpu:/", "1:memory:/job_1", "0::/"))
+    bare = Inspection(id="q", pid=7, cgroup=("2:cpu:/", "0::/"))
+
+    assert "cgroup 1:memory:/job_1" in texts(section("place", hybrid))
+    assert len(section("place", hybrid).rows) == 3
+    assert "cgroup 2:cpu:/" in texts(section("place", bare))

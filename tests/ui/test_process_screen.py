@@ -273,13 +273,14 @@ async def test_a_process_that_has_ended_says_so_and_keeps_what_was_known() -> No
         await answered(stage)
         screen(stage).ask()
         ended = Inspection(id=questions(stage)[-1].id, pid=PID, problem="it has ended", has_ended=True)
-        await stage.deliver(ended, shown(process(5)))
+        await stage.deliver(ended, shown(process(5), time_s=NOW + 7200))
         count = len(questions(stage))
         screen(stage).ask()
 
         assert "it has ended. This is what was known of it." in page(stage)
         assert "worker-0" in page(stage)
         assert "10.0GiB" in page(stage)
+        assert "runs 1h00" in page(stage)
         assert len(questions(stage)) == count
 
 

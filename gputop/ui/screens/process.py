@@ -85,6 +85,7 @@ class ProcessScreen(Overlay):
         self._is_listed = True
         self._has_all_threads = False
         self._track = view.tracks.track(process.id)
+        self._seen_s = view.frame.time_s if view.frame else 0.0
         self._question = ""
         self._asked_s = 0.0
         self._anchors: dict[str, int] = {}
@@ -104,6 +105,7 @@ class ProcessScreen(Overlay):
             found = _find(view.frame, self.process)
             self._is_listed = found is not None
             self.process = found or self.process
+            self._seen_s = view.frame.time_s if found else self._seen_s
         self.draw_page()
 
     def action_signal(self, is_kill: int) -> None:
@@ -215,7 +217,7 @@ class ProcessScreen(Overlay):
             process=self.process,
             job=jobs[0] if jobs else None,
             track=self._track,
-            now_s=frame.time_s if frame else 0.0,
+            seen_s=self._seen_s,
             trouble=self._told_trouble(),
         )
 
@@ -226,7 +228,7 @@ class ProcessScreen(Overlay):
             return self._trouble
         if self.process.presence is not Presence.ALIVE or self._is_listed:
             return ""
-        return "It uses no GPU any more."
+        return "It uses no GPU any more. The first lines are as they were."
 
     def _title(self) -> str:
         name = self.inspection.name if self.inspection else self.process.command.partition(" ")[0].rpartition("/")[2]

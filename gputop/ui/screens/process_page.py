@@ -27,12 +27,12 @@ _BOUND: Final = "\u00a0"  # a blank at which no line ends
 
 
 class Subject(Struct, frozen=True, kw_only=True):
-    """Whom the page is about. ``process``: as a frame last told; ``now_s``: the time of the newest frame."""
+    """Whom the page is about. ``process``: as a frame last told, at ``seen_s``."""
 
     process: HostProcess
     job: Job | None
     track: Track
-    now_s: float
+    seen_s: float
     trouble: str = ""
 
 
@@ -49,7 +49,7 @@ def head(subject: Subject, view: View, width: int, height: int) -> list[Line]:
     """Return what the frames tell: it is there at once."""
     process = subject.process
     lines = [Line(((f" {subject.trouble} ", "alarm"),))] if subject.trouble else []
-    lines += _facts("State", _state(process, subject.now_s), width)
+    lines += _facts("State", _state(process, subject.seen_s), width)
     lines += _facts("User", _user(process, subject.job), width)
     lines += _facts("Owner", _owner(process.owner), width)
     lines += _facts("Host", _host(process), width)
@@ -103,12 +103,12 @@ def _pair(label: str, text: str, width: int) -> list[Line]:
     return lines + [Line(((" " * LABEL, "muted"), (part, "text"))) for part in more]
 
 
-def _state(process: HostProcess, now_s: float) -> list[str]:
+def _state(process: HostProcess, seen_s: float) -> list[str]:
     if process.presence is not Presence.ALIVE:
         return [process.presence.text]
     parts = [f"{process.state or NOTHING} {state_text(process.state)}"]
     if process.started_s is not None:
-        parts.append(f"runs {duration_text(now_s - process.started_s)}")
+        parts.append(f"runs {duration_text(seen_s - process.started_s)}")
         parts.append(f"since {strftime('%Y-%m-%d %H:%M:%S', localtime(process.started_s))}")
     return parts
 
