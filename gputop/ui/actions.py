@@ -74,6 +74,11 @@ ACTIONS: Final = (
         help="Processes below those that started them, or as a list. + and - unfold and fold.",
     ),
     Action(
+        id="signal", keys=("f9", "k"), run="screen.signal", label="Send a signal…", group=ACT, footer="Signal",
+        help="Choose from all signals, and see who gets it: the tagged ones, or the one under the cursor.",
+        changes_machine=True,
+    ),
+    Action(
         id="view-next", keys=("v",), run="screen.view(1)", label="Next view", group=VIEW, footer="View",
         help="Processes, tree, by job, by user, by container, by GPU: groups have sums.",
     ),
@@ -84,11 +89,6 @@ ACTIONS: Final = (
     Action(
         id="sort-menu", keys=("f6", "greater_than_sign", "less_than_sign"), run="screen.sort_menu",
         label="Sort menu", group=SORT, footer="Sort", help="Choose the column.",
-    ),
-    Action(
-        id="signal", keys=("f9", "k"), run="screen.signal", label="Send a signal…", group=ACT, footer="Signal",
-        help="Choose from all signals, and see who gets it: the tagged ones, or the one under the cursor.",
-        changes_machine=True,
     ),
     Action(
         id="kill", keys=("K",), run="screen.signal(1)", label="SIGKILL…", group=ACT,

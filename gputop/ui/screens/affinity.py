@@ -35,7 +35,7 @@ class AffinityScreen(ValueScreen):
         """Return the form, and what it does."""
         there = f"; there are 0-{self._count - 1}" if self._count else ""
         return [
-            (f"{_FORM}{there}; what they are now is told afterwards", "muted"),
+            (f"{_FORM}{there}; the outcome tells what they were", "muted"),
             ("all threads get them; those that chose their own lose them", "muted"),
         ]
 
