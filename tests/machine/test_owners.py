@@ -314,7 +314,10 @@ def test_a_kernel_without_lists_of_children_gives_the_launchers_all_the_same(mac
 # --- the real /proc ------------------------------------------------------------------------------------------------
 LAUNCHER = """
 import subprocess, sys
-worker = subprocess.Popen(["sleep", "60"])
+worker = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+worker.stdin.write(b"are you there?\\n")
+worker.stdin.flush()
+worker.stdout.readline()  # it is: before, its command line may be empty
 print(worker.pid, flush=True)
 sys.stdin.readline()
 worker.kill()
@@ -336,5 +339,5 @@ def test_a_real_parent_and_its_real_child_find_each_other() -> None:
         launcher.communicate("\n")
 
     assert above[launcher.pid].command.startswith(sys.executable)
-    assert below[worker].command == "sleep 60"
+    assert below[worker].command == "cat"
     assert below[worker].parent_pid == launcher.pid
