@@ -86,12 +86,14 @@ class Inspector:
         return raw, stat
 
     def _absent(self, asked: Inspect) -> Inspection:
-        presence = self._view.absence()
-        if presence is Presence.HIDDEN:
-            return self._nothing(asked, f"it is not there: it has ended, or it is {presence.text}")
-        return self._nothing(asked, _ENDED if asked.start_ticks is not None else "there is no such process", True)
+        """Say what it means that /proc lacks the pid: one whose start time is known was there before."""
+        if asked.start_ticks is not None:
+            return self._nothing(asked, _ENDED, has_ended=True)
+        if self._view.absence() is Presence.HIDDEN:
+            return self._nothing(asked, f"there is no such process, or it is {Presence.HIDDEN.text}")
+        return self._nothing(asked, "there is no such process", has_ended=True)
 
-    def _nothing(self, asked: Inspect, problem: str, has_ended: bool = False) -> Inspection:  # noqa: FBT001, FBT002
+    def _nothing(self, asked: Inspect, problem: str, *, has_ended: bool = False) -> Inspection:
         return Inspection(
             id=asked.id, pid=asked.pid, start_ticks=asked.start_ticks, time_s=self._wall(), problem=problem,
             has_ended=has_ended,

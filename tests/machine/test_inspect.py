@@ -185,8 +185,12 @@ def test_a_process_that_has_ended_is_said_to(error: OSError | None) -> None:
     assert look(held).problem == "there is no such process"
 
 
+def test_a_process_that_was_seen_has_ended_also_where_proc_hides_others() -> None:
+    assert look(FakeProc({"1/stat": EACCES}), start_ticks=5000).problem == "it has ended"
+
+
 def test_where_proc_hides_processes_nobody_is_said_to_have_ended() -> None:
-    found = look(FakeProc({"1/stat": EACCES}), start_ticks=5000)
+    found = look(FakeProc({"1/stat": EACCES}))
 
     assert not found.has_ended
     assert "hidepid" in found.problem

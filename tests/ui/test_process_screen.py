@@ -257,6 +257,13 @@ async def test_search_goes_to_the_line_and_n_to_the_next() -> None:
         assert "worker-1" in picture(stage).splitlines()[1]
 
 
+async def test_a_text_that_is_nowhere_is_said_to_be() -> None:
+    async with staged(shown()) as stage:
+        await stage.press("down", "enter", "slash", *"zzz")
+
+        assert "/zzz▏ is not on this page" in picture(stage)
+
+
 async def test_esc_ends_the_search_and_then_the_screen() -> None:
     async with staged(shown()) as stage:
         await stage.press("down", "enter", "slash", "q", "escape")

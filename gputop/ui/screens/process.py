@@ -236,7 +236,8 @@ class ProcessScreen(Overlay):
 
     def _keys(self) -> str:
         if self.search.is_open:
-            return f"/{self.search.text}▏"
+            is_there = not self.search.text or self.search.find(self._page, 0) is not None
+            return f"/{self.search.text}▏{'' if is_there else ' is not on this page'}"
         secrets = "s mask secrets" if self.reveals else "s secrets"
         threads = "t few threads" if self._has_all_threads else "t threads"
         if self.size.width < _ROOMY:
