@@ -1,7 +1,7 @@
 """What the prompt is for: filtering and searching the process table while one types."""
 
 from gputop.core.query import QueryError, parse
-from gputop.ui.line import Line, cut
+from gputop.ui.line import Line, cut, length
 from gputop.ui.narrowing import Narrowing
 from gputop.ui.panels.footer import FooterPanel
 from gputop.ui.panels.processes import ProcessPanel
@@ -88,7 +88,8 @@ class Finder:
     def _say_filter(self, text: str) -> None:
         query = parse(text)
         if isinstance(query, QueryError):
-            self._footer.say(error_line(query, self._prompt.left, self._footer.size.width))
+            at = self._prompt.left + length([(text[: query.position], "")])
+            self._footer.say(error_line(query, at, self._footer.size.width))
             return
         shown, hidden = self._processes.counts
         self._say(f"{shown} shown, {hidden} hidden" if text.strip() else "user:ann gpu_mem>10GiB sm<5 cmd~vllm")
@@ -99,11 +100,10 @@ class Finder:
         self._footer.say(Line(tuple(cut(spans, self._footer.size.width))))
 
 
-def error_line(error: QueryError, left: int, width: int) -> Line:
+def error_line(error: QueryError, at: int, width: int) -> Line:
     """Return the caret under what is wrong, and the words beside it; where there is no room, to its left."""
     hint = f"did you mean {error.suggestion}? " if error.suggestion else ""
     words = hint + error.message  # the end may be cut
-    at = left + error.position
     if at + len(words) + 2 <= width or at < width // 2:
         return Line(tuple(cut([(" " * at, "text"), ("^ ", "alarm"), (words, "hot")], width)))
     at = min(at, width - 1)

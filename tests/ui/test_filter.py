@@ -2,7 +2,9 @@
 
 import pytest
 from examples import GIB, frame, process
+from rich.cells import cell_len
 from stage import SMALL, Stage, staged, text_of
+from textual.events import Paste
 
 from gputop.core.sample import Frame
 from gputop.ui.editing import Editing
@@ -187,3 +189,39 @@ async def test_everybody_is_shown_again_by_the_menu() -> None:
         await stage.press("H", "u", "home", "enter")
 
         assert pids(stage) == [1, 2, 3, 4]
+
+
+async def test_the_counts_are_those_of_the_gpu_that_is_looked_at() -> None:
+    async with staged(people()) as stage:
+        await stage.press("1", "f", *"ann", "enter")
+
+        assert "1 shown, 1 hidden" in stage.processes[0]
+
+
+async def test_the_caret_stands_below_its_place_after_wide_characters() -> None:
+    async with staged(people()) as stage:
+        await stage.press("f")
+        stage.app.main.prompt.on_paste(Paste("训练 usr:x"))
+        await stage.pilot.pause()
+        text = prompt(stage)
+
+        assert stage.footer.index("^") == cell_len(text[: text.index("usr")])
+
+
+async def test_the_cursor_stays_in_sight_in_a_long_text_of_wide_characters() -> None:
+    async with staged(people(), size=SMALL) as stage:
+        await stage.press("f")
+        stage.app.main.prompt.on_paste(Paste("训" * 100))
+        await stage.pilot.pause()
+        line = stage.app.main.prompt.lines[0]
+
+        assert "cursor" in {ink for _, ink in line.spans}
+        assert cell_len(prompt(stage)) == 80
+
+
+async def test_only_mine_says_so_where_nobody_knows_who_that_is() -> None:
+    async with staged(people()) as stage:
+        await stage.press("H")
+
+        assert pids(stage) == [1, 2, 3, 4]
+        assert any("USER is not set" in note.message for note in stage.app._notifications)

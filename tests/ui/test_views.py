@@ -193,3 +193,13 @@ async def test_a_click_on_a_row_below_the_title_selects_it() -> None:
 
         assert stage.app.main.processes.selected is not None
         assert stage.app.main.processes.selected.process.pid == 11
+
+
+async def test_without_a_cursor_everything_is_folded_and_unfolded() -> None:
+    async with staged(training()) as stage:
+        await stage.press("v", "v", "v", "minus")
+        folded = commands(stage)
+        await stage.press("plus")
+
+        assert folded == ["▶ ann", "▶ bob"]
+        assert len(commands(stage)) == 6

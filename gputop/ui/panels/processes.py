@@ -30,7 +30,7 @@ class ProcessPanel(FastLines, can_focus=True):
         self._all: Sequence[Row] = ()
         self._of: Frame | None = None
         self._entries: Sequence[Entry] = ()
-        self._hidden = 0
+        self._kept = self._hidden = 0
         self._folded: frozenset[EntryKey] = frozenset()
         self._columns: list[tuple[Column, int]] = []
         self._used: frozenset[str] = frozenset()
@@ -90,11 +90,17 @@ class ProcessPanel(FastLines, can_focus=True):
             self._go_to(held)
 
     def fold(self, *, is_open: bool) -> bool:
-        """Fold or unfold what is under the cursor, or fold what it is part of; say whether there was anything."""
+        """Fold or unfold what is under the cursor, or fold what it is part of; without a cursor everything.
+
+        Say whether there is anything that folds.
+        """
         if self.grouping is Grouping.PROCESSES:
             return False
         entry = self.selected_entry
         if entry is None:
+            heads = {one.key for one in self._entries if one.is_open is not None and one.parent is None}
+            self._folded = frozenset() if is_open else self._folded | heads
+            self._again()
             return True
         key = entry.key
         if not is_open and not entry.is_open and entry.parent is not None:
@@ -176,7 +182,7 @@ class ProcessPanel(FastLines, can_focus=True):
     @property
     def counts(self) -> tuple[int, int]:
         """How many rows are shown, and how many are hidden by a filter."""
-        return len(self._all) - self._hidden, self._hidden
+        return self._kept, self._hidden
 
     @property
     def all_rows(self) -> Sequence[Row]:
@@ -224,7 +230,7 @@ class ProcessPanel(FastLines, can_focus=True):
             found = [row for row in found if row.use.gpu_index == view.focus]
         self._used = used_columns(found, self._used)
         kept = self.narrowing.of(found)
-        self._hidden = len(found) - len(kept)
+        self._kept, self._hidden = len(kept), len(found) - len(kept)
         if view.frame is None:
             return ()
         order = Order(COLUMN_BY_KEY[self.sort_key], self.is_reversed)

@@ -111,7 +111,8 @@ def prompt_line(label: str, editing: Editing, width: int) -> Line:
     """Return the line; a text that is too long shows the part around the cursor."""
     head = (f" {label} ", "badge")
     room = max(1, width - length([head]) - 2)
-    begin = max(0, editing.at - room + 1)
-    before, under, after = editing.text[begin : editing.at], editing.text[editing.at : editing.at + 1], editing.text
+    before, under, after = editing.text[: editing.at], editing.text[editing.at : editing.at + 1], editing.text
+    while length([(before, "")]) >= room:
+        before = before[1:]
     spans = [head, (" ", "text"), (before, "title"), (under or " ", "cursor"), (after[editing.at + 1 :], "title")]
     return Line(tuple(cut(spans, width)))

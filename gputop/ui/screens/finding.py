@@ -96,8 +96,10 @@ class FindingScreen(ActingScreen):
     def action_mine(self) -> None:
         """Show only the user's own processes, or all."""
         held = self.processes.narrowing
-        own = self.own_user or ""
-        self.processes.narrow(replace(held, user=None if held.user == own else own))
+        if self.own_user is None:
+            self.notify("who you are is not known: USER is not set", markup=False, timeout=4)
+        else:
+            self.processes.narrow(replace(held, user=None if held.user == self.own_user else self.own_user))
 
     def action_setup(self) -> None:
         """Change the settings; they are saved when the screen closes."""

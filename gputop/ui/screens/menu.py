@@ -122,7 +122,7 @@ class MenuScreen(Dialog[str | None]):
         self.redraw()
 
     def _line(self, choice: Choice, at: int, width: int) -> Line:
-        mark = "● " if choice.value == self.current else "  "
+        mark = "▶ " if choice.value == self.current else "  "
         room = max(1, width - length([(choice.note, "")]) - 5)
         left = [(mark, "accent"), (fit(choice.label, min(room, max(1, length([(choice.label, "")])))), "text")]
         return Line(ends(left, [(choice.note, "muted")], width), "cursor" if at == self.at else "text")
