@@ -39,8 +39,8 @@ class Aim(Struct, frozen=True):
         """Return all that the scope takes in, parents before children."""
         if scope is Scope.JOB:
             wanted = {one.id for one in self.chosen}
-            members = {member for job in self.frame.jobs if wanted & set(job.members) for member in job.members}
-            return parents_first([one for one in everyone(self.frame).values() if one.id in wanted | members])
+            jobs = (set(job.members) for job in self.frame.jobs)
+            return parents_first(picked(self.frame, wanted.union(*(members for members in jobs if wanted & members))))
         if scope is Scope.TREE:
             return parents_first(descendants(self.frame, self.chosen))
         return parents_first(self.chosen)
@@ -49,24 +49,14 @@ class Aim(Struct, frozen=True):
         """Return the workers that the signal is not sent to, with the launcher that gets it and ends them."""
         if signal not in _TO_LAUNCHERS:
             return {}
-        by_id = {one.id: one for one in targets}
+        by_id, known = {one.id: one for one in targets}, everyone(self.frame).keys()
         return {
             worker: launcher
             for job in self.frame.jobs
-            if (launcher := self._leader(job, by_id)) is not None
+            if (launcher := _leader(job, by_id, known)) is not None
             for worker in job.members
             if worker != launcher.id and worker in by_id
         }
-
-    def _leader(self, job: Job, targets: Mapping[ProcessId, HostProcess]) -> HostProcess | None:
-        """Return the launcher of a job that is meant as a whole, if it can be asked."""
-        launcher = targets.get(job.launcher) if job.launcher else None
-        known = everyone(self.frame)
-        if launcher is None or any(member in known and member not in targets for member in job.members):
-            return None
-        workers = [targets[member] for member in job.members if member in targets]
-        is_fit = launcher.presence is Presence.ALIVE and launcher.state not in {"Z", "X", "D"}
-        return launcher if is_fit and all(worker.user == launcher.user for worker in workers) else None
 
     def doubt(self, target: HostProcess) -> str:
         """Return why a change may do nothing to this process; empty if nothing speaks against it."""
@@ -79,6 +69,16 @@ class Aim(Struct, frozen=True):
         if self.own_user not in _ROOT and target.user != self.own_user:
             return f"will be refused: {target.user}'s, and gputop is not root"
         return "sleeps in the kernel (D): it takes effect when that call returns" if target.state == "D" else ""
+
+
+def _leader(job: Job, targets: Mapping[ProcessId, HostProcess], known: Collection[ProcessId]) -> HostProcess | None:
+    """Return the launcher of a job that is meant as a whole, if it can be asked."""
+    launcher = targets.get(job.launcher) if job.launcher else None
+    if launcher is None or any(member in known and member not in targets for member in job.members):
+        return None
+    workers = [targets[member] for member in job.members if member in targets]
+    is_fit = launcher.presence is Presence.ALIVE and launcher.state not in {"Z", "X", "D"}
+    return launcher if is_fit and all(worker.user == launcher.user for worker in workers) else None
 
 
 def everyone(frame: Frame) -> dict[ProcessId, HostProcess]:
