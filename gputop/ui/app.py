@@ -33,7 +33,7 @@ from gputop.ui.plots import Plots
 from gputop.ui.screens.gpu import GpuScreen
 from gputop.ui.screens.help import HelpScreen
 from gputop.ui.screens.main import MainScreen
-from gputop.ui.screens.process import ProcessScreen
+from gputop.ui.screens.process import ProcessScreen, pointed_at
 from gputop.ui.terminal import TerminalApp
 from gputop.ui.theme import THEME_NAMES
 from gputop.ui.view import PLOTTED, View
@@ -164,9 +164,10 @@ class GputopApp(TerminalApp):
 
     def action_process(self, part: str = "") -> None:
         """Show all of the selected process, from a part of it on; without a selection show the GPU."""
-        row = self.main.processes.selected
-        if row is not None:
-            self.push_screen(ProcessScreen(row.process, self.view, self._link.send, part=part, clock=self._clock))
+        entry, frame = self.main.processes.selected_entry, self.view.frame
+        process = pointed_at(entry, frame) if entry is not None and frame is not None else None
+        if process is not None:
+            self.push_screen(ProcessScreen(process, self.view, self._link.send, part=part, clock=self._clock))
         elif part:
             self.notify("no process is selected: choose one with the arrow keys", markup=False, timeout=2)
         else:

@@ -115,6 +115,15 @@ async def test_enter_opens_the_selected_process_with_what_the_frame_knows() -> N
         assert "asking the sampler" in page(stage)
 
 
+async def test_a_folded_launcher_is_itself_and_not_its_first_worker() -> None:
+    launcher = process(9, gpus=(), command="torchrun", parent_pid=1)
+    worker = process(10, 0, parent_pid=9)
+    async with staged(frame(1, (worker,), relatives=(launcher,))) as stage:
+        await stage.press("t", "home", "minus", "enter")
+
+        assert screen(stage).process == launcher
+
+
 async def test_enter_without_a_selection_shows_the_gpu() -> None:
     async with staged(shown()) as stage:
         await stage.press("enter")

@@ -11,13 +11,15 @@ from textual.binding import Binding, BindingType
 from gputop.core.command import Command, Inspect
 from gputop.core.inspection import Inspection
 from gputop.core.inspection_text import sections
-from gputop.core.sample import Frame, HostProcess, Presence
+from gputop.core.sample import Frame, HostProcess, Presence, ProcessId
+from gputop.ui.entries import Entry
 from gputop.ui.line import BLANK, Line
 from gputop.ui.messages import SignalWanted
 from gputop.ui.screens.overlay import Overlay, OverlayBody
 from gputop.ui.screens.page_search import PageSearch
 from gputop.ui.screens.process_page import Subject, head, section_lines
 from gputop.ui.search import highlighted
+from gputop.ui.tags import entry_ids
 from gputop.ui.view import View
 
 EVERY_S: Final = 2.0
@@ -102,7 +104,7 @@ class ProcessScreen(Overlay):
         """Draw a new frame."""
         self._view = view
         if view.frame is not None:
-            found = _find(view.frame, self.process)
+            found = _find(view.frame, self.process.id)
             self._is_listed = found is not None
             self.process = found or self.process
             self._seen_s = view.frame.time_s if found else self._seen_s
@@ -257,9 +259,16 @@ class ProcessScreen(Overlay):
         return key, top - at
 
 
-def _find(frame: Frame, process: HostProcess) -> HostProcess | None:
+def pointed_at(entry: Entry, frame: Frame) -> HostProcess | None:
+    """Return the process that a line stands for, a folded one as well; of a group the first."""
+    if entry.is_group:
+        return _find(frame, entry.processes[0].id)
+    return next((found for name in entry_ids(entry) if (found := _find(frame, name))), None)
+
+
+def _find(frame: Frame, name: ProcessId) -> HostProcess | None:
     for held in (frame.processes, frame.relatives):
         for each in held:
-            if each.id == process.id:
+            if each.id == name:
                 return each
     return None
