@@ -158,7 +158,7 @@ class GputopApp(TerminalApp):
         """Show all of the GPU that is looked at, or that the selected process is on, or of the first."""
         row = self.main.processes.selected
         wanted = self.view.focus if self.view.focus is not None or row is None else row.use.gpu_index
-        gpus = [gpu for gpu in self.view.gpus if wanted in {None, gpu.index}]
+        gpus = [gpu for gpu in self.view.gpus if wanted in {None, gpu.index}] or list(self.view.gpus)
         if gpus:
             self.push_screen(GpuScreen(gpus[0], is_ascii=self.options.is_ascii))
 

@@ -5,6 +5,7 @@ from enum import Enum
 from typing import Final, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gputop.core.columns import Column, Row, sorted_rows
 from gputop.core.command import cpus_text
@@ -199,8 +200,13 @@ class _Tree(Struct, frozen=True):
 
     def _folded(self, node: Node, key: EntryKey, rows: list[Row], parent: EntryKey | None) -> Entry:
         hidden = len(node.all()) - 1
-        row = _summed(rows, f"{node.process.command}  (+{hidden})")
-        instead = {"gpu": _gpus(rows), "pid": str(node.process.pid), "user": node.process.user or "–", "type": ""}
+        whole, own = _summed(rows, ""), node.process
+        process = replace(
+            own, command=f"{own.command}  (+{hidden})", cpu_percent=whole.process.cpu_percent,
+            memory_bytes=whole.process.memory_bytes, threads=whole.process.threads, busiest_thread_percent=None,
+        )  # fmt: skip
+        row = Row(process, whole.use, self.time_s, whole.gpu_total_bytes)
+        instead = {"gpu": _gpus(rows)}
         return Entry(key=key, row=row, rows=tuple(rows), instead=instead, is_open=False, parent=parent)
 
 

@@ -11,6 +11,7 @@ from gputop.core.owner import Container, Owner
 from gputop.core.sample import Frame, HostProcess, Job, JobKind, ProcessId
 from gputop.ui.branches import branches
 from gputop.ui.entries import Entry, Grouping, Order, entries
+from gputop.ui.screens.gpu import GpuScreen
 
 LAUNCHER = HostProcess(
     pid=10, start_ticks=1, user="ann", command="torchrun train.py", parent_pid=1, cpu_percent=3.0, memory_bytes=GIB
@@ -53,8 +54,7 @@ def test_a_launcher_stands_above_its_workers_and_a_process_on_two_gpus_is_one_li
 def test_a_folded_process_has_the_sums_of_those_below() -> None:
     found = lines(Grouping.TREE, None, ("process", 10, 1))
 
-    assert [entry.row.process.pid for entry in found] == [11, 30]
-    assert found[0].instead["pid"] == "10"
+    assert [entry.row.process.id for entry in found] == [LAUNCHER.id, SERVER.id]
     assert found[0].row.use.memory_bytes == 20 * GIB
     assert found[0].row.use.sm_percent == 160.0
 
@@ -193,6 +193,13 @@ async def test_a_click_on_a_row_below_the_title_selects_it() -> None:
 
         assert stage.app.main.processes.selected is not None
         assert stage.app.main.processes.selected.process.pid == 11
+
+
+async def test_a_launcher_without_a_gpu_shows_some_gpu_in_detail() -> None:
+    async with staged(training()) as stage:
+        await stage.press("t", "home", "i")
+
+        assert isinstance(stage.app.screen, GpuScreen)
 
 
 async def test_without_a_cursor_everything_is_folded_and_unfolded() -> None:
