@@ -4,6 +4,7 @@ A module is imported while some that it would import, and does not need here, ar
 after all, now and then, is `Later`: imported when its first name is asked for.
 """
 
+import gc
 import os
 import sys
 from importlib import import_module
@@ -51,3 +52,13 @@ def lean(name: str) -> ModuleType:
     finally:
         for other in _STAND_INS[name].keys() - held.keys():
             del sys.modules[other]
+
+
+def collect_seldom() -> None:
+    """Turn the garbage collector on again, for long runs, but seldom: frames come and go by the thousand values.
+
+    They hold no cycles and are freed without it. At 2,000 processes it took 12 ms of 90 ms a sample to find that out.
+    """
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
+    gc.enable()

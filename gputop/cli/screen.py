@@ -1,7 +1,6 @@
 """gputop without a command: the screen, and its sampler as a child."""
 
 import argparse
-import gc
 import os
 import sys
 
@@ -9,6 +8,7 @@ from msgspec.structs import replace
 
 from gputop.cli.arguments import BAD_INPUT, OK, selection
 from gputop.core.settings import Settings
+from gputop.lean import collect_seldom
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
 
     settings = with_options(settings_file.settled()[0], options)
     link = Client(sampler_command(forwarded(options, settings)))  # it reads while the screen is still importing
-    gc.enable()
+    collect_seldom()
     from gputop.ui.actions import ACTIONS
     from gputop.ui.app import GputopApp
     from gputop.ui.options import Density, ViewOptions

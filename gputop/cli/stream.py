@@ -1,7 +1,6 @@
 """gputop stream: a frame a line until it is stopped. With --control it is the screen's sampler."""
 
 import argparse
-import gc
 import os
 import sys
 
@@ -9,6 +8,7 @@ from gputop.cli.arguments import OK, add_common, whole
 from gputop.cli.door import opened_door
 from gputop.cli.lookout import opened_lookout
 from gputop.cli.machine import monitored, opened
+from gputop.lean import collect_seldom
 from gputop.wire.server import LAST_CHANGES_S, Door, Lines, Lookout, Rhythm, obey, serve
 
 
@@ -28,8 +28,7 @@ def run(options: argparse.Namespace) -> int:
         protected = frozenset({os.getpid(), os.getppid()})
         door = Door(opened_door(options, protected).execute, lines, rhythm)
         obey(sys.stdin.buffer, rhythm, door, lookout=Lookout(opened_lookout(options), lines))
-    gc.enable()
-    gc.freeze()
+    collect_seldom()
     try:
         serve(monitored(source, options), lines, rhythm, options.count)
     finally:

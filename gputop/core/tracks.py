@@ -1,4 +1,4 @@
-"""What single processes did in the last ten minutes: memory and SM of their GPUs, CPU. Bounded: 4 bytes a value."""
+"""What single processes did in the last ten minutes or more: memory and SM of their GPUs, CPU; 4 bytes a value."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ from gputop.core.history import Series
 from gputop.core.sample import Frame, HostProcess, ProcessId
 
 STEP_S: Final = 2.0  # 300 values each of three series for 2,000 processes take 9 MB
+CROWDED: Final = 500  # processes; with more of them a step is three times as long, to stay cheap
 LENGTH: Final = 300
 _JITTER_S: Final = 0.2
 _GRACE: Final = 15  # values for which a process may be absent: the driver's lists flicker
@@ -47,7 +48,8 @@ class Tracks:
 
     def remember(self, frame: Frame) -> None:
         """Add a frame, unless it comes sooner than a step after the one before."""
-        if self._times and 0 <= frame.time_s - self._times[-1] < STEP_S - _JITTER_S:
+        step_s = STEP_S if len(frame.processes) <= CROWDED else STEP_S * 3
+        if self._times and 0 <= frame.time_s - self._times[-1] < step_s - _JITTER_S:
             return
         self._times.append(frame.time_s)
         present = {process.id: process for process in self._followed(frame)}

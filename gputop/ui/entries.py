@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, overload
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -51,6 +51,27 @@ class Entry(Struct, frozen=True, kw_only=True, gc=False):
         return tuple(held.values()) or (self.row.process,)
 
 
+class Singles(Sequence[Entry]):
+    """A line for each row, made when it is looked at: of thousands of rows a screen shows a few."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, at: int) -> Entry: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[Entry]: ...
+
+    def __getitem__(self, at: int | slice) -> Entry | list[Entry]:
+        if isinstance(at, slice):
+            return [_single(row) for row in self._rows[at]]
+        return _single(self._rows[at])
+
+
 class Order(Struct, frozen=True):
     """The column that sorts."""
 
@@ -66,10 +87,10 @@ class Order(Struct, frozen=True):
 
 def entries(
     frame: Frame, kept: Sequence[Row], grouping: Grouping, order: Order, folded: frozenset[EntryKey]
-) -> list[Entry]:
+) -> Sequence[Entry]:
     """Return the lines for the rows that are kept. ``folded``: keys of the lines that hide what is below them."""
     if grouping is Grouping.PROCESSES:
-        return [_single(row) for row in sorted_rows(kept, order.column, is_reversed=order.is_reversed)]
+        return Singles(sorted_rows(kept, order.column, is_reversed=order.is_reversed))
     if grouping is Grouping.TREE:
         return _tree(frame, kept, order, folded)
     return _groups(frame, kept, grouping, order, folded)

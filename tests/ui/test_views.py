@@ -1,5 +1,7 @@
 """Processes as a tree and in groups with sums."""
 
+from collections.abc import Sequence
+
 import pytest
 from examples import GIB, frame, process
 from msgspec.structs import replace
@@ -31,7 +33,7 @@ def training() -> Frame:
     return frame(2, (*RANKS, SERVER), relatives=(LAUNCHER,), jobs=(job,))
 
 
-def lines(grouping: Grouping, of: Frame | None = None, *folded: tuple[int | str | None, ...]) -> list[Entry]:
+def lines(grouping: Grouping, of: Frame | None = None, *folded: tuple[int | str | None, ...]) -> Sequence[Entry]:
     shown = of or training()
     return entries(shown, rows(shown), grouping, ORDER, frozenset(folded))
 

@@ -247,6 +247,8 @@ class ProcessPanel(FastLines, can_focus=True):
         """Find the cursor's process again; where it is gone, its place is taken by the process that is there now."""
         if self._cursor is None:
             return
+        if self._cursor_at < len(self._entries) and self._entries[self._cursor_at].key == self._cursor:
+            return
         for at, entry in enumerate(self._entries):
             if entry.key == self._cursor:
                 self._cursor_at = at
