@@ -19,6 +19,8 @@ _IDLE_SHARE: Final = 0.30  # of the limit: a GPU that was never seen idle does n
 Key: TypeAlias = tuple[int, int | None, str, int | None, int | None]
 Total: TypeAlias = tuple[float | None, float | None]  # seconds, joules
 
+_NOTHING: Final[Total] = (None, None)
+
 
 class _Spent(Struct, frozen=True):
     """What a GPU did since the reading before. ``joules``: above idle; a reason where it does not tell."""
@@ -69,14 +71,18 @@ class Totals:
         before, self._totals = self._totals, {}
         made: dict[int, tuple[HostProcess, HostProcess]] = {}
         for process in sample.processes:
-            held, is_changed = self._made.get(process.pid, (None, process)), False
+            pid, start_ticks = process.pid, process.start_ticks
+            held, is_changed, grown = self._made.get(pid), False, []
             for use in process.gpus:
-                key = (process.pid, process.start_ticks, use.gpu, use.gpu_instance, use.compute_instance)
-                old = before.get(key)
-                self._totals[key] = new = _grown(old or (None, None), use, spent.get(use.gpu))
+                key = (pid, start_ticks, use.gpu, use.gpu_instance, use.compute_instance)
+                old, of_gpu = before.get(key), spent.get(use.gpu)
+                self._totals[key] = new = _grown(old or _NOTHING, use, of_gpu)
                 is_changed = is_changed or new != old
-            is_same = held[0] is process and not is_changed
-            made[process.pid] = (process, held[1] if is_same else self._with_totals(process, spent))
+                grown.append((use, new, of_gpu))
+            if held is not None and held[0] is process and not is_changed:
+                made[pid] = held
+            else:
+                made[pid] = (process, replace(process, gpus=tuple([_with_total(*one) for one in grown])))
         self._made = made
         return tuple([row for _, row in made.values()])
 
@@ -91,20 +97,19 @@ class Totals:
             if gpu.state is GpuState.OK
         }
 
-    def _with_totals(self, process: HostProcess, spent: dict[str, _Spent]) -> HostProcess:
-        return replace(process, gpus=tuple([self._with_total(process, use, spent) for use in process.gpus]))
 
-    def _with_total(self, process: HostProcess, use: GpuProcess, spent: dict[str, _Spent]) -> GpuProcess:
-        key = (process.pid, process.start_ticks, use.gpu, use.gpu_instance, use.compute_instance)
-        seconds, joules = self._totals[key]
-        missing = use.missing
-        if seconds is None:
-            missing = missing | {"gpu_seconds": missing.get("sm_percent", Missing.NOT_YET)}
-        if joules is None:
-            gpu = spent.get(use.gpu)
-            why = gpu.joules if gpu and isinstance(gpu.joules, Missing) else Missing.NOT_YET
-            missing = missing | {"energy_j": missing.get("sm_percent", why)}
-        return replace(use, gpu_seconds=seconds, energy_j=joules, missing=missing)
+def _with_total(use: GpuProcess, total: Total, spent: _Spent | None) -> GpuProcess:
+    """Return a use with its total, and the reason of what is not known."""
+    seconds, joules = total
+    if seconds is not None and joules is not None:
+        return replace(use, gpu_seconds=seconds, energy_j=joules)
+    missing = use.missing
+    if seconds is None:
+        missing = missing | {"gpu_seconds": missing.get("sm_percent", Missing.NOT_YET)}
+    if joules is None:
+        why = spent.joules if spent and isinstance(spent.joules, Missing) else Missing.NOT_YET
+        missing = missing | {"energy_j": missing.get("sm_percent", why)}
+    return replace(use, gpu_seconds=seconds, energy_j=joules, missing=missing)
 
 
 def _uses(processes: Iterable[HostProcess]) -> Iterable[GpuProcess]:
@@ -114,7 +119,7 @@ def _uses(processes: Iterable[HostProcess]) -> Iterable[GpuProcess]:
 def _grown(total: Total, use: GpuProcess, spent: _Spent | None) -> Total:
     """Return a total with what came since; unknown as long as it was never told how busy the process is."""
     sm, (seconds, joules) = use.sm_percent, total
-    if sm is None or spent is None:
+    if sm is None or spent is None or (sm == 0.0 and seconds is not None and joules is not None):
         return total
     share = sm / spent.sm_percent if spent.sm_percent else 0.0
     if not isinstance(spent.joules, Missing):
