@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gputop.core.sample import Gpu, HostProcess
+from gputop.core.sample import Gpu, HostProcess, Sample
 
 _UUID_LEAST = 8  # signs of a uuid that are enough to name a GPU: GPU-4fa2
 
@@ -33,6 +33,14 @@ class Selection(Struct, frozen=True, kw_only=True):
             return tuple(kept)
         bare = (replace(p, gpus=tuple(use for use in p.gpus if use.type != "G")) for p in kept)
         return tuple(p for p in bare if p.gpus)
+
+
+def why_no_processes(sample: Sample) -> str:
+    """Say why there is no process to be seen: there is none, none was asked for, or the driver does not tell."""
+    whys = {gpu.missing["processes"] for gpu in sample.gpus if "processes" in gpu.missing}
+    if not whys:
+        return "no processes to show"
+    return f"the driver lists no processes: {', '.join(sorted(why.text for why in whys))}"
 
 
 def _names(wish: str, index: int, uuid: str, bus_id: str) -> bool:

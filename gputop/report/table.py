@@ -16,6 +16,7 @@ from gputop.core.metrics import (
     TEMPERATURE,
 )
 from gputop.core.sample import Frame, Gpu, GpuInstance, GpuState, Host, Presence, Readings
+from gputop.core.selection import why_no_processes
 from gputop.core.text import clean, fit, width
 from gputop.core.tone import Tone, memory_tone, share, share_tone, temperature_tone
 from gputop.core.units import NOTHING, bytes_text, duration_text, percent_text, value_text
@@ -122,7 +123,7 @@ def _instance_name(instance: GpuInstance) -> str:
 def _processes(frame: Frame, room: int | None, style: Style) -> list[str]:
     shown = sorted_rows(rows(frame), COLUMNS[0], is_reversed=False)
     if not shown:
-        return ["no processes on these GPUs"]
+        return [cut(why_no_processes(frame), room)]
     columns = visible_columns(_ENDLESS if room is None else room, shown)
     lines = [tuple(Cell(column.title, Tone.NONE) for column in columns)]
     lines += [tuple(_cell(column, row, room) for column in columns) for row in shown]

@@ -196,7 +196,13 @@ def test_no_colour_unless_asked_and_then_only_round_the_same_text() -> None:
 
 
 def test_a_box_without_processes_says_so() -> None:
-    assert table(frame(1, processes=())).endswith("no processes on these GPUs")
+    assert table(frame(1, processes=())).endswith("no processes to show")
+
+
+def test_a_driver_that_lists_no_processes_is_not_taken_for_idle_gpus() -> None:
+    silent = gpu(0, missing={"processes": Missing.UNSUPPORTED})
+
+    assert "the driver lists no processes: not supported" in table(frame((silent,), processes=()))
 
 
 def test_a_box_without_gpus_says_so() -> None:

@@ -7,6 +7,7 @@ from textual import events
 
 from gputop.core.columns import COLUMN_BY_KEY, Column, Row, rows, used_columns, visible_columns
 from gputop.core.sample import Frame
+from gputop.core.selection import why_no_processes
 from gputop.ui.entries import Entry, EntryKey, Grouping, Order, entries
 from gputop.ui.line import Line
 from gputop.ui.narrowing import Narrowing
@@ -301,7 +302,7 @@ class ProcessPanel(FastLines, can_focus=True):
             lines.insert(0, title_line(self.size.width, self.grouping.value, self.narrowing.words, self.counts))
         lines += [self._line(entry, at) for at, entry in enumerate(shown, self._top)]
         if not shown and self._view is not None and self._view.frame is not None:
-            why = "nothing matches; Esc shows all" if self._hidden else _absence(self._view.frame)
+            why = "nothing matches; Esc shows all" if self._hidden else why_no_processes(self._view.frame)
             lines.append(Line((("  " + why, "muted"),)))
         self.draw(self._with_scrollbar(lines), is_grey=self._view.is_grey if self._view else False)
 
@@ -346,11 +347,3 @@ class ProcessPanel(FastLines, can_focus=True):
 def natural(column: Column) -> bool:
     """Say whether a column sorts from above by itself: numbers do, texts and the GPU do not."""
     return not (column.is_text or column.key in {"gpu", "pid", "nice"})
-
-
-def _absence(frame: Frame) -> str:
-    """Say why no process is shown: none is there, or the driver does not say."""
-    whys = {gpu.missing["processes"] for gpu in frame.gpus if "processes" in gpu.missing}
-    if not whys:
-        return "no process uses a GPU"
-    return f"the driver lists no processes: {', '.join(sorted(why.text for why in whys))}"
