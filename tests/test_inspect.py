@@ -34,7 +34,7 @@ def test_json_masks_secrets_unless_they_are_asked_for(flags: tuple[str, ...], va
 
     assert found["command"][0] == "/opt/llm/bin/python"
     assert {"name": "WANDB_API_KEY", "value": value, "is_secret": True} in found["environment"]
-    assert found["owner"]["slurm"] == {"job": "84213", "step": "0", "sluid": None}
+    assert found["owner"]["slurm"] == {"job": "84213", "step": "0"}
 
 
 def test_what_belongs_to_somebody_else_has_its_reason() -> None:

@@ -35,7 +35,8 @@ def schema() -> dict[str, Any]:
 
 _DESCRIPTION: Final = (
     "Everything that gputop knows at one instant, version {version}. Base units: bytes, watts, °C, seconds, hertz, "
-    "percent. A value that could not be read is null, and `missing` beside it names the reason under the same key."
+    "percent. A value that could not be read is null, and `missing` beside it names the reason under the same key. "
+    "In an owner, and in its container, pod and Slurm step, a key is absent where it would be null."
 )
 
 

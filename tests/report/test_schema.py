@@ -57,6 +57,20 @@ def test_a_frame_as_it_leaves_gputop_is_valid(name: str) -> None:
     assert list(VALIDATOR.iter_errors(as_json(FRAMES[name]))) == []
 
 
+def test_an_owner_has_only_the_keys_that_say_something() -> None:
+    owner = as_json(FRAMES["owners and jobs"])["processes"][0]["owner"]
+    required = [SCHEMA["$defs"][name].get("required", []) for name in ("Owner", "Container", "Pod", "SlurmStep")]
+
+    assert owner == {
+        "container": {"runtime": "crio", "id": "a" * 64},
+        "pod": {"uid": "u", "name": "bert-0"},
+        "slurm": {"job": "7"},
+        "rank": 0,
+        "missing": {"session": "forbidden"},
+    }
+    assert required == [[], ["runtime"], ["uid"], []]
+
+
 def _text_for_a_number(data: Any) -> None:
     data["gpus"][0]["metrics"]["temperature_c"] = "hot"
 
