@@ -219,9 +219,10 @@ COLUMNS: Final = (
         unit=Unit.PERCENT,
     ),
     Column(
-        key="memory_utilization", title="MBW%", width=4, rank=7, text=lambda r: number_text(r.use.memory_percent),
-        sort=lambda r: r.use.memory_percent, help="Share of time in which it used the GPU's memory controller.",
-        unit=Unit.PERCENT,
+        key="memory_utilization", title="MBW%", width=4, rank=7,
+        text=lambda r: number_text(r.use.memory_utilization_percent),
+        sort=lambda r: r.use.memory_utilization_percent,
+        help="Share of time in which it used the GPU's memory controller.", unit=Unit.PERCENT,
     ),
     Column(
         key="encoder", title="ENC%", width=4, rank=11, text=lambda r: number_text(r.use.encoder_percent),

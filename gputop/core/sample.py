@@ -10,6 +10,8 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from msgspec import Struct
 
+from gputop.core.finding import Finding
+from gputop.core.identity import ProcessId
 from gputop.core.metric import Metric, Missing
 from gputop.core.owner import Owner
 
@@ -124,20 +126,13 @@ class GpuProcess(Struct, frozen=True, kw_only=True, gc=False):
     gpu_instance: int | None = None
     compute_instance: int | None = None
     sm_percent: float | None = None
-    memory_percent: float | None = None
+    memory_utilization_percent: float | None = None
     encoder_percent: float | None = None
     decoder_percent: float | None = None
     window_s: float | None = None
     gpu_seconds: float | None = None
     energy_j: float | None = None
     missing: Reasons = {}
-
-
-class ProcessId(Struct, frozen=True, gc=False):
-    """Pid and start time in clock ticks since boot: cannot be confused with the pid's next owner."""
-
-    pid: int
-    start_ticks: int | None
 
 
 class HostProcess(Struct, frozen=True, kw_only=True, gc=False):
@@ -247,8 +242,12 @@ class Sample(Struct, frozen=True, kw_only=True):
 
 
 class Frame(Sample, frozen=True, kw_only=True):
-    """A sample with what gputop makes of it: everything that a view needs. One line of a stream."""
+    """A sample with what gputop makes of it: everything that a view needs. One line of a stream.
+
+    ``findings``: the gravest first.
+    """
 
     schema_version: int = SCHEMA_VERSION
     sequence: int = 0
     jobs: tuple[Job, ...] = ()
+    findings: tuple[Finding, ...] = ()

@@ -135,7 +135,7 @@ class DeviceReader:
             gpu_instance=gpu_instance,
             compute_instance=compute_instance,
             sm_percent=sm,
-            memory_percent=controller,
+            memory_utilization_percent=controller,
             encoder_percent=encoder,
             decoder_percent=decoder,
             window_s=shares.window_s,
@@ -145,5 +145,5 @@ class DeviceReader:
 
 def _unknown(why: Missing) -> _Shares:
     """Return that nothing is known of any process."""
-    names = ("sm_percent", "memory_percent", "encoder_percent", "decoder_percent")
+    names = ("sm_percent", "memory_utilization_percent", "encoder_percent", "decoder_percent")
     return _Shares(None, {}, (None, None, None, None), dict.fromkeys(names, why))

@@ -62,6 +62,8 @@ def _out_of_reach(gpu: Gpu, last: DeviceReading, why: Missing) -> DeviceReading:
 
 
 def _voided(use: GpuProcess, why: Missing) -> GpuProcess:
-    names = ("memory_bytes", "sm_percent", "memory_percent", "encoder_percent", "decoder_percent", "window_s")
+    names = (
+        "memory_bytes", "sm_percent", "memory_utilization_percent", "encoder_percent", "decoder_percent", "window_s",
+    )  # fmt: skip
     absent: dict[str, Any] = dict.fromkeys(names)
     return replace(use, **absent, missing=dict.fromkeys(names, why))

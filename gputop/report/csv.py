@@ -24,8 +24,9 @@ Line = list[MetricValue]
 def csv(frame: Frame, what: Literal["gpus", "processes"] = "gpus") -> str:
     """Return header and rows, quoted as RFC 4180 says; what is absent is empty, and so is all that does not apply.
 
-    A MIG instance is a row after its GPU, with the GPU's index. A process stands once for each GPU that it is on; its
-    ``memory_`` keys on the GPU begin with ``gpu_``. A text that a spreadsheet would take for a formula begins with '.
+    A MIG instance is a row after its GPU, with the GPU's index. A process stands once for each GPU that it is on; where
+    it says something on the GPU that it also says on the host, as ``memory_bytes``, the former begins with ``gpu_``. A
+    text that a spreadsheet would take for a formula begins with '.
     """
     from csv import writer  # noqa: PLC0415 - most snapshots are not CSV
 
@@ -38,7 +39,7 @@ def csv(frame: Frame, what: Literal["gpus", "processes"] = "gpus") -> str:
 
 
 def _use_key(name: str) -> str:
-    return f"gpu_{name}" if name.startswith("memory_") else name
+    return f"gpu_{name}" if name in _PROCESS else name
 
 
 _GPUS_HEADER: Final = ("time_s", *_IDENTITY, *_METRICS)

@@ -3,12 +3,13 @@
 import csv as standard
 from typing import Literal
 
+import pytest
 from examples import GIB, frame, gpu, process
 
 from gputop.core.metric import Missing
-from gputop.core.metrics import ECC_ENABLED, EVENT_REASONS, MEMORY_USED, POWER_AVERAGE
+from gputop.core.metrics import ECC_ENABLED, EVENT_REASONS, MEMORY_USED, MEMORY_UTILIZATION, POWER_AVERAGE
 from gputop.core.owner import Container, Owner, SlurmStep
-from gputop.core.sample import Frame, GpuInstance
+from gputop.core.sample import Frame, GpuInstance, GpuProcess
 from gputop.report.csv import csv
 
 
@@ -44,6 +45,21 @@ def test_a_process_is_a_row_for_each_of_its_gpus_with_both_memories() -> None:
 
     assert [(row["pid"], row["gpu_index"]) for row in rows] == [("50", "0"), ("50", "1")]
     assert (rows[0]["memory_bytes"], rows[0]["gpu_memory_bytes"]) == (str(3 * GIB), str(10 * GIB))
+
+
+def test_memory_utilization_of_a_process_has_the_name_that_it_has_for_a_gpu() -> None:
+    use = GpuProcess(gpu="GPU-0", gpu_index=0, type="C", memory_utilization_percent=12.5)
+    (row,) = read(frame(processes=(process(50, gpus=(use,)),)), "processes")
+
+    assert row[MEMORY_UTILIZATION.key] == "12.5"
+    assert "gpu_memory_percent" not in row  # the share of the memory that is held, a column of the table
+
+
+@pytest.mark.parametrize("what", ["gpus", "processes"])
+def test_no_key_stands_twice(what: Literal["gpus", "processes"]) -> None:
+    keys = next(standard.reader(csv(frame(), what).splitlines()))
+
+    assert len(set(keys)) == len(keys)
 
 
 def test_quotes_commas_and_wide_characters_survive() -> None:

@@ -150,7 +150,7 @@ def _gpu_label(use: GpuProcess) -> str:
 def _use(use: GpuProcess, view: View) -> list[str]:
     total = _memory_total(use, view)
     parts = [use.type, bytes_text(use.memory_bytes) + (f" of {bytes_text(total)}" if total else "")]
-    parts += [f"SM {percent_text(use.sm_percent)}", f"MBW {percent_text(use.memory_percent)}"]
+    parts += [f"SM {percent_text(use.sm_percent)}", f"MBW {percent_text(use.memory_utilization_percent)}"]
     video = (("encoder", use.encoder_percent), ("decoder", use.decoder_percent))
     parts += [f"{name} {value:.0f}%" for name, value in video if value]
     if use.gpu_seconds is not None:
