@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gputop.cli import screen, settings_file
+from gputop.cli import config_path, screen, settings_file
 from gputop.cli.arguments import add_common
 from gputop.cli.door import Shut, is_read_only, opened_door
 from gputop.cli.toml_edit import edited, loads
@@ -49,7 +49,7 @@ def written(file: Path, text: str) -> str:
     ],
 )
 def test_the_file_is_where_xdg_says(variables: dict[str, str], path: str) -> None:
-    assert settings_file.path(variables) == path
+    assert config_path.path(variables) == path
 
 
 def test_the_file_that_explains_is_written_once_and_changes_nothing(tmp_path: Path, file: Path) -> None:

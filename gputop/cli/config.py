@@ -5,7 +5,7 @@ import os
 import sys
 from typing import Final
 
-from gputop.cli import settings_file
+from gputop.cli import config_path, settings_file
 from gputop.cli.arguments import BAD_INPUT, OK, fail
 from gputop.core.text import clean
 from gputop.core.toml_text import commented, effective
@@ -32,12 +32,12 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _path() -> int:
-    print(settings_file.path())
+    print(config_path.path())
     return OK
 
 
 def _init() -> int:
-    file = settings_file.path()
+    file = config_path.path()
     try:
         settings_file.create(file, commented())
     except FileExistsError:
@@ -49,7 +49,7 @@ def _init() -> int:
 
 
 def _check() -> int:
-    file = settings_file.path()
+    file = config_path.path()
     if not os.path.exists(file):
         print(f"{clean(file)}: there is no such file; the usual settings hold. To write one: gputop config init")
         return OK

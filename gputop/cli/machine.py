@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Callable
 
 from gputop.cli.arguments import BAD_INPUT, NO_DRIVER, USUAL_INTERVAL_S, fail, selection
+from gputop.cli.judging import judge
 from gputop.core.monitor import Monitor
 from gputop.core.sample import Frame
 from gputop.machine.build import build
@@ -26,9 +27,9 @@ def opened(options: argparse.Namespace, *, is_once: bool) -> MachineSource:
     return source
 
 
-def monitored(source: MachineSource, options: argparse.Namespace) -> Callable[[], Frame]:
+def monitored(source: MachineSource, options: argparse.Namespace, *, is_once: bool = False) -> Callable[[], Frame]:
     """Return what makes the next frame, with those processes only that the options ask for."""
-    step = Monitor(source).step
+    step = Monitor(source, judge(is_once=is_once)).step
     if not options.where:
         return step
     from gputop.cli.where import filtered

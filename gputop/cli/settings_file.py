@@ -7,19 +7,12 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from gputop.cli.config_path import path
 from gputop.core.settings import Problem, Settings, Value, from_environment, parse
 from gputop.core.text import clean
 from gputop.core.toml_text import lines_of
 
 _PLACE: Final = re.compile(r" \(at line (\d+), column \d+\)")
-
-
-def path(variables: Mapping[str, str] = os.environ) -> str:
-    """Return the path of the file, whether there is one or not."""
-    folder = variables.get("XDG_CONFIG_HOME", "")
-    if not os.path.isabs(folder):  # such a value is to be passed over, says the XDG specification
-        folder = os.path.join(variables.get("HOME") or os.path.expanduser("~"), ".config")
-    return os.path.join(folder, "gputop", "config.toml")
 
 
 def load(file: str, actions: Collection[str] | None = None) -> tuple[Settings, tuple[Problem, ...]]:

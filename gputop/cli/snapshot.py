@@ -28,7 +28,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read once or twice and print."""
     source = opened(options, is_once=True)
-    step = monitored(source, options)
+    step = monitored(source, options, is_once=True)
     if options.wait:
         source.read()  # what rates start from
         time.sleep(options.wait)

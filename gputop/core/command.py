@@ -9,7 +9,8 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from gputop.core.sample import HostProcess, Presence, ProcessId
+from gputop.core.identity import ProcessId
+from gputop.core.sample import HostProcess, Presence
 
 
 class Target(ProcessId, frozen=True):

@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from gputop.core.jobs import JobFinder
+from gputop.core.judge import Judge
 from gputop.core.sample import Frame, Sample
 from gputop.core.totals import Totals
 
@@ -18,13 +19,14 @@ class Source(Protocol):
 
 
 class Monitor:
-    """Turns samples into frames."""
+    """Turns samples into frames. Without a judge there are no findings."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, judge: Judge | None = None) -> None:
         self.source = source
         self._sequence = 0
         self._jobs = JobFinder()
         self._totals = Totals()
+        self._judge = judge
 
     def step(self) -> Frame:
         """Read once and return the frame."""
@@ -32,4 +34,6 @@ class Monitor:
         self._sequence += 1
         known = {name: getattr(sample, name) for name in Sample.__struct_fields__}
         known["processes"] = self._totals.add(sample)
-        return Frame(sequence=self._sequence, jobs=self._jobs.find(sample.processes, sample.relatives), **known)
+        jobs = self._jobs.find(sample.processes, sample.relatives)
+        findings = self._judge.look(sample, jobs) if self._judge else ()
+        return Frame(sequence=self._sequence, jobs=jobs, findings=findings, **known)

@@ -11,9 +11,10 @@ from msgspec.structs import replace
 
 from gputop.core.columns import Row, rows
 from gputop.core.condition import Node, test_of
+from gputop.core.identity import ProcessId
 from gputop.core.query_reader import QueryError, read
 from gputop.core.query_text import text_of
-from gputop.core.sample import Frame, GpuProcess, ProcessId
+from gputop.core.sample import Frame, GpuProcess
 from gputop.core.text import clean, width
 
 __all__ = ["Query", "QueryError", "kept", "parse", "pointed"]

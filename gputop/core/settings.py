@@ -16,6 +16,7 @@ THEMES: Final = ("auto", "dark", "light", "high-contrast", "monochrome", "16-col
 DENSITIES: Final = ("auto", "compact", "detailed")
 KEYMAPS: Final = ("htop", "nvitop", "nvtop", "vim")
 KEYS: Final = "keys"
+DETECTORS: Final = "detectors"
 LEAST_INTERVAL_S: Final = 0.1
 MOST_INTERVAL_S: Final = 86_400.0
 _TRUE, _FALSE = frozenset({"1", "true", "yes", "on"}), frozenset({"", "0", "false", "no", "off"})
@@ -26,6 +27,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     """What holds where nothing else is said. ``columns``: keys in their order; empty is the usual choice.
 
     ``keys``: by the action's id, what replaces its keys of the ``keymap``; an empty tuple takes them away.
+    ``detectors``: by name, the dials that are not at their defaults, and whether it is ``enabled``.
     """
 
     theme: str = "auto"
@@ -38,6 +40,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     show_host: bool = True
     keymap: str = "htop"
     keys: Mapping[str, tuple[str, ...]] = {}
+    detectors: Mapping[str, Mapping[str, float]] = {}
     read_only: bool = False
 
 
@@ -93,8 +96,10 @@ def parse(
         setting = SETTING_BY_KEY.get(key)
         if key == KEYS:
             found[KEYS] = dict(base.keys) | _keys(value, actions, problems)
+        elif key == DETECTORS:
+            found[DETECTORS] = dict(base.detectors) | _detectors(value, problems)
         elif setting is None:
-            suggestion = nearest(key, [*SETTING_BY_KEY, KEYS])
+            suggestion = nearest(key, [*SETTING_BY_KEY, KEYS, DETECTORS])
             problems.append(Problem(path=key, message="there is no such setting", suggestion=suggestion))
         else:
             _settle(found, problems, key, setting.read(value))
@@ -173,6 +178,15 @@ def _unknown_action(action: str, actions: Collection[str] | None) -> Wrong | Non
     if actions is None or action in actions:
         return None
     return Wrong("there is no such action", nearest(action, actions))
+
+
+# --- detectors ---------------------------------------------------------------------------------------------------
+def _detectors(value: object, problems: list[Problem]) -> dict[str, dict[str, float]]:
+    from gputop.core.dials import read_dials  # noqa: PLC0415 - imports all detectors
+
+    found, wrong = read_dials(value)
+    problems += [Problem(path=path, message=message, suggestion=hint) for path, message, hint in wrong]
+    return found
 
 
 # --- kinds of values ---------------------------------------------------------------------------------------------

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from gputop.core.history import Series
-from gputop.core.sample import Frame, HostProcess, ProcessId
+from gputop.core.identity import ProcessId
+from gputop.core.sample import Frame, HostProcess
 
 STEP_S: Final = 2.0  # 300 values each of three series for 2,000 processes take 9 MB
 CROWDED: Final = 500  # processes; with more of them a step is three times as long, to stay cheap

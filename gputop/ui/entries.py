@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from gputop.core.columns import Column, Row, sorted_rows
 from gputop.core.command import cpus_text
-from gputop.core.sample import Frame, GpuProcess, HostProcess, Job, JobKind, ProcessId
+from gputop.core.identity import ProcessId
+from gputop.core.sample import Frame, GpuProcess, HostProcess, Job, JobKind
 from gputop.core.sums import sums
 from gputop.ui.branches import Node, branches
 

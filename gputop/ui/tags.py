@@ -2,7 +2,8 @@
 
 from collections.abc import Set as AbstractSet
 
-from gputop.core.sample import Frame, ProcessId
+from gputop.core.identity import ProcessId
+from gputop.core.sample import Frame
 from gputop.ui.entries import Entry
 from gputop.ui.line import Line, fit
 from gputop.ui.targets import everyone

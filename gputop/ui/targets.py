@@ -7,7 +7,8 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from gputop.core.aim import parents_first
-from gputop.core.sample import Frame, HostProcess, Job, Presence, ProcessId
+from gputop.core.identity import ProcessId
+from gputop.core.sample import Frame, HostProcess, Job, Presence
 from gputop.core.units import NOTHING, bytes_text
 
 Processes: TypeAlias = tuple[HostProcess, ...]

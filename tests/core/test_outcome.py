@@ -15,8 +15,9 @@ from gputop.core.command import (
     target,
     wording,
 )
+from gputop.core.identity import ProcessId
 from gputop.core.outcome import Outcome, Result, Status, refused
-from gputop.core.sample import HostProcess, Presence, ProcessId
+from gputop.core.sample import HostProcess, Presence
 
 ONE = (Target(1234, 5),)
 

@@ -8,9 +8,10 @@ from stage import FakeLink, Stage, staged, text_of
 from textual.events import Key
 
 from gputop.core.command import ReadNow, SendSignal, Target
+from gputop.core.identity import ProcessId
 from gputop.core.outcome import Outcome, Result, Status
 from gputop.core.owner import Container, Owner, Pod, SlurmStep
-from gputop.core.sample import Frame, Job, JobKind, Presence, ProcessId
+from gputop.core.sample import Frame, Job, JobKind, Presence
 from gputop.core.settings import Settings
 from gputop.core.text import clean
 from gputop.ui.screens.dialog import Dialog

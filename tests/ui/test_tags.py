@@ -5,7 +5,8 @@ from typing import Any
 from examples import frame, process
 from stage import Stage, staged
 
-from gputop.core.sample import Frame, Job, JobKind, ProcessId
+from gputop.core.identity import ProcessId
+from gputop.core.sample import Frame, Job, JobKind
 from gputop.ui.entries import Grouping
 
 

@@ -8,9 +8,10 @@ from msgspec.structs import replace
 from stage import Stage, staged
 
 from gputop.core.columns import COLUMN_BY_KEY, rows
+from gputop.core.identity import ProcessId
 from gputop.core.metric import Missing
 from gputop.core.owner import Container, Owner
-from gputop.core.sample import Frame, HostProcess, Job, JobKind, ProcessId
+from gputop.core.sample import Frame, HostProcess, Job, JobKind
 from gputop.ui.branches import branches
 from gputop.ui.entries import Entry, Grouping, Order, entries
 from gputop.ui.screens.gpu import GpuScreen

@@ -8,8 +8,9 @@ from textual.screen import Screen
 
 from gputop.core.aim import targets
 from gputop.core.command import Change, Renice, SendSignal, Target, target
+from gputop.core.identity import ProcessId
 from gputop.core.outcome import Outcome
-from gputop.core.sample import Frame, HostProcess, ProcessId
+from gputop.core.sample import Frame, HostProcess
 from gputop.ui.actions import READ_ONLY
 from gputop.ui.entries import Grouping
 from gputop.ui.messages import ChangeWanted

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Final, TypeAlias
 
+from gputop.core.identity import ProcessId
 from gputop.core.outcome import Outcome
-from gputop.core.sample import Frame, ProcessId
+from gputop.core.sample import Frame
 from gputop.ui.line import BLANK, Line, cut
 from gputop.ui.screens import target_list
 from gputop.ui.screens.dialog import Dialog

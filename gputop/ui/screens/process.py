@@ -9,9 +9,10 @@ from textual import events
 from textual.binding import Binding, BindingType
 
 from gputop.core.command import Command, Inspect
+from gputop.core.identity import ProcessId
 from gputop.core.inspection import Inspection
 from gputop.core.inspection_text import sections
-from gputop.core.sample import Frame, HostProcess, Presence, ProcessId
+from gputop.core.sample import Frame, HostProcess, Presence
 from gputop.ui.entries import Entry
 from gputop.ui.line import BLANK, Line
 from gputop.ui.messages import SignalWanted

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from gputop.core.sample import HostProcess, Presence, ProcessId
+from gputop.core.identity import ProcessId
+from gputop.core.sample import HostProcess, Presence
 from gputop.core.units import bytes_text, duration_text
 from gputop.ui.line import Line, Spans, fit, fit_right
 from gputop.ui.targets import Aim, gpu_bytes

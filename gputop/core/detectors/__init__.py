@@ -1,0 +1,1 @@
+"""The detectors: a file a question. `gputop.core.builtin` lists them."""

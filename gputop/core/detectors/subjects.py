@@ -1,0 +1,31 @@
+"""Whom findings are about, in the words that people see."""
+
+from gputop.core.finding import Subject
+from gputop.core.sample import Gpu, GpuProcess, HostProcess, Job
+
+_LONGEST = 60
+
+
+def gpu_subject(gpu: Gpu) -> Subject:
+    """Return a GPU as the subject of a finding."""
+    return Subject(label=f"GPU {gpu.index}", gpu=gpu.uuid)
+
+
+def process_subject(process: HostProcess, use: GpuProcess | None = None) -> Subject:
+    """Return a process as the subject, of one of its GPUs if that is given."""
+    where = f" on GPU {use.gpu_index}" if use else ""
+    return Subject(
+        label=f"{process.pid}{where} {_cut(process.command or process.presence.text)}".rstrip(),
+        process=process.id,
+        gpu=use.gpu if use else None,
+        gpu_instance=use.gpu_instance if use else None,
+    )
+
+
+def job_subject(job: Job) -> Subject:
+    """Return a job as the subject; its launcher, if it has one, is the process to act on."""
+    return Subject(label=f"job {_cut(job.label)}", job=job.key, process=job.launcher)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -1,0 +1,171 @@
+"""Shows samples to the detectors and makes findings of their signs: since when, how long they stay, which come back."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from gputop.core.detector import Detector, Look, Sign
+from gputop.core.finding import Finding, Stage, Subject
+from gputop.core.sample import HostProcess, Job, Sample
+
+BROKEN: Final = "gputop.detector"
+_COOLDOWN_S: Final = 300.0  # who comes back sooner was never away
+_AT_A_TIME: Final = 400  # processes a look: 2,000 of them take turns, and each comes every 5 s
+_LATE: Final = 3.0  # intervals
+_LATE_S: Final = 5.0
+
+_Key = tuple[object, ...]
+
+
+class _Kept(Struct):
+    """A finding and what decides when it ends. Times are those of `Look.now_s`."""
+
+    finding: Finding
+    seen_s: float
+    stage_seen_s: float
+    hold_s: float
+
+
+class Judge:
+    """Keeps the findings of one box. ``detectors``: by name."""
+
+    def __init__(self, detectors: Mapping[str, Detector]) -> None:
+        self._detectors = detectors
+        self._kept: dict[_Key, _Kept] = {}
+        self._ended: dict[_Key, tuple[Finding, float]] = {}
+        self._broken: dict[str, Sign] = {}
+        self._before: Sample | None = None
+        self._now_s = 0.0
+        self._turn = 0
+        self._turns = 1  # until each process was shown once
+
+    def look(self, sample: Sample, jobs: tuple[Job, ...]) -> tuple[Finding, ...]:
+        """Return what is wrong as of this sample, the gravest first."""
+        look = self._prepared(sample, jobs)
+        for name, detector in self._detectors.items():
+            for sign in self._signs(name, detector, look):
+                self._take(sign, look)
+        self._end(look)
+        return tuple(sorted([kept.finding for kept in self._kept.values()], key=_order))
+
+    def _prepared(self, sample: Sample, jobs: tuple[Job, ...]) -> Look:
+        step_s, is_gap = _step(self._before, sample)
+        self._before = sample
+        self._now_s += step_s
+        relatives: dict[int, tuple[HostProcess, ...]] = {}
+        for one in sample.relatives:
+            if one.parent_pid is not None:
+                relatives[one.parent_pid] = (*relatives.get(one.parent_pid, ()), one)
+        return Look(
+            now_s=self._now_s,
+            step_s=step_s,
+            is_gap=is_gap,
+            sample=sample,
+            jobs=jobs,
+            due=self._due(sample.processes),
+            gpus={gpu.uuid: gpu for gpu in sample.gpus},
+            relatives=relatives,
+        )
+
+    def _due(self, processes: Sequence[HostProcess]) -> tuple[HostProcess, ...]:
+        self._turns = turns = -(-len(processes) // _AT_A_TIME) or 1
+        self._turn += 1
+        if turns == 1:
+            return tuple(processes)
+        return tuple([process for process in processes if (process.pid + self._turn) % turns == 0])
+
+    def _signs(self, name: str, detector: Detector, look: Look) -> Sequence[Sign]:
+        """Return the signs of a detector; one that fails is itself a finding, and is not asked again."""
+        if name in self._broken:
+            return (self._broken[name],)
+        try:
+            return tuple(detector.look(look))
+        except Exception as error:  # noqa: BLE001 - this is the border: a detector must not stop the frames
+            self._broken[name] = _broken(name, error)
+            return (self._broken[name],)
+
+    def _take(self, sign: Sign, look: Look) -> None:
+        key = (sign.code, *sign.subject.key)
+        kept = self._kept.get(key)
+        if kept is None:
+            self._kept[key] = _Kept(self._begun(key, sign, look), look.now_s, look.now_s, sign.hold_s)
+            return
+        before = kept.finding
+        kept.seen_s, kept.hold_s = look.now_s, sign.hold_s
+        is_lower = sign.stage.rank < before.stage.rank
+        if is_lower and look.now_s - kept.stage_seen_s < sign.hold_s:
+            return  # the graver words stay as long as the graver stage does
+        stage_since_s = before.stage_since_s if sign.stage is before.stage else look.sample.time_s
+        kept.stage_seen_s = look.now_s
+        kept.finding = _found(sign, before.since_s, stage_since_s, before.returned)
+
+    def _begun(self, key: _Key, sign: Sign, look: Look) -> Finding:
+        ended = self._ended.pop(key, None)
+        if ended:
+            return _found(sign, ended[0].since_s, look.sample.time_s, ended[0].returned + 1)
+        since_s = look.sample.time_s if sign.began_s is None else look.epoch_s(sign.began_s)
+        return _found(sign, since_s, look.sample.time_s, 0)
+
+    def _end(self, look: Look) -> None:
+        round_s = 2 * self._turns * look.step_s if self._turns > 1 else 0.0
+        for key, kept in tuple(self._kept.items()):
+            if look.now_s - kept.seen_s > max(kept.hold_s, round_s):
+                del self._kept[key]
+                self._ended[key] = (kept.finding, look.now_s)
+        for key, (_, ended_s) in tuple(self._ended.items()):
+            if look.now_s - ended_s > _COOLDOWN_S:
+                del self._ended[key]
+
+
+def _step(before: Sample | None, sample: Sample) -> tuple[float, bool]:
+    """Return the seconds observed since the sample before, and whether something was missed in between."""
+    if before is None:
+        return 0.0, False
+    passed = sample.time_s - before.time_s
+    interval_s = max(before.interval_s, sample.interval_s)
+    if passed <= 0 or passed > max(_LATE * interval_s, _LATE_S):
+        return 0.0, True
+    return passed, False
+
+
+def _found(sign: Sign, since_s: float, stage_since_s: float, returned: int) -> Finding:
+    return Finding(
+        code=sign.code,
+        stage=sign.stage,
+        subject=sign.subject,
+        summary=sign.summary,
+        since_s=since_s,
+        stage_since_s=stage_since_s,
+        evidence=sign.evidence,
+        remedy=sign.remedy,
+        action=sign.action,
+        confidence=sign.confidence,
+        lacking=sign.lacking,
+        returned=returned,
+    )
+
+
+def _broken(name: str, error: Exception) -> Sign:
+    return Sign(
+        code=BROKEN,
+        stage=Stage.SUSPECT,
+        subject=Subject(label=f"detector {name}"),
+        summary=f"the detector {name} failed and is switched off: {type(error).__name__}: {error}",
+        remedy=f"Report it, with a recording if you can. [detectors.{name}] enabled = false hides this.",
+        hold_s=0.0,
+    )
+
+
+def _order(finding: Finding) -> tuple[object, ...]:
+    return (-finding.stage.rank, finding.since_s, finding.code, finding.subject.label)
+
+
+def worst(findings: Sequence[Finding]) -> Stage | None:
+    """Return the gravest stage, None where nothing was found."""
+    return max((finding.stage for finding in findings), key=lambda stage: stage.rank, default=None)
+
+
+def unmuted(findings: Sequence[Finding], muted: Mapping[_Key, float], time_s: float) -> tuple[Finding, ...]:
+    """Return those that are not muted. ``muted``: until when, by the finding's key."""
+    return tuple(finding for finding in findings if muted.get(finding.key, 0.0) <= time_s)

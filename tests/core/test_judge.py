@@ -1,0 +1,127 @@
+"""Findings over time: they begin, stay, rise, end, come back; gaps and broken detectors do no harm."""
+
+from collections.abc import Iterable
+
+from examples import NOW, frame, process
+from looks import at, judge_with, watch
+
+from gputop.core.detector import Look, Sign
+from gputop.core.finding import Finding, Stage, Subject
+from gputop.core.judge import BROKEN
+
+HOLD_S = 10.0
+
+
+class Seen:
+    """A detector that sees a stage at some seconds, and writes down how it was asked."""
+
+    def __init__(self, stages: dict[int, Stage]) -> None:
+        self.stages = stages
+        self.looks: list[Look] = []
+
+    def look(self, look: Look) -> Iterable[Sign]:
+        self.looks.append(look)
+        stage = self.stages.get(int(look.sample.time_s - NOW))
+        if stage:
+            yield Sign(code="it", stage=stage, subject=Subject(label="GPU 0", gpu="GPU-0"), summary=stage.value)
+
+
+class Broken:
+    """A detector that fails at its second look."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def look(self, look: Look) -> Iterable[Sign]:
+        self.asked += 1
+        if look.now_s > 0:
+            raise ValueError("no such thing")
+        return ()
+
+
+def stages(*seconds: int, stage: Stage = Stage.SUSPECT) -> dict[int, Stage]:
+    return dict.fromkeys(seconds, stage)
+
+
+def names(found: tuple[Finding, ...]) -> list[str]:
+    return [finding.code for finding in found]
+
+
+def test_a_finding_stays_for_its_hold_after_the_last_sign_and_then_ends() -> None:
+    found = watch(judge_with(it=Seen(stages(0, 1, 2))), range(20))
+
+    assert [bool(now) for now in found] == [second <= 2 + HOLD_S for second in range(20)]
+
+
+def test_a_finding_says_since_when_and_since_when_it_is_as_grave() -> None:
+    found = watch(judge_with(it=Seen(stages(1, 2) | stages(3, stage=Stage.ALARM))), range(4))[-1][0]
+
+    assert (found.stage, found.since_s, found.stage_since_s) == (Stage.ALARM, NOW + 1, NOW + 3)
+
+
+def test_the_graver_stage_stays_for_the_hold_when_only_lesser_signs_are_seen() -> None:
+    seen = stages(0, stage=Stage.ALARM) | stages(*range(1, 20))
+
+    found = watch(judge_with(it=Seen(seen)), range(20))
+
+    assert [now[0].stage is Stage.ALARM for now in found] == [second < HOLD_S for second in range(20)]
+
+
+def test_what_comes_back_within_the_cooldown_is_the_same_finding() -> None:
+    found = watch(judge_with(it=Seen(stages(0, 100))), range(101))[-1][0]
+
+    assert (found.since_s, found.returned) == (NOW, 1)
+
+
+def test_what_comes_back_after_the_cooldown_is_new() -> None:
+    found = watch(judge_with(it=Seen(stages(0, 400))), range(401))[-1][0]
+
+    assert (found.since_s, found.returned) == (NOW + 400, 0)
+
+
+def test_time_that_nobody_watched_is_not_counted_and_said_to_be_a_gap() -> None:
+    seen = Seen({})
+    judge = judge_with(it=seen)
+
+    watch(judge, (0, 1, 3600, 3601, 5, 6))
+
+    assert [look.now_s for look in seen.looks] == [0, 1, 1, 2, 2, 3]
+    assert [look.is_gap for look in seen.looks] == [False, False, True, False, True, False]
+
+
+def test_a_broken_detector_is_a_finding_is_asked_no_more_and_stops_no_other() -> None:
+    broken = Broken()
+
+    found = watch(judge_with(bad=broken, it=Seen(stages(0, 1, 2, 3))), range(4))
+
+    assert names(found[0]) == ["it"]
+    assert sorted(names(found[3])) == [BROKEN, "it"]
+    assert broken.asked == 2
+
+
+def test_on_a_crowded_box_the_processes_take_turns_and_each_comes() -> None:
+    seen = Seen({})
+    crowd = frame(processes=tuple(process(pid) for pid in range(1, 2001)))
+    judge = judge_with(it=seen)
+
+    for second in range(5):
+        judge.look(at(crowd, second), ())
+
+    assert all(len(look.due) == 400 for look in seen.looks)
+    assert {one.pid for look in seen.looks for one in look.due} == set(range(1, 2001))
+
+
+def test_the_gravest_comes_first() -> None:
+    judge = judge_with(one=Seen(stages(0)), two=Two())
+
+    found = watch(judge, [0])[0]
+
+    assert names(found) == ["other", "it"]
+
+
+class Two:
+    """A detector that sees an alarm."""
+
+    def look(self, look: Look) -> Iterable[Sign]:
+        del look
+        return [Sign(code="other", stage=Stage.ALARM, subject=Subject(label="box"), summary="x")]

@@ -1,0 +1,35 @@
+"""Samples one after the other, shown to a judge: how tests of detectors are written."""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from examples import NOW, frame
+
+from gputop.core.builtin import detectors, made
+from gputop.core.detector import Detector
+from gputop.core.finding import Finding
+from gputop.core.judge import Judge
+from gputop.core.sample import Frame, Sample
+
+
+def judge_of(*names: str, **dials: Mapping[str, float]) -> Judge:
+    """Return a judge with gputop's detectors of these names, all if none is given; ``dials``: by detector."""
+    kinds = tuple(kind for kind in detectors() if not names or kind[0].name in names)
+    return Judge(made(kinds, dials))
+
+
+def judge_with(**detectors: Detector) -> Judge:
+    """Return a judge with these detectors."""
+    return Judge(detectors)
+
+
+def watch(
+    judge: Judge, seconds: Iterable[int], made_at: Callable[[int], Frame] = lambda _: frame()
+) -> list[tuple[Finding, ...]]:
+    """Return the findings of each second. ``made_at``: what the box says so many seconds after `NOW`."""
+    return [judge.look(at(made_at(second), second), made_at(second).jobs) for second in seconds]
+
+
+def at(sample: Frame, second: float) -> Sample:
+    """Return a sample as if it was taken so many seconds after `NOW`."""
+    known = {name: getattr(sample, name) for name in Sample.__struct_fields__}
+    return Sample(**known | {"time_s": NOW + second})
