@@ -11,8 +11,9 @@ from msgspec.json import Encoder
 from gputop.core.command import Change, wording
 from gputop.core.outcome import Result, Status
 from gputop.core.text import clean
+from gputop.machine.bounded import open_bounded
 from gputop.machine.hold import Held
-from gputop.machine.private import open_private, state_directory
+from gputop.machine.private import state_directory
 
 _NAME: Final = "audit.jsonl"
 
@@ -37,7 +38,10 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Audit:
-    """Writes to ``audit.jsonl`` in a directory. Problems are kept until `end`, since they must not stop anything."""
+    """Writes to ``audit.jsonl`` in a directory; ``audit.old.jsonl`` is what was in it before it got too long.
+
+    Problems are kept until `end`, since they must not stop anything.
+    """
 
     def __init__(
         self,
@@ -46,7 +50,7 @@ class Audit:
         sudo_user: str = "",
         *,
         clock: Callable[[], float] = time.time,
-        opener: Callable[[str, str], int] = open_private,
+        opener: Callable[[str, str], int] = open_bounded,
     ) -> None:
         self._directory = directory
         self._by = by
