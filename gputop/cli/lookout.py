@@ -1,10 +1,11 @@
-"""Looks at single processes, of this machine or of a simulated box; nothing is imported before somebody looks."""
+"""Looks at processes, of this machine or of a simulated box; nothing is imported before somebody looks."""
 
 import argparse
 from collections.abc import Callable
 from functools import cache
 
-from gputop.core.command import Inspect
+from gputop.core.command import Glance, Inspect
+from gputop.core.glance import Glimpse
 from gputop.core.inspection import Inspection
 
 
@@ -18,6 +19,21 @@ def opened_lookout(options: argparse.Namespace) -> Callable[[Inspect], Inspectio
         return inspector(options.demo).inspect
 
     def look(question: Inspect) -> Inspection:
+        return made()(question)
+
+    return look
+
+
+def opened_glance(options: argparse.Namespace) -> Callable[[Glance], Glimpse]:
+    """Return what tells of several processes at once who still runs."""
+
+    @cache
+    def made() -> Callable[[Glance], Glimpse]:
+        from gputop.machine.glance import glancer
+
+        return glancer(options.demo).glance
+
+    def look(question: Glance) -> Glimpse:
         return made()(question)
 
     return look

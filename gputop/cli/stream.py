@@ -6,7 +6,7 @@ import sys
 
 from gputop.cli.arguments import OK, add_common, whole
 from gputop.cli.door import opened_door
-from gputop.cli.lookout import opened_lookout
+from gputop.cli.lookout import opened_glance, opened_lookout
 from gputop.cli.machine import monitored, opened
 from gputop.lean import collect_seldom
 from gputop.wire.server import LAST_CHANGES_S, Door, Lines, Lookout, Rhythm, obey, serve
@@ -27,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
     if options.control:
         protected = frozenset({os.getpid(), os.getppid()})
         door = Door(opened_door(options, protected).execute, lines, rhythm)
-        obey(sys.stdin.buffer, rhythm, door, lookout=Lookout(opened_lookout(options), lines))
+        obey(sys.stdin.buffer, rhythm, door, lookout=Lookout(opened_lookout(options), lines, opened_glance(options)))
     collect_seldom()
     try:
         serve(monitored(source, options), lines, rhythm, options.count)

@@ -55,6 +55,13 @@ class Inspect(Struct, frozen=True, kw_only=True, tag_field="command", tag="inspe
     reveal: bool = False
 
 
+class Glance(Struct, frozen=True, kw_only=True, tag_field="command", tag="glance"):
+    """Tell of several processes whether they still run and how they are scheduled; answered by a `Glimpse`."""
+
+    id: str
+    targets: tuple[Target, ...]
+
+
 class SendSignal(Struct, frozen=True, kw_only=True, tag_field="command", tag="send_signal"):
     """Send a signal, by its name (`core.signals`): numbers differ between machine types."""
 
@@ -90,7 +97,8 @@ class SetAffinity(Struct, frozen=True, kw_only=True, tag_field="command", tag="s
 
 
 Change: TypeAlias = SendSignal | Renice | SetIoClass | SetAffinity
-Command: TypeAlias = SetInterval | ReadNow | Inspect | Change
+Question: TypeAlias = Inspect | Glance
+Command: TypeAlias = SetInterval | ReadNow | Question | Change
 
 
 def target(process: HostProcess) -> Target:

@@ -6,6 +6,7 @@ from typing import Protocol, TypeAlias
 from msgspec import Struct
 
 from gputop.core.command import Command
+from gputop.core.glance import Glimpse
 from gputop.core.inspection import Inspection
 from gputop.core.outcome import Outcome
 from gputop.core.sample import Frame
@@ -22,7 +23,7 @@ class Down(Struct, frozen=True):
     status: int | None = None
 
 
-News: TypeAlias = Frame | Down | Outcome | Inspection
+News: TypeAlias = Frame | Down | Outcome | Inspection | Glimpse
 
 
 class Link(Protocol):

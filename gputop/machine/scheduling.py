@@ -75,10 +75,11 @@ def _io_class(change: SetIoClass, kernel: Kernel) -> Setting:
         raise ValueError(f"levels of an I/O class go from 0 to {_LEVELS - 1}")
     has_levels = change.io_class in (IoClass.REALTIME, IoClass.BEST_EFFORT)
     value = _IO_CLASSES.index(change.io_class) << _CLASS_BITS | (change.level if has_levels else 0)
-    return Setting(lambda tid: _io_text(kernel.io_priority(tid)), lambda tid: kernel.set_io_priority(tid, value))
+    return Setting(lambda tid: io_text(kernel.io_priority(tid)), lambda tid: kernel.set_io_priority(tid, value))
 
 
-def _io_text(value: int) -> str:
+def io_text(value: int) -> str:
+    """Return an I/O priority of the kernel in words."""
     number = value >> _CLASS_BITS
     return io_class_text(_IO_CLASSES[number], value % _LEVELS) if number < len(_IO_CLASSES) else str(value)
 

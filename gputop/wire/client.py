@@ -11,6 +11,7 @@ from fcntl import F_SETPIPE_SZ, fcntl
 from typing import Final
 
 from gputop.core.command import Change, Command
+from gputop.core.glance import Glimpse
 from gputop.core.inspection import Inspection
 from gputop.core.link import Down, News
 from gputop.core.outcome import Outcome, unanswered
@@ -130,8 +131,8 @@ class Client:
                     case Outcome() as outcome:
                         self._unanswered.pop(outcome.id, None)
                         self._tell(outcome)
-                    case Inspection() as inspection:
-                        self._tell(inspection)
+                    case Inspection() | Glimpse() as answer:
+                        self._tell(answer)
                     case codec.Problem(text=text):
                         self._log.append(text)
         return is_alive

@@ -10,6 +10,7 @@ from msgspec import DecodeError, Struct
 from msgspec.json import Decoder
 
 from gputop.core.command import Command
+from gputop.core.glance import Glimpse
 from gputop.core.inspection import Inspection
 from gputop.core.outcome import Outcome
 from gputop.core.sample import SCHEMA_VERSION, Frame
@@ -40,13 +41,13 @@ def frame(line: bytes) -> Frame | Problem:
     return _newer(read.schema_version) or read
 
 
-def answer(line: bytes) -> Frame | Outcome | Inspection | Problem:
+def answer(line: bytes) -> Frame | Outcome | Inspection | Glimpse | Problem:
     """Read a line of a sampler: a frame, or the answer to a command. Readers that know only frames skip the latter."""
     read = frame(line)
     if isinstance(read, Frame):
         return read
     try:
-        other: Outcome | Inspection = _decoder(Outcome | Inspection).decode(line)
+        other: Outcome | Inspection | Glimpse = _decoder(Outcome | Inspection | Glimpse).decode(line)
     except (DecodeError, UnicodeDecodeError):
         return read
     return other

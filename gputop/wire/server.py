@@ -5,10 +5,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from queue import SimpleQueue
 from typing import BinaryIO, Final
 
-from gputop.core.command import Change, Inspect, ReadNow, SetInterval
+from gputop.core.command import Change, Glance, Inspect, Question, ReadNow, SetInterval
+from gputop.core.glance import Glimpse
 from gputop.core.inspection import Inspection
 from gputop.core.monitor import Source
 from gputop.core.outcome import Outcome
@@ -55,7 +57,7 @@ class Lines:
         self._out = out
         self._gate = threading.Lock()
 
-    def write(self, value: Frame | Outcome | Inspection) -> None:
+    def write(self, value: Frame | Outcome | Inspection | Glimpse) -> None:
         """Write a line at once. Raises BrokenPipeError when nobody reads any more."""
         line = encode(value)
         with self._gate:
@@ -105,20 +107,32 @@ class Door:
 
 
 class Lookout:
-    """Answers questions about processes, one after the other, in a thread of its own.
+    """Answers questions about processes.
 
-    A process that is stuck in the kernel may hold up whoever reads its memory map: that stops no frame and no change.
+    Inspections are made one after the other in a thread of its own: a process that is stuck in the kernel may hold up
+    whoever reads its memory map, and that stops no frame and no change. A glance never hangs, and is answered at once,
+    since it is of such processes that people ask whether they are still there.
     """
 
-    def __init__(self, inspect: Callable[[Inspect], Inspection], lines: Lines) -> None:
+    def __init__(
+        self,
+        inspect: Callable[[Inspect], Inspection],
+        lines: Lines,
+        glance: Callable[[Glance], Glimpse] | None = None,
+    ) -> None:
         self._inspect = inspect
+        self._glance = glance
         self._lines = lines
         self._asked: SimpleQueue[Inspect] = SimpleQueue()
         threading.Thread(target=self._run, name="lookout", daemon=True).start()
 
-    def ask(self, question: Inspect) -> None:
-        """Have a process looked at; what is found goes out as a line."""
-        self._asked.put(question)
+    def ask(self, question: Question) -> None:
+        """Have processes looked at; what is found goes out as a line."""
+        if isinstance(question, Inspect):
+            self._asked.put(question)
+        elif self._glance is not None:
+            with suppress(OSError):  # nobody reads any more
+                self._lines.write(self._glance(question))
 
     def _run(self) -> None:
         while True:
@@ -151,7 +165,7 @@ def obey(
                     rhythm.hurry()
                 case codec.Problem(text=text):
                     print(f"gputop: {text}", file=sys.stderr, flush=True)  # noqa: T201 - the log of a sampler
-                case Inspect() as question:
+                case Inspect() | Glance() as question:
                     if lookout is not None:
                         lookout.ask(question)
                 case change:

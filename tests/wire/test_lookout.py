@@ -7,7 +7,8 @@ from queue import SimpleQueue
 
 from examples import frame
 
-from gputop.core.command import Inspect, SendSignal, Target
+from gputop.core.command import Glance, Inspect, SendSignal, Target
+from gputop.core.glance import Glimpse, Seen
 from gputop.core.inspection import Inspection, Limit, Variable
 from gputop.core.link import News
 from gputop.core.metric import Missing
@@ -24,6 +25,8 @@ ANSWER = Inspection(
     id="q", pid=7, start_ticks=70, command=("a", "b c"), environment=(Variable("HF_TOKEN", None, is_secret=True),),
     limits=(Limit("open files", 1024, None),), missing={"transfers": Missing.FORBIDDEN},
 )  # fmt: skip
+GLANCE = Glance(id="g", targets=(Target(4711, 5000),))
+GLIMPSE = Glimpse(id="g", seen=(Seen(pid=4711, start_ticks=5000, lives=True, state="S", nice=0),))
 TERM = SendSignal(id="1", signal="SIGTERM", targets=(Target(4711, 47110),))
 
 
@@ -119,3 +122,26 @@ def test_an_inspection_is_handed_on_by_the_link() -> None:
     client.child.wait(PATIENCE_S)
 
     assert received == ANSWER
+
+
+def test_a_glance_comes_back_as_it_was() -> None:
+    assert codec.command(encode(GLANCE)) == GLANCE
+    assert codec.answer(encode(GLIMPSE)) == GLIMPSE
+
+
+def test_a_glance_is_answered_while_an_inspection_hangs() -> None:
+    go_on = threading.Event()
+
+    def stuck(_: Inspect) -> Inspection:
+        assert go_on.wait(PATIENCE_S)
+        return ANSWER
+
+    out = Answers(1)
+    rhythm, lines = Rhythm(Still()), Lines(out)
+    door = Door(lambda change: refused(change, "no"), lines, rhythm)
+    lookout = Lookout(stuck, lines, lambda _: GLIMPSE)
+    obey(io.BytesIO(encode(QUESTION) + encode(GLANCE)), rhythm, door, lambda _: None, lookout)
+    found = out.answers()
+    go_on.set()
+
+    assert found == [GLIMPSE]
