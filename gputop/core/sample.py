@@ -139,11 +139,13 @@ class HostProcess(Struct, frozen=True, kw_only=True, gc=False):
     """What the host says of a process, and the GPUs it is on.
 
     ``cpu_percent``: of one core, so 8 busy threads are 800. ``started_s``: seconds since the epoch. ``memory_bytes``:
-    resident in RAM. ``state``: the letter of /proc/PID/stat.
+    resident in RAM. ``state``: the letter of /proc/PID/stat. ``inner_pid``: as its own PID namespace counts it, where
+    that is another number: what somebody sees in the container.
     """
 
     pid: int
     start_ticks: int | None = None
+    inner_pid: int | None = None
     presence: Presence = Presence.ALIVE
     started_s: float | None = None
     user: str | None = None

@@ -19,11 +19,12 @@ _LONGEST_BYTES: Final = _LONGEST * 4  # of UTF-8
 
 
 class Details(Struct, frozen=True):
-    """The user, the command line, the owner, and why the user is not known."""
+    """The user, the command line, the owner, the pid in its own namespace, and why the user is not known."""
 
     user: str | None
     command: str
     owner: Owner
+    inner_pid: int | None
     missing: Reasons
 
 
@@ -42,13 +43,15 @@ class DetailsReader:
         The name is shown in brackets where there is no command line: kernel threads and zombies have none, nor a
         process that cleared it.
         """
-        user = self._user(pid)
+        status = self._status(pid)
+        user = status if isinstance(status, Missing) else self._user(status)
+        inner_pid = None if isinstance(status, Missing) else _inner_pid(status, pid)
         arguments = self._arguments(pid)
         command = " ".join(arguments).strip()[:_LONGEST] or f"[{decode(name)}]"
         owner = self._owners.read(pid, stat, name, arguments)
         if isinstance(user, Missing):
-            return Details(None, command, owner, {"user": user})
-        return Details(user, command, owner, {})
+            return Details(None, command, owner, inner_pid, {"user": user})
+        return Details(user, command, owner, inner_pid, {})
 
     def _arguments(self, pid: int) -> list[str]:
         try:
@@ -57,12 +60,16 @@ class DetailsReader:
             return []
         return [decode(argument) for argument in raw.rstrip(b"\0").split(b"\0")]
 
-    def _user(self, pid: int) -> str | Missing:
-        """Read the owner from status: of a process that is not dumpable the directory belongs to root."""
+    def _status(self, pid: int) -> bytes | Missing:
         try:
-            uid = _uid(self._proc.read(f"{pid}/status"))
+            return self._proc.read(f"{pid}/status")
         except OSError as error:
             return reason(error)
+
+    def _user(self, status: bytes) -> str | Missing:
+        """Read the owner from status: of a process that is not dumpable the directory belongs to root."""
+        try:
+            uid = _uid(status)
         except (IndexError, ValueError):
             return Missing.FAULT
         if uid not in self._names:
@@ -73,3 +80,10 @@ class DetailsReader:
 def _uid(status: bytes) -> int:
     """Return the real uid."""
     return int(status.partition(b"\nUid:")[2].split(None, 1)[0])
+
+
+def _inner_pid(status: bytes, pid: int) -> int | None:
+    """Return the last pid of NSpid, which is that of the innermost namespace, if it is another than ours."""
+    words = status.partition(b"\nNSpid:")[2].partition(b"\n")[0].split()
+    inner = int(words[-1]) if words and words[-1].isdigit() else pid
+    return None if inner == pid else inner

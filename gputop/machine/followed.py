@@ -128,6 +128,7 @@ class Followed:
         return HostProcess(
             pid=self.pid,
             start_ticks=stat.start_ticks,
+            inner_pid=details.inner_pid,
             started_s=None if units.boot_s is None else units.boot_s + stat.start_ticks / units.clock_ticks,
             user=details.user,
             command=details.command,

@@ -401,6 +401,14 @@ def test_in_the_initial_namespace_an_old_driver_is_believed() -> None:
     assert machine().one(is_translated=False).presence is Presence.ALIVE
 
 
+@pytest.mark.parametrize(("line", "inner"), [("4711", None), ("4711\t23", 23), ("4711\t23\t1", 1)])
+def test_the_pid_inside_a_container_is_that_of_the_innermost_namespace(line: str, inner: int | None) -> None:
+    box = machine()
+    box.proc.files[f"{PID}/status"] = f"Name:\tx\nUid:\t1000\t0\t0\t0\nNSpid:\t{line}\nNSpgid:\t9\t8\n".encode()
+
+    assert box.one().inner_pid == inner
+
+
 # --- users -------------------------------------------------------------------------------------------------------
 def test_a_uid_is_named_by_the_system() -> None:
     assert resolve_user(0) == "root"
