@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gputop.cli import config_path, screen, settings_file
 from gputop.cli.arguments import add_common
-from gputop.cli.door import Shut, is_read_only, opened_door
+from gputop.cli.door import Shut, opened_door
 from gputop.cli.toml_edit import edited, loads
 from gputop.core.settings import SETTINGS, Settings
 from gputop.core.toml_text import commented
@@ -231,16 +231,91 @@ def test_the_sampler_is_told_what_is_settled_and_asked_for() -> None:
     ]  # fmt: skip
 
 
+# --- read-only ---------------------------------------------------------------------------------------------------
+def held_door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **variables: str) -> tuple[object, list[str]]:
+    """Return the door under these variables and the file in ``tmp_path``, and what is told when it is opened."""
+    for name, value in ({"XDG_CONFIG_HOME": str(tmp_path)} | variables).items():
+        monkeypatch.setenv(name, value)
+    told: list[str] = []
+    return opened_door(argparse.Namespace(read_only=False, demo=None), frozenset(), told.append), told
+
+
 @pytest.mark.parametrize(("text", "variables"), [("read_only = true\n", {}), ("", {"GPUTOP_READ_ONLY": "1"})])
 def test_what_is_settled_to_be_read_only_shuts_the_door_without_a_screen_too(
     file: Path, tmp_path: Path, text: str, variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written(file, text)
-    for name, value in ({"XDG_CONFIG_HOME": str(tmp_path)} | variables).items():
-        monkeypatch.setenv(name, value)
+    door, told = held_door(tmp_path, monkeypatch, **variables)
 
-    assert is_read_only(argparse.Namespace(read_only=False))
-    assert isinstance(opened_door(argparse.Namespace(read_only=False, demo=None), frozenset()), Shut)
+    assert isinstance(door, Shut)
+    assert door.detail == "gputop is set to read_only by its file or a variable"
+    assert told == []
+
+
+@pytest.mark.parametrize(
+    ("text", "variables"),
+    [
+        ('read_only = true\ntheme = "dark\n', {}),
+        ("no settings at all", {}),
+        ('read_only = "yes"\n', {}),
+        ("readonly = true\n", {}),
+        ('[keys]\nquit = "Q"\nread_only = true\n', {}),
+        ("", {"GPUTOP_READ_ONLY": "maybe"}),
+        ("read_only = false\n", {"GPUTOP_READ_ONLY": "maybe"}),
+    ],
+)
+def test_where_read_only_may_have_been_meant_the_door_is_shut_and_it_is_said_why(
+    file: Path, tmp_path: Path, text: str, variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(file, text)
+    door, told = held_door(tmp_path, monkeypatch, **variables)
+
+    assert isinstance(door, Shut)
+    assert door.detail == "gputop cannot tell whether it is set to read_only"
+    assert (len(told), told[-1]) == (2, "nothing can be changed until that is mended: it may have meant read_only")
+
+
+@pytest.mark.parametrize(
+    ("text", "variables", "problems"),
+    [
+        ("", {}, 0),
+        ("read_only = false\n", {}, 0),
+        ('them = "dark"\nsort = 5\n', {"GPUTOP_DENSITY": "huge"}, 3),
+        ("no settings at all", {"GPUTOP_READ_ONLY": "0"}, 1),
+    ],
+)
+def test_other_mistakes_are_told_and_shut_nothing(
+    tmp_path: Path, text: str, variables: dict[str, str], problems: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(tmp_path / "gputop/config.toml", text)
+    door, told = held_door(tmp_path, monkeypatch, **variables)
+
+    assert not isinstance(door, Shut)
+    assert len(told) == problems
+
+
+def test_a_file_that_may_not_be_read_shuts_the_door(tmp_path: Path) -> None:
+    held = settings_file.settled({"XDG_CONFIG_HOME": str(tmp_path)}, said=settings_file.written(str(tmp_path)))
+
+    assert held.settings.read_only
+    assert held.problems[0] == f"{tmp_path}: cannot be read: Is a directory"
+
+
+def test_a_signal_from_the_command_line_heeds_a_file_that_is_no_toml(tmp_path: Path, file: Path) -> None:
+    written(file, 'read_only = true\ntheme = "dark\n')
+    done = gputop("signal", "SIGKILL", "--user", "bob", "--yes", "--demo", home=tmp_path)
+
+    assert done.returncode == 4
+    assert done.stderr.startswith(f"gputop: {file}: line 2: no TOML: ")
+    assert "refused: gputop cannot tell whether it is set to read_only" in done.stdout
+
+
+def test_the_sampler_of_the_screen_heeds_it_as_well(tmp_path: Path, file: Path) -> None:
+    written(file, "no settings at all")
+    held = settings_file.settled({"XDG_CONFIG_HOME": str(tmp_path)}).settings
+    options = argparse.Namespace(gpu=None, user=None, only_compute=False, where=None, demo=None)
+
+    assert "--read-only" in screen.forwarded(options, held)
 
 
 def test_a_line_separator_in_a_value_does_not_move_the_lines_below_it() -> None:

@@ -15,9 +15,14 @@ LEAST_INTERVAL_S: Final = 0.1
 USUAL_INTERVAL_S: Final = 1.0
 
 
+def warn(message: str) -> None:
+    """Print a line on stderr."""
+    print(f"gputop: {message}", file=sys.stderr)
+
+
 def fail(status: int, message: str) -> NoReturn:
     """End the program with a line on stderr."""
-    print(f"gputop: {message}", file=sys.stderr)
+    warn(message)
     raise SystemExit(status)
 
 

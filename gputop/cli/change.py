@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from gputop.cli.arguments import BAD_INPUT, OK, add_common, fail, words
+from gputop.cli.arguments import BAD_INPUT, OK, add_common, fail, warn, words
 from gputop.cli.door import Door, opened_door
 from gputop.cli.machine import monitored, opened
 from gputop.core.command import Change, wording
@@ -79,7 +79,7 @@ def carry_out(
     ``make`` makes the change of the processes; ``act`` executes it where that is more than one step.
     """
     _check(options)
-    door = opened_door(options, frozenset({os.getpid()}))
+    door = opened_door(options, frozenset({os.getpid()}), warn)
     caller = Caller(is_sure=options.yes)
     meant = _meant(options)
     return settle(make(meant.processes), meant, door, caller, act=act, is_dry=options.dry_run)

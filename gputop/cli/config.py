@@ -63,10 +63,10 @@ def _check() -> int:
 
 
 def _show() -> int:
-    settings, problems = settings_file.settled(actions=_actions())
-    for problem in problems:
+    held = settings_file.settled(actions=_actions())
+    for problem in held.problems:
         print(f"gputop: {problem}", file=sys.stderr)
-    print(effective(settings), end="")
+    print(effective(held.settings), end="")
     return OK
 
 

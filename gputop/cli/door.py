@@ -1,7 +1,7 @@
 """Opens the door through which the machine is changed, or one that is shut, as the options say."""
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from msgspec import Struct
@@ -37,20 +37,25 @@ class Shut(Struct, frozen=True):
         return tuple(targets)
 
 
-def is_read_only(options: argparse.Namespace) -> bool:
-    """Say whether nothing may be changed: by the options, the environment or the configuration file."""
+def opened_door(
+    options: argparse.Namespace, protected: frozenset[int], tell: Callable[[str], None] | None = None
+) -> Door:
+    """Return the door, which the options, the environment or the configuration file may shut.
+
+    ``protected``: pids of gputop's own processes. ``tell``: is told what is wrong with file and environment.
+    """
     if options.read_only:
-        return True
+        return Shut("gputop runs with --read-only", "Start it without, to change anything.")
     from gputop.cli import settings_file
 
-    return settings_file.settled()[0].read_only
-
-
-def opened_door(options: argparse.Namespace, protected: frozenset[int]) -> Door:
-    """Return the door. ``protected``: pids of gputop's own processes."""
-    if is_read_only(options):
-        how = "runs with --read-only" if options.read_only else "is set to read_only by its file or a variable"
-        return Shut(f"gputop {how}", "Start it without, to change anything.")
+    held = settings_file.settled()
+    if tell:
+        for problem in held.problems:
+            tell(problem)
+    if held.is_in_doubt:
+        return Shut("gputop cannot tell whether it is set to read_only", "What is wrong: gputop config show")
+    if held.settings.read_only:
+        return Shut("gputop is set to read_only by its file or a variable", "To see the settings: gputop config show")
     if options.demo is not None:
         return Shut("this box is simulated", "Start gputop without --demo, to change anything.")
     from gputop.machine.control import control_of_this_machine

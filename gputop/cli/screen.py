@@ -29,16 +29,18 @@ def run(options: argparse.Namespace) -> int:
         options.format, options.wait = "table", snapshot.FIRST_WAIT_S
         return snapshot.run(options)
     from gputop.cli import settings_file
+    from gputop.cli.config_path import path
     from gputop.wire.client import Client, sampler_command
 
-    settings = with_options(settings_file.settled()[0], options)
+    said = settings_file.written(path())
+    settings = with_options(settings_file.settled(said=said).settings, options)
     link = Client(sampler_command(forwarded(options, settings)))  # it reads while the screen is still importing
     collect_seldom()
     from gputop.ui.actions import ACTIONS
     from gputop.ui.app import GputopApp
     from gputop.ui.options import Density, ViewOptions
 
-    problems = settings_file.settled(actions=[action.id for action in ACTIONS])[1]
+    problems = settings_file.settled(actions=[action.id for action in ACTIONS], said=said).problems
     for problem in problems:
         print(f"gputop: {problem}", file=sys.stderr)
     view = ViewOptions(

@@ -5,43 +5,74 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from gputop.cli.config_path import path
-from gputop.core.settings import Problem, Settings, Value, from_environment, parse
+from gputop.core.settings import Problem, Settings, Value, from_environment, may_mean_read_only, parse
 from gputop.core.text import clean
 from gputop.core.toml_text import lines_of
 
+_DOUBT: Final = "nothing can be changed until that is mended: it may have meant read_only"
 _PLACE: Final = re.compile(r" \(at line (\d+), column \d+\)")
 
 
-def load(file: str, actions: Collection[str] | None = None) -> tuple[Settings, tuple[Problem, ...]]:
-    """Return what a file settles, and what is wrong with it; without a file there is nothing wrong."""
+class Written(Struct, frozen=True, kw_only=True):
+    """What a file says, not yet judged. ``lines``: where its keys stand; ``problem``: why it says nothing."""
+
+    file: str
+    values: Mapping[str, object] = {}
+    lines: Mapping[str, int] = {}
+    problem: Problem | None = None
+
+
+class Settled(Struct, frozen=True, kw_only=True):
+    """What holds, and a line for everything that is wrong. ``is_in_doubt``: read_only only to be on the safe side."""
+
+    settings: Settings
+    problems: tuple[str, ...] = ()
+    is_in_doubt: bool = False
+
+
+def written(file: str) -> Written:
+    """Read a file; one that is not there says nothing, and nothing is wrong with that."""
     try:
         with open(file, "rb") as opened:
             text = opened.read().decode()
     except FileNotFoundError:
-        return Settings(), ()
+        return Written(file=file)
     except (OSError, UnicodeDecodeError) as error:
-        return Settings(), (Problem(path="", message=f"cannot be read: {_why(error)}"),)
+        return Written(file=file, problem=Problem(path="", message=f"cannot be read: {_why(error)}"))
     from gputop.cli.toml_edit import TomlError, loads
 
     try:
-        values = loads(text)
+        return Written(file=file, values=loads(text), lines=lines_of(text))
     except TomlError as error:
-        return Settings(), (_syntax(str(error)),)
-    settings, problems = parse(values, lines=lines_of(text), actions=actions)
-    return settings, tuple(replace(problem, path=clean(problem.path)) for problem in problems)
+        return Written(file=file, problem=_syntax(str(error)))
+
+
+def load(file: str, actions: Collection[str] | None = None) -> tuple[Settings, tuple[Problem, ...]]:
+    """Return what a file settles, and what is wrong with it."""
+    return _understood(written(file), actions)
 
 
 def settled(
-    variables: Mapping[str, str] = os.environ, actions: Collection[str] | None = None
-) -> tuple[Settings, tuple[str, ...]]:
-    """Return what the file and over it the environment settle, and a line for everything wrong with them."""
-    file = path(variables)
-    from_file, wrong_in_file = load(file, actions)
-    settings, wrong_variables = from_environment(variables, from_file)
-    return settings, (*(f"{clean(file)}: {problem}" for problem in wrong_in_file), *map(str, wrong_variables))
+    variables: Mapping[str, str] = os.environ,
+    actions: Collection[str] | None = None,
+    said: Written | None = None,
+) -> Settled:
+    """Return what the file and over it the environment settle. ``said``: the file, where it has been read already.
+
+    Where it cannot be told whether read_only was meant, it holds: what somebody meant to forbid is not done.
+    """
+    said = written(path(variables)) if said is None else said
+    from_file, wrong_in_file = _understood(said, actions)
+    settings, wrong_variables = from_environment(variables, _safe(from_file, wrong_in_file))
+    settings = _safe(settings, wrong_variables)
+    problems = (*(f"{clean(said.file)}: {problem}" for problem in wrong_in_file), *map(str, wrong_variables))
+    if not (settings.read_only and may_mean_read_only((*wrong_in_file, *wrong_variables))):
+        return Settled(settings=settings, problems=problems)
+    return Settled(settings=settings, problems=(*problems, _DOUBT), is_in_doubt=True)
 
 
 def save(changes: Mapping[str, Value | None], file: str | None = None) -> str | None:
@@ -68,6 +99,17 @@ def create(file: str, text: str) -> None:
     os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
     with open(file, "x", encoding="utf-8") as opened:
         opened.write(text)
+
+
+def _understood(said: Written, actions: Collection[str] | None) -> tuple[Settings, tuple[Problem, ...]]:
+    if said.problem:
+        return Settings(), (said.problem,)
+    settings, problems = parse(said.values, lines=said.lines, actions=actions)
+    return settings, tuple(replace(problem, path=clean(problem.path)) for problem in problems)
+
+
+def _safe(settings: Settings, problems: Collection[Problem]) -> Settings:
+    return replace(settings, read_only=True) if may_mean_read_only(problems) else settings
 
 
 def _text_and_mode(file: str) -> tuple[str, int | None]:

@@ -3,7 +3,7 @@
 A setting is one row of `SETTINGS`: reading, checking, the commented file and `gputop config show` follow from it.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final, TypeAlias, cast
 
 from msgspec import Struct
@@ -16,6 +16,7 @@ THEMES: Final = ("auto", "dark", "light", "high-contrast", "monochrome", "16-col
 DENSITIES: Final = ("auto", "compact", "detailed")
 KEYMAPS: Final = ("htop", "nvitop", "nvtop", "vim")
 KEYS: Final = "keys"
+READ_ONLY: Final = "read_only"
 DETECTORS: Final = "detectors"
 LEAST_INTERVAL_S: Final = 0.1
 MOST_INTERVAL_S: Final = 86_400.0
@@ -123,6 +124,15 @@ def from_environment(
     return replace(base, **found), tuple(problems)
 
 
+def may_mean_read_only(problems: Iterable[Problem]) -> bool:
+    """Say whether what could not be used may have been ``read_only``: by its name, or because all of a file is lost."""
+    names = (READ_ONLY, SETTING_BY_KEY[READ_ONLY].variable)
+    return any(
+        not problem.path or problem.suggestion == READ_ONLY or problem.path.rpartition(".")[2] in names
+        for problem in problems
+    )
+
+
 def _settle(found: dict[str, object], problems: list[Problem], key: str, value: Value | Wrong) -> None:
     if isinstance(value, Wrong):
         problems.append(Problem(path=key, message=value.message, suggestion=value.suggestion))
@@ -154,7 +164,7 @@ def _keys(value: object, actions: Collection[str] | None, problems: list[Problem
     owners: dict[str, str] = {}
     for action, given in value.items():
         keys = _key_list(given)
-        wrong = _unknown_action(action, actions) if not isinstance(keys, Wrong) else keys
+        wrong = _unknown_action(action, actions) or (keys if isinstance(keys, Wrong) else None)
         taken = [key for key in keys if owners.setdefault(key, action) != action] if isinstance(keys, tuple) else []
         if wrong is None and taken:
             wrong = Wrong(f"{taken[0]} is a key of {owners[taken[0]]} already")
@@ -255,7 +265,7 @@ SETTINGS: Final = (
     Setting(key="show_host", read=_flag, help="Show the panel of the machine around the GPUs."),
     Setting(key="keymap", read=_one_of(*KEYMAPS), help=f"Keys as in: {', '.join(KEYMAPS)}."),
     Setting(
-        key="read_only", read=_flag, variable="GPUTOP_READ_ONLY", help="Change nothing: no signals, no priorities."
+        key=READ_ONLY, read=_flag, variable="GPUTOP_READ_ONLY", help="Change nothing: no signals, no priorities."
     ),
 )  # fmt: skip
 SETTING_BY_KEY: Final = {setting.key: setting for setting in SETTINGS}
