@@ -72,6 +72,13 @@ class FakeProc:
         self.reads.append(path)
         return _given(self.files, path)
 
+    def reread(self, path: str) -> bytes:
+        """Return the content of a file."""
+        return self.read(path)
+
+    def forget(self, path: str) -> None:
+        """Do nothing: no file is kept open."""
+
     def list(self, path: str) -> list[str]:
         return _given(self.directories, path)
 

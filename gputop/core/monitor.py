@@ -5,7 +5,6 @@ from typing import Protocol
 from gputop.core.jobs import JobFinder
 from gputop.core.judge import Judge
 from gputop.core.sample import Frame, Sample
-from gputop.core.totals import Totals
 
 
 class Source(Protocol):
@@ -25,7 +24,6 @@ class Monitor:
         self.source = source
         self._sequence = 0
         self._jobs = JobFinder()
-        self._totals = Totals()
         self._judge = judge
 
     def step(self) -> Frame:
@@ -33,7 +31,6 @@ class Monitor:
         sample = self.source.read()
         self._sequence += 1
         known = {name: getattr(sample, name) for name in Sample.__struct_fields__}
-        known["processes"] = self._totals.add(sample)
         jobs = self._jobs.find(sample.processes, sample.relatives)
         findings = self._judge.look(sample, jobs) if self._judge else ()
         return Frame(sequence=self._sequence, jobs=jobs, findings=findings, **known)

@@ -6,7 +6,8 @@ from msgspec import Struct
 
 from gputop.core.metric import Missing
 from gputop.core.metrics import MIG_MODE
-from gputop.core.sample import Gpu, GpuProcess, GpuState, Reasons
+from gputop.core.sample import Gpu, GpuProcess, GpuState, Readings, Reasons
+from gputop.core.totals import Meter
 from gputop.machine.gpus import GpuLostError, MetricReader
 from gputop.machine.instances import InstanceReader
 from gputop.machine.listing import Place, ProcessLister
@@ -34,13 +35,19 @@ class _Shares(Struct, frozen=True):
 
 
 class DeviceReader:
-    """Reads one GPU. Lives in the GPU's own thread; the layout is looked at again when somebody sets `is_changed`."""
+    """Reads one GPU. Lives in the GPU's own thread.
+
+    Others may set `is_changed`: then the layout is looked at again; and put pids into `renewed` that have come to be
+    those of other processes.
+    """
 
     def __init__(self, driver: Driver, handle: Handle, index: int, identity: tuple[str, str, str]) -> None:
         self.uuid, self._name, self._bus_id = identity
         self.index = index
         self.is_changed = True
+        self.renewed: set[int] = set()
         self._driver = driver
+        self._meter = Meter()
         self._retry_due: float | None = None
         self._begin(handle)
 
@@ -55,7 +62,7 @@ class DeviceReader:
             metrics, missing = self._metrics.read(now)
             self._follow_layout(metrics.get(MIG_MODE.key) is True, now)
             instances = self._instances.read(now) if self._is_mig else ()
-            uses = self._uses(now)
+            uses = self._uses(Readings(metrics=metrics, missing=missing), now)
             if self._lister.refusal:
                 missing["processes"] = self._lister.refusal
             gpu = Gpu(**self._identity(), read_s=wall_s, metrics=metrics, missing=missing, instances=instances)
@@ -105,7 +112,7 @@ class DeviceReader:
             self.is_changed, self._layout_due = False, now + _LAYOUT_EVERY_S
             self._instances.enumerate()
 
-    def _uses(self, now: float) -> dict[int, tuple[GpuProcess, ...]]:
+    def _uses(self, gpu: Readings, now: float) -> dict[int, tuple[GpuProcess, ...]]:
         handles = [device.handle for device in self._instances.devices] if self._is_mig else [self._handle]
         found = self._lister.read(handles)
         if self._lister.refusal is Missing.LOST:
@@ -113,10 +120,18 @@ class DeviceReader:
         if self._is_mig and self._lister.refusal is Missing.FAULT:
             self.is_changed = True  # an instance was destroyed: its handle is no longer valid
         shares = _unknown(Missing.UNSUPPORTED) if self._is_mig else self._shares({place[0] for place in found}, now)
+        self._advance(gpu, now, sum([shares.by_pid.get(place[0], shares.others)[0] or 0.0 for place in found]))
         uses: dict[int, tuple[GpuProcess, ...]] = {}
         for place, (kind, memory) in found.items():
-            uses[place[0]] = (*uses.get(place[0], ()), self._use(place, kind, memory, shares))
+            pid, use = place[0], self._use(place, kind, memory, shares)
+            uses[pid] = (*uses[pid], use) if pid in uses else (use,)
         return uses
+
+    def _advance(self, gpu: Readings, now: float, sm_percent: float) -> None:
+        renewed, self.renewed = self.renewed, set()
+        if renewed:
+            self._meter.forget(renewed)
+        self._meter.advance(gpu, now, sm_percent)
 
     def _shares(self, pids: set[int], now: float) -> _Shares:
         answer = self._utilization.read(pids, now)
@@ -127,6 +142,10 @@ class DeviceReader:
     def _use(self, place: Place, kind: str, memory: int | None, shares: _Shares) -> GpuProcess:
         pid, gpu_instance, compute_instance = place
         sm, controller, encoder, decoder = shares.by_pid.get(pid, shares.others)
+        seconds, joules = self._meter.total(place, sm)
+        missing = shares.missing
+        if memory is None or seconds is None or joules is None:
+            missing = missing | self._reasons(memory, seconds, joules, missing.get("sm_percent"))
         return GpuProcess(
             gpu=self.uuid,
             gpu_index=self.index,
@@ -139,8 +158,22 @@ class DeviceReader:
             encoder_percent=encoder,
             decoder_percent=decoder,
             window_s=shares.window_s,
-            missing=shares.missing if memory is not None else shares.missing | {"memory_bytes": Missing.UNSUPPORTED},
+            gpu_seconds=seconds,
+            energy_j=joules,
+            missing=missing,
         )
+
+    def _reasons(self, memory: int | None, seconds: float | None, joules: float | None, why: Missing | None) -> Reasons:
+        """Return the reasons of what is not known of a use. ``why``: of its utilization, where that is not known."""
+        missing: Reasons = {}
+        if memory is None:
+            missing["memory_bytes"] = Missing.UNSUPPORTED
+        if seconds is None:
+            missing["gpu_seconds"] = why or Missing.NOT_YET
+        if joules is None:
+            of_energy = self._meter.joules
+            missing["energy_j"] = why or (of_energy if isinstance(of_energy, Missing) else Missing.NOT_YET)
+        return missing
 
 
 def _unknown(why: Missing) -> _Shares:

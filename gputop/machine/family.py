@@ -11,6 +11,7 @@ from gputop.machine.procfs import Proc
 _DEEPEST: Final = 16
 _MOST: Final = 1024
 _CHILDREN_EVERY_S: Final = 5
+_CROWD: Final = 150  # processes whose children are asked for in a second; with more of them it takes longer
 _OUTSIDE_S: Final = 60.0  # a pid may come to belong to another process
 
 Follow = Callable[[int], Followed]
@@ -73,7 +74,8 @@ class Family:
         if held is None or now >= due:
             held = self._read_children(pid)
             first = due == 0.0  # the processes take turns
-            self._children[pid] = (now + _CHILDREN_EVERY_S - (pid % _CHILDREN_EVERY_S if first else 0), held)
+            every_s = max(_CHILDREN_EVERY_S, len(self._children) // _CROWD)
+            self._children[pid] = (now + every_s - (pid % every_s if first else 0), held)
         return held
 
     def _read_children(self, pid: int) -> tuple[int, ...]:

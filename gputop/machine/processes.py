@@ -43,6 +43,7 @@ class ProcessReader:
         self._units = Units(clock_ticks, page_bytes)
         self._has_begun = False
         self._followed: dict[int, Followed] = {}
+        self._renewed: set[int] = set()
 
     def read(
         self,
@@ -59,10 +60,15 @@ class ProcessReader:
         self._begin()
         is_foreign = not is_translated and not self._view.is_initial
         for pid in self._followed.keys() - uses.keys() - self._relatives:
-            del self._followed[pid]
+            self._proc.forget(self._followed.pop(pid).path)
         held = [self._follow(pid, now, is_foreign) for pid in sorted(uses)]
         self._read_threads(held, now)
         return tuple([one.row(uses[one.pid], self._units) for one in held])
+
+    def renewed(self) -> set[int]:
+        """Return the pids that came to belong to another process since the call before."""
+        renewed, self._renewed = self._renewed, set()
+        return renewed
 
     def relatives(self, processes: Iterable[HostProcess], now: float) -> tuple[HostProcess, ...]:
         """Return ancestors and descendants of ``processes`` that use no GPU, by pid. Never raises.
@@ -84,7 +90,7 @@ class ProcessReader:
         if one is None:
             one = self._followed[pid] = Followed(pid)
         try:
-            raw = self._proc.read(one.path)
+            raw = self._proc.reread(one.path)
         except GONE:
             one.forget(self._view.absence())
             one.is_suspect = one.presence is Presence.GONE
@@ -114,6 +120,7 @@ class ProcessReader:
         else:
             one.forget(Presence.HIDDEN)
             one.is_suspect = True
+            self._renewed.add(one.pid)
             one.begin(raw, stat, now)
 
     def _prove(self, one: Followed, now: float, is_foreign: bool) -> None:  # noqa: FBT001

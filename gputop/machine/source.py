@@ -162,6 +162,9 @@ class MachineSource:
 
     def _read_processes(self, now: float) -> Listed:
         processes = self._selection.processes(self._processes.read(self._uses, now, self._is_translated()))
+        if renewed := self._processes.renewed():
+            for slot in tuple(self._slots.values()):
+                slot.reader.renewed |= renewed
         return Listed(processes, self._processes.relatives(processes, now))
 
     # --- the box: runs in the box worker -------------------------------------------------------------------------

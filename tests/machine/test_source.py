@@ -41,6 +41,9 @@ class FakeProcesses:
     def read(self, uses: dict[int, Any], now: float, _: bool) -> tuple[HostProcess, ...]:  # noqa: FBT001
         return tuple(HostProcess(pid=pid, started_s=now, gpus=held) for pid, held in sorted(uses.items()))
 
+    def renewed(self) -> set[int]:
+        return set()
+
     def relatives(self, _: Any, now: float) -> tuple[HostProcess, ...]:
         return (HostProcess(pid=1, started_s=now),)
 

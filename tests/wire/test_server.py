@@ -13,7 +13,6 @@ from gputop.core.command import Change, Renice, SendSignal, Target
 from gputop.core.monitor import Monitor
 from gputop.core.outcome import Outcome, refused
 from gputop.core.sample import Frame, Sample
-from gputop.core.totals import Totals
 from gputop.wire import codec
 from gputop.wire.encode import encode
 from gputop.wire.server import Door, Lines, Rhythm, obey, serve
@@ -70,7 +69,7 @@ def test_a_monitor_makes_a_frame_of_all_that_a_sample_says() -> None:
     made = Monitor(Hand()).step()
 
     assert isinstance(made, Frame)
-    assert made == frame(processes=Totals().add(frame()))
+    assert made == frame()
 
 
 def obeyed(text: bytes, execute: object, out: io.BytesIO) -> int:

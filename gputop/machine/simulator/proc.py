@@ -36,6 +36,13 @@ class SimulatedProc:
             raise _no_entry(path)
         return text.encode("utf-8", "surrogateescape")
 
+    def reread(self, path: str) -> bytes:
+        """Return the content of a file."""
+        return self.read(path)
+
+    def forget(self, path: str) -> None:
+        """Do nothing: no file is kept open."""
+
     def list(self, path: str) -> list[str]:
         """Return the names in a directory."""
         parts = [part for part in path.split("/") if part not in {"", "."}]
