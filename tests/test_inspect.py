@@ -37,6 +37,37 @@ def test_json_masks_secrets_unless_they_are_asked_for(flags: tuple[str, ...], va
     assert found["owner"]["slurm"] == {"job": "84213", "step": "0"}
 
 
+def test_what_it_uses_of_the_gpus_is_told_with_rates() -> None:
+    told = gputop(RANK, "--wait", "0.1", "--demo").stdout.splitlines()
+    row = told[told.index("GPUs") + 1]
+
+    assert row.startswith("  GPU 1          C · memory 6")
+    assert "GiB of 79.6GiB · SM " in row
+    assert "SM –" not in row
+
+
+def test_after_one_reading_rates_have_their_reason() -> None:
+    (use,) = json.loads(gputop(RANK, "--json", "--wait", "0", "--demo").stdout)["gpus"]
+
+    assert (use["gpu_index"], use["type"], use["sm_percent"]) == (1, "C", None)
+    assert use["missing"]["sm_percent"] == "not_yet"
+
+
+def test_a_process_on_a_mig_instance_says_what_the_driver_does_not_tell() -> None:
+    told = gputop("30411", "--demo", "mig").stdout
+
+    assert "GPU 0:1        C · memory " in told
+    assert "no SM, MBW, encoder, decoder: not supported by this GPU or its mode" in told
+
+
+def test_of_a_process_that_is_gone_is_told_what_the_driver_still_lists() -> None:
+    done = gputop("7113", "--demo", "dying")
+
+    assert done.returncode == 4
+    assert done.stderr.startswith("gputop: 7113: there is no such process\n  GPU 0: C · memory ")
+    assert done.stderr.endswith("\n  no such process: the driver still lists it\n")
+
+
 def test_what_belongs_to_somebody_else_has_its_reason() -> None:
     found = json.loads(gputop("57903", "--json", "--demo").stdout)
 

@@ -5,7 +5,7 @@ from typing import Final
 from msgspec import Struct
 
 from gputop.core.owner import Owner
-from gputop.core.sample import Reasons
+from gputop.core.sample import GpuProcess, Reasons
 
 _SECRET: Final = (
     "KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH", "COOKIE", "JWT", "BEARER", "PRIVATE", "SIGNATURE",
@@ -89,6 +89,9 @@ class Inspection(Struct, frozen=True, kw_only=True, tag_field="answer", tag="ins
     not be read is None or empty, and ``missing`` has the reason under its name: command, directory, executable,
     environment, cgroup, files, threads, switches, transfers, memory, mappings, limits. ``shortened``: the parts that
     hold only the first of what there is; ``open_files`` and ``thread_count`` count all. All text is cleaned.
+
+    ``gpus``: what it uses of them, with ``gpu_notes`` for people on what is not known of that. Only `gputop inspect`
+    fills them in: who reads frames as well has it from there.
     """
 
     id: str
@@ -119,6 +122,8 @@ class Inspection(Struct, frozen=True, kw_only=True, tag_field="answer", tag="ins
     mappings: tuple[Mapping, ...] = ()
     limits: tuple[Limit, ...] = ()
     ancestors: tuple[Ancestor, ...] = ()
+    gpus: tuple[GpuProcess, ...] = ()
+    gpu_notes: tuple[str, ...] = ()
     missing: Reasons = {}
     shortened: tuple[str, ...] = ()
 

@@ -1,13 +1,15 @@
 """An inspection in words: sections of labelled lines, the same on the screen and in the terminal's scroll-back."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from shlex import quote
 from typing import Final
 
 from msgspec import Struct
 
+from gputop.core.gpu_use import memory_total, use_label, use_text
 from gputop.core.inspection import Inspection, Limit, OpenFile, Thread, Variable
 from gputop.core.metric import Missing
+from gputop.core.sample import Gpu
 from gputop.core.units import bytes_text, duration_text
 
 MASK: Final = "••••••••"
@@ -50,6 +52,12 @@ def sections(
     """
     made = [_command(found), _place(found), _parents(found), _threads(found, before, most_threads), _activity(found)]
     return [*made, _memory(found), _limits(found), _devices(found), _files(found), _environment(found, reveal=reveal)]
+
+
+def uses(found: Inspection, gpus: Sequence[Gpu]) -> Section:
+    """Return what it uses of the GPUs, where `Inspection.gpus` was filled in. ``gpus``: all that there are."""
+    rows = [Row(use_label(use), use_text(use, memory_total(use, gpus))) for use in found.gpus]
+    return Section("gpus", "GPUs", (*rows, *(Row("", note) for note in found.gpu_notes)))
 
 
 def command_text(arguments: tuple[str, ...]) -> str:
@@ -201,11 +209,11 @@ def _cut(found: Inspection, part: str, separator: str = "") -> str:
     return f"{separator}only the first are shown" if part in found.shortened else ""
 
 
-def lines(found: Inspection) -> Iterator[str]:
-    """Return an inspection as plain lines, for headless use."""
+def lines(found: Inspection, before: Inspection | None = None, gpus: Sequence[Gpu] = ()) -> Iterator[str]:
+    """Return an inspection as plain lines, for headless use. ``gpus``: all there are, for the size of their memory."""
     state = f"{found.state} {state_text(found.state)}".strip()
     yield f"{found.pid} {found.name} · {found.user or '?'} · {state}"
-    for section in sections(found):
+    for section in (uses(found, gpus), *sections(found, before)):
         yield ""
         yield section.title + (f" ({section.note})" if section.note else "")
         for row in section.rows:
