@@ -11,8 +11,9 @@ from msgspec.structs import replace
 from gputop.cli.arguments import BAD_INPUT, OK, USUAL_INTERVAL_S, fail, seconds, whole
 from gputop.cli.lookout import opened_lookout
 from gputop.core.command import Inspect
+from gputop.core.identity import ProcessId
 from gputop.core.inspection import Inspection
-from gputop.core.sample import Gpu, GpuProcess, ProcessId
+from gputop.core.sample import Gpu, GpuProcess
 from gputop.core.selection import Selection
 
 _NOTHING: Final = 4  # as where a signal reached nobody
