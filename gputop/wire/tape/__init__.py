@@ -1,0 +1,1 @@
+"""Frames in a file: compressed JSON lines, readable up to the last frame that reached the disk."""

@@ -1,0 +1,198 @@
+"""What changed between two frames, as columns of steps, and back.
+
+A frame is a tree of plain JSON. The places of one name, ``gpus.metrics.power_average_w`` of all GPUs, are a column, in
+the order in which they stand in the frame. Of a column that moved a line has a list with an entry a place: 0 where
+nothing changed, the difference of a number, and ``[value]`` for everything else. Where processes come and go, or one
+gets another shape, the line first puts the list together anew: ``[first, count]`` are elements of the list as it was,
+an object is a new element.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final, TypeAlias
+
+from gputop.core.text import clean
+from gputop.wire.tape.rounding import DECIMALS, kept
+
+Tree: TypeAlias = dict[str, Any]
+Columns: TypeAlias = dict[str, list[Any]]
+Places: TypeAlias = dict[str, list[tuple[Any, Any]]]
+
+_WHOLE: Final = "missing"  # reasons by key: they seldom change, and then all at once
+_IDENTITY: Final = ("uuid", "pid", "start_ticks", "key", "code", "subject")
+
+
+def rounded(tree: Any, name: str = "") -> Any:  # noqa: ANN401 - JSON
+    """Return a copy of a tree as it is kept."""
+    if type(tree) is dict:
+        return {key: rounded(value, _joined(name, key)) for key, value in tree.items()}
+    if type(tree) is list:
+        return [rounded(value, name) for value in tree]
+    return kept(name, tree)
+
+
+class Differ:
+    """Remembers the frame before, as a reader of the tape will have it."""
+
+    def __init__(self, first: Tree) -> None:
+        self.tree: Tree = rounded(first)
+
+    def step(self, new: Tree) -> tuple[Tree, Columns]:
+        """Return what has another shape, and the columns that moved; afterwards remember ``new``."""
+        shapes: Tree = {}
+        for key in new:
+            before = self.tree.get(key)
+            if not _is_list(before, new[key]):
+                if key not in self.tree or not _same_shape(key, before, new[key]):
+                    shapes[key] = self.tree[key] = rounded(new[key], key)
+            elif (pieces := _pieces(key, before or [], new[key])) is not None:
+                shapes[key] = pieces
+                self.tree[key] = _put_together(before or [], pieces)
+        columns: Columns = {}
+        _move("", self.tree, new, columns)
+        return shapes, {name: steps for name, steps in columns.items() if any(steps)}
+
+
+class Patcher:
+    """Brings a frame up to date, line by line. Text of a tape is text from outside: nothing in it steers a terminal."""
+
+    def __init__(self, whole: Tree) -> None:
+        self.tree: Tree = _harmless(whole)
+        self._places = {key: _columns(key, self.tree) for key in self.tree}
+
+    def step(self, changed: Tree, moved: Columns) -> None:
+        """Do what a line says. Raises ValueError, TypeError or LookupError where it does not fit the lines before."""
+        for key, pieces in _harmless(changed).items():
+            self.tree[key] = _put_together(self.tree.get(key) or [], pieces) if type(pieces) is list else pieces
+            self._places[key] = _columns(key, self.tree)
+        for name, steps in moved.items():
+            for (holder, at), step in zip(self._places[name.partition(".")[0]][name], steps, strict=True):
+                if step:
+                    holder[at] = _harmless(step[0]) if type(step) is list else _sum(holder[at], step)
+
+
+def _harmless(value: Any) -> Any:  # noqa: ANN401 - JSON
+    if type(value) is str:
+        return clean(value)
+    if type(value) is dict:
+        return {clean(key): _harmless(each) for key, each in value.items()}
+    return [_harmless(each) for each in value] if type(value) is list else value
+
+
+def _columns(key: str, tree: Tree) -> Places:
+    """Return where the values of all columns below a key of a frame stand."""
+    found: Places = {}
+    for name, holder, at in _below(key, tree, key):
+        found.setdefault(name, []).append((holder, at))
+    return found
+
+
+def _put_together(before: list[Any], pieces: list[Any]) -> list[Any]:
+    """Return a list of elements of the one before and of new ones."""
+    made: list[Any] = []
+    for piece in pieces:
+        if type(piece) is list:
+            first, count = piece
+            made += before[first : first + count]
+        else:
+            made.append(piece)
+    return made
+
+
+def _sum(value: Any, step: float) -> Any:  # noqa: ANN401 - a number
+    return round(value + step, DECIMALS) if type(value) is float else value + step
+
+
+def _move(name: str, old: Any, new: Any, columns: Columns) -> None:  # noqa: ANN401 - a dict or a list
+    """Bring the places in a holder up to date, and all below it, and note the steps."""
+    is_dict = type(old) is dict
+    for at, before in old.items() if is_dict else enumerate(old):
+        now = new[at]
+        column = _joined(name, at) if is_dict else name
+        if _is_node(at, before):
+            _move(column, before, now, columns)
+            continue
+        steps = columns.get(column)
+        if steps is None:
+            steps = columns[column] = []
+        if now == before and type(now) is type(before):
+            steps.append(0)
+        else:
+            old[at] = now = kept(column, now)
+            steps.append(_step(before, now))
+
+
+def _step(before: Any, now: Any) -> Any:  # noqa: ANN401 - JSON
+    """Return the difference, if it gives back the very value; else the value, boxed."""
+    kind = type(now)
+    if kind is not type(before) or kind not in {int, float}:
+        return 0 if now is None and before is None else [now]
+    if now == before:
+        return 0
+    step = now - before if kind is int else round(now - before, DECIMALS)
+    if not step or _sum(before, step) != now:
+        return [now]
+    return int(step) if kind is float and step.is_integer() else step
+
+
+def _below(name: str, holder: Any, at: Any) -> Iterator[tuple[str, Any, Any]]:  # noqa: ANN401 - a holder and a place in it
+    value = holder[at]
+    if not _is_node(at, value):
+        yield name, holder, at
+    elif type(value) is dict:
+        for key in value:
+            yield from _below(_joined(name, key), value, key)
+    else:
+        for index in range(len(value)):
+            yield from _below(name, value, index)
+
+
+def _joined(name: str, key: object) -> str:
+    return f"{name}.{key}" if name else f"{key}"
+
+
+def _is_node(at: Any, value: Any) -> bool:  # noqa: ANN401 - a holder and a place in it
+    """Say whether there are places below this one; lists of texts are values like any other."""
+    if type(value) is dict:
+        return bool(at != _WHOLE)
+    return type(value) is list and bool(value) and type(value[0]) in {dict, float}
+
+
+def _is_list(before: Any, now: Any) -> bool:  # noqa: ANN401 - JSON
+    """Say whether these are elements, which come and go."""
+    return any(type(each) is list and bool(each) and type(each[0]) is dict for each in (before, now))
+
+
+def _same_shape(at: Any, old: Any, new: Any) -> bool:  # noqa: ANN401 - JSON
+    if not _is_node(at, old):
+        return not _is_node(at, new)
+    if type(old) is not type(new):
+        return False
+    if type(old) is dict:
+        return old.keys() == new.keys() and all(_same_shape(key, old[key], new[key]) for key in old)
+    return len(old) == len(new) and all(_same_shape(0, one, other) for one, other in zip(old, new, strict=True))
+
+
+def _pieces(name: str, before: list[Any], now: list[Any]) -> list[Any] | None:
+    """Return how the list is put together from the one before; None where all elements stand where they stood."""
+    if len(before) == len(now) and all(map(_is_same, before, now)):
+        return None
+    known = {_identity(each): index for index, each in enumerate(before)}
+    pieces: list[Any] = []
+    for each in now:
+        index = known.pop(_identity(each), None)
+        if index is None or not _is_same(before[index], each):
+            pieces.append(rounded(each, name))
+        elif pieces and type(pieces[-1]) is list and sum(pieces[-1]) == index:
+            pieces[-1][1] += 1
+        else:
+            pieces.append([index, 1])
+    return pieces
+
+
+def _is_same(before: Tree, now: Tree) -> bool:
+    """Say whether these are one element, that kept its shape."""
+    return all(before.get(key) == now.get(key) for key in _IDENTITY) and _same_shape(0, before, now)
+
+
+def _identity(element: Tree) -> str:
+    return repr([element.get(key) for key in _IDENTITY])

@@ -1,0 +1,84 @@
+"""How a tape is laid out: gzip members, each readable for itself, whose heads say where on the tape they begin.
+
+``zcat`` prints the lines of a whole tape. A head carries an extra field named GT, as RFC 1952 provides for; the
+members are found by its bytes, without a table that a crash could keep from being written.
+"""
+
+from math import isfinite
+from struct import Struct as Packed
+from typing import Any, Final, TypeAlias
+from zlib import crc32
+
+from msgspec import Struct
+
+from gputop.core.sample import SCHEMA_VERSION
+
+VERSION: Final = 1
+KIND: Final = "gputop"
+FRAMES_A_MEMBER: Final = 120
+GZIP: Final = b"\x1f\x8b"
+MARK: Final = GZIP + b"\x08\x04" + bytes(4) + b"\x02\xff" + b"\x20\x00" + b"GT" + b"\x1c\x00"
+_PLACE: Final = Packed("<dQd")
+_CHECKSUM: Final = Packed("<I")
+HEAD_BYTES: Final = len(MARK) + _PLACE.size + _CHECKSUM.size
+TRAILER: Final = Packed("<II")
+
+JsonTree: TypeAlias = dict[str, Any]
+
+
+class Header(Struct, frozen=True, kw_only=True):
+    """The first line of a member. ``tape``: what the file is; ``version``: of the layout, ``gputop``: that wrote it."""
+
+    tape: str = KIND
+    version: int = VERSION
+    schema_version: int = SCHEMA_VERSION
+    gputop: str = ""
+    host: str = ""
+    interval_s: float = 1.0
+
+
+class Whole(Struct, frozen=True, kw_only=True):
+    """A line with a whole frame; the first of a member. ``at_s``: since the recording began."""
+
+    at_s: float
+    frame: JsonTree
+
+
+class Step(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A line with what changed since the line before, as `delta` says."""
+
+    at_s: float
+    changed: JsonTree = {}
+    moved: dict[str, list[Any]] = {}
+
+
+class Line(Struct, frozen=True, kw_only=True):
+    """Either of them, as it is read."""
+
+    at_s: float
+    frame: JsonTree | None = None
+    changed: JsonTree = {}
+    moved: dict[str, list[Any]] = {}
+
+
+class Place(Struct, frozen=True):
+    """Where a member begins: seconds and frames since the recording began, and the time then, since the epoch."""
+
+    at_s: float
+    frames: int
+    time_s: float
+
+
+def head(place: Place) -> bytes:
+    """Return the first bytes of a member."""
+    packed = _PLACE.pack(place.at_s, place.frames, place.time_s)
+    return MARK + packed + _CHECKSUM.pack(crc32(packed))
+
+
+def place(raw: bytes) -> Place | None:
+    """Return what a head says; None where it is cut off or damaged."""
+    packed, checksum = raw[len(MARK) : -_CHECKSUM.size], raw[-_CHECKSUM.size :]
+    if len(raw) != HEAD_BYTES or _CHECKSUM.pack(crc32(packed)) != checksum:
+        return None
+    found = Place(*_PLACE.unpack(packed))
+    return found if isfinite(found.at_s) and isfinite(found.time_s) else None

@@ -1,0 +1,247 @@
+"""Reads a tape: what is good of it is played, and what is not is told."""
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import suppress
+from os import SEEK_END
+from typing import BinaryIO, Final
+
+from msgspec import DecodeError, Struct, convert
+from msgspec.json import Decoder
+
+from gputop.core.sample import SCHEMA_VERSION, Frame
+from gputop.core.text import clean
+from gputop.core.units import duration_text
+from gputop.wire.codec import Problem
+from gputop.wire.tape.delta import Patcher
+from gputop.wire.tape.layout import GZIP, HEAD_BYTES, KIND, MARK, VERSION, Header, Line, Place, place
+from gputop.wire.tape.member import Member, unpack
+
+_MOST_HELD: Final = 32 * 2**20  # bytes of unpacked lines
+_HEADER: Final = Decoder(Header)
+_LINE: Final = Decoder(Line)
+_UNENDED: Final = "the recording has no end: it was interrupted, or still goes on. What was written is all here."
+_CHUNK: Final = 2**20
+_WRONG: Final = (DecodeError, ValueError, TypeError, LookupError, ArithmeticError, RecursionError)
+
+
+class Moment(Struct, frozen=True):
+    """A frame of a tape, its number from 0, and the seconds since the recording began."""
+
+    number: int
+    at_s: float
+    frame: Frame
+
+
+class _Part(Struct, frozen=True):
+    """A member, and where it is in the file."""
+
+    first: int
+    end: int
+    place: Place
+
+
+class _At(Struct):
+    at_s: float
+
+
+_AT: Final = Decoder(_At)
+
+
+def open_tape(path: str) -> "Tape | Problem":
+    """Open a tape; say in words why it cannot be played at all."""
+    name = clean(path)
+    try:
+        return _opened(open(path, "rb", buffering=0), name)
+    except OSError as error:
+        return Problem(f"cannot read {name}: {error.strerror or error}")
+
+
+def _opened(file: BinaryIO, name: str) -> "Tape | Problem":
+    parts = _parts(file)
+    if not parts:
+        return Problem(f"{name} is no tape of gputop: {_likely(_read(file, 0, 64))}")
+    tape = Tape(file, parts)
+    if tape.refusal:
+        return Problem(f"{name} {tape.refusal}")
+    if not tape.frames:
+        return Problem(f"{name} holds no whole frame: {tape.problems[0]}")
+    return tape
+
+
+class Tape:
+    """A tape. ``frames``: how many; ``length_s``: from the first to the last; ``problems`` grow as it is played."""
+
+    def __init__(self, file: BinaryIO, parts: tuple[_Part, ...]) -> None:
+        self.problems: list[str] = []
+        self.refusal = ""
+        self.header = Header()
+        self._file = file
+        self._parts = parts
+        self._held: dict[int, Member] = {}
+        self._starts_s = [part.place.at_s for part in parts]
+        self._numbers = [part.place.frames for part in parts]
+        self.frames = 0
+        self.length_s = 0.0
+        self._look()
+
+    @property
+    def began_s(self) -> float:
+        """The time of the first frame, since the epoch."""
+        return self._parts[0].place.time_s
+
+    def play(self, number: int = 0) -> Iterator[Moment]:
+        """Go through the frames from this one on. Where the tape is damaged the next good ones follow."""
+        for index in range(self._part_of(number), len(self._parts)):
+            for moment in self._moments(index):
+                if moment.number >= number:
+                    yield moment
+
+    def number_at(self, at_s: float) -> int:
+        """Return the number of the last frame that is not later; of the first one where there is none."""
+        index = max(0, bisect_right(self._starts_s, at_s) - 1)
+        first = self._numbers[index]
+        times = [_time(line, at_s) for line in self._member(index).lines]
+        return first + max(0, bisect_right(times, at_s) - 1)
+
+    def at_of_time(self, time_s: float) -> float:
+        """Return where on the tape it is this time, seconds since the epoch, by the clock of the recorded machine."""
+        before = [part.place for part in self._parts if part.place.time_s <= time_s] or [self._parts[0].place]
+        return max(0.0, before[-1].at_s + time_s - before[-1].time_s)
+
+    def _part_of(self, number: int) -> int:
+        return max(0, bisect_right(self._numbers, number) - 1)
+
+    def _look(self) -> None:
+        """Find the header, and where the tape ends."""
+        for index in range(len(self._parts)):
+            if self._header(index):
+                break
+        for index in reversed(range(len(self._parts))):
+            lines = self._member(index).lines
+            if lines:
+                self.frames = self._numbers[index] + len(lines)
+                self.length_s = _time(lines[-1], self._starts_s[index])
+                return
+
+    def _header(self, index: int) -> bool:
+        header = self._member(index).header
+        if header is None:
+            return False
+        try:
+            self.header = _HEADER.decode(header)
+        except DecodeError:
+            return False
+        self.refusal = _newer(self.header)
+        return True
+
+    def _moments(self, index: int) -> Iterator[Moment]:
+        patcher: Patcher | None = None
+        for number, line in enumerate(self._member(index).lines, self._numbers[index]):
+            try:
+                read = _LINE.decode(line)
+                patcher = _patched(patcher, read)
+                frame = convert(patcher.tree, Frame)
+            except _WRONG as error:
+                self._note(index, clean(str(error)))
+                return
+            yield Moment(number, read.at_s, frame)
+
+    def _member(self, index: int) -> Member:
+        held = self._held.pop(index, None)
+        if held is None:
+            part = self._parts[index]
+            held = unpack(_read(self._file, part.first + HEAD_BYTES, part.end))
+            self._tell(index, held)
+        self._held[index] = held
+        while len(self._held) > 1 and sum(each.size for each in self._held.values()) > _MOST_HELD:
+            del self._held[next(iter(self._held))]
+        return held
+
+    def _tell(self, index: int, member: Member) -> None:
+        is_last = index == len(self._parts) - 1
+        missing = 0 if is_last else self._numbers[index + 1] - self._numbers[index] - len(member.lines)
+        if member.problem or missing > 0:
+            self._note(index, member.problem or f"{missing} frames are missing")
+        elif member.is_cut and is_last:
+            self.problems.append(_UNENDED)
+
+    def _note(self, index: int, why: str) -> None:
+        at = duration_text(self._starts_s[index])
+        is_last = index == len(self._parts) - 1
+        end = "its end" if is_last else duration_text(self._starts_s[index + 1])
+        text = f"the tape is damaged between {at} and {end}: {why}"
+        if text not in self.problems:
+            self.problems.append(text)
+
+
+def _patched(patcher: Patcher | None, line: Line) -> Patcher:
+    """Return the frame as of this line."""
+    if line.frame is not None:
+        return Patcher(line.frame)
+    if patcher is None:
+        raise ValueError("its first frame is missing")
+    patcher.step(line.changed, line.moved)
+    return patcher
+
+
+def _parts(file: BinaryIO) -> tuple[_Part, ...]:
+    """Return the members by their heads."""
+    heads: list[tuple[int, Place]] = []
+    at, size = 0, file.seek(0, SEEK_END)
+    while at < size:
+        chunk = _read(file, at, at + _CHUNK + HEAD_BYTES)
+        here = chunk.find(MARK)
+        while 0 <= here < _CHUNK:
+            found = place(chunk[here : here + HEAD_BYTES])
+            if found is not None and (not heads or _is_later(found, heads[-1][1])):
+                heads.append((at + here, found))
+            here = chunk.find(MARK, here + 1)
+        at += _CHUNK
+    ends = [*(first for first, _ in heads[1:]), size]
+    return tuple(_Part(first, end, begun) for (first, begun), end in zip(heads, ends, strict=True))
+
+
+def _time(line: bytes, otherwise: float) -> float:
+    """Return when a line was written, or something else where it does not tell."""
+    try:
+        return _AT.decode(line).at_s
+    except DecodeError:
+        return otherwise
+
+
+def _is_later(found: Place, before: Place) -> bool:
+    return found.at_s >= before.at_s and found.frames > before.frames
+
+
+def _read(file: BinaryIO, first: int, end: int) -> bytes:
+    """Return these bytes; fewer where the file ends or cannot be read any more."""
+    found: list[bytes] = []
+    with suppress(OSError):
+        at = file.seek(first)
+        while at < end and (chunk := file.read(end - at)):
+            found.append(chunk)
+            at += len(chunk)
+    return b"".join(found)
+
+
+def _newer(header: Header) -> str:
+    if header.tape != KIND:
+        return f"is a tape of {clean(header.tape)}, not of gputop"
+    for what, held, known in (("tape", header.version, VERSION), ("schema", header.schema_version, SCHEMA_VERSION)):
+        if held > known:
+            return (
+                f"was recorded by a newer gputop {clean(header.gputop)} ({what} {held}, this one reads {known}): "
+                "update gputop"
+            )
+    return ""
+
+
+def _likely(beginning: bytes) -> str:
+    if beginning.startswith(MARK[: len(beginning)]):
+        return "it was cut off in its first bytes"
+    if beginning.startswith(GZIP):
+        return "it is something else, compressed with gzip"
+    if beginning.lstrip().startswith(b"{"):
+        return "it looks like JSON, maybe of gputop stream; gputop record makes tapes"
+    return "gputop record makes tapes"
