@@ -425,22 +425,25 @@ MIG_MODE_PENDING: Final[Metric[bool]] = _row(
     every_s=5, help="The MIG mode that the next reset brings.",
 )  # fmt: skip
 
-# --- GPM: what the chip really does; Hopper and newer ------------------------------------------------------------
+# --- GPM: what the chip really does, on average since the reading before; Hopper and newer -----------------------
 GRAPHICS_ACTIVE: Final[Metric[float]] = _row(
     "graphics_active_percent", "Graphics engine active", Unit.PERCENT, Gpm(1), every_s=5,
     help="Compute or graphics was active.",
 )  # fmt: skip
 SM_ACTIVE: Final[Metric[float]] = _row(
-    "sm_active_percent", "SM active", Unit.PERCENT, Gpm(2), help="Share of SMs with at least one warp. 80 % is good.",
+    "sm_active_percent", "SM active", Unit.PERCENT, Gpm(2), every_s=2,
+    help="Share of SMs with at least one warp. 80 % is good.",
 )  # fmt: skip
 SM_OCCUPANCY: Final[Metric[float]] = _row(
-    "sm_occupancy_percent", "SM occupancy", Unit.PERCENT, Gpm(3), help="Resident warps of the possible ones.",
+    "sm_occupancy_percent", "SM occupancy", Unit.PERCENT, Gpm(3), every_s=2,
+    help="Resident warps of the possible ones.",
 )  # fmt: skip
 TENSOR_ACTIVE: Final[Metric[float]] = _row(
-    "tensor_active_percent", "Tensor active", Unit.PERCENT, Gpm(5), help="Any tensor pipe. 93 % is about the most.",
+    "tensor_active_percent", "Tensor active", Unit.PERCENT, Gpm(5), every_s=2,
+    help="Any tensor pipe. 93 % is about the most.",
 )  # fmt: skip
 DRAM_ACTIVE: Final[Metric[float]] = _row(
-    "dram_active_percent", "DRAM active", Unit.PERCENT, Gpm(10),
+    "dram_active_percent", "DRAM active", Unit.PERCENT, Gpm(10), every_s=2,
     help="Memory bandwidth, of the theoretical one. 80 % is about the most.",
 )  # fmt: skip
 FP64_ACTIVE: Final[Metric[float]] = _row(

@@ -5,11 +5,13 @@ is not an error, and the field-value array has the spare entry that the driver m
 """
 
 import ctypes
-from collections.abc import Sequence
-from ctypes import byref, c_uint, c_ulonglong
+from collections.abc import Iterator, Sequence
+from ctypes import byref, c_uint, c_ulonglong, c_void_p
+from struct import Struct
 from typing import Any, Final
 
 from gputop.lean import lean
+from gputop.machine.binding_mig import MigFunctions
 
 ProcessEntry = tuple[int, int | None, int | None, int | None]  # pid, bytes, GPU instance, compute instance
 UtilizationEntry = tuple[int, int, int, int, int, int]  # pid, µs, SM, memory, encoder, decoder
@@ -21,41 +23,37 @@ _FUNCTION_NOT_FOUND: Final = 13
 _NO_INSTANCE: Final = 0xFFFFFFFF
 _NO_MEMORY_VALUE: Final = 2**64 - 1
 _FIRST_ROOM: Final = 128
-_VALUE_MEMBERS: Final = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")  # by nvmlValueType_t
+# The driver's structures, unpacked at one go: ctypes takes five times as long, pynvml's own classes twenty times.
+_PROCESS: Final = Struct("=I4xQII")  # nvmlProcessInfo_t of the _v2 and _v3 functions
+_PROTECTED_PROCESS: Final = Struct("=I4xQII8x")  # with a field that early R535 drivers had and that was taken back
+_FIRST_PROCESS: Final = Struct("=I4xQ")  # of the functions without a version
+_UTILIZATION: Final = Struct("=QIIIII8x4x")  # nvmlProcessUtilizationInfo_v1_t
+_FIRST_UTILIZATION: Final = Struct("=I4xQIIII")  # nvmlProcessUtilizationSample_t
+_FIELD_QUESTION: Final = Struct("=II32x")
+_FIELD_VALUE: Final = Struct("=8xq8xII8s")  # nvmlFieldValue_t
+_VALUES: Final = tuple(Struct("=" + kind) for kind in "dIQQqiH")  # by nvmlValueType_t
+
+
+class _UtilizationRequest(ctypes.Structure):
+    """nvmlProcessesUtilizationInfo_v1_t."""
+
+    _fields_ = (("version", c_uint), ("count", c_uint), ("since_us", c_ulonglong), ("entries", c_void_p))
+
+
 _UTILIZATION_INFO_V1: Final = 0x01000018
+_FABRIC_INFO_V2, _FABRIC_INFO_V3 = 0x02000024, 0x03000028
+_SRAM_ERRORS_V1: Final = 0x01000068
+_VERSION_MISMATCH: Final = 25
 
 
-class _ProcessInfo(ctypes.Structure):
-    """nvmlProcessInfo_t of the _v2 and _v3 functions."""
-
-    _fields_ = (
-        ("pid", c_uint),
-        ("memory", c_ulonglong),
-        ("gpu_instance", c_uint),
-        ("compute_instance", c_uint),
-    )
-
-
-class _ProtectedProcessInfo(ctypes.Structure):
-    """The same with a field that early R535 drivers had and that was taken back."""
-
-    _fields_ = (*_ProcessInfo._fields_, ("protected_memory", c_ulonglong))
-
-
-class _FirstProcessInfo(ctypes.Structure):
-    """nvmlProcessInfo_t of the functions without a version."""
-
-    _fields_ = (("pid", c_uint), ("memory", c_ulonglong))
-
-
-class Binding:
+class Binding(MigFunctions):
     """pynvml's functions, some of them better."""
 
     def __init__(self) -> None:
         self._pynvml: Any = lean("pynvml")
         self.NVMLError: type[Exception] = self._pynvml.NVMLError
-        self._field_arrays: dict[tuple[tuple[int, int], ...], Any] = {}
-        self._listers: dict[str, tuple[Any, type[ctypes.Structure]]] = {}
+        self._field_questions: dict[tuple[tuple[int, int], ...], bytes] = {}
+        self._listers: dict[str, tuple[Any, Struct]] = {}
 
     def __getattr__(self, name: str) -> Any:
         """Return pynvml's own function; kept, so that it is looked up once."""
@@ -79,12 +77,12 @@ class Binding:
         self, handle: Any, ids: tuple[tuple[int, int], ...]
     ) -> list[tuple[int, int | float, int]]:
         """Return (return code, value, timestamp in µs) for each (field, scope) in one driver call."""
-        template = self._field_arrays.get(ids)
-        if template is None:
-            template = self._field_arrays[ids] = self._field_array(ids)
-        values = type(template).from_buffer_copy(template)  # GPUs are read from several threads
+        asked = self._field_questions.get(ids)
+        if asked is None:
+            asked = self._field_questions[ids] = b"".join([_FIELD_QUESTION.pack(*one) for one in (*ids, (0, 0))])
+        values = ctypes.create_string_buffer(asked, len(asked))
         self._check(self._function("nvmlDeviceGetFieldValues")(handle, len(ids), byref(values)))
-        return [_field_value(values[n]) for n in range(len(ids))]
+        return [_field_value(*value) for value in _unpacked(_FIELD_VALUE, values, len(ids))]
 
     def nvmlDeviceGetProcessUtilization(self, handle: Any, since_us: int) -> list[UtilizationEntry]:
         """Return what processes did since a timestamp of the driver; empty when none did anything."""
@@ -94,15 +92,17 @@ class Binding:
             return self._older_utilization(handle, since_us)
         room = _FIRST_ROOM
         while True:
-            entries = (self._pynvml.c_nvmlProcessUtilizationInfo_v1_t * room)()
-            info = self._pynvml.c_nvmlProcessesUtilizationInfo_v1_t(
-                version=_UTILIZATION_INFO_V1, processSamplesCount=room, lastSeenTimeStamp=since_us
-            )
-            info.procUtilArray = entries
+            entries = _room(_UTILIZATION, room)
+            info = _UtilizationRequest(_UTILIZATION_INFO_V1, room, since_us, ctypes.addressof(entries))
             code = function(handle, byref(info))
+            count = info.count
+            if code == _NOT_FOUND:
+                return []
             if code != _INSUFFICIENT_SIZE:
-                return self._utilization(code, entries, info.processSamplesCount)
-            room = max(room, info.processSamplesCount) * 2
+                self._check(code)
+                used = _unpacked(_UTILIZATION, entries, min(count, room))
+                return [(pid, time_us, sm, memory, enc, dec) for time_us, pid, sm, memory, enc, dec in used]
+            room = max(room, count) * 2
 
     def nvmlGpmQueryDeviceSupport(self, handle: Any) -> bool:
         """Say whether the GPU has profiling metrics."""
@@ -116,6 +116,24 @@ class Binding:
             metrics[n].metricId = metric_id
         self._check(self._function("nvmlGpmMetricsGet")(byref(request)))
         return [(metrics[n].nvmlReturn, metrics[n].value) for n in range(len(ids))]
+
+    def nvmlDeviceGetGpuFabricInfoV(self, handle: Any) -> tuple[int, int, int | None]:
+        """Return state, status and health of the NVLink fabric; drivers before R580 do not tell the health."""
+        function = self._function("nvmlDeviceGetGpuFabricInfoV")
+        info = _FabricInfo(version=_FABRIC_INFO_V3)
+        code = function(handle, byref(info))
+        if code != _VERSION_MISMATCH:
+            self._check(code)
+            return info.state, info.status, info.health
+        info = _FabricInfo(version=_FABRIC_INFO_V2)
+        self._check(function(handle, byref(info)))
+        return info.state, info.status, None
+
+    def nvmlDeviceGetSramEccErrorStatus(self, handle: Any) -> bool:
+        """Say whether errors of the on-chip memory are above the board's limit."""
+        status = _SramErrors(version=_SRAM_ERRORS_V1)
+        self._check(self._function("nvmlDeviceGetSramEccErrorStatus")(handle, byref(status)))
+        return bool(status.is_exceeded)
 
     def nvmlEventSetWait(self, event_set: Any, timeout_ms: int) -> tuple[str, int, int]:
         """Wait for an event: (uuid of the GPU, type, data). Raises NVMLError 10 when there was none."""
@@ -137,72 +155,70 @@ class Binding:
             return False
         return True
 
-    def _lister(self, name: str) -> tuple[Any, type[ctypes.Structure]]:
+    def _lister(self, name: str) -> tuple[Any, Struct]:
         """Return the newest variant of a process list and the structure that it fills."""
         known = self._listers.get(name)
         if known is None:
             known = self._listers[name] = self._newest_lister(name)
         return known
 
-    def _newest_lister(self, name: str) -> tuple[Any, type[ctypes.Structure]]:
+    def _newest_lister(self, name: str) -> tuple[Any, Struct]:
         if self._has(name + "_v3"):
             is_early_r535 = self._has("nvmlDeviceGetConfComputeMemSizeInfo") and not self._has(
                 "nvmlDeviceGetRunningProcessDetailList"
             )
-            return self._function(name + "_v3"), _ProtectedProcessInfo if is_early_r535 else _ProcessInfo
+            return self._function(name + "_v3"), _PROTECTED_PROCESS if is_early_r535 else _PROCESS
         if self._has(name + "_v2"):
-            return self._function(name + "_v2"), _ProcessInfo
-        return self._function(name), _FirstProcessInfo
+            return self._function(name + "_v2"), _PROCESS
+        return self._function(name), _FIRST_PROCESS
 
     def _processes(self, name: str, handle: Any) -> list[ProcessEntry]:
-        function, structure = self._lister(name)
+        function, layout = self._lister(name)
         count = c_uint(_FIRST_ROOM)
         while True:
-            entries = (structure * count.value)()
             room = count.value
+            entries = _room(layout, room)
             code = function(handle, byref(count), entries)
             if code != _INSUFFICIENT_SIZE:
                 self._check(code)
-                return [_process_entry(entries[n]) for n in range(min(count.value, room))]
+                return [_process_entry(*entry) for entry in _unpacked(layout, entries, min(count.value, room))]
             count.value = max(room, count.value) * 2 + 5
-
-    def _field_array(self, ids: tuple[tuple[int, int], ...]) -> Any:
-        values = (self._pynvml.c_nvmlFieldValue_t * (len(ids) + 1))()
-        for value, (field, scope) in zip(values, ids, strict=False):
-            value.fieldId, value.scopeId = field, scope
-        return values
 
     def _older_utilization(self, handle: Any, since_us: int) -> list[UtilizationEntry]:
         function = self._function("nvmlDeviceGetProcessUtilization")
         count = c_uint(_FIRST_ROOM)
         while True:
-            entries = (self._pynvml.c_nvmlProcessUtilizationSample_t * count.value)()
             room = count.value
+            entries = _room(_FIRST_UTILIZATION, room)
             code = function(handle, entries, byref(count), c_ulonglong(since_us))
+            if code == _NOT_FOUND:
+                return []
             if code != _INSUFFICIENT_SIZE:
-                return self._utilization(code, entries, min(count.value, room))
+                self._check(code)
+                return list(_unpacked(_FIRST_UTILIZATION, entries, min(count.value, room)))
             count.value = max(room, count.value) * 2
 
-    def _utilization(self, code: int, entries: Any, count: int) -> list[UtilizationEntry]:
-        if code == _NOT_FOUND:
-            return []
-        self._check(code)
-        used = (entries[n] for n in range(count))
-        return [(e.pid, e.timeStamp, e.smUtil, e.memUtil, e.encUtil, e.decUtil) for e in used]
+
+def _room(layout: Struct, count: int) -> Any:
+    return (ctypes.c_char * (layout.size * count))()
 
 
-def _process_entry(entry: Any) -> ProcessEntry:
-    memory = None if entry.memory == _NO_MEMORY_VALUE else entry.memory
-    gpu_instance = getattr(entry, "gpu_instance", _NO_INSTANCE)
+def _unpacked(layout: Struct, entries: Any, count: int) -> Iterator[Any]:
+    return layout.iter_unpack(bytes(entries)[: layout.size * count])
+
+
+def _process_entry(
+    pid: int, memory: int, gpu_instance: int = _NO_INSTANCE, compute_instance: int = _NO_INSTANCE
+) -> ProcessEntry:
+    known = None if memory == _NO_MEMORY_VALUE else memory
     if gpu_instance == _NO_INSTANCE:
-        return entry.pid, memory, None, None
-    return entry.pid, memory, gpu_instance, entry.compute_instance
+        return pid, known, None, None
+    return pid, known, gpu_instance, compute_instance
 
 
-def _field_value(entry: Any) -> tuple[int, int | float, int]:
-    if entry.nvmlReturn != _SUCCESS:
-        return entry.nvmlReturn, 0, 0
-    kind = entry.valueType
-    if kind >= len(_VALUE_MEMBERS):
+def _field_value(time_us: int, kind: int, code: int, raw: bytes) -> tuple[int, int | float, int]:
+    if code != _SUCCESS:
+        return code, 0, 0
+    if kind >= len(_VALUES):
         return _FUNCTION_NOT_FOUND, 0, 0  # a type that is newer than we are
-    return _SUCCESS, getattr(entry.value, _VALUE_MEMBERS[kind]), entry.timestamp
+    return _SUCCESS, _VALUES[kind].unpack_from(raw)[0], time_us

@@ -10,6 +10,7 @@ from gputop.machine.procfs import Proc
 
 _DEEPEST: Final = 16
 _MOST: Final = 1024
+_MOST_KINDS: Final = 8192  # command lines: more than a crowded box has, or each reading would forget them all
 _CHILDREN_EVERY_S: Final = 5
 _CROWD: Final = 150  # processes whose children are asked for in a second; with more of them it takes longer
 _OUTSIDE_S: Final = 60.0  # a pid may come to belong to another process
@@ -91,7 +92,7 @@ class Family:
 
     def _kind(self, command: str) -> tuple[bool, bool]:
         if command not in self._kinds:
-            if len(self._kinds) >= _MOST:
+            if len(self._kinds) >= _MOST_KINDS:
                 self._kinds.clear()
             what = program(arguments_of(command))
             self._kinds[command] = what.is_border, what.leads

@@ -12,7 +12,6 @@ _OLDEST_US: Final = 10_000_000  # the driver's ring holds 10 s
 _WINDOW_S: Final = 10.0
 
 Shares = tuple[float, float, float, float]  # SM, memory, encoder, decoder; percent
-_IDLE: Final[Shares] = (0.0, 0.0, 0.0, 0.0)
 
 
 class UtilizationReader:
@@ -25,6 +24,7 @@ class UtilizationReader:
         self._has_begun = False
         self._refusal: Missing | None = None
         self._ticks: deque[tuple[float, float, dict[int, UtilizationEntry]]] = deque()
+        self._sums: dict[int, list[float]] = {}  # by pid: shares times seconds, and in how many intervals it was
         self._before: float | None = None
 
     def read(self, pids: set[int], now: float) -> Missing | tuple[float, dict[int, Shares]]:
@@ -40,8 +40,10 @@ class UtilizationReader:
         if before is None:
             return Missing.NOT_YET  # the first answer averages over whatever the driver's buffer holds
         self._ticks.append((now, now - before, entries))
+        self._weigh(entries, now - before, 1)
         while self._ticks[0][0] <= now - _WINDOW_S:
-            self._ticks.popleft()
+            _, length, old = self._ticks.popleft()
+            self._weigh(old, length, -1)
         return self._shares()
 
     def _accepted(self, answer: list[UtilizationEntry], pids: set[int]) -> dict[int, UtilizationEntry]:
@@ -55,18 +57,37 @@ class UtilizationReader:
         return entries
 
     def _shares(self) -> tuple[float, dict[int, Shares]]:
-        active = {pid for _, _, entries in self._ticks for pid in entries}
-        if len(active) <= 1:
+        if len(self._sums) <= 1:
             _, length, entries = self._ticks[-1]
             return length, {pid: _percent(entry) for pid, entry in entries.items()}
-        window = sum(length for _, length, _ in self._ticks)
-        sums = dict.fromkeys(active, _IDLE)
-        for _, length, entries in self._ticks:
-            weight = length / window
-            for pid, entry in entries.items():
-                a, b, c, d = sums[pid]
-                sums[pid] = (a + entry[2] * weight, b + entry[3] * weight, c + entry[4] * weight, d + entry[5] * weight)
-        return window, sums
+        window = sum([length for _, length, _ in self._ticks])
+        return window, {pid: _mean(held, window) for pid, held in self._sums.items()}
+
+    def _weigh(self, entries: dict[int, UtilizationEntry], length: float, sign: int) -> None:
+        """Add what an interval of ``length`` seconds saw to the sums, or take it out; who is in none is dropped."""
+        for pid, (_, _, sm, memory, encoder, decoder) in entries.items():
+            held = self._sums.get(pid)
+            if held is None:
+                held = self._sums[pid] = [0.0, 0.0, 0.0, 0.0, 0]
+            weight = length * sign
+            held[0] += sm * weight
+            held[1] += memory * weight
+            held[2] += encoder * weight
+            held[3] += decoder * weight
+            held[4] += sign
+            if not held[4]:
+                del self._sums[pid]
+
+
+def _mean(held: list[float], window: float) -> Shares:
+    """Return percent; rounded, as sums that are added to and taken from leave crumbs."""
+    sm, memory, encoder, decoder, _ = held
+    return (
+        round(abs(sm) / window, 3),
+        round(abs(memory) / window, 3),
+        round(abs(encoder) / window, 3),
+        round(abs(decoder) / window, 3),
+    )
 
 
 def _percent(entry: UtilizationEntry) -> Shares:
