@@ -92,8 +92,8 @@ class Child:
 
 
 @contextmanager
-def child(*handled: str) -> Iterator[Child]:
-    command = [sys.executable, "-c", CHILD, *handled]
+def child(*handled: str, program: str = CHILD) -> Iterator[Child]:
+    command = [sys.executable, "-c", program, *handled]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
             held = Child(process)

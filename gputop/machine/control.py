@@ -9,7 +9,7 @@ from gputop.core.command import Change, Renice, SendSignal, SetAffinity, SetIoCl
 from gputop.core.outcome import Outcome, Result, Status
 from gputop.core.signals import signal_number
 from gputop.machine.audit import Audit, audit_of_this_user
-from gputop.machine.hold import Held, Holder, NotHeldError
+from gputop.machine.hold import Held, Holder, NotHeldError, TakenOverError
 from gputop.machine.kernel import Kernel
 from gputop.machine.processes import resolve_user
 from gputop.machine.procfs import Proc, RealProc
@@ -26,6 +26,9 @@ _NO_PIDFD: Final = "this kernel has no pidfds: the start time was compared just 
 _WAITS: Final = "it is in uninterruptible sleep: the signal takes effect when its kernel call returns"
 _STOPPED: Final = "it is stopped: the signal takes effect after SIGCONT"
 _TRACED: Final = "a debugger holds it, and sees the signal first"
+_TAKEN_OVER: Final = "it ended meanwhile, and the process that has its pid now may have been changed in its place"
+_STRAYED: Final = "threads of it ended meanwhile, and others that have their numbers now may have been changed: {}"
+_LOOK: Final = "Who that is: cat {}"
 _AT_ONCE: Final = frozenset({"SIGKILL", "SIGCONT", "SIGSTOP"})  # take effect in a stopped process as well
 
 
@@ -92,21 +95,43 @@ class Control:
         return _result(held.target, Status.DONE, _NO_PIDFD)
 
     def _set(self, change: Change, held: Held) -> Result:
-        """Set something of all threads. The kernel takes no pidfd here, so the process is looked at again before."""
+        """Set something of all threads. The kernel takes no pidfd here, so the process is looked at before and after.
+
+        Between two looks a pid or the number of a thread may have changed hands, which nothing can prevent; it is said.
+        """
         self._holder.confirm(held.target)
-        before, after, count = apply(
-            setting(change, self._kernel, held.pid),
-            held.pid,
-            lambda: {int(name) for name in self._proc.list(f"{held.pid}/task")},
-        )
+        applied = apply(setting(change, self._kernel, held.pid), held.pid, lambda: self._tids(held.pid))
+        try:
+            self._holder.confirm(held.target)
+        except TakenOverError:
+            return _result(held.target, Status.FAILED, _TAKEN_OVER, _look(held.pid))
+        if strayed := self._strayed(applied.tids, held.pid):
+            numbers = ", ".join(map(str, strayed))
+            return _result(held.target, Status.FAILED, _STRAYED.format(numbers), _look(*strayed))
+        count = len(applied.tids)
         return Result(
             pid=held.pid,
             start_ticks=held.target.start_ticks,
             status=Status.DONE,
             detail=f"all {count} threads" if count > 1 else "",
-            before=before,
-            after=after,
+            before=applied.before,
+            after=applied.after,
         )
+
+    def _tids(self, pid: int) -> set[int]:
+        return {int(name) for name in self._proc.list(f"{pid}/task")}
+
+    def _strayed(self, tids: frozenset[int], pid: int) -> list[int]:
+        """Return the threads that ended meanwhile and whose numbers are others' now; usually there are none."""
+        ended = tids - self._tids(pid)
+        return [tid for tid in sorted(ended) if self._is_taken(tid)]
+
+    def _is_taken(self, tid: int) -> bool:
+        try:
+            self._proc.read(f"{tid}/stat")
+        except OSError:
+            return False
+        return True
 
     def _denied(self, verb: str, held: Held, error: OSError) -> Result:
         if self._own_user is None:
@@ -125,6 +150,10 @@ def control_of_this_machine(protected: frozenset[int]) -> Control:
     holder = Holder(proc, resolve_user, kernel, protected)
     audit = audit_of_this_user(own_user, os.environ)
     return Control(proc, kernel, holder, audit, own_user if os.geteuid() else None)
+
+
+def _look(*pids: int) -> str:
+    return _LOOK.format(" ".join(f"/proc/{pid}/status" for pid in pids))
 
 
 def _effect(state: str, name: str) -> str:

@@ -35,6 +35,13 @@ class NotHeldError(Exception):
         self.remedy = remedy
 
 
+class TakenOverError(NotHeldError):
+    """The process has ended, and its pid belongs to another one."""
+
+    def __init__(self) -> None:
+        super().__init__(Status.GONE, f"{_ENDED}; its pid belongs to another process now, which was left alone")
+
+
 class Held(Struct, frozen=True):
     """A process that is held. ``descriptor``: its pidfd; None where the kernel has none. ``command`` is cleaned."""
 
@@ -92,7 +99,7 @@ class Holder:
         if stat is None:
             raise NotHeldError(Status.REFUSED, "/proc does not say who it is")
         if stat.start_ticks != target.start_ticks:
-            raise NotHeldError(Status.GONE, f"{_ENDED}; its pid belongs to another process now, which was left alone")
+            raise TakenOverError
         if _is_kernel_thread(raw):
             raise NotHeldError(Status.REFUSED, "it is a thread of the kernel")
         return stat

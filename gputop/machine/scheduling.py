@@ -36,8 +36,16 @@ def setting(change: Change, kernel: Kernel, pid: int) -> Setting:
             raise ValueError("not a setting of a thread")
 
 
-def apply(wanted: Setting, pid: int, threads: Callable[[], set[int]]) -> tuple[str, str, int]:
-    """Set it for all threads; return what it was and what it became for the first one, and how many threads were set.
+class Applied(Struct, frozen=True):
+    """What it was and what it became for the first thread, and all the threads that were set."""
+
+    before: str
+    after: str
+    tids: frozenset[int]
+
+
+def apply(wanted: Setting, pid: int, threads: Callable[[], set[int]]) -> Applied:
+    """Set it for all threads.
 
     renice(1) and top(1) set the first thread alone, which is not what people ask for. Threads that are born meanwhile
     are found in another round; those that end are left out. Raises OSError.
@@ -51,7 +59,7 @@ def apply(wanted: Setting, pid: int, threads: Callable[[], set[int]]) -> tuple[s
         for tid in sorted(fresh):
             _write(wanted, tid, pid)
         done |= fresh
-    return before, wanted.read(pid), len(done)
+    return Applied(before, wanted.read(pid), frozenset(done))
 
 
 def _write(wanted: Setting, tid: int, pid: int) -> None:

@@ -6,10 +6,11 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
-from children import Mute, Told, child, control, only, signal_to, start_ticks
+from children import Child, Mute, Told, child, control, only, signal_to, start_ticks
 from fake_proc import FakeProc, stat_line
 from msgspec import json
 from msgspec.structs import replace
@@ -30,6 +31,14 @@ os.setgid(65534)
 os.setuid(65534)
 sys.stdout.buffer.write(msgspec.json.encode(control_of_this_machine(frozenset()).execute(change)))
 """
+WAITS_FOR_ITS_CHILD = """
+import os, signal
+signal.signal(signal.SIGUSR1, lambda *_: print("SIGUSR1", flush=True))
+print("ready", flush=True)
+opens = [(os.POSIX_SPAWN_OPEN, 0, {pipe!r}, os.O_RDONLY, 0)]  # before it is another program: vfork waits for that
+os.waitpid(os.posix_spawn("/bin/true", ["true"], dict(os.environ), file_actions=opens), 0)
+"""
+PATIENCE_S = 20  # only ever waited for where the kernel is another one
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become somebody else")
 
 
@@ -309,6 +318,27 @@ def test_it_is_said_when_a_signal_takes_effect_later(tmp_path: Path, state: str,
     result = only(control(tmp_path, proc, Mute()).execute(signal_to(Target(4711, 5000), name=name)))
 
     assert (result.status, result.detail) == (Status.DONE, said)
+
+
+def sleeps_uninterruptibly(held: Child) -> bool:
+    end = time.monotonic() + PATIENCE_S
+    while (state := held.state()) != "D" and time.monotonic() < end:
+        assert held.process.poll() is None
+    return state == "D"
+
+
+def test_a_real_process_in_uninterruptible_sleep_gets_the_signal_later_and_that_is_said(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with child("SIGUSR1", program=WAITS_FOR_ITS_CHILD.format(pipe=str(pipe))) as held:
+        if not sleeps_uninterruptibly(held):
+            pytest.skip("the kernel waits in another way here")
+        result = only(control(tmp_path).execute(signal_to(held.target, name="SIGUSR1")))
+        pipe.write_text("")  # the child can go on, and so can its parent
+
+        assert held.line() == "SIGUSR1"
+    assert result.status is Status.DONE
+    assert result.detail.startswith("it is in uninterruptible sleep: ")
 
 
 def test_a_process_whose_memory_map_is_stuck_is_signalled_all_the_same(tmp_path: Path) -> None:

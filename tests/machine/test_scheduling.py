@@ -50,6 +50,57 @@ def test_a_thread_that_ends_meanwhile_is_left_out_and_one_that_is_born_is_not(tm
     assert kernel.sent == [("nice", 4711, 5), ("nice", 4713, 5)]
 
 
+def test_a_pid_that_changes_hands_during_the_call_is_a_failure_that_says_so(tmp_path: Path) -> None:
+    proc = FakeProc()
+    proc.add(4711, start=5000)
+    proc.add_threads(4711, {4711: 0})
+
+    class Overtaken(Mute):
+        def set_nice(self, tid: int, nice: int) -> None:
+            proc.add(4711, start=6000)
+            super().set_nice(tid, nice)
+
+    result = only(control(tmp_path, proc, Overtaken()).execute(Renice(id="a", nice=5, targets=(Target(4711, 5000),))))
+
+    assert result.status is Status.FAILED
+    assert "the process that has its pid now may have been changed" in result.detail
+    assert result.remedy == "Who that is: cat /proc/4711/status"
+
+
+def test_a_thread_number_that_changes_hands_during_the_call_is_a_failure_that_says_so(tmp_path: Path) -> None:
+    proc = FakeProc()
+    proc.add(4711)
+    proc.add_threads(4711, {4711: 0, 4712: 0, 4713: 0})
+
+    class Overtaken(Mute):
+        def set_nice(self, tid: int, nice: int) -> None:
+            if tid == 4712:
+                proc.add_threads(4711, {4711: 0})  # 4713 only ended
+                proc.add(4712, start=6000)
+            super().set_nice(tid, nice)
+
+    result = only(control(tmp_path, proc, Overtaken()).execute(Renice(id="a", nice=5, targets=(Target(4711, 5000),))))
+
+    assert result.status is Status.FAILED
+    assert result.detail.endswith("others that have their numbers now may have been changed: 4712")
+    assert result.remedy == "Who that is: cat /proc/4712/status"
+
+
+def test_a_process_that_ends_during_the_call_is_gone(tmp_path: Path) -> None:
+    proc = FakeProc()
+    proc.add(4711)
+    proc.add_threads(4711, {4711: 0})
+
+    class Ending(Mute):
+        def set_nice(self, tid: int, nice: int) -> None:
+            super().set_nice(tid, nice)
+            proc.remove(4711)
+
+    result = only(control(tmp_path, proc, Ending()).execute(Renice(id="a", nice=5, targets=(Target(4711, 5000),))))
+
+    assert (result.status, result.detail) == (Status.GONE, "it has ended")
+
+
 def test_renice_by_a_step_stops_at_the_last_value(tmp_path: Path) -> None:
     door = control(tmp_path)
     with child() as held:
