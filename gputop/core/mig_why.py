@@ -56,8 +56,9 @@ def unreadable(gpu: MigGpu) -> str:
     """Return why nothing can be planned on a GPU; nothing where something can."""
     if gpu.is_on is None:
         return gpu.why or "it has no MIG"
-    if gpu.missing.get("instances") and gpu.is_on:
-        return f"its instances and their placements cannot be read: {gpu.missing['instances'].text}"
+    for what in ("placements", "instances"):
+        if what in gpu.missing:
+            return f"its {what} cannot be read: {gpu.missing[what].text}"
     if gpu.is_on_next is not None and gpu.is_on is not gpu.is_on_next:
         word = "on" if gpu.is_on_next else "off"
         return f"MIG mode is to be {word} after a reset: reset the GPU or reboot first"

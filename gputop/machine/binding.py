@@ -11,6 +11,7 @@ from struct import Struct
 from typing import Any, Final
 
 from gputop.lean import lean
+from gputop.machine.binding_health import HealthFunctions
 from gputop.machine.binding_mig import MigFunctions
 
 ProcessEntry = tuple[int, int | None, int | None, int | None]  # pid, bytes, GPU instance, compute instance
@@ -41,12 +42,9 @@ class _UtilizationRequest(ctypes.Structure):
 
 
 _UTILIZATION_INFO_V1: Final = 0x01000018
-_FABRIC_INFO_V2, _FABRIC_INFO_V3 = 0x02000024, 0x03000028
-_SRAM_ERRORS_V1: Final = 0x01000068
-_VERSION_MISMATCH: Final = 25
 
 
-class Binding(MigFunctions):
+class Binding(HealthFunctions, MigFunctions):
     """pynvml's functions, some of them better."""
 
     def __init__(self) -> None:
@@ -116,24 +114,6 @@ class Binding(MigFunctions):
             metrics[n].metricId = metric_id
         self._check(self._function("nvmlGpmMetricsGet")(byref(request)))
         return [(metrics[n].nvmlReturn, metrics[n].value) for n in range(len(ids))]
-
-    def nvmlDeviceGetGpuFabricInfoV(self, handle: Any) -> tuple[int, int, int | None]:
-        """Return state, status and health of the NVLink fabric; drivers before R580 do not tell the health."""
-        function = self._function("nvmlDeviceGetGpuFabricInfoV")
-        info = _FabricInfo(version=_FABRIC_INFO_V3)
-        code = function(handle, byref(info))
-        if code != _VERSION_MISMATCH:
-            self._check(code)
-            return info.state, info.status, info.health
-        info = _FabricInfo(version=_FABRIC_INFO_V2)
-        self._check(function(handle, byref(info)))
-        return info.state, info.status, None
-
-    def nvmlDeviceGetSramEccErrorStatus(self, handle: Any) -> bool:
-        """Say whether errors of the on-chip memory are above the board's limit."""
-        status = _SramErrors(version=_SRAM_ERRORS_V1)
-        self._check(self._function("nvmlDeviceGetSramEccErrorStatus")(handle, byref(status)))
-        return bool(status.is_exceeded)
 
     def nvmlEventSetWait(self, event_set: Any, timeout_ms: int) -> tuple[str, int, int]:
         """Wait for an event: (uuid of the GPU, type, data). Raises NVMLError 10 when there was none."""

@@ -12,6 +12,7 @@ Handle = Any  # what the driver knows a device by; only ever handed back to it
 NOT_FOUND: Final = 6
 DRIVER_NOT_LOADED: Final = 9
 LIBRARY_NOT_FOUND: Final = 12
+FUNCTION_NOT_FOUND: Final = 13
 LIBRARY_MISMATCH: Final = 18
 
 # nvmlReturn_t of nvml.h; codes that are not here are a FAULT of this one reading
@@ -31,7 +32,20 @@ LASTING: Final = frozenset({Missing.UNSUPPORTED, Missing.FORBIDDEN, Missing.OUTD
 
 
 class NoDriverError(Exception):
-    """There is no driver to talk to. The text says what is missing and what to do."""
+    """There is no driver to talk to. The text says what is missing and what to do; ``code``: nvmlReturn_t."""
+
+    def __init__(self, text: str, code: int = 999) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+class RefusedError(Exception):
+    """That the driver refused to do something; ``code``: of nvmlReturn_t."""
+
+    def __init__(self, name: str, code: int) -> None:
+        super().__init__(f"{name}: NVML error {code}")
+        self.name = name
+        self.code = code
 
 
 def reason(code: int) -> Missing:
@@ -58,6 +72,16 @@ class Driver:
         except UnicodeDecodeError:
             return Missing.FAULT  # the binding decodes strictly; a lost board answers garbage
 
+    def tell(self, name: str, *args: Any) -> Any:
+        """Have the function ``name`` change something, and return its answer. Raises `RefusedError`."""
+        function = getattr(self._functions, name, None)
+        if function is None:
+            raise RefusedError(name, FUNCTION_NOT_FOUND)
+        try:
+            return function(*args)
+        except self._error as error:
+            raise RefusedError(name, _code(error)) from None
+
     def start(self) -> None:
         """Initialise the driver library. May take seconds, or for ever on a sick box.
 
@@ -67,7 +91,7 @@ class Driver:
         try:
             self._functions.nvmlInit()
         except self._error as error:
-            raise NoDriverError(_no_driver(_code(error))) from None
+            raise NoDriverError(_no_driver(_code(error)), _code(error)) from None
 
 
 def _code(error: Exception) -> int:

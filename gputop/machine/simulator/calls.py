@@ -141,7 +141,7 @@ def _process_utilization(gpu: SimulatedGpu, last_seen_us: int) -> list[Utilizati
 def _mig_mode(gpu: SimulatedGpu) -> list[int]:
     if not gpu.board.mig_devices:
         raise NVMLError(NOT_SUPPORTED)
-    return [int(gpu.is_split)] * 2
+    return [int(gpu.partition.is_on), int(gpu.partition.is_on_next)]
 
 
 def _mig_device(gpu: SimulatedGpu, slot: int) -> MigDevice:

@@ -1,7 +1,7 @@
 """The simulated driver: an object with functions of pynvml's names, in the better shapes that `machine.binding` gives.
 
 Every call of a device goes through `_call`, so that a GPU which is lost, hangs or does not know the call behaves so for
-all of them. Nothing is kept between calls but event sets: several threads may call at once.
+all of them. Nothing is kept between calls but event sets and how GPUs are split: several threads may call at once.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,9 +22,11 @@ from gputop.machine.simulator.errors import (
 )
 from gputop.machine.simulator.gpm import GpmSample, metrics_between
 from gputop.machine.simulator.gpu import MigDevice, SimulatedGpu
+from gputop.machine.simulator.partition_calls import PartitionCalls
 from gputop.machine.simulator.plan import BoxPlan
 
 _XID_EVENT: Final = 0x8
+_MIG_EVENT: Final = 0x100
 _FELL_OFF_THE_BUS: Final = 79
 
 Device = SimulatedGpu | MigDevice
@@ -35,9 +37,10 @@ class EventSet:
 
     def __init__(self) -> None:
         self.told_s: dict[SimulatedGpu, float] = {}
+        self.told_changes: dict[SimulatedGpu, int] = {}
 
 
-class Driver:
+class Driver(PartitionCalls):
     """A driver for the GPUs of a plan."""
 
     NVMLError = NVMLError
@@ -145,9 +148,15 @@ class Driver:
         self._guard("nvmlDeviceRegisterEvents", gpu)
         if mask & _XID_EVENT:
             event_set.told_s[gpu] = self._clock.running()
+        if mask & _MIG_EVENT:
+            event_set.told_changes[gpu] = gpu.partition.changes
 
     def nvmlEventSetWait(self, event_set: EventSet, timeout_ms: int) -> tuple[str, int, int]:
         """Return the next event: (uuid, type, data). Raises NVMLError 10 when there is none in time."""
+        for gpu, changes in event_set.told_changes.items():
+            if gpu.partition.changes != changes:
+                event_set.told_changes[gpu] = gpu.partition.changes
+                return gpu.uuid, _MIG_EVENT, 0
         upcoming = [
             (gpu.plan.lost.next_start(told_s), gpu.index, gpu)
             for gpu, told_s in event_set.told_s.items()
@@ -173,7 +182,7 @@ class Driver:
             raise NVMLError(NOT_SUPPORTED)
         return call(device, *args, **options)
 
-    def _guard(self, name: str, device: Device) -> None:
+    def _guard(self, name: str, device: object) -> None:
         """Behave as a GPU that hangs, is lost, or does not know this call."""
         self._started()
         if name in self._plan.outdated:

@@ -9,6 +9,9 @@ NOT_FOUND: Final = 6
 TIMEOUT: Final = 10
 FUNCTION_NOT_FOUND: Final = 13
 GPU_IS_LOST: Final = 15
+RESET_REQUIRED: Final = 16
+IN_USE: Final = 19
+INSUFFICIENT_RESOURCES: Final = 23
 
 
 class NVMLError(Exception):

@@ -7,6 +7,7 @@ from gputop.machine.simulator.clock import BoxClock
 from gputop.machine.simulator.curve import Curve
 from gputop.machine.simulator.load import Activity, together
 from gputop.machine.simulator.mig import PROFILES, Profile, compute_slices
+from gputop.machine.simulator.partition import Partition
 from gputop.machine.simulator.plan import GpuPlan, InstancePlan, ProcessPlan, Use
 
 MIB = 1024**2
@@ -15,6 +16,7 @@ _PAGE = 2 * MIB
 _CHIP_LAG_S, _MEMORY_LAG_S = 21.0, 48.0
 _POWER_WINDOW_S = 1.0
 _SM_CLOCK_STEP = 15
+_AMPERE = 7
 
 
 class SimulatedGpu:
@@ -29,7 +31,15 @@ class SimulatedGpu:
         self.bus_id = f"00000000:{plan.bus:02X}:00.0"
         self.limit_w = plan.limit_w or plan.board.default_w
         self.uses = [(p, use) for p in processes for use in p.uses if use.gpu == index]
-        self.mig_devices = {i.slot: MigDevice(self, i, box) for i in plan.instances}
+        self._box = box
+        self.partition = Partition(
+            self,
+            PROFILES.get(plan.board.name, {}) if plan.board.mig_devices else {},
+            plan.instances,
+            needs_reset=plan.board.architecture <= _AMPERE,
+            is_busy=self._is_busy,
+        )
+        self.follow()
         self.activity = together(Activity(), *(use.activity.scaled(self._share(use)) for _, use in self.uses))
         self.power = self._power()
         is_capped = self.power.level > 0.9 * self.limit_w
@@ -40,7 +50,11 @@ class SimulatedGpu:
     @property
     def is_split(self) -> bool:
         """Whether MIG is on."""
-        return bool(self.plan.instances)
+        return self.partition.is_on
+
+    def follow(self) -> None:
+        """Make the MIG devices anew after the partition has changed."""
+        self.mig_devices = {plan.slot: MigDevice(self, plan, self._box) for plan in self.partition.plans()}
 
     @property
     def has_context(self) -> bool:
@@ -91,6 +105,13 @@ class SimulatedGpu:
         if self.has_context:
             return 2
         return 0 if self.activity.gpu.mean(time_s - 1, time_s) > 20 else 8
+
+    def _is_busy(self, gpu_instance: int | None, compute_instance: int | None) -> bool:
+        return any(
+            (gpu_instance is None or use.gpu_instance == gpu_instance)
+            and (compute_instance is None or (use.compute_instance or 0) == compute_instance)
+            for _, use in self.uses
+        )
 
     def _power(self) -> Curve:
         context = self.board.context_w if self.has_context else 0.0

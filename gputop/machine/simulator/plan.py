@@ -44,6 +44,7 @@ class InstancePlan(Struct, frozen=True, kw_only=True):
     slot: int
     gpu_instance: int
     profile: str
+    start: int = 0  # its first memory slot
     compute_instance: int = 0
     compute_profile: str = ""  # as 2c.4g.40gb, where it is not the whole GPU instance
 

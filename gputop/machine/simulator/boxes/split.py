@@ -22,16 +22,16 @@ from gputop.machine.simulator.plan import BoxPlan, GpuPlan, InstancePlan, Proces
 
 _UPTIME_S = 68.0 * DAY
 _A100_INSTANCES = (
-    InstancePlan(slot=0, gpu_instance=1, profile="3g.20gb"),
+    InstancePlan(slot=0, gpu_instance=1, profile="3g.20gb", start=4),
     InstancePlan(slot=2, gpu_instance=3, profile="2g.10gb"),
-    InstancePlan(slot=3, gpu_instance=9, profile="1g.5gb"),
-    InstancePlan(slot=5, gpu_instance=11, profile="1g.5gb"),
+    InstancePlan(slot=3, gpu_instance=9, profile="1g.5gb", start=2),
+    InstancePlan(slot=5, gpu_instance=11, profile="1g.5gb", start=3),
 )
 _H100_INSTANCES = (
     InstancePlan(slot=0, gpu_instance=1, profile="4g.40gb", compute_instance=0, compute_profile="2c.4g.40gb"),
     InstancePlan(slot=1, gpu_instance=1, profile="4g.40gb", compute_instance=1, compute_profile="2c.4g.40gb"),
-    InstancePlan(slot=4, gpu_instance=6, profile="1g.20gb"),
-    InstancePlan(slot=6, gpu_instance=13, profile="1g.10gb"),
+    InstancePlan(slot=4, gpu_instance=6, profile="1g.20gb", start=4),
+    InstancePlan(slot=6, gpu_instance=13, profile="1g.10gb", start=6),
 )
 
 
