@@ -40,7 +40,8 @@ FilterValue: TypeAlias = Callable[[Row], SortValue | tuple[str, ...]]
 class Column(Struct, frozen=True, kw_only=True):
     """A column. ``width`` 0 takes what is left. ``rank``: 0 is never dropped, the highest goes first.
 
-    One that ``is_optional`` is shown only where it is chosen.
+    One that ``is_optional`` is shown only where it is chosen. ``only_if_used``: while a process has a value,
+    and ``is_used`` says which, where that is not the one to sort by.
 
     For filters: ``words`` name it beside its key and its title, ``unit`` is that of its numbers, ``value`` is what is
     compared where that is not ``sort``: with several texts, all names of one thing. ``is_text``: values are text.
@@ -55,6 +56,7 @@ class Column(Struct, frozen=True, kw_only=True):
     help: str
     is_text: bool = False
     only_if_used: bool = False
+    is_used: Callable[[Row], object] | None = None
     is_optional: bool = False
     words: tuple[str, ...] = ()
     unit: Unit = Unit.NONE
@@ -89,7 +91,7 @@ def used_columns(shown: Iterable[Row], before: frozenset[str] = frozenset()) -> 
     """Return the keys of the columns that are shown only if used, and are; one that was used before stays."""
     held = list(shown)
     unused = [column for column in COLUMNS if column.only_if_used and column.key not in before]
-    return before | {column.key for column in unused if any(map(column.sort, held))}
+    return before | {column.key for column in unused if any(map(column.is_used or column.sort, held))}
 
 
 def visible_columns(
@@ -123,6 +125,16 @@ def _memory_totals(gpus: Sequence[Gpu]) -> Mapping[tuple[str, int | None], int |
 def _run_time(row: Row) -> float | None:
     started = row.process.started_s
     return None if started is None else max(0.0, row.time_s - started)
+
+
+def _percent_done(row: Row) -> float | None:
+    told = row.process.progress
+    return told.percent if told else None
+
+
+def _left_s(row: Row) -> float | None:
+    told = row.process.progress
+    return told.left_s(row.time_s) if told else None
 
 
 def _command(row: Row) -> str:
@@ -265,6 +277,16 @@ COLUMNS: Final = (
     Column(
         key="time", title="TIME", width=6, rank=4, text=lambda r: duration_text(_run_time(r)), sort=_run_time,
         help="Time since the process started.", unit=Unit.SECONDS,
+    ),
+    Column(
+        key="progress", title="PROGRESS", width=10, rank=5, sort=_percent_done, unit=Unit.PERCENT, only_if_used=True,
+        is_used=lambda r: r.process.progress,
+        text=lambda r: r.process.progress.text(r.time_s) if r.process.progress else NOTHING,
+        help="How much is done by the job's own reports, and the time that is left; the step where there is no total.",
+    ),
+    Column(
+        key="left", title="LEFT", width=6, rank=15, text=lambda r: duration_text(_left_s(r)), sort=_left_s,
+        help="Time until it is done, estimated from its reports.", unit=Unit.SECONDS, is_optional=True, words=("eta",),
     ),
     Column(
         key="gpu_memory_percent", title="GMEM%", width=5, rank=12, text=lambda r: number_text(_memory_percent(r)),

@@ -14,6 +14,7 @@ from gputop.core.finding import Finding
 from gputop.core.identity import ProcessId
 from gputop.core.metric import Metric, Missing
 from gputop.core.owner import Owner
+from gputop.core.progress import Progress
 
 T = TypeVar("T")
 
@@ -140,7 +141,7 @@ class HostProcess(Struct, frozen=True, kw_only=True, gc=False):
 
     ``cpu_percent``: of one core, so 8 busy threads are 800. ``started_s``: seconds since the epoch. ``memory_bytes``:
     resident in RAM. ``state``: the letter of /proc/PID/stat. ``inner_pid``: as its own PID namespace counts it, where
-    that is another number: what somebody sees in the container.
+    that is another number: what somebody sees in the container. ``progress``: what it reported itself.
     """
 
     pid: int
@@ -158,6 +159,7 @@ class HostProcess(Struct, frozen=True, kw_only=True, gc=False):
     busiest_thread_percent: float | None = None
     memory_bytes: int | None = None
     owner: Owner = Owner()
+    progress: Progress | None = None
     missing: Reasons = {}
     gpus: tuple[GpuProcess, ...] = ()
 

@@ -1,12 +1,14 @@
 """Puts the machine's parts together: the real ones, or a simulated box under the same code."""
 
 import os
+import time
 
 from gputop.core.selection import Selection
 from gputop.machine.host import HostReader
 from gputop.machine.nvml import Driver
 from gputop.machine.processes import ProcessReader, resolve_user
 from gputop.machine.procfs import RealProc
+from gputop.machine.progress import ProgressReader
 from gputop.machine.source import Limits, MachineSource
 
 
@@ -25,7 +27,7 @@ def build(selection: Selection, interval_s: float, demo: str | None, *, is_once:
     return MachineSource(
         Driver(Binding()),
         HostReader(proc, os.uname().nodename),
-        ProcessReader(proc, resolve_user, names=ContainerFiles()),
+        ProcessReader(proc, resolve_user, names=ContainerFiles(), reports=ProgressReader(time.time, os.environ)),
         selection=selection,
         interval_s=interval_s,
         limits=limits,

@@ -19,13 +19,14 @@ _LONGEST_BYTES: Final = _LONGEST * 4  # of UTF-8
 
 
 class Details(Struct, frozen=True):
-    """The user, the command line, the owner, the pid in its own namespace, and why the user is not known."""
+    """The user and his number, the command line, the owner, the pid in its own namespace; why a user is not known."""
 
     user: str | None
     command: str
     owner: Owner
     inner_pid: int | None
     missing: Reasons
+    uid: int | None = None
 
 
 class DetailsReader:
@@ -44,14 +45,14 @@ class DetailsReader:
         process that cleared it.
         """
         status = self._status(pid)
-        user = status if isinstance(status, Missing) else self._user(status)
+        uid = status if isinstance(status, Missing) else _uid(status)
         inner_pid = None if isinstance(status, Missing) else _inner_pid(status, pid)
         arguments = self._arguments(pid)
         command = " ".join(arguments).strip()[:_LONGEST] or f"[{decode(name)}]"
         owner = self._owners.read(pid, stat, name, arguments)
-        if isinstance(user, Missing):
-            return Details(None, command, owner, inner_pid, {"user": user})
-        return Details(user, command, owner, inner_pid, {})
+        if isinstance(uid, Missing):
+            return Details(None, command, owner, inner_pid, {"user": uid})
+        return Details(self._user(uid), command, owner, inner_pid, {}, uid)
 
     def _arguments(self, pid: int) -> list[str]:
         try:
@@ -66,20 +67,18 @@ class DetailsReader:
         except OSError as error:
             return reason(error)
 
-    def _user(self, status: bytes) -> str | Missing:
-        """Read the owner from status: of a process that is not dumpable the directory belongs to root."""
-        try:
-            uid = _uid(status)
-        except (IndexError, ValueError):
-            return Missing.FAULT
+    def _user(self, uid: int) -> str:
         if uid not in self._names:
             self._names[uid] = clean(self._users(uid) or str(uid))
         return self._names[uid]
 
 
-def _uid(status: bytes) -> int:
-    """Return the real uid."""
-    return int(status.partition(b"\nUid:")[2].split(None, 1)[0])
+def _uid(status: bytes) -> int | Missing:
+    """Return the real uid. It is read from status: of a process that is not dumpable the directory belongs to root."""
+    try:
+        return int(status.partition(b"\nUid:")[2].split(None, 1)[0])
+    except (IndexError, ValueError):
+        return Missing.FAULT
 
 
 def _inner_pid(status: bytes, pid: int) -> int | None:

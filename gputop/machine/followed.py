@@ -6,9 +6,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gputop.core.metric import Missing
+from gputop.core.progress import Progress
 from gputop.core.sample import GpuProcess, HostProcess, Presence, Reasons
 from gputop.machine.cpu import SHORTEST_S
 from gputop.machine.details import Details
+from gputop.machine.progress import Teller
 from gputop.machine.stat import ProcessStat
 from gputop.machine.threads import ThreadWatch
 
@@ -34,8 +36,8 @@ class Followed:
     """
 
     __slots__ = (
-        "_at", "_cpu_percent", "_details", "_is_changed", "_row", "_ticks", "details_due", "is_suspect", "path", "pid",
-        "presence", "proof_due", "raw", "stat", "watch",
+        "_at", "_cpu_percent", "_details", "_is_changed", "_progress", "_row", "_ticks", "details_due", "is_suspect",
+        "path", "pid", "presence", "proof_due", "raw", "stat", "watch",
     )  # fmt: skip
 
     def __init__(self, pid: int) -> None:
@@ -53,6 +55,7 @@ class Followed:
         self.details_due = self.proof_due = 0.0
         self._details: Details | None = None
         self._cpu_percent: float | None = None
+        self._progress: Progress | None = None
         self._at = self._ticks = 0.0
         self._row: HostProcess | None = None
         self._is_changed = True
@@ -95,6 +98,12 @@ class Followed:
             self._details = details
             self._is_changed = True
 
+    def tell(self, progress: Progress | None) -> None:
+        """Take what the process reported."""
+        if progress is not self._progress:
+            self._progress = progress
+            self._is_changed = True
+
     def row(self, uses: tuple[GpuProcess, ...], units: Units) -> HostProcess:
         """Return the process as it is now: the row of the reading before where nothing has changed."""
         busiest = self._busiest()
@@ -111,6 +120,22 @@ class Followed:
     def command(self) -> str:
         """The command line, as far as it is known."""
         return self._details.command if self._details else ""
+
+    @property
+    def uid(self) -> int | None:
+        """The number of its user, as far as it is known."""
+        return self._details.uid if self._details else None
+
+    @property
+    def inner_pid(self) -> int | None:
+        """The pid in its own PID namespace, where it is another number."""
+        return self._details.inner_pid if self._details else None
+
+    def teller(self, units: Units) -> Teller:
+        """Return by what its reports are known."""
+        ticks = self.stat.start_ticks if self.stat else None
+        started_s = None if units.boot_s is None or ticks is None else units.boot_s + ticks / units.clock_ticks
+        return Teller(self.pid, self.uid, ticks, started_s, self.inner_pid)
 
     def _busiest(self) -> float | None:
         if self.stat is None or self.presence is not Presence.ALIVE:
@@ -140,6 +165,7 @@ class Followed:
             busiest_thread_percent=busiest,
             memory_bytes=stat.resident_pages * units.page_bytes,
             owner=details.owner,
+            progress=self._progress,
             missing=_reasons(units, details, self._cpu_percent, busiest),
             gpus=uses,
         )

@@ -10,6 +10,7 @@ from gputop.machine.details import DetailsReader
 from gputop.machine.family import Family
 from gputop.machine.followed import Followed, Units
 from gputop.machine.procfs import Proc
+from gputop.machine.progress import Reports
 from gputop.machine.reason import GONE
 from gputop.machine.stat import parse_stat
 from gputop.machine.threads import read_threads
@@ -23,7 +24,8 @@ _PROOF_EVERY_S: Final = 10.0
 class ProcessReader:
     """Reads processes, and remembers those that the driver listed in the reading before and their relatives; no others.
 
-    ``users`` names the user of a uid; it is asked once for each. ``names`` knows those of containers.
+    ``users`` names the user of a uid; it is asked once for each. ``names`` knows those of containers. ``reports``: what
+    jobs say of their progress.
     """
 
     def __init__(
@@ -32,6 +34,7 @@ class ProcessReader:
         users: Callable[[int], str | None],
         *,
         names: Names | None = None,
+        reports: Reports | None = None,
         clock_ticks: int = _CLOCK_TICKS,
         page_bytes: int = _PAGE_BYTES,
     ) -> None:
@@ -39,6 +42,7 @@ class ProcessReader:
         self._view = View(proc)
         self._details = DetailsReader(proc, users, names)
         self._family = Family(proc)
+        self._reports = reports
         self._relatives: set[int] = set()
         self._units = Units(clock_ticks, page_bytes)
         self._has_begun = False
@@ -63,6 +67,7 @@ class ProcessReader:
             self._proc.forget(self._followed.pop(pid).path)
         held = [self._follow(pid, now, is_foreign) for pid in sorted(uses)]
         self._read_threads(held, now)
+        self._read_reports(held, now)
         return tuple([one.row(uses[one.pid], self._units) for one in held])
 
     def renewed(self) -> set[int]:
@@ -79,11 +84,24 @@ class ProcessReader:
         self._relatives = set(found)
         held = [found[pid] for pid in sorted(found)]
         self._read_threads(held, now)
+        self._take_reports(held)
         return tuple([one.row((), self._units) for one in held])
 
     def _read_threads(self, held: Iterable[Followed], now: float) -> None:
         watches = (one.watch for one in held if one.stat and one.stat.threads > 1 and one.presence is Presence.ALIVE)
         read_threads(self._proc, watches, now, self._units.clock_ticks)
+
+    def _read_reports(self, held: Iterable[Followed], now: float) -> None:
+        if self._reports:
+            self._reports.look({one.uid for one in held if one.uid is not None}, now)
+            self._take_reports(held)
+
+    def _take_reports(self, held: Iterable[Followed]) -> None:
+        if self._reports:
+            pids = self._reports.pids
+            for one in held:
+                is_named = one.pid in pids or (one.inner_pid or 0) in pids
+                one.tell(self._reports.of(one.teller(self._units)) if is_named else None)
 
     def _follow(self, pid: int, now: float, is_foreign: bool) -> Followed:  # noqa: FBT001
         one = self._followed.get(pid)

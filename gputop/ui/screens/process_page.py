@@ -13,6 +13,7 @@ from gputop.core.metric import Unit
 from gputop.core.metrics import MEMORY_TOTAL
 from gputop.core.owner import Owner
 from gputop.core.plot import area, samples_shown
+from gputop.core.progress import progress_facts
 from gputop.core.sample import GpuProcess, HostProcess, Job, Presence, Readings
 from gputop.core.tracks import Track, Tracks
 from gputop.core.units import NOTHING, bytes_text, duration_text, percent_text, value_text
@@ -53,6 +54,8 @@ def head(subject: Subject, view: View, width: int, height: int) -> list[Line]:
     lines += _facts("User", _user(process, subject.job), width)
     lines += _facts("Owner", _owner(process.owner), width)
     lines += _facts("Host", _host(process), width)
+    if process.progress:
+        lines += _facts("Progress", progress_facts(process.progress, subject.seen_s), width)
     for use in process.gpus:
         lines += _facts(_gpu_label(use), _use(use, view), width)
     return [*lines, BLANK, *_plots(subject, view, width, 3 if height >= _HIGH else 2)]

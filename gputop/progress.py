@@ -1,0 +1,151 @@
+"""How a job says how far it is: `gputop.report(step=…, total=…, loss=…)` writes one small file per process.
+
+Made for other people's training loops: it imports next to nothing, does nothing more than once a second, and waits for
+nothing but a write into a RAM disk. The file may as well be written by a shell; see docs/progress.md.
+"""
+
+import os
+import time
+from atexit import register
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Final, SupportsFloat
+
+EVERY_S: Final = 1.0
+FOLDER_VARIABLE: Final = "GPUTOP_PROGRESS_DIR"
+_OPEN_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_STALE_S: Final = 86_400.0
+_LARGEST: Final = 2.0**53  # up to here a float holds every whole number
+
+
+def folders(uid: int, environment: Mapping[str, str]) -> list[str]:
+    """Return where the files of a user lie, the first choice first. ``environment``: as os.environ.
+
+    The runtime directory goes away when its user logs out, and a job of cron or Slurm may have none.
+    """
+    chosen = environment.get(FOLDER_VARIABLE, "")
+    if chosen.startswith("/"):
+        return [chosen]
+    runtime = environment.get("XDG_RUNTIME_DIR", "")
+    held = [runtime + "/gputop"] if runtime.startswith("/") else []
+    held += [f"/run/user/{uid}/gputop", f"/tmp/gputop-{uid}"]  # noqa: S108 - made 0700, and its owner is checked
+    return list(dict.fromkeys(held))
+
+
+class Reporter:
+    """Writes the reports of this process. ``clock``: monotonic seconds; ``environment``: as os.environ."""
+
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, environment: Mapping[str, str] = os.environ
+    ) -> None:
+        self._clock = clock
+        self._environment = environment
+        self._due = 0.0
+        self._pid = 0  # a child of fork has a file of its own
+        self._name = ""
+        self._folder = ""
+
+    def report(
+        self,
+        step: SupportsFloat | None = None,
+        total: SupportsFloat | None = None,
+        loss: SupportsFloat | None = None,
+    ) -> None:
+        """Write what is given, unless something was written within the last second; a last step always is.
+
+        Numbers are asked for their value only when they are written: that of a tensor on a GPU waits for the GPU.
+        Raises what the conversion of an odd number raises, and nothing else.
+        """
+        now, pid = self._clock(), os.getpid()
+        is_last = step is not None and step == total
+        if pid == self._pid and now < self._due and not is_last:
+            return
+        if pid != self._pid:
+            self._pid, self._name, self._folder = pid, _file_name(pid), ""
+        self._due = now + EVERY_S
+        values = (("step", _number(step)), ("total", _number(total)), ("loss", _number(loss)))
+        self._write("{" + ", ".join(f'"{name}": {text}' for name, text in values if text) + "}\n")
+
+    def clear(self) -> None:
+        """Take the file of this process away."""
+        if self._folder and self._pid == os.getpid():
+            with suppress(OSError):
+                os.unlink(f"{self._folder}/{self._name}")
+
+    def _write(self, text: str) -> None:
+        if self._folder:
+            try:
+                return _put(self._folder, self._name, text)
+            except OSError:
+                self._folder = ""  # the user has logged out, and the runtime directory is gone
+        for folder in folders(os.geteuid(), self._environment):
+            with suppress(OSError):
+                _put(folder, self._name, text)
+                self._folder = folder
+                return _sweep(folder)
+        return None
+
+
+def report(
+    step: SupportsFloat | None = None, total: SupportsFloat | None = None, loss: SupportsFloat | None = None
+) -> None:
+    """Do what `gputop.report` says."""
+    _OF_THIS_PROCESS.report(step, total, loss)
+
+
+def _number(value: SupportsFloat | None) -> str:
+    """Return a number as JSON; nothing for one that JSON does not know, as that of a loss which is infinite."""
+    if value is None:
+        return ""
+    number = float(value)
+    if number - number != 0:  # infinite, or not a number
+        return ""
+    return str(int(number)) if abs(number) < _LARGEST and number == int(number) else repr(number)
+
+
+def _file_name(pid: int) -> str:
+    """Return PID-START.json. The start time, in clock ticks since boot, tells who had the same pid before."""
+    try:
+        with open("/proc/self/stat", "rb") as stat:
+            start = stat.read().rpartition(b")")[2].split()[19].decode()
+    except (OSError, IndexError):
+        return f"{pid}.json"
+    return f"{pid}-{start}.json"
+
+
+def _put(folder: str, name: str, text: str) -> None:
+    """Replace a file at once, so that nobody reads half of it. Raises OSError, also where the folder is not ours."""
+    with suppress(FileExistsError):
+        os.mkdir(folder, 0o700)
+    place = os.open(folder, _OPEN_FOLDER)
+    try:
+        found = os.fstat(place)
+        if found.st_uid != os.geteuid() or found.st_mode & 0o022:
+            raise PermissionError(folder)
+        draft = f".{name}"
+        with suppress(FileNotFoundError):
+            os.unlink(draft, dir_fd=place)  # of somebody who was killed while writing
+        file = os.open(draft, _CREATE, 0o600, dir_fd=place)
+        try:
+            os.write(file, text.encode())
+        finally:
+            os.close(file)
+        os.rename(draft, name, src_dir_fd=place, dst_dir_fd=place)
+    finally:
+        os.close(place)
+
+
+def _sweep(folder: str) -> None:
+    """Take away what was left behind by processes that are gone, a day after their last report."""
+    before = time.time() - _STALE_S
+    for name in os.listdir(folder):
+        pid = name.lstrip(".").partition(".")[0].partition("-")[0]
+        with suppress(OSError):
+            path = f"{folder}/{name}"
+            if pid.isdigit() and os.lstat(path).st_mtime < before and not os.path.exists(f"/proc/{pid}"):
+                os.unlink(path)
+
+
+_OF_THIS_PROCESS: Final = Reporter()
+register(_OF_THIS_PROCESS.clear)
