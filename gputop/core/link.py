@@ -9,6 +9,7 @@ from gputop.core.command import Command
 from gputop.core.glance import Glimpse
 from gputop.core.inspection import Inspection
 from gputop.core.outcome import Outcome
+from gputop.core.playback import Stretch
 from gputop.core.sample import Frame
 
 
@@ -23,7 +24,7 @@ class Down(Struct, frozen=True):
     status: int | None = None
 
 
-News: TypeAlias = Frame | Down | Outcome | Inspection | Glimpse
+News: TypeAlias = Frame | Down | Outcome | Inspection | Glimpse | Stretch
 
 
 class Link(Protocol):

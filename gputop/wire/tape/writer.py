@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from typing import BinaryIO, Final
+from typing import Final, Protocol
 from zlib import DEFLATED, MAX_WBITS, Z_FINISH, Z_SYNC_FLUSH, compressobj, crc32
 
 from msgspec.json import decode
@@ -17,13 +17,21 @@ _LEVEL: Final = 9
 _MOST_MEMORY: Final = 9
 
 
+class Out(Protocol):
+    """A file that is not buffered."""
+
+    def write(self, raw: memoryview, /) -> int:
+        """Write some of it; return how much."""
+        ...
+
+
 class TapeWriter:
-    """Writes to a file that is not buffered. ``clock``: seconds that only grow.
+    """Writes frames. ``clock``: seconds that only grow.
 
     ``frames``, ``bytes`` and ``seconds``: what has been written so far.
     """
 
-    def __init__(self, out: BinaryIO, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, out: Out, clock: Callable[[], float] = time.monotonic) -> None:
         self.frames = 0
         self.bytes = 0
         self.seconds = 0.0

@@ -1,0 +1,108 @@
+"""gputop record: frames into a file, to be looked at later."""
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from gputop.cli.arguments import BAD_INPUT, OK, add_common, fail
+from gputop.cli.duration import duration
+from gputop.cli.machine import monitored, opened
+from gputop.core.recording import Recording
+from gputop.core.sample import Frame
+from gputop.core.text import clean
+from gputop.lean import collect_seldom
+from gputop.wire.server import Rhythm
+from gputop.wire.tape.file import TapeFile, cannot_record, stopped
+from gputop.wire.tape.writer import Out, TapeWriter
+
+_CUT_SHORT: Final = 1
+_STDOUT: Final = "-"
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("file", metavar="FILE", help="a new file; - for standard output")
+    parser.add_argument(
+        "--for", dest="duration", type=duration, metavar="DURATION", help="end after 90s, 10m, 1h30m; else on Ctrl-C"
+    )
+    parser.add_argument("--force", action="store_true", help="overwrite the file if it is there")
+    add_common(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Record until the time is over, somebody ends it, or the file takes no more."""
+    source = opened(options, is_once=False)
+    out = _created(options.file, is_forced=options.force)
+    rhythm = Rhythm(source)
+    end = Ending(rhythm.hurry)
+    step = monitored(source, options)
+    collect_seldom()
+    name = clean(options.file)
+    print(f"gputop: recording to {name} every {source.interval_s:g}s; Ctrl-C ends it", file=sys.stderr)
+    writer = TapeWriter(out)
+    problem = ""
+    try:
+        is_over = partial(_is_over, writer, end, options.duration, source.interval_s)
+        record(step, writer, rhythm.wait, is_over)
+    except OSError as error:
+        problem = stopped(options.file, error)
+    told = Recording(path=options.file, frames=writer.frames, bytes=writer.bytes, seconds=writer.seconds).text
+    print(f"gputop: {problem}; {told}" if problem else f"gputop: {told} in {name}", file=sys.stderr)
+    return _CUT_SHORT if problem else OK
+
+
+def record(
+    step: Callable[[], Frame], writer: TapeWriter, wait: Callable[[], None], is_over: Callable[[], bool]
+) -> None:
+    """Write frames until it is over. Raises OSError where the file takes no more."""
+    while True:
+        writer.write(step())
+        if is_over():
+            break
+        wait()
+        if is_over():
+            break
+    writer.close()
+
+
+class Ending:
+    """Takes the signals that end a recording, so that none comes within a frame; a second one ends at once."""
+
+    def __init__(self, hurry: Callable[[], None]) -> None:
+        self.is_wanted = False
+        self._hurry = hurry
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._end)
+
+    def _end(self, number: int, _: object) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        self.is_wanted = True
+        self._hurry()
+
+
+class Stdout:
+    """Standard output, as a pipe or a file."""
+
+    def write(self, raw: memoryview) -> int:
+        """Write some of it; return how much."""
+        return os.write(sys.stdout.fileno(), raw)
+
+
+def _created(path: str, *, is_forced: bool) -> Out:
+    if path == _STDOUT:
+        if sys.stdout.isatty():
+            fail(BAD_INPUT, "a tape is nothing for a terminal: name a file, or pipe it somewhere")
+        return Stdout()
+    try:
+        return TapeFile(path, force=is_forced)
+    except OSError as error:
+        remedy = ". --force overwrites it" if isinstance(error, FileExistsError) else ""
+        fail(BAD_INPUT, cannot_record(path, error) + remedy)
+
+
+def _is_over(writer: TapeWriter, end: Ending, duration_s: float | None, interval_s: float) -> bool:
+    return end.is_wanted or (duration_s is not None and writer.seconds + interval_s / 2 >= duration_s)

@@ -1,0 +1,53 @@
+"""The file of a tape, for its owner's eyes: command lines and users are in it."""
+
+import errno
+import os
+from typing import Final
+
+from gputop.core.text import clean
+
+_MODE: Final = 0o600
+
+
+class TapeFile:
+    """A new file that is not buffered. ``force``: take the place of one that is there.
+
+    Raises OSError: FileExistsError where there is one, ENOSPC on a full disk, ENOENT once it was deleted.
+    """
+
+    def __init__(self, path: str, *, force: bool = False) -> None:
+        self.path = path
+        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_TRUNC if force else os.O_EXCL)
+        self._descriptor = os.open(path, flags, _MODE)
+
+    def write(self, raw: memoryview) -> int:
+        """Write some of it; return how much."""
+        if not os.fstat(self._descriptor).st_nlink:  # the kernel would take it, and throw it away at the end
+            raise OSError(errno.ENOENT, "the file was deleted")
+        return os.write(self._descriptor, raw)
+
+    def close(self) -> None:
+        """Close it."""
+        os.close(self._descriptor)
+
+
+def cannot_record(path: str, error: OSError) -> str:
+    """Say why a recording cannot begin, and what to do."""
+    name = clean(path)
+    if isinstance(error, FileExistsError):
+        return f"{name} is there already"
+    return f"cannot record to {name}: {_why(error)}"
+
+
+def stopped(path: str, error: OSError) -> str:
+    """Say why a recording ended."""
+    name = clean(path)
+    if error.errno in {errno.ENOENT, errno.ESTALE}:
+        return f"the recording has stopped: {name} was deleted"
+    return f"the recording has stopped: {_why(error)}. {name} is readable up to here"
+
+
+def _why(error: OSError) -> str:
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return "the disk is full" if error.errno == errno.ENOSPC else "your quota is used up"
+    return error.strerror or str(error)

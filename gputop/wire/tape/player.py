@@ -1,0 +1,115 @@
+"""A `Player` of a tape: the deck's motor, in a thread of its own. What would change the machine is refused."""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from gputop.core.command import Change, Command, Glance, Inspect
+from gputop.core.glance import Glimpse, Seen
+from gputop.core.inspection import Inspection
+from gputop.core.link import News
+from gputop.core.outcome import refused
+from gputop.wire.tape.deck import Deck
+from gputop.wire.tape.reader import Tape
+
+RECORDING: Final = "this is a recording"
+
+
+class TapePlayer:
+    """Plays a tape from its beginning."""
+
+    def __init__(self, tape: Tape, clock: Callable[[], float] = time.monotonic) -> None:
+        self._deck = Deck(tape, clock)
+        self._gate = threading.Condition()
+        self._asked: deque[Callable[[], None]] = deque()
+        self._is_taken = True
+        self._is_closed = False
+        self._receive: Callable[[News], None] | None = None
+
+    def open(self, receive: Callable[[News], None]) -> None:
+        """Play, in a thread of its own."""
+        self._receive = receive
+        threading.Thread(target=self._run, name="tape", daemon=True).start()
+
+    def send(self, command: Command) -> None:
+        """Answer: nothing can be changed or asked any more."""
+        if self._receive is None:
+            return
+        if isinstance(command, Change):
+            self._receive(refused(command, RECORDING, "Nothing on it can be changed."))
+        elif isinstance(command, Inspect):
+            problem = f"{RECORDING}: it holds what the frames tell of a process, and no more"
+            pid, start_ticks = command.pid, command.start_ticks
+            self._receive(Inspection(id=command.id, pid=pid, start_ticks=start_ticks, problem=problem))
+        elif isinstance(command, Glance):
+            seen = tuple(Seen(pid=each.pid, start_ticks=each.start_ticks, lives=None) for each in command.targets)
+            self._receive(Glimpse(id=command.id, seen=seen))
+
+    def close(self) -> None:
+        """Stop."""
+        with self._gate:
+            self._is_closed = True
+            self._gate.notify()
+
+    def play(self) -> None:
+        """Go on, or hold; at the end begin again."""
+        self._ask(self._deck.play)
+
+    def step(self, frames: int) -> None:
+        """Hold, so many frames on or back."""
+        self._ask(partial(self._deck.step, frames))
+
+    def move(self, seconds: float) -> None:
+        """Go on from so many seconds later or earlier."""
+        self._ask(partial(self._deck.move, seconds))
+
+    def go(self, at_s: float) -> None:
+        """Go on from this place."""
+        self._ask(partial(self._deck.go, at_s))
+
+    def faster(self, steps: int) -> None:
+        """Take a higher or lower one of the speeds."""
+        self._ask(partial(self._deck.faster, steps))
+
+    def loop(self) -> None:
+        """Begin again at the end, or do not."""
+        self._ask(self._deck.loop)
+
+    def find(self) -> None:
+        """Hold at the next frame with a finding that is not in this one."""
+        self._ask(self._deck.find)
+
+    def taken(self) -> None:
+        """Say that the last stretch was shown."""
+        with self._gate:
+            self._is_taken = True
+            self._gate.notify()
+
+    def _ask(self, wish: Callable[[], None]) -> None:
+        with self._gate:
+            self._asked.append(wish)
+            self._gate.notify()
+
+    def _run(self) -> None:
+        while self._awaited():
+            while self._asked:
+                self._asked.popleft()()
+            stretch = self._deck.take()
+            if stretch is not None and self._receive is not None:
+                self._is_taken = False
+                self._receive(stretch)
+
+    def _awaited(self) -> bool:
+        """Wait until something is due and the last stretch was shown; say whether to go on."""
+        with self._gate:
+            while not self._is_closed:
+                if not self._is_taken:
+                    self._gate.wait()
+                elif self._asked or (wait_s := self._deck.due_s()) == 0.0:
+                    return True
+                else:
+                    self._gate.wait(wait_s)
+            return False
