@@ -34,14 +34,16 @@ class Help(argparse.HelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
+    """Says what is wrong in one line. ``usage_status``: the exit status then, of all parsers."""
+
+    usage_status = BAD_INPUT
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401 - what argparse takes
         super().__init__(formatter_class=Help, **options)
 
     def error(self, message: str) -> NoReturn:
         """End the program with a line on stderr."""
-        self.exit(BAD_INPUT, f"gputop: {message}. See: {self.prog} --help\n")
+        self.exit(self.usage_status, f"gputop: {message}. See: {self.prog} --help\n")
 
 
 def add_common(parser: argparse.ArgumentParser, *, is_inner: bool = True) -> None:

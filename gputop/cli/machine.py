@@ -21,7 +21,7 @@ def opened(options: argparse.Namespace, *, is_once: bool) -> MachineSource:
         source = build(selection(options), options.interval or USUAL_INTERVAL_S, options.demo, is_once=is_once)
         source.open()
     except NoDriverError as error:
-        fail(NO_DRIVER, f"{error} To look around without a GPU: gputop --demo")
+        fail(NO_DRIVER, f"{error} What exactly is wrong: gputop doctor. To look around without a GPU: gputop --demo")
     except ValueError as error:
         fail(BAD_INPUT, str(error))
     return source

@@ -76,6 +76,11 @@ class MachineSource:
         self._uses: dict[int, tuple[GpuProcess, ...]] = {}
         self._listed = Listed((), ())
 
+    @property
+    def driver(self) -> Driver:
+        """Return the driver, for questions that are no part of a sample."""
+        return self._driver
+
     def open(self) -> None:
         """Find the GPUs; wait no longer than until the driver counts as hung.
 

@@ -3,9 +3,10 @@
 import errno
 from typing import Final
 
-from gputop.core.checks.each import NO_DRIVER
+from gputop.core.checks.each import NO_DRIVER, NO_GPU, ranges
 from gputop.core.checks.facts import DeviceFile, Facts
 from gputop.core.checks.verdict import Verdict, Verdicts, fail, info, nothing, ok, unknown, warn
+from gputop.core.metrics import MINOR_NUMBER
 
 NOT_FOUND: Final = 6
 NOT_LOADED: Final = 9
@@ -122,34 +123,29 @@ def device_files(facts: Facts) -> Verdicts:
 def count(facts: Facts) -> Verdicts:
     """Judge whether the driver sees the GPUs that the bus shows, and those that are expected."""
     seen = len(facts.gpus)
-    found: list[Verdict] = []
-    if facts.expected is not None and facts.is_up and seen != facts.expected:
-        found.append(
-            fail(
-                f"{seen} GPUs, and {facts.expected} are expected",
-                evidence=(f"the driver sees {seen}, the PCI bus {len(facts.boards)}",),
-                fix=("Look for Xid 79 and at power and seating of those that are not there.",),
-            )
+    if facts.expected is not None and seen != facts.expected:
+        return fail(
+            f"{seen} GPUs, and {facts.expected} are expected",
+            evidence=(f"the driver sees {seen}, the PCI bus {len(facts.boards)}",),
+            fix=("Look for Xid 79 and at power and seating of those that are not there.",),
         )
     if not facts.is_up:
-        return unknown(NO_DRIVER)
+        return nothing(NO_GPU) if facts.has_no_gpu else unknown(NO_DRIVER)
     if facts.pci is None:
-        return found or _unread(facts, "PCI bus")
+        return _unread(facts, "PCI bus")
     mine = [board for board in facts.boards if board.driver != "vfio-pci"]
     if facts.is_in_container or facts.is_wsl or not mine:
-        return found or nothing("the bus of the host does not tell which GPUs are ours")
-    if seen < len(mine) and not found:
-        found.append(
-            fail(
-                f"the driver sees {seen} of the {len(mine)} GPUs on the PCI bus",
-                evidence=[f"{board.address}: driver {board.driver or 'none'}" for board in mine],
-                fix=(
-                    "$ sudo dmesg | grep -i -e nvrm -e xid | tail -20",
-                    "A GPU that fell off the bus: switch the machine off and on; then look at seating and power.",
-                ),
-            )
+        return nothing("the bus of the host does not tell which GPUs are ours")
+    if seen < len(mine):
+        return fail(
+            f"the driver sees {seen} of the {len(mine)} GPUs on the PCI bus",
+            evidence=[f"{board.address}: driver {board.driver or 'none'}" for board in mine],
+            fix=(
+                "$ sudo dmesg | grep -i -e nvrm -e xid | tail -20",
+                "A GPU that fell off the bus: switch the machine off and on; then look at seating and power.",
+            ),
         )
-    return found or ok(f"the driver sees all {seen}")
+    return ok(f"the driver sees {seen} of {len(mine)}")
 
 
 def cuda(facts: Facts) -> Verdicts:
@@ -219,7 +215,7 @@ def _no_library(facts: Facts, evidence: tuple[str, ...]) -> Verdict:
 
 
 def _not_loaded(facts: Facts, evidence: tuple[str, ...]) -> Verdict:
-    if facts.pci is not None and not facts.boards and not facts.is_in_container:
+    if facts.has_no_gpu:
         return info(
             "the driver is installed, and there is no NVIDIA GPU",
             evidence=evidence,
@@ -276,8 +272,10 @@ def _no_version(facts: Facts, module: str | None) -> Verdict:
         return nothing("WSL: the driver is that of Windows")
     if not facts.is_up:
         return nothing("the driver is not loaded") if module is None else unknown(NO_DRIVER)
-    part = "kernel module" if module is None else "library"
-    return unknown(f"the version of the {part} is not known: {facts.unread.get(part, 'it does not say')}")
+    if module is None:
+        why = facts.unread.get("kernel module", "/proc/driver/nvidia/version does not tell")
+        return unknown(f"the version of the kernel module is not known: {why}")
+    return unknown(f"the version of the library is not known: {facts.unread.get('library', 'its name does not tell')}")
 
 
 def _unread(facts: Facts, part: str) -> Verdict:
@@ -324,9 +322,10 @@ _ERRORS: Final = {
 
 def _numbers_lacking(facts: Facts) -> list[str]:
     """Return the files of GPUs that the driver knows and /dev does not have."""
-    wanted = {minor for gpu in facts.gpus if isinstance(minor := gpu.metrics.get("minor_number"), int)}
+    wanted = {minor for gpu in facts.gpus if (minor := gpu[MINOR_NUMBER]) is not None}
     there = {file.path for file in facts.files or ()}
-    return [path for minor in sorted(wanted) if (path := f"/dev/nvidia{minor}") not in there]
+    lacking = [minor for minor in wanted if f"/dev/nvidia{minor}" not in there]
+    return [f"/dev/nvidia{part}" for part in ranges(lacking).split(", ") if part]
 
 
 def _pair(version: str | None) -> tuple[int, int] | None:

@@ -49,7 +49,7 @@ def detail(facts: Facts, pick: Callable[[Details], Any]) -> Answer:
 def why_none(facts: Facts) -> Verdict | None:
     """Return why no GPU can be asked; None where there are some."""
     if not facts.is_up:
-        return unknown(NO_DRIVER)
+        return nothing(NO_GPU) if facts.has_no_gpu else unknown(NO_DRIVER)
     return None if facts.gpus else nothing(NO_GPU)
 
 

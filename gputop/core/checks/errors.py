@@ -112,8 +112,14 @@ def _xid(facts: Facts, group: _Group) -> Verdict:
         severity=severity,
         summary=f"{_whose(facts, group.bus_id)}: Xid {group.number}, {xid.name}{times}{ago}",
         evidence=(f"{xid.meaning} Mostly at fault: {xid.blame.value}.", *_details(group.lines), clean(last.text)),
-        fix=(xid.action,),
+        fix=(_placed(facts, group.bus_id, xid.action),),
     )
+
+
+def _placed(facts: Facts, bus_id: str, action: str) -> str:
+    """Return an action with the number of the GPU in it, where it is known."""
+    index = _index(facts, bus_id)
+    return action if index is None else action.replace(" -i N", f" -i {index}")
 
 
 def _details(lines: Iterable[XidLine]) -> list[str]:
@@ -135,8 +141,12 @@ def _told(facts: Facts) -> Iterable[XidLine]:
 
 
 def _whose(facts: Facts, bus_id: str) -> str:
-    index = next((gpu.index for gpu in facts.gpus if same_bus(gpu.bus_id) == bus_id), None)
+    index = _index(facts, bus_id)
     return f"the GPU at {bus_id}" if index is None else f"GPU {index}"
+
+
+def _index(facts: Facts, bus_id: str) -> int | None:
+    return next((gpu.index for gpu in facts.gpus if same_bus(gpu.bus_id) == bus_id), None)
 
 
 def _wanted(action: str, gpus: Sequence[Gpu]) -> Verdict:

@@ -9,6 +9,7 @@ from gputop.core.metric import Missing
 from gputop.core.sample import DriverInfo, Gpu, HostProcess, Sample
 
 NVIDIA = 0x10DE
+_NOT_THERE = frozenset({9, 12})  # the driver is not loaded; the library was not found
 
 
 class DriverStart(Struct, frozen=True, kw_only=True):
@@ -72,13 +73,16 @@ class DeviceFile(Struct, frozen=True, kw_only=True):
 
 
 class Program(Struct, frozen=True, kw_only=True):
-    """A process that holds device files of GPUs open, or a service of GPUs that is known by name."""
+    """A process that holds device files of GPUs open, or a service of GPUs that is known by name.
+
+    ``devices``: those that it has open; None: that could not be seen.
+    """
 
     pid: int
     name: str
     command: str = ""
     state: str = ""
-    devices: tuple[str, ...] = ()
+    devices: tuple[str, ...] | None = ()
 
 
 class Programs(Struct, frozen=True, kw_only=True):
@@ -184,6 +188,11 @@ class Facts(Struct, frozen=True, kw_only=True):
     def is_up(self) -> bool:
         """Say whether the driver answers."""
         return bool(self.samples)
+
+    @property
+    def has_no_gpu(self) -> bool:
+        """Say whether there is no GPU, and no driver either: not by NVML, and not on the bus."""
+        return not self.samples and self.start.code in _NOT_THERE and self.pci is not None and not self.boards
 
     @property
     def boards(self) -> tuple[PciDevice, ...]:

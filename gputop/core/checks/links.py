@@ -61,7 +61,8 @@ def _generation(facts: Facts) -> tuple[Verdict, ...]:
         return warn(
             f"{about(gpus)}: an older PCIe generation than board and slot can do, while at work",
             evidence=[
-                f"GPU {gpu.index}: gen {said(gpu, PCIE_GENERATION)} of {_generation_max(facts, gpu)}, P{gpu[PSTATE]}"
+                f"GPU {gpu.index} in P{said(gpu, PSTATE)}: "
+                f"gen {said(gpu, PCIE_GENERATION)} of {_generation_max(facts, gpu)}"
                 for gpu in gpus
             ],
             fix=("Reseat the board or its riser; look at the slot's link speed in the BIOS.",),

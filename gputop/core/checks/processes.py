@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from gputop.core.checks.each import about, judged, numbers, of, why_none
+from gputop.core.checks.each import about, judged, numbers, of, ranges, why_none
 from gputop.core.checks.facts import Facts, Program
 from gputop.core.checks.verdict import Verdict, Verdicts, fail, info, nothing, ok, unknown, warn
 from gputop.core.kernel_log import hung_tasks
@@ -116,7 +116,7 @@ def monitors(facts: Facts) -> Verdicts:
     """Tell of other monitors: they keep handles, which hinders a reset and changes of MIG."""
     if facts.programs is None:
         return unknown(f"processes: {facts.unread.get('processes', 'not read')}")
-    found = [program for program in facts.programs.found if program.name in _MONITORS]
+    found = [p for p in facts.programs.found if p.name in _MONITORS and (p.devices is None or p.devices)]
     if not found:
         hidden = facts.programs.hidden
         return ok("no other monitor was found" + (f"; the files of {hidden} processes were not seen" if hidden else ""))
@@ -124,7 +124,10 @@ def monitors(facts: Facts) -> Verdicts:
     pids = " ".join(str(program.pid) for program in found if not _MONITORS[program.name])
     return info(
         "other monitors keep handles of the GPUs: a reset, or a change of MIG, fails while they run",
-        evidence=[f"{program.name} (pid {program.pid})" for program in found],
+        evidence=[
+            f"{program.name} (pid {program.pid})" + ("" if program.devices else ": its open files were not seen")
+            for program in found
+        ],
         fix=(
             "Before a reset:",
             *(f"$ {stop}" if stop.startswith("sudo") else stop for stop in stops),
@@ -169,9 +172,9 @@ def _holders(facts: Facts, gpus: Iterable[Gpu]) -> list[str]:
     paths = {f"/dev/nvidia{gpu.index}" for gpu in gpus}
     listed = {process.pid for process in facts.processes}
     held = [
-        f"pid {program.pid} ({program.name}) has {', '.join(sorted(paths & set(program.devices)))} open"
+        f"pid {program.pid} ({program.name}) has {', '.join(sorted(paths & set(program.devices or ())))} open"
         for program in facts.programs.found
-        if paths & set(program.devices) and program.pid not in listed
+        if paths & set(program.devices or ()) and program.pid not in listed
     ]
     hidden = facts.programs.hidden
     return [*held, *([f"the open files of {hidden} processes were not seen: needs root"] if hidden else [])]
@@ -199,7 +202,7 @@ def _count(processes: Sequence[HostProcess]) -> str:
 
 
 def _places(process: HostProcess) -> str:
-    return ", ".join(str(use.gpu_index) for use in process.gpus)
+    return ranges({use.gpu_index for use in process.gpus})
 
 
 def _memory(process: HostProcess) -> int:

@@ -58,7 +58,7 @@ def throttle_sw(facts: Facts) -> Verdicts:
         return warn(
             f"{about(gpus)}: the driver lowers the clocks because of heat",
             evidence=[f"GPU {gpu.index}: software thermal in {len(facts.samples)} looks{_heat(gpu)}" for gpu in gpus],
-            fix=("Look at air flow and fans, or lower the power limit: sudo nvidia-smi -i N -pl WATTS",),
+            fix=(f"Look at air flow and fans, or lower the limit: sudo nvidia-smi -i {numbers(gpus)} -pl WATTS",),
         )
 
     return _throttle(facts, frozenset({"software thermal"}), verdict, "no clocks are lowered because of heat")
@@ -78,8 +78,8 @@ def power_limit(facts: Facts) -> Verdicts:
                 f"GPU {g.index}: {said(g, POWER_LIMIT):.0f}W of {said(g, POWER_LIMIT_DEFAULT):.0f}W" for g in gpus
             ],
             fix=(
-                "If nobody meant it: sudo nvidia-smi -i N -pl WATTS, with the default above.",
-                f"$ nvidia-smi -q -d POWER -i {numbers(gpus)}",
+                "If nobody meant it:",
+                *(f"$ sudo nvidia-smi -i {g.index} -pl {said(g, POWER_LIMIT_DEFAULT):.0f}" for g in gpus),
             ),
         )
 

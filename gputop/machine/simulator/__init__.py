@@ -16,6 +16,7 @@ from gputop.machine.simulator.clock import BoxClock
 from gputop.machine.simulator.driver import Driver
 from gputop.machine.simulator.plan import BoxPlan
 from gputop.machine.simulator.proc import SimulatedProc
+from gputop.machine.simulator.root import SimulatedRoot
 
 DEFAULT_BOX: Final = "training"
 BOXES: Final[dict[str, str]] = {
@@ -42,6 +43,8 @@ class Box(Struct, frozen=True, kw_only=True):
     driver: Any
     proc: Proc
     users: dict[int, str]
+    root: Any
+    """Stands in for the file system where the doctor looks: a `machine.doctor.root.Root`."""
 
 
 def simulate(
@@ -58,10 +61,12 @@ def simulate(
         raise ValueError(f"no simulated box {name!r}. There are: {', '.join(BOXES)}.")
     plan = _PLANS[name]()
     box_clock = BoxClock(plan.uptime_s, clock, wall, sleep)
+    proc = SimulatedProc(plan, box_clock)
     return Box(
         name=name,
         host=plan.host,
         driver=Driver(name, plan, box_clock),
-        proc=SimulatedProc(plan, box_clock),
+        proc=proc,
         users=plan.users,
+        root=SimulatedRoot(plan, proc, box_clock),
     )

@@ -5,7 +5,10 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-ECC_CALLS: Final = frozenset({"nvmlDeviceGetEccMode", "nvmlDeviceGetTotalEccErrors", "nvmlDeviceGetRemappedRows"})
+ECC_CALLS: Final = frozenset({
+    "nvmlDeviceGetEccMode", "nvmlDeviceGetTotalEccErrors", "nvmlDeviceGetRemappedRows",
+    "nvmlDeviceGetRowRemapperHistogram",
+})  # fmt: skip
 PCIE_COUNTERS: Final = frozenset({197, 198})
 
 

@@ -138,6 +138,12 @@ def _process_utilization(gpu: SimulatedGpu, last_seen_us: int) -> list[Utilizati
     return entries
 
 
+def _spare_rows(gpu: SimulatedGpu) -> Answer:
+    """Return the banks of memory by how many spare rows they have left."""
+    worn = sum(gpu.plan.health.remapped[:2])
+    return Answer(max=640 - worn, high=worn, partial=0, low=0, none=0)
+
+
 def _mig_mode(gpu: SimulatedGpu) -> list[int]:
     if not gpu.board.mig_devices:
         raise NVMLError(NOT_SUPPORTED)
@@ -214,6 +220,8 @@ GPU_CALLS: Final[dict[str, Call]] = _LISTS | {
     "nvmlDeviceGetEccMode": lambda _: [1, 1],
     "nvmlDeviceGetTotalEccErrors": lambda gpu, error, counter: gpu.plan.health.ecc.get((error, counter), 0),
     "nvmlDeviceGetRemappedRows": lambda gpu: gpu.plan.health.remapped,
+    "nvmlDeviceGetRowRemapperHistogram": _spare_rows,
+    "nvmlDeviceValidateInforom": lambda _: None,
     "nvmlDeviceGetPersistenceMode": lambda gpu: int(not gpu.board.is_consumer),
     "nvmlDeviceGetComputeMode": lambda _: 0,
     "nvmlDeviceGetDisplayActive": lambda gpu: int(gpu.plan.has_display),

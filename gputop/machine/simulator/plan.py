@@ -105,7 +105,10 @@ class ProcessPlan(Struct, frozen=True, kw_only=True):
 
 
 class BoxPlan(Struct, frozen=True, kw_only=True):
-    """A box. ``background``: what else its cores do, in cores. ``outdated``: functions that its driver lacks."""
+    """A box. ``background``: what else its cores do, in cores. ``outdated``: functions that its driver lacks.
+
+    ``log``: of the kernel, each line with how many seconds before the simulation it was written.
+    """
 
     host: str
     driver: str
@@ -121,3 +124,4 @@ class BoxPlan(Struct, frozen=True, kw_only=True):
     background: Curve = Curve(0.6)
     outdated: frozenset[str] = frozenset()
     kernel: str = "6.8.0-58-generic"
+    log: tuple[tuple[float, str], ...] = ()

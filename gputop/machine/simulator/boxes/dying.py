@@ -34,6 +34,13 @@ def plan() -> BoxPlan:
             GpuPlan(board=H100, bus=0x5D, warmer_c=29.0, health=_WORN),
         ),
         processes=(*system(_UPTIME_S), *_processes()),
+        log=(
+            (2.1 * DAY, "NVRM: Xid (PCI:0000:18:00): 31, pid=6120, name=python, Ch 00000008, intr 10000000. MMU Fault"),
+            (2.0 * HOUR, "NVRM: Xid (PCI:0000:5d:00): 48, pid='<unknown>', name=<unknown>, DBE (double bit error)"),
+            (2.0 * HOUR, "NVRM: Xid (PCI:0000:5d:00): 63, pid='<unknown>', name=<unknown>, Row Remapper: New row"),
+            (70.0, "NVRM: Xid (PCI:0000:3a:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus."),
+            (14.0 * HOUR, "NVRM: Xid (PCI:0000:5d:00): 43, pid=7498, name=lbm_gpu, Ch 00000010"),
+        ),
     )  # fmt: skip
 
 

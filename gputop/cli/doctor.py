@@ -1,0 +1,58 @@
+"""gputop doctor: whether this box is well."""
+
+import argparse
+import os
+import sys
+from typing import Final
+
+from gputop.cli.arguments import Parser, fail, whole
+from gputop.core.checks.facts import Facts
+from gputop.core.checks.table import diagnose
+from gputop.core.checks.verdict import Diagnosis
+
+_USAGE: Final = 64  # 2 is a diagnosis
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    Parser.usage_status = _USAGE  # of all parsers: an unknown option is reported by the outermost one
+    parser.add_argument("--json", action="store_true", help="the diagnosis as one line of JSON")
+    parser.add_argument("--expect", type=whole(0), metavar="N", help="how many GPUs there should be")
+    parser.add_argument(
+        "--demo", nargs="?", const="dying", default=argparse.SUPPRESS, metavar="BOX",
+        help="of a simulated box (default: dying)",
+    )  # fmt: skip
+    parser.epilog = (
+        "Nothing is changed, and no fix is executed. Exit status: 0 well, 1 warnings, 2 act now, 3 there is no GPU to "
+        "check, 64 bad options."
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Collect the facts, judge them and print what was found."""
+    try:
+        diagnosis = diagnose(_facts(options))
+    except ValueError as error:
+        fail(_USAGE, str(error))
+    sys.stdout.buffer.write(_json(diagnosis) if options.json else _text(diagnosis))
+    return diagnosis.status
+
+
+def _facts(options: argparse.Namespace) -> Facts:
+    from gputop.machine.doctor.collect import collect, real_box, simulated_box
+
+    return collect(real_box() if options.demo is None else simulated_box(options.demo), options.expect)
+
+
+def _json(diagnosis: Diagnosis) -> bytes:
+    from gputop.wire.encode import encode
+
+    return encode(diagnosis)
+
+
+def _text(diagnosis: Diagnosis) -> bytes:
+    from gputop.report.doctor import report
+    from gputop.report.terminal import look
+
+    room, style = look(sys.stdout, os.environ)
+    return f"{report(diagnosis, room, style)}\n".encode(sys.stdout.encoding or "utf-8", "replace")

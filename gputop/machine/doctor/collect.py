@@ -1,0 +1,171 @@
+"""Collects all facts, side by side; what does not come in time, or at all, has its reason."""
+
+import os
+import site
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final, TypeVar
+
+from msgspec import Struct
+
+from gputop.core.checks.facts import DriverStart, Facts
+from gputop.core.checks.thermal import LOOKS
+from gputop.core.metric import Missing
+from gputop.core.sample import Sample
+from gputop.core.text import clean
+from gputop.machine.doctor.boards import details
+from gputop.machine.doctor.hardware import device_files, has_iommu, library, module, pci_devices
+from gputop.machine.doctor.log import Journal, LogUnreadError, kernel_log, real_journal
+from gputop.machine.doctor.programs import programs
+from gputop.machine.doctor.root import Files, RealRoot, Root
+from gputop.machine.doctor.software import containers, torches
+from gputop.machine.nvml import NoDriverError
+from gputop.machine.source import MachineSource
+from gputop.machine.worker import Worker
+
+T = TypeVar("T")
+
+_ANSWERS_S: Final = 3.0
+_BETWEEN_S: Final = 0.25
+_INITIAL: Final = "pid:[4026531836]"
+_VARIABLES: Final = ("CUDA_", "NVIDIA_", "NSIGHT_", "COMPUTE_PROFILE", "OPENCL_PROFILE", "LD_LIBRARY_PATH")
+
+
+class Box(Struct, frozen=True, kw_only=True):
+    """What the facts are read from. ``paths``: where Python packages may be, beyond the usual places."""
+
+    root: Root
+    source: MachineSource
+    host: str
+    environment: Mapping[str, str] = {}
+    paths: tuple[str, ...] = ()
+    is_root: bool = False
+    own_pid: int = 0
+    journal: Journal = real_journal
+    wall: Callable[[], float] = time.time
+    sleep: Callable[[float], None] = time.sleep
+    patience_s: float = _ANSWERS_S
+
+
+def real_box() -> Box:
+    """Return this machine."""
+    from gputop.core.selection import Selection  # noqa: PLC0415 - as below
+    from gputop.machine.build import build  # noqa: PLC0415
+
+    source = build(Selection(), _BETWEEN_S, None, is_once=True)
+    user = site.getusersitepackages() if site.ENABLE_USER_SITE else ""
+    return Box(
+        root=RealRoot(),
+        source=source,
+        host=clean(os.uname().nodename),
+        environment=os.environ,
+        paths=(*site.getsitepackages(), user),
+        is_root=os.geteuid() == 0,
+        own_pid=os.getpid(),
+    )
+
+
+def simulated_box(name: str) -> Box:
+    """Return a simulated box. Raises ValueError that lists the names, if there is none of this name."""
+    from gputop.core.selection import Selection  # noqa: PLC0415 - not needed on this machine
+    from gputop.machine.build import build  # noqa: PLC0415
+    from gputop.machine.simulator import simulate  # noqa: PLC0415
+
+    made = simulate(name)
+    source = build(Selection(), _BETWEEN_S, name, is_once=True)
+    return Box(root=made.root, source=source, host=made.host, journal=str)
+
+
+def collect(box: Box, expected: int | None = None) -> Facts:
+    """Return the facts. ``expected``: how many GPUs there should be. Takes about a second, some more on a sick box."""
+    readings = _Readings(box.patience_s)
+    for name, read in _PARTS.items():
+        readings.begin(name, partial(read, box))
+    start, samples = _looks(box)
+    is_loaded = bool(samples) or Files(box.root).has("proc/driver/nvidia")
+    readings.begin("device files", lambda: device_files(box.root, may_open=is_loaded))
+    readings.begin("library", lambda: library(box.root, box.environment))  # after the driver has loaded it
+    return Facts(
+        time_s=box.wall(),
+        host=box.host,
+        is_root=box.is_root,
+        is_wsl=Files(box.root).has("dev/dxg"),
+        is_initial=Files(box.root).target("proc/self/ns/pid") == _INITIAL,
+        expected=expected,
+        start=start,
+        samples=samples,
+        details=details(box.source.driver, samples[-1].gpus) if samples else {},
+        environment={name: value for name, value in box.environment.items() if name.startswith(_VARIABLES)},
+        pci=readings.end("PCI bus"),
+        module=readings.end("kernel module"),
+        library=readings.end("library"),
+        files=readings.end("device files"),
+        programs=readings.end("processes"),
+        containers=readings.end("containers"),
+        torches=readings.end("installed packages"),
+        log=readings.end("kernel log"),
+        iommu=readings.end("IOMMU"),
+        unread=readings.unread,
+    )
+
+
+_PARTS: Final[Mapping[str, Callable[[Box], Any]]] = {
+    "PCI bus": lambda box: pci_devices(box.root),
+    "kernel module": lambda box: module(box.root),
+    "processes": lambda box: programs(box.root, box.own_pid),
+    "containers": lambda box: containers(box.root, box.environment),
+    "installed packages": lambda box: torches(box.root, box.environment, box.paths),
+    "kernel log": lambda box: kernel_log(box.root, box.journal),
+    "IOMMU": lambda box: has_iommu(box.root),
+}
+
+
+class _Readings:
+    """Readings that go on in threads of their own: a file of /proc/driver can hang as a driver call can."""
+
+    def __init__(self, patience_s: float) -> None:
+        self.unread: dict[str, str] = {}
+        self._patience_s = patience_s
+        self._workers: dict[str, Worker[Any]] = {}
+
+    def begin(self, name: str, read: Callable[[], object]) -> None:
+        """Start a reading."""
+        worker = self._workers[name] = Worker(partial(_reading, read))
+        worker.ask(0.0)
+
+    def end(self, name: str) -> Any:
+        """Return what was read; None where there is a reason in ``unread``."""
+        answer = self._workers[name].take(self._patience_s)
+        if answer is None:
+            self.unread[name] = f"did not answer within {self._patience_s:g}s"
+            return None
+        value, why = answer
+        if why:
+            self.unread[name] = why
+        return value
+
+
+def _reading(read: Callable[[], object], _: float) -> tuple[object, str]:
+    """Return what was read, and why it was not."""
+    try:
+        return read(), ""
+    except LogUnreadError as error:
+        return None, str(error)
+    except OSError as error:
+        return None, f"{clean(str(error.filename or ''))}: {error.strerror}".lstrip(": ")
+
+
+def _looks(box: Box) -> tuple[DriverStart, tuple[Sample, ...]]:
+    """Start the driver and look at the GPUs some times."""
+    try:
+        box.source.open()
+    except NoDriverError as error:
+        return DriverStart(code=error.code, text=str(error)), ()
+    samples = [box.source.read()]
+    if samples[0].driver.missing.get("version") is Missing.HUNG:
+        return DriverStart(code=None, text=f"no answer to nvmlInit within {box.source.limits.hung_s:g}s"), ()
+    while len(samples) < LOOKS:
+        box.sleep(_BETWEEN_S)
+        samples.append(box.source.read())
+    return DriverStart(), tuple(samples)

@@ -1,0 +1,88 @@
+"""The kernel log: from /dev/kmsg where we may, else from the journal."""
+
+import errno
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from gputop.core.kernel_log import LogLine, is_of_interest
+from gputop.core.text import clean
+from gputop.machine.doctor.root import Files, Root
+
+_JOURNAL: Final = ("journalctl", "--dmesg", "--boot", "--output=short-unix", "--no-pager", "--quiet")
+_JOURNAL_S: Final = 1.5
+_MOST: Final = 20_000
+Journal = Callable[[], str]
+
+
+class LogUnreadError(Exception):
+    """The kernel log cannot be read. The text says why."""
+
+
+def kernel_log(root: Root, journal: Journal) -> tuple[LogLine, ...]:
+    """Return the lines of this boot that concern GPUs. Raises `LogUnreadError`."""
+    try:
+        lines = _of_kmsg(root.read("dev/kmsg").decode("utf-8", "replace"), _boot_s(root))
+    except OSError as error:
+        lines = _of_journal(journal())
+        if not lines:
+            raise LogUnreadError(_why(root, error)) from None
+    return tuple(line for line in lines if is_of_interest(line.text))[-_MOST:]
+
+
+def real_journal() -> str:
+    """Return the kernel's lines of this boot; empty where there is no journal, or we may not read it."""
+    import subprocess  # noqa: PLC0415 - only where /dev/kmsg is closed
+
+    try:
+        done = subprocess.run(
+            _JOURNAL, capture_output=True, check=False, timeout=_JOURNAL_S, text=True, errors="replace"
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout
+
+
+def _of_kmsg(text: str, boot_s: float | None) -> list[LogLine]:
+    """Return the records: ``6,339,5140900,-;text``, the time in microseconds since the boot."""
+    found = []
+    for record in text.splitlines():
+        head, semicolon, message = record.partition(";")
+        parts = head.split(",")
+        if semicolon and len(parts) > 2 and parts[2].isdecimal():
+            time_s = None if boot_s is None else boot_s + int(parts[2]) / 1e6
+            found.append(LogLine(time_s, clean(message)))
+    return found
+
+
+def _of_journal(text: str) -> list[LogLine]:
+    """Return the lines: ``1700000000.123456 host kernel: text``."""
+    return list(_journal_lines(text))
+
+
+def _journal_lines(text: str) -> Iterator[LogLine]:
+    for line in text.splitlines():
+        stamp, _, rest = line.partition(" ")
+        _, kernel, message = rest.partition(" kernel: ")
+        try:
+            time_s = float(stamp)
+        except ValueError:
+            continue
+        if kernel:
+            yield LogLine(time_s, clean(message))
+
+
+def _boot_s(root: Root) -> float | None:
+    for line in (Files(root).text("proc/stat") or "").splitlines():
+        if line.startswith("btime "):
+            return float(line.split()[1])
+    return None
+
+
+def _why(root: Root, error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "there is no /dev/kmsg here (a container?), and no journal"
+    if error.errno in {errno.EPERM, errno.EACCES}:
+        is_restricted = Files(root).text("proc/sys/kernel/dmesg_restrict") == "1"
+        reason = "kernel.dmesg_restrict is 1" if is_restricted else "no permission"
+        return f"{reason}, and the journal is not ours to read: needs root"
+    return f"/dev/kmsg: {error.strerror}"

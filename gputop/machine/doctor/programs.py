@@ -1,0 +1,63 @@
+"""Who has device files of GPUs open, and which services of GPUs run."""
+
+from typing import Final
+
+from gputop.core.checks.facts import Program, Programs
+from gputop.core.text import clean, decode
+from gputop.machine.doctor.root import Root
+from gputop.machine.stat import parse_stat
+
+_PREFIX: Final = "/dev/nvidia"
+_KTHREADD: Final = 2
+_MOST_FILES: Final = 4096
+_COMMAND: Final = 200
+_SERVICES: Final = ("nvidia-", "nv-", "dcgm", "nvsm", "gpud")  # named even where their files cannot be seen
+_ALSO: Final = frozenset({"nvitop", "nvtop", "gpustat", "gputop", "btop", "netdata", "telegraf", "nvidia_gpu_expo"})
+
+
+def programs(root: Root, own: int) -> Programs:
+    """Return the programs, without gputop itself. Raises OSError where there is no /proc."""
+    found, hidden = [], 0
+    for pid in [int(name) for name in root.list("proc") if name.isdecimal()]:
+        stat = None if pid == own else _stat(root, pid)
+        if stat is None or pid == _KTHREADD or stat[2] == _KTHREADD:
+            continue  # ourselves, one that has ended, or a thread of the kernel
+        name, state, _ = stat
+        devices = _devices(root, pid)
+        hidden += devices is None
+        if devices or name.startswith(_SERVICES) or name in _ALSO:
+            held = None if devices is None else tuple(devices)
+            found.append(Program(pid=pid, name=name, command=_command(root, pid), state=state, devices=held))
+    return Programs(found=tuple(found), hidden=hidden)
+
+
+def _stat(root: Root, pid: int) -> tuple[str, str, int] | None:
+    try:
+        stat = parse_stat(root.read(f"proc/{pid}/stat"))
+    except OSError:
+        return None
+    return (decode(stat.name), stat.state, stat.parent_pid) if stat else None
+
+
+def _devices(root: Root, pid: int) -> list[str] | None:
+    """Return the device files that a process has open; None where that cannot be seen."""
+    try:
+        names = root.list(f"proc/{pid}/fd")[:_MOST_FILES]
+    except OSError:
+        return None
+    targets = dict.fromkeys(_target(root, f"proc/{pid}/fd/{name}") for name in names)
+    return [clean(target) for target in targets if target.startswith(_PREFIX)]
+
+
+def _target(root: Root, path: str) -> str:
+    try:
+        return root.link(path)
+    except OSError:
+        return ""  # closed meanwhile
+
+
+def _command(root: Root, pid: int) -> str:
+    try:
+        return decode(root.read(f"proc/{pid}/cmdline").replace(b"\0", b" ").strip()[:_COMMAND])
+    except OSError:
+        return ""

@@ -1,0 +1,106 @@
+"""The file system behind one narrow border, so that a folder or a simulated box can stand in for it."""
+
+import os
+from typing import Final, Protocol
+
+_CHUNK: Final = 65_536
+_MOST: Final = 8_388_608
+
+
+class Root(Protocol):
+    """What is asked of the file system. Paths are relative to its root: ``proc/driver/nvidia/version``.
+
+    All but `open` raise OSError.
+    """
+
+    def read(self, path: str) -> bytes:
+        """Return the content of a file."""
+        ...
+
+    def list(self, path: str) -> list[str]:
+        """Return the names in a directory."""
+        ...
+
+    def link(self, path: str) -> str:
+        """Return where a symbolic link points."""
+        ...
+
+    def open(self, path: str) -> int:
+        """Open a device file for reading and writing, close it, and return the errno: 0 is well."""
+        ...
+
+
+class RealRoot:
+    """The file system below a folder."""
+
+    def __init__(self, root: str = "/") -> None:
+        self._root = root.rstrip("/") + "/"
+
+    def read(self, path: str) -> bytes:
+        """Return the content of a file, at most 8 MiB. Never waits for more: the kernel log has no end."""
+        descriptor = os.open(self._root + path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        content = bytearray()
+        try:
+            while len(content) < _MOST:
+                try:
+                    chunk = os.read(descriptor, _CHUNK)
+                except BlockingIOError:
+                    break  # of the kernel log, that was the last record
+                except BrokenPipeError:
+                    continue  # records were overwritten meanwhile; the next reading starts at the oldest
+                if not chunk:
+                    break
+                content += chunk
+            return bytes(content)
+        finally:
+            os.close(descriptor)
+
+    def list(self, path: str) -> list[str]:
+        """Return the names in a directory, sorted."""
+        return sorted(os.listdir(self._root + path))
+
+    def link(self, path: str) -> str:
+        """Return where a symbolic link points."""
+        return os.readlink(self._root + path)
+
+    def open(self, path: str) -> int:
+        """Open a device file, and return the errno."""
+        try:
+            descriptor = os.open(self._root + path, os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK)
+        except OSError as error:
+            return error.errno or -1
+        os.close(descriptor)
+        return 0
+
+
+class Files:
+    """A root, asked without exceptions: what is not there is empty."""
+
+    def __init__(self, root: Root) -> None:
+        self._root = root
+
+    def text(self, path: str) -> str | None:
+        """Return the content of a file as stripped text; None where there is none, or we may not read it."""
+        try:
+            return self._root.read(path).decode("utf-8", "replace").strip()
+        except OSError:
+            return None
+
+    def names(self, path: str) -> list[str]:
+        """Return the names in a directory, none where there is none."""
+        try:
+            return self._root.list(path)
+        except OSError:
+            return []
+
+    def target(self, path: str) -> str:
+        """Return where a link points, empty where there is none."""
+        try:
+            return self._root.link(path)
+        except OSError:
+            return ""
+
+    def has(self, path: str) -> bool:
+        """Say whether a directory has this name."""
+        folder, _, name = path.rpartition("/")
+        return name in self.names(folder)

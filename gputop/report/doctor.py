@@ -1,0 +1,142 @@
+"""A diagnosis for people: the gravest first, one line a check, evidence and fix beneath what is not well."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from gputop.core.checks.verdict import Checked, Diagnosis, Severity, Verdict
+from gputop.core.text import clean, fit, width
+from gputop.core.tone import Tone
+from gputop.core.units import NOTHING
+from gputop.report.grid import Style, cut, paint, wrap
+
+_SEPARATOR: Final = " · "
+_LEAST_ROOM: Final = 40
+_INDENT: Final = "    "
+_WORDS: Final = {
+    Severity.FAIL: ("✗ ACT NOW", Tone.HOT),
+    Severity.WARN: ("! WARNING", Tone.WARM),
+    Severity.UNKNOWN: ("? unknown", Tone.WARM),
+    Severity.INFO: ("i info", Tone.OK),
+    Severity.OK: ("✓ ok", Tone.OK),
+}
+_COUNTS: Final = {
+    Severity.FAIL: ("to act on now", "to act on now"),
+    Severity.WARN: ("warning", "warnings"),
+    Severity.UNKNOWN: ("not checked", "not checked"),
+    Severity.INFO: ("to know", "to know"),
+    Severity.OK: ("well", "well"),
+    Severity.NOT_APPLICABLE: ("does not apply", "do not apply"),
+}
+_MARK: Final = max(len(word) for word, _ in _WORDS.values())
+
+
+def report(diagnosis: Diagnosis, room: int | None = None, style: Style = Style.PLAIN) -> str:
+    """Return the diagnosis as lines of text, without a newline at the end.
+
+    ``room``: columns of the terminal, None where there is none. Commands are never cut: they are there to be copied.
+    """
+    page = _Page(diagnosis, None if room is None else max(room, _LEAST_ROOM), style)
+    return "\n".join([*page.head(), "", *page.body(), "", *page.tail()])
+
+
+class _Page:
+    """The parts of the page, in one width and style."""
+
+    def __init__(self, diagnosis: Diagnosis, room: int | None, style: Style) -> None:
+        self._diagnosis = diagnosis
+        self._room = room
+        self._style = style
+        shown = [one for one in diagnosis.checks if one.severity is not Severity.NOT_APPLICABLE]
+        self._codes = max((len(one.code) for one in shown), default=0)
+
+    def head(self) -> Iterator[str]:
+        """Say whose diagnosis it is."""
+        held = self._diagnosis
+        if held.simulated:
+            yield paint(cut(f"SIMULATED: {clean(held.simulated)}, no real GPU", self._room), Tone.WARM, self._style)
+        parts = (
+            "gputop doctor",
+            clean(held.host),
+            f"driver {clean(held.driver_version or NOTHING)}",
+            f"CUDA {clean(held.cuda_version or NOTHING)}",
+            f"{held.gpus} GPU{'' if held.gpus == 1 else 's'}",
+            "as root" if held.is_root else "without root",
+        )
+        yield from wrap(parts, _SEPARATOR, self._room)
+
+    def body(self) -> Iterator[str]:
+        """Tell the verdicts; checks that could not be made for one and the same reason share a line."""
+        shared = _shared(self._diagnosis.checks)
+        told: set[str] = set()
+        for code, verdict in _gravest_first(self._diagnosis.checks):
+            why = verdict.summary
+            if verdict.severity is Severity.UNKNOWN and why in shared:
+                if why not in told:
+                    yield from self._several(why, shared[why])
+                told.add(why)
+            else:
+                yield from self._line(verdict.severity, code, clean(why))
+                yield from self._beneath(verdict)
+
+    def tail(self) -> Iterator[str]:
+        """Say what does not apply, and count."""
+        held = self._diagnosis
+        absent = [one.code for one in held.checks if one.severity is Severity.NOT_APPLICABLE]
+        if absent:
+            for line in self._wrapped(f"Does not apply here: {', '.join(absent)}.", ""):
+                yield paint(line, Tone.NONE, self._style)
+        counted = [(severity, count) for severity, count in held.counts.items() if count]
+        parts = [f"{count} {_COUNTS[severity][count > 1]}" for severity, count in counted]
+        yield from wrap(parts, _SEPARATOR, self._room)
+        if held.counts.get(Severity.UNKNOWN) and not held.is_root and not held.simulated:
+            yield from self._wrapped("Some of what is not checked needs root: sudo gputop doctor", "")
+
+    def _line(self, severity: Severity, code: str, summary: str) -> Iterator[str]:
+        word, tone = _WORDS[severity]
+        mark = paint(fit(word, _MARK), tone, self._style)
+        room = None if self._room is None else self._room - _MARK - self._codes - 4
+        if room is not None and room < _LEAST_ROOM // 2:
+            yield f"{mark}  {code}"
+            yield from self._wrapped(summary, _INDENT)
+            return
+        first, *rest = wrap(summary.split(" "), " ", room)
+        yield f"{mark}  {fit(code, self._codes)}  {first}"
+        yield from (" " * (_MARK + self._codes + 4) + line for line in rest)
+
+    def _beneath(self, verdict: Verdict) -> Iterator[str]:
+        for line in verdict.evidence:
+            for text in self._wrapped(clean(line), f"{_INDENT}· ", _INDENT + "  "):
+                yield paint(text, Tone.NONE, self._style)
+        for line in verdict.fix:
+            if line.startswith("$ "):
+                yield f"{_INDENT}  {clean(line)}"
+            else:
+                yield from self._wrapped(clean(line), f"{_INDENT}→ ", _INDENT + "  ")
+
+    def _several(self, why: str, codes: Sequence[str]) -> Iterator[str]:
+        word, tone = _WORDS[Severity.UNKNOWN]
+        yield f"{paint(fit(word, _MARK), tone, self._style)}  {len(codes)} checks: {clean(why)}"
+        for line in self._wrapped(", ".join(codes), _INDENT):
+            yield paint(line, Tone.NONE, self._style)
+
+    def _wrapped(self, text: str, first: str, rest: str | None = None) -> Iterator[str]:
+        """Return the text between words, behind one indent in its first line and another below."""
+        rest = first if rest is None else rest
+        lines = wrap(text.split(" "), " ", None if self._room is None else self._room - width(rest))
+        return (f"{first if n == 0 else rest}{line}" for n, line in enumerate(lines))
+
+
+def _gravest_first(checks: Sequence[Checked]) -> list[tuple[str, Verdict]]:
+    """Return the verdicts that are told in lines of their own, each with the code of its check."""
+    verdicts = [(one.code, verdict) for one in checks for verdict in one.verdicts]
+    told = [(code, verdict) for code, verdict in verdicts if verdict.severity is not Severity.NOT_APPLICABLE]
+    return sorted(told, key=lambda pair: pair[1].severity.rank)
+
+
+def _shared(checks: Sequence[Checked]) -> dict[str, list[str]]:
+    """Return the reasons for which more than one check could not be made, with their codes."""
+    found: dict[str, list[str]] = {}
+    for one in checks:
+        if one.severity is Severity.UNKNOWN and len(one.verdicts) == 1:
+            found.setdefault(one.verdicts[0].summary, []).append(one.code)
+    return {why: codes for why, codes in found.items() if len(codes) > 1}
