@@ -203,7 +203,10 @@ class Pressure(Struct, frozen=True, kw_only=True):
 
 
 class Host(Struct, frozen=True, kw_only=True):
-    """The machine around the GPUs. ``cpu_percent`` and ``cores_percent``: 0-100, since the sample before."""
+    """The machine around the GPUs. ``cpu_percent`` and ``cores_percent``: 0-100, since the sample before.
+
+    ``is_initial_pid_namespace``: whether gputop runs outside of containers, where every pid of the machine is known.
+    """
 
     name: str
     uptime_s: float | None = None
@@ -215,6 +218,7 @@ class Host(Struct, frozen=True, kw_only=True):
     swap_total_bytes: int | None = None
     swap_used_bytes: int | None = None
     pressure: Pressure = Pressure()
+    is_initial_pid_namespace: bool | None = None
     missing: Reasons = {}
 
 

@@ -54,7 +54,8 @@ class DeviceReader:
     def read(self, now: float, wall_s: float) -> DeviceReading:
         """Read what is due. ``now`` is monotonic, ``wall_s`` since the epoch.
 
-        Where the driver lists no processes at all, ``gpu.missing["processes"]`` says why.
+        Where the driver lists no processes at all, ``gpu.missing["processes"]`` says why; where it does not list those
+        of graphics or MPS, ``gpu.missing["other_processes"]``.
         """
         if self._retry_due is not None and not self._is_back(now):
             return self._lost()
@@ -65,6 +66,8 @@ class DeviceReader:
             uses = self._uses(Readings(metrics=metrics, missing=missing), now)
             if self._lister.refusal:
                 missing["processes"] = self._lister.refusal
+            if self._lister.gap:
+                missing["other_processes"] = self._lister.gap
             gpu = Gpu(**self._identity(), read_s=wall_s, metrics=metrics, missing=missing, instances=instances)
             return DeviceReading(gpu, uses)
         except GpuLostError:

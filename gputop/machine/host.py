@@ -1,4 +1,4 @@
-"""The machine around the GPUs, from seven small files of /proc."""
+"""The machine around the GPUs, from seven small files of /proc and a link."""
 
 from collections.abc import Callable
 from typing import Final, TypeVar
@@ -9,6 +9,7 @@ from gputop.core.text import clean
 from gputop.machine.cpu import CpuMeter
 from gputop.machine.procfs import Proc
 from gputop.machine.reason import reason
+from gputop.machine.view import NAMESPACE, is_initial
 
 T = TypeVar("T")
 
@@ -37,6 +38,7 @@ class HostReader:
             cores_percent=cpu.cores_percent if cpu else (),
             load=self._ask("loadavg", _load, ("load",), missing),
             pressure=self._pressure(missing),
+            is_initial_pid_namespace=self._namespace(missing),
             **self._memory(missing),
             missing=missing,
         )
@@ -60,6 +62,13 @@ class HostReader:
         values = (total, _less(total, table.get(b"MemAvailable")), swap, _less(swap, table.get(b"SwapFree")))
         missing |= {key: Missing.UNSUPPORTED for key, value in zip(keys, values, strict=True) if value is None}
         return dict(zip(keys, values, strict=True))
+
+    def _namespace(self, missing: Reasons) -> bool | None:
+        try:
+            return is_initial(self._proc.link(NAMESPACE))
+        except OSError as error:
+            missing["is_initial_pid_namespace"] = reason(error)
+            return None
 
     def _pressure(self, missing: Reasons) -> Pressure:
         """Read pressure stall information; the kernel may have none, or have it switched off (psi=0)."""

@@ -12,6 +12,7 @@ _RARE: Final = (
     ("G", "nvmlDeviceGetGraphicsRunningProcesses"),
     ("M", "nvmlDeviceGetMPSComputeRunningProcesses"),
 )
+_NONE_SUCH: Final = frozenset({Missing.UNSUPPORTED, Missing.OUTDATED})
 _MOST_PID: Final = 2**22
 
 Place = tuple[int, int | None, int | None]  # pid, GPU instance, compute instance
@@ -45,6 +46,15 @@ class ProcessLister:
         """Return why there is no list of compute processes; None where there is one."""
         entries = self._lists.get("C")
         return entries if isinstance(entries, Missing) else None
+
+    @property
+    def gap(self) -> Missing | None:
+        """Return why graphics or MPS processes may be missing; None where all are listed.
+
+        A driver that has no such list has no such processes.
+        """
+        held = (self._lists.get(kind) for kind, _ in _RARE)
+        return next((one for one in held if isinstance(one, Missing) and one not in _NONE_SUCH), None)
 
     def _list(self, call: str, handles: Sequence[Handle]) -> Missing | list[ProcessEntry]:
         entries: list[ProcessEntry] = []

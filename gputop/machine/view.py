@@ -6,9 +6,15 @@ from gputop.core.sample import Presence
 from gputop.machine.procfs import Proc
 from gputop.machine.reason import GONE
 
+NAMESPACE: Final = "self/ns/pid"
 _INITIAL: Final = "pid:[4026531836]"  # PROC_PID_INIT_INO, the same since Linux 3.8
 _DEVICES: Final = "/dev/nvidia"  # nvidia0, nvidiactl, nvidia-uvm, nvidia-caps/…
 _MOST_FILES: Final = 4096
+
+
+def is_initial(link: str | None) -> bool:
+    """Say whether a link of /proc/PID/ns/pid leads to the initial PID namespace."""
+    return link == _INITIAL
 
 
 class View:
@@ -22,7 +28,7 @@ class View:
     def is_initial(self) -> bool:
         """Say whether we are in the initial PID namespace, so that all pids of the machine are ours."""
         if self._is_initial is None:
-            self._is_initial = self._link("self/ns/pid") == _INITIAL
+            self._is_initial = is_initial(self._link(NAMESPACE))
         return self._is_initial
 
     def absence(self) -> Presence:

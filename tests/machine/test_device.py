@@ -143,3 +143,12 @@ def test_a_lost_gpu_is_left_alone_and_comes_back_with_a_new_handle() -> None:
 
     assert back.gpu.state is GpuState.OK
     assert functions.calls["nvmlDeviceGetHandleByUUID"] == 1
+
+
+def test_a_list_that_cannot_be_read_is_said_and_one_that_does_not_exist_is_not() -> None:
+    lists = {"nvmlDeviceGetComputeRunningProcesses": [], "nvmlDeviceGetMPSComputeRunningProcesses": NVMLError(3)}
+    whole = device(FakeFunctions(**lists, nvmlDeviceGetGraphicsRunningProcesses=[])).read(0.0, 0.0).gpu
+    part = device(FakeFunctions(**lists, nvmlDeviceGetGraphicsRunningProcesses=NVMLError(4))).read(0.0, 0.0).gpu
+
+    assert "other_processes" not in whole.missing
+    assert part.missing["other_processes"] is Missing.FORBIDDEN

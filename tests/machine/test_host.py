@@ -57,6 +57,24 @@ def test_every_value_is_in_its_place() -> None:
     assert host.pressure == Pressure(cpu_percent=1.25, memory_percent=2.5, io_percent=3.75)
 
 
+def test_a_container_is_not_the_initial_pid_namespace() -> None:
+    held = proc()
+    inside = HostReader(held, "node7")
+    held.links["self/ns/pid"] = "pid:[4026532999]"
+
+    assert read().is_initial_pid_namespace is True
+    assert inside.read(1.0).is_initial_pid_namespace is False
+
+
+def test_where_the_namespace_cannot_be_read_nothing_is_said() -> None:
+    held = proc()
+    held.links["self/ns/pid"] = EACCES
+    host = HostReader(held, "node7").read(1.0)
+
+    assert host.is_initial_pid_namespace is None
+    assert host.missing["is_initial_pid_namespace"] is Missing.FORBIDDEN
+
+
 def test_the_first_reading_has_no_cpu_percentage() -> None:
     host = read()
 
