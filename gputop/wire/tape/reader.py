@@ -1,10 +1,10 @@
 """Reads a tape: what is good of it is played, and what is not is told."""
 
+import os
 from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import suppress
-from os import SEEK_END
-from typing import BinaryIO, Final
+from typing import Final
 
 from msgspec import DecodeError, Struct, convert
 from msgspec.json import Decoder
@@ -52,15 +52,12 @@ def open_tape(path: str) -> "Tape | Problem":
     """Open a tape; say in words why it cannot be played at all."""
     name = clean(path)
     try:
-        return _opened(open(path, "rb", buffering=0), name)
+        file = _File(path)
     except OSError as error:
         return Problem(f"cannot read {name}: {error.strerror or error}")
-
-
-def _opened(file: BinaryIO, name: str) -> "Tape | Problem":
     parts = _parts(file)
     if not parts:
-        return Problem(f"{name} is no tape of gputop: {_likely(_read(file, 0, 64))}")
+        return Problem(f"{name} is no tape of gputop: {_likely(file.read(0, 64))}")
     tape = Tape(file, parts)
     if tape.refusal:
         return Problem(f"{name} {tape.refusal}")
@@ -69,10 +66,32 @@ def _opened(file: BinaryIO, name: str) -> "Tape | Problem":
     return tape
 
 
+class _File:
+    """A file that is read here and there. It is not mapped: one that somebody shortens would end the program."""
+
+    def __init__(self, path: str) -> None:
+        self._descriptor = -1
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        self.size = os.fstat(self._descriptor).st_size
+
+    def __del__(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+
+    def read(self, first: int, end: int) -> bytes:
+        """Return these bytes; fewer where the file ends or cannot be read any more."""
+        found: list[bytes] = []
+        with suppress(OSError):
+            while first < end and (chunk := os.pread(self._descriptor, end - first, first)):
+                found.append(chunk)
+                first += len(chunk)
+        return b"".join(found)
+
+
 class Tape:
     """A tape. ``frames``: how many; ``length_s``: from the first to the last; ``problems`` grow as it is played."""
 
-    def __init__(self, file: BinaryIO, parts: tuple[_Part, ...]) -> None:
+    def __init__(self, file: _File, parts: tuple[_Part, ...]) -> None:
         self.problems: list[str] = []
         self.refusal = ""
         self.header = Header()
@@ -103,11 +122,6 @@ class Tape:
         first = self._numbers[index]
         times = [_time(line, at_s) for line in self._member(index).lines]
         return first + max(0, bisect_right(times, at_s) - 1)
-
-    def at_of_time(self, time_s: float) -> float:
-        """Return where on the tape it is this time, seconds since the epoch, by the clock of the recorded machine."""
-        before = [part.place for part in self._parts if part.place.time_s <= time_s] or [self._parts[0].place]
-        return max(0.0, before[-1].at_s + time_s - before[-1].time_s)
 
     def _part_of(self, number: int) -> int:
         return max(0, bisect_right(self._numbers, number) - 1)
@@ -151,7 +165,7 @@ class Tape:
         held = self._held.pop(index, None)
         if held is None:
             part = self._parts[index]
-            held = unpack(_read(self._file, part.first + HEAD_BYTES, part.end))
+            held = unpack(self._file.read(part.first + HEAD_BYTES, part.end))
             self._tell(index, held)
         self._held[index] = held
         while len(self._held) > 1 and sum(each.size for each in self._held.values()) > _MOST_HELD:
@@ -185,12 +199,12 @@ def _patched(patcher: Patcher | None, line: Line) -> Patcher:
     return patcher
 
 
-def _parts(file: BinaryIO) -> tuple[_Part, ...]:
+def _parts(file: _File) -> tuple[_Part, ...]:
     """Return the members by their heads."""
     heads: list[tuple[int, Place]] = []
-    at, size = 0, file.seek(0, SEEK_END)
-    while at < size:
-        chunk = _read(file, at, at + _CHUNK + HEAD_BYTES)
+    at = 0
+    while at < file.size:
+        chunk = file.read(at, at + _CHUNK + HEAD_BYTES)
         here = chunk.find(MARK)
         while 0 <= here < _CHUNK:
             found = place(chunk[here : here + HEAD_BYTES])
@@ -198,7 +212,7 @@ def _parts(file: BinaryIO) -> tuple[_Part, ...]:
                 heads.append((at + here, found))
             here = chunk.find(MARK, here + 1)
         at += _CHUNK
-    ends = [*(first for first, _ in heads[1:]), size]
+    ends = [first for first, _ in heads[1:]] + [file.size] * bool(heads)
     return tuple(_Part(first, end, begun) for (first, begun), end in zip(heads, ends, strict=True))
 
 
@@ -214,17 +228,6 @@ def _is_later(found: Place, before: Place) -> bool:
     return found.at_s >= before.at_s and found.frames > before.frames
 
 
-def _read(file: BinaryIO, first: int, end: int) -> bytes:
-    """Return these bytes; fewer where the file ends or cannot be read any more."""
-    found: list[bytes] = []
-    with suppress(OSError):
-        at = file.seek(first)
-        while at < end and (chunk := file.read(end - at)):
-            found.append(chunk)
-            at += len(chunk)
-    return b"".join(found)
-
-
 def _newer(header: Header) -> str:
     if header.tape != KIND:
         return f"is a tape of {clean(header.tape)}, not of gputop"
@@ -238,7 +241,9 @@ def _newer(header: Header) -> str:
 
 
 def _likely(beginning: bytes) -> str:
-    if beginning.startswith(MARK[: len(beginning)]):
+    if not beginning:
+        return "it is empty, or no plain file"
+    if MARK.startswith(beginning[: len(MARK)]):
         return "it was cut off in its first bytes"
     if beginning.startswith(GZIP):
         return "it is something else, compressed with gzip"
