@@ -8,9 +8,11 @@ from gputop.core.history import Series
 from gputop.core.identity import ProcessId
 from gputop.core.sample import Frame, HostProcess
 
-STEP_S: Final = 2.0  # 300 values each of three series for 2,000 processes take 9 MB
-CROWDED: Final = 500  # processes; with more of them a step is three times as long, to stay cheap
+STEP_S: Final = 2.0
 LENGTH: Final = 300
+CROWDED: Final = 500  # processes; with more of them steps are longer and fewer: 2,000 take 3 MB, and still see 15 min
+_CROWDED_STEP_S: Final = 10.0
+_CROWDED_LENGTH: Final = 90
 _JITTER_S: Final = 0.2
 _GRACE: Final = 15  # values for which a process may be absent: the driver's lists flicker
 _MOST: Final = 4096
@@ -24,8 +26,8 @@ class Track:
 
     __slots__ = ("absent", "cpu", "memory", "sm")
 
-    def __init__(self) -> None:
-        self.memory, self.sm, self.cpu = Series(LENGTH), Series(LENGTH), Series(LENGTH)
+    def __init__(self, length: int = LENGTH) -> None:
+        self.memory, self.sm, self.cpu = Series(length), Series(length), Series(length)
         self.absent = 0
 
     def add(self, process: HostProcess | None) -> None:
@@ -49,14 +51,15 @@ class Tracks:
 
     def remember(self, frame: Frame) -> None:
         """Add a frame, unless it comes sooner than a step after the one before."""
-        step_s = STEP_S if len(frame.processes) <= CROWDED else STEP_S * 3
+        is_crowd = len(frame.processes) > CROWDED
+        step_s = _CROWDED_STEP_S if is_crowd else STEP_S
         if self._times and 0 <= frame.time_s - self._times[-1] < step_s - _JITTER_S:
             return
         self._times.append(frame.time_s)
         present = {process.id: process for process in self._followed(frame)}
         for name in present.keys() - self._tracks.keys():
             if len(self._tracks) < _MOST:
-                self._tracks[name] = Track()
+                self._tracks[name] = Track(_CROWDED_LENGTH if is_crowd else LENGTH)
         for name, track in tuple(self._tracks.items()):
             track.add(present.get(name))
             if track.absent > _GRACE:
