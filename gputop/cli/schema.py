@@ -1,17 +1,30 @@
-"""gputop schema: the JSON Schema of a frame."""
+"""gputop schema: the JSON Schema of a frame, or of a diagnosis."""
 
 import argparse
 import json
+from typing import Any
 
 from gputop.cli.arguments import OK
-from gputop.report.schema import schema
 
 
-def add(_: argparse.ArgumentParser) -> None:
-    """Add no options."""
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add what there is a schema of."""
+    parser.add_argument(
+        "what", nargs="?", choices=("frame", "doctor"), default="frame", help="of what (default: frame)"
+    )
 
 
-def run(_: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Print it."""
-    print(json.dumps(schema(), indent=2))
+    print(json.dumps(_schema(options.what), indent=2))
     return OK
+
+
+def _schema(what: str) -> dict[str, Any]:
+    if what == "doctor":
+        from gputop.report.doctor_schema import doctor_schema
+
+        return doctor_schema()
+    from gputop.report.schema import schema
+
+    return schema()
