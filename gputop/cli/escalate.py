@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from gputop.cli.change import Person, new_id
 from gputop.cli.door import Door
-from gputop.core.command import Change, SendSignal, Target
+from gputop.core.command import Change, ChangeMig, SendSignal, Target
 from gputop.core.outcome import Outcome, Result, Status
 
 _STEP_S = 0.05
@@ -26,7 +26,7 @@ class Escalation:
     def run(self, change: Change, door: Door, person: Person) -> Outcome:
         """Execute the change, and then more if it has to be. DONE is who has ended, SURVIVED who has not."""
         outcome = door.execute(change)
-        signalled = self._of(outcome, change.targets, Status.DONE)
+        signalled = () if isinstance(change, ChangeMig) else self._of(outcome, change.targets, Status.DONE)
         if not signalled:
             return outcome
         person.tell([f"{outcome.summary}; waiting up to {self._patience_s:g} s for them to end"])

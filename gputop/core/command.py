@@ -10,6 +10,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from gputop.core.identity import ProcessId
+from gputop.core.mig_steps import Plan
 from gputop.core.sample import HostProcess, Presence
 
 
@@ -96,7 +97,20 @@ class SetAffinity(Struct, frozen=True, kw_only=True, tag_field="command", tag="s
     targets: tuple[Target, ...]
 
 
-Change: TypeAlias = SendSignal | Renice | SetIoClass | SetAffinity
+class ChangeMig(Struct, frozen=True, kw_only=True, tag_field="command", tag="change_mig"):
+    """Carry out plans, a GPU each, one after the other; the first that fails is taken back and ends it.
+
+    A plan is refused where its GPU is no longer as it was planned for, or where a process has come to what it destroys;
+    ``is_forced``: the driver alone has a say in the latter.
+    """
+
+    id: str
+    plans: tuple[Plan, ...]
+    is_forced: bool = False
+
+
+ProcessChange: TypeAlias = SendSignal | Renice | SetIoClass | SetAffinity
+Change: TypeAlias = ProcessChange | ChangeMig
 Question: TypeAlias = Inspect | Glance
 Command: TypeAlias = SetInterval | ReadNow | Question | Change
 
@@ -117,11 +131,18 @@ def wording(change: Change) -> str:
             return f"I/O class {io_class_text(io_class, level)}"
         case SetAffinity(cpus=cpus):
             return f"CPUs {cpus_text(cpus)}"
+        case ChangeMig(plans=plans):
+            return f"MIG of {gpus_text(tuple(plan.index for plan in plans))}"
 
 
 def io_class_text(io_class: IoClass, level: int) -> str:
     """Return ``best-effort 4``; NONE and IDLE have no levels."""
     return f"{io_class.value} {level}" if io_class in (IoClass.REALTIME, IoClass.BEST_EFFORT) else io_class.value
+
+
+def gpus_text(indices: tuple[int, ...]) -> str:
+    """Return ``GPU 0``, ``GPUs 0-3``."""
+    return f"GPU{'' if len(indices) == 1 else 's'} {cpus_text(indices)}"
 
 
 def cpus_text(cpus: tuple[int, ...]) -> str:

@@ -8,8 +8,9 @@ from msgspec import Struct
 
 from gputop.core.mig import MigGpu, PlacedInstance, Profile, free_slots, mask, places, refusal
 from gputop.core.mig_place import fits, layouts, piece, place, room
-from gputop.core.mig_plan import Plan, plan
+from gputop.core.mig_plan import plan
 from gputop.core.mig_request import Item, Wish, item_of, whole, wish_text
+from gputop.core.mig_steps import Plan
 
 _MOST_NEAREST: Final = 3
 

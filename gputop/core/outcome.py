@@ -7,14 +7,15 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gputop.core.command import Change, wording
+from gputop.core.command import Change, ChangeMig, wording
 
 
 class Status(str, Enum):
     """How it ended for one process. Only DONE worked.
 
     GONE: the process that was meant has ended, and nothing else was touched. REFUSED: gputop does not do it.
-    FAILED: the kernel did not, for another reason than missing rights. SURVIVED: it was signalled, and still runs.
+    FAILED: the kernel or the driver did not, for another reason than missing rights. SURVIVED: it was signalled, and
+    still runs. PENDING: the driver has taken it, and it waits for a reset of the GPU.
     """
 
     DONE = "done"
@@ -23,6 +24,7 @@ class Status(str, Enum):
     REFUSED = "refused"
     FAILED = "failed"
     SURVIVED = "survived"
+    PENDING = "pending"
 
     @property
     def text(self) -> str:
@@ -31,14 +33,15 @@ class Status(str, Enum):
 
 
 class Result(Struct, frozen=True, kw_only=True):
-    """How it ended for one process.
+    """How it ended for one process, or for one GPU: then ``gpu`` is its index, and ``pid`` means nothing.
 
     ``detail``: what happened, where the status does not say all. ``remedy``: what the user can do. ``before`` and
     ``after``: of the value that was changed; signals have none.
     """
 
-    pid: int
+    pid: int = 0
     start_ticks: int | None = None
+    gpu: int | None = None
     status: Status
     detail: str = ""
     remedy: str = ""
@@ -46,8 +49,13 @@ class Result(Struct, frozen=True, kw_only=True):
     after: str | None = None
 
     @property
+    def subject(self) -> str:
+        """Return ``4711``, ``GPU 0``."""
+        return str(self.pid) if self.gpu is None else f"GPU {self.gpu}"
+
+    @property
     def text(self) -> str:
-        """Return a line for people, without the pid."""
+        """Return a line for people, without its subject."""
         became = "" if self.after is None else f": {self.before} → {self.after}"
         parts = (f"{self.status.text}{became}", self.detail and f": {self.detail}", self.remedy and f". {self.remedy}")
         return "".join(parts)
@@ -84,7 +92,7 @@ class Outcome(Struct, frozen=True, kw_only=True, tag_field="answer", tag="outcom
     @property
     def summary(self) -> str:
         """Return ``SIGTERM: 1 not permitted, 3 done``: failures first."""
-        return f"{self.what}: {', '.join(self._counts()) or 'no process'}"
+        return f"{self.what}: {', '.join(self._counts()) or 'nothing'}"
 
     def _counts(self) -> Iterator[str]:
         for status in _GRAVEST_FIRST:
@@ -94,12 +102,16 @@ class Outcome(Struct, frozen=True, kw_only=True, tag_field="answer", tag="outcom
 
 
 _GRAVEST_FIRST: Final = (
-    Status.FAILED, Status.NOT_PERMITTED, Status.REFUSED, Status.SURVIVED, Status.GONE, Status.DONE,
+    Status.FAILED, Status.NOT_PERMITTED, Status.REFUSED, Status.SURVIVED, Status.PENDING, Status.GONE,
+    Status.DONE,
 )  # fmt: skip
 
 
 def unanimous(change: Change, result: Result) -> Outcome:
     """Return the outcome that is the same for all targets; ``result`` is that of any one."""
+    if isinstance(change, ChangeMig):
+        of_gpus = tuple(replace(result, gpu=plan.index) for plan in change.plans)
+        return Outcome(id=change.id, what=wording(change), results=of_gpus)
     results = tuple(replace(result, pid=target.pid, start_ticks=target.start_ticks) for target in change.targets)
     return Outcome(id=change.id, what=wording(change), results=results)
 

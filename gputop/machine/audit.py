@@ -1,14 +1,15 @@
-"""The audit log: a line of JSON before and after each thing that gputop does to a process."""
+"""The audit log: a line of JSON before and after each thing that gputop does to a process or to a GPU."""
 
 import os
 import time
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.json import Encoder
 
 from gputop.core.command import Change, wording
+from gputop.core.mig_steps import Plan
 from gputop.core.outcome import Result, Status
 from gputop.core.text import clean
 from gputop.machine.bounded import open_bounded
@@ -18,8 +19,8 @@ from gputop.machine.private import state_directory
 _NAME: Final = "audit.jsonl"
 
 
-class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A line. ``by``: the user of gputop; ``sudo_user``: who called sudo; ``status`` is only in an outcome."""
+class Entry(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What lines have in common. ``by``: the user of gputop; ``sudo_user``: who called sudo; ``status``: at the end."""
 
     time: str
     event: str
@@ -27,14 +28,27 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
     by: str
     sudo_user: str = ""
     what: str
-    pid: int
-    start_ticks: int | None
-    owner: str = ""
-    command: str = ""
     status: Status | None = None
     detail: str = ""
     before: str | None = None
     after: str | None = None
+
+
+class Line(Entry, frozen=True, kw_only=True, omit_defaults=True):
+    """A line about a process."""
+
+    pid: int
+    start_ticks: int | None
+    owner: str = ""
+    command: str = ""
+
+
+class GpuLine(Entry, frozen=True, kw_only=True, omit_defaults=True):
+    """A line about a GPU. ``steps``: of the plan."""
+
+    gpu: str
+    index: int
+    steps: tuple[str, ...] = ()
 
 
 class Audit:
@@ -73,11 +87,19 @@ class Audit:
 
     def intend(self, held: Held) -> None:
         """Write down what is about to be done, and to whom."""
-        self._write("intent", held.pid, held.target.start_ticks, held)
+        self._write(self._line("intent", held.pid, held.target.start_ticks, held))
 
     def conclude(self, result: Result, held: Held | None) -> None:
         """Write down how it ended. Without ``held`` nothing was done."""
-        self._write("outcome", result.pid, result.start_ticks, held, result)
+        self._write(self._line("outcome", result.pid, result.start_ticks, held, result))
+
+    def intend_plan(self, plan: Plan) -> None:
+        """Write down which plan is about to be carried out."""
+        self._write(self._gpu_line("intent", plan))
+
+    def conclude_plan(self, plan: Plan, result: Result) -> None:
+        """Write down how it ended."""
+        self._write(self._gpu_line("outcome", plan, result))
 
     def end(self) -> str:
         """Finish with the change; return in words why the log is not whole, nothing if it is."""
@@ -86,27 +108,38 @@ class Audit:
             self._file = None
         return self._problem
 
-    def _write(
+    def _line(
         self, event: str, pid: int, start_ticks: int | None, held: Held | None, result: Result | None = None
-    ) -> None:
-        if self._file is None:
-            return
-        line = Line(
-            time=_iso(self._clock()),
-            event=event,
-            id=self._id,
-            by=self._by,
-            sudo_user=self._sudo_user,
-            what=self._what,
+    ) -> Line:
+        return Line(
+            **self._common(event, result),
             pid=pid,
             start_ticks=start_ticks,
             owner=held.user if held else "",
             command=held.command if held else "",
-            status=result.status if result else None,
-            detail=result.detail if result else "",
-            before=result.before if result else None,
-            after=result.after if result else None,
         )
+
+    def _gpu_line(self, event: str, plan: Plan, result: Result | None = None) -> GpuLine:
+        steps = () if result else tuple(step.text for step in plan.steps)
+        return GpuLine(**self._common(event, result), gpu=clean(plan.gpu), index=plan.index, steps=steps)
+
+    def _common(self, event: str, result: Result | None) -> dict[str, Any]:
+        return {
+            "time": _iso(self._clock()),
+            "event": event,
+            "id": self._id,
+            "by": self._by,
+            "sudo_user": self._sudo_user,
+            "what": self._what,
+            "status": result.status if result else None,
+            "detail": result.detail if result else "",
+            "before": result.before if result else None,
+            "after": result.after if result else None,
+        }
+
+    def _write(self, line: Entry) -> None:
+        if self._file is None:
+            return
         raw = self._encoder.encode(line) + b"\n"
         try:
             if os.write(self._file, raw) < len(raw):

@@ -2,15 +2,27 @@
 
 import errno
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
-from gputop.core.command import Change, Renice, SendSignal, SetAffinity, SetIoClass, Target, wording
-from gputop.core.outcome import Outcome, Result, Status
+from gputop.core.command import (
+    Change,
+    ChangeMig,
+    ProcessChange,
+    Renice,
+    SendSignal,
+    SetAffinity,
+    SetIoClass,
+    Target,
+    wording,
+)
+from gputop.core.mig_progress import MigProgress
+from gputop.core.outcome import Outcome, Result, Status, refused
 from gputop.core.signals import signal_number
 from gputop.machine.audit import Audit, audit_of_this_user
 from gputop.machine.hold import Held, Holder, NotHeldError, TakenOverError
 from gputop.machine.kernel import Kernel
+from gputop.machine.mig_control import MigControl, partitioner_of_this_machine
 from gputop.machine.processes import resolve_user
 from gputop.machine.procfs import Proc, RealProc
 from gputop.machine.reason import GONE
@@ -35,18 +47,30 @@ _AT_ONCE: Final = frozenset({"SIGKILL", "SIGCONT", "SIGSTOP"})  # take effect in
 class Control:
     """Carries changes out, one after the other; for one thread at a time. ``own_user``: None for root."""
 
-    def __init__(self, proc: Proc, kernel: Kernel, holder: Holder, audit: Audit, own_user: str | None) -> None:
+    def __init__(
+        self,
+        proc: Proc,
+        kernel: Kernel,
+        holder: Holder,
+        audit: Audit,
+        own_user: str | None,
+        *,
+        mig: MigControl | None = None,
+    ) -> None:
         self._proc = proc
         self._kernel = kernel
         self._holder = holder
         self._audit = audit
         self._own_user = own_user
+        self._mig = mig
 
     def execute(self, change: Change) -> Outcome:
         """Carry a change out on its targets in their order. Never raises: what goes wrong is a result.
 
         An audit log that cannot be written keeps nobody from ending a job that runs wild; the outcome says so.
         """
+        if isinstance(change, ChangeMig):
+            return refused(change, "there is no driver behind this door") if self._mig is None else self._split(change)
         self._audit.begin(change)
         results = tuple([self._settle(change, target) for target in change.targets])
         return Outcome(id=change.id, what=wording(change), results=results, note=self._audit.end())
@@ -55,6 +79,12 @@ class Control:
         """Return those that still run; a zombie does not."""
         return tuple(target for target in targets if self._lives(target))
 
+    def _split(self, change: ChangeMig) -> Outcome:
+        mig = self._mig
+        self._audit.begin(change)
+        results = mig.settle(change, self._audit) if mig else ()
+        return Outcome(id=change.id, what=wording(change), results=results, note=self._audit.end())
+
     def _lives(self, target: Target) -> bool:
         try:
             self._holder.refuse_dead(self._holder.confirm(target))
@@ -62,7 +92,7 @@ class Control:
             return False
         return True
 
-    def _settle(self, change: Change, target: Target) -> Result:
+    def _settle(self, change: ProcessChange, target: Target) -> Result:
         held: Held | None = None
         try:
             with self._holder.hold(target) as held:
@@ -73,7 +103,7 @@ class Control:
         self._audit.conclude(result, held)
         return result
 
-    def _act(self, change: Change, held: Held) -> Result:
+    def _act(self, change: ProcessChange, held: Held) -> Result:
         try:
             return self._signal(change, held) if isinstance(change, SendSignal) else self._set(change, held)
         except ValueError as error:
@@ -94,7 +124,7 @@ class Control:
         self._kernel.kill(held.pid, number)
         return _result(held.target, Status.DONE, _NO_PIDFD)
 
-    def _set(self, change: Change, held: Held) -> Result:
+    def _set(self, change: ProcessChange, held: Held) -> Result:
         """Set something of all threads. The kernel takes no pidfd here, so the process is looked at before and after.
 
         Between two looks a pid or the number of a thread may have changed hands, which nothing can prevent; it is said.
@@ -143,13 +173,19 @@ class Control:
         return _result(held.target, Status.NOT_PERMITTED, _reason(verb, held, error), remedy)
 
 
-def control_of_this_machine(protected: frozenset[int]) -> Control:
-    """Return the door of this machine. ``protected``: pids that belong to gputop itself."""
+def control_of_this_machine(
+    protected: frozenset[int], progress: Callable[[MigProgress], None] = lambda _: None
+) -> Control:
+    """Return the door of this machine. ``protected``: pids that belong to gputop itself.
+
+    ``progress``: is told how far a change of a MIG layout has come.
+    """
     proc, kernel = RealProc(), Kernel()
     own_user = resolve_user(os.geteuid()) or str(os.geteuid())
     holder = Holder(proc, resolve_user, kernel, protected)
     audit = audit_of_this_user(own_user, os.environ)
-    return Control(proc, kernel, holder, audit, own_user if os.geteuid() else None)
+    mig = MigControl(partitioner_of_this_machine, progress)
+    return Control(proc, kernel, holder, audit, own_user if os.geteuid() else None, mig=mig)
 
 
 def _look(*pids: int) -> str:

@@ -9,11 +9,13 @@ from gputop.core.metric import Missing
 
 Handle = Any  # what the driver knows a device by; only ever handed back to it
 
+NOT_SUPPORTED: Final = 3
 NOT_FOUND: Final = 6
 DRIVER_NOT_LOADED: Final = 9
 LIBRARY_NOT_FOUND: Final = 12
 FUNCTION_NOT_FOUND: Final = 13
 LIBRARY_MISMATCH: Final = 18
+FAULT: Final = 999
 
 # nvmlReturn_t of nvml.h; codes that are not here are a FAULT of this one reading
 _REASONS: Final = {

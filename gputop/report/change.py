@@ -26,7 +26,7 @@ def ended(outcome: Outcome, style: Style) -> Iterator[str]:
     """Return how it ended: a line per process, what concerns all of them, and the sum."""
     for result in outcome.results:
         tone = Tone.OK if result.status is Status.DONE else Tone.HOT
-        yield paint(clean(f"{result.pid}: {result.text}"), tone, style)
+        yield paint(clean(f"{result.subject}: {result.text}"), tone, style)
     if outcome.note:
         yield paint(clean(outcome.note), Tone.WARM, style)
     yield clean(outcome.summary)

@@ -6,8 +6,8 @@ from mig_boards import A30, A100, H100, ask, board, instance
 from gputop.core.metric import Missing
 from gputop.core.mig import Geometry, MigGpu, PlacedCompute, PlacedInstance, Profile, User, compute_starts
 from gputop.core.mig_place import layouts
-from gputop.core.mig_plan import Plan, StepKind
 from gputop.core.mig_request import RequestError, Wish, read_request
+from gputop.core.mig_steps import Plan, StepKind
 from gputop.core.mig_why import NoPlan, addable, answer, blocked, fragments
 
 EMPTY = board(H100)

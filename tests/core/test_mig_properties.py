@@ -23,8 +23,9 @@ from gputop.core.mig import (
     refusal,
 )
 from gputop.core.mig_place import layouts, piece, place, room
-from gputop.core.mig_plan import Plan, Step, StepKind, plan, plan_layout
+from gputop.core.mig_plan import plan, plan_layout
 from gputop.core.mig_request import Item, Wish, read_request, wish_text
+from gputop.core.mig_steps import Plan, Step, StepKind
 from gputop.core.mig_why import NoPlan, answer, fragments
 
 SETTINGS = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -1,0 +1,249 @@
+"""Carries a plan out: step by step, checked against the driver, and taken back where a step fails.
+
+Before the first step: the lock, whether the GPU still is as it was planned for, and whether somebody has come to what
+would be destroyed. After the last: what the driver says must be what was meant. If going back fails as well, nothing
+more is tried, and the result says what is and what was meant.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import Final
+
+from msgspec import Struct
+
+from gputop.core.metric import Missing
+from gputop.core.mig import MigGpu, User, layout
+from gputop.core.mig_plan import plan_layout
+from gputop.core.mig_steps import Plan, Step, StepKind
+from gputop.core.mig_text import layout_text, reset_line
+from gputop.core.mig_why import unreadable
+from gputop.core.outcome import Result, Status
+from gputop.machine.layout import LayoutReader
+from gputop.machine.mig_doer import IN_USE, INSUFFICIENT_RESOURCES, NO_PERMISSION, RESET_REQUIRED, Doer, PendingError
+from gputop.machine.mig_lock import TakenError, mig_lock
+from gputop.machine.nvml import NOT_FOUND, NOT_SUPPORTED, Driver, RefusedError
+from gputop.machine.rights import Right, reading_right, right_for
+
+Tell = Callable[[int, int, str, bool], None]  # steps done, of how many, what comes now, whether going back
+_REASONS: Final = {
+    IN_USE: "the driver says that it is in use",
+    INSUFFICIENT_RESOURCES: "the driver has no room for it",
+    NOT_SUPPORTED: "the driver does not support it here: MIG is off, or this is a vGPU, or the driver is too old",
+    NOT_FOUND: "what it is about is not there any more",
+}
+
+
+class Surroundings(Struct, frozen=True):
+    """What a partitioner needs of the machine, beside the driver.
+
+    ``lock``: of a GPU; ``holders``: who keeps a GPU, by its uuid; ``keep``: writes the layout from before to a file and
+    returns where; ``right``: which right a step needs.
+    """
+
+    lock: Callable[[str], AbstractContextManager[None]] = mig_lock
+    holders: Callable[[str], tuple[User, ...]] = lambda _: ()
+    keep: Callable[[MigGpu], str] = lambda _: ""
+    right: Callable[[StepKind], Right] = right_for
+
+
+class Partitioner:
+    """Changes the MIG layout of GPUs."""
+
+    def __init__(self, driver: Driver, reader: LayoutReader, surroundings: Surroundings) -> None:
+        self._driver = driver
+        self._reader = reader
+        self._around = surroundings
+
+    def change(self, plan: Plan, tell: Tell, *, is_forced: bool = False) -> Result:
+        """Carry a plan out. Never raises for what the driver does. ``tell``: is told of each step before it is done."""
+        try:
+            with self._around.lock(plan.gpu):
+                return self._change(plan, tell, is_forced=is_forced)
+        except TakenError as taken:
+            who = f"process {taken.pid}" if taken.pid else "another gputop"
+            return _result(plan, Status.REFUSED, f"{who} is changing this GPU right now", "Wait until it has ended.")
+
+    def _change(self, plan: Plan, tell: Tell, *, is_forced: bool) -> Result:
+        before = self._read(plan)
+        if before is None:
+            return _result(plan, Status.FAILED, "the driver does not know this GPU any more")
+        refusal = self._refusal(plan, before, is_forced=is_forced)
+        if refusal is not None:
+            return refusal
+        kept = self._around.keep(before) if plan.steps else ""
+        doer = Doer(self._driver, before)
+        problem = self._forth(plan, doer, tell) or self._unlike(plan)
+        if problem is None:
+            text = layout_text(plan.after) if plan.is_on else "MIG off"
+            return _result(plan, Status.DONE, "" if plan.steps else "it was so already", after=text)
+        return problem if problem.status is Status.PENDING else self._back(plan, doer, tell, problem, kept)
+
+    def _forth(self, plan: Plan, doer: Doer, tell: Tell) -> Result | None:
+        """Do the steps; return what went wrong."""
+        number = 0
+        try:
+            for number, step in enumerate(plan.steps):
+                tell(number, len(plan.steps), step.text, False)
+                doer.do(step)
+        except PendingError as pending:
+            return _pending(plan, number) if pending.code == RESET_REQUIRED else self._busy(plan, number)
+        except RefusedError as error:
+            return self._failed(plan, number, error)
+        except KeyboardInterrupt:
+            return _result(plan, Status.FAILED, f"interrupted at {_where(plan, number)}")
+        return None
+
+    def _unlike(self, plan: Plan) -> Result | None:
+        """Return that the driver shows something else than was meant."""
+        after = self._read(plan)
+        if after is not None and _is(after, plan.after, is_on=plan.is_on):
+            return None
+        found = "nothing that can be read" if after is None else _text(after)
+        return _result(plan, Status.FAILED, f"the driver took every step, and then showed {found}")
+
+    def _refusal(self, plan: Plan, gpu: MigGpu, *, is_forced: bool) -> Result | None:
+        """Return why nothing is begun."""
+        obstacle = unreadable(gpu)
+        if Missing.FORBIDDEN in gpu.missing.values():
+            right = reading_right()
+            return _result(plan, Status.NOT_PERMITTED, right.detail, right.remedy)
+        if obstacle:
+            return _result(plan, Status.REFUSED, obstacle)
+        if not _is(gpu, plan.before, is_on=plan.was_on):
+            now = layout_text(layout(gpu.instances)) if gpu.is_on else "MIG off"
+            return _result(plan, Status.REFUSED, f"it is not as it was planned for any more: {now}", "Plan again.")
+        users = () if is_forced else _in_the_way(gpu, plan)
+        if users:
+            return _result(plan, Status.REFUSED, f"in use: {_texts(users)}", _how(users))
+        return None
+
+    def _back(self, plan: Plan, doer: Doer, tell: Tell, problem: Result, kept: str) -> Result:
+        """Go back to the layout from before; what has failed is told in any case."""
+        now = self._read(plan)
+        way = None if now is None else plan_layout(now, plan.before, is_on=plan.was_on, is_forced=True)
+        second = "" if way is None else _second(way, doer, tell)
+        second = second or self._unpend(plan, doer)
+        after = self._read(plan)
+        if after is not None and not second and _is(after, plan.before, is_on=plan.was_on):
+            detail = f"{problem.detail}. Everything is as it was before"
+            return _result(plan, problem.status, detail, problem.remedy, after=_text(after))
+        found = "nothing that can be read" if after is None else _text(after)
+        detail = (
+            f"{problem.detail}. Going back failed as well{': ' + second if second else ''}. "
+            f"Now there is: {found}. Meant was: {layout_text(plan.after)}. Before there was: {layout_text(plan.before)}"
+        )
+        remedy = (
+            f"{problem.remedy} To try again to go back: gputop mig restore {kept}".strip() if kept else problem.remedy
+        )
+        return _result(plan, Status.FAILED, detail, remedy, after=found)
+
+    def _unpend(self, plan: Plan, doer: Doer) -> str:
+        """Take back a mode that is pending; return why that failed."""
+        now = self._read(plan)
+        if now is None or now.is_on_next is plan.was_on:
+            return ""
+        kind = StepKind.ENABLE if plan.was_on else StepKind.DISABLE
+        try:
+            doer.do(Step(kind=kind))
+        except (RefusedError, PendingError) as error:
+            return f"{kind.value} MIG mode: {_code_text(error)}"
+        return ""
+
+    def _failed(self, plan: Plan, number: int, error: RefusedError) -> Result:
+        if error.code == NO_PERMISSION:
+            right = self._around.right(plan.steps[number].kind)
+            detail = f"{_where(plan, number)}: {right.detail}"
+            return _result(plan, Status.NOT_PERMITTED, detail, right.remedy)
+        if error.code == IN_USE:
+            return self._busy(plan, number)
+        return _result(plan, Status.FAILED, f"{_where(plan, number)}: {_code_text(error)}")
+
+    def _busy(self, plan: Plan, number: int) -> Result:
+        """Say who holds what the driver says is in use: processes that it lists, and those that it does not."""
+        now = self._read(plan)
+        users = {user.pid: user for user in (now.everyone if now else ())}
+        users |= {user.pid: user for user in self._around.holders(plan.gpu)}
+        who = f" by {_texts(users.values())}" if users else "; no process that can be seen from here has it open"
+        remedy = _how(users.values()) if users else "sudo shows more: processes of others, nv-hostengine, containers."
+        return _result(plan, Status.FAILED, f"{_where(plan, number)}: {_REASONS[IN_USE]}{who}", remedy)
+
+    def _read(self, plan: Plan) -> MigGpu | None:
+        handle = self._driver.ask("nvmlDeviceGetHandleByUUID", plan.gpu)
+        return None if isinstance(handle, Missing) else self._reader.read(plan.index, handle)
+
+
+def _is(gpu: MigGpu, wanted: Sequence[object], *, is_on: bool) -> bool:
+    return bool(gpu.is_on) is is_on and layout(gpu.instances) == tuple(wanted) and not gpu.missing
+
+
+def _in_the_way(gpu: MigGpu, plan: Plan) -> tuple[User, ...]:
+    """Return the processes on what the plan destroys; a change of the mode concerns all of them."""
+    if plan.changes_mode:
+        return gpu.everyone
+    lost = [step for step in plan.steps if step.kind in (StepKind.DESTROY_COMPUTE, StepKind.DESTROY_INSTANCE)]
+    whole = {(step.profile, step.start) for step in lost if step.kind is StepKind.DESTROY_INSTANCE}
+    parts = {(step.profile, step.start, step.compute_start) for step in lost}
+    found: dict[int, User] = {}
+    for instance in gpu.instances:
+        place = (instance.profile, instance.start or 0)
+        if place in whole:
+            found |= {user.pid: user for user in instance.everyone}
+        for compute in instance.computes:
+            if (*place, compute.start or 0) in parts:
+                found |= {user.pid: user for user in compute.users}
+    return tuple(found.values())
+
+
+def _second(way: Plan, doer: Doer, tell: Tell) -> str:
+    """Do the steps of the way back; return what went wrong for the second time."""
+    number = 0
+    try:
+        for number, step in enumerate(way.steps):
+            tell(number, len(way.steps), step.text, True)
+            doer.do(step)
+    except (RefusedError, PendingError) as error:
+        return f"{way.steps[number].text}: {_code_text(error)}"
+    except KeyboardInterrupt:
+        return f"interrupted at {way.steps[number].text}"
+    return ""
+
+
+def _where(plan: Plan, number: int) -> str:
+    return f"step {number + 1} of {len(plan.steps)}, {plan.steps[number].text}"
+
+
+def _pending(plan: Plan, number: int) -> Result:
+    rest = len(plan.steps) - number - 1
+    remedy = f"Stop what uses the GPU, then: {reset_line(plan.index)} (or reboot)"
+    if rest:
+        remedy += f"; then ask again for the other {rest} steps"
+    return _result(plan, Status.PENDING, f"{_where(plan, number)}: it takes effect when the GPU is reset", f"{remedy}.")
+
+
+def _code_text(error: RefusedError | PendingError) -> str:
+    return _REASONS.get(error.code, f"NVML error {error.code}")
+
+
+def _texts(users: Iterable[User]) -> str:
+    return ", ".join(user.text for user in users)
+
+
+def _how(users: Iterable[User]) -> str:
+    ways = dict.fromkeys(user.how for user in users if user.how)
+    return f"To end them: {'; '.join(ways)}" if ways else ""
+
+
+def _text(gpu: MigGpu) -> str:
+    return layout_text(layout(gpu.instances)) if gpu.is_on else "MIG off"
+
+
+def _result(plan: Plan, status: Status, detail: str = "", remedy: str = "", *, after: str | None = None) -> Result:
+    before = layout_text(plan.before) if plan.was_on else "MIG off"
+    return Result(
+        gpu=plan.index,
+        status=status,
+        detail=detail,
+        remedy=remedy,
+        before=None if after is None else before,
+        after=after,
+    )

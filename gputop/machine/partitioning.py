@@ -1,0 +1,99 @@
+"""Puts together what reads and changes MIG layouts: on this machine, or on a simulated box under the same code."""
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+from gputop.core.metric import Missing
+from gputop.core.mig import MigGpu, User
+from gputop.core.mig_checkpoint import checkpoint
+from gputop.core.owner import Owner
+from gputop.core.text import clean
+from gputop.machine.holders import HolderReader, Holders
+from gputop.machine.layout import LayoutReader
+from gputop.machine.mig_lock import mig_lock
+from gputop.machine.nvml import Driver
+from gputop.machine.overseers import overseers
+from gputop.machine.partition import Partitioner, Surroundings
+from gputop.machine.private import open_private, state_directory
+from gputop.machine.processes import resolve_user
+from gputop.machine.procfs import Proc, RealProc
+
+
+class Partitioning(Struct, frozen=True):
+    """What MIG needs of a machine. ``warnings``: who else configures it."""
+
+    reader: LayoutReader
+    partitioner: Partitioner
+    holders: Callable[[str], Holders]
+    warnings: Callable[[], tuple[str, ...]]
+
+
+def of_this_machine() -> Partitioning:
+    """Start the driver of this machine. Raises NoDriverError."""
+    from gputop.machine.binding import Binding  # noqa: PLC0415 - 20 ms that only some need
+
+    driver = Driver(Binding())
+    driver.start()
+    return _made(driver, RealProc(), resolve_user, keep=_keep, exists=os.path.exists)
+
+
+def of_box(box: Any) -> Partitioning:
+    """Return the same for a simulated box; the lock and the file of the layout from before are for real ones."""
+    driver = Driver(box.driver)
+    driver.start()
+    return _made(driver, box.proc, box.users.get, keep=lambda _: "", exists=lambda _: False)
+
+
+def _made(
+    driver: Driver,
+    proc: Proc,
+    users: Callable[[int], str | None],
+    *,
+    keep: Callable[[MigGpu], str],
+    exists: Callable[[str], bool],
+) -> Partitioning:
+    from gputop.machine.owners import OwnerReader  # noqa: PLC0415 - only where somebody is in the way
+
+    owners = OwnerReader(proc)
+
+    def owner(pid: int) -> Owner:
+        try:
+            return owners.read(pid, proc.read(f"{pid}/stat"), proc.read(f"{pid}/comm").strip(), ())
+        except OSError:
+            return Owner()
+
+    found = HolderReader(proc, users, owner, os.getpid())
+
+    def holders(uuid: str) -> Holders:
+        handle = driver.ask("nvmlDeviceGetHandleByUUID", uuid)
+        minor = handle if isinstance(handle, Missing) else driver.ask("nvmlDeviceGetMinorNumber", handle)
+        return Holders() if isinstance(minor, Missing) else found.of_gpu(minor)
+
+    def in_the_way(uuid: str) -> tuple[User, ...]:
+        return holders(uuid).users
+
+    reader = LayoutReader(driver, found.named)
+    around = Surroundings(lock=mig_lock, holders=in_the_way, keep=keep)
+    return Partitioning(reader, Partitioner(driver, reader, around), holders, lambda: overseers(proc, exists))
+
+
+def _keep(gpu: MigGpu) -> str:
+    """Write the layout from before a change to a file of gputop's own; return where, nothing if that failed."""
+    from msgspec.json import encode  # noqa: PLC0415 - likewise
+
+    directory = state_directory(os.environ)
+    name = f"mig-before-{clean(gpu.uuid).replace('/', '_')}-{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}.json"
+    try:
+        file = open_private(directory, name)
+        try:
+            os.write(file, encode(checkpoint([gpu])) + b"\n")
+            os.fsync(file)
+        finally:
+            os.close(file)
+    except OSError:
+        return ""
+    return f"{directory}/{name}"
