@@ -29,6 +29,7 @@ main()
         ["stream", "--demo", "--count", "1"],
         ["inspect", "1", "--demo"],
         ["signal", "SIGTERM", "--demo", "--user", "bob", "--dry-run"],
+        ["doctor", "--demo", "training"],
         ["pick", "--demo", "--interval", "0.1"],
         ["--version"],
     ],
