@@ -28,6 +28,7 @@ main()
         ["snapshot", "--demo", "--json", "--wait", "0", "--where", "user:ann sm<5"],
         ["stream", "--demo", "--count", "1"],
         ["inspect", "1", "--demo"],
+        ["record", "/dev/null", "--force", "--demo", "--interval", "0.1", "--for", "0.1s"],
         ["signal", "SIGTERM", "--demo", "--user", "bob", "--dry-run"],
         ["doctor", "--demo", "training"],
         ["pick", "--demo", "--interval", "0.1"],

@@ -19,6 +19,7 @@ COMMANDS: Final = {
     "pick": "name the freest GPUs, for CUDA_VISIBLE_DEVICES",
     "inspect": "print all that is known of one process",
     "record": "write frames to a file, to be looked at later",
+    "analyse": "print what the detectors find on a recording",
     "doctor": "say whether this box is well, and what to type where it is not",
     "schema": "print the JSON Schema of a frame",
     "config": "write, check or show the configuration file",

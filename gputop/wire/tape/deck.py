@@ -34,7 +34,7 @@ class Deck:
         self._due_s = clock()  # when the frame that is shown was due
         self._shown_s = -inf
         self._cost_s = 0.0
-        self._told = 0
+        self._told = 0  # of the tape's problems
 
     # --- what is asked ---------------------------------------------------------------------------------------------
     def play(self) -> None:
@@ -139,7 +139,7 @@ class Deck:
         if self.playing.loops:
             self._goal = 0
         else:
-            self._change(is_playing=False)
+            self._change(is_playing=False, note=self.playing.note)
 
     def _go_on_hunting(self, hunt: Iterator[Moment]) -> None:
         """Look on for a while; a key that is pressed meanwhile ends it."""

@@ -1,0 +1,31 @@
+"""What was found on a recording, for people."""
+
+from collections.abc import Sequence
+
+from gputop.core.finding import confidence_text
+from gputop.core.playback import place_text
+from gputop.core.timeline import Episode
+
+
+def timeline(episodes: Sequence[Episode]) -> str:
+    """Return a paragraph for each, in the order in which they began; times are places on the tape."""
+    return "\n".join("".join(f"{line}\n" for line in _paragraph(episode)) for episode in episodes)
+
+
+def _paragraph(episode: Episode) -> list[str]:
+    finding = episode.finding
+    begin = place_text(episode.passages[0].at_s)
+    end = "the end" if episode.end_at_s is None else place_text(episode.end_at_s)
+    lines = [f"{begin} to {end}  {finding.stage.value}  {finding.code}  {finding.subject.label}"]
+    lines.append(f"  {finding.summary}")
+    if len(episode.passages) > 1:
+        stages = ", ".join(f"{each.stage.value} at {place_text(each.at_s)}" for each in episode.passages)
+        lines.append(f"  stages: {stages}")
+    lines += [f"  evidence: {each.text}" for each in finding.evidence]
+    if finding.confidence is not None:
+        lines.append(f"  confidence: {confidence_text(finding.confidence)}")
+    if finding.lacking:
+        lines.append(f"  not known: {', '.join(finding.lacking)}")
+    if finding.remedy:
+        lines.append(f"  to do: {finding.remedy}")
+    return lines
