@@ -23,7 +23,7 @@ class Press(Protocol):
 class Member(Struct, frozen=True, kw_only=True):
     """The lines of a member below its header. ``problem``: why there may be fewer than were written.
 
-    ``is_cut``: its end is missing: the recording still runs, or was not ended.
+    ``is_cut``: it does not end where the bytes do: the recording still runs, or was not ended.
     """
 
     header: bytes | None
@@ -34,9 +34,9 @@ class Member(Struct, frozen=True, kw_only=True):
 
 
 def unpack(raw: bytes) -> Member:
-    """Return the member behind a head. Bytes that do not belong to it may follow."""
+    """Return the member behind a head. Bytes that do not belong to it may follow, such as the half of the next head."""
     text, rest, problem = _inflated(raw)
-    is_cut = rest is None and not problem
+    is_cut = not problem and (rest is None or len(rest) != TRAILER.size)
     if rest is not None:
         problem = _checked(text, rest)
     lines = text.split(b"\n")
