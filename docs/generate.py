@@ -6,7 +6,8 @@ python docs/generate.py
 from pathlib import Path
 from typing import Final
 
-from gputop.ui.actions import ACTIONS, keys_text
+from gputop.ui.actions import ACTIONS
+from gputop.ui.key_names import keys_text
 
 README: Final = Path(__file__).parent.parent / "README.md"
 _BEGIN, _END = "<!-- keys: written by docs/generate.py -->\n", "<!-- end of keys -->\n"

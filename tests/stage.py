@@ -6,7 +6,8 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from gputop.core.command import Command
+from gputop.core.command import Command, Glance, ProcessChange
+from gputop.core.glance import Glimpse, Seen
 from gputop.core.link import Down, News
 from gputop.ui.app import GputopApp
 from gputop.ui.line import Line
@@ -58,6 +59,22 @@ class Stage:
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
         await self.pilot.pause()
+
+    @property
+    def changes(self) -> list[ProcessChange]:
+        """What was asked of the sampler but questions."""
+        return [one for one in self.link.sent if isinstance(one, ProcessChange)]
+
+    async def answer(self, *living: int, **told: Any) -> None:
+        """Answer the last question who runs; ``told``: of those that do."""
+        asked = [one for one in self.link.sent if isinstance(one, Glance)][-1]
+        seen = [
+            Seen(
+                pid=one.pid, start_ticks=one.start_ticks, lives=one.pid in living, **(told if one.pid in living else {})
+            )
+            for one in asked.targets
+        ]
+        await self.deliver(Glimpse(id=asked.id, seen=tuple(seen)))
 
     async def age(self, seconds: float) -> None:
         self.clock.now += seconds

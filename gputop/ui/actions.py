@@ -1,32 +1,42 @@
-"""THE KEYS, a row each: bindings, footer, palette and help page all follow from this table."""
+"""THE KEYS, a row each: what they do, footer, palette and help page all follow from this table."""
 
-from collections.abc import Iterable
+from enum import Enum
 from typing import Final
 
 from msgspec import Struct
-from textual.binding import Binding
+
+
+class Place(str, Enum):
+    """Where a key is pressed. Two actions of one place have no key in common."""
+
+    MAIN = "main"
+    DIALOG = "dialog"
+    PAGE = "page"
 
 
 class Action(Struct, frozen=True, kw_only=True):
     """What a key does. ``run``: Textual's action of app or screen; ``{key}`` in it stands for the key that was pressed.
 
-    ``footer``: a short label, where the footer shows it. ``in_palette``: whether it can be run by name.
-    ``changes_machine``: whether it is refused where gputop is read-only.
+    Dialogs and pages name the actions that they take, some of the main screen's among them: those move and close
+    everywhere. ``place``: where it is at home. ``footer``: a short label, where the footer shows it. ``in_palette``:
+    whether it can be run by name. ``changes_machine``: whether it is refused where gputop is read-only.
     """
 
     id: str
     keys: tuple[str, ...]
-    run: str
+    run: str = ""
     label: str
     help: str
     group: str
     footer: str = ""
     in_palette: bool = True
     changes_machine: bool = False
+    place: Place = Place.MAIN
 
 
 GENERAL, FIND, VIEW, SORT, MOVE = "General", "Find", "What is shown", "Sort", "Move"
 ACT: Final = "Act on processes"
+DIALOGS, PAGES = "In dialogs", "On pages"
 READ_ONLY: Final = "read-only: gputop was started with --read-only"
 
 ACTIONS: Final = (
@@ -75,20 +85,32 @@ ACTIONS: Final = (
     ),
     Action(
         id="signal", keys=("f9", "k"), run="screen.signal", label="Send a signal…", group=ACT, footer="Signal",
-        help="Choose from all signals, and see who gets it: the tagged ones, or the one under the cursor.",
+        help="Choose from all signals, and see who gets it: the tagged ones, or the job or group under the cursor.",
         changes_machine=True,
     ),
     Action(
-        id="view-next", keys=("v",), run="screen.view(1)", label="Next view", group=VIEW, footer="View",
+        id="view-next", keys=("v", "tab"), run="screen.view(1)", label="Next view", group=VIEW, footer="View",
         help="Processes, tree, by job, by user, by container, by GPU: groups have sums.",
     ),
     Action(
-        id="view-before", keys=("V",), run="screen.view(-1)", label="View before", group=VIEW,
+        id="view-before", keys=("V", "shift+tab"), run="screen.view(-1)", label="View before", group=VIEW,
         help="The same, backwards.",
     ),
     Action(
         id="sort-menu", keys=("f6", "greater_than_sign", "less_than_sign"), run="screen.sort_menu",
         label="Sort menu", group=SORT, footer="Sort", help="Choose the column.",
+    ),
+    Action(
+        id="percent", keys=("percent_sign",), run="screen.percent", label="Percent or bytes", group=VIEW,
+        help="GPU memory of processes in percent of the GPU's, or in bytes again.",
+    ),
+    Action(
+        id="containers", keys=("O",), run="screen.column('container')", label="Containers", group=VIEW,
+        help="Show the column with the container of each process, or hide it.",
+    ),
+    Action(
+        id="save", keys=("f12", "W"), run="screen.save", label="Save the set-up", group=GENERAL,
+        help="Keep columns, sort, sizes and theme as they are now. Set-up saves by itself what is changed there.",
     ),
     Action(
         id="kill", keys=("K",), run="screen.signal(1)", label="SIGKILL…", group=ACT,
@@ -100,7 +122,7 @@ ACTIONS: Final = (
     ),
     Action(
         id="tag-job", keys=("c",), run="screen.tag_job", label="Tag the job", group=ACT,
-        help="The launcher and all its workers; without a job, all that it started.",
+        help="The launcher and all its workers; without a job, all that it started. A group: all of it.",
     ),
     Action(
         id="untag", keys=("U",), run="screen.untag", label="Untag all", group=ACT, help="So does Esc.",
@@ -127,7 +149,7 @@ ACTIONS: Final = (
     ),
     Action(
         id="process", keys=("enter",), run="process", label="Process in detail", group=VIEW,
-        help="All of the selected process, with plots since gputop saw it. None selected: the GPU.",
+        help="All of the selected process, with plots since gputop saw it. A group folds. None selected: the GPU.",
     ),
     Action(
         id="environment", keys=("e",), run="process('environment')", label="Environment", group=VIEW,
@@ -149,11 +171,11 @@ ACTIONS: Final = (
         help="Every metric of the GPU that is looked at, with the reason where there is no value.",
     ),
     Action(
-        id="density", keys=("g",), run="density", label="GPU panel size", group=VIEW, footer="Size",
+        id="density", keys=("g",), run="screen.density", label="GPU panel size", group=VIEW, footer="Size",
         help="GPUs as they fit, in one line each, or as cards with plots.",
     ),
     Action(
-        id="pause", keys=("Z",), run="pause", label="Pause", group=VIEW, footer="Pause",
+        id="pause", keys=("Z",), run="screen.pause", label="Pause", group=VIEW, footer="Pause",
         help="Hold the picture; readings go on.",
     ),
     Action(
@@ -161,11 +183,11 @@ ACTIONS: Final = (
         footer="Palette", help="Find what can be done by its name.", in_palette=False,
     ),
     Action(
-        id="slower", keys=("plus",), run="interval(1)", label="Longer interval", group=GENERAL,
+        id="slower", keys=("plus",), run="screen.interval(1)", label="Longer interval", group=GENERAL,
         help="Read less often: 0.25 to 10 s. In tree and groups + and - unfold and fold.", footer="Slower",
     ),
     Action(
-        id="faster", keys=("minus",), run="interval(-1)", label="Shorter interval", group=GENERAL,
+        id="faster", keys=("minus",), run="screen.interval(-1)", label="Shorter interval", group=GENERAL,
         help="Read more often.", footer="Faster",
     ),
     Action(
@@ -177,11 +199,11 @@ ACTIONS: Final = (
         help="Sort the other way round. So does a click on the title.",
     ),
     Action(
-        id="focus-gpu", keys=tuple("0123456789"), run="focus_gpu({key})", label="Only this GPU", group=VIEW,
+        id="focus-gpu", keys=tuple("0123456789"), run="screen.focus_gpu({key})", label="Only this GPU", group=VIEW,
         help="Look at one GPU and its processes; the same key again, or Esc, shows all.", in_palette=False,
     ),
     Action(
-        id="back", keys=("escape",), run="step_back", label="Back", group=GENERAL,
+        id="back", keys=("escape",), run="screen.step_back", label="Back", group=GENERAL,
         help="One step back: chord, cursor, search, filter, GPU. Never quits.", in_palette=False,
     ),
     Action(
@@ -193,7 +215,7 @@ ACTIONS: Final = (
         help="Paint the whole screen again.",
     ),
     Action(
-        id="read-now", keys=("ctrl+r",), run="read_now", label="Read now", group=GENERAL,
+        id="read-now", keys=("ctrl+r",), run="screen.read_now", label="Read now", group=GENERAL,
         help="Take a sample at once.",
     ),
     Action(
@@ -267,44 +289,48 @@ ACTIONS: Final = (
         id="line-end", keys=("ctrl+e", "dollar_sign"), run="screen.scroll_command(9999)", label="Line end", group=MOVE,
         help="End of the longest command line.", in_palette=False,
     ),
+    Action(
+        id="accept", keys=("enter",), label="Accept", group=DIALOGS, place=Place.DIALOG, in_palette=False,
+        help="Do what is chosen. It never sends SIGKILL: only y does.",
+    ),
+    Action(
+        id="refuse", keys=("n",), label="Cancel", group=DIALOGS, place=Place.DIALOG, in_palette=False,
+        help="As Esc and q do.",
+    ),
+    Action(
+        id="yes", keys=("y",), label="Send SIGKILL", group=DIALOGS, place=Place.DIALOG, in_palette=False,
+        help="The answer to that question alone.", changes_machine=True,
+    ),
+    Action(
+        id="scope-process", keys=("p",), label="The process alone", group=DIALOGS, place=Place.DIALOG,
+        in_palette=False, help="Means what is under the cursor or tagged, and nothing else.",
+    ),
+    Action(
+        id="scope-job", keys=("j",), label="The whole job", group=DIALOGS, place=Place.DIALOG, in_palette=False,
+        help="Means the launcher and all its workers; what a dialog begins with.",
+    ),
+    Action(
+        id="scope-tree", keys=("t",), label="The tree", group=DIALOGS, place=Place.DIALOG, in_palette=False,
+        help="Means the process and all that it started.",
+    ),
+    Action(
+        id="offer-kill", keys=("e",), label="Then SIGKILL?", group=DIALOGS, place=Place.DIALOG, in_palette=False,
+        help="Waits 5 s after the signal, and asks whether SIGKILL is to follow for what is left.",
+    ),
+    Action(
+        id="page-on", keys=("space",), label="A page on", group=PAGES, place=Place.PAGE, in_palette=False,
+        help="As PgDn does.",
+    ),
+    Action(
+        id="all-threads", keys=("t",), label="All threads", group=PAGES, place=Place.PAGE, in_palette=False,
+        help="Of a process, or only the busiest.",
+    ),
+    Action(
+        id="secrets", keys=("s",), label="Secrets", group=PAGES, place=Place.PAGE, in_palette=False,
+        help="Show what is masked in the environment of a process, or mask it again.",
+    ),
 )  # fmt: skip
 CHORD: Final = {
     "n": "gpu", "p": "pid", "u": "user", "g": "gpu_memory", "s": "sm", "b": "memory_utilization", "c": "cpu",
     "m": "memory", "t": "time",
 }  # fmt: skip
-_NAMES: Final = {
-    "question_mark": "?", "plus": "+", "minus": "-", "colon": ":", "comma": ",", "full_stop": ".",
-    "less_than_sign": "<", "greater_than_sign": ">", "circumflex_accent": "^", "dollar_sign": "$", "escape": "Esc",
-    "enter": "Enter", "up": "↑", "down": "↓", "left": "←", "right": "→", "pageup": "PgUp", "pagedown": "PgDn",
-    "home": "Home", "end": "End", "space": "Space", "left_square_bracket": "[",
-    "right_square_bracket": "]", "slash": "/", "backslash": "\\",
-}  # fmt: skip
-
-
-def bindings(actions: Iterable[Action] = ACTIONS) -> list[Binding]:
-    """Return a binding for each key. Ctrl-C comes before everything else: it always quits."""
-    return [
-        Binding(
-            key, action.run.format(key=key), action.label, id=f"{action.id}.{key}", show=False, priority=key == "ctrl+c"
-        )
-        for action in actions
-        for key in action.keys
-    ]
-
-
-def key_name(key: str) -> str:
-    """Return a key as it is printed on a keyboard."""
-    if key.startswith("ctrl+"):
-        return "Ctrl-" + key[5:].upper()
-    if key.startswith("shift+"):
-        return "Shift-" + key_name(key[6:])
-    if key.startswith("alt+"):
-        return "Alt-" + key[4:]
-    return _NAMES.get(key) or (key.upper() if len(key) > 1 else key)
-
-
-def keys_text(action: Action) -> str:
-    """Return all keys of an action."""
-    if action.id == "focus-gpu":
-        return "0-9" if action.keys == tuple("0123456789") else " ".join(map(key_name, action.keys))
-    return " ".join(key_name(key) for key in action.keys)

@@ -21,14 +21,20 @@ class Node(Struct, frozen=True, gc=False):
         return [self.process, *(one for child in self.children for one in child.all())]
 
 
-def branches(leaves: Iterable[HostProcess], everybody: Mapping[int, HostProcess]) -> list[Node]:
-    """Return the roots of a tree of these processes and of their ancestors, as far as ``everybody`` knows them."""
+def branches(
+    leaves: Iterable[HostProcess], everybody: Mapping[int, HostProcess], others: Iterable[HostProcess] = ()
+) -> list[Node]:
+    """Return the roots of a tree of these processes and of their ancestors, as far as ``everybody`` knows them.
+
+    Of ``others`` those are in it too that stand below, with nobody between but such as they: data loaders.
+    """
     held: dict[int, HostProcess] = {}
     for leaf in leaves:
         one: HostProcess | None = leaf
         while one is not None and one.pid not in held:
             held[one.pid] = one
             one = _parent(one, everybody)
+    _add_below(held, {other.pid: other for other in others}, everybody)
     children: dict[int, list[HostProcess]] = {}
     depths: dict[int, int] = {}
     roots: list[HostProcess] = []
@@ -40,6 +46,22 @@ def branches(leaves: Iterable[HostProcess], everybody: Mapping[int, HostProcess]
         else:
             children.setdefault(parent.pid, []).append(process)
     return [_node(root, children) for root in roots]
+
+
+def _add_below(
+    held: dict[int, HostProcess], others: Mapping[int, HostProcess], everybody: Mapping[int, HostProcess]
+) -> None:
+    outside: set[int] = set()
+    for other in others.values():
+        line: list[HostProcess] = []
+        one: HostProcess | None = other
+        while one is not None and one.pid in others and one.pid not in held and one.pid not in outside:
+            line.append(one)
+            one = _parent(one, everybody)
+        if one is not None and one.pid in held:
+            held.update((each.pid, each) for each in line)
+        else:
+            outside.update(each.pid for each in line)
 
 
 def _parent(process: HostProcess, everybody: Mapping[int, HostProcess]) -> HostProcess | None:

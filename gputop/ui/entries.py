@@ -12,10 +12,11 @@ from gputop.core.command import cpus_text
 from gputop.core.identity import ProcessId
 from gputop.core.sample import Frame, GpuProcess, HostProcess, Job, JobKind
 from gputop.core.sums import sums
+from gputop.core.units import NOTHING
 from gputop.ui.branches import Node, branches
 
 EntryKey: TypeAlias = tuple[int | str | None, ...]
-_NO_GPU: Final = GpuProcess(gpu="", gpu_index=-1, type="–")
+_LAST: Final = 10**6  # where processes without a GPU are put among those with one
 
 
 class Grouping(str, Enum):
@@ -167,15 +168,16 @@ def _summed(rows: Sequence[Row], label: str) -> Row:
     first, total = rows[0].process, sums((row.process, row.use) for row in rows)
     started = [row.process.started_s for row in rows if row.process.started_s is not None]
     threads = {row.process.id: row.process.threads or 0 for row in rows}
-    users, types = {row.process.user for row in rows}, {row.use.type for row in rows}
-    totals = {(row.use.gpu, row.use.gpu_instance): row.gpu_total_bytes for row in rows}
+    on_gpu = [row for row in rows if row.use.gpu] or rows
+    users, types = {row.process.user for row in rows}, {row.use.type for row in on_gpu}
+    totals = {(row.use.gpu, row.use.gpu_instance): row.gpu_total_bytes for row in on_gpu}
     process = HostProcess(
         pid=first.pid, user=first.user if len(users) == 1 else f"{len(users)} users", command=label,
         started_s=min(started, default=None), cpu_percent=total.cpu_percent, memory_bytes=total.memory_bytes,
         threads=sum(threads.values()) or None,
     )  # fmt: skip
     use = GpuProcess(
-        gpu="", type=types.pop() if len(types) == 1 else "", gpu_index=min(row.use.gpu_index for row in rows),
+        gpu="", type=types.pop() if len(types) == 1 else "", gpu_index=min(row.use.gpu_index for row in on_gpu),
         memory_bytes=total.gpu_memory_bytes, sm_percent=total.sm_percent, gpu_seconds=total.gpu_seconds,
         energy_j=total.energy_j,
     )  # fmt: skip
@@ -190,7 +192,7 @@ def _tree(frame: Frame, kept: Sequence[Row], order: Order, folded: frozenset[Ent
     for row in kept:
         held.setdefault(row.process.id, []).append(row)
     everybody = {process.pid: process for process in (*frame.relatives, *frame.processes)}
-    roots = branches([rows[0].process for rows in held.values()], everybody)
+    roots = branches([rows[0].process for rows in held.values()], everybody, frame.relatives)
     found: list[Entry] = []
     _grow(found, roots, _Tree(held, order, folded, frame.time_s), "", None)
     return found
@@ -207,22 +209,31 @@ class _Tree(Struct, frozen=True):
         process = node.process
         key: EntryKey = ("process", process.pid, process.start_ticks)
         is_open = (key not in self.folded) if node.children else None
-        own = self.held.get(process.id, [])
-        rows = own if is_open is not False else [row for one in node.all() for row in self.held.get(one.id, [])]
+        rows = self.held.get(process.id, [])
         instead = {"gpu": _gpus(rows)}
         if is_open is False:
-            return self._folded(node, key, rows, parent)
+            return self._folded(node, key, parent)
         if not rows:
-            row = Row(process, _NO_GPU, self.time_s)
+            row = self._without_gpu(process, min((row.use.gpu_index for row in self._below(node)), default=_LAST))
         elif len(rows) == 1:
             row, instead = rows[0], {}
         else:
             row = Row(process, _summed(rows, "").use, self.time_s, _summed(rows, "").gpu_total_bytes, rows[0].job)
         return Entry(key=key, row=row, rows=tuple(rows), instead=instead, is_open=is_open, parent=parent)
 
-    def _folded(self, node: Node, key: EntryKey, rows: list[Row], parent: EntryKey | None) -> Entry:
-        hidden = len(node.all()) - 1
-        whole, own = _summed(rows, ""), node.process
+    def _below(self, node: Node) -> list[Row]:
+        """Return the rows of a process and of all below it that use a GPU."""
+        return [row for one in node.all() for row in self.held.get(one.id, [])]
+
+    def _without_gpu(self, process: HostProcess, place: int) -> Row:
+        return Row(process, GpuProcess(gpu="", gpu_index=place, type=NOTHING), self.time_s)
+
+    def _folded(self, node: Node, key: EntryKey, parent: EntryKey | None) -> Entry:
+        """Return the line of a process that hides what is below it, and has the sums of all."""
+        everybody, rows = node.all(), self._below(node)
+        others = [self._without_gpu(one, _LAST) for one in everybody if one.id not in self.held]
+        hidden = len(everybody) - 1
+        whole, own = _summed([*rows, *others], ""), node.process
         process = replace(
             own, command=f"{own.command}  (+{hidden})", cpu_percent=whole.process.cpu_percent,
             memory_bytes=whole.process.memory_bytes, threads=whole.process.threads, busiest_thread_percent=None,

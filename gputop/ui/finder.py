@@ -1,13 +1,19 @@
 """What the prompt is for: filtering and searching the process table while one types."""
 
+import re
+from typing import Final
+
+from gputop.core.columns import Column
 from gputop.core.query import QueryError, parse
+from gputop.core.query_reader import words_of
 from gputop.ui.line import Line, cut, length
 from gputop.ui.narrowing import Narrowing
 from gputop.ui.panels.footer import FooterPanel
 from gputop.ui.panels.processes import ProcessPanel
 from gputop.ui.panels.prompt import PromptPanel
 
-_MOST_EARLIER = 50
+_MOST_EARLIER: Final = 50
+_LAST_WORD: Final = re.compile(r"(?:^|[\s(!&|])([a-z_]\w*)$", re.ASCII | re.IGNORECASE)
 
 
 class Finder:
@@ -34,16 +40,24 @@ class Finder:
         self._say("")
 
     def changed(self, text: str) -> None:
-        """Filter or search by what is typed so far; a filter that is not finished leaves the one before."""
+        """Filter or search by what is typed so far.
+
+        A filter that is not finished leaves the one before, and so does one that would leave nothing: the next letter
+        may change that, and a table that comes and goes is of no use to whoever types. Enter takes it as it is.
+        """
         if self._is_search:
             self._processes.place = self._place
             is_found = self._processes.seek(text, max(0, self._place[1]))
             self._say("" if is_found else "no process has it", is_wrong=not is_found)
             return
-        query = parse(text)
-        if not isinstance(query, QueryError):
+        before = self._processes.narrowing
+        if unfinished(text) is None:
             self._filter(text)
-        self._say_filter(text)
+        if self._is_empty:
+            self._processes.narrow(before)
+            self._say_held(text, "nothing matches so far")
+        else:
+            self._say_filter(text)
 
     def stepped(self, step: int) -> None:
         """Go to the next match."""
@@ -85,11 +99,25 @@ class Finder:
             is_empty = not text.strip()
             self._processes.narrow(Narrowing(text=text, query=None if is_empty else query, user=before.user))
 
+    @property
+    def _is_empty(self) -> bool:
+        """Say whether the filter hides everything that there is."""
+        shown, hidden = self._processes.counts
+        return shown == 0 < hidden
+
+    def _say_held(self, text: str, why: str) -> None:
+        held = self._processes.narrowing.text.strip()
+        still = f"shown as before: {held}" if held and held != text.strip() else "shown as before"
+        self._say(f"{why}; {still}")
+
     def _say_filter(self, text: str) -> None:
-        query = parse(text)
+        query, column = parse(text), unfinished(text)
         if isinstance(query, QueryError):
             at = self._prompt.left + length([(text[: query.position], "")])
             self._footer.say(error_line(query, at, self._footer.size.width))
+            return
+        if column is not None:
+            self._say_held(text, f"a value of {column.title}? Enter looks for the text")
             return
         shown, hidden = self._processes.counts
         self._say(f"{shown} shown, {hidden} hidden" if text.strip() else "user:ann gpu_mem>10GiB sm<5 cmd~vllm")
@@ -98,6 +126,13 @@ class Finder:
         keys = "F3 next  Enter stays  Esc goes back" if self._is_search else "Enter keeps  Esc clears  ↑↓ earlier"
         spans = [(f" {text}  " if text else " ", "hot" if is_wrong else "accent"), (keys, "muted")]
         self._footer.say(Line(tuple(cut(spans, self._footer.size.width))))
+
+
+def unfinished(text: str) -> Column | None:
+    """Return the column of which the last word is the name or the beginning of it; None where it is none."""
+    found = _LAST_WORD.search(text)
+    word = found[1].lower() if found else ""
+    return next((column for name, column in words_of().items() if word and name.startswith(word)), None)
 
 
 def error_line(error: QueryError, at: int, width: int) -> Line:

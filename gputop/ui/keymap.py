@@ -8,13 +8,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 from textual.keys import KEY_NAME_REPLACEMENTS
 
-from gputop.ui.actions import ACTIONS, Action, key_name
+from gputop.ui.actions import ACTIONS, Action, Place
+from gputop.ui.key_names import key_name
 
 Keys: TypeAlias = Mapping[str, tuple[str, ...]]
 ALWAYS_QUITS: Final = "ctrl+c"
+_DEADLY: Final = "yes"
+_CARELESS: Final = frozenset({"enter", "space", "escape", "q", ALWAYS_QUITS})
 _MOVES: Final[Keys] = {
     "up": ("up", "k", "alt+k"), "down": ("down", "j", "alt+j"), "left": ("left", "h", "alt+h"),
     "right": ("right", "l", "alt+l"), "help": ("f1", "question_mark"), "signal": ("f9", "s"), "open-files": ("L",),
+    "scope-job": ("J",), "secrets": ("m",),
 }  # fmt: skip
 _PRESETS: Final[Mapping[str, Keys]] = {
     "htop": {},
@@ -41,6 +45,24 @@ class Keymap(Struct, frozen=True):
     actions: tuple[Action, ...]
     problems: tuple[str, ...] = ()
 
+    def runs(self) -> dict[str, str]:
+        """Return what each key of the main screen runs."""
+        mains = [action for action in self.actions if action.place is Place.MAIN]
+        return {key: action.run.format(key=key) for action in mains for key in action.keys}
+
+    def taken(self, takes: Mapping[str, str]) -> dict[str, str]:
+        """Return the methods of a dialog or page by key; ``takes``: by action. Its own actions win over the others."""
+        own_last = sorted(self.actions, key=lambda action: action.place is not Place.MAIN)
+        return {key: takes[one.id] for one in own_last if one.id in takes for key in one.keys if key != ALWAYS_QUITS}
+
+    def keys_of(self, action: str) -> tuple[str, ...]:
+        """Return the keys of an action."""
+        return next((one.keys for one in self.actions if one.id == action), ())
+
+    def name(self, action: str) -> str:
+        """Return the first key of an action as it is printed on a keyboard; empty where it has none."""
+        return next(map(key_name, self.keys_of(action)), "")
+
 
 def presets(name: str) -> Keys:
     """Return the keys by action that a preset changes; htop is the table as it is, and so is what nobody knows."""
@@ -53,7 +75,7 @@ def keymap(preset: str, overrides: Keys = {}, actions: Iterable[Action] = ACTION
     _put(held, presets(preset))
     settled = {action: tuple(map(key_of, keys)) for action, keys in overrides.items() if action in held}
     wanted = {action: tuple(key for key in keys if _may_have(action, key)) for action, keys in settled.items()}
-    problems = [f"keys.{action}: Ctrl-C always quits" for action in settled if wanted[action] != settled[action]]
+    problems = [f"keys.{action}: {_why_not(action)}" for action in settled if wanted[action] != settled[action]]
     problems += _put(held, wanted)
     return Keymap(tuple(held.values()), tuple(problems))
 
@@ -73,7 +95,11 @@ def key_of(text: str) -> str:
 
 
 def _may_have(action: str, key: str) -> bool:
-    return key != ALWAYS_QUITS or action == "quit"
+    return key not in _CARELESS if action == _DEADLY else (key != ALWAYS_QUITS or action == "quit")
+
+
+def _why_not(action: str) -> str:
+    return "no key that is pressed without a thought sends SIGKILL" if action == _DEADLY else "Ctrl-C always quits"
 
 
 def _put(held: dict[str, Action], keys: Keys) -> list[str]:
@@ -83,7 +109,9 @@ def _put(held: dict[str, Action], keys: Keys) -> list[str]:
         if id_ not in held:
             continue
         for other in held.values():
-            taken = [key for key in other.keys if key in new and other.id != id_ and key not in keys.get(other.id, ())]
+            if other.id == id_ or other.place is not held[id_].place:
+                continue
+            taken = [key for key in other.keys if key in new and key not in keys.get(other.id, ())]
             if taken:
                 held[other.id] = replace(other, keys=tuple(key for key in other.keys if key not in taken))
                 if other.id not in keys:

@@ -2,7 +2,7 @@
 
 from textual.message import Message
 
-from gputop.core.command import Change
+from gputop.core.glance import Glimpse
 from gputop.core.inspection import Inspection
 from gputop.core.link import Down
 from gputop.core.outcome import Outcome
@@ -50,12 +50,12 @@ class InspectionArrived(Message):
         self.inspection = inspection
 
 
-class ChangeWanted(Message):
-    """Somebody has decided on a change of the machine."""
+class GlimpseArrived(Message):
+    """Several processes were looked at."""
 
-    def __init__(self, change: Change) -> None:
+    def __init__(self, glimpse: Glimpse) -> None:
         super().__init__()
-        self.change = change
+        self.glimpse = glimpse
 
 
 class SettingsChanged(Message):

@@ -38,7 +38,7 @@ OPTIONS: Final = (
     Option("show_host", "Host panel", _SWITCH, "the machine around the GPUs"),
     Option("sort", "Sort by", tuple(column.key for column in COLUMNS), "column of the processes"),
     Option("sort_reversed", "Sorted backwards", _SWITCH, "against the column's own direction"),
-    Option("keymap", "Keys as in", KEYMAPS, "from the next start on"),
+    Option("keymap", "Keys as in", KEYMAPS, "hold at once; keys of your own stay"),
 )
 
 

@@ -46,6 +46,25 @@ class Aim(Struct, frozen=True):
             return parents_first(descendants(self.frame, self.chosen))
         return parents_first(self.chosen)
 
+    def reach(self) -> dict[Scope, Processes]:
+        """Return all that each scope takes in; a job only where there is one."""
+        chosen = {one.id for one in self.chosen}
+        has_job = any(not chosen.isdisjoint(job.members) for job in self.frame.jobs)
+        scopes = [scope for scope in Scope if scope is not Scope.JOB or has_job]
+        return {scope: self.within(scope) for scope in scopes}
+
+    def word(self, scope: Scope) -> str:
+        """Return what a scope is called: several that were chosen are not one process."""
+        return "chosen" if scope is Scope.PROCESS and len(self.chosen) > 1 else scope.value
+
+    def label(self, scope: Scope) -> str:
+        """Return the name of what is meant, where it has one."""
+        if scope is not Scope.JOB:
+            return ""
+        chosen = {one.id for one in self.chosen}
+        names = [f"{job.kind.value} {job.label}" for job in self.frame.jobs if not chosen.isdisjoint(job.members)]
+        return names[0] if len(names) == 1 else f"{len(names)} jobs"
+
     def led(self, signal: str, targets: Sequence[HostProcess]) -> dict[ProcessId, HostProcess]:
         """Return the workers that the signal is not sent to, with the launcher that gets it and ends them."""
         if signal not in _TO_LAUNCHERS:

@@ -10,20 +10,25 @@ from gputop.core.link import Down
 from gputop.ui import theme
 from gputop.ui.colourless import Colourless
 from gputop.ui.framediff import FrameDiff
+from gputop.ui.keymap import Keymap
 
 
-class TerminalApp(App[Down]):
-    """Has gputop's themes, no colours where none are wanted, and writes only what changed."""
+class TerminalApp(App[Down], inherit_bindings=False):
+    """Has gputop's themes, no colours where none are wanted, and writes only what changed.
 
-    def __init__(self, wish: str, *, writes_changes_only: bool) -> None:
+    Of Textual's own keys none is left: Ctrl-Q, which ends flow control in many a terminal, does not quit.
+    """
+
+    def __init__(self, wish: str, keys: Keymap, *, writes_changes_only: bool) -> None:
         super().__init__()
+        self.keymap = keys
         self._diff = FrameDiff() if writes_changes_only else None
         self._shown_screen: Screen[Any] | None = None
         for each in theme.THEMES:
             self.register_theme(each)
         if self.no_color:
             self._filters = [Colourless()]
-        self.action_theme(wish)
+        self._take_theme(wish)
 
     def on_mount(self) -> None:
         """Paint over what others wrote on the terminal while gputop was in the background."""
@@ -35,6 +40,9 @@ class TerminalApp(App[Down]):
 
     def action_theme(self, name: str) -> None:
         """Change the colours, as far as the terminal has any."""
+        self._take_theme(name)
+
+    def _take_theme(self, name: str) -> None:
         self.theme = theme.chosen(name, is_colourless=self.no_color, colours=self.console.color_system)
 
     def action_next_theme(self) -> None:

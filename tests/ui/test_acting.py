@@ -11,15 +11,21 @@ from examples import frame, process
 from stage import MIDDLE, Clock, FakeLink, Stage, text_of
 
 from gputop.cli.door import Door, opened_door
-from gputop.core.command import Change, Command
+from gputop.core.command import Change, Command, Glance, cpus_text
 from gputop.core.sample import Frame
+from gputop.machine.glance import Glancer
+from gputop.machine.kernel import Kernel
+from gputop.machine.procfs import RealProc
 from gputop.ui.app import GputopApp
 from gputop.ui.options import ViewOptions
+from gputop.ui.screens.affinity import AffinityScreen
+from gputop.ui.screens.escalation import EscalationScreen
+from gputop.ui.screens.io_class import IoClassScreen
 from gputop.ui.screens.outcome import OutcomeScreen
 
 
 class DoorLink(FakeLink):
-    """Carries changes out at once, and answers as a sampler does."""
+    """Carries changes out at once, and answers them and questions as a sampler does."""
 
     def __init__(self, door: Door) -> None:
         super().__init__()
@@ -30,6 +36,9 @@ class DoorLink(FakeLink):
         if isinstance(command, Change):
             assert self.receive is not None
             self.receive(self._door.execute(command))
+        elif isinstance(command, Glance):
+            assert self.receive is not None
+            self.receive(Glancer(RealProc(), Kernel()).glance(command))
 
 
 @asynccontextmanager
@@ -68,7 +77,12 @@ async def test_sigkill_ends_what_survived_sigterm(tmp_path: Path) -> None:
         async with before(control(tmp_path), shown(one)) as stage:
             await stage.press("k", "e", "enter")
             stage.clock.now += 5.1
-            await stage.deliver(shown(one), shown(one))
+            waiting = stage.app.screen
+            assert isinstance(waiting, EscalationScreen)
+            waiting.tick()
+            await stage.pilot.pause()
+            waiting.tick()
+            await stage.pilot.pause()
             await stage.press("y")
 
         assert one.process.wait(9) == -9
@@ -102,6 +116,43 @@ async def test_f8_lowers_the_priority_and_tells_what_was_and_what_became(tmp_pat
 
             assert "→" in toast.message
         assert os.getpriority(os.PRIO_PROCESS, one.pid) > os.getpriority(os.PRIO_PROCESS, 0)
+
+
+async def test_the_io_class_of_now_is_shown_and_proposed_and_the_outcome_tells_what_was(tmp_path: Path) -> None:
+    with child() as one:
+        async with before(control(tmp_path), shown(one)) as stage:
+            await stage.press("d")
+            assert isinstance(stage.app.screen, IoClassScreen)
+            now = text_of(stage.app.screen.body.lines)
+            await stage.press("down", "down", "down", "enter")
+            await stage.pilot.pause()
+            (toast,) = stage.app._notifications
+
+    assert "now none" in now
+    assert f"{one.pid}: done: none → idle" in toast.message
+
+
+async def test_the_cpus_of_now_are_shown_and_proposed(tmp_path: Path) -> None:
+    with child() as one:
+        async with before(control(tmp_path), shown(one)) as stage:
+            await stage.press("a")
+            assert isinstance(stage.app.screen, AffinityScreen)
+            cpus = cpus_text(tuple(os.sched_getaffinity(one.pid)))
+
+            assert f"now {cpus}" in text_of(stage.app.screen.body.lines)
+            assert stage.app.screen.text == cpus
+
+
+async def test_what_sigkill_freed_is_told(tmp_path: Path) -> None:
+    with child() as one:
+        async with before(control(tmp_path), shown(one)) as stage:
+            await stage.press("K", "y")
+            one.process.wait(9)
+            await stage.age(1)
+            await stage.deliver(frame(1, ()))
+            told = [note.message for note in stage.app._notifications]
+
+    assert told == ["SIGKILL: 1 done", "SIGKILL: 1 process ended, 10.0GiB GPU memory freed"]
 
 
 async def test_a_simulated_box_refuses_as_prominently(tmp_path: Path) -> None:

@@ -1,16 +1,27 @@
 """Keymaps: presets and the user's own keys, followed by bindings, footer, palette and help."""
 
 import re
+from typing import Any
 
 import pytest
 from examples import frame, process
 from stage import WIDE, staged, text_of
 
 from gputop.core.settings import KEYMAPS, Settings
-from gputop.ui.actions import ACT, ACTIONS, bindings
+from gputop.ui.actions import ACT, ACTIONS, Place
 from gputop.ui.keymap import key_of, keymap, presets
+from gputop.ui.screens.affinity import AffinityScreen
+from gputop.ui.screens.escalation import EscalationScreen
+from gputop.ui.screens.gpu import GpuScreen
 from gputop.ui.screens.help import HelpScreen
+from gputop.ui.screens.io_class import IoClassScreen
+from gputop.ui.screens.keyed import KeyedScreen
 from gputop.ui.screens.main import MainScreen
+from gputop.ui.screens.menu import MenuScreen
+from gputop.ui.screens.outcome import OutcomeScreen
+from gputop.ui.screens.process import ProcessScreen
+from gputop.ui.screens.renice import ReniceScreen
+from gputop.ui.screens.setup import SetupScreen
 from gputop.ui.screens.signal import SignalScreen
 
 FEW = frame(1, (process(1), process(2), process(3)))
@@ -18,9 +29,45 @@ FEW = frame(1, (process(1), process(2), process(3)))
 
 @pytest.mark.parametrize("name", KEYMAPS)
 def test_no_key_of_a_preset_does_two_things(name: str) -> None:
-    keys = [binding.key for binding in bindings(keymap(name).actions)]
+    for place in Place:
+        keys = [key for action in keymap(name).actions if action.place is place for key in action.keys]
 
-    assert len(keys) == len(set(keys))
+        assert len(keys) == len(set(keys))
+
+
+SCREENS = (
+    AffinityScreen, EscalationScreen, GpuScreen, HelpScreen, IoClassScreen, MenuScreen, OutcomeScreen, ProcessScreen,
+    ReniceScreen, SetupScreen, SignalScreen,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("name", KEYMAPS)
+def test_no_key_of_a_preset_does_two_things_in_a_dialog_or_on_a_page(name: str, screen: type[KeyedScreen[Any]]) -> None:
+    taken = [action for action in keymap(name).actions if action.id in screen.TAKES]
+    means = {(key, screen.TAKES[action.id]) for action in taken for key in action.keys}
+
+    assert len(means) == len({key for key, _ in means})
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_a_dialog_takes_actions_that_there_are_and_has_a_method_for_each(screen: type[KeyedScreen[Any]]) -> None:
+    assert screen.TAKES.keys() <= {action.id for action in ACTIONS}
+    assert all(callable(getattr(screen, method)) for method in screen.TAKES.values())
+
+
+def test_every_action_of_dialogs_and_pages_is_taken_somewhere() -> None:
+    taken = {action for screen in SCREENS for action in screen.TAKES}
+
+    assert {action.id for action in ACTIONS if action.place is not Place.MAIN} <= taken
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_esc_leaves_every_dialog_and_page_and_ctrl_c_is_none_of_their_keys(screen: type[KeyedScreen[Any]]) -> None:
+    table = keymap("htop").taken(screen.TAKES)
+
+    assert table["escape"] in {"cancel", "close", "give_up"}
+    assert "ctrl+c" not in table
 
 
 @pytest.mark.parametrize("name", KEYMAPS)

@@ -100,7 +100,7 @@ def page(stage: Stage) -> str:
 
 
 def picture(stage: Stage) -> str:
-    return text_of(screen(stage)._body.lines)
+    return text_of(screen(stage).body.lines)
 
 
 async def test_enter_opens_the_selected_process_with_what_the_frame_knows() -> None:

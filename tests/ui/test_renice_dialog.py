@@ -6,7 +6,7 @@ import pytest
 from examples import frame, process
 from stage import Stage, staged, text_of
 
-from gputop.core.command import Command, IoClass, Renice, SetAffinity, SetIoClass, Target
+from gputop.core.command import Change, IoClass, Renice, SetAffinity, SetIoClass, Target
 from gputop.core.outcome import Outcome, Result, Status
 from gputop.core.sample import Frame
 from gputop.ui.screens.affinity import parse_cpus
@@ -24,11 +24,11 @@ def page(stage: Stage) -> str:
     return text_of(stage.app.screen.body.lines)
 
 
-async def asked(*keys: str, **fields: Any) -> Command:
+async def asked(*keys: str, **fields: Any) -> Change:
     """Return the one command that these keys send, with the cursor on process 1."""
     async with staged(some(1, **fields)) as stage:
         await stage.press("down", *keys)
-        (command,) = stage.link.sent
+        (command,) = stage.changes
         return command
 
 
@@ -43,7 +43,9 @@ async def test_tagged_processes_are_meant() -> None:
     async with staged(some(1, 2, 3)) as stage:
         await stage.press("space", "space", "f8")
 
-        assert stage.link.sent[0].targets == (Target(1, 10), Target(2, 20))  # type: ignore[union-attr]
+        (change,) = stage.changes
+
+        assert change == Renice(id="screen-1", nice=1, is_relative=True, targets=(*ONE, Target(2, 20)))
 
 
 async def test_r_asks_for_a_number_and_sends_it() -> None:
@@ -71,7 +73,7 @@ async def test_what_is_no_nice_value_is_refused_where_it_is_typed(typed: str) ->
     async with staged(some(1)) as stage:
         await stage.press("down", "r", *typed.split(","), "enter")
 
-        assert stage.link.sent == []
+        assert stage.changes == []
         assert "a number from -20 to 19" in page(stage)
 
 
@@ -80,7 +82,7 @@ async def test_esc_changes_nothing(key: str) -> None:
     async with staged(some(1)) as stage:
         await stage.press("down", key, "1", "escape")
 
-        assert stage.link.sent == []
+        assert stage.changes == []
         assert stage.app.screen is stage.app.main
 
 
@@ -108,7 +110,7 @@ async def test_a_cpu_that_is_not_there_is_refused() -> None:
     async with staged(some(1)) as stage:
         await stage.press("down", "a", "7", "enter")
 
-        assert stage.link.sent == []
+        assert stage.changes == []
         assert "there is no CPU 7: they go from 0 to 1" in page(stage)
 
 

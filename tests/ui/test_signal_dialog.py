@@ -7,7 +7,7 @@ from examples import frame, process
 from stage import FakeLink, Stage, staged, text_of
 from textual.events import Key
 
-from gputop.core.command import ReadNow, SendSignal, Target
+from gputop.core.command import Glance, SendSignal, Target
 from gputop.core.identity import ProcessId
 from gputop.core.outcome import Outcome, Result, Status
 from gputop.core.owner import Container, Owner, Pod, SlurmStep
@@ -58,7 +58,7 @@ async def test_enter_sends_sigterm_to_the_process_under_the_cursor_and_to_that_v
     async with staged(some(1, 2, 3)) as stage:
         await stage.press("down", "down", key, "enter")
 
-        (command,) = stage.link.sent
+        (command,) = stage.changes
         assert isinstance(command, SendSignal)
         assert (command.signal, command.targets) == ("SIGTERM", (target(2),))
         assert stage.app.screen is stage.app.main
@@ -88,7 +88,7 @@ async def test_frames_that_arrive_change_neither_the_list_nor_the_targets() -> N
         await stage.press("enter")
 
         assert after == before
-        assert stage.link.sent == [SendSignal(id="screen-1", signal="SIGTERM", targets=(target(1),))]
+        assert stage.changes == [SendSignal(id="screen-1", signal="SIGTERM", targets=(target(1),))]
 
 
 async def test_the_highlighted_process_is_captured_when_rows_are_sorted_anew_before_the_key() -> None:
@@ -119,7 +119,7 @@ async def test_a_tree_is_all_that_the_process_started_parents_first() -> None:
 # --- launchers -----------------------------------------------------------------------------------------------------
 async def test_sigterm_for_a_job_goes_to_the_launcher_only_and_the_dialog_says_so() -> None:
     async with staged(led()) as stage:
-        await stage.press("down", "k", "j")
+        await stage.press("down", "k")
         said = page(stage)
         await stage.press("enter")
 
@@ -130,7 +130,7 @@ async def test_sigterm_for_a_job_goes_to_the_launcher_only_and_the_dialog_says_s
 
 async def test_sigkill_for_a_job_goes_to_launcher_and_workers_and_the_dialog_says_so() -> None:
     async with staged(led()) as stage:
-        await stage.press("down", "k", "j", "9", "enter")
+        await stage.press("down", "k", "9", "enter")
         said = page(stage)
         await stage.press("y")
 
@@ -188,7 +188,7 @@ async def test_a_process_of_another_namespace_is_sent_as_that_so_that_the_door_r
     async with staged(frame(1, (process(1, presence=Presence.HIDDEN),))) as stage:
         await stage.press("down", "k", "enter")
 
-        (command,) = stage.link.sent
+        (command,) = stage.changes
         assert isinstance(command, SendSignal)
         assert command.targets[0].presence is Presence.HIDDEN
 
@@ -225,7 +225,7 @@ async def test_these_keys_cancel(key: str) -> None:
         await stage.press("down", "k", key)
 
         assert stage.app.screen is stage.app.main
-        assert stage.link.sent == []
+        assert stage.changes == []
 
 
 async def test_space_never_confirms() -> None:
@@ -233,7 +233,7 @@ async def test_space_never_confirms() -> None:
         await stage.press("down", "k", "space", "space")
         await stage.press("9", "enter", "space", "space")
 
-        assert stage.link.sent == []
+        assert stage.changes == []
         assert isinstance(stage.app.screen, SignalScreen)
 
 
@@ -272,7 +272,7 @@ async def test_y_without_the_question_sends_nothing() -> None:
     async with staged(some(1)) as stage:
         await stage.press("down", "k", "9", "y")
 
-        assert stage.link.sent == []
+        assert stage.changes == []
 
 
 async def test_k_opens_the_question_for_sigkill_where_enter_presses_cancel() -> None:
@@ -336,7 +336,7 @@ async def test_read_only_refuses_with_the_reason(key: str) -> None:
     async with staged(some(1), settings=Settings(read_only=True)) as stage:
         await stage.press("down", key, "y")
 
-        assert stage.link.sent == []
+        assert stage.changes == []
         assert "read-only: gputop was started with --read-only" in {one.message for one in stage.app._notifications}
 
 
@@ -395,17 +395,102 @@ async def test_failures_wait_for_a_dialog_that_is_open() -> None:
         assert isinstance(stage.app.screen, OutcomeScreen)
 
 
+# --- the job is what is meant -------------------------------------------------------------------------------------
+async def test_a_process_of_a_job_means_the_job_and_p_means_it_alone() -> None:
+    async with staged(led()) as stage:
+        await stage.press("down", "k")
+        said = page(stage)
+        await stage.press("p", "enter")
+
+        assert "Send a signal to 3 processes" in said
+        assert " p process 1   j job 3   t tree 1" in said
+        assert "torch torchrun: 3 processes of ann" in said
+        assert sent(stage) == [("SIGTERM", [20])]
+
+
+async def test_a_process_of_no_job_has_no_such_switch() -> None:
+    async with staged(led()) as stage:
+        await stage.press("down", "down", "down", "k")
+        said = page(stage)
+        await stage.press("j", "enter")
+
+        assert " p process 1   no job   t tree 1" in said
+        assert sent(stage) == [("SIGTERM", [30])]
+
+
+async def test_pids_inside_a_container_have_a_column_of_their_own() -> None:
+    async with staged(frame(1, (process(4711, inner_pid=23), process(4712)))) as stage:
+        await stage.press("space", "space", "k")
+
+        assert "   4711     23 ann" in page(stage)
+        assert "   4712      – ann" in page(stage)
+
+
+# --- what becomes of it -------------------------------------------------------------------------------------------
+DONE = Outcome(id="screen-1", what="SIGTERM", results=(Result(pid=1, start_ticks=10, status=Status.DONE),))
+
+
+def told(stage: Stage) -> list[str]:
+    return [one.message for one in stage.app._notifications]
+
+
+async def test_what_a_process_freed_is_told_once_the_driver_lists_it_no_more() -> None:
+    async with staged(some(1, 2)) as stage:
+        await stage.press("down", "k", "enter")
+        await stage.deliver(DONE)
+        await stage.answer()
+        await stage.deliver(some(1, 2))
+        early = told(stage)
+        await stage.deliver(some(2))
+
+        assert early == ["SIGTERM: 1 done"]
+        assert told(stage)[1:] == ["SIGTERM: 1 process ended, 10.0GiB GPU memory freed"]
+
+
+async def test_a_process_that_is_in_no_frame_any_more_but_runs_has_not_ended() -> None:
+    async with staged(some(1, 2)) as stage:
+        await stage.press("down", "k", "enter")
+        await stage.deliver(DONE, some(2))
+        await stage.answer(1)
+        await stage.age(5.0)
+        await stage.answer(1)
+
+        assert told(stage)[1:] == ["SIGTERM: 1 of 1 process still there after 5 s: 1"]
+
+
+async def test_a_sampler_that_is_down_leaves_it_unknown() -> None:
+    async with staged(some(1)) as stage:
+        await stage.press("down", "k", "enter")
+        await stage.deliver(DONE)
+        await stage.age(6.0)
+        unknown = told(stage)
+        await stage.age(5.0)
+
+        assert unknown == ["SIGTERM: 1 done"]
+        assert told(stage)[1:] == ["SIGTERM: whether they ended is not known: the sampler does not answer"]
+
+
+async def test_what_a_refused_signal_did_is_not_waited_for() -> None:
+    async with staged(some(1)) as stage:
+        await stage.press("down", "k", "enter")
+        result = Result(pid=1, start_ticks=10, status=Status.NOT_PERMITTED)
+        await stage.deliver(Outcome(id="screen-1", what="SIGTERM", results=(result,)))
+        await stage.age(20.0)
+
+        assert told(stage) == []
+
+
 # --- escalation ----------------------------------------------------------------------------------------------------
 async def test_sigkill_is_offered_for_what_is_left_after_five_seconds() -> None:
     async with staged(some(1, 2, 3)) as stage:
         await stage.press("space", "space", "k", "e", "enter")
         first = page(stage)
         await tick(stage, 3)
+        await stage.answer(1, 2)
         later = page(stage)
-        await stage.deliver(some(2, 3))
         await tick(stage, 2.1)
-        await stage.deliver(some(2, 3))
-        await stage.pilot.pause()
+        await stage.answer(2)
+        await tick(stage, 0)
         offer = page(stage)
         await stage.press("y")
 
@@ -415,33 +500,38 @@ async def test_sigkill_is_offered_for_what_is_left_after_five_seconds() -> None:
         assert sent(stage) == [("SIGTERM", [1, 2]), ("SIGKILL", [2])]
 
 
-async def test_nobody_left_ends_the_countdown_early() -> None:
+async def test_nobody_left_ends_the_countdown_early_and_what_was_freed_is_told() -> None:
     async with staged(some(1, 2)) as stage:
         await stage.press("down", "k", "e", "enter")
+        await tick(stage, 1)
+        await stage.answer()
+        await tick(stage, 0)
         await stage.deliver(some(2))
-        await stage.pilot.pause()
 
         assert stage.app.screen is stage.app.main
-        assert "SIGTERM: none of 1 process is left" in {one.message for one in stage.app._notifications}
+        assert told(stage) == ["SIGTERM: 1 process ended, 10.0GiB GPU memory freed"]
 
 
-async def test_old_frames_do_not_tell_who_is_left() -> None:
+async def test_neither_frames_nor_old_answers_tell_who_is_left() -> None:
     async with staged(some(1)) as stage:
         await stage.press("down", "k", "e", "enter")
-        await stage.deliver(some(1))
-        await tick(stage, 5.1)
+        await tick(stage, 4)
+        await stage.answer(1)
+        await tick(stage, 1.1)
+        await stage.deliver(frame(1, ()))
+        await tick(stage, 0)
 
         assert isinstance(stage.app.screen, EscalationScreen)
-        assert stage.link.sent[-1] == ReadNow()
+        assert isinstance(stage.link.sent[-1], Glance)
+        assert "Waiting for the sampler to tell who is left." in page(stage)
 
 
 async def test_the_workers_of_a_launcher_are_watched_too() -> None:
     async with staged(led()) as stage:
-        await stage.press("down", "k", "j", "e", "enter")
-        left = frame(1, (process(20, parent_pid=1), process(30)))
+        await stage.press("down", "k", "e", "enter")
         await tick(stage, 5.1)
-        await stage.deliver(left)
-        await stage.pilot.pause()
+        await stage.answer(20)
+        await tick(stage, 0)
         await stage.press("y")
 
         assert sent(stage) == [("SIGTERM", [10]), ("SIGKILL", [20])]
@@ -450,25 +540,30 @@ async def test_the_workers_of_a_launcher_are_watched_too() -> None:
 async def test_escalation_can_be_given_up_and_never_goes_on_by_itself() -> None:
     async with staged(some(1)) as stage:
         await stage.press("down", "k", "e", "enter", "escape")
-        await tick(stage, 60)
+        await stage.age(60)
         await stage.deliver(some(1))
 
         assert stage.app.screen is stage.app.main
         assert sent(stage) == [("SIGTERM", [1])]
 
 
-async def test_a_refusal_is_shown_while_it_counts() -> None:
-    async with staged(some(1)) as stage:
-        await stage.press("down", "k", "e", "enter")
+async def test_a_refusal_is_shown_and_stays_when_the_countdown_is_over() -> None:
+    async with staged(some(1, 2)) as stage:
+        await stage.press("space", "space", "k", "e", "enter")
         result = Result(pid=1, start_ticks=10, status=Status.NOT_PERMITTED, detail="owned by bob", remedy="Ask bob.")
-        await stage.deliver(Outcome(id="screen-1", what="SIGTERM", results=(result,)))
+        done = Result(pid=2, start_ticks=20, status=Status.DONE)
+        await stage.deliver(Outcome(id="screen-1", what="SIGTERM", results=(result, done)))
+        during = page(stage)
+        await stage.press("escape")
+        await stage.pilot.pause()
 
-        assert "1: not permitted: owned by bob. Ask bob." in page(stage)
+        assert "1: not permitted: owned by bob. Ask bob." in during
+        assert isinstance(stage.app.screen, OutcomeScreen)
 
 
 async def tick(stage: Stage, seconds: float) -> None:
+    """Let time pass in the countdown."""
     stage.clock.now += seconds
-    assert isinstance(stage.app.screen, EscalationScreen) or seconds >= 60
-    if isinstance(stage.app.screen, EscalationScreen):
-        stage.app.screen.tick()
+    assert isinstance(stage.app.screen, EscalationScreen)
+    stage.app.screen.tick()
     await stage.pilot.pause()

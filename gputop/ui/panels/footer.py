@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from textual import events
 
 from gputop.core.columns import COLUMN_BY_KEY
-from gputop.ui.actions import ACTIONS, CHORD, Action, key_name
+from gputop.ui.actions import ACTIONS, CHORD, Action
+from gputop.ui.key_names import key_name
 from gputop.ui.line import Line, Spans, length
 from gputop.ui.widgets.fastlines import FastLines
 
@@ -19,6 +20,11 @@ class FooterPanel(FastLines):
         self._is_read_only = is_read_only
         self._ends: list[tuple[int, Action]] = []
         self._said: Line | None = None
+
+    def take(self, actions: Sequence[Action]) -> None:
+        """Show other keys from now on."""
+        self._actions = actions
+        self.show()
 
     def say(self, line: Line | None) -> None:
         """Show this in place of the keys, until told None."""

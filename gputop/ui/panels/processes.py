@@ -45,6 +45,7 @@ class ProcessPanel(FastLines, can_focus=True):
         self.grouping = Grouping.PROCESSES
         self.search = ""
         self.chosen: tuple[str, ...] = ()
+        self._is_percent = False
         self.tags = Tags()
 
     def show(self, view: View) -> None:
@@ -114,9 +115,9 @@ class ProcessPanel(FastLines, can_focus=True):
         """Draw what has changed by hand."""
         self._paint()
 
-    def choose_columns(self, keys: Sequence[str]) -> None:
-        """Show these columns, in this order; none: the usual ones."""
-        self.chosen = tuple(keys)
+    def toggle_percent(self) -> None:
+        """Show GPU memory in percent, or in bytes again."""
+        self._is_percent = not self._is_percent
         self._again()
 
     def seek(self, text: str, start: int | None = None, step: int = 1) -> bool:
@@ -319,6 +320,8 @@ class ProcessPanel(FastLines, can_focus=True):
         room = self.size.width - 1
         least, chosen = max(_LEAST_COMMAND, room // 4), self.chosen or None
         columns = visible_columns(room, (), least_command=least, used=self._used, chosen=chosen)
+        if self._is_percent:
+            columns = in_percent(columns)
         rest = room - sum(column.width + 1 for column in columns if column.width)
         return [(column, column.width or max(1, rest)) for column in columns]
 
@@ -342,6 +345,13 @@ class ProcessPanel(FastLines, can_focus=True):
             line = lines[y]
             lines[y] = Line((*line.spans, ("┃" if is_thumb else "│", "muted" if is_thumb else "faint")), line.base)
         return lines
+
+
+def in_percent(columns: Sequence[Column]) -> list[Column]:
+    """Return the columns with GPU memory in percent in the place of bytes."""
+    percent = COLUMN_BY_KEY["gpu_memory_percent"]
+    others = [column for column in columns if column is not percent]
+    return [percent if column.key == "gpu_memory" else column for column in others]
 
 
 def natural(column: Column) -> bool:

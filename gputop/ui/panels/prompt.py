@@ -40,6 +40,7 @@ class PromptPanel(FastLines, can_focus=True):
         self.editing = Editing()
         self._earlier: Sequence[str] = ()
         self._place = 0
+        self.steps: dict[str, int] = {}  # keys that go to a match; those that are text are text
         self.display = False
 
     def ask(self, label: str, text: str, earlier: Sequence[str] = ()) -> None:
@@ -77,10 +78,8 @@ class PromptPanel(FastLines, can_focus=True):
                 self.post_message(self.Ended(self.editing.text, is_kept=True))
             case "escape":
                 self.post_message(self.Ended(self.editing.text, is_kept=False))
-            case "f3" | "ctrl+n":
-                self.post_message(self.Stepped(1))
-            case "shift+f3" | "f15":
-                self.post_message(self.Stepped(-1))
+            case key if key in self.steps and not event.is_printable:
+                self.post_message(self.Stepped(self.steps[key]))
             case "up" | "down":
                 self._recall(-1 if event.key == "up" else 1)
             case _:

@@ -1,49 +1,49 @@
 """What the main screen does to processes: it tags them, asks, sends what was decided, and tells how it ended."""
 
+from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from itertools import count
 from typing import Final
 
-from textual.screen import Screen
-
 from gputop.core.aim import targets
-from gputop.core.command import Change, Renice, SendSignal, Target, target
+from gputop.core.command import Change, Command, Renice, SendSignal
+from gputop.core.glance import Glimpse
 from gputop.core.identity import ProcessId
 from gputop.core.outcome import Outcome
 from gputop.core.sample import Frame, HostProcess
 from gputop.ui.actions import READ_ONLY
+from gputop.ui.aftermath import Verdict
 from gputop.ui.entries import Grouping
-from gputop.ui.messages import ChangeWanted
 from gputop.ui.options import ViewOptions
 from gputop.ui.panels.processes import ProcessPanel
+from gputop.ui.reception import Reception
 from gputop.ui.screens.affinity import AffinityScreen
 from gputop.ui.screens.dialog import Dialog
-from gputop.ui.screens.escalation import Clock, EscalationScreen
+from gputop.ui.screens.escalation import EscalationScreen
 from gputop.ui.screens.io_class import IoClassScreen
 from gputop.ui.screens.outcome import OutcomeScreen
 from gputop.ui.screens.renice import ReniceScreen
 from gputop.ui.screens.signal import Sending, SignalScreen
 from gputop.ui.screens.value import ValueScreen
+from gputop.ui.screens.viewing import ViewingScreen
 from gputop.ui.tags import entry_ids
 from gputop.ui.targets import Aim, Processes, Scope, count_text, family, picked
-from gputop.ui.view import View
+from gputop.ui.watches import Watches
 
 _NOBODY: Final = "no process is chosen: move the cursor onto one, or tag some with Space"
 _MOST_TOLD: Final = 4
 
 
-class ActingScreen(Screen[None]):
-    """The half of the main screen that tags and acts. Whom a change means is settled when its dialog opens."""
+class ActingScreen(ViewingScreen):
+    """The part of the main screen that tags and acts. Whom a change means is settled when its dialog opens."""
 
     processes: ProcessPanel
 
-    def __init__(self, options: ViewOptions, view: View, clock: Clock) -> None:
-        super().__init__()
-        self._options = options
-        self._view = view
-        self._clock = clock
+    def __init__(self, options: ViewOptions, reception: Reception, ask: Callable[[Command], None]) -> None:
+        super().__init__(options, reception, ask)
         self._numbers = count(1)
-        self._escalation: EscalationScreen | None = None
+        self._watches = Watches(ask, reception.clock, self._tell)
+        self._escalations: dict[str, EscalationScreen] = {}
         self._unseen: list[Outcome] = []
 
     def on_screen_resume(self) -> None:
@@ -52,15 +52,27 @@ class ActingScreen(Screen[None]):
             self._show_failures(self._unseen.pop(0))
 
     def heard(self, frame: Frame) -> None:
-        """Tell a countdown what a new frame says."""
-        if self._escalation is not None:
-            self._escalation.heard(frame)
+        """Let those watch a new frame who wait for processes to end."""
+        self._watches.heard(frame)
+
+    def glimpsed(self, glimpse: Glimpse) -> None:
+        """Hand an answer of the sampler to whoever asked."""
+        if not self._watches.take(glimpse):
+            for screen in self.app.screen_stack:
+                if isinstance(screen, ValueScreen):
+                    screen.take(glimpse)
+
+    def look_again(self) -> None:
+        """Ask again who runs, once a second."""
+        self._watches.look()
 
     def change_ended(self, outcome: Outcome) -> None:
         """Show how a change ended: failures stay until they are closed."""
-        waiting = self._escalation
-        if waiting is not None and waiting.change_id == outcome.id:
+        self._watches.settle(outcome)
+        waiting = self._escalations.get(outcome.id)
+        if waiting is not None:
             waiting.ended(outcome)
+            self._unseen += [outcome] if outcome.failures or outcome.note else []
         elif outcome.all_worked and not outcome.note:
             self.notify(_told(outcome), markup=False, timeout=4)
         else:
@@ -76,10 +88,12 @@ class ActingScreen(Screen[None]):
             self.processes.move(1)
 
     def action_tag_job(self) -> None:
-        """Tag the job of the process under the cursor; without a job, all that it started."""
-        row, frame = self.processes.selected, self._view.frame
-        if row is None or frame is None:
+        """Tag the job of the process under the cursor, or all that it started; of a group all."""
+        row, entry, frame = self.processes.selected, self.processes.selected_entry, self._view.frame
+        if row is None or entry is None or frame is None:
             self._say(_NOBODY)
+        elif entry.is_group and self.processes.grouping is not Grouping.JOB:
+            self._toggle(entry_ids(entry))
         else:
             self._toggle(family(frame, row.process))
 
@@ -103,7 +117,7 @@ class ActingScreen(Screen[None]):
         """Ask for a signal to a process that is shown elsewhere."""
         aim = self._aim((process,))
         if aim is not None:
-            self._ask_signal(aim, is_kill=is_kill)
+            self._ask_signal(aim, is_kill=is_kill, scope=Scope.JOB)
 
     def action_nice(self, step: int) -> None:
         """Add to the nice value."""
@@ -143,7 +157,7 @@ class ActingScreen(Screen[None]):
         entry = self.processes.selected_entry
         return picked(frame, self.processes.tags.ids or (entry_ids(entry) if entry is not None else ()))
 
-    def _ask_signal(self, aim: Aim, *, is_kill: bool, scope: Scope = Scope.PROCESS, why: str = "") -> None:
+    def _ask_signal(self, aim: Aim, *, is_kill: bool, scope: Scope, why: str = "") -> None:
         def decided(sending: Sending | None) -> None:
             if sending is not None:
                 self._send(aim, sending)
@@ -154,29 +168,37 @@ class ActingScreen(Screen[None]):
     def _ask_value(self, kind: type[ValueScreen]) -> None:
         aim = self._aim()
         if aim is not None:
-            dialog = kind(aim, self._next_id(), scope=self._scope(), is_ascii=self._options.is_ascii)
+            dialog = kind(aim, self._next_id(), self._ask, scope=self._scope(), is_ascii=self._options.is_ascii)
             self.app.push_screen(dialog, self._want)
 
     def _send(self, aim: Aim, sending: Sending) -> None:
         change_id = self._next_id()
-        self._want(SendSignal(id=change_id, signal=sending.signal, targets=_as_targets(sending.hit)))
+        aftermath = self._watches.begin(change_id, sending.signal, sending.meant, is_quiet=sending.offers_kill)
+        self._want(SendSignal(id=change_id, signal=sending.signal, targets=targets(sending.hit)))
         if sending.offers_kill:
-            is_ascii, clock = self._options.is_ascii, self._clock
-            self._escalation = EscalationScreen(aim, sending, change_id, clock, is_ascii=is_ascii)
-            self.app.push_screen(self._escalation, lambda left: self._escalated(sending, left))
+            waiting = EscalationScreen(aim, aftermath, self._reception.clock, is_ascii=self._options.is_ascii)
+            self._escalations[change_id] = waiting
+            self.app.push_screen(waiting, lambda left: self._escalated(change_id, sending.signal, left))
 
-    def _escalated(self, sending: Sending, left: Processes | None) -> None:
-        """Offer SIGKILL for those that are left."""
-        waited, self._escalation = self._escalation, None
-        if left and waited is not None:
-            why = f"{count_text(left)} survived {sending.signal}. "
-            self._ask_signal(Aim(waited.aim.frame, left, self._options.own_user), is_kill=True, why=why)
-        elif left is not None:
-            self.notify(f"{sending.signal}: none of {count_text(sending.meant)} is left", markup=False, timeout=4)
+    def _escalated(self, change_id: str, signal: str, left: Processes | None) -> None:
+        """Offer SIGKILL for those that are left; where nobody is, that is told."""
+        self._escalations.pop(change_id, None)
+        frame = self._view.frame
+        self._watches.end(change_id, is_told=left == ())
+        if left and frame is not None:
+            why = f"{count_text(left)} survived {signal}. "
+            self._ask_signal(Aim(frame, left, self._options.own_user), is_kill=True, scope=Scope.PROCESS, why=why)
 
     def _want(self, change: Change | None) -> None:
-        if change is not None:
-            self.post_message(ChangeWanted(change))
+        """Ask the sampler for a change; it looks at read-only as well."""
+        if change is not None and not self._options.settings.read_only:
+            self._ask(change)
+
+    def _tell(self, verdict: Verdict) -> None:
+        if verdict.is_warning:
+            self.notify(verdict.text, markup=False, severity="warning", timeout=12)
+        else:
+            self.notify(verdict.text, markup=False, timeout=6)
 
     def _show_failures(self, outcome: Outcome) -> None:
         top = self.app.screen
@@ -189,13 +211,16 @@ class ActingScreen(Screen[None]):
             self.app.push_screen(OutcomeScreen(outcome, is_ascii=self._options.is_ascii))
 
     def _scope(self) -> Scope:
-        """Return how far a dialog reaches at first: a folded line stands for what it hides."""
+        """Return how far a change reaches at first: to the job; but tags mean the tagged ones, and groups themselves.
+
+        A folded line of the tree stands for what it hides.
+        """
         entry = self.processes.selected_entry
         if self.processes.tags.ids or entry is None:
             return Scope.PROCESS
         if entry.is_group:
             return Scope.JOB if self.processes.grouping is Grouping.JOB else Scope.PROCESS
-        return Scope.TREE if entry.is_open is False else Scope.PROCESS
+        return Scope.TREE if entry.is_open is False else Scope.JOB
 
     def _toggle(self, ids: AbstractSet[ProcessId]) -> None:
         self.processes.tags.toggle(ids)
@@ -206,10 +231,6 @@ class ActingScreen(Screen[None]):
 
     def _next_id(self) -> str:
         return f"screen-{next(self._numbers)}"
-
-
-def _as_targets(hit: Processes) -> tuple[Target, ...]:
-    return tuple(map(target, hit))
 
 
 def _told(outcome: Outcome) -> str:

@@ -17,8 +17,8 @@ class AffinityScreen(ValueScreen):
     signs = "0123456789,-"
 
     def first_text(self) -> str:
-        """Propose all CPUs."""
-        return cpus_text(tuple(range(self._count)))
+        """Propose those of now, all CPUs where they differ or are not known."""
+        return self.common(lambda one: one.cpus) or cpus_text(tuple(range(self._count)))
 
     @property
     def _count(self) -> int:
@@ -29,13 +29,14 @@ class AffinityScreen(ValueScreen):
         cpus = parse_cpus(text)
         if self._count and cpus[-1] >= self._count:
             raise ValueError(f"there is no CPU {cpus[-1]}: they go from 0 to {self._count - 1}")
-        return SetAffinity(id=self.change_id, cpus=cpus, targets=targets(self.chosen))
+        return SetAffinity(id=self.change_id, cpus=cpus, targets=targets(self.targets))
 
     def hints(self) -> list[tuple[str, str]]:
         """Return the form, and what it does."""
         there = f"; there are 0-{self._count - 1}" if self._count else ""
         return [
-            (f"{_FORM}{there}; the outcome tells what they were", "muted"),
+            (f"now {self.present(lambda one: one.cpus)}", "text"),
+            (f"{_FORM}{there}", "muted"),
             ("all threads get them; those that chose their own lose them", "muted"),
         ]
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from time import monotonic
-from typing import ClassVar, Final, TypeVar
+from typing import Final, TypeVar
 
-from textual import events
 from textual.app import ComposeResult
 from textual.message import Message
-from textual.screen import ModalScreen
 
-from gputop.ui.line import Line, Spans, cut, length
+from gputop.ui.framing import framed
+from gputop.ui.line import Line
+from gputop.ui.screens.keyed import KeyedScreen
 from gputop.ui.widgets.fastlines import FastLines
 
 T = TypeVar("T")
@@ -24,19 +24,12 @@ class DialogBody(FastLines):
     def frame(self, title: str, lines: Sequence[Line], keys: str, *, inner: int, ink: str) -> None:
         """Draw, ``inner`` cells wide inside of the frame."""
         self.styles.width, self.styles.height = inner + 4, len(lines) + 2
-        body = [Line((("│ ", ink), *cut(list(line.spans), inner), (" │", ink)), line.base) for line in lines]
-        edges = _edge("╭", title, "╮", inner + 4, ink), _edge("╰", keys, "╯", inner + 4, ink)
-        self.draw([edges[0], *body, edges[1]])
+        self.draw(framed(title, lines, keys, inner=inner, ink=ink))
 
 
-class Dialog(ModalScreen[T]):
-    """Covers the screen with a question. ``KEYS``: the method of each key; all others do nothing.
+class Dialog(KeyedScreen[T]):
+    """Covers the screen with a question."""
 
-    Textual's bindings are not used here: they would also take a key that was typed for the screen below, and that
-    arrives while the dialog is on its way.
-    """
-
-    KEYS: ClassVar[dict[str, str]] = {}
     ink = "accent"
 
     def __init__(self, *, is_ascii: bool) -> None:
@@ -56,19 +49,6 @@ class Dialog(ModalScreen[T]):
     def on_resize(self) -> None:
         """Fit the new size."""
         self.redraw()
-
-    def on_key(self, event: events.Key) -> None:
-        """Take a key that was typed after the dialog was seen."""
-        event.stop()
-        event.prevent_default()
-        if self.is_meant(event):
-            self.pressed(event.key, event.character or "")
-
-    def pressed(self, key: str, character: str) -> None:  # noqa: ARG002 - for those that take text
-        """Do what a key does here."""
-        name = self.KEYS.get(key)
-        if name is not None:
-            getattr(self, name)()
 
     def is_meant(self, event: Message, guard_s: float = 0.0) -> bool:
         """Say whether an event happened after the dialog was seen."""
@@ -106,10 +86,3 @@ class Dialog(ModalScreen[T]):
     def _listen(self) -> None:
         self.redraw()
         self._drawn_s = monotonic()  # the clock of Textual's messages
-
-
-def _edge(left: str, text: str, right: str, width: int, ink: str) -> Line:
-    spans: Spans = [(left + "─", ink), (f" {text} ", "title" if left == "╭" else "key")]
-    if length(spans) > width - 1:
-        spans = cut(spans, width - 1)
-    return Line((*spans, ("─" * (width - length(spans) - 1) + right, ink)))

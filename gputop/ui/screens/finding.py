@@ -1,43 +1,62 @@
 """What the main screen does to find processes: it filters, searches, sorts, puts together, and is set up."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
 from gputop.core.columns import COLUMN_BY_KEY
+from gputop.core.command import Command
 from gputop.core.settings import Settings, Value
-from gputop.ui.actions import Action
 from gputop.ui.choices import EVERYBODY, column_choices, user_choices
 from gputop.ui.entries import Grouping
 from gputop.ui.finder import Finder
+from gputop.ui.keymap import Keymap
 from gputop.ui.messages import SettingsChanged
 from gputop.ui.options import ViewOptions
 from gputop.ui.panels.footer import FooterPanel
 from gputop.ui.panels.processes import ProcessPanel, natural
 from gputop.ui.panels.prompt import PromptPanel
+from gputop.ui.reception import Reception
 from gputop.ui.screens.acting import ActingScreen
-from gputop.ui.screens.escalation import Clock
 from gputop.ui.screens.menu import MenuScreen
 from gputop.ui.screens.setup import SetupScreen
-from gputop.ui.setup import changes
-from gputop.ui.view import View
+from gputop.ui.setup import changes, shown, toggled
 
 
 class FindingScreen(ActingScreen):
-    """The half of the main screen that finds. ``settings``: as they are now; ``actions``: with the keys that hold."""
+    """The part of the main screen that finds. ``settings``: as they are now; ``actions``: with the keys that hold."""
 
-    def __init__(self, options: ViewOptions, view: View, clock: Clock, actions: Sequence[Action]) -> None:
-        super().__init__(options, view, clock)
+    def __init__(
+        self,
+        options: ViewOptions,
+        reception: Reception,
+        ask: Callable[[Command], None],
+        keys: Keymap,
+    ) -> None:
+        super().__init__(options, reception, ask)
         is_ascii, self.own_user = options.is_ascii, options.own_user
-        self.actions = actions
+        self.runs: dict[str, str] = {}
         self.settings = replace(options.settings, theme=options.theme, density=options.density.value)
         self.processes = ProcessPanel(is_ascii=is_ascii, own_user=options.own_user)
-        self.footer = FooterPanel(is_ascii=is_ascii, is_read_only=options.settings.read_only, actions=actions)
+        self.footer = FooterPanel(is_ascii=is_ascii, is_read_only=options.settings.read_only)
         self.prompt = PromptPanel(is_ascii=is_ascii)
         self.finder = Finder(self.prompt, self.processes, self.footer)
         self.has_host = options.settings.show_host
+        self._saved = self.settings
         self._settle(self.settings)
+        self.take_keys(keys)
+
+    def take_keys(self, keys: Keymap) -> None:
+        """Let other keys hold from now on."""
+        self.runs = keys.runs()
+        self.footer.take(keys.actions)
+        self.prompt.steps = {key: 1 for action in ("search", "search-next") for key in keys.keys_of(action)}
+        self.prompt.steps |= dict.fromkeys(keys.keys_of("search-before"), -1)
+
+    def take_theme(self, name: str) -> None:
+        """Take note of the theme that was chosen."""
+        self.settings = replace(self.settings, theme=name)
 
     def action_filter(self) -> None:
         """Ask what is to be shown."""
@@ -107,6 +126,26 @@ class FindingScreen(ActingScreen):
         screen = SetupScreen(before, self._apply, is_ascii=self.footer.is_ascii)
         self.app.push_screen(screen, lambda after: self._keep(before, after))
 
+    def action_column(self, key: str) -> None:
+        """Show a column, or hide it."""
+        self._apply(toggled(self._now(), key))
+        column = COLUMN_BY_KEY[key]
+        if key in shown(self.settings) and key not in self.processes.shown_columns:
+            self.notify(f"there is no room for {column.title}", markup=False, timeout=3)
+
+    def action_percent(self) -> None:
+        """Show GPU memory in percent, or in bytes again."""
+        self.processes.toggle_percent()
+
+    def action_save(self) -> None:
+        """Keep for good what keys have changed since the start."""
+        if self._options.save is None:
+            self.notify("there is no file to keep it in", markup=False, severity="warning", timeout=4)
+        elif not changes(self._saved, self._now()):
+            self.notify("nothing has changed", markup=False, timeout=3)
+        else:
+            self._keep(self._saved, self._now(), told="saved")
+
     def _sort_chosen(self, key: str | None) -> None:
         if key is not None and key != self.processes.sort_key:
             self.processes.sort_by(key)
@@ -138,14 +177,18 @@ class FindingScreen(ActingScreen):
         self.has_host = settings.show_host
         self.post_message(SettingsChanged(before, settings))
 
-    def _keep(self, before: Settings, after: Settings | None) -> None:
+    def _keep(self, before: Settings, after: Settings | None, told: str = "") -> None:
         new = changes(before, after) if after is not None else {}
         if new and self._options.save is not None:
-            self.run_worker(self._save(new), exclusive=False)
+            self.run_worker(self._save(new, told), exclusive=False)
 
-    async def _save(self, new: dict[str, Value | None]) -> None:
-        """Save beside the screen's thread; say why where that fails."""
+    async def _save(self, new: dict[str, Value | None], told: str) -> None:
+        """Save beside the screen's thread; say why where that fails, else what is to be told."""
         if self._options.save is not None:
             why = await asyncio.to_thread(self._options.save, new)
             if why is not None:
                 self.notify(why, title="not saved", severity="error", markup=False, timeout=20)
+                return
+            self._saved = replace(self._saved, **{key: () if value is None else value for key, value in new.items()})
+            if told:
+                self.notify(told, markup=False, timeout=2)

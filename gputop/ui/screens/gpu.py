@@ -1,7 +1,7 @@
 """All that is known of one GPU: every metric of the catalogue, with its value or the reason why there is none."""
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Final
 
 from gputop.core.metric import Metric
 from gputop.core.metrics import CATALOGUE
@@ -10,6 +10,7 @@ from gputop.core.units import NOTHING, value_text
 from gputop.ui.line import BLANK, Line, fit
 from gputop.ui.panels import values
 from gputop.ui.screens.overlay import Overlay
+from gputop.ui.view import View
 
 # A group goes from its first metric to the next group's, in the order of the catalogue.
 _GROUPS: Final = {
@@ -23,6 +24,8 @@ _GROUPS: Final = {
 class GpuScreen(Overlay):
     """Shows one GPU in full; new frames are shown as they come."""
 
+    TAKES: ClassVar[Mapping[str, str]] = {**Overlay.TAKES, "detail": "close"}
+
     def __init__(self, gpu: Gpu, *, is_ascii: bool) -> None:
         self.title_text = f"GPU {gpu.index} · {gpu.name}"
         super().__init__(is_ascii=is_ascii)
@@ -32,10 +35,12 @@ class GpuScreen(Overlay):
         """Return the page of the GPU as it last came."""
         return gpu_page(self.gpu)
 
-    def show(self, gpu: Gpu) -> None:
-        """Draw new values."""
-        self.gpu = gpu
-        self.draw_page()
+    def follow(self, view: View) -> None:
+        """Draw its new values."""
+        for gpu in view.gpus:
+            if gpu.uuid == self.gpu.uuid:
+                self.gpu = gpu
+                self.draw_page()
 
 
 def gpu_page(gpu: Gpu) -> list[Line]:

@@ -1,10 +1,12 @@
 """The help page, from the tables of keys and columns."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import wrap
+from typing import ClassVar
 
 from gputop.core.columns import COLUMNS
-from gputop.ui.actions import ACTIONS, READ_ONLY, Action, keys_text
+from gputop.ui.actions import ACTIONS, READ_ONLY, Action
+from gputop.ui.key_names import keys_text
 from gputop.ui.line import BLANK, Line, fit
 from gputop.ui.screens.overlay import Overlay
 
@@ -12,6 +14,7 @@ from gputop.ui.screens.overlay import Overlay
 class HelpScreen(Overlay):
     """Shows what each key and each column is."""
 
+    TAKES: ClassVar[Mapping[str, str]] = {**Overlay.TAKES, "help": "close"}
     title_text = "Help"
 
     def __init__(self, *, is_ascii: bool, is_read_only: bool = False, actions: Sequence[Action] = ACTIONS) -> None:

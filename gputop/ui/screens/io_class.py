@@ -1,9 +1,10 @@
 """The dialog for the I/O class."""
 
+from collections.abc import Callable
 from typing import Final
 
 from gputop.core.aim import targets
-from gputop.core.command import Change, IoClass, SetIoClass, io_class_text
+from gputop.core.command import Change, Command, IoClass, SetIoClass, io_class_text
 from gputop.ui.screens.value import ValueScreen
 from gputop.ui.targets import Aim, Scope
 
@@ -22,18 +23,24 @@ class IoClassScreen(ValueScreen):
     asks_for = "I/O class"
     signs = "01234567"
 
-    def __init__(self, aim: Aim, change_id: str, *, scope: Scope, is_ascii: bool) -> None:
+    def __init__(
+        self, aim: Aim, change_id: str, ask: Callable[[Command], None], *, scope: Scope, is_ascii: bool
+    ) -> None:
         self.io_class, self.level = IoClass.BEST_EFFORT, 4
-        super().__init__(aim, change_id, scope=scope, is_ascii=is_ascii)
+        super().__init__(aim, change_id, ask, scope=scope, is_ascii=is_ascii)
 
     def first_text(self) -> str:
-        """Propose the usual."""
-        return io_class_text(self.io_class, self.level)
+        """Propose what it is now, the usual where that differs or is not known."""
+        words = (self.common(lambda one: one.io_class) or "").split()
+        if words and words[0] in {each.value for each in IoClass}:
+            self.io_class = IoClass(words[0])
+            self.level = int(words[1]) if len(words) > 1 else 4
+        return self._chosen_text()
 
     def change(self, text: str) -> Change:  # noqa: ARG002 - the text only shows it
         """Return the change."""
         return SetIoClass(
-            id=self.change_id, io_class=self.io_class, level=self.level, targets=targets(self.chosen)
+            id=self.change_id, io_class=self.io_class, level=self.level, targets=targets(self.targets)
         )  # fmt: skip
 
     def pressed(self, key: str, character: str) -> None:
@@ -48,7 +55,7 @@ class IoClassScreen(ValueScreen):
         """Take the class above or below."""
         order = list(IoClass)
         self.io_class = order[(order.index(self.io_class) - by) % len(order)]
-        self.text = self.first_text()
+        self.text = self._chosen_text()
 
     def erase(self) -> None:
         """Keep what is chosen: there is nothing to type."""
@@ -57,6 +64,10 @@ class IoClassScreen(ValueScreen):
         """Return what each class is."""
         level = "0 to 7: 0 goes first" if self.io_class in _LEVELS else "has no levels"
         return [
+            (f"now {self.present(lambda one: one.io_class)}", "text"),
             (f"↑ ↓ class: {', '.join(each.value for each in IoClass)}; level {level}", "muted"),
             (_IO_HELP[self.io_class], "text"),
         ]
+
+    def _chosen_text(self) -> str:
+        return io_class_text(self.io_class, self.level)

@@ -1,19 +1,21 @@
 """The main screen: header, GPUs, host, processes, footer; shares the room out and hands the view on."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from textual import events
 from textual.app import ComposeResult
 
-from gputop.ui.actions import ACTIONS, CHORD, Action
+from gputop.core.command import Command
+from gputop.ui.actions import CHORD
 from gputop.ui.arrange import Arrangement, arrange
+from gputop.ui.keymap import Keymap
 from gputop.ui.options import ViewOptions
 from gputop.ui.panels.gpus import GpuPanel
 from gputop.ui.panels.header import HeaderPanel
 from gputop.ui.panels.host import HostPanel
-from gputop.ui.screens.escalation import Clock
+from gputop.ui.reception import Reception
 from gputop.ui.screens.finding import FindingScreen
-from gputop.ui.view import View
+from gputop.ui.screens.keyed import KeyedScreen
 
 
 class MainScreen(FindingScreen):
@@ -22,8 +24,10 @@ class MainScreen(FindingScreen):
     ALLOW_SELECT = False
     AUTO_FOCUS = "ProcessPanel"
 
-    def __init__(self, options: ViewOptions, view: View, clock: Clock, actions: Sequence[Action] = ACTIONS) -> None:
-        super().__init__(options, view, clock, actions)
+    def __init__(
+        self, options: ViewOptions, reception: Reception, ask: Callable[[Command], None], keys: Keymap
+    ) -> None:
+        super().__init__(options, reception, ask, keys)
         is_ascii = options.is_ascii
         self.header = HeaderPanel(is_ascii=is_ascii)
         self.gpus = GpuPanel(is_ascii=is_ascii)
@@ -40,9 +44,9 @@ class MainScreen(FindingScreen):
         yield self.prompt
         yield self.footer
 
-    def show(self, view: View) -> None:
+    def show(self) -> None:
         """Draw the view."""
-        self._view = view
+        view = self._view
         size = (self.size.width, self.size.height)
         if 0 in size:
             return
@@ -58,41 +62,31 @@ class MainScreen(FindingScreen):
         self.processes.show(view)
         self.footer.show(is_chord=self.is_chord)
 
-    def show_age(self, view: View) -> None:
+    def show_age(self) -> None:
         """Draw only what tells how old the values are."""
-        self._view = view
-        self.header.show(view)
+        self.header.show(self._view)
 
     def on_screen_resume(self) -> None:
         """Draw again what was covered."""
-        self.show(self._view)
+        self.show()
 
     def on_resize(self) -> None:
         """Share the new room out once the panels have it."""
-        self.call_after_refresh(lambda: self.show(self._view))
+        self.call_after_refresh(self.show)
 
-    def on_key(self, event: events.Key) -> None:
-        """Take the keys of a chord and of a prompt in the order in which they were typed."""
-        if self.prompt.display:
+    async def on_key(self, event: events.Key) -> None:
+        """Do what keys do, one after the other in the order in which they were typed."""
+        event.stop()
+        event.prevent_default()
+        top = self.app.screen
+        if isinstance(top, KeyedScreen):  # a key of before opened it
+            top.on_key(event)
+        elif self.prompt.display:
             self.prompt.on_key(event)
         elif self.is_chord:
-            event.stop()
-            self.start_chord(is_chord=False)
-            key = event.character or ""
-            if key.lower() in CHORD:
-                self._sort_by_chord(key)
-        elif event.key in self._at_once:
-            event.stop()
-            self._at_once[event.key]()
-
-    @property
-    def _at_once(self) -> dict[str, Callable[[], None]]:
-        """What keys do before the next key is looked at."""
-        runs = {
-            "screen.sort_chord": self.start_chord, "screen.search": self.action_search,
-            "screen.filter": self.action_filter,
-        }  # fmt: skip
-        return {key: runs[action.run] for action in self.actions if action.run in runs for key in action.keys}
+            self._end_chord(event.character or "")
+        elif event.key in self.runs:
+            await self.app.run_action(self.runs[event.key])
 
     def start_chord(self, *, is_chord: bool = True) -> None:
         """Show what may follow."""
@@ -102,6 +96,16 @@ class MainScreen(FindingScreen):
     def action_sort_chord(self) -> None:
         """Wait for the letter of a column."""
         self.start_chord()
+
+    def action_interval(self, step: int) -> None:
+        """Take the next longer or shorter interval; in a tree or group unfold or fold."""
+        if not self.processes.fold(is_open=step > 0):
+            self.step_interval(step)
+
+    def action_step_back(self) -> None:
+        """Take back the last narrowing."""
+        if not (self.untag() or self.processes.clear_cursor() or self.finder.clear()):
+            self.change(focus=None)
 
     def action_sort(self, key: str) -> None:
         """Sort by a column."""
@@ -134,10 +138,13 @@ class MainScreen(FindingScreen):
     def action_meters(self) -> None:
         """Show or hide the host."""
         self.has_host = not self.has_host
-        self.show(self._view)
+        self.show()
 
-    def _sort_by_chord(self, key: str) -> None:
+    def _end_chord(self, key: str) -> None:
         """Sort as nvitop does: a small letter in the column's own direction, a capital the other way round."""
+        self.start_chord(is_chord=False)
+        if key.lower() not in CHORD:
+            return
         self.processes.sort_key = ""
         self.processes.sort_by(CHORD[key.lower()])
         if key.isupper():

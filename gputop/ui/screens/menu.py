@@ -1,6 +1,6 @@
 """A list to choose one from."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from msgspec import Struct
@@ -22,9 +22,9 @@ class Choice(Struct, frozen=True):
 class MenuScreen(Dialog[str | None]):
     """Ends with the value that was chosen, or None. Letters go to the next entry that begins with them."""
 
-    KEYS: ClassVar[dict[str, str]] = {
-        "escape": "cancel", "enter": "choose", "up": "back", "down": "forward", "alt+k": "back", "alt+j": "forward",
-        "home": "first", "end": "last", "pageup": "page_back", "pagedown": "page_forward",
+    TAKES: ClassVar[Mapping[str, str]] = {
+        "back": "cancel", "quit": "cancel", "accept": "choose", "up": "previous", "down": "following",
+        "home": "first", "end": "last", "page-up": "page_back", "page-down": "page_on",
     }  # fmt: skip
 
     def __init__(self, title: str, choices: Sequence[Choice], current: str | None, *, is_ascii: bool) -> None:
@@ -48,7 +48,7 @@ class MenuScreen(Dialog[str | None]):
     def keys_line(self) -> str:
         """Return what keys do, and how much there is."""
         place = f"{self.at + 1}/{len(self.choices)}  " if len(self.choices) > self._shown else ""
-        return f"{place}Enter chooses  Esc cancels"
+        return f"{place}{self.name_of('accept')} chooses  {self.name_of('back')} cancels"
 
     def page(self, width: int, height: int) -> Sequence[Line]:
         """Return the entries around the chosen one."""
@@ -60,7 +60,7 @@ class MenuScreen(Dialog[str | None]):
 
     def pressed(self, key: str, character: str) -> None:
         """Go to the next entry that begins with a letter."""
-        if key in self.KEYS or not character.strip():
+        if self.method(key) or not character.strip():
             super().pressed(key, character)
             return
         count = len(self.choices)
@@ -93,11 +93,11 @@ class MenuScreen(Dialog[str | None]):
         """Choose what is marked."""
         self.dismiss(self.choices[self.at].value)
 
-    def back(self) -> None:
+    def previous(self) -> None:
         """Mark the one before."""
         self._go(self.at - 1)
 
-    def forward(self) -> None:
+    def following(self) -> None:
         """Mark the next."""
         self._go(self.at + 1)
 
@@ -113,7 +113,7 @@ class MenuScreen(Dialog[str | None]):
         """Go a page back."""
         self._go(self.at - self._shown)
 
-    def page_forward(self) -> None:
+    def page_on(self) -> None:
         """Go a page on."""
         self._go(self.at + self._shown)
 

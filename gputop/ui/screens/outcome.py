@@ -1,6 +1,6 @@
 """How a change ended for those for whom it did not work: stays until it is closed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import ClassVar
 
@@ -13,9 +13,9 @@ from gputop.ui.screens.dialog import Dialog
 class OutcomeScreen(Dialog[None]):
     """Shows every failure with its reason and its remedy; later outcomes are added."""
 
-    KEYS: ClassVar[dict[str, str]] = {
-        "escape": "close", "q": "close", "enter": "close", "f10": "close", "up": "line_up", "down": "line_down",
-        "pageup": "page_up", "pagedown": "page_down",
+    TAKES: ClassVar[Mapping[str, str]] = {
+        "back": "close", "quit": "close", "accept": "close", "up": "line_up", "down": "line_down",
+        "page-up": "page_up", "page-down": "page_down",
     }  # fmt: skip
     ink = "hot"
 
@@ -56,7 +56,7 @@ class OutcomeScreen(Dialog[None]):
 
     def keys_line(self) -> str:
         """Name the keys."""
-        return "Esc close"
+        return f"{self.name_of('back')} close"
 
     def page(self, width: int, height: int) -> Sequence[Line]:
         """Return each outcome with its failures."""

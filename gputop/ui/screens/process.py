@@ -1,12 +1,9 @@
 """All of one process: what the frames tell at once, and what the sampler finds when it is asked, every two seconds."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import ClassVar, Final
-
-from textual import events
-from textual.binding import Binding, BindingType
 
 from gputop.core.command import Command, Inspect
 from gputop.core.identity import ProcessId
@@ -16,7 +13,7 @@ from gputop.core.sample import Frame, HostProcess, Presence
 from gputop.ui.entries import Entry
 from gputop.ui.line import BLANK, Line
 from gputop.ui.messages import SignalWanted
-from gputop.ui.screens.overlay import Overlay, OverlayBody
+from gputop.ui.screens.overlay import Overlay
 from gputop.ui.screens.page_search import PageSearch
 from gputop.ui.screens.process_page import Subject, head, section_lines
 from gputop.ui.search import highlighted
@@ -30,35 +27,20 @@ _ROOMY: Final = 110  # columns
 _QUESTIONS: Final = count(1)
 
 
-class ProcessBody(OverlayBody):
-    """The page, with its keys at the lower edge."""
-
-    keys = ""
-
-    def foot(self, rest: int) -> str:
-        """Return the keys, and how much is below."""
-        below = "" if rest <= 0 else f" · {rest} more below" if self.size.width >= _ROOMY else f" · {rest} ↓"
-        return f" {self.keys}{below} "
-
-
 class ProcessScreen(Overlay):
     """Shows one process. When it ends the screen says so and keeps what it knew.
 
     ``ask`` sends a command; ``part``: the key of the section to begin with.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("w", "go('command')", "Command line", show=False),
-        Binding("l", "go('files')", "Open files", show=False),
-        Binding("x", "go('devices')", "GPU device files", show=False),
-        Binding("e", "go('environment')", "Environment", show=False),
-        Binding("t", "threads", "All threads", show=False),
-        Binding("s", "secrets", "Secrets", show=False),
-        Binding("f9", "signal(0)", "Send a signal", show=False),
-        Binding("K", "signal(1)", "SIGKILL", show=False),
-        Binding("n", "find(1)", "Next match", show=False),
-        Binding("N", "find(-1)", "Match before", show=False),
-    ]
+    TAKES: ClassVar[Mapping[str, str]] = {
+        **Overlay.TAKES,
+        "command-line": "go_to_command", "open-files": "go_to_files", "devices": "go_to_devices",
+        "environment": "go_to_environment", "all-threads": "toggle_threads", "secrets": "toggle_secrets",
+        "signal": "ask_signal", "kill": "ask_kill", "search": "begin_search", "search-next": "next_match",
+        "search-before": "match_before",
+    }  # fmt: skip
+    is_full = True
 
     def __init__(
         self,
@@ -70,10 +52,7 @@ class ProcessScreen(Overlay):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.title_text = f"Process {process.pid}"
-        is_ascii = view.plots.is_ascii
-        super().__init__(is_ascii=is_ascii)
-        self._body = self._framed = ProcessBody(f" {self.title_text} ", is_ascii=is_ascii)
-        self._framed.is_full = True
+        super().__init__(is_ascii=view.plots.is_ascii)
         self.process = process
         self.inspection: Inspection | None = None
         self.search = PageSearch()
@@ -101,7 +80,7 @@ class ProcessScreen(Overlay):
         self.ask()
         self.set_interval(EVERY_S, self.ask)
 
-    def show(self, view: View) -> None:
+    def follow(self, view: View) -> None:
         """Draw a new frame."""
         self._view = view
         if view.frame is not None:
@@ -110,10 +89,6 @@ class ProcessScreen(Overlay):
             self.process = found or self.process
             self._seen_s = view.frame.time_s if found else self._seen_s
         self.draw_page()
-
-    def action_signal(self, is_kill: int) -> None:
-        """Ask for a signal to this very process."""
-        self.post_message(SignalWanted(self.process, is_kill=bool(is_kill)))
 
     def ask(self, *, is_urgent: bool = False) -> None:
         """Ask for an inspection, unless one is on its way or nothing more is to be learned."""
@@ -139,14 +114,12 @@ class ProcessScreen(Overlay):
         place = self._place()
         width, height = self.size
         self._page = list(self.page(max(20, width - 4), height))
-        self._body.title = self._title()
-        self._framed.keys = self._keys()
-        self._body.show([self._marked(line) for line in self._page])
+        self.body.show([self._marked(line) for line in self._page], is_full=True)
         if self._wanted in self._anchors:
-            self._body.scroll_page_to(self._anchors[self._wanted])
+            self.body.scroll_page_to(self._anchors[self._wanted])
             self._wanted = ""
         elif place is not None:
-            self._body.scroll_page_to(self._anchors.get(place[0], 0) + place[1])
+            self.body.scroll_page_to(self._anchors.get(place[0], 0) + place[1])
 
     def page(self, width: int, height: int = 0) -> Sequence[Line]:
         """Return the whole page."""
@@ -160,47 +133,76 @@ class ProcessScreen(Overlay):
             lines += drawn
         return lines
 
-    def on_key(self, event: events.Key) -> None:
-        """Take what is typed into the search, in the order in which it was typed."""
+    def pressed(self, key: str, character: str) -> None:
+        """Take what is typed into the search while that is open."""
         if self.search.is_open:
-            self.search.press(event.key, event.character)
-            self._find(self._body.top, 1)
-        elif event.key == "slash":
-            self.search.open()
+            self.search.press(key, character)
+            self._find(self.body.top, 1)
+            self.draw_page()
         else:
-            return
-        event.stop()
-        event.prevent_default()
-        self.draw_page()
+            super().pressed(key, character)
 
     def on_click(self) -> None:
         """Stay: the page covers all, and a click on it means nothing."""
 
-    def action_go(self, key: str) -> None:
-        """Go to a section, as soon as it is there."""
-        self._wanted = key
-        self.draw_page()
+    def go_to_command(self) -> None:
+        """Go to the command line."""
+        self._go_to("command")
 
-    def action_threads(self) -> None:
+    def go_to_files(self) -> None:
+        """Go to the open files."""
+        self._go_to("files")
+
+    def go_to_devices(self) -> None:
+        """Go to the device files of GPUs."""
+        self._go_to("devices")
+
+    def go_to_environment(self) -> None:
+        """Go to the environment."""
+        self._go_to("environment")
+
+    def toggle_threads(self) -> None:
         """Show all threads, or only the busiest."""
         self._has_all_threads = not self._has_all_threads
-        self.action_go("threads")
+        self._go_to("threads")
 
-    def action_secrets(self) -> None:
+    def toggle_secrets(self) -> None:
         """Show the values of secrets, or mask them again."""
         self.reveals = not self.reveals
         if self.reveals:
             self.ask(is_urgent=True)
-        self.action_go("environment")
+        self._go_to("environment")
 
-    def action_find(self, step: int) -> None:
+    def ask_signal(self) -> None:
+        """Ask for a signal."""
+        self.post_message(SignalWanted(self.process, is_kill=False))
+
+    def ask_kill(self) -> None:
+        """Ask for SIGKILL."""
+        self.post_message(SignalWanted(self.process, is_kill=True))
+
+    def begin_search(self) -> None:
+        """Take keys as the text to look for."""
+        self.search.open()
+        self.draw_page()
+
+    def next_match(self) -> None:
         """Go to the next line with the text."""
-        self._find(self._body.top + step, step)
+        self._find(self.body.top + 1, 1)
+
+    def match_before(self) -> None:
+        """Go to the line before that has the text."""
+        self._find(self.body.top - 1, -1)
+
+    def _go_to(self, key: str) -> None:
+        """Go to a section, as soon as it is there."""
+        self._wanted = key
+        self.draw_page()
 
     def _find(self, start: int, step: int) -> None:
         at = self.search.find(self._page, start, step)
         if at is not None:
-            self._body.scroll_page_to(at)
+            self.body.scroll_page_to(at)
 
     def _sections(self, width: int) -> list[tuple[str, list[Line]]]:
         """Return the inspection's sections as lines; made again only if something of it is new."""
@@ -233,31 +235,48 @@ class ProcessScreen(Overlay):
             return ""
         return "It uses no GPU any more. The first lines are as they were."
 
-    def _title(self) -> str:
+    def title_line(self) -> str:
+        """Name the process."""
         name = self.inspection.name if self.inspection else self.process.command.partition(" ")[0].rpartition("/")[2]
-        return " " + " · ".join(part for part in (self.title_text, name, self.process.user) if part) + " "
+        return " · ".join(part for part in (self.title_text, name, self.process.user) if part)
 
-    def _keys(self) -> str:
+    def keys_line(self, rest: int) -> str:
+        """Return the keys, and how much is below; what is being searched for while that is typed."""
         if self.search.is_open:
             is_there = not self.search.text or self.search.find(self._page, 0) is not None
             return f"/{self.search.text}▏{'' if is_there else ' is not on this page'}"
-        secrets = "s mask secrets" if self.reveals else "s secrets"
-        threads = "t few threads" if self._has_all_threads else "t threads"
-        if self.size.width < _ROOMY:
-            return f"F9 · w command · l files · x devices · e env · {secrets} · / · Esc"
-        return f"F9 signal · w command · l files · x devices · e env · {secrets} · {threads} · / search · Esc"
+        is_roomy = self.size.width >= _ROOMY
+        hints = _hints(is_revealed=self.reveals, has_all_threads=self._has_all_threads)
+        told = [f"{self.name_of(id_)} {words}".strip() for id_, *both in hints if (words := both[is_roomy]) is not None]
+        below = [] if rest <= 0 else [f"{rest} more below" if is_roomy else f"{rest} ↓"]
+        return " · ".join([*told, *below])
 
     def _marked(self, line: Line) -> Line:
         return Line(tuple(highlighted(line.spans, self.search.text)), line.base) if self.search.text else line
 
     def _place(self) -> tuple[str, int] | None:
         """Return the section at the upper edge, and how far into it the page is scrolled."""
-        top = self._body.top
+        top = self.body.top
         above = [(at, key) for key, at in self._anchors.items() if at <= top]
         if not above:
             return None
         at, key = max(above)
         return key, top - at
+
+
+def _hints(*, is_revealed: bool, has_all_threads: bool) -> list[tuple[str, str | None, str]]:
+    """Return actions, each with its words for a narrow and for a wide screen; None where there is no room for it."""
+    return [
+        ("signal", "", "signal"),
+        ("command-line", "command", "command"),
+        ("open-files", "files", "files"),
+        ("devices", "devices", "devices"),
+        ("environment", "env", "env"),
+        ("secrets", "mask" if is_revealed else "secrets", "mask secrets" if is_revealed else "secrets"),
+        ("all-threads", None, "few threads" if has_all_threads else "threads"),
+        ("search", "", "search"),
+        ("back", "", ""),
+    ]
 
 
 def pointed_at(entry: Entry, frame: Frame) -> HostProcess | None:

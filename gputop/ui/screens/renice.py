@@ -19,12 +19,12 @@ class ReniceScreen(ValueScreen):
 
     def first_text(self) -> str:
         """Propose what it is."""
-        nices = {one.nice for one in self.chosen if one.nice is not None}
+        nices = {one.nice for one in self.targets if one.nice is not None}
         return str(nices.pop()) if len(nices) == 1 else "0"
 
     def change(self, text: str) -> Change:
         """Return the change."""
-        return Renice(id=self.change_id, nice=self._number(text), targets=targets(self.chosen))
+        return Renice(id=self.change_id, nice=self._number(text), targets=targets(self.targets))
 
     def step(self, by: int) -> None:
         """Go up or down by one; up is a higher number, which is a lower priority."""
@@ -35,10 +35,10 @@ class ReniceScreen(ValueScreen):
 
     def hints(self) -> list[tuple[str, str]]:
         """Return the range, and who may go where."""
-        present = _range([one.nice for one in self.chosen if one.nice is not None])
+        present = _range([one.nice for one in self.targets if one.nice is not None])
         lines = [(f"now {present}; allowed {LEAST_NICE} (goes first) to {MOST_NICE} (goes last)", "muted")]
         if self.aim.own_user not in {None, "root"}:
-            is_lower = _is_number(self.text) and any(int(self.text) < (one.nice or 0) for one in self.chosen)
+            is_lower = _is_number(self.text) and any(int(self.text) < (one.nice or 0) for one in self.targets)
             lines.append(("lower than now needs root, or RLIMIT_NICE", "warm" if is_lower else "muted"))
         return lines
 

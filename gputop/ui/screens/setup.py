@@ -1,6 +1,6 @@
 """The set-up screen: what it changes is shown at once, and saved when it closes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from textual import events
@@ -16,11 +16,10 @@ from gputop.ui.setup import OPTIONS, listed, moved, shown, toggled
 class SetupScreen(Dialog[Settings]):
     """Changes settings. ``apply`` is called with each change; ends with what holds."""
 
-    KEYS: ClassVar[dict[str, str]] = {
-        "escape": "close", "q": "close", "f2": "close", "f10": "close", "enter": "close", "S": "close",
-        "up": "back", "down": "forward", "k": "back", "j": "forward", "pageup": "page_back", "pagedown": "page_forward",
-        "home": "first", "end": "last", "left": "less", "right": "more", "minus": "less", "plus": "more",
-        "space": "toggle",
+    TAKES: ClassVar[Mapping[str, str]] = {
+        "back": "close", "quit": "close", "accept": "close", "setup": "close", "up": "previous", "down": "following",
+        "page-up": "page_back", "page-down": "page_on", "home": "first", "end": "last", "left": "less",
+        "right": "more", "faster": "less", "slower": "more", "tag": "toggle",
     }  # fmt: skip
 
     def __init__(self, settings: Settings, apply: Callable[[Settings], None], *, is_ascii: bool) -> None:
@@ -41,9 +40,10 @@ class SetupScreen(Dialog[Settings]):
 
     def keys_line(self) -> str:
         """Return what keys do."""
+        left, right, back = (self.name_of(action) for action in ("left", "right", "back"))
         if self.at < len(OPTIONS):
-            return "←→ changes  Esc closes and saves"
-        return "Space shows or hides  ←→ moves the column  Esc closes and saves"
+            return f"{left} {right} changes  {back} closes and saves"
+        return f"{self.name_of('tag')} shows or hides  {left} {right} moves the column  {back} closes and saves"
 
     def page(self, width: int, height: int) -> Sequence[Line]:  # noqa: ARG002 - lines are cut
         """Return options and columns, as much as fits around the cursor."""
@@ -68,21 +68,21 @@ class SetupScreen(Dialog[Settings]):
 
     def on_mouse_scroll_down(self) -> None:
         """Go on."""
-        self.forward()
+        self.following()
 
     def on_mouse_scroll_up(self) -> None:
         """Go back."""
-        self.back()
+        self.previous()
 
     def close(self) -> None:
         """Go away."""
         self.dismiss(self.settings)
 
-    def back(self) -> None:
+    def previous(self) -> None:
         """Go to the entry before."""
         self._go(self.at - 1)
 
-    def forward(self) -> None:
+    def following(self) -> None:
         """Go to the next entry."""
         self._go(self.at + 1)
 
@@ -90,7 +90,7 @@ class SetupScreen(Dialog[Settings]):
         """Go a page back."""
         self._go(self.at - self._shown)
 
-    def page_forward(self) -> None:
+    def page_on(self) -> None:
         """Go a page on."""
         self._go(self.at + self._shown)
 

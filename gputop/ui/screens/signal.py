@@ -1,19 +1,17 @@
 """The signal dialog: all signals at the left, everything that will be hit at the right; SIGKILL is asked for twice."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
 from msgspec import Struct
 from textual import events
 
-from gputop.core.sample import HostProcess
 from gputop.core.signals import SIGNALS, signal_number
 from gputop.ui.line import BLANK, Line, cut, fit, fit_right
-from gputop.ui.screens import target_list
-from gputop.ui.screens.dialog import Dialog
-from gputop.ui.targets import Aim, Processes, Scope, better_way, count_text, sum_text
+from gputop.ui.screens.signal_words import KILL, names, remarks
+from gputop.ui.screens.targets_dialog import TargetsDialog
+from gputop.ui.targets import Aim, Processes, Scope, count_text
 
-KILL: Final = "SIGKILL"
 FIRST: Final = "SIGTERM"
 _NUMBERS: Final = tuple(known.number for known in SIGNALS)
 _LEFT: Final = 15
@@ -31,29 +29,22 @@ class Sending(Struct, frozen=True):
     offers_kill: bool
 
 
-class SignalScreen(Dialog[Sending | None]):
-    """Asks for a signal. ``is_kill``: begin at the question for SIGKILL. The list never changes while it is open."""
+class SignalScreen(TargetsDialog[Sending | None]):
+    """Asks for a signal. ``is_kill``: begin at the question for SIGKILL."""
 
-    KEYS: ClassVar[dict[str, str]] = {
-        "escape": "cancel", "q": "cancel", "n": "cancel", "f10": "cancel", "enter": "choose", "y": "say_yes",
-        "up": "previous", "down": "following", "home": "first", "end": "last", "pageup": "page_up",
-        "pagedown": "page_down", "p": "scope_process", "j": "scope_job", "t": "scope_tree", "e": "toggle_kill_offer",
+    TAKES: ClassVar[Mapping[str, str]] = {
+        **TargetsDialog.TAKES,
+        "accept": "choose", "yes": "say_yes", "up": "previous", "down": "following", "home": "first", "end": "last",
+        "offer-kill": "toggle_kill_offer",
     }  # fmt: skip
 
-    def __init__(
-        self, aim: Aim, *, is_ascii: bool, is_kill: bool = False, scope: Scope = Scope.PROCESS, why: str = ""
-    ) -> None:
-        super().__init__(is_ascii=is_ascii)
-        self.aim = aim
-        self.scope = scope
-        self.targets = aim.within(scope)
+    def __init__(self, aim: Aim, *, is_ascii: bool, scope: Scope, is_kill: bool = False, why: str = "") -> None:
+        super().__init__(aim, scope=scope, is_ascii=is_ascii)
         self.offers_kill = False
         self.is_asking = is_kill
         self._why = why
         self._at = _NUMBERS.index(signal_number(KILL if is_kill else FIRST))
         self._digits = ""
-        self._top = 0
-        self._page_lines = 1
         self._signals_from = 0
 
     @property
@@ -87,18 +78,6 @@ class SignalScreen(Dialog[Sending | None]):
         if is_left and not self.is_asking and self.is_meant_click(event) and 0 <= row < len(SIGNALS):
             self._move_to(row)
 
-    def on_mouse_scroll_down(self) -> None:
-        """Scroll the targets down."""
-        self.page_down()
-
-    def on_mouse_scroll_up(self) -> None:
-        """Scroll the targets up."""
-        self.page_up()
-
-    def cancel(self) -> None:
-        """Do nothing, and go."""
-        self.dismiss(None)
-
     def choose(self) -> None:
         """Send the highlighted signal; ask first for SIGKILL. In that question Enter presses Cancel."""
         if self.is_asking:
@@ -130,28 +109,6 @@ class SignalScreen(Dialog[Sending | None]):
         """Highlight the last signal."""
         self._move_to(len(SIGNALS) - 1)
 
-    def page_up(self) -> None:
-        """Scroll the targets up."""
-        self._top -= self._page_lines
-        self.redraw()
-
-    def page_down(self) -> None:
-        """Scroll the targets down."""
-        self._top += self._page_lines
-        self.redraw()
-
-    def scope_process(self) -> None:
-        """Mean what was chosen alone."""
-        self._reach(Scope.PROCESS)
-
-    def scope_job(self) -> None:
-        """Mean the whole job."""
-        self._reach(Scope.JOB)
-
-    def scope_tree(self) -> None:
-        """Mean what was chosen and all that it started."""
-        self._reach(Scope.TREE)
-
     def toggle_kill_offer(self) -> None:
         """Offer SIGKILL later, or do not."""
         if self.signal != KILL:
@@ -167,19 +124,17 @@ class SignalScreen(Dialog[Sending | None]):
     def keys_line(self) -> str:
         """Name the keys."""
         if self.is_asking:
-            return "y send SIGKILL · Enter Esc n q 0 cancel · p process, j job, t tree"
+            no = " ".join(self.name_of(action) for action in ("accept", "back", "refuse"))
+            return f"{self.name_of('yes')} send SIGKILL · {no} cancel"
         offer = "without SIGKILL" if self.offers_kill else "then SIGKILL?"
-        return f"Enter send · Esc cancel · p process, j job, t tree · e {offer}"
+        accept, back = self.name_of("accept"), self.name_of("back")
+        return f"{accept} send {self.signal} · {back} cancel · {self.name_of('offer-kill')} {offer}"
 
     def page(self, width: int, height: int) -> Sequence[Line]:
         """Return signals and targets side by side, what it means below."""
         below = [Line(tuple(cut(list(line.spans), width)), line.base) for line in self._meaning()]
         room = max(4, min(height, len(SIGNALS) + len(below)) - len(below) - 1)
-        right = width - _LEFT - 3
-        listed = target_list.lines(self.aim, self.targets, self.aim.led(self.signal, self.targets), right)
-        shown, self._top = target_list.window(listed, self._top, room - 1)
-        self._page_lines = max(1, room - 2)
-        rights = [target_list.head(right), *shown]
+        rights = self.target_lines(width - _LEFT - 3, room, self.aim.led(self.signal, self.targets))
         rights += [BLANK] * (room - len(rights))
         lefts = self._question(room) if self.is_asking else self._signals(room)
         pairs = zip(lefts, rights, strict=True)
@@ -202,10 +157,6 @@ class SignalScreen(Dialog[Sending | None]):
             self._at = max(0, min(len(SIGNALS) - 1, at))
             self.redraw()
 
-    def _reach(self, scope: Scope) -> None:
-        self.scope, self.targets, self._top = scope, self.aim.within(scope), 0
-        self.redraw()
-
     def _send(self) -> None:
         offers_kill = self.offers_kill and self.signal != KILL
         self.dismiss(Sending(self.signal, self.hit, self.targets, offers_kill))
@@ -220,47 +171,19 @@ class SignalScreen(Dialog[Sending | None]):
         return lines + [BLANK] * (room - len(lines))
 
     def _question(self, room: int) -> list[Line]:
-        texts = [(KILL, "hot"), ("", "text"), ("y  send it", "text"), ("", "text"), (">[ Cancel ]", "cursor")]
+        yes = f"{self.name_of('yes')}  send it"
+        texts = [(KILL, "hot"), ("", "text"), (yes, "text"), ("", "text"), (">[ Cancel ]", "cursor")]
         lines = [Line((part,)) for part in texts]
         return (lines + [BLANK] * room)[:room]
 
     def _meaning(self) -> list[Line]:
-        """Return what will happen: the question, the sums, the signal, launchers, doubts, a better way."""
-        lines = [Line((("Scope ", "muted"), (self.scope.value, "title"), (f": {sum_text(self.targets)}", "text")))]
+        """Return what will happen: the question, the scope, the signal, launchers, doubts, a better way."""
+        lines = self.scope_lines()
         if self.is_asking:
-            lines.insert(
-                0, Line(((f"{self._why}Send {KILL} to {count_text(self.hit)}? Press y. {_names(self.hit)}", "hot"),))
-            )
+            question = f"{self._why}Send {KILL} to {count_text(self.hit)}? Press {self.name_of('yes')}."
+            lines.insert(0, Line(((f"{question} {names(self.hit)}", "hot"),)))
         lines.append(Line(((f"{self.signal}: ", "title"), (SIGNALS[self._at].help, "text"))))
-        lines += [Line(((text, ink),)) for text, ink in self._remarks() if text]
+        lines += [Line(((text, ink),)) for text, ink in remarks(self.aim, self.signal, self.targets)]
         if self.offers_kill and not self.is_asking:
             lines.append(Line((("Then 5 s to end; SIGKILL is offered for what is left.", "accent"),)))
         return lines
-
-    def _remarks(self) -> list[tuple[str, str]]:
-        led = self.aim.led(self.signal, self.targets)
-        launchers = sorted({one.pid for one in led.values()})
-        doubts = sum(bool(self.aim.doubt(one)) for one in self.hit)
-        way = better_way(self.targets)
-        return [
-            (f"Sent to launcher {_pids(launchers)} only: it ends its {len(led)} workers." if led else "", "accent"),
-            (self._kill_reach(), "accent"),
-            (f"{doubts} of {count_text(self.hit)} may be refused or wait, see above." if doubts else "", "warm"),
-            (f"The owner's way: {way}" if way else "", "muted"),
-        ]
-
-    def _kill_reach(self) -> str:
-        """Say that SIGKILL goes to launchers and workers alike."""
-        workers = self.aim.led(FIRST, self.targets) if self.signal == KILL else {}
-        launchers = len({one.id for one in workers.values()})
-        each = "launcher" if launchers == 1 else f"{launchers} launchers"
-        return f"Sent to the {each} and to {len(workers)} workers." if workers else ""
-
-
-def _pids(pids: Sequence[int]) -> str:
-    return " ".join(map(str, pids))
-
-
-def _names(targets: Sequence[HostProcess]) -> str:
-    """Return who they are as far as one line tells it."""
-    return " ".join(f"{one.pid} {one.command}" if len(targets) == 1 else str(one.pid) for one in targets)

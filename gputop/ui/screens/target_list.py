@@ -2,31 +2,47 @@
 
 from collections.abc import Mapping, Sequence
 
+from msgspec import Struct
+from rich.cells import cell_len
+
 from gputop.core.identity import ProcessId
 from gputop.core.sample import HostProcess, Presence
-from gputop.core.units import bytes_text, duration_text
+from gputop.core.units import NOTHING, bytes_text, duration_text
 from gputop.ui.line import Line, Spans, fit, fit_right
 from gputop.ui.targets import Aim, gpu_bytes
 
 _WIDE = 48
 
 
-def head(width: int) -> Line:
+class Shape(Struct, frozen=True):
+    """The width of the list; ``has_inner``: whether pids inside of containers have a column."""
+
+    width: int
+    has_inner: bool = False
+
+
+def head(shape: Shape) -> Line:
     """Return the titles."""
-    return Line(((_columns(("PID", "USER", "AGE", "GPU-MEM", "S", "NI", "COMMAND"), width), "head"),), "text")
+    titles = ("PID", "IN-PID", "USER", "AGE", "GPU-MEM", "S", "NI", "COMMAND")
+    return Line(((_columns(titles, shape), "head"),), "text")
 
 
-def lines(aim: Aim, targets: Sequence[HostProcess], led: Mapping[ProcessId, HostProcess], width: int) -> list[Line]:
+def shape_of(targets: Sequence[HostProcess], width: int) -> Shape:
+    """Return the shape that shows what there is of these."""
+    return Shape(width, has_inner=any(one.inner_pid is not None for one in targets))
+
+
+def lines(aim: Aim, targets: Sequence[HostProcess], led: Mapping[ProcessId, HostProcess], shape: Shape) -> list[Line]:
     """Return a line per process, and one below it where something is to be said. ``led``: of `Aim.led`."""
     held: list[Line] = []
     for one in targets:
         launcher = led.get(one.id)
         doubt = aim.doubt(one)
-        held.append(Line(((_columns(_texts(aim, one), width), "muted" if launcher else "text"),)))
+        held.append(Line(((_columns(_texts(aim, one), shape), "muted" if launcher else "text"),)))
         if doubt:
-            held.append(_note(doubt, "warm", width))
+            held.append(_note(doubt, "warm", shape.width))
         elif launcher:
-            held.append(_note(f"not sent: launcher {launcher.pid} ends it", "muted", width))
+            held.append(_note(f"not sent: launcher {launcher.pid} ends it", "muted", shape.width))
     return held
 
 
@@ -48,19 +64,22 @@ def _note(text: str, ink: str, width: int) -> Line:
 
 def _texts(aim: Aim, one: HostProcess) -> tuple[str, ...]:
     age = None if one.started_s is None else max(0.0, aim.frame.time_s - one.started_s)
-    nice = "–" if one.nice is None else str(one.nice)
+    nice, inner = (NOTHING if value is None else str(value) for value in (one.nice, one.inner_pid))
     command = one.command if one.presence is Presence.ALIVE else one.presence.text
     return (
-        str(one.pid), one.user or "–", duration_text(age), bytes_text(gpu_bytes(one)), one.state or "–", nice, command,
+        str(one.pid), inner, one.user or NOTHING, duration_text(age), bytes_text(gpu_bytes(one)), one.state or NOTHING,
+        nice, command,
     )  # fmt: skip
 
 
-def _columns(texts: tuple[str, ...], width: int) -> str:
-    pid, user, age, memory, state, nice, command = texts
-    head = f"{fit_right(pid, 7)} {fit(user, 8)} {fit_right(age, 6)} {fit_right(memory, 7)} {fit(state, 1)} "
-    if width >= _WIDE:
+def _columns(texts: tuple[str, ...], shape: Shape) -> str:
+    pid, inner, user, age, memory, state, nice, command = texts
+    head = fit_right(pid, 7) + " " + (fit_right(inner, 6) + " " if shape.has_inner else "")
+    head += f"{fit(user, 8)} {fit_right(age, 6)} {fit_right(memory, 7)} {fit(state, 1)} "
+    if shape.width >= _WIDE + 7 * shape.has_inner:
         head += fit_right(nice, 3) + " "
-    return head + fit(_shortened(command, width - len(head)), max(1, width - len(head)))
+    room = shape.width - cell_len(head)
+    return head + fit(_shortened(command, room), max(1, room))
 
 
 def _shortened(command: str, room: int) -> str:

@@ -1,36 +1,45 @@
-"""A dialog that asks for a value of processes. Enter applies it to the frozen list."""
+"""A dialog that asks for a value of processes, and shows what it is now. Enter applies it to the frozen list."""
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import count
+from typing import ClassVar, Final
 
-from gputop.core.command import Change
+from gputop.core.aim import targets
+from gputop.core.command import Change, Command, Glance
+from gputop.core.glance import Glimpse, Seen
+from gputop.core.identity import ProcessId
 from gputop.ui.line import BLANK, Line, cut, fit
-from gputop.ui.screens import target_list
-from gputop.ui.screens.dialog import Dialog
-from gputop.ui.targets import Aim, Scope, count_text, sum_text
+from gputop.ui.screens.targets_dialog import TargetsDialog
+from gputop.ui.targets import Aim, Processes, Scope, count_text
+
+_QUESTIONS: Final = count(1)
+_MOST_KINDS: Final = 3
 
 
-class ValueScreen(Dialog[Change | None]):
-    """Asks for a value. The list never changes while it is open. ``id``: of the change that it ends with."""
+class ValueScreen(TargetsDialog[Change | None]):
+    """Asks for a value. ``change_id``: of the change that it ends with; ``ask`` sends a question to the sampler."""
 
-    KEYS: ClassVar[dict[str, str]] = {
-        "escape": "cancel", "f10": "cancel", "q": "cancel", "n": "cancel", "enter": "apply", "up": "raise_it",
-        "down": "lower_it", "backspace": "erase", "pageup": "page_up", "pagedown": "page_down",
-        "p": "scope_process", "j": "scope_job", "t": "scope_tree",
+    TAKES: ClassVar[Mapping[str, str]] = {
+        **TargetsDialog.TAKES,
+        "accept": "apply", "up": "raise_it", "down": "lower_it",
     }  # fmt: skip
     signs: ClassVar[str] = ""
     asks_for: ClassVar[str] = ""
 
-    def __init__(self, aim: Aim, change_id: str, *, scope: Scope, is_ascii: bool) -> None:
-        super().__init__(is_ascii=is_ascii)
-        self.aim = aim
+    def __init__(
+        self, aim: Aim, change_id: str, ask: Callable[[Command], None], *, scope: Scope, is_ascii: bool
+    ) -> None:
+        super().__init__(aim, scope=scope, is_ascii=is_ascii)
         self.change_id = change_id
-        self.scope = scope
-        self.chosen = aim.within(scope)
-        self.text = self.first_text()
-        self._is_fresh = True  # the first sign takes the place of what was proposed
+        self._ask = ask
+        self._question = ""
+        self._asked: set[ProcessId] = set()
+        self._seen: dict[ProcessId, Seen] = {}
+        self._is_fresh = True  # the first sign takes the place of what stands there
+        self._is_touched = False
         self._error = ""
-        self._top = 0
+        self.text = self.first_text()
 
     def first_text(self) -> str:
         """Return what is proposed."""
@@ -47,19 +56,42 @@ class ValueScreen(Dialog[Change | None]):
     def step(self, by: int) -> None:
         """Take the next value up or down."""
 
+    def on_mount(self) -> None:
+        """Ask what the values are now."""
+        super().on_mount()
+        self._ask_for_present()
+
+    def take(self, glimpse: Glimpse) -> bool:
+        """Take what the sampler saw; say whether it was asked for here. What was typed or chosen stays."""
+        if glimpse.id != self._question:
+            return False
+        self._seen |= {ProcessId(one.pid, one.start_ticks): one for one in glimpse.seen}
+        self._propose()
+        return True
+
+    def present(self, value: Callable[[Seen], str | None]) -> str:
+        """Return what the targets have now: ``none``, or ``best-effort 4 (6), idle (1)`` where they differ."""
+        seen = [self._seen[one.id] for one in self.targets if one.id in self._seen]
+        if not seen:
+            return "asking the sampler…"
+        return kinds_text(value(one) for one in seen)
+
+    def common(self, value: Callable[[Seen], str | None]) -> str | None:
+        """Return the value that all targets have now; None where they differ or it is not known."""
+        found = {value(self._seen[one.id]) if one.id in self._seen else None for one in self.targets}
+        return found.pop() if len(found) == 1 else None
+
     def pressed(self, key: str, character: str) -> None:
         """Take the signs of a value."""
         self._error = ""
         if character and character in self.signs:
             self.text = character if self._is_fresh else self.text + character
-            self._is_fresh = False
+            self._is_fresh, self._is_touched = False, True
             self.redraw()
+        elif key == "backspace":
+            self.erase()
         else:
             super().pressed(key, character)
-
-    def cancel(self) -> None:
-        """Do nothing, and go."""
-        self.dismiss(None)
 
     def apply(self) -> None:
         """Do it, or say why that is no value."""
@@ -72,7 +104,7 @@ class ValueScreen(Dialog[Change | None]):
     def erase(self) -> None:
         """Take the last sign away."""
         self.text = "" if self._is_fresh else self.text[:-1]
-        self._is_fresh = False
+        self._is_fresh, self._is_touched = False, True
         self.redraw()
 
     def raise_it(self) -> None:
@@ -83,52 +115,52 @@ class ValueScreen(Dialog[Change | None]):
         """Take the next value down."""
         self._step(-1)
 
-    def page_up(self) -> None:
-        """Scroll the targets up."""
-        self._top -= 8
-        self.redraw()
-
-    def page_down(self) -> None:
-        """Scroll the targets down."""
-        self._top += 8
-        self.redraw()
-
-    def scope_process(self) -> None:
-        """Mean what was chosen alone."""
-        self._reach(Scope.PROCESS)
-
-    def scope_job(self) -> None:
-        """Mean the whole job."""
-        self._reach(Scope.JOB)
-
-    def scope_tree(self) -> None:
-        """Mean what was chosen and all that it started."""
-        self._reach(Scope.TREE)
+    def mean(self, scope: Scope) -> None:
+        """Take another scope; what it adds is asked for as well."""
+        super().mean(scope)
+        self._ask_for_present()
+        self._propose()
 
     def title_line(self) -> str:
         """Name what is asked."""
-        return f"{self.asks_for} of {count_text(self.chosen)}"
+        return f"{self.asks_for} of {count_text(self.targets)}"
 
     def keys_line(self) -> str:
         """Name the keys."""
-        return "Enter apply · Esc cancel · ↑ ↓ step · p process, j job, t tree"
+        up, down, accept, back = (self.name_of(action) for action in ("up", "down", "accept", "back"))
+        return f"{accept} apply · {back} cancel · {up} {down} step"
 
     def page(self, width: int, height: int) -> Sequence[Line]:
         """Return the field, what is known of it, and who is meant."""
         field = (f" {fit(self.text + '_', 24)}", "cursor")
         top = [Line(((f"{self.asks_for} ", "title"), field)), *(Line((part,)) for part in self.hints())]
-        top.append(Line(((self._error, "hot"),)))
-        scope = Line((("Scope ", "muted"), (self.scope.value, "title"), (f": {sum_text(self.chosen)}", "text")))
-        listed = target_list.lines(self.aim, self.chosen, {}, width)
-        shown, self._top = target_list.window(listed, self._top, max(2, height - len(top) - 3))
-        lines = [*top, scope, BLANK, target_list.head(width), *shown]
+        top += [Line(((self._error, "hot"),)), *self.scope_lines(), BLANK]
+        lines = [*top, *self.target_lines(width, max(3, height - len(top)), {})]
         return [Line(tuple(cut(list(line.spans), width)), line.base) for line in lines][:height]
 
     def _step(self, by: int) -> None:
-        self._is_fresh = True
+        self._is_fresh = self._is_touched = True
         self.step(by)
         self.redraw()
 
-    def _reach(self, scope: Scope) -> None:
-        self.scope, self.chosen, self._top = scope, self.aim.within(scope), 0
+    def _ask_for_present(self) -> None:
+        new: Processes = tuple(one for one in self.targets if one.id not in self._asked)
+        if new:
+            self._asked |= {one.id for one in new}
+            self._question = f"present-{next(_QUESTIONS)}"
+            self._ask(Glance(id=self._question, targets=targets(new)))
+
+    def _propose(self) -> None:
+        if not self._is_touched:
+            self.text = self.first_text()
         self.redraw()
+
+
+def kinds_text(values: Iterable[str | None]) -> str:
+    """Return the values, the most frequent first, each with how many have it where there are several."""
+    counts = Counter("not known" if value is None else value for value in values).most_common()
+    if len(counts) == 1:
+        return counts[0][0]
+    told = [f"{value} ({number})" for value, number in counts[:_MOST_KINDS]]
+    rest = len(counts) - _MOST_KINDS
+    return ", ".join([*told, f"{rest} other values"] if rest > 0 else told)

@@ -1,0 +1,53 @@
+"""A screen over the main one that takes keys of the table of actions, whatever keymap holds, and no others."""
+
+from collections.abc import Mapping
+from typing import ClassVar, TypeVar
+
+from textual import events
+from textual.message import Message
+from textual.screen import ModalScreen
+
+from gputop.ui.keymap import Keymap, keymap
+from gputop.ui.terminal import TerminalApp
+
+T = TypeVar("T")
+
+
+class KeyedScreen(ModalScreen[T]):
+    """Covers the screen. ``TAKES``: by action, the method that it runs here.
+
+    Textual's bindings are not used: they would also take a key that was typed for the screen below, and that arrives
+    while this one is on its way.
+    """
+
+    TAKES: ClassVar[Mapping[str, str]] = {}
+
+    def on_key(self, event: events.Key) -> None:
+        """Take a key that was meant for this screen."""
+        event.stop()
+        event.prevent_default()
+        if self.is_meant(event):
+            self.pressed(event.key, event.character or "")
+
+    def pressed(self, key: str, character: str) -> None:  # noqa: ARG002 - for those that take text
+        """Do what a key does here."""
+        name = self.method(key)
+        if name is not None:
+            getattr(self, name)()
+
+    def is_meant(self, event: Message, guard_s: float = 0.0) -> bool:  # noqa: ARG002 - for those that can do harm
+        """Say whether an event may count. What was typed ahead does, where it can do no harm."""
+        return True
+
+    def method(self, key: str) -> str | None:
+        """Return the method that a key runs here, if any."""
+        return self.keymap.taken(self.TAKES).get(key)
+
+    def name_of(self, action: str) -> str:
+        """Return the first key of an action, as it is printed on a keyboard."""
+        return self.keymap.name(action)
+
+    @property
+    def keymap(self) -> Keymap:
+        """The keys as they are now."""
+        return self.app.keymap if isinstance(self.app, TerminalApp) else keymap("htop")

@@ -1,0 +1,73 @@
+"""What the main screen does to the view: how large GPUs are, which one is looked at, how often it is read."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from textual.screen import Screen
+
+from gputop.core.command import Command, ReadNow, SetInterval
+from gputop.ui.options import Density, ViewOptions
+from gputop.ui.panels.gpus import GpuPanel
+from gputop.ui.reception import Reception
+from gputop.ui.view import View
+
+INTERVALS: Final = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
+
+
+class ViewingScreen(Screen[None]):
+    """The part of the main screen that changes the view. ``ask`` sends a command to the sampler."""
+
+    def __init__(self, options: ViewOptions, reception: Reception, ask: Callable[[Command], None]) -> None:
+        super().__init__()
+        self._options = options
+        self._reception = reception
+        self._ask = ask
+
+    @property
+    def _view(self) -> View:
+        return self._reception.view
+
+    def show(self) -> None:
+        """Draw the view."""
+        raise NotImplementedError
+
+    def change(self, **changes: Any) -> None:  # noqa: ANN401 - the fields of View
+        """Show something else."""
+        self._reception.change(**changes)
+        self.show()
+
+    def action_read_now(self) -> None:
+        """Ask for a sample."""
+        self._ask(ReadNow())
+
+    def step_interval(self, step: int) -> None:
+        """Take the next longer or shorter interval."""
+        now = self._view.interval_s
+        nearest = min(range(len(INTERVALS)), key=lambda at: abs(INTERVALS[at] - now))
+        chosen = INTERVALS[max(0, min(len(INTERVALS) - 1, nearest + step))]
+        self._ask(SetInterval(chosen))
+        self.change(interval_s=chosen)
+
+    def action_density(self) -> None:
+        """Take the next size of the GPU panel."""
+        order = list(Density)
+        density = order[(order.index(self._view.density) + 1) % len(order)]
+        self.change(density=density)
+        self.notify(f"GPU panel: {density.value}", markup=False, timeout=2)
+
+    def action_focus_gpu(self, index: int) -> None:
+        """Look at one GPU, or at all again."""
+        if any(gpu.index == index for gpu in self._view.gpus):
+            self.change(focus=None if self._view.focus == index else index)
+        else:
+            self.notify(f"there is no GPU {index}", markup=False, timeout=2)
+
+    def on_gpu_panel_picked(self, message: GpuPanel.Picked) -> None:
+        """Look at the clicked GPU."""
+        self.action_focus_gpu(message.index)
+
+    def action_pause(self) -> None:
+        """Hold the picture, or show the newest frame again."""
+        self._reception.change(is_paused=not self._view.is_paused)
+        self._reception.release()
+        self.show()
