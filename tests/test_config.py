@@ -107,6 +107,13 @@ def test_a_headless_command_does_not_read_the_file(tmp_path: Path, file: Path) -
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_file_that_is_a_directory_is_a_problem_and_not_absent(tmp_path: Path, file: Path) -> None:
+    file.mkdir(parents=True)
+    done = gputop("config", "check", home=tmp_path)
+
+    assert (done.returncode, done.stderr) == (2, f"{file}: cannot be read: Is a directory\n")
+
+
 def test_without_a_word_what_to_do_config_says_so(tmp_path: Path) -> None:
     assert gputop("config", home=tmp_path).returncode == 2
     assert "path" in gputop("config", "--help", home=tmp_path).stdout

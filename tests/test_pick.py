@@ -104,6 +104,7 @@ def test_a_command_that_cannot_be_run_is_told_as_by_a_shell(command: str, status
     [
         (["-n", "0"], "'0' is not a whole number"),
         (["--min-free", "lots"], "'lots' is not a size"),
+        (["--min-free", "20"], "'20' has no unit: write 20GiB or 20MiB"),
         (["--max-util", "-1"], "is not a percentage"),
         (["--exec"], "--exec needs a command"),
         (["-i", "9"], "no such GPU: 9"),

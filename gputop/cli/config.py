@@ -50,7 +50,7 @@ def _init() -> int:
 
 def _check() -> int:
     file = config_path.path()
-    if not os.path.exists(file):
+    if _is_absent(file):
         print(f"{clean(file)}: there is no such file; the usual settings hold. To write one: gputop config init")
         return OK
     _, problems = settings_file.load(file, _actions())
@@ -60,6 +60,17 @@ def _check() -> int:
         return BAD_INPUT
     print(f"{clean(file)}: all is well")
     return OK
+
+
+def _is_absent(file: str) -> bool:
+    """Say whether there is no file; one that may not be looked at is there, for all that can be known."""
+    try:
+        os.stat(file)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _show() -> int:

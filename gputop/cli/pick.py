@@ -41,7 +41,11 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--mig", action="store_true", help="offer MIG instances too; a process of CUDA can use only one of them"
     )
     parser.add_argument("--wait", action="store_true", help="look again every interval until there are enough")
-    parser.add_argument("--format", choices=_FORMATS, default="env", help="of what is printed (default env)")
+    parser.add_argument(
+        "--format", choices=_FORMATS, default="env",
+        help="of what is printed (default env, as in: env $(gputop pick) python train.py). index is that of nvidia-smi;"
+        " CUDA counts so with CUDA_DEVICE_ORDER=PCI_BUS_ID only",
+    )  # fmt: skip
     parser.add_argument(
         "--exec", nargs=argparse.REMAINDER, metavar="CMD", default=argparse.SUPPRESS,
         help="instead of printing, become this command, with CUDA_VISIBLE_DEVICES set; must come last",
@@ -138,6 +142,8 @@ def _measured(unit: Unit) -> Callable[[str], float]:
         value = quantity(text, unit)
         if value is None or value < 0:
             raise argparse.ArgumentTypeError(f"{text!r} is not {expected(unit)}")
+        if unit is Unit.BYTES and value and text[-1].isdecimal():  # nobody means bytes
+            raise argparse.ArgumentTypeError(f"{text!r} has no unit: write {text}GiB or {text}MiB")
         return value
 
     return read
