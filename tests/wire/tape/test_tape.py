@@ -107,7 +107,7 @@ def test_a_tape_that_is_cut_anywhere_plays_all_that_was_written_before(
     assert played == frames[: len(played)]
     assert len(played) == tape.frames
     assert len(played) in {whole, whole + 1}  # a line may be there before the mark behind it is
-    assert "has no end" in tape.problems[0]
+    assert whole % FRAMES_A_MEMBER == 0 or "has no end" in tape.problems[0]
 
 
 @pytest.mark.parametrize("room", [0, 1, HEAD_BYTES, 5_000, 12_000])
