@@ -3,13 +3,18 @@
 import argparse
 import os
 import sys
+from collections.abc import Callable
+from functools import cache
 
 from gputop.cli.arguments import OK, add_common, whole
-from gputop.cli.door import opened_door
+from gputop.cli.door import Progress, opened_door
 from gputop.cli.lookout import opened_glance, opened_lookout
 from gputop.cli.machine import monitored, opened
+from gputop.core.command import ReadMig
+from gputop.core.mig_answers import MigBox
 from gputop.lean import collect_seldom
 from gputop.wire.server import LAST_CHANGES_S, Door, Lines, Lookout, Rhythm, obey, serve
+from gputop.wire.survey import Survey, told
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -26,8 +31,10 @@ def run(options: argparse.Namespace) -> int:
     door = None
     if options.control:
         protected = frozenset({os.getpid(), os.getppid()})
-        door = Door(opened_door(options, protected).execute, lines, rhythm)
-        obey(sys.stdin.buffer, rhythm, door, lookout=Lookout(opened_lookout(options), lines, opened_glance(options)))
+        progress = Progress(told(lines), source.simulated_box)
+        door = Door(opened_door(options, protected, mig=progress).execute, lines, rhythm)
+        lookout = Lookout(opened_lookout(options), lines, opened_glance(options))
+        obey(sys.stdin.buffer, rhythm, door, lookout=lookout, survey=_survey(options, lines, source.simulated_box))
     collect_seldom()
     try:
         serve(monitored(source, options), lines, rhythm, options.count)
@@ -35,3 +42,18 @@ def run(options: argparse.Namespace) -> int:
         if door is not None:
             door.close(LAST_CHANGES_S)
     return OK
+
+
+def _survey(options: argparse.Namespace, lines: Lines, box: object) -> Callable[[ReadMig], None]:
+    """Return what is told of questions about MIG. The driver is started when the first one comes."""
+
+    @cache
+    def made() -> Callable[[ReadMig], MigBox]:
+        from gputop.cli.mig_machine import opened_survey
+
+        return opened_survey(options, box)
+
+    def read(question: ReadMig) -> MigBox:
+        return made()(question)
+
+    return Survey(read, lines).ask

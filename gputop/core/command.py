@@ -63,6 +63,12 @@ class Glance(Struct, frozen=True, kw_only=True, tag_field="command", tag="glance
     targets: tuple[Target, ...]
 
 
+class ReadMig(Struct, frozen=True, kw_only=True, tag_field="command", tag="read_mig"):
+    """Tell how the GPUs are split with MIG, placements and profiles included; answered by a `MigBox`."""
+
+    id: str
+
+
 class SendSignal(Struct, frozen=True, kw_only=True, tag_field="command", tag="send_signal"):
     """Send a signal, by its name (`core.signals`): numbers differ between machine types."""
 
@@ -112,7 +118,7 @@ class ChangeMig(Struct, frozen=True, kw_only=True, tag_field="command", tag="cha
 ProcessChange: TypeAlias = SendSignal | Renice | SetIoClass | SetAffinity
 Change: TypeAlias = ProcessChange | ChangeMig
 Question: TypeAlias = Inspect | Glance
-Command: TypeAlias = SetInterval | ReadNow | Question | Change
+Command: TypeAlias = SetInterval | ReadNow | Question | ReadMig | Change
 
 
 def target(process: HostProcess) -> Target:

@@ -8,6 +8,7 @@ from msgspec import Struct
 from gputop.core.command import Command
 from gputop.core.glance import Glimpse
 from gputop.core.inspection import Inspection
+from gputop.core.mig_answers import MigBox, MigProgress
 from gputop.core.outcome import Outcome
 from gputop.core.playback import Stretch
 from gputop.core.sample import Frame
@@ -24,7 +25,7 @@ class Down(Struct, frozen=True):
     status: int | None = None
 
 
-News: TypeAlias = Frame | Down | Outcome | Inspection | Glimpse | Stretch
+News: TypeAlias = Frame | Down | Outcome | Inspection | Glimpse | MigBox | MigProgress | Stretch
 
 
 class Link(Protocol):

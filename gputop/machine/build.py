@@ -40,7 +40,7 @@ def _simulated(selection: Selection, interval_s: float, name: str, limits: Limit
     from gputop.machine.simulator.procfiles import HERTZ, PAGE  # noqa: PLC0415
 
     box = simulate(name)
-    return MachineSource(
+    source = MachineSource(
         Driver(box.driver),
         HostReader(box.proc, box.host),
         ProcessReader(box.proc, box.users.get, clock_ticks=HERTZ, page_bytes=PAGE),
@@ -49,3 +49,5 @@ def _simulated(selection: Selection, interval_s: float, name: str, limits: Limit
         limits=limits,
         simulated=box.name,
     )
+    source.simulated_box = box
+    return source

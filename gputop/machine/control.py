@@ -16,7 +16,7 @@ from gputop.core.command import (
     Target,
     wording,
 )
-from gputop.core.mig_progress import MigProgress
+from gputop.core.mig_answers import MigProgress
 from gputop.core.outcome import Outcome, Result, Status, refused
 from gputop.core.signals import signal_number
 from gputop.machine.audit import Audit, audit_of_this_user

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from gputop.core.command import ChangeMig
-from gputop.core.mig_progress import MigProgress
+from gputop.core.mig_answers import MigProgress
 from gputop.core.mig_steps import Plan
 from gputop.core.outcome import Result, Status
 from gputop.machine.audit import Audit
@@ -27,19 +27,21 @@ class MigControl:
         self._progress = progress
         self._held: Changer | None = None
 
-    def settle(self, change: ChangeMig, audit: Audit) -> tuple[Result, ...]:
-        """Return how it ended for each GPU. After a failure the others are left alone."""
+    def settle(self, change: ChangeMig, audit: Audit | None) -> tuple[Result, ...]:
+        """Return how it ended for each GPU; a failure ends it. ``audit``: None on a simulated box."""
         return tuple(self._results(change, audit))
 
-    def _results(self, change: ChangeMig, audit: Audit) -> Iterator[Result]:
+    def _results(self, change: ChangeMig, audit: Audit | None) -> Iterator[Result]:
         failed: int | None = None
         for plan in change.plans:
             if failed is not None:
                 yield Result(gpu=plan.index, status=Status.REFUSED, detail=f"not begun, since GPU {failed} failed")
                 continue
-            audit.intend_plan(plan)
+            if audit:
+                audit.intend_plan(plan)
             result = self._carry_out(plan, change)
-            audit.conclude_plan(plan, result)
+            if audit:
+                audit.conclude_plan(plan, result)
             if result.status is not Status.DONE:
                 failed = plan.index
             yield result

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from msgspec import Struct
@@ -32,30 +33,32 @@ class Partitioning(Struct, frozen=True):
     warnings: Callable[[], tuple[str, ...]]
 
 
+class Around(Struct, frozen=True):
+    """What a simulated box has in another way. ``exists``: whether there is a file."""
+
+    lock: Callable[[str], AbstractContextManager[None]]
+    keep: Callable[[MigGpu], str]
+    exists: Callable[[str], bool]
+
+
 def of_this_machine() -> Partitioning:
     """Start the driver of this machine. Raises NoDriverError."""
     from gputop.machine.binding import Binding  # noqa: PLC0415 - 20 ms that only some need
 
     driver = Driver(Binding())
     driver.start()
-    return _made(driver, RealProc(), resolve_user, keep=_keep, exists=os.path.exists)
+    return _made(driver, RealProc(), resolve_user, Around(lock=mig_lock, keep=_keep, exists=os.path.exists))
 
 
 def of_box(box: Any) -> Partitioning:
     """Return the same for a simulated box; the lock and the file of the layout from before are for real ones."""
     driver = Driver(box.driver)
     driver.start()
-    return _made(driver, box.proc, box.users.get, keep=lambda _: "", exists=lambda _: False)
+    lock = lambda _: nullcontext()  # noqa: E731 - nobody else can be at it
+    return _made(driver, box.proc, box.users.get, Around(lock=lock, keep=lambda _: "", exists=lambda _: False))
 
 
-def _made(
-    driver: Driver,
-    proc: Proc,
-    users: Callable[[int], str | None],
-    *,
-    keep: Callable[[MigGpu], str],
-    exists: Callable[[str], bool],
-) -> Partitioning:
+def _made(driver: Driver, proc: Proc, users: Callable[[int], str | None], around: Around) -> Partitioning:
     from gputop.machine.owners import OwnerReader  # noqa: PLC0415 - only where somebody is in the way
 
     owners = OwnerReader(proc)
@@ -77,8 +80,8 @@ def _made(
         return holders(uuid).users
 
     reader = LayoutReader(driver, found.named)
-    around = Surroundings(lock=mig_lock, holders=in_the_way, keep=keep)
-    return Partitioning(reader, Partitioner(driver, reader, around), holders, lambda: overseers(proc, exists))
+    partitioner = Partitioner(driver, reader, Surroundings(lock=around.lock, holders=in_the_way, keep=around.keep))
+    return Partitioning(reader, partitioner, holders, lambda: overseers(proc, around.exists))
 
 
 def _keep(gpu: MigGpu) -> str:

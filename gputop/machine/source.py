@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -57,6 +57,7 @@ class MachineSource:
         wall: Callable[[], float] = time.time,
     ) -> None:
         self.interval_s = interval_s
+        self.simulated_box: Any = None  # what `build` made it of, for whoever changes that box
         self.limits = limits
         self._driver = driver
         self._host = host

@@ -14,6 +14,7 @@ from gputop.core.command import Change, Command
 from gputop.core.glance import Glimpse
 from gputop.core.inspection import Inspection
 from gputop.core.link import Down, News
+from gputop.core.mig_answers import MigBox, MigProgress
 from gputop.core.outcome import Outcome, unanswered
 from gputop.core.sample import Frame
 from gputop.core.text import decode
@@ -131,7 +132,7 @@ class Client:
                     case Outcome() as outcome:
                         self._unanswered.pop(outcome.id, None)
                         self._tell(outcome)
-                    case Inspection() | Glimpse() as answer:
+                    case Inspection() | Glimpse() | MigBox() | MigProgress() as answer:
                         self._tell(answer)
                     case codec.Problem(text=text):
                         self._log.append(text)

@@ -4,7 +4,7 @@ Unknown fields are ignored; a newer schema is refused in words.
 """
 
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec import DecodeError, Struct
 from msgspec.json import Decoder
@@ -12,8 +12,11 @@ from msgspec.json import Decoder
 from gputop.core.command import Command
 from gputop.core.glance import Glimpse
 from gputop.core.inspection import Inspection
+from gputop.core.mig_answers import MigBox, MigProgress
 from gputop.core.outcome import Outcome
 from gputop.core.sample import SCHEMA_VERSION, Frame
+
+Answer: TypeAlias = Outcome | Inspection | Glimpse | MigBox | MigProgress
 
 
 class Problem(Struct, frozen=True):
@@ -41,13 +44,13 @@ def frame(line: bytes) -> Frame | Problem:
     return _newer(read.schema_version) or read
 
 
-def answer(line: bytes) -> Frame | Outcome | Inspection | Glimpse | Problem:
+def answer(line: bytes) -> Frame | Answer | Problem:
     """Read a line of a sampler: a frame, or the answer to a command. Readers that know only frames skip the latter."""
     read = frame(line)
     if isinstance(read, Frame):
         return read
     try:
-        other: Outcome | Inspection | Glimpse = _decoder(Outcome | Inspection | Glimpse).decode(line)
+        other: Answer = _decoder(Answer).decode(line)
     except (DecodeError, UnicodeDecodeError):
         return read
     return other

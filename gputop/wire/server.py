@@ -9,7 +9,7 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import BinaryIO, Final
 
-from gputop.core.command import Change, Glance, Inspect, Question, ReadNow, SetInterval
+from gputop.core.command import Change, Glance, Inspect, Question, ReadMig, ReadNow, SetInterval
 from gputop.core.glance import Glimpse
 from gputop.core.inspection import Inspection
 from gputop.core.monitor import Source
@@ -57,7 +57,7 @@ class Lines:
         self._out = out
         self._gate = threading.Lock()
 
-    def write(self, value: Frame | Outcome | Inspection | Glimpse) -> None:
+    def write(self, value: Frame | codec.Answer) -> None:
         """Write a line at once. Raises BrokenPipeError when nobody reads any more."""
         line = encode(value)
         with self._gate:
@@ -149,6 +149,8 @@ def obey(
     door: Door,
     leave: Callable[[int], object] = os._exit,
     lookout: Lookout | None = None,
+    *,
+    survey: Callable[[ReadMig], object] | None = None,
 ) -> None:
     """Carry out commands in a thread of its own; end the process when their pipe closes.
 
@@ -168,6 +170,9 @@ def obey(
                 case Inspect() | Glance() as question:
                     if lookout is not None:
                         lookout.ask(question)
+                case ReadMig() as question:
+                    if survey is not None:
+                        survey(question)
                 case change:
                     door.ask(change)
         door.close(LAST_CHANGES_S)

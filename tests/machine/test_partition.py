@@ -14,7 +14,7 @@ from simulated import box
 from gputop.core.command import ChangeMig
 from gputop.core.metric import Missing
 from gputop.core.mig import Layout, MigGpu, User, layout
-from gputop.core.mig_progress import MigProgress
+from gputop.core.mig_answers import MigProgress
 from gputop.core.mig_request import read_request
 from gputop.core.mig_steps import Plan, StepKind
 from gputop.core.mig_why import answer

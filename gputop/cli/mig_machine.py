@@ -1,0 +1,44 @@
+"""Opens what MIG needs of a machine, or of a simulated box; nothing is imported before somebody asks."""
+
+import argparse
+from collections.abc import Callable
+
+from gputop.cli.arguments import BAD_INPUT, NO_DRIVER, fail
+from gputop.core.command import ReadMig
+from gputop.core.mig_answers import MigBox
+from gputop.machine.nvml import NoDriverError
+from gputop.machine.partitioning import Partitioning, of_box, of_this_machine
+
+
+def opened_partitioning(options: argparse.Namespace, box: object = None) -> Partitioning:
+    """Start the driver, or take a simulated box: ``box``, or a new one. Raises NoDriverError and ValueError."""
+    if options.demo is None:
+        return of_this_machine()
+    from gputop.machine.simulator import simulate
+
+    return of_box(box or simulate(options.demo))
+
+
+def partitioned(options: argparse.Namespace, box: object = None) -> Partitioning:
+    """Start the driver; end the program in words where there is none."""
+    try:
+        return opened_partitioning(options, box)
+    except NoDriverError as error:
+        fail(NO_DRIVER, f"{error} To try it without a GPU: gputop --demo mig mig status")
+    except ValueError as error:
+        fail(BAD_INPUT, str(error))
+
+
+def opened_survey(options: argparse.Namespace, box: object = None) -> Callable[[ReadMig], MigBox]:
+    """Return what answers the question how the GPUs are split."""
+    held: list[Partitioning] = []
+
+    def read(question: ReadMig) -> MigBox:
+        try:
+            if not held:
+                held.append(opened_partitioning(options, box))
+        except (NoDriverError, ValueError) as error:
+            return MigBox(id=question.id, problem=str(error))
+        return MigBox(id=question.id, gpus=held[0].reader.all(), warnings=held[0].warnings())
+
+    return read
