@@ -9,7 +9,7 @@ from typing import Any
 from fake_proc import INITIAL, stat_line
 from fakes import FakeFunctions, NVMLError, fields
 
-from gputop.core.checks.table import CHECKS, diagnose
+from gputop.core.checks.diagnose import diagnose
 from gputop.core.checks.verdict import Checked, Diagnosis
 from gputop.core.selection import Selection
 from gputop.machine.doctor.collect import Box, collect
@@ -161,7 +161,7 @@ class Clinic:
             sleep=lambda _: None,
             patience_s=self.patience_s,
         )
-        return diagnose(collect(box, self.expected), CHECKS)
+        return diagnose(collect(box, self.expected))
 
     def check(self, code: str) -> Checked:
         """Return what one check says."""

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import generate_doctor
 import pytest
 from generate import filled
 
@@ -13,6 +14,10 @@ DOCUMENTS = [path for path in ROOT.glob("**/*.md") if not {".venv", "node_module
 
 def test_the_table_of_keys_is_current() -> None:
     assert filled(README) == README, "run: python docs/generate.py"
+
+
+def test_the_page_of_the_doctor_is_current() -> None:
+    assert generate_doctor.PAGE.read_text() == generate_doctor.page(), "run: python docs/generate_doctor.py"
 
 
 def test_the_readme_is_short() -> None:

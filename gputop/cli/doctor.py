@@ -6,8 +6,8 @@ import sys
 from typing import Final
 
 from gputop.cli.arguments import Parser, fail, whole
+from gputop.core.checks.diagnose import diagnose
 from gputop.core.checks.facts import Facts
-from gputop.core.checks.table import diagnose
 from gputop.core.checks.verdict import Diagnosis
 
 _USAGE: Final = 64  # 2 is a diagnosis

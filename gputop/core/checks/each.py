@@ -6,10 +6,11 @@ from typing import Any, Final, TypeAlias
 from gputop.core.checks.facts import Details, Facts
 from gputop.core.checks.verdict import Severity, Verdict, nothing, ok, unknown
 from gputop.core.metric import Metric, Missing
-from gputop.core.sample import Gpu
+from gputop.core.sample import Gpu, GpuState
 
 NO_DRIVER: Final = "the driver does not answer"
 NO_GPU: Final = "there is no GPU"
+OUT_OF_REACH: Final = {GpuState.LOST: Missing.LOST, GpuState.HUNG: Missing.HUNG}
 _NOT_THERE: Final = frozenset({Missing.UNSUPPORTED, Missing.OUTDATED})
 
 Answer: TypeAlias = Callable[[Gpu], Any]
@@ -21,7 +22,7 @@ def of(metric: Metric[Any]) -> Answer:
 
     def answer(gpu: Gpu) -> Any:  # noqa: ANN401 - as the metric
         value = gpu[metric]
-        return gpu.why(metric) if value is None else value
+        return (OUT_OF_REACH.get(gpu.state) or gpu.why(metric)) if value is None else value
 
     return answer
 
@@ -40,7 +41,10 @@ def detail(facts: Facts, pick: Callable[[Details], Any]) -> Answer:
     """Return what reads a part of the details."""
 
     def answer(gpu: Gpu) -> Any:  # noqa: ANN401 - as the part
-        value = pick(facts.details.get(gpu.uuid, Details()))
+        held = facts.details.get(gpu.uuid)
+        if held is None:
+            return OUT_OF_REACH.get(gpu.state, Missing.HUNG)  # it did not answer in time
+        value = pick(held)
         return Missing.UNSUPPORTED if value is None else value
 
     return answer

@@ -17,7 +17,7 @@ from gputop.core.metrics import (
     PCIE_WIDTH_MAX,
     PSTATE,
 )
-from gputop.core.sample import Gpu
+from gputop.core.sample import Gpu, GpuState
 
 _AT_WORK: Final = 2  # the slowest P-state in which a link is judged
 _NOT_STARTED, _IN_PROGRESS, _COMPLETED = 1, 2, 3
@@ -135,7 +135,8 @@ def fabric(facts: Facts) -> Verdicts:
                 fix=("$ nvidia-smi -q | grep -A6 Fabric", "Look at the log of the fabric manager, and reset the GPU."),
             )
         )
-    return found or ok("every GPU has joined the NVLink fabric")
+    all_answer = all(gpu.state is GpuState.OK for gpu in facts.gpus)
+    return found or ok(f"every GPU {'' if all_answer else 'that answers '}has joined the NVLink fabric")
 
 
 def iommu(facts: Facts) -> Verdicts:

@@ -53,7 +53,8 @@ def ecc_off(facts: Facts) -> Verdicts:
     """Judge whether a server board runs without ECC."""
 
     def answer(gpu: Gpu) -> Any:  # noqa: ANN401
-        return of(ECC_ENABLED)(gpu) if is_data_centre(gpu) else Missing.UNSUPPORTED
+        told = of(ECC_ENABLED)(gpu)
+        return told if is_data_centre(gpu) or isinstance(told, Missing) else Missing.UNSUPPORTED
 
     def verdict(gpus: Sequence[Gpu]) -> Verdict:
         return warn(

@@ -44,11 +44,12 @@ Verdicts: TypeAlias = Verdict | Sequence[Verdict]
 
 
 class Check(Struct, frozen=True, kw_only=True):
-    """A row of the table. ``code`` is stable. ``meaning``: why it matters, for the docs."""
+    """A row of the table. ``code`` is stable. ``meaning``, ``fix``: why it matters and what is done, for the docs."""
 
     code: str
     question: str
     meaning: str
+    fix: str
     judge: Callable[[Facts], Verdicts]
 
 

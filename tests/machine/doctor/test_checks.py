@@ -12,6 +12,7 @@ from fakes import NVMLError
 
 from gputop.core.checks.table import CHECKS
 from gputop.core.checks.verdict import Severity
+from gputop.core.metric import Missing
 
 Make = Callable[[Clinic], object]
 FAIL, WARN, INFO, UNKNOWN, OK = Severity.FAIL, Severity.WARN, Severity.INFO, Severity.UNKNOWN, Severity.OK
@@ -431,6 +432,14 @@ def test_a_part_that_does_not_answer_is_unknown_and_holds_nobody_up(box: Clinic)
 
     assert found.severity is UNKNOWN
     assert as_lines(found) == "containers: did not answer within 0.2s"
+
+
+def test_of_a_gpu_that_is_lost_nothing_is_called_well(box: Clinic) -> None:
+    box.answer(nvmlDeviceGetUUID={0: "GPU-0", 1: NVMLError(15)})
+    found = {one.code: one for one in box.diagnose().checks}
+
+    for code in ("ecc.off", "ecc.errors", "remap.histogram", "temp", "throttle.hw", "pcie.link"):
+        assert as_lines(found[code]) == f"GPU 1: {Missing.LOST.text}", code
 
 
 def test_a_check_that_fails_takes_no_other_with_it(box: Clinic) -> None:
