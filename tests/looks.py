@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 
 from examples import NOW, frame
+from msgspec.structs import replace
 
 from gputop.core.builtin import detectors, made
 from gputop.core.detector import Detector
@@ -30,6 +31,7 @@ def watch(
 
 
 def at(sample: Frame, second: float) -> Sample:
-    """Return a sample as if it was taken so many seconds after `NOW`."""
+    """Return a sample as if it was taken so many seconds after `NOW`, and its GPUs as long before as they were."""
     known = {name: getattr(sample, name) for name in Sample.__struct_fields__}
-    return Sample(**known | {"time_s": NOW + second})
+    gpus = tuple(replace(gpu, read_s=gpu.read_s and gpu.read_s + second) for gpu in sample.gpus)
+    return Sample(**known | {"time_s": NOW + second, "gpus": gpus})

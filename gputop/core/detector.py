@@ -38,6 +38,7 @@ class Look(Struct, frozen=True, kw_only=True):
     ``due``: the processes whose turn it is; all of them on a usual box, a share of them on a crowded one, where each
     comes every few seconds: measure time from look to look of the same process, never by counting looks.
     ``relatives``: children without a GPU, by the pid of their parent.
+    ``shared``: what several detectors of the same judge work out together, by its type; it stays from look to look.
     """
 
     now_s: float
@@ -48,6 +49,7 @@ class Look(Struct, frozen=True, kw_only=True):
     due: tuple[HostProcess, ...]
     gpus: Mapping[str, Gpu]
     relatives: Mapping[int, tuple[HostProcess, ...]]
+    shared: dict[type, object] = {}
 
     def epoch_s(self, now_s: float) -> float:
         """Return the seconds since the epoch of an instant of ``now_s``, as seen from this look."""

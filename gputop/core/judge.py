@@ -35,6 +35,7 @@ class Judge:
         self._kept: dict[_Key, _Kept] = {}
         self._ended: dict[_Key, tuple[Finding, float]] = {}
         self._broken: dict[str, Sign] = {}
+        self._shared: dict[type, object] = {}
         self._before: Sample | None = None
         self._now_s = 0.0
         self._turn = 0
@@ -66,6 +67,7 @@ class Judge:
             due=self._due(sample.processes),
             gpus={gpu.uuid: gpu for gpu in sample.gpus},
             relatives=relatives,
+            shared=self._shared,
         )
 
     def _due(self, processes: Sequence[HostProcess]) -> tuple[HostProcess, ...]:

@@ -1,0 +1,153 @@
+"""What all processes do on their GPUs, worked out once a look for all questions that need it.
+
+`Activity.of` returns it; a question reads ``tracks``, those of the processes whose turn it is, and ``crews``.
+"""
+
+from typing import Final
+
+from gputop.core.detector import FORGET_S, Look
+from gputop.core.detectors.activity_board import Board, BoardKey
+from gputop.core.detectors.activity_crew import Crew, crews_of
+from gputop.core.detectors.activity_role import role_of
+from gputop.core.detectors.activity_track import Key, Track
+from gputop.core.detectors.activity_workers import followed
+from gputop.core.sample import GpuProcess, HostProcess, Job, Presence
+
+_ROLE_EVERY_S: Final = 60.0  # a worker may come to be known by its title only later
+_SWEEP_EVERY_S: Final = 10.0
+_SHORT_GAP_S: Final = 60.0  # who was idle before and after it was idle in it
+_ASLEEP_S: Final = 180.0
+_GRAPHICS: Final = "G"
+_NOBODY: Final = (Presence.GONE, Presence.REUSED)
+
+
+class Activity:
+    """Follows every process on every GPU. Bounded by the processes there are; forgets who is gone for a minute."""
+
+    def __init__(self) -> None:
+        self.boards: dict[BoardKey, Board] = {}
+        self.tracks: list[Track] = []
+        self.crews: dict[str, Crew] = {}
+        self._round_s = 0.0  # until each process has come once
+        self._all: dict[Key, Track] = {}
+        self._look: Look | None = None
+        self._jobs: tuple[Job, ...] | None = None
+        self._is_changed = False
+        self._crews_s = self._swept_s = 0.0
+        self._time_s: float | None = None
+        self._gaps = 0
+        self._is_short_gap = True
+
+    @classmethod
+    def of(cls, look: Look) -> "Activity":
+        """Return what is shared by the detectors of this judge, as of this look."""
+        held = look.shared.get(cls)
+        activity = held if isinstance(held, Activity) else cls()
+        look.shared[cls] = activity
+        activity.see(look)
+        return activity
+
+    def see(self, look: Look) -> None:
+        """Take a look, once."""
+        if look is self._look:
+            return
+        self._look = look
+        self._mind_gap(look)
+        everyone, due = len(look.sample.processes), len(look.due)
+        self._round_s = look.step_s * max(1.0, everyone / due) if due else look.step_s
+        self._see_boards(look, is_everyone=everyone == due)
+        self._see_processes(look)
+        if (self._is_changed or look.jobs is not self._jobs) and look.now_s - self._crews_s >= self._round_s:
+            self._jobs, self._is_changed, self._crews_s = look.jobs, False, look.now_s
+            self.crews = crews_of(look.jobs, self._all.values(), self.crews)
+        if look.now_s - self._swept_s >= _SWEEP_EVERY_S:
+            self._swept_s = look.now_s
+            self._sweep(look)
+
+    def is_gone(self, track: Track) -> bool:
+        """Say whether a process was not seen when it should have been."""
+        return self._look is not None and self._look.now_s - track.seen_s > 2 * self._round_s + 2.0
+
+    def crew_of(self, track: Track) -> Crew | None:
+        """Return the ranks that a process is one of, None if it works for itself."""
+        return None if track.crew is None else self.crews.get(track.crew)
+
+    def siblings(self, track: Track) -> list[Track]:
+        """Return what the same process does on each of its GPUs."""
+        process, known = track.process, self._all
+        if len(process.gpus) == 1:
+            return [track]
+        keys = [(process.pid, process.start_ticks, use.gpu, use.gpu_instance) for use in process.gpus]
+        return [known[key] for key in keys if key in known]
+
+    def _mind_gap(self, look: Look) -> None:
+        time_s = look.sample.time_s
+        if look.is_gap:
+            self._gaps += 1
+            self._is_short_gap = self._time_s is not None and 0 <= time_s - self._time_s <= _SHORT_GAP_S
+        self._time_s = time_s
+
+    def _see_boards(self, look: Look, *, is_everyone: bool) -> None:
+        held = {use.gpu for process in look.due for use in process.gpus if use.type != _GRAPHICS}
+        for uuid, gpu in look.gpus.items():
+            if (uuid, None) not in self.boards:
+                self.boards[uuid, None] = Board((uuid, None), gpu.index)
+        for key, board in self.boards.items():
+            is_held = True if key[0] in held else False if is_everyone else None
+            board.see(look, is_held=is_held)
+
+    def _see_processes(self, look: Look) -> None:
+        now_s, gaps, known, relatives = look.now_s, self._gaps, self._all, look.relatives
+        self.tracks = tracks = []
+        for process in look.due:
+            if process.presence in _NOBODY:
+                continue
+            pid, start_ticks = process.pid, process.start_ticks
+            for use in process.gpus:
+                if use.type == _GRAPHICS:
+                    continue
+                key = (pid, start_ticks, use.gpu, use.gpu_instance)
+                track = known.get(key) or self._begin(key, process, use, now_s)
+                track.process, track.use, track.verdict = process, use, ""
+                if track.gaps != gaps:
+                    track.gaps = gaps
+                    track.begin_again(self._is_short_gap)
+                track.step_s = step_s = now_s - track.seen_s
+                track.seen_s = now_s
+                if now_s >= track.role_due_s:
+                    self._describe(track, look)
+                if process.progress is not None and process.progress.step is not None:
+                    track.report(process.progress.step, now_s)
+                track.advance(use, step_s, now_s)
+                if track.idle_s < _ASLEEP_S and not track.board.is_shared and track.gu is not None:
+                    track.follow(followed(process, relatives.get(pid, ())))
+                tracks.append(track)
+
+    def _begin(self, key: Key, process: HostProcess, use: GpuProcess, now_s: float) -> Track:
+        where = (use.gpu, use.gpu_instance)
+        board = self.boards.get(where)
+        if board is None:
+            board = self.boards[where] = Board(where, use.gpu_index)
+        board.holders += 1
+        track = self._all[key] = Track(key, process, use, board, now_s)
+        track.gaps = self._gaps
+        self._is_changed = True
+        return track
+
+    def _describe(self, track: Track, look: Look) -> None:
+        track.role_due_s = look.now_s + _ROLE_EVERY_S
+        everybody = {one.pid: one for held in look.relatives.values() for one in held}
+        track.role = role_of(track.process, everybody)
+
+    def _sweep(self, look: Look) -> None:
+        """Forget those who are gone for a minute."""
+        for key, track in tuple(self._all.items()):
+            if look.now_s - track.seen_s > FORGET_S + self._round_s:
+                del self._all[key]
+                self._is_changed = True
+        for where, board in tuple(self.boards.items()):
+            board.holders = 0
+            if board.unknown_s > FORGET_S and where[0] not in look.gpus:
+                del self.boards[where]
+        for track in self._all.values():
+            track.board.holders += not self.is_gone(track)

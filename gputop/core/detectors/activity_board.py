@@ -1,0 +1,182 @@
+"""What a GPU or a GPU instance does, as far as power, memory controller, traffic and GPM tell it."""
+
+from typing import Final
+
+from gputop.core.detector import Look
+from gputop.core.detectors.activity_window import Window
+from gputop.core.metric import Metric
+from gputop.core.metrics import (
+    CLOCK_SM,
+    CLOCK_SM_MAX,
+    DRAM_ACTIVE,
+    GPU_UTILIZATION,
+    GRAPHICS_ACTIVE,
+    MEMORY_UTILIZATION,
+    NVLINK_RX,
+    NVLINK_TX,
+    PCIE_RX,
+    PCIE_TX,
+    POWER_AVERAGE,
+    POWER_LIMIT,
+    POWER_LIMIT_DEFAULT,
+    SM_ACTIVE,
+    SM_OCCUPANCY,
+    TENSOR_ACTIVE,
+)
+from gputop.core.sample import Gpu, GpuInstance, GpuState, Readings
+
+BoardKey = tuple[str, int | None]  # uuid, GPU instance
+
+_STALE_S: Final = 5.0
+_SMOOTH_S: Final = 5.0  # boards from A100 back say what they draw at this instant
+_WOBBLE_S: Final = 60.0
+_CONTEXT_SHARE: Final = 0.30  # of the limit: no context alone takes more, so a job that was always busy is seen as busy
+_CONTEXT_SHARE_OF_DEFAULT: Final = 0.20  # where the limit was lowered, the context takes what it took before
+_CONTEXT_SHARE_SEEN: Final = 0.60
+_SETTLED_S: Final = 20.0  # after so long power has come to where it stays
+_NEIGHBOUR_S: Final = 30.0
+_QUIET: Final = (3.0, 25e6, 200e6, 2.0, 3.0)  # memory controller %, PCIe and NVLink B/s, tensor %, DRAM %
+
+WATTS, MEMORY, PCIE, NVLINK, SM, OCCUPANCY, TENSOR, DRAM, EFFORT = range(9)  # places in the window
+
+
+class Board:
+    """One GPU, or one instance of a GPU in MIG mode, over time.
+
+    ``effort``: 0 at the power that a context takes which does nothing, 1 at the limit; where power cannot be had or is
+    not its own, the busier of tensor cores and memory by GPM; None without both. ``utilization``: of an instance, the
+    share of time in which its engine was active. ``is_quiet``: nothing but kernels in registers can be going on.
+    """
+
+    def __init__(self, key: BoardKey, index: int) -> None:
+        self.key, self.index = key, index
+        self.gpu: Gpu | None = None
+        self.is_known = False
+        self.unknown_s = 0.0
+        self.window = Window(9)
+        self.utilization: float | None = None
+        self.memory: float | None = None
+        self.watts: float | None = None
+        self.limit_w: float | None = None
+        self.pcie: float | None = None
+        self.nvlink: float | None = None
+        self.clock: float | None = None  # of its maximum
+        self.sm: float | None = None
+        self.occupancy: float | None = None
+        self.tensor: float | None = None
+        self.dram: float | None = None
+        self.effort: float | None = None
+        self.is_quiet = False
+        self.is_static = False
+        self.is_shared = False
+        self.context_w: float | None = None  # the lowest seen while a process held a context and nothing ran
+        self.empty_w: float | None = None  # the lowest seen without any process
+        self.holders = 0  # processes on it, as far as they are followed
+        self.active: dict[object, float] = {}  # who computed, and when last
+        self._lowest_w: float | None = None
+        self._smooth_w: float | None = None
+        self._wobble: float | None = None
+        self._idle_s = self._held_s = self._empty_s = 0.0
+
+    def see(self, look: Look, *, is_held: bool | None) -> None:
+        """Take what the GPU says. ``is_held``: whether a process has a context on it, None if that is not known now."""
+        gpu, step_s, time_s = look.gpus.get(self.key[0]), look.step_s, look.sample.time_s
+        if is_held is not None:
+            self._held_s = self._held_s + step_s if is_held else 0.0
+            self._empty_s = 0.0 if is_held else self._empty_s + step_s
+        said = _said(gpu, self.key[1])
+        is_old = gpu is None or gpu.read_s is None or time_s - gpu.read_s > _STALE_S
+        self.gpu = gpu or self.gpu
+        self.is_known = said is not None and not is_old and gpu is not None and gpu.state is GpuState.OK
+        self.unknown_s = 0.0 if self.is_known else self.unknown_s + step_s
+        if gpu is None or said is None or not self.is_known:
+            self.effort, self.utilization, self.is_quiet = None, None, False
+            return
+        self._share(look.now_s)
+        self._read(gpu, said, step_s)
+
+    def lacking(self) -> tuple[str, ...]:
+        """Return the signals that a judgement of this board would need and that it does not give."""
+        known = (
+            (self.watts, "power draw of the instance" if self.key[1] is not None else "power draw"),
+            (self.memory if self.dram is None else self.dram, "memory utilization"),
+            (self.pcie, "PCIe traffic"),
+        )
+        return tuple(name for value, name in known if value is None)
+
+    def idle_w(self) -> float | None:
+        """Return the power of a context that does nothing, as it is known or guessed so far."""
+        return self._context(self.limit_w) if self.limit_w else None
+
+    def _share(self, now_s: float) -> None:
+        if len(self.active) > 1:
+            self.active = {who: when for who, when in self.active.items() if now_s - when <= _NEIGHBOUR_S}
+        self.is_shared = len(self.active) > 1
+
+    def _read(self, gpu: Gpu, said: Readings, step_s: float) -> None:
+        is_whole = self.key[1] is None
+        self.utilization = said[GPU_UTILIZATION] if is_whole else said[GRAPHICS_ACTIVE]
+        self.memory = said[MEMORY_UTILIZATION] if is_whole else None
+        self.pcie = _sum(said, PCIE_RX, PCIE_TX) if is_whole else None
+        self.nvlink = _sum(said, NVLINK_RX, NVLINK_TX) if is_whole else None
+        self.sm, self.occupancy = said[SM_ACTIVE], said[SM_OCCUPANCY]
+        self.tensor, self.dram = said[TENSOR_ACTIVE], said[DRAM_ACTIVE]
+        clock, most = gpu[CLOCK_SM], gpu[CLOCK_SM_MAX]
+        self.clock = clock / most if clock is not None and most else None
+        self.watts, self.limit_w = (gpu[POWER_AVERAGE], gpu[POWER_LIMIT]) if is_whole else (None, None)
+        self._weigh(step_s)
+        now = (self.memory, self.pcie, self.nvlink, self.tensor, self.dram)
+        self.is_quiet = not any(value is not None and value > most for value, most in zip(now, _QUIET, strict=True))
+        traffic, gpm = (self.pcie, self.nvlink), (self.sm, self.occupancy, self.tensor, self.dram)
+        self.window.add(step_s, (self.watts, self.memory, *traffic, *gpm, self.effort))
+
+    def _weigh(self, step_s: float) -> None:
+        """Work out the effort: of power, above what a context takes that does nothing."""
+        watts, limit_w = self.watts, self.limit_w
+        if watts is None or not limit_w:
+            self.effort = _busier(self.tensor, self.dram)
+            self.is_static = self.effort is not None and self.effort < 0.02
+            return
+        smooth = self._smooth_w
+        self._smooth_w = smooth = watts if smooth is None else smooth + (watts - smooth) * step_s / (step_s + _SMOOTH_S)
+        self._learn(smooth, step_s)
+        context_w = self._context(limit_w)
+        self.effort = (smooth - context_w) / max(1.0, limit_w - context_w)
+        off = abs(watts - smooth) / max(1.0, limit_w - context_w)
+        before = off if self._wobble is None else self._wobble
+        self._wobble = before + (off - before) * step_s / (step_s + _WOBBLE_S)
+        self.is_static = self._wobble < 0.02
+
+    def _learn(self, smooth_w: float, step_s: float) -> None:
+        """Remember the lowest power, apart for a GPU without a process and for one whose processes do nothing."""
+        if self._empty_s >= _SETTLED_S:
+            self.empty_w = min(self.empty_w or smooth_w, smooth_w)
+        if self._held_s < _SETTLED_S:
+            return
+        self._lowest_w = min(self._lowest_w or smooth_w, smooth_w)
+        is_idle = self.utilization is not None and self.utilization <= 1
+        self._idle_s = self._idle_s + step_s if is_idle else 0.0
+        if self._idle_s >= _SETTLED_S:
+            self.context_w = min(self.context_w or smooth_w, smooth_w)
+
+    def _context(self, limit_w: float) -> float:
+        default_w = self.gpu[POWER_LIMIT_DEFAULT] if self.gpu else None
+        most_w = max(_CONTEXT_SHARE * limit_w, min(_CONTEXT_SHARE_OF_DEFAULT * (default_w or 0.0), 0.6 * limit_w))
+        if self.context_w is not None:
+            most_w = max(most_w, min(self.context_w, _CONTEXT_SHARE_SEEN * limit_w))
+        return most_w if self._lowest_w is None else min(most_w, self._lowest_w)
+
+
+def _said(gpu: Gpu | None, instance: int | None) -> Gpu | GpuInstance | None:
+    if gpu is None or instance is None:
+        return gpu
+    return next((one for one in gpu.instances if one.id == instance), None)
+
+
+def _sum(said: Readings, one: Metric[float], other: Metric[float]) -> float | None:
+    first, second = said[one], said[other]
+    return None if first is None or second is None else first + second
+
+
+def _busier(tensor: float | None, dram: float | None) -> float | None:
+    return None if tensor is None or dram is None else max(tensor, dram) / 100

@@ -1,0 +1,78 @@
+"""What may be expected of a process: a server may wait for ever, a notebook waits for its owner, a rank for its peers.
+
+Judged by command line and framework, never by listening sockets: the ranks of torchrun listen as well, for each other.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from gputop.core.program import arguments_of, program
+from gputop.core.sample import HostProcess
+
+SERVERS: Final = (
+    "vLLM", "SGLang", "TGI", "TEI", "Triton", "TensorRT-LLM", "TF Serving", "TorchServe", "Ollama", "llama.cpp",
+    "ComfyUI", "uvicorn", "gunicorn", "MPS server", "Jupyter server", "Blender", "desktop",
+)  # fmt: skip
+_NOT_SERVING: Final = ("llama-cli", "llama-bench")
+_SERVING_ACTORS: Final = ("ray::serve", "ray::idle", "ray::vllm", "ray::engine")
+_NOTEBOOKS: Final = ("Jupyter kernel",)
+_SHELLS_OF_PYTHON: Final = ("ipython", "bpython", "ptpython", "IPython")
+_LOADERS: Final = ("data loader", "worker process")
+_DEEPEST: Final = 8
+
+
+class Role(Struct, frozen=True, gc=False):
+    """``is_interactive``: a notebook or a prompt. ``has_terminal``: somebody may type to it. ``world``: ranks."""
+
+    is_server: bool = False
+    is_interactive: bool = False
+    has_terminal: bool = False
+    world: int | None = None
+
+
+def role_of(process: HostProcess, everybody: Mapping[int, HostProcess]) -> Role:
+    """Return what a process is. Whatever a server started is part of it. ``everybody``: by pid, to find its parents."""
+    return Role(
+        is_server=any(_serves(one) for one in _line(process, everybody)),
+        is_interactive=_is_prompt(process),
+        has_terminal=process.owner.terminal is not None,
+        world=process.owner.world_size,
+    )
+
+
+def is_loader(child: HostProcess, parent: HostProcess) -> bool:
+    """Say whether a child prepares data: it says so, or is a fork of its parent."""
+    return child.owner.framework in _LOADERS or child.command == parent.command
+
+
+def _line(process: HostProcess, everybody: Mapping[int, HostProcess]) -> list[HostProcess]:
+    line = [process]
+    for _ in range(_DEEPEST):
+        parent = everybody.get(line[-1].parent_pid or 0)
+        if parent is None or parent.user != process.user:
+            break
+        line.append(parent)
+    return line
+
+
+def _serves(process: HostProcess) -> bool:
+    command = process.command
+    if command.lower().startswith(_SERVING_ACTORS):
+        return True
+    if any(name in command[:200] for name in _NOT_SERVING):
+        return False
+    known = process.owner.framework or program(arguments_of(command)).known
+    return known is not None and known.startswith(SERVERS)
+
+
+def _is_prompt(process: HostProcess) -> bool:
+    arguments = arguments_of(process.command)
+    what = program(arguments)
+    if (process.owner.framework or what.known or "").startswith(_NOTEBOOKS):
+        return True
+    name = (what.script or what.name).rpartition("/")[2]
+    if name in _SHELLS_OF_PYTHON or "-i" in arguments[1:3]:
+        return True
+    return what.name.startswith("python") and what.script is None and len(arguments) == 1

@@ -1,0 +1,183 @@
+"""What one process does on one GPU, in seconds: working, idle, waiting in a kernel that moves nothing."""
+
+from typing import Final
+
+from gputop.core.detectors.activity_board import Board
+from gputop.core.detectors.activity_role import Role
+from gputop.core.detectors.activity_window import Window
+from gputop.core.sample import GpuProcess, HostProcess
+
+FULL: Final = 97.0  # a kernel that waits is there all the time
+IDLE: Final = 1.0
+LOW: Final = 0.12  # effort: kernels that wait draw no more
+WORKING: Final = 0.25  # effort of real work
+_LOW_MOST: Final = 0.25
+_LOW_OF_WORK: Final = 0.25  # of the effort when it worked: boards differ in what a waiting kernel draws
+_HALF: Final = 50.0
+_ACTIVE: Final = 5.0
+_SHORT_S: Final = 30.0  # a wait that is shorter ends at the first interruption
+_STEADY: Final = 80.0
+_SMOOTH_S: Final = 30.0
+_PAUSE_S: Final = 3.0
+_BLIP_S: Final = 3.0
+_BLIP_WITHIN_S: Final = 60.0
+_RESUMED_S: Final = 10.0
+_PROGRESS_S: Final = 120.0
+
+GU, THREAD, WORKERS, BLOCKED, LOADERS = range(5)  # places in the window
+
+
+Key = tuple[int, int | None, str, int | None]  # pid, start, GPU, GPU instance
+
+
+class Track:
+    """The seconds of a process on a GPU. All of them stand still while nobody looked.
+
+    ``gu``: its share of the GPU's time in percent, None where it is not known. ``wait_s``: how long it has been in the
+    picture of a kernel that waits: the GPU full, power low, nothing moved; short interruptions do not end it.
+    ``longest_wait_s``: of those after which it worked again. ``pause_s``: since the last sign of it on the GPU;
+    ``idle_s``: the same, but a heartbeat of a second or two does not count. ``worked_s``: of real work, by power, which
+    took ``work_w``. ``stepped_s``: when the step that it reports went on. ``sm_low``, ``sm_high``: active SMs while it
+    waits. ``crew``: key of its job, if that is on several GPUs. ``verdict``: what an earlier question has said of it in
+    this look.
+    """
+
+    def __init__(self, key: Key, process: HostProcess, use: GpuProcess, board: Board, now_s: float) -> None:
+        self.key, self.process, self.use, self.board = key, process, use, board
+        self.role, self.role_due_s = Role(), 0.0
+        self.first_s = self.seen_s = now_s
+        self.step_s = 0.0
+        self.gu: float | None = None
+        self.window: Window | None = None
+        self.busy_s = self.worked_s = 0.0
+        self.work_w: float | None = None
+        self.work_effort = 0.0
+        self.low = LOW
+        self.step: float | None = None
+        self.stepped_s: float | None = None
+        self.longest_step_s = 0.0
+        self.gaps = 0
+        self.longest_wait_s = self.longest_pause_s = self.longest_spin_s = 0.0
+        self.held_bytes, self.held_since_s = -1, now_s
+        self.crew: str | None = None
+        self.verdict = ""
+        self._blip_at_s = self._blip_s = self._pending_s = self._resumed_s = 0.0
+        self.idle_s = self.pause_s = self.wait_s = self.spin_s = 0.0
+        self.sm_low = self.sm_high = -1.0
+
+    def begin_again(self, is_idle_kept: bool) -> None:  # noqa: FBT001
+        """Forget what has to last without a break; what was learned stays."""
+        if not is_idle_kept:
+            self.idle_s = 0.0
+        self.pause_s = self.wait_s = self.spin_s = self._pending_s = self._resumed_s = 0.0
+        self.window = None
+
+    def is_progressing(self, now_s: float) -> bool:
+        """Say whether the process itself reports that it goes on."""
+        quick_s = max(_PROGRESS_S, 3 * self.longest_step_s)
+        return self.stepped_s is not None and now_s - self.stepped_s <= quick_s
+
+    def has_stopped_to_report(self, now_s: float) -> bool:
+        """Say whether it reported before, steps that went on, and does so no more."""
+        return self.longest_step_s > 0 and not self.is_progressing(now_s)
+
+    def report(self, step: float, now_s: float) -> None:
+        """Take the step that the process reports."""
+        if step != self.step:
+            if self.stepped_s is not None:
+                self.longest_step_s = max(self.longest_step_s, now_s - self.stepped_s)
+            self.stepped_s = None if self.step is None else now_s
+            self.step = step
+
+    def advance(self, use: GpuProcess, step_s: float, now_s: float) -> None:
+        """Count a step, with what the process did on its GPU in it."""
+        board = self.board
+        gu = use.sm_percent
+        if board.holders == 1 and (gu is None or gu > _HALF) and board.utilization is not None:
+            gu = board.utilization if gu is None or board.utilization > gu else gu
+        self.gu = gu = gu if board.is_known else None
+        if gu is None:
+            self.wait_s = self.pause_s = self.spin_s = 0.0
+        elif gu > IDLE or use.encoder_percent or use.decoder_percent:
+            self._busy(gu, step_s, now_s)
+        else:
+            self.pause_s += step_s
+            self.idle_s += step_s
+            if self.wait_s:
+                self._end_wait()
+            if self._blip_s and now_s - self._blip_at_s > _BLIP_WITHIN_S:
+                self._blip_s = 0.0
+
+    def follow(self, host: tuple[float | None, ...]) -> None:
+        """Add to the means. ``host``: busiest thread, CPU of the workers, is somebody blocked, number of workers."""
+        if self.window is None:
+            self.window = Window(5)
+        self.window.add(self.step_s, (self.gu, *host))
+
+    def _busy(self, gu: float, step_s: float, now_s: float) -> None:
+        if self.pause_s:
+            if self.pause_s > _PAUSE_S and self.busy_s and self.pause_s > self.longest_pause_s:
+                self.longest_pause_s = self.pause_s
+            self.pause_s = 0.0
+        if self.idle_s:
+            self._wake(step_s, now_s)
+        self.busy_s += step_s
+        board = self.board
+        if gu >= _ACTIVE:
+            board.active[self.key] = now_s
+        effort = board.effort
+        if effort is None or board.is_shared:
+            self.wait_s = 0.0
+            return
+        if gu >= FULL and board.is_quiet and (effort <= LOW or (effort <= self.low and board.is_static)):
+            self._wait(step_s)
+            return
+        if self.wait_s:
+            self._interrupt(gu, effort, step_s)
+        if gu > _HALF:
+            self._work(effort, step_s)
+
+    def _wake(self, step_s: float, now_s: float) -> None:
+        """End the idle time, unless this may be a heartbeat."""
+        if not self._blip_s:
+            self._blip_at_s = now_s
+        self._blip_s += step_s
+        if self._blip_s >= _BLIP_S or self.idle_s < _BLIP_WITHIN_S:
+            self.idle_s = self._blip_s = 0.0
+        else:
+            self.idle_s += step_s
+
+    def _wait(self, step_s: float) -> None:
+        sm = self.board.sm
+        if not self.wait_s:
+            self.sm_low = self.sm_high = -1.0 if sm is None else sm
+        elif sm is not None:
+            self.sm_low, self.sm_high = min(self.sm_low, sm), max(self.sm_high, sm)
+        self.wait_s += step_s
+
+    def _interrupt(self, gu: float, effort: float, step_s: float) -> None:
+        if self.wait_s < _SHORT_S or effort > WORKING or gu < _STEADY:
+            self._end_wait()
+        else:
+            self._pending_s = max(self._pending_s, self.wait_s)
+            self.wait_s = max(0.0, self.wait_s - 5 * step_s)
+
+    def _end_wait(self) -> None:
+        self._pending_s = max(self._pending_s, self.wait_s)
+        self.wait_s = 0.0
+
+    def _work(self, effort: float, step_s: float) -> None:
+        if self._pending_s:
+            self._resumed_s += step_s
+            if self._resumed_s >= _RESUMED_S:
+                self.longest_wait_s = max(self.longest_wait_s, self._pending_s)
+                self._pending_s = self._resumed_s = 0.0
+        if effort <= WORKING:
+            return
+        self.worked_s += step_s
+        watts = self.board.watts
+        part = step_s / (step_s + _SMOOTH_S)
+        self.work_effort += (effort - self.work_effort) * (part if self.work_effort else 1.0)
+        if watts is not None:
+            self.work_w = watts if self.work_w is None else self.work_w + (watts - self.work_w) * part
+        self.low = min(_LOW_MOST, max(LOW, _LOW_OF_WORK * self.work_effort))

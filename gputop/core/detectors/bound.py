@@ -1,0 +1,118 @@
+"""What bounds a job? Its input, the launching of its kernels, memory, communication, or its computing itself.
+
+Utilization alone says only that a kernel was there: a GPU can be 100 % utilized and do next to nothing.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from gputop.core.detector import FORGET_S, Dial, Kind, Look, Sign
+from gputop.core.detectors.activity import Activity
+from gputop.core.detectors.activity_party import Party, parties
+from gputop.core.detectors.activity_track import Key, Track
+from gputop.core.detectors.bound_verdict import Bound, Means, means_of, verdict
+from gputop.core.detectors.bound_words import sign_of
+from gputop.core.detectors.subjects import job_subject
+
+KIND: Final = Kind(
+    name="bound",
+    question="What bounds a job: input, launches, memory, communication, computing? Or is it busy for show?",
+    codes={
+        "bound.input": "The GPU waits for data: loaders or storage do not keep up.",
+        "bound.launch": "The GPU waits for the next kernel: one thread launches many small ones.",
+        "bound.memory": "Memory bandwidth is what limits: usual for decoding.",
+        "bound.communication": "The GPUs spend their time in talking to each other.",
+        "bound.compute": "The chip computes: that is what it is for.",
+        "busy.fake": "Utilization is high and power is not: kernels are there that do next to nothing.",
+    },
+    dials=(
+        Dial(key="after_s", default=60.0, least=30.0, most=3600.0, help="The shortest time that is judged."),
+        Dial(key="memory_percent", default=60.0, least=1.0, most=100.0, help="Memory activity of a memory-bound job."),
+        Dial(key="power_percent", default=55.0, least=1.0, most=100.0, help="Of the range, of a compute-bound job."),
+        Dial(key="tensor_percent", default=30.0, least=1.0, most=100.0, help="Tensor activity of a compute-bound job."),
+        Dial(key="worker_percent", default=60.0, least=1.0, most=100.0, help="CPU of a loader that does not keep up."),
+    ),
+)
+
+_EVERY_S: Final = 5.0
+_CHANGES_S: Final = 30.0
+_IDLE_S: Final = 60.0
+_BUSY_WORKER: Final = 15.0
+
+
+class _Held(Struct):
+    """The verdict of a track and the one that may follow it. Times are those of `Look.now_s`."""
+
+    bound: Bound | None = None
+    means: Means | None = None
+    next: Bound | None = None
+    next_since_s: float = 0.0
+    due_s: float = 0.0
+    seen_s: float = 0.0
+    since_s: float = 0.0
+
+
+class BoundDetector:
+    """Gives one verdict a job, and one a GPU for those that work alone. A verdict changes when another one lasts."""
+
+    def __init__(self, dials: Mapping[str, float]) -> None:
+        self._dials = dials
+        self._held: dict[Key, _Held] = {}
+
+    def look(self, look: Look) -> Iterator[Sign]:
+        """Return the verdicts."""
+        activity = Activity.of(look)
+        found = [
+            track
+            for track in activity.tracks
+            if track.window is not None and not track.board.is_shared and self._is_judged(track, look)
+        ]
+        for party in parties(activity, found, self._has_verdict) if found else ():
+            yield self._sign(party, activity, look)
+        if self._held and int(look.now_s) % 30 == 0:
+            gone = [key for key, held in self._held.items() if look.now_s - held.seen_s > FORGET_S]
+            for key in gone:
+                del self._held[key]
+
+    def _has_verdict(self, track: Track) -> bool:
+        held = self._held.get(track.key)
+        return held is not None and held.bound is not None
+
+    def _is_judged(self, track: Track, look: Look) -> bool:
+        """Say whether a track has a verdict, after having formed it anew if it is time to."""
+        held = self._held.get(track.key)
+        if held is None:
+            held = self._held[track.key] = _Held()
+        held.seen_s = look.now_s
+        if look.now_s >= held.due_s:
+            held.due_s = look.now_s + _EVERY_S
+            self._judge(track, held, look)
+        return held.bound is not None and track.verdict != "stuck"
+
+    def _judge(self, track: Track, held: _Held, look: Look) -> None:
+        window = track.window
+        if window is None or window.passed_s < self._dials["after_s"] or track.gu is None:
+            return
+        means = means_of(track, window, is_multi=bool(track.crew) or (track.role.world or 1) > 1)
+        is_asleep = track.idle_s >= _IDLE_S and means.worker_percent < _BUSY_WORKER and means.blocked_share < 0.3
+        bound = None if is_asleep else verdict(means, self._dials)
+        held.means = means
+        if bound is held.bound:
+            held.next = bound
+        elif bound is not held.next:
+            held.next, held.next_since_s = bound, look.now_s
+        elif held.bound is None or look.now_s - held.next_since_s >= _CHANGES_S:
+            held.bound, held.since_s = bound, look.now_s
+
+    def _sign(self, party: Party, activity: Activity, look: Look) -> Sign:
+        crew = activity.crew_of(party.first)
+        held = [(track, self._held[track.key]) for track in party.tracks if self._has_verdict(track)]
+        counts = Counter(one.bound for _, one in held)
+        bound = counts.most_common(1)[0][0]
+        alike = [(track, one.means) for track, one in held if one.bound is bound and one.means is not None]
+        since_s = min(one.since_s for _, one in held if one.bound is bound)
+        subject = job_subject(crew.job) if crew else party.subject
+        return sign_of(bound or Bound.COMPUTE, subject, alike, of=len(held), since_s=since_s, look=look)

@@ -1,0 +1,82 @@
+"""Does a thread take a whole core while the GPU of its process does nothing? Nothing reaches the GPU."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from gputop.core.detector import Dial, Kind, Look, Sign
+from gputop.core.detectors.activity import Activity
+from gputop.core.detectors.activity_party import Party, count_text, parties
+from gputop.core.detectors.activity_track import Track
+from gputop.core.detectors.activity_workers import busiest
+from gputop.core.finding import Evidence, Stage, confidence_of
+from gputop.core.units import bytes_text, duration_text
+
+KIND: Final = Kind(
+    name="spin",
+    question="Does a thread take a whole core while the GPU of its process does nothing?",
+    codes={"spin.host": "A thread runs all the time, and nothing reaches the GPU that the process holds."},
+    dials=(
+        Dial(key="after_s", default=60.0, least=10.0, most=86400.0, help="Spinning for so long is worth a line."),
+        Dial(key="suspect_s", default=300.0, least=10.0, most=86400.0, help="Spinning for so long is a suspect."),
+        Dial(key="thread_percent", default=85.0, least=10.0, most=100.0, help="CPU of the busiest thread."),
+    ),
+)
+
+_FALLS: Final = 6.0  # times as fast as it rose: 60 s of spinning are over after 10 s
+
+
+class SpinDetector:
+    """Counts on the tracks how long it has been so."""
+
+    def __init__(self, dials: Mapping[str, float]) -> None:
+        self._after_s, self._suspect_s, self._thread = dials["after_s"], dials["suspect_s"], dials["thread_percent"]
+
+    def look(self, look: Look) -> Iterator[Sign]:
+        """Return who spins."""
+        activity = Activity.of(look)
+        found = []
+        for track in activity.tracks:
+            if track.idle_s:
+                thread = busiest(track.process)
+                if thread is not None and thread >= self._thread:
+                    track.spin_s += track.step_s
+                    if track.spin_s >= self._after_s and not track.verdict:
+                        found.append(track)
+                elif track.spin_s:
+                    track.spin_s = max(0.0, track.spin_s - _FALLS * track.step_s)
+            elif track.spin_s:
+                track.longest_spin_s = max(track.longest_spin_s, track.spin_s)
+                track.spin_s = 0.0
+        for party in parties(activity, found, self._spins) if found else ():
+            if party.crew or all(self._spins(one) for one in activity.siblings(party.first)):
+                yield self._sign(party, look)
+
+    def _spins(self, track: Track) -> bool:
+        return track.spin_s >= self._after_s
+
+    def _sign(self, party: Party, look: Look) -> Sign:
+        track = party.first
+        for one in party.tracks:
+            one.verdict = one.verdict or "spin"
+        lasted_s = min(one.spin_s for one in party.tracks)
+        is_meant = track.role.is_server or any(one.is_progressing(look.now_s) for one in party.tracks)
+        limit_s = max(self._suspect_s, 2 * track.longest_spin_s) * (1 if track.busy_s else 3)
+        held = sum(one.use.memory_bytes or 0 for one in party.tracks)
+        thread = busiest(track.process) or 0.0
+        return Sign(
+            code="spin.host",
+            stage=Stage.SUSPECT if lasted_s >= limit_s and not is_meant else Stage.OBSERVATION,
+            subject=party.subject,
+            summary=f"{count_text(party)}GPU at 0% with a thread at {thread:.0f}% CPU for {duration_text(lasted_s)}, "
+            f"holds {bytes_text(held)}" + (": a server that polls for requests" if track.role.is_server else ""),
+            evidence=(
+                Evidence("busiest_thread_percent", round(thread, 1), f"busiest thread at {thread:.0f}% of a core"),
+                Evidence("lasted_s", round(lasted_s, 1), f"nothing on the GPU for {duration_text(lasted_s)}"),
+                Evidence("memory_bytes", held, f"holds {bytes_text(held)}"),
+            ),
+            remedy="" if is_meant else f"See what it does: py-spy dump --pid {track.process.pid}. Work on the CPU "
+            "belongs before the GPU is taken, or into data loader workers.",
+            action="process",
+            confidence=confidence_of(0.5, 0.3 if track.busy_s else 0.0, 0.2 if party.crew else 0.0),
+            began_s=look.now_s - lasted_s,
+        )  # fmt: skip

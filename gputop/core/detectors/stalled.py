@@ -1,0 +1,144 @@
+"""Has a job that worked come to a standstill? Nothing on the GPU, nothing on the CPU, memory held."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from gputop.core.detector import Dial, Kind, Look, Sign
+from gputop.core.detectors.activity import Activity
+from gputop.core.detectors.activity_party import Party, count_text, parties
+from gputop.core.detectors.activity_track import Track
+from gputop.core.detectors.activity_workers import busiest
+from gputop.core.finding import Evidence, Stage, confidence_of
+from gputop.core.sample import HostProcess
+from gputop.core.units import bytes_text, duration_text
+
+KIND: Final = Kind(
+    name="stalled",
+    question="Has a job that worked come to a standstill, on GPU and CPU alike?",
+    codes={
+        "stalled.process": "A process that worked has done nothing for much longer than it ever paused.",
+        "stalled.job": "All ranks of a job that worked have done nothing for much longer than they ever paused.",
+    },
+    dials=(
+        Dial(key="pause_s", default=300.0, least=30.0, most=86400.0, help="The shortest standstill that counts."),
+        Dial(key="times", default=4.0, least=1.0, most=100.0, help="So many times its longest pause before."),
+        Dial(key="worked_s", default=120.0, least=10.0, most=86400.0, help="It must have used the GPU for so long."),
+        Dial(key="thread_percent", default=5.0, least=0.0, most=100.0, help="CPU of a thread that does nothing."),
+    ),
+)
+
+_STEADY: Final = 0.5  # of the time before, on the GPU
+_PATIENCE: Final = 4.0  # times as long, for one that works in bursts
+_DEAD: Final = frozenset("ZX")
+
+
+class StalledDetector:
+    """Learns from each process how long it pauses."""
+
+    def __init__(self, dials: Mapping[str, float]) -> None:
+        self._pause_s, self._times = dials["pause_s"], dials["times"]
+        self._worked_s, self._thread = dials["worked_s"], dials["thread_percent"]
+
+    def look(self, look: Look) -> Iterator[Sign]:
+        """Return who stands still."""
+        activity = Activity.of(look)
+        least_s = self._pause_s
+        found = [one for one in activity.tracks if one.pause_s >= least_s and self._is_still(one, look)]
+        for party in parties(activity, found, lambda one: self._is_still(one, look)) if found else ():
+            if self._are_all(party, activity):
+                yield self._sign(party, look)
+
+    def _is_still(self, track: Track, look: Look) -> bool:
+        role, process = track.role, track.process
+        if track.gu is None or track.busy_s < self._worked_s or role.is_server or role.is_interactive:
+            return False
+        if track.pause_s < max(self._pause_s, self._times * track.longest_pause_s) or process.state in ("T", "t"):
+            return False
+        if track.is_progressing(look.now_s):
+            return False
+        held = (process, *look.relatives.get(process.pid, ()))
+        return all((_cpu(one) or 0.0) < self._thread for one in held)
+
+    def _are_all(self, party: Party, activity: Activity) -> bool:
+        """Say whether nobody whom it belongs to works: a rank that has nothing to do may be meant to."""
+        crew = activity.crew_of(party.first)
+        those = crew.tracks if crew else activity.siblings(party.first)
+        alike = {one.key for one in party.tracks}
+        return all(one.key in alike or activity.is_gone(one) for one in those)
+
+    def _stage(self, party: Party, look: Look) -> Stage:
+        track = party.first
+        before_s = look.now_s - track.first_s - track.pause_s
+        is_steady = track.busy_s >= _STEADY * before_s
+        is_batch = party.crew or track.role.world or look.relatives.get(track.process.pid)
+        if _cpu(track.process) is None or (track.role.has_terminal and not is_batch):
+            return Stage.SUSPECT  # it may wait for somebody to type
+        limit_s = max(self._pause_s, self._times * track.longest_pause_s) * (1 if is_steady else _PATIENCE)
+        return Stage.ALARM if track.pause_s >= limit_s else Stage.SUSPECT
+
+    def _sign(self, party: Party, look: Look) -> Sign:
+        track = party.first
+        for one in party.tracks:
+            one.verdict = "stalled"
+        pause_s = min(one.pause_s for one in party.tracks)
+        children = look.relatives.get(track.process.pid, ())
+        dead = [child for child in children if child.state in _DEAD]
+        is_blocked = any(one.state == "D" for one in (track.process, *children))
+        has_stopped = any(one.has_stopped_to_report(look.now_s) for one in party.tracks)
+        is_unseen = _cpu(track.process) is None
+        confidence = confidence_of(
+            0.5, 0.5 if track.busy_s >= 5 * self._worked_s else 0.35, 0.5 if dead else 0.0,
+            0.3 if is_blocked else 0.0, 0.5 if party.crew else 0.0, 0.6 if has_stopped else 0.0,
+        )  # fmt: skip
+        return Sign(
+            code="stalled.job" if party.crew else "stalled.process",
+            stage=self._stage(party, look),
+            subject=party.subject,
+            summary=_summary(party, pause_s, children, dead),
+            evidence=_evidence(party, pause_s, len(dead), has_stopped=has_stopped),
+            remedy=_remedy(track, dead, is_blocked=is_blocked),
+            action="process",
+            confidence=min(0.6, confidence) if is_unseen else confidence,
+            lacking=("CPU time of its threads",) if is_unseen else (),
+            began_s=look.now_s - pause_s,
+        )
+
+
+def _cpu(process: HostProcess) -> float | None:
+    thread = busiest(process)
+    return process.cpu_percent if thread is None else thread
+
+
+def _summary(
+    party: Party, pause_s: float, children: tuple[HostProcess, ...], dead: list[HostProcess]
+) -> str:  # fmt: skip
+    track = party.first
+    held = sum(one.use.memory_bytes or 0 for one in party.tracks)
+    workers = f", {len(children)} children as idle" if children else ""
+    zombies = f" ({len(dead)} of them dead)" if dead else ""
+    learned = f" (never paused longer than {duration_text(track.longest_pause_s)})" if track.longest_pause_s else ""
+    return (
+        f"{count_text(party)}GPU and CPU at 0% for {duration_text(pause_s)} after {duration_text(track.busy_s)} of work"
+        f"{learned}{workers}{zombies}, holds {bytes_text(held)}: stalled"
+    )
+
+
+def _evidence(party: Party, pause_s: float, dead: int, *, has_stopped: bool) -> tuple[Evidence, ...]:
+    track = party.first
+    return (
+        Evidence("pause_s", round(pause_s, 1), f"nothing done for {duration_text(pause_s)}"),
+        Evidence("longest_pause_s", round(track.longest_pause_s, 1), f"before {duration_text(track.longest_pause_s)}"),
+        Evidence("worked_s", round(track.busy_s, 1), f"used the GPU for {duration_text(track.busy_s)}"),
+        *((Evidence("dead_children", dead, f"{dead} of its children are dead"),) if dead else ()),
+        *((Evidence("reports_stopped", True, "it reports no more progress"),) if has_stopped else ()),
+    )
+
+
+def _remedy(track: Track, dead: list[HostProcess], *, is_blocked: bool) -> str:
+    if dead:
+        return (
+            "A data loader worker died: end the job and start it from its checkpoint; look for an out-of-memory kill."
+        )
+    if is_blocked:
+        return "It waits for storage: look at the file system it reads before ending it."
+    return f"See where it waits: py-spy dump --pid {track.process.pid}. A deadlocked data loader does not come back."

@@ -1,0 +1,133 @@
+"""Is a process that holds a GPU stopped, or blocked in the kernel? A signal stopped it; no signal reaches it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from gputop.core.detector import FORGET_S, Dial, Kind, Look, Sign
+from gputop.core.detectors.subjects import process_subject
+from gputop.core.finding import Evidence, Stage
+from gputop.core.sample import GpuProcess, HostProcess
+from gputop.core.units import bytes_text, duration_text
+
+KIND: Final = Kind(
+    name="stopped",
+    question="Is a process that holds a GPU stopped, or blocked in the kernel?",
+    codes={
+        "process.stopped": "A process on a GPU is stopped by a signal or held by a debugger; its memory stays taken.",
+        "process.blocked": "A process on a GPU waits inside the kernel and cannot be ended by any signal.",
+    },
+    dials=(
+        Dial(key="stopped_s", default=5.0, least=0.0, most=3600.0, help="Stopped for so long is an alarm."),
+        Dial(key="blocked_s", default=30.0, least=5.0, most=3600.0, help="Blocked for so long is a suspect."),
+        Dial(key="blocked_alarm_s", default=120.0, least=5.0, most=86400.0, help="Blocked for so long is an alarm."),
+    ),
+    is_instant=True,
+)
+
+_STOPPED, _TRACED, _BLOCKED = "T", "t", "D"
+_STILL: Final = 1.0  # percent of a core: who gets on with its reading takes more
+_HELD_BY: Final = {_STOPPED: "stopped by a signal", _TRACED: "held by a debugger"}
+
+
+class _Since(Struct):
+    state: str
+    since_s: float
+    seen_s: float
+
+
+class StoppedDetector:
+    """Remembers since when each process has been in such a state; of others it remembers nothing."""
+
+    def __init__(self, dials: Mapping[str, float]) -> None:
+        self._stopped_s = dials["stopped_s"]
+        self._blocked_s, self._blocked_alarm_s = dials["blocked_s"], dials["blocked_alarm_s"]
+        self._since: dict[tuple[int, int | None], _Since] = {}
+
+    def look(self, look: Look) -> Iterator[Sign]:
+        """Return who is stopped or blocked."""
+        since = self._since
+        if look.is_gap:
+            since.clear()
+        for process in look.due:
+            state = process.state
+            if state in (_STOPPED, _TRACED) or (state == _BLOCKED and (process.cpu_percent or 0.0) <= _STILL):
+                yield from self._judged(process, state, look)
+            elif since:
+                since.pop((process.pid, process.start_ticks), None)
+        for key, one in tuple(since.items()):
+            if look.now_s - one.seen_s > FORGET_S:
+                del since[key]
+
+    def _judged(self, process: HostProcess, state: str, look: Look) -> Iterator[Sign]:
+        key = (process.pid, process.start_ticks)
+        one = self._since.get(key)
+        if one is None or one.state != state:
+            one = self._since[key] = _Since(state, look.now_s, look.now_s)
+        one.seen_s = look.now_s
+        lasted_s = look.now_s - one.since_s
+        if state == _BLOCKED and lasted_s >= self._blocked_s:
+            stage = Stage.ALARM if lasted_s >= self._blocked_alarm_s else Stage.SUSPECT
+            yield _blocked(process, stage, lasted_s, one.since_s)
+        elif state == _TRACED:
+            yield _stopped(process, Stage.OBSERVATION, lasted_s, one.since_s)
+        elif state == _STOPPED:
+            stage = Stage.ALARM if lasted_s >= self._stopped_s else Stage.SUSPECT
+            yield _stopped(process, stage, lasted_s, one.since_s)
+
+
+def _stopped(process: HostProcess, stage: Stage, lasted_s: float, since_s: float) -> Sign:
+    how = _HELD_BY[process.state or _STOPPED]
+    remedy = (
+        f"kill -CONT {process.pid} lets it go on; end it if nobody needs it: the memory is free again only then."
+        if process.state == _STOPPED
+        else f"It goes on when the debugger lets it go: see TracerPid in /proc/{process.pid}/status."
+    )
+    return Sign(
+        code="process.stopped",
+        stage=stage,
+        subject=process_subject(process, _only(process)),
+        summary=f"{how} for {duration_text(lasted_s)}, holds {_holds(process)}",
+        evidence=_evidence(process, lasted_s),
+        remedy=remedy,
+        action="signal",
+        began_s=since_s,
+        hold_s=2.0,
+    )
+
+
+def _blocked(process: HostProcess, stage: Stage, lasted_s: float, since_s: float) -> Sign:
+    return Sign(
+        code="process.blocked",
+        stage=stage,
+        subject=process_subject(process, _only(process)),
+        summary=f"blocked inside the kernel (state D) without using CPU for {duration_text(lasted_s)}, "
+        f"holds {_holds(process)}",
+        evidence=_evidence(process, lasted_s),
+        remedy="No signal ends it, kill -9 neither. Look at the storage it reads and at the kernel log "
+        f"(cat /proc/{process.pid}/stack as root); reset the GPU only if the driver or an Xid says so.",
+        action="process",
+        confidence=0.8 if stage is Stage.ALARM else 0.6,
+        began_s=since_s,
+        hold_s=5.0,
+    )
+
+
+def _evidence(process: HostProcess, lasted_s: float) -> tuple[Evidence, ...]:
+    held = sum(use.memory_bytes or 0 for use in process.gpus)
+    return (
+        Evidence("state", process.state, f"state {process.state}"),
+        Evidence("lasted_s", round(lasted_s, 1), f"for {duration_text(lasted_s)}"),
+        Evidence("memory_bytes", held, f"holds {bytes_text(held)} of GPU memory"),
+    )
+
+
+def _holds(process: HostProcess) -> str:
+    held = bytes_text(sum(use.memory_bytes or 0 for use in process.gpus))
+    one = _only(process)
+    return f"{held} of GPU {one.gpu_index}" if one else f"{held} on {len(process.gpus)} GPUs"
+
+
+def _only(process: HostProcess) -> GpuProcess | None:
+    return process.gpus[0] if len(process.gpus) == 1 else None

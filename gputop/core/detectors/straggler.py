@@ -1,0 +1,160 @@
+"""Is one GPU or one rank slower than its siblings? All of them wait for the slowest.
+
+In synchronous training the slow rank shows the lower utilization: it is not yet in the collective in which the others
+wait at 100 %. A GPU with a lower clock shows the lower clock.
+"""
+
+from collections.abc import Iterator, Mapping
+from statistics import median
+from typing import Final
+
+from msgspec import Struct
+
+from gputop.core.detector import Dial, Kind, Look, Sign
+from gputop.core.detectors.activity import Activity
+from gputop.core.detectors.activity_crew import Crew
+from gputop.core.detectors.activity_track import Key, Track
+from gputop.core.detectors.straggler_words import Slow, sign_of
+
+KIND: Final = Kind(
+    name="straggler",
+    question="Is one GPU or one rank of a job slower than its siblings?",
+    codes={
+        "straggler.gpu": "A GPU of a job runs at a lower clock than its siblings, and all wait for it.",
+        "straggler.host": "A rank keeps its GPU less busy than its siblings do, which wait for it.",
+        "straggler.neighbour": "A rank shares its GPU with another program, and its siblings wait for it.",
+    },
+    dials=(
+        Dial(key="after_s", default=120.0, least=30.0, most=3600.0, help="Slower for so long is a suspect."),
+        Dial(key="alarm_s", default=600.0, least=30.0, most=86400.0, help="Slower for so long is an alarm, if it is"),
+        Dial(key="alarm_percent", default=70.0, least=1.0, most=100.0, help="at less than this of the others' clock."),
+        Dial(key="clock_percent", default=93.0, least=1.0, most=100.0, help="Of the others' clock: below is slower."),
+        Dial(key="behind_points", default=8.0, least=1.0, most=100.0, help="Utilization below the others': slower."),
+    ),
+)
+
+_LEAST: Final = 3  # of two, nobody can say who is the odd one
+_SMOOTH_S: Final = 20.0
+_FALLS: Final = 3.0
+_WORKS: Final = 50.0
+_FULL: Final = 93.0
+_SPREAD: Final = 6.0
+_CLEARLY: Final = 15.0  # points; less may be meant, as of the stages of a pipeline, and counts only if it is new
+_KNOWN_S: Final = 300.0
+_LEARN_S: Final = 600.0
+_AT_A_TIME: Final = 16
+
+
+class _Rank(Struct):
+    clock: float | None = None
+    gu: float = 0.0
+    usual_gap: float = 0.0
+    slow_s: float = 0.0
+    behind_s: float = 0.0
+
+
+class _Race(Struct):
+    """The ranks of a job, compared in the seconds in which they can be."""
+
+    ranks: dict[Key, _Rank] = {}
+    seen_s: float = 0.0
+    compared_s: float = 0.0
+
+
+class StragglerDetector:
+    """Compares the ranks of each job."""
+
+    def __init__(self, dials: Mapping[str, float]) -> None:
+        self._dials = dials
+        self._races: dict[str, _Race] = {}
+        self._turn = 0
+
+    def look(self, look: Look) -> Iterator[Sign]:
+        """Return who is slower than the others."""
+        crews = Activity.of(look).crews
+        self._turn += 1
+        turns = 1 + len(crews) // _AT_A_TIME
+        for at, (key, crew) in enumerate(crews.items()):
+            if len(crew.tracks) < _LEAST or (at + self._turn) % turns:
+                continue
+            race = self._races.get(key)
+            if race is None or look.is_gap:
+                race = self._races[key] = _Race(seen_s=look.now_s)
+            step_s, race.seen_s = look.now_s - race.seen_s, look.now_s
+            if step_s and _is_comparable(crew, look):
+                self._compare(crew.tracks, race, step_s)
+            yield from self._slow(crew, race, look)
+        if len(self._races) > len(crews):
+            self._races = {key: race for key, race in self._races.items() if key in crews}
+
+    def _compare(self, tracks: list[Track], race: _Race, step_s: float) -> None:
+        part = step_s / (step_s + _SMOOTH_S) if race.compared_s else 1.0
+        ranks = race.ranks
+        race.ranks = {track.key: _smoothed(ranks.get(track.key), track, part) for track in tracks}
+        race.compared_s += step_s
+        held = list(race.ranks.values())
+        clocks = [one.clock for one in held if one.clock is not None]
+        usual_clock = median(clocks) if len(clocks) == len(held) else None
+        usual = median(one.gu for one in held)
+        spread = median(abs(one.gu - usual) for one in held)
+        for one in held:
+            is_slow = usual_clock and one.clock and one.clock < self._dials["clock_percent"] / 100 * usual_clock
+            gap = usual - one.gu
+            is_behind = usual >= _FULL and not is_slow and self._is_behind(gap, spread, one, race)
+            one.slow_s = _counted(one.slow_s, bool(is_slow) and one.gu >= _WORKS, step_s)
+            one.behind_s = _counted(one.behind_s, is_behind, step_s)
+            if race.compared_s <= _LEARN_S:
+                one.usual_gap += (gap - one.usual_gap) * step_s / (step_s + _KNOWN_S)
+
+    def _is_behind(self, gap: float, spread: float, rank: _Rank, race: _Race) -> bool:
+        least = max(self._dials["behind_points"], _SPREAD * spread)
+        is_new = race.compared_s >= _KNOWN_S and gap - rank.usual_gap > least
+        return gap > least and (gap >= _CLEARLY or is_new)
+
+    def _slow(self, crew: Crew, race: _Race, look: Look) -> Iterator[Sign]:
+        after_s = self._dials["after_s"]
+        found = [track for track in crew.tracks if (one := race.ranks.get(track.key)) and _lasted_s(one) >= after_s]
+        if not found or 2 * len(found) >= len(crew.tracks):
+            return
+        for track in found:
+            rank = race.ranks[track.key]
+            others = [one for key, one in race.ranks.items() if key != track.key]
+            slow = Slow(
+                crew=crew,
+                track=track,
+                is_clock=rank.slow_s >= after_s,
+                lasted_s=_lasted_s(rank),
+                clock=rank.clock,
+                others_clock=median(one.clock or 0.0 for one in others),
+                gu=rank.gu,
+                others_gu=median(one.gu for one in others),
+            )
+            yield sign_of(slow, look, self._dials)
+
+
+def _is_comparable(crew: Crew, look: Look) -> bool:
+    """Say whether all ranks work: while some wait, or one has left, the numbers of the others say nothing."""
+    if crew.is_server or len({track.board.key for track in crew.tracks}) < len(crew.tracks):
+        return False
+    return all(
+        track.gu is not None and not track.wait_s and track.board.is_known and look.now_s - track.seen_s < _SMOOTH_S
+        for track in crew.tracks
+    )
+
+
+def _smoothed(rank: _Rank | None, track: Track, part: float) -> _Rank:
+    clock, gu = track.board.clock, track.gu or 0.0
+    if rank is None:
+        return _Rank(clock=clock, gu=gu)
+    if clock is not None:
+        rank.clock = clock if rank.clock is None else rank.clock + (clock - rank.clock) * part
+    rank.gu += (gu - rank.gu) * part
+    return rank
+
+
+def _counted(seconds: float, is_so: bool, step_s: float) -> float:  # noqa: FBT001
+    return seconds + step_s if is_so else max(0.0, seconds - _FALLS * step_s)
+
+
+def _lasted_s(rank: _Rank) -> float:
+    return max(rank.slow_s, rank.behind_s)

@@ -1,0 +1,141 @@
+"""Does a job hang inside a kernel? The GPU is full, but draws what an idle one draws, and nothing is moved.
+
+Kernels of a collective look like this while they wait for a rank that does not come. Waiting itself is no trouble: an
+evaluation or a checkpoint of one rank looks the same for minutes. What counts is how long, who else waits, whether it
+ever worked before, and for how long it waited when it was well.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from gputop.core.detector import Dial, Kind, Look, Sign
+from gputop.core.detectors.activity import Activity
+from gputop.core.detectors.activity_crew import Crew, Stance, stance
+from gputop.core.detectors.activity_track import Track
+from gputop.core.detectors.stuck_case import Case, busy_sign, hang_sign
+from gputop.core.detectors.subjects import job_subject, process_subject
+from gputop.core.finding import Stage
+
+KIND: Final = Kind(
+    name="stuck",
+    question="Does a job hang inside a kernel: GPU full, power idle, nothing moved?",
+    codes={
+        "stuck.collective": "The ranks of a job wait in a collective, and nobody works who could end that.",
+        "stuck.kernel": "A kernel of a process that worked before runs on without doing anything.",
+    },
+    dials=(
+        Dial(key="waiting_s", default=120.0, least=30.0, most=86400.0, help="Waiting for so long is worth a line."),
+        Dial(key="alarm_s", default=300.0, least=60.0, most=86400.0, help="An alarm, if it worked before."),
+        Dial(key="fresh_alarm_s", default=600.0, least=60.0, most=86400.0, help="An alarm, if it never worked."),
+        Dial(key="behind_s", default=1800.0, least=60.0, most=86400.0, help="Waiting while others work: a suspect."),
+        Dial(key="times", default=2.0, least=1.0, most=100.0, help="So many times its longest wait that ended well."),
+        Dial(key="worked_s", default=60.0, least=0.0, most=86400.0, help="Real work that tells it from tiny kernels."),
+    ),
+)
+
+_OUT: Final = (Stance.IDLE, Stance.GONE, Stance.LOST)
+_HALFWAY: Final = 0.7  # of the time to the alarm: from there on it is a suspect
+
+
+class StuckDetector:
+    """Judges jobs by all of their ranks, and processes that work alone."""
+
+    def __init__(self, dials: Mapping[str, float]) -> None:
+        self._waiting_s, self._worked_s = dials["waiting_s"], dials["worked_s"]
+        self._alarm_s, self._fresh_s = dials["alarm_s"], dials["fresh_alarm_s"]
+        self._behind_s, self._times = dials["behind_s"], dials["times"]
+        self._hanging: dict[str, Crew] = {}
+
+    def look(self, look: Look) -> Iterator[Sign]:
+        """Return who hangs, and who waits for how long already."""
+        activity = Activity.of(look)
+        waiting: dict[str, Crew] = {}
+        for track in activity.tracks:
+            if track.wait_s:
+                crew = activity.crew_of(track)
+                if crew:
+                    waiting[crew.job.key] = crew
+                else:
+                    yield from self._alone(track, look)
+        for key, crew in (self._hanging | waiting).items():
+            yield from self._together(crew, activity, look)
+            if crew.hang_s and key in activity.crews:
+                self._hanging[key] = crew
+            else:
+                self._hanging.pop(key, None)
+
+    # --- a process by itself -------------------------------------------------------------------------------------
+    def _alone(self, track: Track, look: Look) -> Iterator[Sign]:
+        is_collective = (track.role.world or 1) > 1
+        if track.wait_s < self._waiting_s or track.role.is_server or track.is_progressing(look.now_s):
+            return
+        if not self._has_worked([track]) and not is_collective:
+            return  # tiny kernels look like this all day
+        track.verdict = track.verdict or "stuck"
+        limit_s = self._limit_s([track], track.longest_wait_s)
+        use = track.use if len(track.process.gpus) == 1 else None
+        case = Case(
+            code="stuck.collective" if is_collective else "stuck.kernel",
+            subject=process_subject(track.process, use),
+            lasted_s=track.wait_s,
+            limit_s=limit_s,
+            waiting=[track],
+            has_worked=self._has_worked([track]),
+        )
+        yield hang_sign(case, self._stage(case), look)
+
+    # --- a job ---------------------------------------------------------------------------------------------------
+    def _together(self, crew: Crew, activity: Activity, look: Look) -> Iterator[Sign]:
+        stances = [(track, stance(track, is_gone=activity.is_gone(track))) for track in crew.tracks]
+        waiting = [track for track, is_so in stances if is_so is Stance.WAITS]
+        out: list[tuple[Track, Stance]] = [one for one in stances if one[1] in _OUT]
+        if not waiting or crew.is_server or any(track.is_progressing(look.now_s) for track in crew.tracks):
+            crew.hang_s = 0.0
+            return
+        for track in waiting:
+            track.verdict = track.verdict or "stuck"
+        longest_s = max(track.wait_s for track in waiting)
+        if len(waiting) + len(out) < len(stances):
+            crew.hang_s = 0.0
+            if longest_s >= self._waiting_s:
+                working = [track for track, is_so in stances if is_so is Stance.WORKS]
+                stage = Stage.SUSPECT if longest_s >= self._patience_s(crew) else Stage.OBSERVATION
+                yield busy_sign(job_subject(crew.job), stage, waiting, working, look)
+            return
+        crew.hang_s = crew.hang_s + look.step_s if crew.hang_s else min(30.0, longest_s)
+        lasted_s = min(crew.hang_s, longest_s)
+        if lasted_s >= self._waiting_s:
+            yield self._hang(crew, waiting, out, lasted_s, look)
+
+    def _hang(
+        self, crew: Crew, waiting: list[Track], out: list[tuple[Track, Stance]], lasted_s: float, look: Look
+    ) -> Sign:
+        case = Case(
+            code="stuck.collective",
+            subject=job_subject(crew.job),
+            lasted_s=lasted_s,
+            limit_s=self._limit_s(waiting, crew.longest_wait_s),
+            waiting=waiting,
+            out=out,
+            ranks=len(crew.tracks),
+            has_worked=self._has_worked(waiting),
+        )
+        return hang_sign(case, self._stage(case), look)
+
+    # --- how long is too long ------------------------------------------------------------------------------------
+    def _has_worked(self, tracks: list[Track]) -> bool:
+        return any(track.worked_s >= self._worked_s for track in tracks)
+
+    def _limit_s(self, tracks: list[Track], longest_s: float) -> float:
+        least_s = self._alarm_s if self._has_worked(tracks) else self._fresh_s
+        return max(least_s, self._times * longest_s)
+
+    def _patience_s(self, crew: Crew) -> float:
+        return max(self._behind_s, 2 * self._times * crew.longest_wait_s)
+
+    def _stage(self, case: Case) -> Stage:
+        """Return how grave it is; what is judged without an essential signal, or from tiny kernels, is no alarm."""
+        is_doubtful = not case.has_worked and not all(track.board.is_static for track in case.waiting)
+        if case.lasted_s < _HALFWAY * case.limit_s or case.lacks_power:
+            return Stage.OBSERVATION if case.lasted_s < case.limit_s else Stage.SUSPECT
+        return Stage.ALARM if case.lasted_s >= case.limit_s and not is_doubtful else Stage.SUSPECT

@@ -1,0 +1,102 @@
+"""Shows the labelled traces of processes to the detectors and counts. `python tests/suite/behaviour.py` prints it all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from examples import NOW
+from looks import judge_of
+from msgspec import Struct
+
+from gputop.core.finding import Finding, Stage
+from suite.behaviour_frames import Scene, samples
+from suite.behaviour_traces import CLASSES, NOTHING, Trace, mixed, neighbours, trace
+from suite.scoring import DEVELOPMENT, HELD_OUT, Outcome, accuracy, by_kind, confusion_text, kinds_text, score, spread
+
+DETECTORS: Final = ("stopped", "stuck", "stalled", "spin", "idle", "straggler", "bound")
+_LABELS: Final = {
+    "process.stopped": "stopped", "process.blocked": "blocked", "stuck.collective": "stuck-collective",
+    "stuck.kernel": "stuck-kernel", "stalled.process": "stalled", "stalled.job": "stalled", "spin.host": "host-spin",
+    "idle.holder": "idle-holder", "bound.input": "input", "bound.launch": "launch", "bound.memory": "memory",
+    "bound.communication": "communication", "bound.compute": "compute", "busy.fake": "fake",
+}  # fmt: skip
+_LAST_S: Final = 120
+
+
+class Seen(Struct):
+    """What was found in a scene: alarms and suspects with their first second, the label of each of the last seconds."""
+
+    alarms: list[tuple[float, Finding]]
+    suspects: list[tuple[float, Finding]]
+    labels: Counter[str]
+
+    @property
+    def label(self) -> str:
+        """Return the most frequent label at the end."""
+        return self.labels.most_common(1)[0][0]
+
+
+def seen(scene: Scene, names: Sequence[str] = DETECTORS) -> Seen:
+    """Show a scene to the detectors."""
+    judge = judge_of(*names)
+    found = Seen([], [], Counter())
+    known: set[tuple[object, ...]] = set()
+    for sample, jobs in samples(scene):
+        findings = judge.look(sample, jobs)
+        second = sample.time_s - NOW
+        for finding in findings:
+            key = (finding.stage, *finding.key)
+            if finding.stage is not Stage.OBSERVATION and key not in known:
+                known.add(key)
+                (found.alarms if finding.stage is Stage.ALARM else found.suspects).append((second, finding))
+        if second >= scene.length - _LAST_S:
+            found.labels[_LABELS.get(findings[0].code, NOTHING) if findings else NOTHING] += 1
+    return found
+
+
+def judged(one: Trace) -> tuple[Outcome, str, str, int]:
+    """Return the outcome of a trace, the right label and the given one, and how many suspects there were."""
+    found = seen(one.scene)
+    right = [at for at, finding in found.alarms if finding.code in one.alarms and at >= (one.onset_s or 0.0)]
+    wrong = [at for at, finding in found.alarms if finding.code not in one.alarms or at < (one.onset_s or 0.0)]
+    raised_s = min(right, default=None)
+    note = "; ".join(f"{at:.0f} s {f.code}: {f.summary}" for at, f in found.alarms)
+    if wrong and one.onset_s is None:
+        raised_s = min(wrong)
+    elif wrong:
+        raised_s = min(min(wrong), one.onset_s - 1 if one.onset_s else 0.0)
+    outcome = Outcome(one.kind, one.seed, one.onset_s, raised_s, note)
+    return outcome, one.label, found.label, len(found.suspects)
+
+
+def plain(seeds: Sequence[int]) -> list[Trace]:
+    """Return all classes with all seeds."""
+    return [trace(kind, seed) for kind in CLASSES for seed in seeds] + [neighbours(seed) for seed in seeds]
+
+
+def report(seeds: Sequence[int], mixtures: int) -> str:
+    """Return the figures: confusion matrix, precision, recall, time to alarm; then those of mixtures."""
+    held = spread(judged, plain(seeds))
+    pairs = [(right, given) for _, right, given, _ in held if right != "throttled"]
+    outcomes = [one for one, *_ in held]
+    mixes = [one for one, *_ in spread(judged, [mixed(seed) for seed in range(seeds[0], seeds[0] + mixtures)])]
+    wrong = [f"{one.kind} {one.seed}: {one.note}" for one in (*outcomes, *mixes) if one.is_false]
+    missed = [f"{one.kind} {one.seed}" for one in (*outcomes, *mixes) if one.is_missed]
+    return "\n".join(
+        [
+            f"behaviour: {len(held)} traces, alarms: {score(outcomes).line}",
+            f"labels of the last two minutes: accuracy {accuracy(pairs):.3f}",
+            confusion_text(sorted(pairs)),
+            kinds_text(by_kind(outcomes)),
+            f"mixtures: {len(mixes)} traces, alarms: {score(mixes).line}",
+            "false: " + ("\n       ".join(wrong) or "none"),
+            "missed: " + ("\n        ".join(missed) or "none"),
+        ]
+    )
+
+
+if __name__ == "__main__":
+    print(report(DEVELOPMENT, 40))  # noqa: T201
+    print(report(HELD_OUT, 400))  # noqa: T201
