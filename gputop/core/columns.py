@@ -14,6 +14,7 @@ from gputop.core.units import NOTHING, bytes_text, duration_text, number_text, v
 SortValue: TypeAlias = float | str | None
 _VALUE: Final = itemgetter(0)
 _PLACE: Final = itemgetter(1, 2)
+_ASKED_FOR: Final = 2.5  # goes before USER and SM%, and after the rest
 
 
 class Row(Struct, frozen=True, gc=False):
@@ -105,15 +106,20 @@ def visible_columns(
     """Return the columns that fit in ``room`` cells with a blank between two.
 
     ``used``: of `used_columns`, where that is already known. ``chosen``: keys of the columns that are wanted, in their
-    order; those that are not optional unless told, in the order of `COLUMNS`. A key of no column is passed over.
+    order; those that are not optional unless told, in the order of `COLUMNS`. A key of no column is passed over. An
+    optional one that is chosen goes after most others: somebody has asked for it.
     """
     if used is None:
         used = used_columns(shown)
     wanted = DEFAULT_COLUMNS if chosen is None else [COLUMN_BY_KEY[key] for key in chosen if key in COLUMN_BY_KEY]
     held = [column for column in wanted if not column.only_if_used or column.key in used]
     while any(c.rank for c in held) and sum((c.width or least_command) + 1 for c in held) - 1 > room:
-        held.remove(max(reversed(held), key=lambda c: c.rank))
+        held.remove(max(reversed(held), key=_rank))
     return held
+
+
+def _rank(column: Column) -> float:
+    return _ASKED_FOR + column.rank / 100 if column.is_optional else column.rank
 
 
 def _memory_totals(gpus: Sequence[Gpu]) -> Mapping[tuple[str, int | None], int | None]:

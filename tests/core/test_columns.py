@@ -115,6 +115,13 @@ def test_the_columns_fit_and_the_most_important_ones_always_stay(room: int) -> N
     assert chosen == least or sum((column.width or 16) + 1 for column in chosen) - 1 <= room
 
 
+def test_a_column_that_somebody_asked_for_outlives_most_of_the_usual_ones() -> None:
+    chosen = [*(column.key for column in DEFAULT_COLUMNS[:-1]), "container", "command"]
+    keys = [column.key for column in visible_columns(79, (), chosen=chosen, least_command=20)]
+
+    assert keys == ["gpu", "pid", "user", "gpu_memory", "sm", "cpu", "container", "command"]
+
+
 def test_the_video_columns_are_shown_while_somebody_uses_them() -> None:
     use = GpuProcess(gpu="GPU-0", gpu_index=0, type="C", encoder_percent=3.0, decoder_percent=0.0)
     busy = rows(frame(1, (process(1, gpus=(use,)),)))

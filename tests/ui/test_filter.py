@@ -225,3 +225,37 @@ async def test_only_mine_says_so_where_nobody_knows_who_that_is() -> None:
 
         assert pids(stage) == [1, 2, 3, 4]
         assert any("USER is not set" in note.message for note in stage.app._notifications)
+
+
+@pytest.mark.parametrize("text", ["s", "sm", "sm<", "user", "user:", "user:a", "user:an", "gpu_mem>1", "cmd~vllm us"])
+async def test_the_table_is_never_empty_because_of_what_is_half_typed(text: str) -> None:
+    async with staged(people()) as stage:
+        await stage.press("f")
+        for end in range(1, len(text) + 1):
+            await typed(stage, text[end - 1])
+
+            assert pids(stage), text[:end]
+
+
+async def test_a_name_of_a_column_is_no_filter_before_it_is_finished_and_that_is_said() -> None:
+    async with staged(people()) as stage:
+        await stage.press("f")
+        await typed(stage, "sm")
+        half, said = pids(stage), stage.footer
+        await typed(stage, "<")
+        wrong = stage.footer
+        await typed(stage, "5")
+
+        assert half == [1, 2, 3, 4]
+        assert "a value of SM%? Enter looks for the text; shown as before" in said
+        assert "^" in wrong
+        assert "nothing matches so far; shown as before" in stage.footer
+
+
+async def test_enter_takes_a_word_that_could_have_been_a_column() -> None:
+    async with staged(people()) as stage:
+        await stage.press("f")
+        await typed(stage, "s")
+        await stage.press("enter")
+
+        assert pids(stage) == [2, 3]

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 from examples import frame, process
-from stage import WIDE, staged, text_of
+from stage import SMALL, WIDE, staged, text_of
 
+from gputop.core.command import SendSignal
 from gputop.core.settings import KEYMAPS, Settings
 from gputop.ui.actions import ACT, ACTIONS, Place
 from gputop.ui.keymap import key_of, keymap, presets
@@ -185,3 +186,104 @@ async def test_conflicts_and_what_is_wrong_with_the_settings_are_told_at_the_sta
         told = [note.message for note in stage.app._notifications]
 
         assert told == ["config.toml: line 3: no such key", "keys.pause: t no longer does “Tree”"]
+
+
+async def test_ctrl_q_of_textual_does_not_quit() -> None:
+    async with staged(FEW) as stage:
+        await stage.press("ctrl+q")
+
+        assert stage.app.is_running
+        assert stage.app._exit is False
+
+
+@pytest.mark.parametrize("opens", ["f1", "f2", "f6", "k", "K", "r", "i", "enter", "f"])
+async def test_ctrl_c_quits_wherever_one_is_and_sends_nothing(opens: str) -> None:
+    async with staged(FEW) as stage:
+        await stage.press("down", opens, "ctrl+c")
+
+        assert stage.app._exit
+        assert stage.changes == []
+
+
+async def test_tab_goes_to_the_next_view_and_back() -> None:
+    async with staged(FEW) as stage:
+        await stage.press("tab")
+        there = stage.processes[0]
+        await stage.press("shift+tab")
+
+        assert "Tree" in there
+        assert "PID" in stage.processes[0]
+
+
+async def test_a_keymap_that_is_chosen_in_set_up_holds_at_once_there_too() -> None:
+    async with staged(FEW, size=WIDE) as stage:
+        await stage.press("down", "f2", *["down"] * 5, "left")
+        await stage.press("k", "j", "escape", "j", "k", "k")
+        row = stage.app.main.processes.selected
+
+        assert stage.app.main.settings.keymap == "vim"
+        assert isinstance(stage.app.screen, MainScreen)
+        assert row is not None
+        assert row.process.pid == 1
+
+
+async def test_keys_of_a_preset_hold_in_dialogs_and_on_pages() -> None:
+    async with staged(FEW, settings=Settings(keymap="vim")) as stage:
+        await stage.press("j", "f9", "j")
+        assert isinstance(stage.app.screen, SignalScreen)
+        below = stage.app.screen.signal
+        await stage.press("escape", "f1", "j", "j")
+        assert isinstance(stage.app.screen, HelpScreen)
+
+        assert below == "SIGSTKFLT"
+        assert stage.app.screen.body.top == 2
+
+
+async def test_keys_of_ones_own_hold_in_dialogs_and_their_lines_say_so() -> None:
+    async with staged(FEW, settings=Settings(keys={"accept": ("x",), "scope-tree": ("w",)})) as stage:
+        await stage.press("down", "k")
+        assert isinstance(stage.app.screen, SignalScreen)
+        said = text_of(stage.app.screen.body.lines)
+        await stage.press("enter", "w", "x")
+        (change,) = stage.changes
+
+        assert "x send SIGTERM" in said
+        assert " w tree 1 " in said
+        assert isinstance(change, SendSignal)
+
+
+def test_no_key_that_is_pressed_without_a_thought_can_be_made_to_send_sigkill() -> None:
+    held = keymap("htop", {"yes": ("enter", "space", "Y")})
+
+    assert held.keys_of("yes") == ("Y",)
+    assert "sends SIGKILL" in held.problems[0]
+
+
+async def test_percent_shows_memory_in_percent_and_in_bytes_again() -> None:
+    async with staged(FEW) as stage:
+        await stage.press("percent_sign")
+        titles, line = stage.processes[0].split(), stage.processes[1].split()
+        await stage.press("percent_sign")
+
+        assert line[titles.index("GMEM%")] == "12"
+        assert "GPU-MEM" in stage.processes[0]
+
+
+@pytest.mark.parametrize("size", [SMALL, WIDE])
+async def test_o_shows_the_containers_even_on_a_small_screen_and_hides_them(size: tuple[int, int]) -> None:
+    async with staged(FEW, size=size) as stage:
+        await stage.press("O")
+        there = stage.processes[0]
+        await stage.press("O")
+
+        assert "CONTAINER" in there
+        assert "CONTAINER" not in stage.processes[0]
+
+
+async def test_keys_typed_ahead_are_taken_by_the_page_that_a_key_before_them_opened() -> None:
+    async with staged(FEW) as stage:
+        await stage.pilot.press("i", "escape", "f1", "end", "q", "down")
+        await stage.pilot.pause()
+
+        assert isinstance(stage.app.screen, MainScreen)
+        assert stage.cursor is not None

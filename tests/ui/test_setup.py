@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+import pytest
 from examples import frame, process
 from stage import SMALL, WIDE, staged
 
@@ -136,3 +137,28 @@ async def test_every_entry_is_reached_on_a_small_screen() -> None:
         marked = [line for line in stage.app.screen.page(70, 20) if line.base == "cursor"]
 
         assert len(marked) == 1
+
+
+async def test_a_theme_that_a_key_chose_is_what_the_screen_begins_with() -> None:
+    kept = Kept()
+    async with staged(FEW, save=kept) as stage:
+        await stage.press("ctrl+t", "f2")
+        assert isinstance(stage.app.screen, SetupScreen)
+        begun = stage.app.screen.settings.theme
+        await stage.press("escape")
+        await stage.app.workers.wait_for_complete()
+
+        assert begun == stage.app.theme == "light"
+        assert kept.changes == []
+
+
+@pytest.mark.parametrize("key", ["f12", "W"])
+async def test_what_keys_have_changed_is_kept_when_it_is_asked_for(key: str) -> None:
+    kept = Kept()
+    async with staged(FEW, save=kept) as stage:
+        await stage.press(key, "P", "m", "ctrl+t", key)
+        await stage.app.workers.wait_for_complete()
+        await stage.press(key)
+        await stage.app.workers.wait_for_complete()
+
+        assert kept.changes == [{"sort": "cpu", "show_host": False, "theme": "light"}]
