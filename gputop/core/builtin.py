@@ -11,14 +11,30 @@ Made: TypeAlias = tuple[Kind, Callable[[Dials], Detector]]
 
 def instant() -> tuple[Made, ...]:
     """Return the detectors that can tell something from one or two samples: those that a snapshot asks."""
-    from gputop.core.detectors import pressure  # noqa: PLC0415 - on the way of every snapshot
+    from gputop.core.detectors import hardware, pressure, stopped  # noqa: PLC0415 - on the way of every snapshot
 
-    return ((pressure.KIND, pressure.PressureDetector),)
+    return (
+        (hardware.KIND, hardware.HardwareDetector),
+        (pressure.KIND, pressure.PressureDetector),
+        (stopped.KIND, stopped.StoppedDetector),
+    )
 
 
 def detectors() -> tuple[Made, ...]:
-    """Return all detectors."""
-    return instant()
+    """Return all detectors. Of those that judge what a process does, the graver come first: one verdict is enough."""
+    from gputop.core.detectors import bound, idle, orphan, spin, stalled, straggler, stuck, throttle  # noqa: PLC0415
+
+    return (
+        *instant(),
+        (throttle.KIND, throttle.ThrottleDetector),
+        (orphan.KIND, orphan.OrphanDetector),
+        (stuck.KIND, stuck.StuckDetector),
+        (stalled.KIND, stalled.StalledDetector),
+        (spin.KIND, spin.SpinDetector),
+        (idle.KIND, idle.IdleDetector),
+        (straggler.KIND, straggler.StragglerDetector),
+        (bound.KIND, bound.BoundDetector),
+    )
 
 
 ENABLED: Final = "enabled"

@@ -1,11 +1,13 @@
 """Is a GPU about to run out of memory or of cooling? Memory nearly full, temperature near the board's own limit."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from heapq import nlargest
 from typing import Final
 
 from gputop.core.detector import Dial, Kind, Look, Sign
+from gputop.core.detectors.counters import EachGpu, starts_again
 from gputop.core.detectors.subjects import gpu_subject
-from gputop.core.finding import Evidence, Stage
+from gputop.core.finding import Evidence, Stage, Subject
 from gputop.core.metrics import (
     MEMORY_TEMPERATURE,
     MEMORY_TOTAL,
@@ -15,9 +17,9 @@ from gputop.core.metrics import (
     TEMPERATURE_MEMORY_MAX,
     TEMPERATURE_SLOWDOWN,
 )
-from gputop.core.sample import Gpu
+from gputop.core.sample import Gpu, GpuInstance, Sample
 from gputop.core.tone import share
-from gputop.core.units import bytes_text
+from gputop.core.units import bytes_text, duration_text
 
 KIND: Final = Kind(
     name="pressure",
@@ -30,37 +32,78 @@ KIND: Final = Kind(
     dials=(
         Dial(key="memory_percent", default=90.0, least=1.0, most=100.0, help="Memory used that is worth a line."),
         Dial(key="suspect_memory_percent", default=97.0, least=1.0, most=100.0, help="Memory used that is a suspect."),
+        Dial(
+            key="steady_s", default=600.0, least=10.0, most=86400.0,
+            help="Memory that did not change for so long is a pool, and no suspect.",
+        ),
+        Dial(key="steady_bytes", default=67108864.0, least=0.0, most=1e12, help="What counts as a change of it."),
         Dial(key="margin_celsius", default=5.0, least=0.0, most=50.0, help="Distance to the board's limit."),
     ),
     is_instant=True,
-)
+)  # fmt: skip
+
+_SLACK_PERCENT: Final = 1.0  # once it is full it must fall by so much, so that it does not flicker
+_POOL: Final = "A serving engine that reserves its pool looks like this and is well; a training job may run out."
+_HOLDERS: Final = 3
+_COOL: Final = "Look at fans, airflow and the neighbours' temperatures; move load away until it is cooler."
+
+
+class _Level:
+    """Whether the memory is full, and since when it stays the same."""
+
+    def __init__(self) -> None:
+        self.is_full = False
+        self.level = 0
+        self.since_s: float | None = None
+
+    def lasts_s(self, used: int, now_s: float, slack: float, *, is_new: bool) -> float:
+        """Return for how long it has been the same."""
+        if is_new or self.since_s is None or abs(used - self.level) > slack:
+            self.level, self.since_s = used, now_s
+        return now_s - self.since_s
 
 
 class PressureDetector:
-    """Judges every GPU by what it says now."""
+    """Judges every GPU, and every GPU instance, by what it says now."""
 
     def __init__(self, dials: Mapping[str, float]) -> None:
-        self._memory, self._full = dials["memory_percent"], dials["suspect_memory_percent"]
-        self._margin = dials["margin_celsius"]
+        self._dials = dials
+        self._levels = EachGpu(_Level)
 
     def look(self, look: Look) -> Iterator[Sign]:
         """Return what is near a limit."""
         for gpu in look.sample.gpus:
-            yield from self._memory_of(gpu)
+            yield from self._memory_of(gpu, gpu, look)
+            for part in gpu.instances:
+                yield from self._memory_of(gpu, part, look)
             yield from self._temperatures(gpu)
+        self._levels.forget(look.now_s)
 
-    def _memory_of(self, gpu: Gpu) -> Iterable[Sign]:
-        used, total = gpu[MEMORY_USED], gpu[MEMORY_TOTAL]
+    def _memory_of(self, gpu: Gpu, part: Gpu | GpuInstance, look: Look) -> Iterable[Sign]:
+        used, total = part[MEMORY_USED], part[MEMORY_TOTAL]
         percent = share(used, total)
-        if percent is None or used is None or total is None or percent < self._memory:
+        if percent is None or used is None or total is None:
             return
+        number = part.id if isinstance(part, GpuInstance) else None
+        level = self._levels.of(gpu.uuid if number is None else f"{gpu.uuid}/{number}", look.now_s)
+        steady_s = level.lasts_s(used, look.now_s, self._dials["steady_bytes"], is_new=starts_again(gpu, look))
+        level.is_full = percent >= self._dials["memory_percent"] - (_SLACK_PERCENT if level.is_full else 0.0)
+        if not level.is_full:
+            return
+        is_suspect = percent >= self._dials["suspect_memory_percent"] and steady_s < self._dials["steady_s"]
+        steady = f", the same for {duration_text(steady_s)}" if steady_s >= self._dials["steady_s"] else ""
         yield Sign(
             code="memory.full",
-            stage=Stage.SUSPECT if percent >= self._full else Stage.OBSERVATION,
-            subject=gpu_subject(gpu),
-            summary=f"memory {percent:.0f}% used, {bytes_text(total - used)} of {bytes_text(total)} left",
-            evidence=(Evidence("memory_used_percent", round(percent, 1), f"{percent:.1f}% used"),),
-            remedy="A serving engine that reserves its pool looks like this and is well; a training job may run out.",
+            stage=Stage.SUSPECT if is_suspect else Stage.OBSERVATION,
+            subject=gpu_subject(gpu) if number is None else _instance_subject(gpu, number),
+            summary=f"memory {percent:.0f}% used, {bytes_text(total - used)} of {bytes_text(total)} left{steady}"
+            + _holders(look.sample, gpu, number),
+            evidence=(
+                Evidence("memory_used_percent", round(percent, 1), f"{percent:.1f}% used"),
+                Evidence("steady_s", round(steady_s), f"unchanged for {duration_text(steady_s)}"),
+            ),
+            remedy=_POOL,
+            action="sort-gpu-memory",
         )
 
     def _temperatures(self, gpu: Gpu) -> Iterable[Sign]:
@@ -73,7 +116,7 @@ class PressureDetector:
         yield from self._near(gpu, "temperature.memory", "memory", celsius, rest)
 
     def _near(self, gpu: Gpu, code: str, what: str, celsius: int | None, margin: int | None) -> Iterable[Sign]:
-        if margin is None or margin > self._margin:
+        if margin is None or margin > self._dials["margin_celsius"]:
             return
         reading = f"{what} at {celsius}°C, " if celsius is not None else f"{what} "
         rest = f"{margin}°C below its limit" if margin > 0 else "at its limit"
@@ -83,5 +126,21 @@ class PressureDetector:
             subject=gpu_subject(gpu),
             summary=reading + rest,
             evidence=(Evidence("margin_celsius", margin, f"{margin}°C to the limit"),),
-            remedy="Look at fans, airflow and the neighbours' temperatures; move load away until it is cooler.",
+            remedy=_COOL,
         )
+
+
+def _instance_subject(gpu: Gpu, number: int) -> Subject:
+    return Subject(label=f"GPU {gpu.index}:{number}", gpu=gpu.uuid, gpu_instance=number)
+
+
+def _holders(sample: Sample, gpu: Gpu, number: int | None) -> str:
+    """Name those who hold the most."""
+    held = [
+        (use.memory_bytes, process.pid)
+        for process in sample.processes
+        for use in process.gpus
+        if use.gpu == gpu.uuid and use.memory_bytes and (number is None or use.gpu_instance == number)
+    ]
+    most = nlargest(_HOLDERS, held)
+    return f"; most by {', '.join(f'{pid} ({bytes_text(size)})' for size, pid in most)}" if most else ""

@@ -3,12 +3,17 @@
 from typing import Any
 
 import pytest
-from examples import GIB, frame, gpu
+from examples import GIB, frame, gpu, process
 from looks import judge_of, watch
 
 from gputop.core.finding import Finding, Stage
 from gputop.core.metric import Metric, Missing
-from gputop.core.metrics import MEMORY_USED, TEMPERATURE, TEMPERATURE_MARGIN, TEMPERATURE_SLOWDOWN
+from gputop.core.metrics import MEMORY_TOTAL, MEMORY_USED, TEMPERATURE, TEMPERATURE_MARGIN, TEMPERATURE_SLOWDOWN
+from gputop.core.sample import Frame, GpuInstance
+
+
+def full(used: int) -> Frame:
+    return frame((gpu(0, {MEMORY_USED: used}),))
 
 
 def found(values: dict[Metric[Any], Any], **dials: dict[str, float]) -> tuple[Finding, ...]:
@@ -36,3 +41,48 @@ def test_at_the_limit_is_an_alarm() -> None:
 
 def test_without_a_limit_nothing_is_said() -> None:
     assert found({TEMPERATURE: 95, TEMPERATURE_SLOWDOWN: Missing.UNSUPPORTED}) == ()
+
+
+def test_memory_that_stays_the_same_for_long_is_a_pool_and_no_suspect() -> None:
+    stages = [now[0].stage for now in watch(judge_of("pressure"), range(700), lambda _: full(79 * GIB))]
+
+    assert stages[0] is Stage.SUSPECT
+    assert stages[-1] is Stage.OBSERVATION
+
+
+def test_memory_that_grows_stays_a_suspect() -> None:
+    stages = [
+        now[0].stage
+        for now in watch(judge_of("pressure"), range(700), lambda second: full(78 * GIB + second * GIB // 500))
+    ]
+
+    assert set(stages) == {Stage.SUSPECT}
+
+
+def test_time_that_nobody_watched_makes_no_pool() -> None:
+    stages = [now[0].stage for now in watch(judge_of("pressure"), (0, 1, 5000, 5001), lambda _: full(79 * GIB))]
+
+    assert stages[-1] is Stage.SUSPECT
+
+
+def test_memory_around_the_threshold_does_not_flicker() -> None:
+    def swinging(second: int) -> Frame:
+        return full(72 * GIB + (GIB // 2 if second % 40 < 20 else -GIB // 2))
+
+    found = watch(judge_of("pressure"), range(200), swinging)
+
+    assert all(len(now) == 1 and now[0].returned == 0 for now in found)
+
+
+def test_who_holds_most_of_it_is_named() -> None:
+    crowd = frame((gpu(0, {MEMORY_USED: 75 * GIB}),), processes=(process(1), process(2)))
+    (one,) = watch(judge_of("pressure"), [0], lambda _: crowd)[0]
+
+    assert "most by 2 (10.0GiB), 1 (10.0GiB)" in one.summary
+
+
+def test_a_gpu_instance_that_is_full_is_named() -> None:
+    part = GpuInstance(id=7, profile="1g.10gb", metrics={MEMORY_USED.key: 19 * GIB, MEMORY_TOTAL.key: 20 * GIB})
+    (one,) = watch(judge_of("pressure"), [0], lambda _: frame((gpu(0, instances=(part,)),)))[0]
+
+    assert (one.subject.label, one.subject.gpu_instance) == ("GPU 0:7", 7)

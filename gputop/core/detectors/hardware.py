@@ -1,0 +1,72 @@
+"""Is a board sick? Errors of memory and links, Xids, a GPU that is lost, a driver that does not answer."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from gputop.core.detector import Dial, Kind, Look, Sign
+from gputop.core.detectors.hardware_links import LinkWatch
+from gputop.core.detectors.hardware_memory import MemoryWatch
+from gputop.core.detectors.hardware_state import StateWatch
+from gputop.core.detectors.hardware_xid import XidWatch
+
+KIND: Final = Kind(
+    name="hardware",
+    question="Is a board sick: memory, links, Xids, a lost GPU, a driver that does not answer?",
+    codes={
+        "gpu.lost": "The GPU does not answer any more: it fell off the bus or needs a reset.",
+        "gpu.hung": "The driver does not answer for this GPU.",
+        "gpu.recovery": "The driver says what must be done to get the GPU well again.",
+        "driver.hung": "The driver does not answer at all.",
+        "reading.incomplete": "Something of the machine cannot be read.",
+        "mig.pending": "The MIG mode changes with the next reset.",
+        "xid.grave": "The driver reported an error after which the GPU is not to be used before something is done.",
+        "xid.application": "The driver reported an error of an application.",
+        "xid.note": "The driver reported something that is worth knowing.",
+        "ecc.uncorrected": "Errors of the memory that ECC could not correct.",
+        "ecc.corrected": "Many errors of the memory that ECC corrected.",
+        "remap.failed": "A bad row of the memory could not be replaced.",
+        "remap.pending": "A bad row of the memory is replaced with the next reset.",
+        "remap.many": "Very many bad rows of the memory were replaced.",
+        "retired.pending": "Bad pages of the memory are taken out of use with the next reset.",
+        "retired.many": "Very many pages of the memory are out of use.",
+        "pcie.link": "The PCIe link is narrower or slower than it can be, while the GPU works.",
+        "pcie.replays": "Packets on PCIe are sent again more often than a good link needs.",
+        "nvlink.down": "An NVLink is down that its siblings have.",
+        "nvlink.errors": "An NVLink replays, recovers or corrects errors.",
+    },
+    dials=(
+        Dial(key="hung_alarm_s", default=10.0, least=3.0, most=3600.0, help="Silence of the driver that is an alarm."),
+        Dial(key="grave_xid_s", default=3600.0, least=60.0, most=604800.0, help="How long a grave Xid is shown."),
+        Dial(key="xid_s", default=600.0, least=10.0, most=604800.0, help="How long another Xid is shown."),
+        Dial(
+            key="corrected_a_day", default=100.0, least=1.0, most=1e9,
+            help="Corrected memory errors a day that are worth a line.",
+        ),
+        Dial(key="most_remaps", default=512.0, least=1.0, most=1e6, help="Rows replaced after uncorrected errors."),
+        Dial(key="many_pages", default=15.0, least=1.0, most=1e6, help="Retired pages that are worth a line."),
+        Dial(key="most_pages", default=63.0, least=1.0, most=1e6, help="Retired pages that are an alarm."),
+        Dial(key="busy_percent", default=50.0, least=1.0, most=100.0, help="GPU utilization from which links count."),
+        Dial(key="link_s", default=60.0, least=10.0, most=86400.0, help="Time below width or generation while busy."),
+        Dial(
+            key="replay_factor", default=1.0, least=0.01, most=1e6,
+            help="PCIe replays, in multiples of what a link of its width and generation may have.",
+        ),
+        Dial(key="nvlink_a_minute", default=1.0, least=0.1, most=1e6, help="NVLink replays and recoveries a minute."),
+        Dial(key="nvlink_crc_a_second", default=100.0, least=0.1, most=1e9, help="NVLink CRC errors a second."),
+    ),
+    is_instant=True,
+)  # fmt: skip
+
+
+class HardwareDetector:
+    """Asks four watches about each GPU."""
+
+    def __init__(self, dials: Mapping[str, float]) -> None:
+        self._state = StateWatch(dials)
+        self._watches = (XidWatch(dials), MemoryWatch(dials), LinkWatch(dials))
+
+    def look(self, look: Look) -> Iterator[Sign]:
+        """Return what is sick."""
+        yield from self._state.look(look)
+        for watch in self._watches:
+            yield from watch.look(look)

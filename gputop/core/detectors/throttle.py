@@ -1,0 +1,228 @@
+"""Is a GPU slowed down? By heat, by its power supply, or by its power limit."""
+
+from collections.abc import Iterator, Mapping
+from statistics import median
+from typing import Final
+
+from gputop.core.detector import Dial, Kind, Look, Sign
+from gputop.core.detectors.counters import EachGpu, Growth, starts_again
+from gputop.core.detectors.subjects import gpu_subject
+from gputop.core.finding import Evidence, Stage
+from gputop.core.metrics import (
+    CLOCK_SM,
+    CLOCK_SM_MAX,
+    EVENT_REASONS,
+    GPU_UTILIZATION,
+    MEMORY_TEMPERATURE,
+    POWER_LIMIT,
+    POWER_LIMIT_DEFAULT,
+    TEMPERATURE,
+    TEMPERATURE_MARGIN,
+    THROTTLED_HW_THERMAL,
+    THROTTLED_POWER_BRAKE,
+    THROTTLED_POWER_CAP,
+    THROTTLED_SW_THERMAL,
+)
+from gputop.core.sample import Gpu, GpuState
+from gputop.core.units import duration_text, value_text
+
+KIND: Final = Kind(
+    name="throttle",
+    question="Is a GPU slowed down by heat, by its power supply, or by its power limit?",
+    codes={
+        "throttle.thermal": "The clocks are lowered because GPU or memory are too hot.",
+        "throttle.power_brake": "The clocks are halved because the power supply or the rack asks for it.",
+        "throttle.power_cap": "The clocks are lowered to stay below the power limit: normal for a busy GPU.",
+    },
+    dials=(
+        Dial(key="hardware_percent", default=1.0, least=0.1, most=100.0, help="Of a minute: hardware slowdown."),
+        Dial(key="software_percent", default=5.0, least=0.1, most=100.0, help="Of a minute: thermal, a suspect."),
+        Dial(key="lasting_percent", default=30.0, least=0.1, most=100.0, help="Of five minutes: thermal, an alarm."),
+        Dial(key="cap_percent", default=50.0, least=1.0, most=100.0, help="Of five minutes: power cap worth a line."),
+        Dial(key="lowered_percent", default=2.0, least=0.0, most=99.0, help="Limit below the default one, a suspect."),
+        Dial(key="clock_percent", default=80.0, least=1.0, most=100.0, help="SM clock of what busy siblings have."),
+        Dial(key="reason_s", default=10.0, least=2.0, most=3600.0, help="Without counters: time with such a reason."),
+    ),
+)
+
+_MINUTE_S: Final = 60.0
+_LASTING_S: Final = 300.0
+_BUSY: Final = 20
+_SW_THERMAL, _HW_THERMAL, _BRAKE, _CAP = "software thermal", "hardware thermal", "power brake", "power cap"
+_COUNTERS: Final = {
+    _SW_THERMAL: THROTTLED_SW_THERMAL,
+    _HW_THERMAL: THROTTLED_HW_THERMAL,
+    _BRAKE: THROTTLED_POWER_BRAKE,
+    _CAP: THROTTLED_POWER_CAP,
+}
+_COOLING: Final = "Look at fans, dust, airflow and blocked slots; until then give it less work, or a lower limit: "
+_COOLER: Final = _COOLING + "sudo nvidia-smi -i {n} -pl WATTS"
+_SUPPLY: Final = (
+    "Look at the power supply, its cables and the power cap of the rack: nvidia-smi -q -d PERFORMANCE -i {n}"
+)
+_LOWERED: Final = "If nobody meant it: sudo nvidia-smi -i {n} -pl {watts:.0f}"
+_NORMAL: Final = "Nothing is wrong: the job uses all the power that the board may draw."
+
+
+class _Slowed:
+    """For how long a GPU was slowed down, by reason, and since when without a break."""
+
+    def __init__(self) -> None:
+        self.growth = {name: Growth(_LASTING_S) for name in _COUNTERS}
+        self.lasts_s = dict.fromkeys(_COUNTERS, 0.0)
+        self.slow_s = 0.0
+
+    def take(self, gpu: Gpu, look: Look, *, is_new: bool) -> None:
+        """Add what the GPU says."""
+        reasons = gpu[EVENT_REASONS] or ()
+        for name, metric in _COUNTERS.items():
+            growth = self.growth[name]
+            if starts_again(gpu, look):
+                growth.forget()
+            if is_new:
+                growth.add(look.now_s, gpu[metric])
+            is_on = name in reasons and not look.is_gap
+            self.lasts_s[name] = self.lasts_s[name] + look.step_s if is_on else 0.0
+
+    def seconds(self, name: str, span_s: float) -> tuple[float, float]:
+        """Return for how long the clocks were lowered, in how many of the last seconds."""
+        grown, watched_s = self.growth[name].over(span_s)
+        longer = max(1.0, watched_s / span_s)  # points are 5 s apart
+        return min(grown, watched_s) / longer, watched_s / longer
+
+
+class ThrottleDetector:
+    """Asks the driver's counters of lowered clocks; where there are none, the reasons that it gives now."""
+
+    def __init__(self, dials: Mapping[str, float]) -> None:
+        self._dials = dials
+        self._slowed = EachGpu(_Slowed)
+
+    def look(self, look: Look) -> Iterator[Sign]:
+        """Return who is slowed down."""
+        clocks = _busy_clocks(look)
+        for gpu in look.sample.gpus:
+            slowed = self._slowed.of(gpu.uuid, look.now_s)
+            slowed.take(gpu, look, is_new=gpu.state is GpuState.OK)
+            if gpu.state is GpuState.OK:
+                yield from self._heat(gpu, slowed, look)
+                yield from self._brake(gpu, slowed)
+                yield from self._cap(gpu, slowed, look, clocks.get(gpu.name, ()))
+        self._slowed.forget(look.now_s)
+
+    def _heat(self, gpu: Gpu, slowed: _Slowed, look: Look) -> Iterator[Sign]:
+        hard_s, span_s = slowed.seconds(_HW_THERMAL, _MINUTE_S)
+        soft_s, _ = slowed.seconds(_SW_THERMAL, _MINUTE_S)
+        lasting_s, long_s = slowed.seconds(_SW_THERMAL, _LASTING_S)
+        is_hard = hard_s > self._of_minute("hardware_percent") or self._lasts(gpu, slowed, _HW_THERMAL)
+        is_lasting = long_s >= _LASTING_S * 0.98 and 100 * lasting_s / long_s > self._dials["lasting_percent"]
+        is_soft = soft_s > self._of_minute("software_percent") or self._lasts(gpu, slowed, _SW_THERMAL)
+        if not (is_hard or is_lasting or is_soft):
+            return
+        share = _share(hard_s + soft_s, span_s) if is_hard or not is_lasting else _share(lasting_s, long_s)
+        span_s = span_s if is_hard or not is_lasting else long_s
+        yield _sign(
+            gpu, "throttle.thermal", Stage.ALARM if is_hard or is_lasting else Stage.SUSPECT,
+            f"{_clock(gpu)}thermal slowdown {_of(share, span_s)}; {_heat_of(gpu)}{_neighbours(gpu, look)}",
+            (
+                Evidence("thermal_slowdown_percent", share, _of(share, span_s)),
+                Evidence("hardware_thermal_s", round(hard_s, 1), f"of the hardware {hard_s:.0f} s of the last minute"),
+                Evidence("temperature_c", gpu[TEMPERATURE], _heat_of(gpu)),
+            ),
+            _COOLER.format(n=gpu.index),
+        )  # fmt: skip
+
+    def _brake(self, gpu: Gpu, slowed: _Slowed) -> Iterator[Sign]:
+        braked_s, span_s = slowed.seconds(_BRAKE, _MINUTE_S)
+        if braked_s > self._of_minute("hardware_percent") or self._lasts(gpu, slowed, _BRAKE):
+            share = _share(braked_s, span_s)
+            yield _sign(
+                gpu, "throttle.power_brake", Stage.ALARM, f"{_clock(gpu)}power brake {_of(share, span_s)}",
+                (Evidence("power_brake_percent", share, _of(share, span_s)),), _SUPPLY.format(n=gpu.index),
+            )  # fmt: skip
+
+    def _cap(self, gpu: Gpu, slowed: _Slowed, look: Look, clocks: tuple[int, ...]) -> Iterator[Sign]:
+        capped_s, span_s = slowed.seconds(_CAP, _LASTING_S)
+        clock, limit, usual = gpu[CLOCK_SM], gpu[POWER_LIMIT], gpu[POWER_LIMIT_DEFAULT]
+        if span_s < _MINUTE_S or 100 * capped_s / span_s < self._dials["cap_percent"]:
+            slowed.slow_s = 0.0
+            return
+        siblings = median(clocks) if len(clocks) > 2 else None
+        is_slow = clock is not None and siblings is not None and clock < siblings * self._dials["clock_percent"] / 100
+        slowed.slow_s = slowed.slow_s + look.step_s if is_slow and not look.is_gap else 0.0
+        is_lowered = (
+            limit is not None and usual is not None and limit < usual * (1 - self._dials["lowered_percent"] / 100)
+        )
+        share = _share(capped_s, span_s)
+        evidence = [Evidence("power_cap_percent", share, _of(share, span_s))]
+        why, remedy = "", _NORMAL
+        if slowed.slow_s >= _MINUTE_S and siblings is not None:
+            why = f"; its busy siblings run at {siblings / 1e6:.0f}MHz"
+            evidence.append(Evidence("siblings_clock_sm_hz", siblings, why.lstrip("; ")))
+            remedy = _COOLER.format(n=gpu.index)
+        if is_lowered and usual is not None:
+            why += (
+                f"; the limit is {value_text(limit, POWER_LIMIT.unit)} instead of {value_text(usual, POWER_LIMIT.unit)}"
+            )
+            evidence.append(Evidence("power_limit_w", limit, f"default {value_text(usual, POWER_LIMIT.unit)}"))
+            remedy = _LOWERED.format(n=gpu.index, watts=usual)
+        yield _sign(
+            gpu, "throttle.power_cap", Stage.SUSPECT if why else Stage.OBSERVATION,
+            f"{_clock(gpu)}power cap {_of(share, span_s)}{why}", tuple(evidence), remedy,
+        )  # fmt: skip
+
+    def _of_minute(self, dial: str) -> float:
+        return self._dials[dial] * _MINUTE_S / 100
+
+    def _lasts(self, gpu: Gpu, slowed: _Slowed, name: str) -> bool:
+        """Say whether a reason was given for long; asked only where there is no counter of it."""
+        return gpu[_COUNTERS[name]] is None and slowed.lasts_s[name] >= self._dials["reason_s"]
+
+
+def _busy_clocks(look: Look) -> dict[str, tuple[int, ...]]:
+    """Return the SM clocks of the busy boards, by model."""
+    found: dict[str, tuple[int, ...]] = {}
+    for gpu in look.sample.gpus:
+        clock = gpu[CLOCK_SM]
+        if clock is not None and (gpu[GPU_UTILIZATION] or 0) >= _BUSY:
+            found[gpu.name] = (*found.get(gpu.name, ()), clock)
+    return found
+
+
+def _sign(  # noqa: PLR0917 - the parts of a sentence
+    gpu: Gpu, code: str, stage: Stage, summary: str, evidence: tuple[Evidence, ...], remedy: str
+) -> Sign:
+    return Sign(
+        code=code, stage=stage, subject=gpu_subject(gpu), summary=summary, evidence=evidence, remedy=remedy,
+        hold_s=_MINUTE_S,
+        lacking=() if gpu[THROTTLED_SW_THERMAL] is not None else ("counters of lowered clocks",),
+    )  # fmt: skip
+
+
+def _share(seconds: float, span_s: float) -> float | None:
+    """Return percent of a time; None where nothing was counted."""
+    return min(100.0, round(100 * seconds / span_s, 1)) if seconds and span_s else None
+
+
+def _of(share: float | None, span_s: float) -> str:
+    if share is None:
+        return "now"
+    return f"{share:.0f}% of the last {duration_text(span_s)}"
+
+
+def _clock(gpu: Gpu) -> str:
+    now, most = gpu[CLOCK_SM], gpu[CLOCK_SM_MAX]
+    return f"SM clock {now / 1e6:.0f} of {most / 1e6:.0f}MHz; " if now is not None and most else ""
+
+
+def _heat_of(gpu: Gpu) -> str:
+    chip, margin, memory = gpu[TEMPERATURE], gpu[TEMPERATURE_MARGIN], gpu[MEMORY_TEMPERATURE]
+    parts = [] if chip is None else [f"{chip}°C" + ("" if margin is None else f" (margin {margin})")]
+    return ", ".join([*parts, *([] if memory is None else [f"memory {memory}°C"])]) or "no temperature known"
+
+
+def _neighbours(gpu: Gpu, look: Look) -> str:
+    """Return what the others have: where they are cool, it is this board's own cooling."""
+    others = [one[TEMPERATURE] for one in look.sample.gpus if one.uuid != gpu.uuid]
+    known = [celsius for celsius in others if celsius is not None]
+    return f"; the other GPUs have {median(known):.0f}°C" if known else ""
