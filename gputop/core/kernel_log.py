@@ -9,6 +9,7 @@ from msgspec import Struct
 from gputop.core.xid import Xid, XidKind, explained
 
 FELL_OFF: Final = 79
+_ONCE_S: Final = 5.0
 
 _ADDRESS: Final = r"([0-9a-fA-F]{1,8}(?::[0-9a-fA-F]{1,4}){1,2}(?:\.[0-9a-fA-F])?)"
 _XID: Final = re.compile(rf"NVRM: Xid \((?:PCI:)?{_ADDRESS}(?: [^)]*)?\): (\d{{1,4}})(?=[,\s]|$)[,\s]*(.*)")
@@ -71,12 +72,18 @@ def same_bus(text: str) -> str:
 
 
 def xid_lines(lines: Iterable[LogLine]) -> Iterator[XidLine]:
-    """Return the Xids among the lines. A board that the kernel says fell off the bus counts as Xid 79."""
+    """Return the Xids among the lines. A board that the kernel says fell off the bus counts as Xid 79, once."""
+    fallen: dict[str, float | None] = {}
     for line in lines:
-        if found := _XID.search(line.text):
-            yield _xid(line, found)
-        elif found := _FELL_OFF.search(line.text):
-            yield XidLine(time_s=line.time_s, bus_id=same_bus(found[1]), number=FELL_OFF, text=line.text)
+        found = _parsed(line)
+        if found is None:
+            continue
+        if found.number == FELL_OFF:
+            is_same = found.bus_id in fallen and _are_near(fallen[found.bus_id], found.time_s)
+            fallen[found.bus_id] = found.time_s
+            if is_same:
+                continue  # the kernel tells it in two or three lines
+        yield found
 
 
 def hung_tasks(lines: Iterable[LogLine]) -> Iterator[HungTask]:
@@ -89,6 +96,18 @@ def hung_tasks(lines: Iterable[LogLine]) -> Iterator[HungTask]:
 def is_of_interest(text: str) -> bool:
     """Say whether a line is worth keeping at all."""
     return "NVRM" in text or " blocked for more than " in text
+
+
+def _parsed(line: LogLine) -> XidLine | None:
+    if found := _XID.search(line.text):
+        return _xid(line, found)
+    if found := _FELL_OFF.search(line.text):
+        return XidLine(time_s=line.time_s, bus_id=same_bus(found[1]), number=FELL_OFF, text=line.text)
+    return None
+
+
+def _are_near(first_s: float | None, second_s: float | None) -> bool:
+    return first_s is None or second_s is None or abs(second_s - first_s) < _ONCE_S
 
 
 def _xid(line: LogLine, found: re.Match[str]) -> XidLine:

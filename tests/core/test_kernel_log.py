@@ -44,6 +44,22 @@ def test_an_xid_of_the_log_is_read(text: str, expected: tuple[object, ...]) -> N
     assert xids(text) == [expected]
 
 
+def test_a_board_that_falls_off_the_bus_does_so_once_whatever_the_kernel_says_of_it() -> None:
+    texts = (
+        "NVRM: Xid (PCI:0000:3b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.",
+        "NVRM: GPU 0000:3b:00.0: GPU has fallen off the bus.",
+        "NVRM: GPU 0000:5d:00.0: GPU has fallen off the bus.",
+    )
+    lines = [LogLine(time_s, text) for time_s in (100.0, 4000.0) for text in texts]
+
+    assert [(x.bus_id, x.time_s) for x in xid_lines(lines)] == [
+        ("0000:3b:00", 100.0),
+        ("0000:5d:00", 100.0),
+        ("0000:3b:00", 4000.0),
+        ("0000:5d:00", 4000.0),
+    ]
+
+
 @pytest.mark.parametrize(
     "text",
     [

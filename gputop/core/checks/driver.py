@@ -7,6 +7,7 @@ from gputop.core.checks.each import NO_DRIVER, NO_GPU, ranges
 from gputop.core.checks.facts import DeviceFile, Facts
 from gputop.core.checks.verdict import Verdict, Verdicts, fail, info, nothing, ok, unknown, warn
 from gputop.core.metrics import MINOR_NUMBER
+from gputop.core.text import clean
 
 NOT_FOUND: Final = 6
 NOT_LOADED: Final = 9
@@ -139,13 +140,18 @@ def count(facts: Facts) -> Verdicts:
     if seen < len(mine):
         return fail(
             f"the driver sees {seen} of the {len(mine)} GPUs on the PCI bus",
-            evidence=[f"{board.address}: driver {board.driver or 'none'}" for board in mine],
+            evidence=[*(f"{board.address}: driver {board.driver or 'none'}" for board in mine), *_refused(facts)],
             fix=(
                 "$ sudo dmesg | grep -i -e nvrm -e xid | tail -20",
                 "A GPU that fell off the bus: switch the machine off and on; then look at seating and power.",
             ),
         )
     return ok(f"the driver sees {seen} of {len(mine)}")
+
+
+def _refused(facts: Facts) -> list[str]:
+    """Return what the kernel log says of GPUs that did not start."""
+    return [clean(line.text) for line in facts.log or () if "rminitadapter failed" in line.text.lower()][-2:]
 
 
 def cuda(facts: Facts) -> Verdicts:

@@ -124,20 +124,20 @@ class Torch(Struct, frozen=True, kw_only=True):
 
 
 class Details(Struct, frozen=True, kw_only=True):
-    """What is asked of a GPU for the doctor alone; None: it does not say.
+    """What is asked of a GPU for the doctor alone; None: it does not say, or a reason why not.
 
     ``banks_without_spares``: of the row remapper. ``sram_exceeded``: errors of the on-chip memory are above their
     limit. ``fabric_state``: 0 not supported, 1 not started, 2 in progress, 3 completed; ``fabric_health``: 2 unhealthy,
     3 limited.
     """
 
-    ecc_pending: bool | None = None
-    banks_without_spares: int | None = None
-    sram_exceeded: bool | None = None
+    ecc_pending: bool | Missing | None = None
+    banks_without_spares: int | Missing | None = None
+    sram_exceeded: bool | Missing | None = None
     fabric_state: int | None = None
     fabric_status: int | None = None
     fabric_health: int | None = None
-    inforom_is_valid: bool | None = None
+    inforom_is_valid: bool | Missing | None = None
 
 
 class Facts(Struct, frozen=True, kw_only=True):

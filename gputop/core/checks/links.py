@@ -94,8 +94,11 @@ def nvlink(facts: Facts) -> Verdicts:
             ),
         )
 
+    linked = [gpu for gpu in facts.gpus if _has_links(gpu)]
+    if linked and all(gpu[NVLINK_LINKS_DOWN] == gpu[NVLINK_LINKS] for gpu in linked):
+        return nothing("no GPU is connected by NVLink")
     found = judged(facts, answer, bool, verdict, "every link that siblings have up is up")
-    same = [gpu for gpu in facts.gpus if _has_links(gpu) and said(gpu, NVLINK_LINKS_DOWN)]
+    same = [gpu for gpu in linked if said(gpu, NVLINK_LINKS_DOWN)]
     if len(found) == 1 and found[0].severity is Severity.OK and same:
         counts = [
             f"GPU {g.index}: {said(g, NVLINK_LINKS_DOWN)} of {said(g, NVLINK_LINKS) or '?'} links down" for g in same

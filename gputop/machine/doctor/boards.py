@@ -1,11 +1,11 @@
 """What is asked of a GPU for the doctor alone, each GPU in a thread of its own."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Final
 
 from gputop.core.checks.facts import Details
-from gputop.core.metric import Missing
+from gputop.core.metric import Missing, same
 from gputop.core.sample import Gpu, GpuState
 from gputop.machine.nvml import Driver
 from gputop.machine.worker import Worker
@@ -26,12 +26,11 @@ def _details(driver: Driver, uuid: str, _: float) -> Details:
     handle = driver.ask("nvmlDeviceGetHandleByUUID", uuid)
     if isinstance(handle, Missing):
         return Details()
-    ecc = _told(driver.ask("nvmlDeviceGetEccMode", handle))
-    rows = _told(driver.ask("nvmlDeviceGetRowRemapperHistogram", handle))
-    state, status, health = _told(driver.ask("nvmlDeviceGetGpuFabricInfoV", handle)) or (None, None, None)
+    fabric = driver.ask("nvmlDeviceGetGpuFabricInfoV", handle)
+    state, status, health = (None, None, None) if isinstance(fabric, Missing) else fabric
     return Details(
-        ecc_pending=bool(ecc[1]) if ecc else None,
-        banks_without_spares=rows.none if rows is not None else None,
+        ecc_pending=_told(driver.ask("nvmlDeviceGetEccMode", handle), lambda modes: bool(modes[1])),
+        banks_without_spares=_told(driver.ask("nvmlDeviceGetRowRemapperHistogram", handle), lambda rows: rows.none),
         sram_exceeded=_told(driver.ask("nvmlDeviceGetSramEccErrorStatus", handle)),
         fabric_state=state,
         fabric_status=status,
@@ -40,12 +39,13 @@ def _details(driver: Driver, uuid: str, _: float) -> Details:
     )
 
 
-def _told(answer: Any) -> Any:
-    return None if isinstance(answer, Missing) else answer
+def _told(answer: Any, to: Callable[[Any], Any] = same) -> Any:
+    """Return a value, a reason, or None where the GPU does not have it."""
+    if isinstance(answer, Missing):
+        return None if answer in {Missing.UNSUPPORTED, Missing.OUTDATED} else answer
+    return to(answer)
 
 
-def _is_valid(answer: object) -> bool | None:
-    """Return what a validation says: nothing where it is well, an error where it is not; None: it was not made."""
-    if answer is Missing.FAULT:
-        return False
-    return None if isinstance(answer, Missing) else True
+def _is_valid(answer: object) -> Any:
+    """Return what a validation says: it answers nothing where all is well, and an error where it is not."""
+    return False if answer is Missing.FAULT else _told(answer, lambda _: True)

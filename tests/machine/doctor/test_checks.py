@@ -158,6 +158,8 @@ SICK: dict[str, list[tuple[Make, Severity, str]]] = {
     ],
     "gpu.count": [
         (answer(nvmlDeviceGetCount=1), FAIL, "sees 1 of the 2 GPUs"),
+        (both(answer(nvmlDeviceGetCount=1), log("NVRM: GPU 0000:02:00.0: RmInitAdapter failed! (0x26:0x65)")), FAIL,
+         "RmInitAdapter failed"),
         (lambda box: setattr(box, "expected", 8), FAIL, "2 GPUs, and 8 are expected"),
     ],
     "gpu.answers": [
@@ -216,6 +218,7 @@ SICK: dict[str, list[tuple[Make, Severity, str]]] = {
     "nvlink.down": [
         (links(4, 2), FAIL, "GPU 1: 2 of"),
         (links(2, 2), INFO, "the same number"),
+        (both(links(0, 0), field("f91", (4, 0))), NOTHING, "no GPU is connected by NVLink"),
     ],
     "pcie.link": [
         (answer(nvmlDeviceGetCurrPcieLinkWidth={0: 16, 1: 8}), WARN, "GPU 1: x8 of x16"),
@@ -284,6 +287,7 @@ SICK: dict[str, list[tuple[Make, Severity, str]]] = {
     ],
     "inforom": [
         (answer(nvmlDeviceValidateInforom={0: NVMLError(14), 1: None}), WARN, "GPU 0: the InfoROM is corrupt"),
+        (answer(nvmlDeviceValidateInforom=NVMLError(4)), UNKNOWN, "no permission"),
     ],
 }  # fmt: skip
 
