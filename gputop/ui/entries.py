@@ -115,7 +115,8 @@ def _groups(
             singles.append(_single(row))
         else:
             held.setdefault(name[0], (name[1], []))[1].append(row)
-    heads = [_head(grouping, key, label, rows, folded) for key, (label, rows) in held.items()]
+    others = _others(frame) if grouping is Grouping.JOB else {}
+    heads = [_head(grouping, key, (label, rows, others.get(key, [])), folded) for key, (label, rows) in held.items()]
     found: list[Entry] = []
     for head in order.of([*heads, *singles]):
         found.append(head)
@@ -148,12 +149,30 @@ def _job(job: Job, command: str) -> tuple[str, str]:
     return job.key, f"{job.kind.value} {job.label}" + ("" if is_told else f"  {command}")
 
 
-def _head(grouping: Grouping, key: str, label: str, rows: Sequence[Row], folded: frozenset[EntryKey]) -> Entry:
+def _others(frame: Frame) -> dict[str, list[Row]]:
+    """Return the members of each job that use no GPU: the sums are of all."""
+    known = {one.id: one for one in frame.relatives}
+    return {
+        job.key: [_without_gpu(known[one], _LAST, frame.time_s) for one in job.members if one in known]
+        for job in frame.jobs
+    }
+
+
+def _without_gpu(process: HostProcess, place: int, time_s: float) -> Row:
+    """Return a row for a process that uses no GPU; ``place``: of the GPU beside which it is put."""
+    return Row(process, GpuProcess(gpu="", gpu_index=place, type=NOTHING), time_s)
+
+
+def _head(
+    grouping: Grouping, key: str, group: tuple[str, Sequence[Row], Sequence[Row]], folded: frozenset[EntryKey]
+) -> Entry:
+    """Return the line of a group: its label, its rows, and what else it adds up."""
+    label, rows, others = group
     whole: EntryKey = (grouping.value, key)
     is_open = whole not in folded
-    count = len({row.process.id for row in rows})
+    count = len({row.process.id for row in (*rows, *others)})
     return Entry(
-        key=whole, row=_summed(rows, label), rows=tuple(rows), is_open=is_open, is_group=True,
+        key=whole, row=_summed([*rows, *others], label), rows=tuple(rows), is_open=is_open, is_group=True,
         prefix="▼ " if is_open else "▶ ",
         instead={"gpu": _gpus(rows), "pid": f"×{count}", "state": "", "nice": "", "type": ""},
     )  # fmt: skip
@@ -214,7 +233,8 @@ class _Tree(Struct, frozen=True):
         if is_open is False:
             return self._folded(node, key, parent)
         if not rows:
-            row = self._without_gpu(process, min((row.use.gpu_index for row in self._below(node)), default=_LAST))
+            place = min((row.use.gpu_index for row in self._below(node)), default=_LAST)
+            row = _without_gpu(process, place, self.time_s)
         elif len(rows) == 1:
             row, instead = rows[0], {}
         else:
@@ -225,13 +245,10 @@ class _Tree(Struct, frozen=True):
         """Return the rows of a process and of all below it that use a GPU."""
         return [row for one in node.all() for row in self.held.get(one.id, [])]
 
-    def _without_gpu(self, process: HostProcess, place: int) -> Row:
-        return Row(process, GpuProcess(gpu="", gpu_index=place, type=NOTHING), self.time_s)
-
     def _folded(self, node: Node, key: EntryKey, parent: EntryKey | None) -> Entry:
         """Return the line of a process that hides what is below it, and has the sums of all."""
         everybody, rows = node.all(), self._below(node)
-        others = [self._without_gpu(one, _LAST) for one in everybody if one.id not in self.held]
+        others = [_without_gpu(one, _LAST, self.time_s) for one in everybody if one.id not in self.held]
         hidden = len(everybody) - 1
         whole, own = _summed([*rows, *others], ""), node.process
         process = replace(

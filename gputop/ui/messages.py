@@ -6,6 +6,7 @@ from gputop.core.glance import Glimpse
 from gputop.core.inspection import Inspection
 from gputop.core.link import Down
 from gputop.core.outcome import Outcome
+from gputop.core.playback import Stretch
 from gputop.core.sample import Frame, HostProcess
 from gputop.core.settings import Settings
 
@@ -20,6 +21,14 @@ class FrameArrived(Message):
     def can_replace(self, message: Message) -> bool:
         """Let a later frame take the place of one that nobody has seen."""
         return isinstance(message, FrameArrived)
+
+
+class StretchArrived(Message):
+    """A recording went on; none of this may be left out."""
+
+    def __init__(self, stretch: Stretch) -> None:
+        super().__init__()
+        self.stretch = stretch
 
 
 class LinkWentDown(Message):

@@ -5,7 +5,10 @@ from enum import Enum
 
 from msgspec import Struct
 
+from gputop.core.player import Player
+from gputop.core.recording import Recorder
 from gputop.core.settings import Settings, Value
+from gputop.ui.actions import READ_ONLY
 
 
 class Density(str, Enum):
@@ -21,7 +24,8 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
 
     ``settings``: all that is settled, the options of the command line among it; ``problems``: lines about what could
     not be used of the file and the environment. ``save`` keeps settings for good, and says why it could not; None:
-    nothing is kept. ``writes_changes_only``: see `framediff`; off writes whole lines, as Textual does.
+    nothing is kept. ``writes_changes_only``: see `framediff`; off writes whole lines, as Textual does. ``player``: what
+    plays the recording that is shown, None where the machine itself is; ``recorder``: what records it.
     """
 
     theme: str = "auto"
@@ -32,3 +36,12 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
     problems: tuple[str, ...] = ()
     save: Callable[[Mapping[str, Value | None]], str | None] | None = None
     writes_changes_only: bool = True
+    player: Player | None = None
+    recorder: Recorder | None = None
+
+    @property
+    def refusal(self) -> str:
+        """Return why nothing can be changed; nothing where it can."""
+        if self.player is not None:
+            return "this is a recording: nothing on it can be changed"
+        return READ_ONLY if self.settings.read_only else ""

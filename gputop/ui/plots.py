@@ -23,6 +23,10 @@ class Plots:
         self.is_ascii = is_ascii
         self._pictures: dict[tuple[str, str], Picture] = {}
 
+    def forget(self) -> None:
+        """Draw everything anew."""
+        self._pictures.clear()
+
     def draw(self, name: str, key: str, top: float, size: tuple[int, int]) -> list[str]:
         """Return the rows of the plot of a series of history, as `area` does."""
         series = self._history.series(name, key)

@@ -12,6 +12,8 @@ from gputop.core.metrics import (
     POWER_AVERAGE,
     TEMPERATURE,
 )
+from gputop.core.playback import Playing
+from gputop.core.recording import Recording
 from gputop.core.sample import Frame, Gpu, GpuState
 from gputop.core.tracks import Tracks
 from gputop.ui.options import Density
@@ -25,7 +27,7 @@ class View(Struct, frozen=True, kw_only=True):
 
     ``tracks``: what single processes did. ``known``: each GPU as it last answered, by uuid. ``focus``: index of the
     GPU that alone is looked at. ``age_s``: since the frame came, if that is long ago. ``retry_s``: seconds until the
-    sampler is started again.
+    sampler is started again. ``playing``: where the recording is that is shown; ``recording``: the one that is made.
     """
 
     history: History
@@ -40,6 +42,8 @@ class View(Struct, frozen=True, kw_only=True):
     age_s: float | None = None
     down: Down | None = None
     retry_s: float | None = None
+    playing: Playing | None = None
+    recording: Recording | None = None
 
     @property
     def is_grey(self) -> bool:

@@ -233,10 +233,11 @@ async def test_keys_of_a_preset_hold_in_dialogs_and_on_pages() -> None:
         assert isinstance(stage.app.screen, SignalScreen)
         below = stage.app.screen.signal
         await stage.press("escape", "f1", "j", "j")
-        assert isinstance(stage.app.screen, HelpScreen)
+        page = stage.app.screen_stack[-1]
 
         assert below == "SIGSTKFLT"
-        assert stage.app.screen.body.top == 2
+        assert isinstance(page, HelpScreen)
+        assert page.body.top == 2
 
 
 async def test_keys_of_ones_own_hold_in_dialogs_and_their_lines_say_so() -> None:

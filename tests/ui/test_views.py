@@ -1,6 +1,7 @@
 """Processes as a tree and in groups with sums."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from examples import GIB, frame, process
@@ -8,6 +9,7 @@ from msgspec.structs import replace
 from stage import Stage, staged
 
 from gputop.core.columns import COLUMN_BY_KEY, rows
+from gputop.core.command import SendSignal
 from gputop.core.identity import ProcessId
 from gputop.core.metric import Missing
 from gputop.core.owner import Container, Owner
@@ -60,6 +62,97 @@ def test_a_folded_process_has_the_sums_of_those_below() -> None:
     assert [entry.row.process.id for entry in found] == [LAUNCHER.id, SERVER.id]
     assert found[0].row.use.memory_bytes == 20 * GIB
     assert found[0].row.use.sm_percent == 160.0
+
+
+LOADERS = tuple(
+    process(20 + n, parent_pid=11, gpus=(), command="python loader", cpu_percent=50.0, memory_bytes=GIB)
+    for n in range(2)
+)
+
+
+def loading(**fields: Any) -> Frame:
+    return replace(training(), relatives=(LAUNCHER, *LOADERS), **fields)
+
+
+def test_data_loaders_stand_below_their_worker() -> None:
+    found = lines(Grouping.TREE, loading())
+
+    assert [(entry.row.process.pid, entry.prefix) for entry in found] == [
+        (10, "▼ "), (11, "├─ ▼ "), (20, "│  ├─ "), (21, "│  └─ "), (12, "└─ "), (30, ""),
+    ]  # fmt: skip
+    assert found[2].instead["gpu"] == "–"
+
+
+def test_a_folded_launcher_adds_up_everybody_below_it() -> None:
+    (head, _) = lines(Grouping.TREE, loading(), ("process", 10, 1))
+
+    assert head.row.process.cpu_percent == 3.0 + 2 * 99.0 + 2 * 50.0
+    assert head.row.process.memory_bytes == GIB + 2 * 3 * GIB + 2 * GIB
+    assert head.row.use.memory_bytes == 20 * GIB
+    assert (head.instead["gpu"], head.row.use.type) == ("0-1", "C")
+    assert head.row.process.command.endswith("(+4)")
+
+
+def test_the_loaders_of_a_worker_that_is_hidden_are_hidden_too() -> None:
+    shown = loading()
+    kept = [row for row in rows(shown) if row.process.pid == 12]
+    found = entries(shown, kept, Grouping.TREE, ORDER, frozenset())
+
+    assert [entry.row.process.pid for entry in found] == [10, 12]
+
+
+def test_a_job_adds_up_its_launcher_and_its_loaders() -> None:
+    members = tuple(one.id for one in (LAUNCHER, *RANKS, *LOADERS))
+    (job,) = training().jobs
+    head = lines(Grouping.JOB, loading(jobs=(replace(job, members=members),)))[0]
+
+    assert head.row.process.cpu_percent == 3.0 + 2 * 99.0 + 2 * 50.0
+    assert head.row.use.gpu_index == 0
+    assert head.instead["pid"] == "×5"
+
+
+async def test_launchers_are_sorted_by_the_first_gpu_of_their_workers() -> None:
+    async with staged(training()) as stage:
+        await stage.press("t")
+
+        assert commands(stage)[0] == "▼ torchrun train.py"
+
+
+async def test_enter_folds_a_group_and_unfolds_it() -> None:
+    async with staged(training()) as stage:
+        await stage.press("v", "v", "v", "home", "enter")
+        folded = commands(stage)
+        await stage.press("enter")
+
+        assert folded[0].startswith("▶ ann")
+        assert commands(stage)[0].startswith("▼ ann")
+        assert stage.app.screen is stage.app.main
+
+
+@pytest.mark.parametrize(("views", "pids"), [(2, [10]), (3, [11, 12]), (5, [11, 30])])
+async def test_a_signal_on_a_group_is_meant_for_all_of_it(views: int, pids: list[int]) -> None:
+    async with staged(training()) as stage:
+        await stage.press(*["v"] * views, "home", "k", "enter")
+        (change,) = stage.changes
+
+        assert isinstance(change, SendSignal)
+        assert [one.pid for one in change.targets] == pids
+
+
+async def test_c_on_a_group_tags_all_of_it() -> None:
+    async with staged(training()) as stage:
+        await stage.press("v", "v", "v", "v", "v", "home", "c")
+
+        assert {one.pid for one in stage.app.main.processes.tags.ids} == {11, 30}
+
+
+async def test_a_data_loader_can_be_looked_at_and_signalled_alone() -> None:
+    async with staged(loading()) as stage:
+        await stage.press("t", "home", "down", "down", "k", "p", "enter")
+        (change,) = stage.changes
+
+        assert isinstance(change, SendSignal)
+        assert [one.pid for one in change.targets] == [20]
 
 
 def test_parents_that_go_in_a_circle_do_not_hang_the_tree() -> None:
