@@ -89,6 +89,15 @@ def test_time_that_nobody_watched_is_not_counted_and_said_to_be_a_gap() -> None:
     assert [look.is_gap for look in seen.looks] == [False, False, True, False, True, False]
 
 
+def test_what_detectors_share_stays_with_their_judge_from_look_to_look() -> None:
+    seen, other = Seen({}), Seen({})
+    watch(judge_with(it=seen), range(2))
+    watch(judge_with(it=other), range(1))
+
+    assert seen.looks[0].shared is seen.looks[1].shared
+    assert other.looks[0].shared is not seen.looks[0].shared
+
+
 def test_a_broken_detector_is_a_finding_is_asked_no_more_and_stops_no_other() -> None:
     broken = Broken()
 

@@ -67,7 +67,8 @@ def judged(one: Trace) -> tuple[Outcome, str, str, int]:
         raised_s = min(wrong)
     elif wrong:
         raised_s = min(min(wrong), one.onset_s - 1 if one.onset_s else 0.0)
-    outcome = Outcome(one.kind, one.seed, one.onset_s, raised_s, note)
+    onset_s = None if one.is_hard and raised_s is None else one.onset_s
+    outcome = Outcome(one.kind, one.seed, onset_s, raised_s, note)
     return outcome, one.label, found.label, len(found.suspects)
 
 

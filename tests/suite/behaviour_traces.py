@@ -30,7 +30,10 @@ _INTERACTIVE: Final = (
 
 
 class Trace(Struct):
-    """A scene and what is right to say of it. ``alarms``: codes that are right from ``onset_s`` on."""
+    """A scene and what is right to say of it. ``alarms``: codes that are right from ``onset_s`` on.
+
+    ``is_hard``: nobody can be asked to see it, but whoever does is right.
+    """
 
     kind: str
     seed: int
@@ -38,6 +41,7 @@ class Trace(Struct):
     scene: Scene
     alarms: tuple[str, ...] = ()
     onset_s: float | None = None
+    is_hard: bool = False
 
 
 Made: TypeAlias = "tuple[Rank, str, tuple[str, ...], float | None]"
@@ -218,12 +222,23 @@ def neighbours(seed: int) -> Trace:
 
 
 def mixed(seed: int) -> Trace:
-    """Return the sum of two different behaviours on one GPU; an alarm is right if one of them deserves it."""
+    """Return the sum of two different behaviours on one GPU; an alarm is right if one of them deserves it.
+
+    It is hard if all that is wrong is a hang beside a neighbour that computes: power and traffic are not its own.
+    """
     rng = Random(f"mixed/{seed}")
     board = rng.choice(BOARDS)
     one, other = rng.sample(sorted(CLASSES), 2)
     first, _, alarms, onset_s = CLASSES[one](rng)
     second, _, more, other_onset_s = CLASSES[other](rng)
-    onsets = [at for at in (onset_s, other_onset_s) if at is not None]
-    scene = Scene([first, second], board, seed)
-    return Trace(f"{one} + {other}", seed, NOTHING, scene, alarms + more, min(onsets, default=None))
+    wrong = [
+        (at, codes[0].startswith("stuck") and beside not in _LEAVES_IT_TO_BE_SEEN)
+        for codes, at, beside in ((alarms, onset_s, other), (more, other_onset_s, one))
+        if at is not None
+    ]
+    onset = min((at for at, _ in wrong), default=None)
+    is_hard = bool(wrong) and all(is_hidden for _, is_hidden in wrong)
+    return Trace(f"{one} + {other}", seed, NOTHING, Scene([first, second], board, seed), alarms + more, onset, is_hard)
+
+
+_LEAVES_IT_TO_BE_SEEN: Final = ("host spin", "idle holder", "SIGSTOP", "idle tensor-parallel server")

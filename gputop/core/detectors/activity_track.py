@@ -23,6 +23,8 @@ _BLIP_S: Final = 3.0
 _BLIP_WITHIN_S: Final = 60.0
 _RESUMED_S: Final = 10.0
 _PROGRESS_S: Final = 120.0
+_SHARE: Final = 40.0  # of the time, of two that wait on one GPU
+_HIDDEN_S: Final = 45.0  # longer than the bursts of a small server and the time for which it counts as active
 
 GU, THREAD, WORKERS, BLOCKED, LOADERS = range(5)  # places in the window
 
@@ -61,7 +63,7 @@ class Track:
         self.held_bytes, self.held_since_s = -1, now_s
         self.crew: str | None = None
         self.verdict = ""
-        self._blip_at_s = self._blip_s = self._pending_s = self._resumed_s = 0.0
+        self._blip_at_s = self._blip_s = self._pending_s = self._resumed_s = self._hidden_s = 0.0
         self.idle_s = self.pause_s = self.wait_s = self.spin_s = 0.0
         self.sm_low = self.sm_high = -1.0
 
@@ -126,16 +128,19 @@ class Track:
         if gu >= _ACTIVE:
             board.active[self.key] = now_s
         effort = board.effort
-        if effort is None or board.is_shared:
+        if effort is None:
             self.wait_s = 0.0
             return
-        if gu >= FULL and board.is_quiet and (effort <= LOW or (effort <= self.low and board.is_static)):
+        is_full = gu >= FULL or (board.is_shared and gu >= _SHARE and (board.utilization or 0.0) >= FULL)
+        if is_full and board.is_quiet and (effort <= LOW or (effort <= self.low and board.is_static)):
             self._wait(step_s)
-            return
-        if self.wait_s:
-            self._interrupt(gu, effort, step_s)
-        if gu > _HALF:
-            self._work(effort, step_s)
+        elif board.is_shared:
+            self._hide(step_s)
+        else:
+            if self.wait_s:
+                self._interrupt(gu, effort, step_s)
+            if gu > _HALF:
+                self._work(effort, step_s)
 
     def _wake(self, step_s: float, now_s: float) -> None:
         """End the idle time, unless this may be a heartbeat."""
@@ -154,6 +159,13 @@ class Track:
         elif sm is not None:
             self.sm_low, self.sm_high = min(self.sm_low, sm), max(self.sm_high, sm)
         self.wait_s += step_s
+        self._hidden_s = 0.0
+
+    def _hide(self, step_s: float) -> None:
+        """Take it that nothing changed while a neighbour works, whose power and traffic hide what is its own."""
+        self._hidden_s += step_s
+        if self._hidden_s > _HIDDEN_S:
+            self.wait_s = 0.0
 
     def _interrupt(self, gu: float, effort: float, step_s: float) -> None:
         if self.wait_s < _SHORT_S or effort > WORKING or gu < _STEADY:
@@ -164,6 +176,9 @@ class Track:
 
     def _end_wait(self) -> None:
         self._pending_s = max(self._pending_s, self.wait_s)
+        if self.wait_s >= _SHORT_S:  # what it did while it waited says nothing of how it works
+            self.board.window.clear()
+            self.window = None
         self.wait_s = 0.0
 
     def _work(self, effort: float, step_s: float) -> None:
