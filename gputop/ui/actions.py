@@ -12,6 +12,7 @@ class Place(str, Enum):
     MAIN = "main"
     DIALOG = "dialog"
     PAGE = "page"
+    TAPE = "tape"
 
 
 class Action(Struct, frozen=True, kw_only=True):
@@ -177,6 +178,10 @@ ACTIONS: Final = (
     Action(
         id="pause", keys=("Z",), run="screen.pause", label="Pause", group=VIEW, footer="Pause",
         help="Hold the picture; readings go on.",
+    ),
+    Action(
+        id="record", keys=("O",), run="screen.record", label="Record…", group=GENERAL,
+        help="Write what is read to a file, for gputop replay; again: end it.",
     ),
     Action(
         id="palette", keys=("colon", "ctrl+p"), run="command_palette", label="Palette", group=GENERAL,

@@ -12,9 +12,10 @@ from gputop.core.glance import Glimpse
 from gputop.core.inspection import Inspection
 from gputop.core.link import Down, Link, News
 from gputop.core.outcome import Outcome
+from gputop.core.playback import Stretch
 from gputop.core.sample import Frame
 from gputop.ui.aftermath import Clock
-from gputop.ui.keymap import ALWAYS_QUITS, keymap
+from gputop.ui.keymap import ALWAYS_QUITS
 from gputop.ui.messages import (
     ChangeEnded,
     FrameArrived,
@@ -23,6 +24,7 @@ from gputop.ui.messages import (
     LinkWentDown,
     SettingsChanged,
     SignalWanted,
+    StretchArrived,
 )
 from gputop.ui.options import Density, ViewOptions
 from gputop.ui.palette import commands
@@ -31,6 +33,7 @@ from gputop.ui.screens.gpu import GpuScreen
 from gputop.ui.screens.help import HelpScreen
 from gputop.ui.screens.main import MainScreen
 from gputop.ui.screens.process import ProcessScreen, pointed_at
+from gputop.ui.tape_actions import keys_that_hold
 from gputop.ui.terminal import TerminalApp
 from gputop.ui.view import View
 
@@ -45,7 +48,7 @@ class GputopApp(TerminalApp):
 
     def __init__(self, link: Link, options: ViewOptions, clock: Clock = time.monotonic) -> None:
         self.options = options
-        keys = keymap(options.settings.keymap, options.settings.keys)
+        keys = keys_that_hold(options.settings, is_replay=options.player is not None)
         super().__init__(options.theme, keys, writes_changes_only=options.writes_changes_only)
         self._link = link
         self._reception = Reception(options, clock)
@@ -79,7 +82,15 @@ class GputopApp(TerminalApp):
         """Show the frame unless the picture is held."""
         self._reception.take(message.frame)
         self.main.heard(message.frame)
+        self.main.record(message.frame)
         self._show()
+
+    def on_stretch_arrived(self, message: StretchArrived) -> None:
+        """Show how a recording goes on, and have more of it when that is drawn."""
+        self._reception.play(message.stretch)
+        self._show()
+        if self.options.player is not None:
+            self.call_after_refresh(self.options.player.taken)
 
     def on_link_went_down(self, message: LinkWentDown) -> None:
         """Grey the values, and say why; leave if there never were any and never will be."""
@@ -112,13 +123,14 @@ class GputopApp(TerminalApp):
         if self._reception.grow_old():
             self.main.show_age() if was_grey else self.main.show()
         self.main.look_again()
+        self.main.follow_recording()
 
     def on_settings_changed(self, message: SettingsChanged) -> None:
         """Show what somebody changes."""
         if message.after.theme != message.before.theme:
             self.action_theme(message.after.theme)
         if message.after.keymap != message.before.keymap:
-            self.keymap = keymap(message.after.keymap, message.after.keys)
+            self.keymap = keys_that_hold(message.after, is_replay=self.options.player is not None)
             self.main.take_keys(self.keymap)
         self.main.change(density=Density(message.after.density))
 
@@ -129,8 +141,8 @@ class GputopApp(TerminalApp):
 
     def action_help(self) -> None:
         """Show the help page."""
-        is_ascii, is_read_only = self.options.is_ascii, self.options.settings.read_only
-        self.push_screen(HelpScreen(is_ascii=is_ascii, is_read_only=is_read_only, actions=self.keymap.actions))
+        is_ascii, refusal = self.options.is_ascii, self.options.refusal
+        self.push_screen(HelpScreen(is_ascii=is_ascii, refusal=refusal, actions=self.keymap.actions))
 
     def action_detail(self) -> None:
         """Show all of the GPU that is looked at, or that the selected process is on, or of the first."""
@@ -171,6 +183,8 @@ class GputopApp(TerminalApp):
                 self.post_message(InspectionArrived(news))
             case Glimpse():
                 self.post_message(GlimpseArrived(news))
+            case Stretch():
+                self.post_message(StretchArrived(news))
 
     def _show(self) -> None:
         self.main.show()

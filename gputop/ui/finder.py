@@ -55,7 +55,7 @@ class Finder:
             self._filter(text)
         if self._is_empty:
             self._processes.narrow(before)
-            self._say_held(text, "nothing matches so far")
+            self._say_held("Nothing matches so far. ")
         else:
             self._say_filter(text)
 
@@ -105,10 +105,9 @@ class Finder:
         shown, hidden = self._processes.counts
         return shown == 0 < hidden
 
-    def _say_held(self, text: str, why: str) -> None:
-        held = self._processes.narrowing.text.strip()
-        still = f"shown as before: {held}" if held and held != text.strip() else "shown as before"
-        self._say(f"{why}; {still}")
+    def _say_held(self, why: str, rest: str = "Esc clears") -> None:
+        spans = [(f" {why}", "accent"), (f"The table is as it was.  {rest}", "muted")]
+        self._footer.say(Line(tuple(cut(spans, self._footer.size.width))))
 
     def _say_filter(self, text: str) -> None:
         query, column = parse(text), unfinished(text)
@@ -117,7 +116,7 @@ class Finder:
             self._footer.say(error_line(query, at, self._footer.size.width))
             return
         if column is not None:
-            self._say_held(text, f"a value of {column.title}? Enter looks for the text")
+            self._say_held(f"A value of {column.title}? ", "Enter looks for the text  Esc clears")
             return
         shown, hidden = self._processes.counts
         self._say(f"{shown} shown, {hidden} hidden" if text.strip() else "user:ann gpu_mem>10GiB sm<5 cmd~vllm")

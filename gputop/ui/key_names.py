@@ -10,13 +10,14 @@ _NAMES: Final = {
     "enter": "Enter", "up": "↑", "down": "↓", "left": "←", "right": "→", "pageup": "PgUp", "pagedown": "PgDn",
     "home": "Home", "end": "End", "space": "Space", "left_square_bracket": "[",
     "right_square_bracket": "]", "slash": "/", "backslash": "\\", "percent_sign": "%", "tab": "Tab",
+    "left_parenthesis": "(", "right_parenthesis": ")", "exclamation_mark": "!",
 }  # fmt: skip
 
 
 def key_name(key: str) -> str:
     """Return a key as it is printed on a keyboard."""
     if key.startswith("ctrl+"):
-        return "Ctrl-" + key[5:].upper()
+        return "Ctrl-" + (_NAMES.get(key[5:]) or key[5:].upper())
     if key.startswith("shift+"):
         return "Shift-" + key_name(key[6:])
     if key.startswith("alt+"):

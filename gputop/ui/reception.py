@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from gputop.core.history import History
 from gputop.core.link import Down
+from gputop.core.playback import Stretch
 from gputop.core.sample import Frame, Gpu, GpuState
 from gputop.ui.aftermath import Clock
 from gputop.ui.options import ViewOptions
@@ -39,6 +40,21 @@ class Reception:
         self.change(down=None, age_s=None, retry_s=None, interval_s=frame.interval_s)
         self.release()
 
+    def play(self, stretch: Stretch) -> None:
+        """Remember the frames of a recording, and show the last of them."""
+        if stretch.is_jump:
+            self._known.clear()
+            self.view.history.forget()
+            self.view.tracks.forget()
+            self.view.plots.forget()
+        for frame in stretch.frames:
+            self.newest = frame
+            self._known.update((gpu.uuid, gpu) for gpu in frame.gpus if gpu.state is GpuState.OK)
+            self.view.history.remember(frame)
+            self.view.tracks.remember(frame)
+        interval_s = self.newest.interval_s if self.newest is not None else self.view.interval_s
+        self.change(playing=stretch.playing, frame=self.newest, interval_s=interval_s)
+
     def lose(self, down: Down) -> None:
         """Take note that the link is down, and why."""
         self._heard_s = self.clock()
@@ -59,6 +75,6 @@ class Reception:
         if before.down is not None:
             retry_s = before.down.retry_s
             self.change(retry_s=None if retry_s is None else max(0.0, round(retry_s - since_s)))
-        elif self.newest is not None and since_s > _LATE * before.interval_s + 0.5:
+        elif before.playing is None and self.newest is not None and since_s > _LATE * before.interval_s + 0.5:
             self.change(age_s=float(round(since_s)))
         return self.view != before

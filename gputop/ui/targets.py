@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from gputop.core.aim import parents_first
+from gputop.core.command import cpus_text
 from gputop.core.identity import ProcessId
 from gputop.core.sample import Frame, HostProcess, Job, Presence
 from gputop.core.units import NOTHING, bytes_text
@@ -162,8 +163,8 @@ def sum_text(targets: Sequence[HostProcess]) -> str:
     """Return how many they are, whose, and what they hold."""
     users = sorted({one.user or "unknown" for one in targets})
     held = [size for one in targets if (size := gpu_bytes(one)) is not None]
-    gpus = sorted({use.gpu_index for one in targets for use in one.gpus})
-    where = f" on GPU {' '.join(map(str, gpus))}" if gpus else ""
+    gpus = tuple({use.gpu_index for one in targets for use in one.gpus})
+    where = f" on GPU {cpus_text(gpus)}" if gpus else ""
     memory = bytes_text(sum(held)) if held else NOTHING
     return f"{count_text(targets)} of {', '.join(users)}, {memory} GPU memory{where}"
 

@@ -278,6 +278,7 @@ async def test_o_shows_the_containers_even_on_a_small_screen_and_hides_them(size
         await stage.press("O")
 
         assert "CONTAINER" in there
+        assert not list(stage.app._notifications)
         assert "CONTAINER" not in stage.processes[0]
 
 

@@ -2,7 +2,7 @@
 
 import time
 
-from gputop.core.units import duration_text
+from gputop.core.units import bytes_text, duration_text
 from gputop.ui.line import Line, Spans, length
 from gputop.ui.view import View
 from gputop.ui.widgets.fastlines import FastLines
@@ -54,6 +54,9 @@ def _right(view: View) -> Spans:
         spans.append((f" last frame {duration_text(view.age_s)} ago ", "badge"))
     if frame is not None and frame.problems and view.down is None:
         spans.append((f" {frame.problems[0]} ", "warm"))
+    if view.recording is not None:
+        size, span = bytes_text(view.recording.bytes), duration_text(round(view.recording.seconds))
+        spans += [(" ", "text"), (f" REC {size} {span} ", "alarm"), (" ", "text")]
     if view.is_paused:
         spans.append((" PAUSED ", "badge"))
     if frame is not None and frame.driver.simulated is not None:

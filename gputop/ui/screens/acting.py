@@ -11,7 +11,6 @@ from gputop.core.glance import Glimpse
 from gputop.core.identity import ProcessId
 from gputop.core.outcome import Outcome
 from gputop.core.sample import Frame, HostProcess
-from gputop.ui.actions import READ_ONLY
 from gputop.ui.aftermath import Verdict
 from gputop.ui.entries import Grouping
 from gputop.ui.options import ViewOptions
@@ -144,8 +143,8 @@ class ActingScreen(ViewingScreen):
         Says why it cannot be made.
         """
         frame = self._view.frame
-        if self._options.settings.read_only:
-            self._say(READ_ONLY)
+        if self._options.refusal:
+            self._say(self._options.refusal)
         elif not isinstance(self.app.screen, Dialog) and frame is not None:
             chosen = self._chosen(frame) if chosen is None else chosen
             if chosen:
@@ -191,7 +190,7 @@ class ActingScreen(ViewingScreen):
 
     def _want(self, change: Change | None) -> None:
         """Ask the sampler for a change; it looks at read-only as well."""
-        if change is not None and not self._options.settings.read_only:
+        if change is not None and not self._options.refusal:
             self._ask(change)
 
     def _tell(self, verdict: Verdict) -> None:

@@ -39,7 +39,7 @@ class FindingScreen(ActingScreen):
         self.runs: dict[str, str] = {}
         self.settings = replace(options.settings, theme=options.theme, density=options.density.value)
         self.processes = ProcessPanel(is_ascii=is_ascii, own_user=options.own_user)
-        self.footer = FooterPanel(is_ascii=is_ascii, is_read_only=options.settings.read_only)
+        self.footer = FooterPanel(is_ascii=is_ascii, is_read_only=bool(options.refusal))
         self.prompt = PromptPanel(is_ascii=is_ascii)
         self.finder = Finder(self.prompt, self.processes, self.footer)
         self.has_host = options.settings.show_host
@@ -129,6 +129,7 @@ class FindingScreen(ActingScreen):
     def action_column(self, key: str) -> None:
         """Show a column, or hide it."""
         self._apply(toggled(self._now(), key))
+        self.show()
         column = COLUMN_BY_KEY[key]
         if key in shown(self.settings) and key not in self.processes.shown_columns:
             self.notify(f"there is no room for {column.title}", markup=False, timeout=3)

@@ -5,7 +5,7 @@ from textwrap import wrap
 from typing import ClassVar
 
 from gputop.core.columns import COLUMNS
-from gputop.ui.actions import ACTIONS, READ_ONLY, Action
+from gputop.ui.actions import ACTIONS, Action
 from gputop.ui.key_names import keys_text
 from gputop.ui.line import BLANK, Line, fit
 from gputop.ui.screens.overlay import Overlay
@@ -17,10 +17,10 @@ class HelpScreen(Overlay):
     TAKES: ClassVar[Mapping[str, str]] = {**Overlay.TAKES, "help": "close"}
     title_text = "Help"
 
-    def __init__(self, *, is_ascii: bool, is_read_only: bool = False, actions: Sequence[Action] = ACTIONS) -> None:
+    def __init__(self, *, is_ascii: bool, refusal: str = "", actions: Sequence[Action] = ACTIONS) -> None:
         super().__init__(is_ascii=is_ascii)
         self._actions = actions
-        self._is_read_only = is_read_only
+        self._refusal = refusal
 
     def page(self, width: int) -> Sequence[Line]:
         """Return keys by group, then columns."""
@@ -30,8 +30,8 @@ class HelpScreen(Overlay):
             lines.append(Line(((group, "accent"),)))
             for action in self._actions:
                 if action.group == group:
-                    is_off = self._is_read_only and action.changes_machine
-                    text = f"Off: {READ_ONLY}." if is_off else action.help
+                    is_off = bool(self._refusal) and action.changes_machine
+                    text = f"Off: {self._refusal}." if is_off else action.help
                     lines += _entry((keys_text(action), action.label), text, width, is_off=is_off)
         lines += [BLANK, Line((("Columns", "accent"),))]
         for column in COLUMNS:

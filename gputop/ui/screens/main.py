@@ -14,11 +14,11 @@ from gputop.ui.panels.gpus import GpuPanel
 from gputop.ui.panels.header import HeaderPanel
 from gputop.ui.panels.host import HostPanel
 from gputop.ui.reception import Reception
-from gputop.ui.screens.finding import FindingScreen
 from gputop.ui.screens.keyed import KeyedScreen
+from gputop.ui.screens.taping import TapingScreen
 
 
-class MainScreen(FindingScreen):
+class MainScreen(TapingScreen):
     """Holds the panels."""
 
     ALLOW_SELECT = False
@@ -38,6 +38,7 @@ class MainScreen(FindingScreen):
     def compose(self) -> ComposeResult:
         """Put the panels below each other."""
         yield self.header
+        yield self.tape
         yield self.gpus
         yield self.host
         yield self.processes
@@ -51,7 +52,9 @@ class MainScreen(FindingScreen):
         if 0 in size:
             return
         counts = [len(view.values(gpu).instances) for gpu in view.gpus]
-        arranged = arrange(size, counts, view.density, has_host=self.has_host)
+        self.tape.show(view)
+        room = (size[0], size[1] - self.tape.display)
+        arranged = arrange(room, counts, view.density, has_host=self.has_host)
         if arranged != self._arranged:
             self._arranged = arranged
             self.gpus.styles.height = arranged.gpus.height

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from gputop.core.sample import HostProcess
+from gputop.ui.screens.target_list import SENT
 from gputop.ui.targets import Aim, Processes, better_way, count_text
 
 KILL: Final = "SIGKILL"
@@ -18,7 +19,7 @@ def remarks(aim: Aim, signal: str, targets: Processes) -> list[tuple[str, str]]:
     doubts = sum(bool(aim.doubt(one)) for one in hit)
     way = better_way(targets)
     said = [
-        (f"Sent to launcher {launchers} only: it ends its {len(led)} workers." if led else "", "accent"),
+        (f"{SENT} Sent to launcher {launchers} only: it ends its {len(led)} workers." if led else "", "accent"),
         (_reach_of_kill(aim, targets) if signal == KILL else "", "accent"),
         (f"{doubts} of {count_text(hit)} may be refused or wait, see above." if doubts else "", "warm"),
         (f"The owner's way: {way}" if way else "", "muted"),

@@ -1,6 +1,7 @@
 """The frozen list of everything that a change will hit, as lines."""
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from msgspec import Struct
 from rich.cells import cell_len
@@ -11,7 +12,8 @@ from gputop.core.units import NOTHING, bytes_text, duration_text
 from gputop.ui.line import Line, Spans, fit, fit_right
 from gputop.ui.targets import Aim, gpu_bytes
 
-_WIDE = 48
+SENT: Final = "→"
+_WIDE: Final = 48
 
 
 class Shape(Struct, frozen=True):
@@ -24,7 +26,7 @@ class Shape(Struct, frozen=True):
 def head(shape: Shape) -> Line:
     """Return the titles."""
     titles = ("PID", "IN-PID", "USER", "AGE", "GPU-MEM", "S", "NI", "COMMAND")
-    return Line(((_columns(titles, shape), "head"),), "text")
+    return Line(((" " + _columns(titles, shape), "head"),), "text")
 
 
 def shape_of(targets: Sequence[HostProcess], width: int) -> Shape:
@@ -33,16 +35,17 @@ def shape_of(targets: Sequence[HostProcess], width: int) -> Shape:
 
 
 def lines(aim: Aim, targets: Sequence[HostProcess], led: Mapping[ProcessId, HostProcess], shape: Shape) -> list[Line]:
-    """Return a line per process, and one below it where something is to be said. ``led``: of `Aim.led`."""
+    """Return a line per process, and one below it where something is to be said.
+
+    ``led``: of `Aim.led`; where there are such, those that get the signal themselves have a mark.
+    """
     held: list[Line] = []
     for one in targets:
-        launcher = led.get(one.id)
-        doubt = aim.doubt(one)
-        held.append(Line(((_columns(_texts(aim, one), shape), "muted" if launcher else "text"),)))
+        is_spared, doubt = one.id in led, aim.doubt(one)
+        mark = (SENT if led and not is_spared else " ", "accent")
+        held.append(Line((mark, (_columns(_texts(aim, one), shape), "muted" if is_spared else "text"))))
         if doubt:
             held.append(_note(doubt, "warm", shape.width))
-        elif launcher:
-            held.append(_note(f"not sent: launcher {launcher.pid} ends it", "muted", shape.width))
     return held
 
 
@@ -58,7 +61,7 @@ def window(all_lines: Sequence[Line], top: int, room: int) -> tuple[list[Line], 
 
 
 def _note(text: str, ink: str, width: int) -> Line:
-    spans: Spans = [("  └ ", "faint"), (fit(text, max(4, width - 4)), ink)]
+    spans: Spans = [("   └ ", "faint"), (fit(text, max(4, width - 5)), ink)]
     return Line(tuple(spans))
 
 
@@ -78,7 +81,7 @@ def _columns(texts: tuple[str, ...], shape: Shape) -> str:
     head += f"{fit(user, 8)} {fit_right(age, 6)} {fit_right(memory, 7)} {fit(state, 1)} "
     if shape.width >= _WIDE + 7 * shape.has_inner:
         head += fit_right(nice, 3) + " "
-    room = shape.width - cell_len(head)
+    room = shape.width - 1 - cell_len(head)
     return head + fit(_shortened(command, room), max(1, room))
 
 
