@@ -24,6 +24,12 @@ def _capwords(words: str, separator: str) -> str:
     return separator.join(word.capitalize() for word in words.split(separator))
 
 
+class _Unused:
+    """In place of types of values that msgspec knows how to encode, and gputop has none of."""
+
+    unknown = None
+
+
 _STAND_INS: Final[dict[str, dict[str, Any]]] = {
     "argparse": {
         "gettext": SimpleNamespace(  # 3 ms to look for translations of a program that has none
@@ -32,9 +38,10 @@ _STAND_INS: Final[dict[str, dict[str, Any]]] = {
     },
     "msgspec": {
         "typing_extensions": None,  # 10 ms where it is installed; typing has all that is asked for
-        "platform": SimpleNamespace(system=lambda: os.uname().sysname),  # 3 ms for the one name that uuid asks for
         "msgspec.inspect": Later("msgspec.inspect"),  # 2 ms with the next, for JSON Schema
         "textwrap": Later("textwrap"),
+        "decimal": SimpleNamespace(Decimal=_Unused),  # 2 ms with the next
+        "uuid": SimpleNamespace(UUID=type("UUID", (), {}), SafeUUID=_Unused),
     },
     "pynvml": {
         "ctypes.util": SimpleNamespace(find_library=None),  # 15 ms for what is used on Windows alone
