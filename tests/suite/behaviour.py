@@ -1,4 +1,4 @@
-"""Shows the labelled traces of processes to the detectors and counts. `python tests/suite/behaviour.py` prints it all."""
+"""Shows the labelled traces of processes to the detectors and counts. Run as a program it prints everything."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Final
 from examples import NOW
 from looks import judge_of
 from msgspec import Struct
-
-from gputop.core.finding import Finding, Stage
 from suite.behaviour_frames import Scene, samples
 from suite.behaviour_traces import CLASSES, NOTHING, Trace, mixed, neighbours, trace
 from suite.scoring import DEVELOPMENT, HELD_OUT, Outcome, accuracy, by_kind, confusion_text, kinds_text, score, spread
+
+from gputop.core.finding import Finding, Stage
 
 DETECTORS: Final = ("stopped", "stuck", "stalled", "spin", "idle", "straggler", "bound")
 _LABELS: Final = {
@@ -65,8 +65,8 @@ def judged(one: Trace) -> tuple[Outcome, str, str, int]:
     note = "; ".join(f"{at:.0f} s {f.code}: {f.summary}" for at, f in found.alarms)
     if wrong and one.onset_s is None:
         raised_s = min(wrong)
-    elif wrong:
-        raised_s = min(min(wrong), one.onset_s - 1 if one.onset_s else 0.0)
+    elif wrong and one.onset_s is not None:
+        raised_s = min(*wrong, one.onset_s - 1)
     onset_s = None if one.is_hard and raised_s is None else one.onset_s
     outcome = Outcome(one.kind, one.seed, onset_s, raised_s, note)
     return outcome, one.label, found.label, len(found.suspects)

@@ -7,6 +7,7 @@ from random import Random
 
 from examples import NOW
 from msgspec import Struct
+from suite.behaviour_shapes import H100, Board, Second, Seconds, seeded
 
 from gputop.core.jobs import JobFinder
 from gputop.core.metrics import (
@@ -31,8 +32,7 @@ from gputop.core.metrics import (
 )
 from gputop.core.owner import Owner
 from gputop.core.progress import Progress
-from gputop.core.sample import DriverInfo, Gpu, GpuProcess, Host, HostProcess, Job, Sample
-from suite.behaviour_shapes import H100, Board, Second, Seconds
+from gputop.core.sample import DriverInfo, Gpu, GpuProcess, Host, HostProcess, Job, MetricValue, Sample
 
 GIB = 1024**3
 LAUNCHER = 900
@@ -70,13 +70,13 @@ class Scene(Struct):
 
 def samples(scene: Scene) -> Iterator[tuple[Sample, tuple[Job, ...]]]:
     """Return the samples of a scene, a second apart, with the jobs in them."""
-    rng, finder = Random(scene.seed), JobFinder()
+    rng, finder = seeded(scene.seed), JobFinder()
     owners = [_owner(rank) for rank in scene.ranks]
     for second in range(scene.length):
         now = [rank.seconds[min(second, len(rank.seconds) - 1)] for rank in scene.ranks]
         time_s = NOW + second
         processes = tuple(
-            _process(at, rank, owners[at], one, rng, time_s)
+            _process(at, rank, owners[at], one, rng=rng, time_s=time_s)
             for at, (rank, one) in enumerate(zip(scene.ranks, now, strict=True))
             if one.is_alive
         )
@@ -104,7 +104,7 @@ def _owner(rank: Rank) -> Owner:
     )  # fmt: skip
 
 
-def _process(at: int, rank: Rank, owner: Owner, one: Second, rng: Random, time_s: float) -> HostProcess:
+def _process(at: int, rank: Rank, owner: Owner, one: Second, *, rng: Random, time_s: float) -> HostProcess:
     thread = max(0.0, one.thread + rng.uniform(-1.5, 1.5)) if one.thread > 3 else one.thread
     use = GpuProcess(
         gpu=f"GPU-{rank.gpu:08d}", gpu_index=rank.gpu, type="C", memory_bytes=rank.memory,
@@ -146,7 +146,7 @@ def _gpu(index: int, scene: Scene, now: list[Second], rng: Random, time_s: float
     pcie = sum(one.pcie for one in on) * rng.uniform(0.9, 1.1) * 1e6
     nvlink = sum(one.nvlink for one in on) * rng.uniform(0.8, 1.2) * 1e6
     reasons = tuple(sorted({reason for one in on for reason in one.reasons}))
-    metrics = {
+    metrics: dict[str, MetricValue] = {
         GPU_UTILIZATION.key: round(_clipped(sum(one.gu for one in on))) if scene.has_utilization else None,
         MEMORY_UTILIZATION.key: round(_clipped(sum(one.mu for one in on))),
         MEMORY_TOTAL.key: 80 * GIB,

@@ -60,6 +60,11 @@ Shape: TypeAlias = "Callable[[], Second]"
 Seconds: TypeAlias = "list[Second]"
 
 
+def seeded(key: object) -> Random:
+    """Return the chance of a trace: the same for the same key."""
+    return Random(str(key))  # noqa: S311 - nothing is secret
+
+
 def lasting(shape: Shape, seconds: float) -> Seconds:
     """Return so many seconds of it."""
     return [shape() for _ in range(int(seconds))]

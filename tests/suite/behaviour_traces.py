@@ -1,4 +1,4 @@
-"""Labelled traces of what a process may do: the class, the right label, and whether an alarm is right, and from when on."""
+"""Labelled traces of what a process may do: the class, the right label, and from when on an alarm is right."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
-
 from suite import behaviour_shapes as shapes
 from suite.behaviour_frames import Rank, Scene
-from suite.behaviour_shapes import BOARDS, Second, Seconds, lasting
+from suite.behaviour_shapes import BOARDS, Second, Seconds, lasting, seeded
 
 NOTHING: Final = "nothing"
-RANK: Final = {"framework": "torchrun rank 3/8", "rank": 3, "world": 8}
 _SERVERS: Final = (
     ("VLLM::Worker_TP0", "vLLM"),
     ("sglang::scheduler_TP0", "SGLang"),
@@ -54,9 +52,9 @@ def _served(rng: Random, seconds: Seconds) -> Rank:
 
 
 def _multi(rng: Random, seconds: Seconds) -> Rank:
-    """Return a rank of a job on several nodes. Its ports listen, as those of any rank do: nobody may take it for a server."""
+    """Return a rank of a job on several nodes. It listens on ports, as ranks do, and is no server."""
     del rng
-    return Rank(seconds, **RANK)
+    return Rank(seconds, framework="torchrun rank 3/8", rank=3, world=8)
 
 
 def _compute(rng: Random) -> Made:
@@ -207,7 +205,7 @@ CLASSES: Final[dict[str, Maker]] = {
 
 def trace(kind: str, seed: int) -> Trace:
     """Return a trace of a class."""
-    rng = Random(f"{kind}/{seed}")
+    rng = seeded(f"{kind}/{seed}")
     board = rng.choice(BOARDS)
     rank, label, alarms, onset_s = CLASSES[kind](rng)
     return Trace(kind, seed, label, Scene([rank], board, seed), alarms, onset_s)
@@ -215,7 +213,7 @@ def trace(kind: str, seed: int) -> Trace:
 
 def neighbours(seed: int) -> Trace:
     """Return a kernel that is stuck beside a busy neighbour: power and traffic are not its own, nobody can tell."""
-    rng = Random(f"neighbours/{seed}")
+    rng = seeded(f"neighbours/{seed}")
     stuck = lasting(shapes.training(rng), 150) + lasting(shapes.hanging(rng), 500)
     scene = Scene([Rank(stuck), Rank(lasting(shapes.training(rng), 650))], rng.choice(BOARDS), seed)
     return Trace("stuck beside a busy neighbour", seed, NOTHING, scene)
@@ -226,7 +224,7 @@ def mixed(seed: int) -> Trace:
 
     It is hard if all that is wrong is a hang beside a neighbour that computes: power and traffic are not its own.
     """
-    rng = Random(f"mixed/{seed}")
+    rng = seeded(f"mixed/{seed}")
     board = rng.choice(BOARDS)
     one, other = rng.sample(sorted(CLASSES), 2)
     first, _, alarms, onset_s = CLASSES[one](rng)

@@ -1,15 +1,16 @@
-"""Shows the labelled traces of jobs to the detectors and counts. `python tests/suite/jobs.py` prints it all."""
+"""Shows the labelled traces of jobs to the detectors and counts. Run as a program it prints everything."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
 
-from gputop.core.finding import Finding
 from suite.behaviour import seen
 from suite.behaviour_frames import pid_of
 from suite.jobs_traces import HANG, HEALTHY, SCENARIOS, SLOW_GPU, SLOW_HOST, JobTrace, job_trace
 from suite.scoring import DEVELOPMENT, HELD_OUT, Outcome, by_kind, confusion_text, kinds_text, score, spread
+
+from gputop.core.finding import Finding
 
 _LABELS: Final = {
     "stuck.collective": HANG, "stuck.kernel": HANG, "straggler.gpu": SLOW_GPU, "straggler.host": SLOW_HOST,

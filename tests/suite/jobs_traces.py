@@ -1,4 +1,4 @@
-"""Labelled traces of jobs of several ranks: which hang, who is the odd one out, who is slower, and what only looks so."""
+"""Labelled traces of jobs of several ranks: who hangs, who is the odd one out, who is slower, what only looks so."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
-
 from suite import behaviour_shapes as shapes
 from suite.behaviour_frames import Rank, Scene
-from suite.behaviour_shapes import BOARDS, Second, Seconds, Shape, lasting
+from suite.behaviour_shapes import BOARDS, Second, Seconds, Shape, lasting, seeded
 
 HEALTHY, HANG, SLOW_GPU, SLOW_HOST = "healthy", "hang", "slow GPU", "slow host"
 
@@ -57,7 +56,7 @@ def _alone_at_times(rng: Random, k: int) -> Made:
         before, phase = rng.randint(200, 400), rng.randint(60, 240)
         alone = rng.choice((shapes.decoding(rng), shapes.copying(shapes.idle(rng, thread=90), rng), work))
         for at, rank in enumerate(ranks):
-            rank += lasting(work, before) + lasting(shapes.hanging(rng) if at else alone, phase)
+            rank.extend(lasting(work, before) + lasting(shapes.hanging(rng) if at else alone, phase))
     return [rank + lasting(work, 100) for rank in ranks], HEALTHY, None, None
 
 
@@ -122,7 +121,7 @@ SCENARIOS: Final[dict[str, Callable[[Random, int], Made]]] = {
 
 def job_trace(kind: str, seed: int) -> JobTrace:
     """Return a trace of a scenario. Half of the jobs hide their environment: nothing tells ranks and world."""
-    rng = Random(f"{kind}/{seed}")
+    rng = seeded(f"{kind}/{seed}")
     board, k, is_hidden = rng.choice(BOARDS), rng.choice((2, 4, 8)), rng.random() < 0.5
     held, label, onset_s, culprit = SCENARIOS[kind](rng, k)
     k = len(held)
