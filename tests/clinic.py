@@ -37,6 +37,7 @@ class ClosedRoot(RealRoot):
         self.closed: dict[str, int] = {}
         self.forbidden: dict[str, OSError] = {}
         self.stuck: dict[str, threading.Event] = {}
+        self.opened: list[str] = []
 
     def read(self, path: str) -> bytes:
         if path in self.stuck:
@@ -51,6 +52,7 @@ class ClosedRoot(RealRoot):
         return super().list(path)
 
     def open(self, path: str) -> int:
+        self.opened.append(path)
         return self.closed.get(path) or super().open(path)
 
 
@@ -65,8 +67,10 @@ class Clinic:
         self.is_root = True
         self.journal = ""
         self.patience_s = 30.0
+        self.between: Callable[[], object] = lambda: None  # done between two looks
         self.field: dict[str, Any] = {f"f{id_}": (0, 0) for id_ in (4, 29, 30, 31, 230)}
         self.answers: dict[str, Any] = _answers()
+        self._live: dict[str, Any] = {}  # those of the driver that is being asked
         self._write()
 
     # --- what makes it sick --------------------------------------------------------------------------------------
@@ -89,7 +93,9 @@ class Clinic:
 
     def answer(self, **answers: Any) -> None:
         """Let the driver answer these; a dict answers by GPU."""
-        self.answers |= {name: _by_gpu(value) if isinstance(value, dict) else value for name, value in answers.items()}
+        given = {name: _by_gpu(value) if isinstance(value, dict) else value for name, value in answers.items()}
+        self.answers |= given
+        self._live |= given
 
     def fail(self, **codes: int) -> None:
         """Let functions fail with these codes."""
@@ -140,9 +146,11 @@ class Clinic:
     def diagnose(self) -> Diagnosis:
         """Return the diagnosis."""
         answers = {"nvmlDeviceGetFieldValues": _field_values(self.field)} | self.answers
+        functions = FakeFunctions(**answers)
+        self._live = functions.answers
         proc = RealProc(str(self.folder / "proc"))
         source = MachineSource(
-            Driver(FakeFunctions(**answers)),
+            Driver(functions),
             HostReader(proc, "node7"),
             ProcessReader(proc, {1000: "ann"}.get),
             selection=Selection(),
@@ -158,10 +166,13 @@ class Clinic:
             own_pid=4242,
             journal=lambda: self.journal,
             wall=lambda: NOW_S,
-            sleep=lambda _: None,
+            sleep=self._pass_time,
             patience_s=self.patience_s,
         )
         return diagnose(collect(box, self.expected))
+
+    def _pass_time(self, _: float) -> None:
+        self.between()
 
     def check(self, code: str) -> Checked:
         """Return what one check says."""

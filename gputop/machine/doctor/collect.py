@@ -83,7 +83,7 @@ def collect(box: Box, expected: int | None = None) -> Facts:
     for name, read in _PARTS.items():
         readings.begin(name, partial(read, box))
     start, samples = _looks(box)
-    is_loaded = bool(samples) or Files(box.root).has("proc/driver/nvidia")
+    is_loaded = bool(samples) or Files(box.root).has("proc/driver/nvidia/version")
     readings.begin("device files", lambda: device_files(box.root, may_open=is_loaded))
     readings.begin("library", lambda: library(box.root, box.environment))  # after the driver has loaded it
     return Facts(

@@ -112,6 +112,10 @@ def links(*up: int) -> Make:
     return answer(nvmlDeviceGetNvLinkState=lambda gpu, link: NVMLError(2) if link > 3 else link < up[int(gpu[-1])])
 
 
+def at_the_second_look(make: Make) -> Make:
+    return lambda box: setattr(box, "between", lambda: make(box))
+
+
 def forbidden(path: str, code: int = errno.EACCES) -> Make:
     return lambda box: box.root.forbidden.__setitem__(path, OSError(code, "Permission denied", path))
 
@@ -224,6 +228,7 @@ SICK: dict[str, list[tuple[Make, Severity, str]]] = {
         (answer(nvmlDeviceGetCurrPcieLinkWidth={0: 16, 1: 8}), WARN, "GPU 1: x8 of x16"),
         (answer(nvmlDeviceGetCurrPcieLinkWidth={0: 16, 1: 4}), FAIL, "GPU 1: x4 of x16"),
         (answer(nvmlDeviceGetCurrPcieLinkGeneration={0: 5, 1: 3}), WARN, "GPU 1 in P0: gen 3 of 5"),
+        (answer(nvmlDeviceGetCurrPcieLinkGeneration=3, nvmlDeviceGetPerformanceState=2), WARN, "in P2: gen 3 of 5"),
     ],
     "iommu.p2p": [
         (both(written("sys/class/iommu/dmar0/x"), answer(nvmlDeviceGetNvLinkState=NVMLError(3))), INFO, "iommu=pt"),
@@ -236,7 +241,7 @@ SICK: dict[str, list[tuple[Make, Severity, str]]] = {
     ],
     "throttle.sw": [(answer(nvmlDeviceGetCurrentClocksEventReasons={0: 0x20, 1: 0}), WARN, "thermal in 3 looks")],
     "temp": [
-        (answer(nvmlDeviceGetMarginTemperature={0: 4, 1: 50}), WARN, "4°C below its slowdown"),
+        (answer(nvmlDeviceGetMarginTemperature={0: 5, 1: 50}), WARN, "5°C below its slowdown"),
         (both(answer(nvmlDeviceGetTemperature=71), answer(nvmlDeviceGetFanSpeed=0)), WARN, "fan at 0 %"),
     ],
     "power.limit": [
@@ -265,7 +270,7 @@ SICK: dict[str, list[tuple[Make, Severity, str]]] = {
     "env.bad": [
         (set_variable("CUDA_INJECTION64_PATH", "/opt/x.so"), WARN, "$ unset CUDA_INJECTION64_PATH"),
         (set_variable("CUDA_VISIBLE_DEVICES", ""), WARN, "hides every GPU"),
-        (set_variable("CUDA_VISIBLE_DEVICES", "0,7"), FAIL, "names 7, which is not there"),
+        (set_variable("CUDA_VISIBLE_DEVICES", "0,2"), FAIL, "names 2, which is not there"),
         (set_variable("LD_LIBRARY_PATH", "/opt/lib:/usr/local/cuda/lib64/stubs"), WARN, "stubs cannot run"),
         (set_variable("LD_LIBRARY_PATH", "/usr/local/cuda/compat/"), WARN, "compat is for older drivers"),
     ],
@@ -326,7 +331,13 @@ _ALSO_WELL: dict[str, list[Make]] = {
         ),
     ],
     "iommu.p2p": [written("sys/class/iommu/dmar0/x")],  # they talk over NVLink
-    "throttle.hw": [answer(nvmlDeviceGetCurrentClocksEventReasons=0x4)],  # a power cap is normal
+    "throttle.hw": [
+        answer(nvmlDeviceGetCurrentClocksEventReasons=0x4),  # a power cap is normal
+        both(  # one look is none
+            answer(nvmlDeviceGetCurrentClocksEventReasons=0x8),
+            at_the_second_look(answer(nvmlDeviceGetCurrentClocksEventReasons=0x1)),
+        ),
+    ],
     "persistence": [
         answer(nvmlDeviceGetPersistenceMode=0),  # the daemon runs
     ],
@@ -334,7 +345,10 @@ _ALSO_WELL: dict[str, list[Make]] = {
         both(busy(3.0), lambda box: box.process(900), lambda box: box.uses(900, 0, 3), lambda box: box.uses(900, 1, 3)),
         busy(1.5),  # below 2 % of 80 GiB
     ],
-    "proc.dstate": [lambda box: box.process(900, state="D")],  # on no GPU
+    "proc.dstate": [
+        lambda box: box.process(900, state="D"),  # on no GPU
+        both(waiting, at_the_second_look(lambda box: box.process(900, state="S"))),
+    ],
     "proc.monitors": [lambda box: box.process(801, "nvtop")],  # has no GPU open
     "mps.leak": [both(mps, lambda box: box.process(900), lambda box: box.uses(900, kind="MPSCompute"))],
     "env.bad": [set_variable("CUDA_VISIBLE_DEVICES", "1,0"), set_variable("CUDA_VISIBLE_DEVICES", "GPU-1")],
@@ -418,6 +432,14 @@ def test_a_box_without_a_gpu_says_so_and_what_to_do(box: Clinic) -> None:
 
     assert found.severity is INFO
     assert "lspci -d 10de:" in as_lines(found)
+
+
+def test_no_device_file_is_opened_where_that_could_load_a_module(box: Clinic) -> None:
+    box.without_gpu()
+    box.write("dev/nvidia0")
+    box.diagnose()
+
+    assert box.root.opened == []
 
 
 def test_what_is_expected_and_not_there_is_a_failure_also_without_a_driver(box: Clinic) -> None:
