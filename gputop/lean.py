@@ -5,7 +5,6 @@ after all, now and then, is `Later`: imported when its first name is asked for.
 """
 
 import gc
-import os
 import sys
 from importlib import import_module
 from types import ModuleType, SimpleNamespace
