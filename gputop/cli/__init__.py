@@ -19,8 +19,10 @@ COMMANDS: Final = {
     "pick": "name the freest GPUs, for CUDA_VISIBLE_DEVICES",
     "inspect": "print all that is known of one process",
     "record": "write frames to a file, to be looked at later",
+    "replay": "show a recording as if it were now",
     "analyse": "print what the detectors find on a recording",
     "doctor": "say whether this box is well, and what to type where it is not",
+    "mig": "show how GPUs are split with MIG, plan it anew, carry that out",
     "schema": "print the JSON Schema of a frame",
     "config": "write, check or show the configuration file",
 }
@@ -53,6 +55,12 @@ def _without_command(arguments: Sequence[str]) -> tuple[Sequence[str], list[str]
     return arguments[:after], list(arguments[after:])
 
 
+def _called(arguments: Sequence[str]) -> list[str]:
+    """Return the commands that are named; of the simulated boxes one is called ``mig`` as well."""
+    plain = [word for before, word in zip(("", *arguments), arguments, strict=False) if before != "--demo"]
+    return [name for name in COMMANDS if name in plain]
+
+
 def _parser(arguments: Sequence[str]) -> Parser:
     """Return the parser. Only the command that is called is imported and gets its options."""
     parser = Parser(
@@ -61,7 +69,7 @@ def _parser(arguments: Sequence[str]) -> Parser:
         epilog="example: gputop snapshot --json | jq '.gpus[].metrics.power_average_w'",
     )
     parser.add_argument("--version", action="version", version=f"gputop {__version__}")
-    called = [name for name in COMMANDS if name in arguments]
+    called = _called(arguments)
     if not called:
         screen = import_module("gputop.cli.screen")
         screen.add(parser)

@@ -10,33 +10,33 @@ from gputop.machine.nvml import NoDriverError
 from gputop.machine.partitioning import Partitioning, of_box, of_this_machine
 
 
-def opened_partitioning(options: argparse.Namespace, box: object = None) -> Partitioning:
-    """Start the driver, or take a simulated box: ``box``, or a new one. Raises NoDriverError and ValueError."""
+def opened_partitioning(options: argparse.Namespace) -> Partitioning:
+    """Start the driver, or take the simulated box of this process. Raises NoDriverError and ValueError."""
     if options.demo is None:
         return of_this_machine()
-    from gputop.machine.simulator import simulate
+    from gputop.machine.simulator import running
 
-    return of_box(box or simulate(options.demo))
+    return of_box(running(options.demo))
 
 
-def partitioned(options: argparse.Namespace, box: object = None) -> Partitioning:
+def partitioned(options: argparse.Namespace) -> Partitioning:
     """Start the driver; end the program in words where there is none."""
     try:
-        return opened_partitioning(options, box)
+        return opened_partitioning(options)
     except NoDriverError as error:
         fail(NO_DRIVER, f"{error} To try it without a GPU: gputop --demo mig mig status")
     except ValueError as error:
         fail(BAD_INPUT, str(error))
 
 
-def opened_survey(options: argparse.Namespace, box: object = None) -> Callable[[ReadMig], MigBox]:
+def opened_survey(options: argparse.Namespace) -> Callable[[ReadMig], MigBox]:
     """Return what answers the question how the GPUs are split."""
     held: list[Partitioning] = []
 
     def read(question: ReadMig) -> MigBox:
         try:
             if not held:
-                held.append(opened_partitioning(options, box))
+                held.append(opened_partitioning(options))
         except (NoDriverError, ValueError) as error:
             return MigBox(id=question.id, problem=str(error))
         return MigBox(id=question.id, gpus=held[0].reader.all(), warnings=held[0].warnings())

@@ -134,6 +134,7 @@ class MigGpu(Struct, frozen=True, kw_only=True):
     index: int
     uuid: str
     name: str
+    bus_id: str = ""
     device: str = ""
     subsystem: str = ""
     is_on: bool | None = None

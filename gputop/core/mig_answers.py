@@ -15,7 +15,10 @@ class MigBox(Struct, frozen=True, kw_only=True, tag_field="answer", tag="mig_box
 
 
 class MigProgress(Struct, frozen=True, kw_only=True, tag_field="answer", tag="mig_progress"):
-    """That a step of a `ChangeMig` begins; its outcome follows. ``done`` of ``total`` are behind; ``is_going_back``: what was done is being taken back."""
+    """That a step of a `ChangeMig` begins; its outcome follows.
+
+    ``done`` of ``total`` are behind; ``is_going_back``: what was done is being taken back.
+    """
 
     id: str
     index: int

@@ -56,7 +56,8 @@ def read_request(text: str, gpu: MigGpu) -> Wish:
     if parts in (["on"], ["off"], ["none"]):
         return Wish(None if parts == ["on"] else (), is_on=parts != ["off"])
     if not gpu.geometry.profiles:
-        raise RequestError(f"GPU {gpu.index} does not tell its profiles" + (f": {gpu.why}" if gpu.why else ""))
+        turn_on = "" if gpu.is_on else "; it may do so once MIG is on: gputop mig apply on"
+        raise RequestError(f"GPU {gpu.index} does not tell its profiles{f': {gpu.why}' if gpu.why else turn_on}")
     signs = {part[:1] if part[:1] in "+-" else "" for part in parts if part}
     if "" in signs and len(signs) > 1:
         raise RequestError("with + and - everything needs a sign: +1x2g.20gb,-1g.10gb changes what there is")

@@ -145,7 +145,8 @@ def no_plan_lines(answer: NoPlan) -> Iterator[str]:
     """Return why there is no plan, who stands in the way, and what would be possible."""
     yield f"GPU {answer.index}: not possible: {answer.reason}"
     for instance in answer.in_the_way:
-        yield from (f"  {instance.text}: {line}" for line in _users_lines(instance.everyone))
+        yield from (f"{line}   (on {instance.text})" for line in _users_lines(instance.everyone))
+    yield from _users_lines(answer.users)
     if answer.nearest:
         yield "  possible now: " + "   ".join(answer.nearest)
 

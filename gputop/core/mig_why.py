@@ -6,9 +6,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.core.mig import MigGpu, PlacedInstance, Profile, free_slots, mask, places, refusal
+from gputop.core.mig import Layout, MigGpu, PlacedInstance, Profile, User, free_slots, mask, places, refusal
 from gputop.core.mig_place import fits, layouts, piece, place, room
-from gputop.core.mig_plan import plan
+from gputop.core.mig_plan import plan, plan_layout
 from gputop.core.mig_request import Item, Wish, item_of, whole, wish_text
 from gputop.core.mig_steps import Plan
 
@@ -16,8 +16,9 @@ _MOST_NEAREST: Final = 3
 
 
 class NoPlan(Struct, frozen=True, kw_only=True):
-    """That there is no plan. ``reason``: in words; ``in_the_way``: instances with processes that would have to go.
+    """That there is no plan. ``reason``: in words.
 
+    ``in_the_way``: instances with processes that would have to go; ``users``: processes in the way of the mode.
     ``nearest``: requests that are possible as things are, the nearest first.
     """
 
@@ -25,6 +26,7 @@ class NoPlan(Struct, frozen=True, kw_only=True):
     index: int
     reason: str
     in_the_way: tuple[PlacedInstance, ...] = ()
+    users: tuple[User, ...] = ()
     nearest: tuple[str, ...] = ()
 
 
@@ -53,6 +55,24 @@ def answer(gpu: MigGpu, wish: Wish, *, is_forced: bool = False) -> Plan | NoPlan
     return plan(gpu, wish, is_forced=is_forced) or explain(gpu, wish)
 
 
+def answer_layout(gpu: MigGpu, wanted: Layout, *, is_on: bool, is_forced: bool = False) -> Plan | NoPlan:
+    """Return the plan to these very placements, as they were saved; or why there is none."""
+    profiles = {profile.name: profile for profile in gpu.geometry.profiles}
+    strange = [t.text for t in wanted if t.profile not in profiles or t.start not in profiles[t.profile].starts]
+    obstacle = unreadable(gpu) or (f"this GPU does not offer {', '.join(strange)}" if strange else "")
+    if obstacle:
+        return NoPlan(gpu=gpu.uuid, index=gpu.index, reason=obstacle)
+    found = plan_layout(gpu, wanted, is_on=is_on, is_forced=is_forced)
+    if found is not None:
+        return found
+    stays = {(target.profile, target.start) for target in wanted} if is_on else set()
+    used = tuple(one for one in gpu.instances if one.everyone and (one.profile, one.start) not in stays)
+    who = ", ".join(_short(user) for user in gpu.everyone)
+    names = "; ".join(f"{one.text} ({_who(one)})" for one in used)
+    reason = f"in use, and in the way: {names or who}" if gpu.everyone else "its instances overlap"
+    return NoPlan(gpu=gpu.uuid, index=gpu.index, reason=reason, in_the_way=used, users=gpu.users)
+
+
 def unreadable(gpu: MigGpu) -> str:
     """Return why nothing can be planned on a GPU; nothing where something can."""
     if gpu.is_on is None:
@@ -69,8 +89,8 @@ def unreadable(gpu: MigGpu) -> str:
 def explain(gpu: MigGpu, wish: Wish) -> NoPlan:
     """Say why a wish without a plan has none."""
     base = NoPlan(gpu=gpu.uuid, index=gpu.index, reason="")
-    if bool(gpu.is_on) != wish.is_on:
-        return _replace(base, _mode_reason(gpu, is_on=wish.is_on), tuple(one for one in gpu.instances if one.everyone))
+    if bool(gpu.is_on) != wish.is_on and gpu.everyone:
+        return _mode_reason(gpu, is_on=wish.is_on)
     items = wish.items or ()
     profiles = [profile for item in items if (profile := gpu.geometry.profile(item.profile)) is not None]
     missing = [item.profile for item in items if gpu.geometry.profile(item.profile) is None]
@@ -151,9 +171,11 @@ def _moves(gpu: MigGpu, profile: Profile, count: int) -> tuple[str, ...]:
     return tuple(target.text for target in found.destroyed) if found else ()
 
 
-def _mode_reason(gpu: MigGpu, *, is_on: bool) -> str:
-    who = ", ".join(user.text for user in gpu.everyone)
-    return f"MIG mode cannot be turned {'on' if is_on else 'off'} while processes use the GPU: {who}"
+def _mode_reason(gpu: MigGpu, *, is_on: bool) -> NoPlan:
+    who = ", ".join(_short(user) for user in gpu.everyone)
+    reason = f"MIG mode cannot be turned {'on' if is_on else 'off'} while processes use the GPU: {who}"
+    used = tuple(one for one in gpu.instances if one.everyone)
+    return NoPlan(gpu=gpu.uuid, index=gpu.index, reason=reason, in_the_way=used, users=gpu.users)
 
 
 def _no_room(gpu: MigGpu, items: Sequence[Item]) -> str:
@@ -178,7 +200,11 @@ def _lost_in_use(gpu: MigGpu, forced: Plan) -> tuple[PlacedInstance, ...]:
 
 
 def _who(instance: PlacedInstance) -> str:
-    return ", ".join(user.text for user in instance.everyone)
+    return ", ".join(_short(user) for user in instance.everyone)
+
+
+def _short(user: User) -> str:
+    return f"{user.pid} {user.user}".strip()
 
 
 def _standing(gpu: MigGpu, instances: Sequence[PlacedInstance]) -> list[tuple[Profile, int]]:

@@ -90,9 +90,9 @@ class HolderReader:
         owner = self._owner(pid)
         if owner.slurm is not None:
             return f"scancel {quote(owner.slurm.job or owner.slurm.sluid or str(pid))}"
-        if owner.pod is not None:
+        if owner.pod is not None and owner.pod.name:
             space = f" -n {quote(owner.pod.namespace)}" if owner.pod.namespace else ""
-            return f"kubectl delete pod{space} {quote(owner.pod.text)}"
+            return f"kubectl delete pod{space} {quote(owner.pod.name)}"
         if owner.container is not None and owner.container.runtime in ("docker", "podman"):
             return f"{owner.container.runtime} stop {quote(owner.container.text)}"
         if owner.unit is not None and owner.unit.endswith(".service") and not owner.unit.startswith("user@"):

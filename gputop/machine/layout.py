@@ -51,6 +51,8 @@ class LayoutReader:
         uuid, name, pci = (ask(f"nvmlDeviceGet{what}", handle) for what in ("UUID", "Name", "PciInfo"))
         known: dict[str, Any] = {"index": index, "uuid": _text(uuid), "name": _text(name)}
         if not isinstance(pci, Missing):
+            bus_id = pci.busId.decode("ascii", "replace") if isinstance(pci.busId, bytes) else pci.busId
+            known |= {"bus_id": clean(bus_id)}
             known |= {"device": f"0x{pci.pciDeviceId:08X}", "subsystem": f"0x{pci.pciSubSystemId:08X}"}
         if isinstance(mode, Missing):
             why = "it has no MIG" if mode is Missing.UNSUPPORTED else f"its MIG mode cannot be read: {mode.text}"

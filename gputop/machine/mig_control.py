@@ -27,21 +27,19 @@ class MigControl:
         self._progress = progress
         self._held: Changer | None = None
 
-    def settle(self, change: ChangeMig, audit: Audit | None) -> tuple[Result, ...]:
-        """Return how it ended for each GPU; a failure ends it. ``audit``: None on a simulated box."""
+    def settle(self, change: ChangeMig, audit: Audit) -> tuple[Result, ...]:
+        """Return how it ended for each GPU; after a failure the others are left alone."""
         return tuple(self._results(change, audit))
 
-    def _results(self, change: ChangeMig, audit: Audit | None) -> Iterator[Result]:
+    def _results(self, change: ChangeMig, audit: Audit) -> Iterator[Result]:
         failed: int | None = None
         for plan in change.plans:
             if failed is not None:
                 yield Result(gpu=plan.index, status=Status.REFUSED, detail=f"not begun, since GPU {failed} failed")
                 continue
-            if audit:
-                audit.intend_plan(plan)
+            audit.intend_plan(plan)
             result = self._carry_out(plan, change)
-            if audit:
-                audit.conclude_plan(plan, result)
+            audit.conclude_plan(plan, result)
             if result.status is not Status.DONE:
                 failed = plan.index
             yield result

@@ -69,7 +69,7 @@ def test_the_smallest_change_is_planned_beside_what_is_in_use(text: str, kept: s
 def test_what_is_in_use_and_in_the_way_is_named_with_what_would_be_possible() -> None:
     found = no_plan(MIXED, "4g,1g")
 
-    assert found.reason == "in use, and in the way: 1g.10gb@1 (1010 (ann) python)"
+    assert found.reason == "in use, and in the way: 1g.10gb@1 (1010 ann)"
     assert [one.text for one in found.in_the_way] == ["1g.10gb@1"]
     assert found.nearest[0] == "3g.40gb,1g.10gb"
 
@@ -161,7 +161,10 @@ def test_the_mode_is_turned_off_after_the_instances_are_gone() -> None:
 def test_the_mode_waits_for_the_processes() -> None:
     gpu = board(H100, is_on=False, is_on_next=False, users=(User(pid=7, user="bob", command="blender"),))
 
-    assert "7 (bob) blender" in no_plan(gpu, "7g").reason
+    found = no_plan(gpu, "7g")
+
+    assert "7 bob" in found.reason
+    assert [user.command for user in found.users] == ["blender"]
 
 
 def test_a_pending_mode_is_not_planned_over() -> None:

@@ -1,0 +1,156 @@
+"""gputop mig plan, apply and restore: from what is asked for to a plan, and from there to the driver."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from gputop.cli.arguments import BAD_INPUT, OK, fail
+from gputop.cli.change import NONE, SOME, Caller, new_id
+from gputop.cli.door import Shut, opened_door
+from gputop.cli.mig_file import requested, restored
+from gputop.cli.mig_machine import partitioned
+from gputop.cli.mig_show import chosen, tell_rights
+from gputop.core.command import ChangeMig
+from gputop.core.mig import MigGpu
+from gputop.core.mig_answers import MigProgress
+from gputop.core.mig_steps import Plan
+from gputop.core.mig_text import no_plan_lines, plan_lines, plan_notes, smi_lines, use_lines
+from gputop.core.mig_why import NoPlan
+from gputop.core.outcome import Outcome
+from gputop.core.text import clean
+from gputop.machine.partitioning import Partitioning
+
+_AFTER: Final = (
+    "# tell those who keep a list of devices, where they are in use:",
+    "#   sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml",
+    "#   sudo systemctl restart nvidia-dcgm dcgm-exporter slurmd",
+    "#   kubectl -n gpu-operator rollout restart daemonset/nvidia-device-plugin-daemonset",
+)
+
+Answers = list[tuple[MigGpu, Plan | NoPlan]]
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """The JSON of `gputop mig plan` for a GPU: a plan, or why there is none."""
+
+    index: int
+    uuid: str
+    plan: Plan | None = None
+    impossible: NoPlan | None = None
+    notes: tuple[str, ...] = ()
+    nvidia_smi: tuple[str, ...] = ()
+
+
+def plan(options: argparse.Namespace) -> int:
+    """Say what would be done."""
+    held = partitioned(options)
+    answers = requested(options, chosen(options, held.reader.all()))
+    if options.json:
+        from msgspec.json import encode
+
+        print(encode([_json(gpu, found) for gpu, found in answers]).decode())
+    else:
+        _show(answers, held)
+    return _status(answers)
+
+
+def apply(options: argparse.Namespace) -> int:
+    """Carry out what is asked for."""
+    _check(options)
+    held = partitioned(options)
+    gpus = chosen(options, held.reader.all())
+    capable = [gpu for gpu in gpus if gpu.is_on is not None]
+    if options.request and not options.gpu and len(capable) > 1:
+        fail(BAD_INPUT, f"which GPU? -i {capable[0].index}, or -i all")
+    return _carry_out(options, requested(options, gpus), held)
+
+
+def restore(options: argparse.Namespace) -> int:
+    """Go back to a checkpoint."""
+    _check(options)
+    held = partitioned(options)
+    return _carry_out(options, restored(options, chosen(options, held.reader.all())), held)
+
+
+def _carry_out(options: argparse.Namespace, answers: Answers, held: Partitioning) -> int:
+    """Show, ask, do, say how it ended, and what comes next."""
+    _show(answers, held)
+    plans = tuple(found for _, found in answers if isinstance(found, Plan) and found.steps)
+    if _status(answers) != OK or not plans or options.dry_run:
+        return _status(answers)
+    door = opened_door(options, frozenset({os.getpid()}), progress=_tell)
+    caller = Caller(is_sure=options.yes)
+    if not isinstance(door, Shut) and not caller.agrees("Carry this out?"):
+        caller.tell(["Nothing was done."])
+        return NONE
+    outcome = door.execute(ChangeMig(id=new_id(), plans=plans, is_forced=options.force))
+    _tell_outcome(outcome)
+    if outcome.all_worked:
+        _tell_next([gpu for gpu in held.reader.all() if gpu.uuid in {each.gpu for each in plans}])
+        return OK
+    return NONE if outcome.none_worked and not _waits(outcome) else SOME
+
+
+def _check(options: argparse.Namespace) -> None:
+    if not (options.yes or options.dry_run or (sys.stdin.isatty() and sys.stderr.isatty())):
+        fail(BAD_INPUT, "there is no terminal to ask on: add --yes to do it, --dry-run to see the plan")
+
+
+def _show(answers: Answers, held: Partitioning) -> None:
+    for gpu, found in answers:
+        lines = plan_lines(gpu, found) if isinstance(found, Plan) else no_plan_lines(found)
+        print("\n".join(clean(line) for line in lines))
+        if isinstance(found, Plan) and found.changes_mode:
+            _show_holders(gpu, held)
+    tell_rights([gpu for gpu, _ in answers])
+    for warning in held.warnings():
+        print(f"! {warning}", file=sys.stderr)
+    sys.stdout.flush()
+
+
+def _show_holders(gpu: MigGpu, held: Partitioning) -> None:
+    """Say who has the GPU open: the mode cannot change before they have let go."""
+    holders = held.holders(gpu.uuid)
+    for user in holders.users:
+        print(f"  ! has the GPU open: {user.text}   to end it: {user.how}")
+    if holders.unseen:
+        print(f"  ! of {holders.unseen} processes the open files cannot be seen: sudo shows them")
+
+
+def _tell(progress: MigProgress) -> None:
+    print(progress.line, flush=True)
+
+
+def _tell_outcome(outcome: Outcome) -> None:
+    from gputop.report.change import ended
+    from gputop.report.terminal import look
+
+    _, style = look(sys.stdout, os.environ)
+    print("\n".join(ended(outcome, style)))
+
+
+def _tell_next(gpus: Sequence[MigGpu]) -> None:
+    lines = [line for gpu in gpus for line in use_lines(gpu)]
+    print("\n".join([*lines, *_AFTER]))
+
+
+def _json(gpu: MigGpu, found: Plan | NoPlan) -> Answer:
+    if isinstance(found, NoPlan):
+        return Answer(index=gpu.index, uuid=gpu.uuid, impossible=found)
+    commands, notes = tuple(smi_lines(gpu.index, found.steps)), tuple(plan_notes(gpu, found))
+    return Answer(index=gpu.index, uuid=gpu.uuid, plan=found, notes=notes, nvidia_smi=commands)
+
+
+def _status(answers: Answers) -> int:
+    possible = [isinstance(found, Plan) for _, found in answers]
+    if not any(possible):
+        return NONE
+    return OK if all(possible) else SOME
+
+
+def _waits(outcome: Outcome) -> bool:
+    return any(result.status.value == "pending" for result in outcome.results)

@@ -1,0 +1,55 @@
+"""gputop mig service: a systemd unit, since instances do not outlive a reboot."""
+
+import argparse
+import os
+import sys
+from typing import Final
+
+from gputop.cli.arguments import BAD_INPUT, OK, fail
+from gputop.core.text import clean
+
+_MANAGER: Final = "/etc/systemd/system/multi-user.target.wants/nvidia-mig-manager.service"
+_UNIT: Final = """\
+[Unit]
+Description=Restore the MIG layout of the GPUs
+Documentation=man:nvidia-smi(1)
+ConditionPathExists={file}
+After=nvidia-persistenced.service nvidia-fabricmanager.service
+Before=nvidia-dcgm.service dcgm-exporter.service docker.service containerd.service kubelet.service slurmd.service
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart={program} mig restore {file} --yes
+Restart=on-failure
+RestartSec=10
+StartLimitBurst=6
+
+[Install]
+WantedBy=multi-user.target
+"""
+_HOW: Final = """\
+# Save this as /etc/systemd/system/gputop-mig.service, keep the layout as it is now, and enable it:
+#   sudo mkdir -p {directory} && sudo {program} mig checkpoint -o {file}
+#   {program} mig service {file} | sudo tee /etc/systemd/system/gputop-mig.service
+#   sudo systemctl daemon-reload && sudo systemctl enable gputop-mig.service
+"""
+
+
+def service(options: argparse.Namespace) -> int:
+    """Print the unit; the way to install it is in its comments."""
+    file = os.path.abspath(options.file)
+    if any(sign.isspace() or sign in "%$\"'\\;" for sign in file):
+        fail(BAD_INPUT, f"{clean(file)}: a systemd unit wants a path without blanks, quotes, % and $")
+    words = {"file": file, "program": _program(), "directory": os.path.dirname(file)}
+    print(_HOW.format_map(words) + _UNIT.format_map(words), end="")
+    if os.path.exists(_MANAGER):
+        told = "! nvidia-mig-manager.service is enabled and does the same at boot: disable one of the two"
+        print(told, file=sys.stderr)
+    return OK
+
+
+def _program() -> str:
+    """Return what starts this gputop, wherever from."""
+    called = os.path.abspath(sys.argv[0])
+    return called if os.path.basename(called) == "gputop" else f"{sys.executable} -m gputop"
