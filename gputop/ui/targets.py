@@ -160,13 +160,13 @@ def count_text(targets: Sequence[HostProcess]) -> str:
 
 
 def sum_text(targets: Sequence[HostProcess]) -> str:
-    """Return how many they are, whose, and what they hold."""
+    """Return how many they are, whose, and what GPU memory they hold."""
     users = sorted({one.user or "unknown" for one in targets})
     held = [size for one in targets if (size := gpu_bytes(one)) is not None]
     gpus = tuple({use.gpu_index for one in targets for use in one.gpus})
-    where = f" on GPU {cpus_text(gpus)}" if gpus else ""
     memory = bytes_text(sum(held)) if held else NOTHING
-    return f"{count_text(targets)} of {', '.join(users)}, {memory} GPU memory{where}"
+    where = f"{memory} on GPU {cpus_text(gpus)}" if gpus else "no GPU memory"
+    return f"{count_text(targets)} of {', '.join(users)}, {where}"
 
 
 def _way(process: HostProcess) -> str:

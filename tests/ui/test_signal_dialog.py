@@ -105,7 +105,7 @@ async def test_everything_that_is_hit_is_listed_with_its_user_age_memory_state_a
         await stage.press("down", "k")
 
         assert "4711 ann        1h00 10.0GiB S   0 python train.py --seed 4711" in page(stage)
-        assert "1 process of ann, 10.0GiB GPU memory on GPU 0" in page(stage)
+        assert "1 process of ann, 10.0GiB on GPU 0" in page(stage)
 
 
 async def test_a_tree_is_all_that_the_process_started_parents_first() -> None:
@@ -403,7 +403,7 @@ async def test_a_process_of_a_job_means_the_job_and_p_means_it_alone() -> None:
         said = page(stage)
         await stage.press("p", "enter")
 
-        assert "Send a signal to 3 processes" in said
+        assert "Send a signal to the whole job: 3 processes" in said
         assert " p process 1   j job 3   t tree 1" in said
         assert "torch torchrun: 3 processes of ann" in said
         assert sent(stage) == [("SIGTERM", [20])]

@@ -118,8 +118,8 @@ class SignalScreen(TargetsDialog[Sending | None]):
     def title_line(self) -> str:
         """Name what is asked."""
         if self.is_asking:
-            return f"Send {KILL} to {count_text(self.hit)}?"
-        return f"Send a signal to {count_text(self.targets)}"
+            return f"Send {KILL} to {self.whom()}?"
+        return f"Send a signal to {self.whom()}"
 
     def keys_line(self) -> str:
         """Name the keys."""

@@ -40,10 +40,12 @@ def lines(aim: Aim, targets: Sequence[HostProcess], led: Mapping[ProcessId, Host
     ``led``: of `Aim.led`; where there are such, those that get the signal themselves have a mark.
     """
     held: list[Line] = []
+    chosen = {one.id for one in aim.chosen} if len(aim.chosen) < len(targets) else set()
     for one in targets:
         is_spared, doubt = one.id in led, aim.doubt(one)
         mark = (SENT if led and not is_spared else " ", "accent")
-        held.append(Line((mark, (_columns(_texts(aim, one), shape), "muted" if is_spared else "text"))))
+        ink = "muted" if is_spared else "title" if one.id in chosen else "text"
+        held.append(Line((mark, (_columns(_texts(aim, one), shape), ink))))
         if doubt:
             held.append(_note(doubt, "warm", shape.width))
     return held

@@ -8,7 +8,7 @@ from gputop.core.sample import HostProcess
 from gputop.ui.line import Line, Spans
 from gputop.ui.screens import target_list
 from gputop.ui.screens.dialog import Dialog
-from gputop.ui.targets import Aim, Scope, sum_text
+from gputop.ui.targets import Aim, Scope, count_text, sum_text
 
 T = TypeVar("T")
 
@@ -88,6 +88,12 @@ class TargetsDialog(Dialog[T]):
         label = self.aim.label(self.scope)
         sums = Line((("      ", "text"), (f"{label}: " if label else "", "title"), (sum_text(self.targets), "text")))
         return [Line(tuple(spans)), sums]
+
+    def whom(self) -> str:
+        """Return who is meant, for a title: how many, and how far that reaches."""
+        if self.scope is Scope.PROCESS:
+            return f"process {self.targets[0].pid}" if len(self.targets) == 1 else count_text(self.targets)
+        return f"the whole {self.scope.value}: {count_text(self.targets)}"
 
     def _choice(self, scope: Scope) -> Sequence[tuple[str, str]]:
         """Return a position of the switch: its key, its name and how many it means."""

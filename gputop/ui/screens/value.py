@@ -11,7 +11,7 @@ from gputop.core.glance import Glimpse, Seen
 from gputop.core.identity import ProcessId
 from gputop.ui.line import BLANK, Line, cut, fit
 from gputop.ui.screens.targets_dialog import TargetsDialog
-from gputop.ui.targets import Aim, Processes, Scope, count_text
+from gputop.ui.targets import Aim, Processes, Scope
 
 _QUESTIONS: Final = count(1)
 _MOST_KINDS: Final = 3
@@ -123,7 +123,7 @@ class ValueScreen(TargetsDialog[Change | None]):
 
     def title_line(self) -> str:
         """Name what is asked."""
-        return f"{self.asks_for} of {count_text(self.targets)}"
+        return f"{self.asks_for} of {self.whom()}"
 
     def keys_line(self) -> str:
         """Name the keys."""
