@@ -1,67 +1,19 @@
 """THE COLUMNS of the process table, a row each: title, width, text, sort value, rank when space ends."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from operator import itemgetter
-from typing import Final, TypeAlias
+from operator import attrgetter, itemgetter
+from typing import Final
 
-from msgspec import Struct
-
+from gputop.core.column import Column, FilterValue, Row
 from gputop.core.metric import Unit
 from gputop.core.metrics import MEMORY_TOTAL
-from gputop.core.sample import Frame, Gpu, GpuProcess, HostProcess, Job, Presence
+from gputop.core.plugged import joined
+from gputop.core.sample import Frame, Gpu, Presence
 from gputop.core.units import NOTHING, bytes_text, duration_text, number_text, value_text
 
-SortValue: TypeAlias = float | str | None
 _VALUE: Final = itemgetter(0)
 _PLACE: Final = itemgetter(1, 2)
 _ASKED_FOR: Final = 2.5  # goes before USER and SM%, and after the rest
-
-
-class Row(Struct, frozen=True, gc=False):
-    """A process on one GPU: a line of the table. ``time_s``: of the frame, for run times.
-
-    ``gpu_total_bytes``: memory of the GPU, or of the GPU instance that the process is on.
-    """
-
-    process: HostProcess
-    use: GpuProcess
-    time_s: float
-    gpu_total_bytes: int | None = None
-    job: Job | None = None
-
-    @property
-    def key(self) -> tuple[int, int | None, str, int | None]:
-        """Return what stays the same from frame to frame: the cursor holds on to it."""
-        return (self.process.pid, self.process.start_ticks, self.use.gpu, self.use.gpu_instance)
-
-
-FilterValue: TypeAlias = Callable[[Row], SortValue | tuple[str, ...]]
-
-
-class Column(Struct, frozen=True, kw_only=True):
-    """A column. ``width`` 0 takes what is left. ``rank``: 0 is never dropped, the highest goes first.
-
-    One that ``is_optional`` is shown only where it is chosen. ``only_if_used``: while a process has a value,
-    and ``is_used`` says which, where that is not the one to sort by.
-
-    For filters: ``words`` name it beside its key and its title, ``unit`` is that of its numbers, ``value`` is what is
-    compared where that is not ``sort``: with several texts, all names of one thing. ``is_text``: values are text.
-    """
-
-    key: str
-    title: str
-    width: int
-    rank: int
-    text: Callable[[Row], str]
-    sort: Callable[[Row], SortValue]
-    help: str
-    is_text: bool = False
-    only_if_used: bool = False
-    is_used: Callable[[Row], object] | None = None
-    is_optional: bool = False
-    words: tuple[str, ...] = ()
-    unit: Unit = Unit.NONE
-    value: FilterValue | None = None
 
 
 def rows(frame: Frame) -> list[Row]:
@@ -209,7 +161,7 @@ def _gpu(row: Row) -> str:
     return str(row.use.gpu_index) if instance is None else f"{row.use.gpu_index}:{instance}"
 
 
-COLUMNS: Final = (
+_OWN: Final = (
     Column(
         key="gpu", title="GPU", width=4, rank=0, text=_gpu,
         sort=lambda r: r.use.gpu_index + (r.use.gpu_instance or 0) / 1000,
@@ -349,5 +301,6 @@ COLUMNS: Final = (
         is_text=True, words=("cmd",),
     ),
 )  # fmt: skip
+COLUMNS: Final = joined("columns", _OWN, attrgetter("key"), last=1)  # the command takes what is left, at the end
 DEFAULT_COLUMNS: Final = tuple(column for column in COLUMNS if not column.is_optional)
 COLUMN_BY_KEY: Final = {column.key: column for column in COLUMNS}

@@ -12,7 +12,8 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from gputop.core.columns import COLUMN_BY_KEY, Column, FilterValue, Row
+from gputop.core.column import Column, FilterValue, Row
+from gputop.core.columns import COLUMN_BY_KEY
 from gputop.core.pattern import Pattern
 
 Test: TypeAlias = Callable[[Row], bool | None]

@@ -3,9 +3,11 @@
 Sources are nvml.h 13.4 and the driver's documentation; a comment says what a call does that its name does not.
 """
 
+from operator import attrgetter
 from typing import Any, Final
 
 from gputop.core.metric import ONCE, Field, FieldRate, Gpm, Metric, NvmlCall, Origin, Reading, Unit
+from gputop.core.plugged import joined
 
 ALL_LINKS: Final = 0xFFFFFFFF  # the scope of a field value that sums over all NVLinks
 
@@ -456,5 +458,6 @@ FP16_ACTIVE: Final[Metric[float]] = _row(
     "fp16_active_percent", "FP16 active", Unit.PERCENT, Gpm(13), every_s=5, help="FP16 pipe."
 )
 
-CATALOGUE: Final[tuple[Metric[Any], ...]] = tuple(value for value in globals().values() if isinstance(value, Metric))
+_OWN: Final = tuple(value for value in globals().values() if isinstance(value, Metric))
+CATALOGUE: Final[tuple[Metric[Any], ...]] = joined("metrics", _OWN, attrgetter("key"))
 BY_KEY: Final = {metric.key: metric for metric in CATALOGUE}

@@ -9,7 +9,8 @@ What an absent value does: see `condition`.
 
 from msgspec.structs import replace
 
-from gputop.core.columns import Row, rows
+from gputop.core.column import Row
+from gputop.core.columns import rows
 from gputop.core.condition import Node, test_of
 from gputop.core.identity import ProcessId
 from gputop.core.query_reader import QueryError, read

@@ -12,7 +12,8 @@ from typing import Final, NoReturn
 
 from msgspec import Struct
 
-from gputop.core.columns import COLUMNS, Column
+from gputop.core.column import Column
+from gputop.core.columns import COLUMNS
 from gputop.core.condition import ABSENT, And, Glob, Node, Not, Or, Term, Value, Word
 from gputop.core.nearest import nearest
 from gputop.core.pattern import Pattern

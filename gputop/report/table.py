@@ -4,7 +4,8 @@ import time
 from collections.abc import Iterator
 from typing import Any, Final
 
-from gputop.core.columns import COLUMNS, Column, Row, rows, sorted_rows, visible_columns
+from gputop.core.column import Column, Row
+from gputop.core.columns import COLUMNS, rows, sorted_rows, visible_columns
 from gputop.core.metric import Metric, Missing
 from gputop.core.metrics import (
     GPU_UTILIZATION,

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from gputop.core.columns import COLUMNS, Row
+from gputop.core.column import Row
+from gputop.core.columns import COLUMNS
 from gputop.core.sums import sums
 from gputop.core.units import bytes_text, number_text
 from gputop.ui.screens.menu import Choice

@@ -7,7 +7,8 @@ from typing import Final, TypeAlias, overload
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gputop.core.columns import Column, Row, sorted_rows
+from gputop.core.column import Column, Row
+from gputop.core.columns import sorted_rows
 from gputop.core.command import cpus_text
 from gputop.core.identity import ProcessId
 from gputop.core.sample import Frame, GpuProcess, HostProcess, Job, JobKind

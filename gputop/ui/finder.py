@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from gputop.core.columns import Column
+from gputop.core.column import Column
 from gputop.core.query import QueryError, parse
 from gputop.core.query_reader import words_of
 from gputop.ui.line import Line, cut, length

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from gputop.core.columns import Row
+from gputop.core.column import Row
 from gputop.core.query import Query
 
 

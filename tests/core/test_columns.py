@@ -3,16 +3,8 @@
 import pytest
 from examples import GIB, NOW, frame, gpu, process
 
-from gputop.core.columns import (
-    COLUMN_BY_KEY,
-    COLUMNS,
-    DEFAULT_COLUMNS,
-    Column,
-    Row,
-    rows,
-    sorted_rows,
-    visible_columns,
-)
+from gputop.core.column import Column, Row
+from gputop.core.columns import COLUMN_BY_KEY, COLUMNS, DEFAULT_COLUMNS, rows, sorted_rows, visible_columns
 from gputop.core.metrics import MEMORY_TOTAL
 from gputop.core.owner import Container, Owner, Pod, SlurmStep
 from gputop.core.sample import GpuInstance, GpuProcess, HostProcess, Job, JobKind, Presence

@@ -5,7 +5,8 @@ from examples import GIB, NOW, frame, process
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gputop.core.columns import COLUMNS, Row
+from gputop.core.column import Row
+from gputop.core.columns import COLUMNS
 from gputop.core.condition import ABSENT, And, Glob, Node, Not, Or, Term, Word
 from gputop.core.metric import Missing, Unit
 from gputop.core.owner import Owner, SlurmStep

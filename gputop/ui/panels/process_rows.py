@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from gputop.core.columns import Column, Row
+from gputop.core.column import Column, Row
 from gputop.core.sample import Presence
 from gputop.core.units import NOTHING
 from gputop.ui.entries import Entry

@@ -5,7 +5,8 @@ from typing import Final
 
 from textual import events
 
-from gputop.core.columns import COLUMN_BY_KEY, Column, Row, rows, used_columns, visible_columns
+from gputop.core.column import Column, Row
+from gputop.core.columns import COLUMN_BY_KEY, rows, used_columns, visible_columns
 from gputop.core.sample import Frame
 from gputop.core.selection import why_no_processes
 from gputop.ui.entries import Entry, EntryKey, Grouping, Order, entries

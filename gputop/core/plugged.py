@@ -1,0 +1,63 @@
+"""The rows that plugins add, by the table that they belong to. Filled once, before the tables are first imported.
+
+It knows nothing of what a row is, so that the tables can ask it without knowing of plugins.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, TypeVar
+
+from msgspec import Struct
+
+T = TypeVar("T")
+
+
+class LeftOut(Struct, frozen=True):
+    """A row that was not taken, and why."""
+
+    plugin: str
+    table: str
+    key: str
+    reason: str
+
+
+_rows: Final[dict[str, list[tuple[str, Any]]]] = {}
+_left_out: Final[list[LeftOut]] = []
+_closed: Final[set[str]] = set()
+
+
+def plug(plugin: str, table: str, rows: Iterable[Any]) -> None:
+    """Add rows to a table. Raises RuntimeError where the table is already put together: then it is too late."""
+    if table in _closed:
+        raise RuntimeError(f"the table of {table} is already in use")
+    _rows.setdefault(table, []).extend((plugin, row) for row in rows)
+
+
+def joined(table: str, own: Sequence[T], key: Callable[[T], str], *, last: int = 0) -> tuple[T, ...]:
+    """Return gputop's own rows and those of plugins, before the ``last`` of its own. A key is given only once."""
+    _closed.add(table)
+    taken = {key(row) for row in own}
+    added: list[T] = []
+    for plugin, row in _rows.get(table, ()):
+        if key(row) in taken:
+            _leave_out(LeftOut(plugin, table, key(row), "this key is taken"))
+        else:
+            taken.add(key(row))
+            added.append(row)
+    place = len(own) - last
+    return (*own[:place], *added, *own[place:])
+
+
+def added_keys(table: str) -> tuple[str, ...]:
+    """Return the keys of the rows that plugins added to a table whose rows have a ``key``."""
+    gone = {one.key for one in _left_out if one.table == table}
+    return tuple(row.key for _, row in _rows.get(table, ()) if row.key not in gone)
+
+
+def left_out() -> tuple[LeftOut, ...]:
+    """Return the rows that were not taken, of the tables that are in use by now."""
+    return tuple(_left_out)
+
+
+def _leave_out(row: LeftOut) -> None:
+    if row not in _left_out:
+        _left_out.append(row)
