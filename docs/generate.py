@@ -6,8 +6,8 @@ python docs/generate.py
 from pathlib import Path
 from typing import Final
 
-from gputop.ui.actions import ACTIONS
 from gputop.ui.key_names import keys_text
+from gputop.ui.tape_actions import EVERY
 
 README: Final = Path(__file__).parent.parent / "README.md"
 _BEGIN, _END = "<!-- keys: written by docs/generate.py -->\n", "<!-- end of keys -->\n"
@@ -16,7 +16,7 @@ _BEGIN, _END = "<!-- keys: written by docs/generate.py -->\n", "<!-- end of keys
 def keys() -> str:
     """Return the table of keys in Markdown, a row for each group; the help page says more of each key."""
     groups: dict[str, list[str]] = {}
-    for action in ACTIONS:
+    for action in EVERY:
         groups.setdefault(action.group, []).append(f"{_code(keys_text(action))} {_small(action.label)}")
     rows = [f"| {group} | {' · '.join(parts)} |\n" for group, parts in groups.items()]
     return "| | |\n|---|---|\n" + "".join(rows)

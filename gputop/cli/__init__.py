@@ -10,7 +10,9 @@ from typing import Final, NoReturn
 
 from gputop import __version__
 from gputop.cli.arguments import BAD_INPUT, OK, Parser, add_common
+from gputop.machine.discover import plug_in
 
+NO_PLUGINS: Final = "GPUTOP_NO_PLUGINS"
 COMMANDS: Final = {
     "snapshot": "print what is now, and end",
     "stream": "print a frame a line as JSON, until stopped",
@@ -24,6 +26,7 @@ COMMANDS: Final = {
     "doctor": "say whether this box is well, and what to type where it is not",
     "mig": "show how GPUs are split with MIG, plan it anew, carry that out",
     "schema": "print the JSON Schema of a frame",
+    "plugins": "list what is installed, what each adds, and why any was rejected",
     "config": "write, check or show the configuration file",
 }
 
@@ -34,7 +37,8 @@ def main(arguments: Sequence[str]) -> NoReturn:
         sys.stdout.reconfigure(errors="replace")  # a locale without our signs is no reason to fail
     try:
         own, command = _without_command(arguments)
-        options = _parser(own).parse_args(own, argparse.Namespace(command=command))
+        plugins = plug_in(() if os.environ.get(NO_PLUGINS) else sys.path)  # before any of their tables is imported
+        options = _parser(own).parse_args(own, argparse.Namespace(command=command, plugins=plugins))
         status = options.run(options)
         sys.stdout.flush()
     except BrokenPipeError:

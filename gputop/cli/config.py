@@ -83,6 +83,6 @@ def _show() -> int:
 
 def _actions() -> tuple[str, ...]:
     """Return the ids that [keys] may name."""
-    from gputop.ui.actions import ACTIONS
+    from gputop.ui.tape_actions import EVERY
 
-    return tuple(action.id for action in ACTIONS)
+    return tuple(action.id for action in EVERY)

@@ -3,12 +3,19 @@
 import argparse
 import os
 import sys
+from typing import Final
 
 from msgspec.structs import replace
 
 from gputop.cli.arguments import BAD_INPUT, OK, selection
+from gputop.cli.settings_file import Written
+from gputop.core.link import Link
+from gputop.core.player import Player
+from gputop.core.recording import Recorder
 from gputop.core.settings import Settings
 from gputop.lean import collect_seldom
+
+_LAST_FRAMES_S: Final = 2.0  # for the disk, when somebody leaves while it records
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -31,16 +38,28 @@ def run(options: argparse.Namespace) -> int:
     from gputop.cli import settings_file
     from gputop.cli.config_path import path
     from gputop.wire.client import Client, sampler_command
+    from gputop.wire.tape.recorder import TapeRecorder
 
     said = settings_file.written(path())
     settings = with_options(settings_file.settled(said=said).settings, options)
     link = Client(sampler_command(forwarded(options, settings)))  # it reads while the screen is still importing
+    recorder = TapeRecorder()
+    status = shown(link, settings, said, recorder=recorder)
+    recorder.close(_LAST_FRAMES_S)
+    return status
+
+
+def shown(
+    link: Link, settings: Settings, said: Written, *, player: Player | None = None, recorder: Recorder | None = None
+) -> int:
+    """Show the screen on a link until somebody leaves it; return the exit status."""
     collect_seldom()
-    from gputop.ui.actions import ACTIONS
+    from gputop.cli import settings_file
     from gputop.ui.app import GputopApp
     from gputop.ui.options import Density, ViewOptions
+    from gputop.ui.tape_actions import EVERY
 
-    problems = settings_file.settled(actions=[action.id for action in ACTIONS], said=said).problems
+    problems = settings_file.settled(actions=[action.id for action in EVERY], said=said).problems
     for problem in problems:
         print(f"gputop: {problem}", file=sys.stderr)
     view = ViewOptions(
@@ -51,6 +70,8 @@ def run(options: argparse.Namespace) -> int:
         settings=settings,
         problems=problems,
         save=settings_file.save,
+        player=player,
+        recorder=recorder,
     )
     if not sys.stderr.isatty():
         sys.__stderr__ = sys.__stdout__  # type: ignore[misc] # Textual draws there; `2>file` is meant for messages

@@ -70,6 +70,11 @@ class History:
         self._add(("host", "cpu_percent"), host.cpu_percent)
         self._add(("host", "memory_used_bytes"), host.memory_used_bytes)
 
+    def forget(self) -> None:
+        """Begin anew: what comes next does not follow what was."""
+        self._series.clear()
+        self._times.clear()
+
     def window(self, uuid: str, metric: Metric[Any], length: int) -> array[float]:
         """Return the last ``length`` values, oldest first; NaN marks a gap.
 

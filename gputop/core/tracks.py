@@ -30,6 +30,10 @@ class Track:
         self.memory, self.sm, self.cpu = Series(length), Series(length), Series(length)
         self.absent = 0
 
+    def forget(self) -> None:
+        """Begin anew."""
+        self.memory, self.sm, self.cpu = Series(LENGTH), Series(LENGTH), Series(LENGTH)
+
     def add(self, process: HostProcess | None) -> None:
         """Add what a process does now; None is a gap."""
         self.absent = 0 if process else self.absent + 1
@@ -64,6 +68,12 @@ class Tracks:
             track.add(present.get(name))
             if track.absent > _GRACE:
                 del self._tracks[name]
+
+    def forget(self) -> None:
+        """Begin anew: what comes next does not follow what was. Tracks that somebody holds go on."""
+        self._times.clear()
+        for track in self._tracks.values():
+            track.forget()
 
     def track(self, process: ProcessId) -> Track:
         """Return the track of a process, and follow it from now on if it is on no GPU."""

@@ -29,6 +29,7 @@ class Deck:
         self._next: Moment | None = None
         self._goal: int | None = 0
         self._hunt: Iterator[Moment] | None = None
+        self._hunted_from = 0
         self._has_news = False
         self._found: set[tuple[object, ...]] = set()
         self._due_s = clock()  # when the frame that is shown was due
@@ -75,6 +76,7 @@ class Deck:
     def find(self) -> None:
         """Hold at the next frame with a finding that is not in this one."""
         self._hunt = self._tape.play(self.playing.number + 1)
+        self._hunted_from = self.playing.number
         self._change(is_playing=False, is_seeking=True)
 
     # --- what is due -----------------------------------------------------------------------------------------------
@@ -143,9 +145,8 @@ class Deck:
 
     def _go_on_hunting(self, hunt: Iterator[Moment]) -> None:
         """Look on for a while; a key that is pressed meanwhile ends it."""
-        began_s, last = self._clock(), None
+        began_s = self._clock()
         for moment in hunt:
-            last = moment
             keys = _keys(moment.frame)
             if keys - self._found:
                 self._hunted(moment.number, "")
@@ -154,7 +155,7 @@ class Deck:
             if self._clock() - began_s > _BUSY_S:
                 self._change(at_s=moment.at_s, number=moment.number, is_seeking=True)
                 return
-        self._hunted(self.playing.number if last is None else last.number, "no further finding on this tape")
+        self._hunted(self._hunted_from, "no further finding on this tape")
 
     def _hunted(self, number: int, note: str) -> None:
         self._hunt = None

@@ -172,7 +172,7 @@ def test_the_next_finding_is_one_that_is_not_shown_already(hand: Hand) -> None:
 
     hand.deck.find()
     hand.settle()
-    assert hand.deck.playing.number == 999
+    assert hand.deck.playing.number == 700
     assert hand.deck.playing.note == "no further finding on this tape"
 
 

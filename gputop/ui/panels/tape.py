@@ -1,0 +1,76 @@
+"""The line of a recording that is played: where it is, how fast, and what time it was then."""
+
+import time
+
+from textual import events
+from textual.message import Message
+
+from gputop.core.playback import Playing, place_text, speed_text
+from gputop.core.sample import Frame
+from gputop.ui.line import Line, Span, Spans, cut, length
+from gputop.ui.view import View
+from gputop.ui.widgets.fastlines import FastLines
+
+_LEAST_BAR = 10
+
+
+class TapePanel(FastLines):
+    """Shows the line; a click on its bar goes there."""
+
+    class Picked(Message):
+        """Somebody pointed at a place. ``share``: of the tape, 0 to 1."""
+
+        def __init__(self, share: float) -> None:
+            super().__init__()
+            self.share = share
+
+    def __init__(self, *, is_ascii: bool) -> None:
+        super().__init__(is_ascii=is_ascii)
+        self._bar = (0, 0)
+        self.display = False
+
+    def show(self, view: View) -> None:
+        """Draw the line, if a recording is played."""
+        self.display = view.playing is not None
+        if view.playing is not None:
+            line, self._bar = tape_line(view.playing, view.frame, self.size.width or self.screen.size.width)
+            self.draw((line,))
+
+    def on_click(self, event: events.Click) -> None:
+        """Go to the place under the pointer."""
+        first, cells = self._bar
+        if first <= event.x < first + cells:
+            self.post_message(self.Picked((event.x - first) / max(1, cells - 1)))
+
+
+def tape_line(playing: Playing, frame: Frame | None, width: int) -> tuple[Line, tuple[int, int]]:
+    """Return the line, and the first cell and the length of its bar; there is none where it is narrow."""
+    left: Spans = [(" REPLAY ", "badge"), (f" {_state(playing)} ", "title"), (f" {_place(playing)} ", "text")]
+    right = _right(playing, frame)
+    cells = width - length(left) - length(right) - 1
+    if cells < _LEAST_BAR:
+        return Line(tuple(cut([*left, *right], width))), (0, 0)
+    share = playing.at_s / playing.length_s if playing.length_s else 1.0
+    return Line((*left, *_bar(share, cells), (" ", "text"), *right)), (length(left), cells)
+
+
+def _state(playing: Playing) -> str:
+    state = "…" if playing.is_seeking else "▶" if playing.is_playing else "⏸"
+    return f"{state} {speed_text(playing.speed)}{' loop' if playing.loops else ''}"
+
+
+def _place(playing: Playing) -> str:
+    return f"{place_text(playing.at_s)} / {place_text(playing.length_s)}"
+
+
+def _bar(share: float, cells: int) -> tuple[Span, Span]:
+    full = round(max(0.0, min(1.0, share)) * cells)
+    return ("━" * full, "accent"), ("─" * (cells - full), "track")
+
+
+def _right(playing: Playing, frame: Frame | None) -> Spans:
+    note: Spans = [(f" {playing.note} ", "warm")] if playing.note else []
+    if playing.is_seeking:
+        note = [(" looking for a finding ", "warm")]
+    clock = "" if frame is None else time.strftime(" %a %d %b %H:%M:%S ", time.localtime(frame.time_s))
+    return [*note, (clock, "muted")]
