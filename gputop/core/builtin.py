@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
 from gputop.core.detector import Detector, Kind
+from gputop.core.plugged import joined
 
 Dials: TypeAlias = Mapping[str, float]
 Made: TypeAlias = tuple[Kind, Callable[[Dials], Detector]]
@@ -11,6 +12,10 @@ Made: TypeAlias = tuple[Kind, Callable[[Dials], Detector]]
 
 def instant() -> tuple[Made, ...]:
     """Return the detectors that can tell something from one or two samples: those that a snapshot asks."""
+    return tuple(row for row in joined("detectors", _instant(), _name) if row[0].is_instant)
+
+
+def _instant() -> tuple[Made, ...]:
     from gputop.core.detectors import hardware, pressure, stopped  # noqa: PLC0415 - on the way of every snapshot
 
     return (
@@ -21,11 +26,27 @@ def instant() -> tuple[Made, ...]:
 
 
 def detectors() -> tuple[Made, ...]:
-    """Return all detectors. Of those that judge what a process does, the graver come first: one verdict is enough."""
-    from gputop.core.detectors import bound, idle, orphan, spin, stalled, straggler, stuck, throttle  # noqa: PLC0415
+    """Return all detectors, those of plugins last.
 
-    return (
-        *instant(),
+    Of those that judge what a process does, the graver come first: one verdict is enough.
+    """
+    from gputop.core.detectors import (  # noqa: PLC0415
+        bound,
+        filling,
+        idle,
+        leak,
+        orphan,
+        spin,
+        stalled,
+        straggler,
+        stuck,
+        throttle,
+    )
+
+    own = (
+        *_instant(),
+        (filling.KIND, filling.FillingDetector),
+        (leak.KIND, leak.LeakDetector),
         (throttle.KIND, throttle.ThrottleDetector),
         (orphan.KIND, orphan.OrphanDetector),
         (stuck.KIND, stuck.StuckDetector),
@@ -35,6 +56,11 @@ def detectors() -> tuple[Made, ...]:
         (straggler.KIND, straggler.StragglerDetector),
         (bound.KIND, bound.BoundDetector),
     )
+    return joined("detectors", own, _name)
+
+
+def _name(row: Made) -> str:
+    return row[0].name
 
 
 ENABLED: Final = "enabled"

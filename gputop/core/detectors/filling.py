@@ -1,0 +1,198 @@
+"""Will a GPU be full within the hour? By its own memory, whoever fills it, and whether that is a leak or not.
+
+An alarm where it may be full within 15 minutes, after two minutes of steady growth. What slows down so much that it
+will end in time is not worth a line, nor a rise that is no higher than the ones from which memory came back before.
+Loading, seen by a GPU that computes nothing, is an observation until 90 % are used.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from gputop.core.detector import FORGET_S, Dial, Kind, Look, Sign
+from gputop.core.detectors.leak_growth import capped, floor_of, steps_of
+from gputop.core.detectors.leak_trend import slopes
+from gputop.core.detectors.leak_words import full_text
+from gputop.core.finding import Evidence, Stage, Subject
+from gputop.core.metrics import GPU_UTILIZATION, MEMORY_FREE, MEMORY_USED
+from gputop.core.sample import Gpu, Readings
+from gputop.core.units import bytes_text, duration_text
+
+KIND: Final = Kind(
+    name="filling",
+    question="Will a GPU be full soon?",
+    codes={"memory.filling": "The memory of a GPU grows so fast that it is full within the hour."},
+    dials=(
+        Dial(key="alarm_s", default=900.0, least=0.0, most=86_400.0, help="Time until it is full that is an alarm."),
+        Dial(
+            key="suspect_s", default=3600.0, least=0.0, most=86_400.0, help="Time until it is full that is a suspect."
+        ),
+        Dial(key="watched_s", default=120.0, least=60.0, most=600.0, help="Growth that is an alarm lasts so long."),
+        Dial(key="suspect_watched_s", default=300.0, least=60.0, most=600.0, help="Growth that is a suspect does."),
+    ),
+)
+_MIB: Final = 1024.0**2
+_BUCKET_S: Final = 5.0
+_BUCKETS: Final = 121
+_PARTS: Final = 6
+_GROW: Final = 5  # parts of the time in which it must
+_PART: Final = 0.12
+_BURST: Final = 0.5
+_STEADY: Final = 0.9  # the second half to the first; what slows down more is thought on to its end
+_LEAST_MIB: Final = 64.0
+_CAME_BACK: Final = 0.3
+_TERRITORY_S: Final = 3600.0
+_IDLE: Final = 0.8
+_NEARLY: Final = 0.9
+_HOLD_S: Final = 15.0
+
+
+class Fill(Struct, frozen=True):
+    """Growth of a GPU's memory that goes on. ``rate``: MiB/s, ``full_s``: how soon and how late it is full."""
+
+    grown: float
+    span_s: float
+    rate: float
+    full_s: tuple[float, float | None]
+    is_idle: bool
+
+
+class Level:
+    """The memory of a GPU, or of an instance, over the last ten minutes, and how high it was before it came back."""
+
+    def __init__(self, now_s: float, mib: float) -> None:
+        self._lows: deque[tuple[float, float, bool]] = deque(maxlen=_BUCKETS)
+        self._start, self._low, self._is_idle = now_s, mib, True
+        self._top = self._base = mib
+        self._past: tuple[float, float] | None = None  # until when it counts, how high it was
+        self.seen_s = now_s
+
+    def add(self, now_s: float, mib: float, busy_percent: float | None) -> bool:
+        """Take a sample; say whether there is something new to judge."""
+        self.seen_s = now_s
+        if mib < self._top - max(_LEAST_MIB, _CAME_BACK * (self._top - self._base)):
+            self._past = (now_s + _TERRITORY_S, max(self._top, self._past[1] if self._past else 0.0))
+            self._lows.clear()
+            self._top = self._base = mib
+            self._start, self._low, self._is_idle = now_s, mib, True
+        self._top = max(self._top, mib)
+        is_new = now_s - self._start >= _BUCKET_S
+        if is_new:
+            self._lows.append((self._start, self._low, self._is_idle))
+            self._start, self._low, self._is_idle = now_s, mib, True
+        self._low = min(self._low, mib)
+        self._is_idle = self._is_idle and busy_percent is not None and busy_percent < 1
+        return is_new
+
+    def fill(self, free_mib: float, span_s: float) -> Fill | None:
+        """Return how the growth of the last ``span_s`` seconds goes on; None if there is none, or it ends in time."""
+        now_s = self.seen_s
+        if self._past and self._past[0] > now_s and self._low <= self._past[1]:
+            return None  # it was as high before
+        held = [one for one in self._lows if one[0] >= now_s - span_s - _BUCKET_S]
+        if len(held) < 2 * _PARTS or held[-1][0] - held[0][0] < span_s - 2 * _BUCKET_S:
+            return None
+        floor = floor_of([low for _, low, _ in held])
+        even = capped(steps_of(floor))
+        total = sum(even)
+        if total < _LEAST_MIB or not _is_spread(even, total) or _ends_in(even, total) < free_mib:
+            return None
+        slow, rate, fast = slopes([start for start, _, _ in held], floor)
+        if fast <= 0:
+            return None
+        is_idle = sum(idle for _, _, idle in held) >= _IDLE * len(held)
+        late_s = free_mib / slow if slow > 0 else None
+        return Fill(floor[-1] - floor[0], held[-1][0] - held[0][0], rate, (free_mib / fast, late_s), is_idle)
+
+
+class FillingDetector:
+    """Follows the memory of every GPU, and of every instance where it is split."""
+
+    def __init__(self, dials: Mapping[str, float]) -> None:
+        self._dials = dials
+        self._levels: dict[tuple[str, int | None], Level] = {}
+        self._signs: dict[tuple[str, int | None], Sign | None] = {}
+
+    def look(self, look: Look) -> Iterator[Sign]:
+        """Return what fills."""
+        for gpu in look.sample.gpus:
+            if gpu.instances:
+                for one in gpu.instances:
+                    yield from self._judge(gpu, one, one.id, None, look)
+            else:
+                yield from self._judge(gpu, gpu, None, gpu[GPU_UTILIZATION], look)
+        for key, level in tuple(self._levels.items()):
+            if look.now_s - level.seen_s > FORGET_S:
+                del self._levels[key], self._signs[key]
+
+    def _judge(
+        self, gpu: Gpu, part: Readings, instance: int | None, busy_percent: float | None, look: Look
+    ) -> Iterable[Sign]:
+        used, free = part[MEMORY_USED], part[MEMORY_FREE]
+        if used is None or free is None:
+            return ()
+        key = (gpu.uuid, instance)
+        level = self._levels.get(key)
+        if level is None:
+            level = self._levels[key] = Level(look.now_s, used / _MIB)
+            self._signs[key] = None
+        if level.add(look.now_s, used / _MIB, busy_percent):
+            self._signs[key] = self._sign(gpu, instance, level, used, free)
+        sign = self._signs[key]
+        return (sign,) if sign else ()
+
+    def _sign(self, gpu: Gpu, instance: int | None, level: Level, used: int, free: int) -> Sign | None:
+        dials = self._dials
+        for limit, watched, stage in (
+            ("alarm_s", "watched_s", Stage.ALARM),
+            ("suspect_s", "suspect_watched_s", Stage.SUSPECT),
+        ):
+            fill = level.fill(free / _MIB, dials[watched])
+            if fill and fill.full_s[0] <= dials[limit]:
+                is_loading = fill.is_idle and used < _NEARLY * (used + free)
+                return _sign_of(gpu, instance, fill, Stage.OBSERVATION if is_loading else stage, free)
+        return None
+
+
+def _sign_of(gpu: Gpu, instance: int | None, fill: Fill, stage: Stage, free: int) -> Sign:
+    label = f"GPU {gpu.index}" if instance is None else f"GPU {gpu.index} instance {instance}"
+    loading = ", looks like loading: it computes nothing" if fill.is_idle else ""
+    grown = f"+{bytes_text(fill.grown * _MIB)} in {duration_text(fill.span_s)}"
+    return Sign(
+        code="memory.filling",
+        stage=stage,
+        subject=Subject(label=label, gpu=gpu.uuid, gpu_instance=instance),
+        summary=f"{grown}, {bytes_text(free)} left: full in {full_text(fill.full_s)} if it does not stop{loading}",
+        evidence=(
+            Evidence("grown_bytes", round(fill.grown * _MIB), grown),
+            Evidence("rate_bytes_per_s", round(fill.rate * _MIB), f"{bytes_text(fill.rate * _MIB)}/s"),
+            Evidence("memory_free_bytes", free, f"{bytes_text(free)} left"),
+            Evidence("full_in_s", round(fill.full_s[0]), f"full in {full_text(fill.full_s)}"),
+        ),
+        remedy=(
+            "See who grows (sort by GPU memory: G). A smaller batch, or ending another process with "
+            "gputop signal, keeps the next allocation from failing; save a checkpoint before."
+        ),
+        lacking=("GPU utilization: loading is not told from work",) if instance is not None else (),
+        hold_s=_HOLD_S,
+    )
+
+
+def _is_spread(even: list[float], total: float) -> bool:
+    parts = [0.0] * _PARTS
+    for at, step in enumerate(even):
+        parts[at * _PARTS // len(even)] += step
+    grew = sum(part > _PART * total / _PARTS for part in parts)
+    return grew >= _GROW and parts[-1] > 0 and max(parts) <= _BURST * total
+
+
+def _ends_in(even: list[float], total: float) -> float:
+    """Return how much growth is to come if it goes on to slow down as it did, MiB; infinite if it does not."""
+    half = len(even) // 2
+    second = sum(even[half:])
+    ratio = second / max(total - second, 1e-9)
+    return second * ratio / (1 - ratio) if ratio < _STEADY else float("inf")

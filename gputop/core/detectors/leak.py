@@ -1,0 +1,229 @@
+"""Does a process on a GPU leak memory? Retained growth at a steady rate, told from warm-up, loading, teeth and waves.
+
+An alarm needs high confidence and memory for less than an hour (``alarm_s``). Whether a GPU will be full within
+minutes, leak or not, is another question: `filling`.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from gputop.core.detector import FORGET_S, Dial, Kind, Look, Sign
+from gputop.core.detectors.leak_track import MemoryTrack
+from gputop.core.detectors.leak_vote import Limits, Vote
+from gputop.core.detectors.leak_words import NO_AGE, POOL, Case, sign_of
+from gputop.core.detectors.subjects import gpu_subject, process_subject
+from gputop.core.finding import Subject
+from gputop.core.metrics import GPU_UTILIZATION, MEMORY_FREE, MEMORY_TOTAL, MEMORY_USED
+from gputop.core.program import arguments_of, program
+from gputop.core.sample import Gpu, GpuProcess, HostProcess, Readings
+
+KIND: Final = Kind(
+    name="leak",
+    question="Does a process on a GPU leak memory?",
+    codes={
+        "leak.process": "The memory of a process on a GPU grows and does not come back.",
+        "leak.gpu": "The memory of a GPU grows and does not come back; the driver does not tell whose it is.",
+    },
+    dials=(
+        Dial(key="least_growth_bytes", default=64.0 * 1024**2, least=1024**2, most=1024**4, help="Growth to speak of."),
+        Dial(key="observed_s", default=600.0, least=300.0, most=86_400.0, help="Time to watch before it is a leak."),
+        Dial(key="least_log_odds", default=3.0, least=0.0, most=20.0, help="Log odds of a steady rate against 1/t."),
+        Dial(key="alarm_s", default=3600.0, least=0.0, most=86_400.0, help="A sure leak with less time left: alarm."),
+    ),
+)
+_MIB: Final = 1024.0**2
+_UNKNOWN_TOTAL_MIB: Final = 81_920.0
+_DAY_S: Final = 86_400.0
+_SWEEP_S: Final = 30.0
+_COUNT_S: Final = 10.0
+_CURRENT_S: Final = 120.0
+_WORK: Final = 100  # units a look, about 3 ms: an evaluation that ends early is one, a whole one is 15
+_WHOLE: Final = 15
+_POOLS: Final = frozenset({"vLLM", "SGLang", "TensorRT-LLM", "TF Serving"})
+_POOL_SHARE: Final = 0.7
+
+_Where = tuple[str, int | None]  # a GPU, and one of its instances
+_Key = tuple[int, str, int | None]  # a process, or -1 for a whole GPU, and where
+
+
+class Held:
+    """What is kept of one process on one GPU, or of a GPU."""
+
+    __slots__ = ("free_mib", "lacking", "seen_s", "sign", "start", "subject", "total_mib", "track", "vote")
+
+    def __init__(self, track: MemoryTrack, start: int | None) -> None:
+        self.track = track
+        self.start = start
+        self.vote: Vote | None = None
+        self.sign: Sign | None = None
+        self.subject: Subject | None = None
+        self.lacking: tuple[str, ...] = ()
+        self.total_mib = self.free_mib = 0.0
+        self.seen_s = 0.0
+
+
+class LeakDetector:
+    """Follows the memory of every process on every GPU."""
+
+    def __init__(self, dials: Mapping[str, float]) -> None:
+        self._limits = Limits(dials["least_growth_bytes"] / _MIB, dials["observed_s"], dials["least_log_odds"])
+        self._alarm_s = dials["alarm_s"]
+        self._held: dict[_Key, Held] = {}
+        self._waiting: deque[_Key] = deque()
+        self._growing: set[_Key] = set()
+        self._on_gpu: dict[_Where, set[int]] = {}
+        self._silent: dict[_Where, set[int]] = {}
+        self._sweep_s = self._count_s = 0.0
+
+    def look(self, look: Look) -> Iterator[Sign]:
+        """Return what grows."""
+        for process in look.due:
+            for use in process.gpus:
+                if use.memory_bytes is not None:
+                    yield from self._follow(process, use, look)
+        yield from self._whole_gpus(look)
+        self._evaluate(look)
+        if look.now_s >= self._sweep_s:
+            self._sweep_s = look.now_s + _SWEEP_S
+            self._sweep(look)
+
+    def _follow(self, process: HostProcess, use: GpuProcess, look: Look) -> Iterable[Sign]:
+        memory, start = use.memory_bytes or 0, process.start_ticks
+        key = (process.pid, use.gpu, use.gpu_instance)
+        held = self._held.get(key)
+        if held is None or held.start != start:
+            held = self._held[key] = Held(_track(look, memory / _MIB, process.started_s, process.pid), start)
+        if held.track.add(look.now_s, memory / _MIB, use.sm_percent):
+            gpu = look.gpus.get(use.gpu)
+            if held.vote or held.track.scales:
+                self._due(key, held, gpu, use.gpu_instance)
+                held.subject, held.lacking = process_subject(process, use), _lacking(process, memory, held.total_mib)
+        return (held.sign,) if held.sign else ()
+
+    def _due(self, key: _Key, held: Held, gpu: Gpu | None, instance: int | None) -> None:
+        """Put it on the list of those to be evaluated, with what is needed then."""
+        part = _part(gpu, instance)
+        total, free = (part[MEMORY_TOTAL], part[MEMORY_FREE]) if part else (None, None)
+        held.total_mib = total / _MIB if total else _UNKNOWN_TOTAL_MIB
+        held.free_mib = free / _MIB if free is not None else -1.0
+        self._waiting.append(key)
+
+    def _evaluate(self, look: Look) -> None:
+        """Evaluate those that wait, as many as a look has time for."""
+        left = _WORK
+        while self._waiting and left > 0:
+            key = self._waiting.popleft()
+            held = self._held.get(key)
+            if held is None:
+                continue
+            if held.track.is_still and held.sign is None:
+                held.track.rest()
+                held.vote = None
+                continue
+            held.vote = held.vote or Vote()
+            left -= _WHOLE if held.vote.evaluate(held.track, self._limits, held.total_mib) else 1
+            (self._growing.add if held.vote.rising else self._growing.discard)(key)
+            held.sign = self._sign(held, look)
+
+    def _sign(self, held: Held, look: Look) -> Sign | None:
+        vote, subject = held.vote, held.subject
+        if vote is None or subject is None or not (vote.leak or vote.rising):
+            return None
+        full_s = self._full_s(subject, held, look)
+        return sign_of(Case(subject, held.track, vote, full_s, held.lacking, self._alarm_s))
+
+    def _full_s(self, subject: Subject, held: Held, look: Look) -> tuple[float, float | None] | None:
+        """Return when the GPU is full, by the growth of all on it; None if not within a day, or if nobody knows."""
+        if held.free_mib < 0:
+            return None
+        slow = fast = 0.0
+        for key in self._growing:
+            other = self._held[key]
+            rising = other.vote.rising if other.vote else None
+            if rising is None or key[1:] != (subject.gpu, subject.gpu_instance):
+                continue
+            if other.track.began_s + rising.seen_s >= look.now_s - _CURRENT_S:
+                slow += max(rising.growth.slow, 0.0)
+                fast += max(rising.growth.fast, rising.growth.even)
+        if fast * _DAY_S <= held.free_mib:
+            return None
+        late_s = held.free_mib / slow if slow * _DAY_S > held.free_mib else None
+        return held.free_mib / fast, late_s
+
+    def _whole_gpus(self, look: Look) -> Iterator[Sign]:
+        """Follow the memory of GPUs whose processes do not tell theirs, without that of those that do."""
+        if look.now_s >= self._count_s:
+            self._count_s = look.now_s + _COUNT_S
+            self._silent = _silent(look)
+        for where, pids in self._silent.items():
+            yield from self._follow_gpu(where, pids, look)
+
+    def _follow_gpu(self, where: _Where, pids: set[int], look: Look) -> Iterable[Sign]:
+        gpu = look.gpus.get(where[0])
+        part = _part(gpu, where[1])
+        used = part[MEMORY_USED] if part else None
+        if gpu is None or used is None:
+            return ()
+        mib = (used - _told(look, where)) / _MIB
+        key = (-1, *where)
+        held = self._held.get(key)
+        if held is None or not pids <= self._on_gpu.get(where, set()):  # a newcomer explains any growth
+            held = self._held[key] = Held(_track(look, mib, None, gpu.index), None)
+        self._on_gpu[where] = pids
+        if held.track.add(look.now_s, mib, gpu[GPU_UTILIZATION]) and (held.vote or held.track.scales):
+            self._due(key, held, gpu, where[1])
+            held.subject = gpu_subject(gpu)
+        return (held.sign,) if held.sign else ()
+
+    def _sweep(self, look: Look) -> None:
+        """Forget who is gone for a minute."""
+        present = {
+            (process.pid if use.memory_bytes is not None else -1, use.gpu, use.gpu_instance)
+            for process in look.sample.processes
+            for use in process.gpus
+        }
+        for key, held in tuple(self._held.items()):
+            if key in present:
+                held.seen_s = look.now_s
+            elif look.now_s - max(held.seen_s, held.track.seen_s) > FORGET_S:
+                del self._held[key]
+                self._growing.discard(key)
+        self._on_gpu = {where: pids for where, pids in self._on_gpu.items() if (-1, *where) in self._held}
+
+
+def _track(look: Look, mib: float, started_s: float | None, turn: int) -> MemoryTrack:
+    age_s = max(0.0, look.sample.time_s - started_s) if started_s is not None else 0.0
+    return MemoryTrack(look.now_s, mib, age_s, turn)
+
+
+def _part(gpu: Gpu | None, instance: int | None) -> Readings | None:
+    """Return what has the memory: the GPU, or one of its instances."""
+    if gpu is None or instance is None:
+        return gpu
+    return next((one for one in gpu.instances if one.id == instance), None)
+
+
+def _silent(look: Look) -> dict[_Where, set[int]]:
+    """Return where processes do not tell their memory, and which they are."""
+    found: dict[_Where, set[int]] = {}
+    for process in look.sample.processes:
+        for use in process.gpus:
+            if use.memory_bytes is None:
+                found.setdefault((use.gpu, use.gpu_instance), set()).add(process.pid)
+    return found
+
+
+def _told(look: Look, where: _Where) -> int:
+    """Return the memory there of which is known whose it is."""
+    return sum(
+        use.memory_bytes or 0
+        for process in look.sample.processes
+        for use in process.gpus
+        if (use.gpu, use.gpu_instance) == where
+    )
+
+
+def _lacking(process: HostProcess, memory: int, total_mib: float) -> tuple[str, ...]:
+    is_pool = memory > _POOL_SHARE * total_mib * _MIB or program(arguments_of(process.command)).known in _POOLS
+    return ((POOL,) if is_pool else ()) + ((NO_AGE,) if process.started_s is None else ())

@@ -1,0 +1,153 @@
+"""From growth to a verdict: the scales of time vote, and a constant rate has to be likelier than one that fades."""
+
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from gputop.core.detectors.leak_growth import Growth, Why, Window, growth, window_of
+from gputop.core.detectors.leak_ratio import odds
+from gputop.core.detectors.leak_track import MemoryTrack, Scales
+from gputop.core.detectors.leak_waves import without_waves
+
+_SPANS_S: Final = (300.0, 900.0, 600.0)  # fine, mid, life: the least that a verdict needs
+_WAVE_SPAN_S: Final = 600.0
+_PASSES: Final = 3
+_PASSES_OF_CYCLES: Final = 8  # what comes back looks like growth by chance more often
+_FILLS_S: Final = 6 * 3600.0  # who would fill the whole board sooner may load, or fill a buffer: that ends,
+_FILL_SPAN_S: Final = 1800.0  # within half an hour
+_FELL_BACK: Final = 0.5
+_FELL_BACK_CYCLES: Final = 0.25  # the floor of a sawtooth is known less well
+_FAILS: Final = 3.0  # spans without growth after which a leak is over
+_LONGEST_SPAN_S: Final = 1800.0
+_WAVY: Final = frozenset(Why) - {Why.SHORT, Why.LOADING, Why.SLOWING}
+
+
+class Limits(Struct, frozen=True):
+    """The dials that decide."""
+
+    growth_mib: float = 64.0
+    observed_s: float = 600.0
+    odds: float = 3.0
+
+
+class Suspicion(Struct, frozen=True):
+    """Growth that passed. ``since_s``, ``seen_s``: when it first and last did, in seconds of the track."""
+
+    growth: Growth
+    since_s: float
+    seen_s: float
+    span_s: float
+
+
+class Vote:
+    """What is thought of one track.
+
+    ``rising``: growth that may be anything; ``why``: what keeps it from being called a leak. ``leak``: the verdict.
+    """
+
+    __slots__ = ("_counts", "_top", "agreed", "leak", "odds", "rising", "why")
+
+    def __init__(self) -> None:
+        self._counts = [0, 0, 0]
+        self._top = 0.0
+        self.rising: Suspicion | None = None
+        self.leak: Suspicion | None = None
+        self.odds = 0.0
+        self.agreed = 0
+        self.why = Why.SHORT
+
+    def evaluate(self, track: MemoryTrack, limits: Limits, total_mib: float) -> bool:
+        """Look at all scales of a track that is not at rest; say whether that was much work.
+
+        ``total_mib``: of the board.
+        """
+        scales = track.scales
+        if scales is None:
+            return False
+        found = _of_scales(scales, limits)
+        grown = [(at, one) for at, one in enumerate(found) if isinstance(one, Growth)]
+        reasons = [one for one in found if isinstance(one, Why)]
+        self.agreed = len(grown)
+        self.odds = _odds(scales, track.age_s) if grown else 0.0
+        passed = {at for at, one in grown if self._passes(one, at, track, limits, total_mib)}
+        self._counts = [count + 1 if at in passed else max(0, count - 1) for at, count in enumerate(self._counts)]
+        for at, one in grown:
+            if self.leak is None and self._counts[at] >= (_PASSES_OF_CYCLES if one.cycles else _PASSES):
+                span_s = min(_LONGEST_SPAN_S, one.ended_s - one.began_s)
+                self.leak = Suspicion(one, track.observed_s, track.observed_s, span_s)
+                self._top = one.grown
+        if not grown:
+            self.why = reasons[-1]
+        self._clear(track, scales)
+        return bool(grown) or any(one not in _CHEAP for one in reasons)
+
+    def _passes(self, one: Growth, at: int, track: MemoryTrack, limits: Limits, total_mib: float) -> bool:
+        now = track.observed_s
+        self.rising = _seen(self.rising, one, now, _SPANS_S[at])
+        if self.leak:
+            self.leak = _seen(self.leak, one, now, self.leak.span_s)
+        why = self._doubt(one, now, limits, total_mib)
+        self.why = why or self.why
+        return why is None
+
+    def _doubt(self, one: Growth, now: float, limits: Limits, total_mib: float) -> Why | None:
+        if now < limits.observed_s:
+            return Why.YOUNG
+        if self.odds < limits.odds:
+            return Why.SATURATING
+        if one.even * _FILLS_S > total_mib and one.ended_s - one.began_s < _FILL_SPAN_S:
+            return Why.FILLING
+        return None
+
+    def _clear(self, track: MemoryTrack, scales: Scales) -> None:
+        now = track.observed_s
+        if self.rising and now - self.rising.seen_s > self.rising.span_s:
+            self.rising = None
+        leak = self.leak
+        if leak is None:
+            return
+        low = scales.fine.lows[-1] - leak.growth.low_mib
+        self._top = max(self._top, leak.growth.grown)
+        kept = _FELL_BACK_CYCLES if leak.growth.cycles else _FELL_BACK
+        if low <= kept * self._top or now - leak.seen_s > _FAILS * leak.span_s:
+            self.leak = self.rising = None
+            self._counts = [0, 0, 0]
+
+
+_CHEAP: Final = frozenset({Why.SHORT, Why.NOT_RETAINED})
+
+
+def _seen(before: Suspicion | None, one: Growth, now: float, span_s: float) -> Suspicion:
+    """Return a suspicion by what is seen now; it keeps the lowest level that it began at."""
+    if before is None:
+        return Suspicion(one, now, now, span_s)
+    low_mib = min(one.low_mib, before.growth.low_mib)
+    return Suspicion(replace(one, low_mib=low_mib), before.since_s, now, max(span_s, before.span_s))
+
+
+def _odds(scales: Scales, age_s: float) -> float:
+    life = window_of(scales.life)
+    calm = without_waves(life)
+    return odds(calm[0] if calm else life, age_s)
+
+
+def _of_scales(scales: Scales, limits: Limits) -> list[Growth | Why]:
+    fine = growth(window_of(scales.fine), _SPANS_S[0], limits.growth_mib)
+    mid = _with_waves(window_of(scales.mid), _SPANS_S[1], limits)
+    life = _with_waves(window_of(scales.life, without_last=True), _SPANS_S[2], limits)
+    return [fine, mid, life]
+
+
+def _with_waves(window: Window, span_s: float, limits: Limits) -> Growth | Why:
+    """Return how memory grew, below a wave if there is one."""
+    found = growth(window, span_s, limits.growth_mib)
+    if isinstance(found, Growth) or found not in _WAVY:
+        return found
+    calm = without_waves(window)
+    if calm is None:
+        return found
+    again = growth(calm[0], _WAVE_SPAN_S, 2 * limits.growth_mib)
+    if isinstance(again, Why):
+        return again
+    return replace(again, cycles=calm[1], low_mib=min(window.lows))

@@ -1,0 +1,111 @@
+"""A GPU that will be full soon, whoever fills it."""
+
+from collections.abc import Callable, Iterable
+
+import pytest
+from examples import GIB, frame, gpu
+from looks import at, judge_of
+
+from gputop.core.finding import Finding, Stage
+from gputop.core.metric import Metric
+from gputop.core.metrics import GPU_UTILIZATION, MEMORY_FREE, MEMORY_TOTAL, MEMORY_USED
+from gputop.core.sample import Frame, GpuInstance, MetricValue
+
+TOTAL = 80.0
+Used = Callable[[int], float]
+
+
+def memory(used_gib: float) -> dict[Metric[int], int]:
+    used = min(TOTAL, used_gib)
+    return {MEMORY_USED: int(used * GIB), MEMORY_FREE: int((TOTAL - used) * GIB), MEMORY_TOTAL: int(TOTAL * GIB)}
+
+
+def box(used_gib: float, busy: int = 90) -> Frame:
+    return frame((gpu(0, {**memory(used_gib), GPU_UTILIZATION: busy}),), ())
+
+
+def filled(used: Used, seconds: Iterable[int], busy: int = 90) -> list[tuple[Finding, ...]]:
+    judge = judge_of("filling")
+    return [judge.look(at(box(used(second), busy), second), ()) for second in seconds]
+
+
+def gravest(found: list[tuple[Finding, ...]]) -> Stage | None:
+    return max((one.stage for now in found for one in now), key=lambda stage: stage.rank, default=None)
+
+
+def test_a_gpu_that_is_full_within_a_quarter_of_an_hour_is_an_alarm_after_two_minutes() -> None:
+    found = filled(lambda second: 40 + second / 20, range(200))
+
+    first = next(n for n, now in enumerate(found) if now)
+    assert 110 <= first <= 140
+    assert [(one.code, one.stage) for one in found[first]] == [("memory.filling", Stage.ALARM)]
+    assert "full in 11m" in found[first][0].summary
+    assert "if it does not stop" in found[first][0].summary
+
+
+def test_a_gpu_that_is_full_within_the_hour_is_a_suspect_after_five_minutes() -> None:
+    found = filled(lambda second: 40 + second / 60, range(400))
+
+    first = next(n for n, now in enumerate(found) if now)
+    assert 290 <= first <= 320
+    assert gravest(found) is Stage.SUSPECT
+
+
+def test_a_gpu_that_has_memory_for_hours_is_not_worth_a_line() -> None:
+    assert gravest(filled(lambda second: 40 + second / 1024, range(1000))) is None
+
+
+def test_growth_that_slows_down_and_ends_in_time_is_not_worth_a_line() -> None:
+    assert gravest(filled(lambda second: 40 + 15 * (1 - 0.99**second), range(1000))) is None
+
+
+def test_a_model_that_is_loaded_is_an_observation_until_nearly_all_is_used() -> None:
+    found = filled(lambda second: second / 4, range(300), busy=0)
+
+    assert gravest(found[:280]) is Stage.OBSERVATION
+    assert "looks like loading" in found[150][0].summary
+    assert gravest(found) is Stage.ALARM
+
+
+def test_a_model_that_is_loaded_quickly_is_not_worth_a_line() -> None:
+    assert gravest(filled(lambda second: min(60, second), range(600), busy=0)) is None
+
+
+def test_teeth_are_not_worth_a_line_once_one_was_seen() -> None:
+    found = filled(lambda second: 40 + 30 * (second % 250) / 250, range(1000))
+
+    assert gravest(found[:250]) is Stage.ALARM
+    assert gravest(found[300:]) is None
+
+
+def test_it_ends_when_memory_no_longer_grows() -> None:
+    found = filled(lambda second: 40 + min(second, 200) / 20, range(300))
+
+    assert found[199]
+    assert found[-1] == ()
+
+
+def test_time_that_nobody_watched_is_no_growth() -> None:
+    assert gravest(filled(lambda second: 40 + second / 2000, [*range(60), *range(36_000, 36_060)])) is None
+
+
+def test_an_instance_is_judged_by_its_own_memory() -> None:
+    def split(second: int) -> Frame:
+        values: dict[str, MetricValue] = {metric.key: value // 8 for metric, value in memory(40 + second / 20).items()}
+        one, other = (GpuInstance(id=n, profile="1g.10gb", metrics=values if n == 3 else {}) for n in (3, 4))
+        return frame((gpu(0, memory(10), instances=(one, other)),), ())
+
+    judge = judge_of("filling")
+    found = [judge.look(at(split(second), second), ()) for second in range(200)][-1]
+
+    assert [(one.stage, one.subject.label, one.subject.gpu_instance) for one in found] == [
+        (Stage.ALARM, "GPU 0 instance 3", 3)
+    ]
+
+
+@pytest.mark.parametrize(("alarm_s", "stage"), [(60.0, Stage.SUSPECT), (900.0, Stage.ALARM)])
+def test_the_times_can_be_set(alarm_s: float, stage: Stage) -> None:
+    judge = judge_of("filling", filling={"alarm_s": alarm_s})
+    found = [judge.look(at(box(40 + second / 20), second), ()) for second in range(400)]
+
+    assert gravest(found) is stage
