@@ -11,9 +11,11 @@ from looks import judge_of
 from msgspec import Struct
 from suite.behaviour_frames import Scene, samples
 from suite.behaviour_traces import CLASSES, NOTHING, Trace, mixed, neighbours, trace
+from suite.behaviour_traps import Trap, traps
 from suite.scoring import DEVELOPMENT, HELD_OUT, Outcome, accuracy, by_kind, confusion_text, kinds_text, score, spread
 
 from gputop.core.finding import Finding, Stage
+from gputop.core.judge import BROKEN
 
 DETECTORS: Final = ("stopped", "stuck", "stalled", "spin", "idle", "straggler", "bound")
 _LABELS: Final = {
@@ -23,6 +25,7 @@ _LABELS: Final = {
     "bound.communication": "communication", "bound.compute": "compute", "busy.fake": "fake",
 }  # fmt: skip
 _LAST_S: Final = 120
+_BESIDE: Final = ("process.blocked", "process.stopped")  # are right of the odd one out
 
 
 class Seen(Struct):
@@ -47,6 +50,7 @@ def seen(scene: Scene, names: Sequence[str] = DETECTORS) -> Seen:
         findings = judge.look(sample, jobs)
         second = sample.time_s - NOW
         for finding in findings:
+            assert finding.code != BROKEN, finding.summary
             key = (finding.stage, *finding.key)
             if finding.stage is not Stage.OBSERVATION and key not in known:
                 known.add(key)
@@ -72,6 +76,26 @@ def judged(one: Trace) -> tuple[Outcome, str, str, int]:
     return outcome, one.label, found.label, len(found.suspects)
 
 
+def trapped(seed: int) -> list[Outcome]:
+    """Return the outcomes of all traps; those in which trouble hides have an onset."""
+    return [_trapped(trap, seed) for trap in traps(seed)]
+
+
+def _trapped(trap: Trap, seed: int) -> Outcome:
+    judge = judge_of(*DETECTORS)
+    passed_s = 0.0
+    onset_s = trap.onset_s if trap.code else None
+    for sample, jobs in trap.shown:
+        for finding in judge.look(sample, jobs):
+            assert finding.code != BROKEN, finding.summary
+            if finding.stage is Stage.ALARM and finding.code == trap.code:
+                return Outcome(trap.name, seed, onset_s, passed_s)
+            if finding.stage is Stage.ALARM and not (trap.code and finding.code in _BESIDE):
+                return Outcome(trap.name, seed, onset_s, min(passed_s, trap.onset_s - 1), finding.summary)
+        passed_s += sample.interval_s
+    return Outcome(trap.name, seed, onset_s, None)
+
+
 def plain(seeds: Sequence[int]) -> list[Trace]:
     """Return all classes with all seeds."""
     return [trace(kind, seed) for kind in CLASSES for seed in seeds] + [neighbours(seed) for seed in seeds]
@@ -83,8 +107,11 @@ def report(seeds: Sequence[int], mixtures: int) -> str:
     pairs = [(right, given) for _, right, given, _ in held if right != "throttled"]
     outcomes = [one for one, *_ in held]
     mixes = [one for one, *_ in spread(judged, [mixed(seed) for seed in range(seeds[0], seeds[0] + mixtures)])]
-    wrong = [f"{one.kind} {one.seed}: {one.note}" for one in (*outcomes, *mixes) if one.is_false]
-    missed = [f"{one.kind} {one.seed}" for one in (*outcomes, *mixes) if one.is_missed]
+    tricks = [
+        one for held_of in spread(trapped, range(seeds[0], seeds[0] + max(2, len(seeds) // 3))) for one in held_of
+    ]
+    wrong = [f"{one.kind} {one.seed}: {one.note}" for one in (*outcomes, *mixes, *tricks) if one.is_false]
+    missed = [f"{one.kind} {one.seed}" for one in (*outcomes, *mixes, *tricks) if one.is_missed]
     return "\n".join(
         [
             f"behaviour: {len(held)} traces, alarms: {score(outcomes).line}",
@@ -92,6 +119,8 @@ def report(seeds: Sequence[int], mixtures: int) -> str:
             confusion_text(sorted(pairs)),
             kinds_text(by_kind(outcomes)),
             f"mixtures: {len(mixes)} traces, alarms: {score(mixes).line}",
+            f"traps and hidden trouble: {len(tricks)} traces, alarms: {score(tricks).line}",
+            kinds_text(by_kind(tricks)),
             "false: " + ("\n       ".join(wrong) or "none"),
             "missed: " + ("\n        ".join(missed) or "none"),
         ]

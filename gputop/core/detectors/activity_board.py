@@ -29,7 +29,7 @@ BoardKey = tuple[str, int | None]  # uuid, GPU instance
 
 _STALE_S: Final = 5.0
 _SMOOTH_S: Final = 5.0  # boards from A100 back say what they draw at this instant
-_WOBBLE_S: Final = 60.0
+_WOBBLE_S: Final = 30.0
 _CONTEXT_SHARE: Final = 0.30  # of the limit: no context alone takes more, so a job that was always busy is seen as busy
 _CONTEXT_SHARE_OF_DEFAULT: Final = 0.20  # where the limit was lowered, the context takes what it took before
 _CONTEXT_SHARE_SEEN: Final = 0.60

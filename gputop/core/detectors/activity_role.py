@@ -17,6 +17,16 @@ SERVERS: Final = (
 )  # fmt: skip
 _NOT_SERVING: Final = ("llama-cli", "llama-bench")
 _SERVING_ACTORS: Final = ("ray::serve", "ray::idle", "ray::vllm", "ray::engine")
+_SERVING_NAMES: Final = (
+    "serve",
+    "webui",
+    "gradio",
+    "streamlit",
+    "fastapi",
+    "flask",
+    "celery",
+    "bentoml",
+)  # in a script's
 _NOTEBOOKS: Final = ("Jupyter kernel",)
 _SHELLS_OF_PYTHON: Final = ("ipython", "bpython", "ptpython", "IPython")
 _LOADERS: Final = ("data loader", "worker process")
@@ -63,8 +73,12 @@ def _serves(process: HostProcess) -> bool:
         return True
     if any(name in command[:200] for name in _NOT_SERVING):
         return False
-    known = process.owner.framework or program(arguments_of(command)).known
-    return known is not None and known.startswith(SERVERS)
+    what = program(arguments_of(command))
+    known = process.owner.framework or what.known
+    if known is not None:
+        return known.startswith(SERVERS)
+    name = (what.script or what.name).rpartition("/")[2].lower()
+    return any(part in name for part in _SERVING_NAMES)
 
 
 def _is_prompt(process: HostProcess) -> bool:

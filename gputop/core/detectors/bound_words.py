@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from msgspec.structs import replace
+
 from gputop.core.detector import Look, Sign
 from gputop.core.detectors.activity_track import Track
 from gputop.core.detectors.bound_verdict import Bound, Means
@@ -40,11 +42,13 @@ def _mean_of(all_means: list[Means]) -> Means:
     """Return the mean over the GPUs of a job."""
     if len(all_means) == 1:
         return all_means[0]
-    values = {}
-    for name in Means.__struct_fields__:
-        known = [value for one in all_means if (value := getattr(one, name)) is not None]
-        values[name] = known[0] if not known or isinstance(known[0], bool) else sum(known) / len(known)
-    return Means(**values)
+    names = [name for name in Means.__struct_fields__ if not name.startswith("is_")]
+    return replace(all_means[0], **{name: _mean([getattr(one, name) for one in all_means]) for name in names})
+
+
+def _mean(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
 
 
 def _evidence(means: Means) -> tuple[Evidence, ...]:

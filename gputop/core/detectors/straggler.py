@@ -43,6 +43,7 @@ _CLEARLY: Final = 15.0  # points; less may be meant, as of the stages of a pipel
 _KNOWN_S: Final = 300.0
 _LEARN_S: Final = 600.0
 _AT_A_TIME: Final = 16
+_PAUSES_S: Final = 10.0
 
 
 class _Rank(Struct):
@@ -137,7 +138,11 @@ def _is_comparable(crew: Crew, look: Look) -> bool:
     if crew.is_server or len({track.board.key for track in crew.tracks}) < len(crew.tracks):
         return False
     return all(
-        track.gu is not None and not track.wait_s and track.board.is_known and look.now_s - track.seen_s < _SMOOTH_S
+        track.gu is not None
+        and not track.wait_s
+        and track.idle_s < _PAUSES_S
+        and track.board.is_known
+        and look.now_s - track.seen_s < _SMOOTH_S
         for track in crew.tracks
     )
 

@@ -89,7 +89,7 @@ class StuckDetector:
         stances = [(track, stance(track, is_gone=activity.is_gone(track))) for track in crew.tracks]
         waiting = [track for track, is_so in stances if is_so is Stance.WAITS]
         out: list[tuple[Track, Stance]] = [one for one in stances if one[1] in _OUT]
-        if not waiting or crew.is_server or any(track.is_progressing(look.now_s) for track in crew.tracks):
+        if not waiting or crew.is_server or self._is_well(crew, waiting, look):
             crew.hang_s = 0.0
             return
         for track in waiting:
@@ -123,6 +123,11 @@ class StuckDetector:
         return hang_sign(case, self._stage(case), look)
 
     # --- how long is too long ------------------------------------------------------------------------------------
+    def _is_well(self, crew: Crew, waiting: list[Track], look: Look) -> bool:
+        """Say whether it reports that it goes on, or may be several programs of tiny kernels, which look so all day."""
+        is_job = self._has_worked(waiting) or any((track.role.world or 1) > 1 for track in waiting)
+        return not is_job or any(track.is_progressing(look.now_s) for track in crew.tracks)
+
     def _has_worked(self, tracks: list[Track]) -> bool:
         return any(track.worked_s >= self._worked_s for track in tracks)
 
