@@ -180,7 +180,7 @@ ACTIONS: Final = (
         help="Hold the picture; readings go on.",
     ),
     Action(
-        id="record", keys=("O",), run="screen.record", label="Record…", group=GENERAL,
+        id="record", keys=("ctrl+o",), run="screen.record", label="Record…", group=GENERAL,
         help="Write what is read to a file, for gputop replay; again: end it.",
     ),
     Action(
