@@ -278,7 +278,8 @@ def test_a_dry_run_shows_whom_a_filter_means(command: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"), [(b"y\n", "SIGKILL: 1 refused"), (b"n\n", "Nothing was done."), (b"\n", "Nothing was done.")]
+    ("answer", "said"),
+    [(b"y\n", "SIGKILL: 1 not permitted"), (b"n\n", "Nothing was done."), (b"\n", "Nothing was done.")],
 )
 def test_on_a_terminal_it_asks_and_only_a_yes_is_one(answer: bytes, said: str) -> None:
     keyboard, terminal = os.openpty()
@@ -296,15 +297,28 @@ def test_on_a_terminal_it_asks_and_only_a_yes_is_one(answer: bytes, said: str) -
     assert said in printed
 
 
-@pytest.mark.parametrize(
-    ("option", "said"), [("--demo", "this box is simulated"), ("--read-only", "gputop runs with --read-only")]
-)
-def test_a_shut_door_refuses_and_says_how_to_open_it(option: str, said: str) -> None:
-    done = gputop("signal", "SIGKILL", "--demo", option, "--user", "bob", "--yes", "--escalate", "60")
+def test_a_shut_door_refuses_and_says_how_to_open_it() -> None:
+    done = gputop("signal", "SIGKILL", "--demo", "--read-only", "--user", "bob", "--yes", "--escalate", "60")
 
     assert done.returncode == 4
-    assert f"refused: {said}" in done.stdout
+    assert "refused: gputop runs with --read-only. Start it without, to change anything." in done.stdout
     assert "SIGKILL: 1 refused" in done.stdout
+
+
+def test_on_a_simulated_box_all_of_it_can_be_tried_and_is_labelled() -> None:
+    own = gputop("signal", "SIGTERM", "--demo", "--pid", "48277", "--yes", "--escalate", "60")
+    others = gputop("renice", "5", "--demo", "--user", "bob", "--yes")
+
+    assert (own.returncode, own.stdout.splitlines()[-1]) == (0, "SIMULATED SIGTERM: 1 done")
+    assert own.stdout.startswith("SIMULATED: nothing on this machine is touched")
+    assert (others.returncode, others.stdout.splitlines()[-1]) == (4, "SIMULATED nice 5: 1 not permitted")
+
+
+def test_a_simulated_box_that_is_none_is_bad_input() -> None:
+    done = gputop("signal", "SIGTERM", "--demo", "nosuch", "--user", "bob", "--yes")
+
+    assert done.returncode == 2
+    assert done.stderr.startswith("gputop: no simulated box 'nosuch'")
 
 
 def test_pids_that_are_not_on_a_gpu_are_never_touched() -> None:
@@ -317,9 +331,13 @@ def test_pids_that_are_not_on_a_gpu_are_never_touched() -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "said"), [("--demo", "this box is simulated"), ("--read-only", "gputop runs with --read-only")]
+    ("option", "what", "said"),
+    [
+        ("--demo", "SIMULATED SIGKILL", "it is init: everything here depends on it"),
+        ("--read-only", "SIGKILL", "gputop runs with --read-only"),
+    ],
 )
-def test_a_sampler_answers_a_change_between_its_frames(option: str, said: str) -> None:
+def test_a_sampler_answers_a_change_between_its_frames(option: str, what: str, said: str) -> None:
     asked = {"command": "send_signal", "id": "x1", "signal": "SIGKILL", "targets": [{"pid": 1, "start_ticks": 2}]}
     command = [sys.executable, "-m", "gputop", "stream", "--demo", option, "--control", "--interval", "3600"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as sampler:
@@ -335,8 +353,31 @@ def test_a_sampler_answers_a_change_between_its_frames(option: str, said: str) -
         sampler.stdout.close()
         sampler.wait(PATIENCE_S)
 
-    assert (answer["id"], answer["what"]) == ("x1", "SIGKILL")
+    assert (answer["id"], answer["what"]) == ("x1", what)
     assert [(result["pid"], result["status"], result["detail"]) for result in answer["results"]] == [
         (1, "refused", said)
     ]
     assert frame_after is None or frame_after["sequence"] == 1
+
+
+def test_what_is_ended_on_a_simulated_box_is_not_in_the_frames_after() -> None:
+    command = [sys.executable, "-m", "gputop", "stream", "--demo", "--control", "--interval", "0.1"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as sampler:
+        assert sampler.stdin
+        assert sampler.stdout
+        first = json.loads(sampler.stdout.readline())
+        (mine,) = [each for each in first["processes"] if each["pid"] == 48_277]
+        whom = {"pid": mine["pid"], "start_ticks": mine["start_ticks"]}
+        asked = {"command": "send_signal", "id": "x1", "signal": "SIGTERM", "targets": [whom]}
+        sampler.stdin.write(json.dumps(asked) + "\n")
+        sampler.stdin.flush()
+        lines = (json.loads(line) for line in sampler.stdout)
+        ended = next(line for line in lines if "answer" in line)
+        frames = [next(line for line in lines if "processes" in line) for _ in range(10)]
+        sampler.stdin.close()
+        sampler.stdout.close()
+        sampler.wait(PATIENCE_S)
+
+    assert ended["results"][0]["status"] == "done"
+    assert mine["pid"] not in [each["pid"] for each in frames[-1]["processes"]]
+    assert len(frames[-1]["processes"]) == len(first["processes"]) - 1

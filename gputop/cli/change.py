@@ -18,6 +18,7 @@ from gputop.core.sample import Frame, HostProcess
 
 SOME: Final = 1
 NONE: Final = 4
+_SIMULATED: Final = "SIMULATED: nothing on this machine is touched; each gputop --demo begins with the box as it was."
 _RATES_S: Final = 1.0  # between the two readings that a filter on rates needs
 
 
@@ -81,6 +82,8 @@ def carry_out(
     _check(options)
     door = opened_door(options, frozenset({os.getpid()}), warn)
     caller = Caller(is_sure=options.yes)
+    if options.demo:
+        caller.tell([_SIMULATED])
     meant = _meant(options)
     return settle(make(meant.processes), meant, door, caller, act=act, is_dry=options.dry_run)
 

@@ -6,7 +6,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from gputop.core.command import Change, ChangeMig, Target, wording
+from gputop.cli.arguments import BAD_INPUT, fail
+from gputop.core.command import Change, Target
 from gputop.core.mig_answers import MigProgress
 from gputop.core.outcome import Outcome, refused
 
@@ -38,44 +39,16 @@ class Shut(Struct, frozen=True):
         return tuple(targets)
 
 
-class SimulatedDoor:
-    """The door of a simulated box: MIG layouts can be changed, in this process; its processes are none."""
-
-    def __init__(self, box: object, progress: Callable[[MigProgress], None]) -> None:
-        from gputop.machine.mig_control import MigControl
-        from gputop.machine.partitioning import of_box
-
-        self._mig = MigControl(lambda: of_box(box).partitioner, progress)
-        self._shut = Shut("this box is simulated", "Start gputop without --demo, to change anything.")
-
-    def execute(self, change: Change) -> Outcome:
-        """Carry out a change of a MIG layout; refuse all others."""
-        if not isinstance(change, ChangeMig):
-            return self._shut.execute(change)
-        return Outcome(id=change.id, what=wording(change), results=self._mig.settle(change, None))
-
-    def living(self, targets: Iterable[Target]) -> tuple[Target, ...]:
-        """Return all of them: nothing is done to any."""
-        return tuple(targets)
-
-
-class Progress(Struct, frozen=True):
-    """Who is told how far a change of a MIG layout has come, and of which simulated box, if it is one."""
-
-    tell: Callable[[MigProgress], None] = lambda _: None
-    box: object = None
-
-
 def opened_door(
     options: argparse.Namespace,
     protected: frozenset[int],
     tell: Callable[[str], None] | None = None,
-    mig: Progress = Progress(),  # noqa: B008 - immutable
+    progress: Callable[[MigProgress], None] = lambda _: None,
 ) -> Door:
     """Return the door, which the options, the environment or the configuration file may shut.
 
-    ``protected``: pids of gputop's own processes. ``tell``: is told what is wrong with file and environment. ``mig``:
-    for changes of MIG layouts.
+    ``protected``: pids of gputop's own processes. ``tell``: is told what is wrong with file and environment.
+    ``progress``: is told how far a change of a MIG layout has come.
     """
     if options.read_only:
         return Shut("gputop runs with --read-only", "Start it without, to change anything.")
@@ -89,10 +62,18 @@ def opened_door(
         return Shut("gputop cannot tell whether it is set to read_only", "What is wrong: gputop config show")
     if held.settings.read_only:
         return Shut("gputop is set to read_only by its file or a variable", "To see the settings: gputop config show")
-    if options.demo is not None and mig.box is not None:
-        return SimulatedDoor(mig.box, mig.tell)
     if options.demo is not None:
-        return Shut("this box is simulated", "Start gputop without --demo, to change anything.")
+        return _simulated_door(options.demo, progress)
     from gputop.machine.control import control_of_this_machine
 
-    return control_of_this_machine(protected, mig.tell)
+    return control_of_this_machine(protected, progress)
+
+
+def _simulated_door(name: str, progress: Callable[[MigProgress], None]) -> Door:
+    from gputop.machine.simulated import control_of_box
+    from gputop.machine.simulator import running
+
+    try:
+        return control_of_box(running(name), progress)
+    except ValueError as error:
+        fail(BAD_INPUT, str(error))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 
 from gputop.cli.arguments import OK, add_common, whole
-from gputop.cli.door import Progress, opened_door
+from gputop.cli.door import opened_door
 from gputop.cli.lookout import opened_glance, opened_lookout
 from gputop.cli.machine import monitored, opened
 from gputop.core.command import ReadMig
@@ -31,10 +31,9 @@ def run(options: argparse.Namespace) -> int:
     door = None
     if options.control:
         protected = frozenset({os.getpid(), os.getppid()})
-        progress = Progress(told(lines), source.simulated_box)
-        door = Door(opened_door(options, protected, mig=progress).execute, lines, rhythm)
+        door = Door(opened_door(options, protected, progress=told(lines)).execute, lines, rhythm)
         lookout = Lookout(opened_lookout(options), lines, opened_glance(options))
-        obey(sys.stdin.buffer, rhythm, door, lookout=lookout, survey=_survey(options, lines, source.simulated_box))
+        obey(sys.stdin.buffer, rhythm, door, lookout=lookout, survey=_survey(options, lines))
     collect_seldom()
     try:
         serve(monitored(source, options), lines, rhythm, options.count)
@@ -44,14 +43,14 @@ def run(options: argparse.Namespace) -> int:
     return OK
 
 
-def _survey(options: argparse.Namespace, lines: Lines, box: object) -> Callable[[ReadMig], None]:
+def _survey(options: argparse.Namespace, lines: Lines) -> Callable[[ReadMig], None]:
     """Return what is told of questions about MIG. The driver is started when the first one comes."""
 
     @cache
     def made() -> Callable[[ReadMig], MigBox]:
         from gputop.cli.mig_machine import opened_survey
 
-        return opened_survey(options, box)
+        return opened_survey(options)
 
     def read(question: ReadMig) -> MigBox:
         return made()(question)

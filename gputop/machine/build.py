@@ -36,10 +36,10 @@ def build(selection: Selection, interval_s: float, demo: str | None, *, is_once:
 
 
 def _simulated(selection: Selection, interval_s: float, name: str, limits: Limits) -> MachineSource:
-    from gputop.machine.simulator import simulate  # noqa: PLC0415
+    from gputop.machine.simulator import running  # noqa: PLC0415
     from gputop.machine.simulator.procfiles import HERTZ, PAGE  # noqa: PLC0415
 
-    box = simulate(name)
+    box = running(name)
     source = MachineSource(
         Driver(box.driver),
         HostReader(box.proc, box.host),

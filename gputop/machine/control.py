@@ -21,7 +21,7 @@ from gputop.core.outcome import Outcome, Result, Status, refused
 from gputop.core.signals import signal_number
 from gputop.machine.audit import Audit, audit_of_this_user
 from gputop.machine.hold import Held, Holder, NotHeldError, TakenOverError
-from gputop.machine.kernel import Kernel
+from gputop.machine.kernel import Kernel, KernelCalls
 from gputop.machine.mig_control import MigControl, partitioner_of_this_machine
 from gputop.machine.processes import resolve_user
 from gputop.machine.procfs import Proc, RealProc
@@ -50,7 +50,7 @@ class Control:
     def __init__(
         self,
         proc: Proc,
-        kernel: Kernel,
+        kernel: KernelCalls,
         holder: Holder,
         audit: Audit,
         own_user: str | None,

@@ -6,7 +6,7 @@ from typing import Final, TypeVar
 from gputop.core.command import Glance, Target, cpus_text
 from gputop.core.glance import Glimpse, Seen
 from gputop.core.sample import Presence
-from gputop.machine.kernel import Kernel
+from gputop.machine.kernel import Kernel, KernelCalls
 from gputop.machine.procfs import Proc, RealProc
 from gputop.machine.reason import GONE
 from gputop.machine.scheduling import io_text
@@ -20,7 +20,7 @@ _ENDED: Final = "ZX"
 class Glancer:
     """Looks. ``kernel``: None where the processes are not of this machine, so that it knows nothing of them."""
 
-    def __init__(self, proc: Proc, kernel: Kernel | None) -> None:
+    def __init__(self, proc: Proc, kernel: KernelCalls | None) -> None:
         self._proc = proc
         self._kernel = kernel
 
@@ -67,9 +67,9 @@ def glancer(demo: str | None) -> Glancer:
     """Return what looks at processes here, or on a simulated box. Raises ValueError if there is none such."""
     if demo is None:
         return Glancer(RealProc(), Kernel())
-    from gputop.machine.simulator import simulate  # noqa: PLC0415
+    from gputop.machine.simulator import running  # noqa: PLC0415
 
-    return Glancer(simulate(demo).proc, None)
+    return Glancer(running(demo).proc, running(demo).kernel)
 
 
 def _told(ask: Callable[[], T]) -> T | None:

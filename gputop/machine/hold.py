@@ -11,7 +11,7 @@ from gputop.core.command import Target
 from gputop.core.outcome import Status
 from gputop.core.sample import Presence
 from gputop.core.text import decode
-from gputop.machine.kernel import Kernel
+from gputop.machine.kernel import KernelCalls
 from gputop.machine.procfs import Proc
 from gputop.machine.reason import GONE
 from gputop.machine.stat import ProcessStat, parse_stat
@@ -61,7 +61,7 @@ class Holder:
     """Takes hold of processes. ``users`` names the user of a uid; ``protected``: pids of gputop's own processes."""
 
     def __init__(
-        self, proc: Proc, users: Callable[[int], str | None], kernel: Kernel, protected: frozenset[int]
+        self, proc: Proc, users: Callable[[int], str | None], kernel: KernelCalls, protected: frozenset[int]
     ) -> None:
         self._proc = proc
         self._who = Who(proc, users)

@@ -149,10 +149,10 @@ def inspector(demo: str | None) -> Inspector:
         from gputop.machine.processes import resolve_user  # noqa: PLC0415
 
         return Inspector(RealProc(), resolve_user, ContainerFiles())
-    from gputop.machine.simulator import simulate  # noqa: PLC0415
+    from gputop.machine.simulator import running  # noqa: PLC0415
     from gputop.machine.simulator.procfiles import HERTZ  # noqa: PLC0415
 
-    box = simulate(demo)
+    box = running(demo)
     return Inspector(box.proc, box.users.get, clock_ticks=HERTZ)
 
 

@@ -4,7 +4,7 @@ import errno
 import os
 import signal
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 _IO_CALLS: Final = {  # numbers of ioprio_set and ioprio_get; neither Python nor the C library has them
     "x86_64": (251, 252),
@@ -14,6 +14,50 @@ _IO_CALLS: Final = {  # numbers of ioprio_set and ioprio_get; neither Python nor
     "s390x": (282, 283),
 }
 _WHO_THREAD: Final = 1  # IOPRIO_WHO_PROCESS, which means a thread, as in setpriority
+
+
+class KernelCalls(Protocol):
+    """What is asked of the kernel of this machine, or of a simulated box. All raise OSError."""
+
+    def open(self, pid: int) -> int:
+        """Return a descriptor of the process that has this pid now; ENOSYS where there are none."""
+        ...
+
+    def close(self, descriptor: int) -> None:
+        """Let the process go."""
+        ...
+
+    def send(self, descriptor: int, number: int) -> None:
+        """Send a signal to the process behind a descriptor, whoever has its pid by now."""
+        ...
+
+    def kill(self, pid: int, number: int) -> None:
+        """Send a signal to whatever has this pid."""
+        ...
+
+    def nice(self, tid: int) -> int:
+        """Return the nice value of a thread."""
+        ...
+
+    def set_nice(self, tid: int, nice: int) -> None:
+        """Set the nice value of a thread."""
+        ...
+
+    def cpus(self, tid: int) -> tuple[int, ...]:
+        """Return the CPUs that a thread may run on."""
+        ...
+
+    def set_cpus(self, tid: int, cpus: Iterable[int]) -> None:
+        """Set them; EINVAL if there is none of them."""
+        ...
+
+    def io_priority(self, tid: int) -> int:
+        """Return the I/O priority of a thread: its class from bit 13 on, its level in the lowest three."""
+        ...
+
+    def set_io_priority(self, tid: int, priority: int) -> None:
+        """Set it."""
+        ...
 
 
 class Kernel:

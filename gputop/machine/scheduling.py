@@ -6,7 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from gputop.core.command import Change, IoClass, Renice, SetAffinity, SetIoClass, cpus_text, io_class_text
-from gputop.machine.kernel import Kernel
+from gputop.machine.kernel import KernelCalls
 
 _NICEST, _LEAST_NICE = 19, -20
 _MOST_CPUS: Final = 8192  # NR_CPUS of the largest kernels
@@ -23,7 +23,7 @@ class Setting(Struct, frozen=True):
     write: Callable[[int], None]
 
 
-def setting(change: Change, kernel: Kernel, pid: int) -> Setting:
+def setting(change: Change, kernel: KernelCalls, pid: int) -> Setting:
     """Return what a change sets in a process. Raises ValueError in words for values that do not exist, and OSError."""
     match change:
         case Renice():
@@ -70,7 +70,7 @@ def _write(wanted: Setting, tid: int, pid: int) -> None:
             raise
 
 
-def _nice(change: Renice, kernel: Kernel, pid: int) -> Setting:
+def _nice(change: Renice, kernel: KernelCalls, pid: int) -> Setting:
     if not change.is_relative and not _LEAST_NICE <= change.nice <= _NICEST:
         raise ValueError(f"nice values go from {_LEAST_NICE} to {_NICEST}")
     value = change.nice + (kernel.nice(pid) if change.is_relative else 0)
@@ -78,7 +78,7 @@ def _nice(change: Renice, kernel: Kernel, pid: int) -> Setting:
     return Setting(lambda tid: str(kernel.nice(tid)), lambda tid: kernel.set_nice(tid, value))
 
 
-def _io_class(change: SetIoClass, kernel: Kernel) -> Setting:
+def _io_class(change: SetIoClass, kernel: KernelCalls) -> Setting:
     if not 0 <= change.level < _LEVELS:
         raise ValueError(f"levels of an I/O class go from 0 to {_LEVELS - 1}")
     has_levels = change.io_class in (IoClass.REALTIME, IoClass.BEST_EFFORT)
@@ -92,7 +92,7 @@ def io_text(value: int) -> str:
     return io_class_text(_IO_CLASSES[number], value % _LEVELS) if number < len(_IO_CLASSES) else str(value)
 
 
-def _affinity(change: SetAffinity, kernel: Kernel) -> Setting:
+def _affinity(change: SetAffinity, kernel: KernelCalls) -> Setting:
     if not change.cpus or not all(0 <= cpu < _MOST_CPUS for cpu in change.cpus):
         raise ValueError("name at least one CPU that exists")
     return Setting(lambda tid: cpus_text(kernel.cpus(tid)), lambda tid: kernel.set_cpus(tid, change.cpus))

@@ -6,14 +6,17 @@ the same for ever, so that tests and screenshots can be repeated.
 
 import time
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Final
 
 from msgspec import Struct
 
+from gputop.machine.kernel import KernelCalls
 from gputop.machine.procfs import Proc
 from gputop.machine.simulator.boxes import dying, h200, split, training, workstation
 from gputop.machine.simulator.clock import BoxClock
 from gputop.machine.simulator.driver import Driver
+from gputop.machine.simulator.kernel import SimulatedKernel
 from gputop.machine.simulator.plan import BoxPlan
 from gputop.machine.simulator.proc import SimulatedProc
 from gputop.machine.simulator.root import SimulatedRoot
@@ -36,15 +39,26 @@ _PLANS: Final[dict[str, Callable[[], BoxPlan]]] = {
 
 
 class Box(Struct, frozen=True, kw_only=True):
-    """A simulated box. ``driver`` stands in for `machine.binding`; ``users``: the names of the uids in ``proc``."""
+    """A simulated box. ``driver`` stands in for `machine.binding`; ``users``: the names of the uids in ``proc``.
+
+    ``kernel`` does to its processes what is asked for, with the rights of the user ``viewer``; None is root.
+    """
 
     name: str
     host: str
     driver: Any
     proc: Proc
     users: dict[int, str]
+    kernel: KernelCalls
+    viewer: str | None
     root: Any
     """Stands in for the file system where the doctor looks: a `machine.doctor.root.Root`."""
+
+
+@cache
+def running(name: str) -> Box:
+    """Return the one box of this name that runs in this process: what is done to it, everybody sees. See `simulate`."""
+    return simulate(name)
 
 
 def simulate(
@@ -62,11 +76,14 @@ def simulate(
     plan = _PLANS[name]()
     box_clock = BoxClock(plan.uptime_s, clock, wall, sleep)
     proc = SimulatedProc(plan, box_clock)
+    driver = Driver(name, plan, box_clock)
     return Box(
         name=name,
         host=plan.host,
-        driver=Driver(name, plan, box_clock),
+        driver=driver,
         proc=proc,
         users=plan.users,
+        kernel=SimulatedKernel(plan, proc, driver, box_clock),
+        viewer=plan.users[plan.viewer] if plan.viewer else None,
         root=SimulatedRoot(plan, proc, box_clock),
     )

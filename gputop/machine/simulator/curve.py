@@ -3,7 +3,7 @@
 A curve is a level plus waves, pulses and ramps. All times are seconds since the simulated box was booted.
 """
 
-from math import atan, cos, exp, floor, pi, sin, sqrt
+from math import atan, cos, exp, floor, inf, pi, sin, sqrt
 
 from msgspec import Struct
 
@@ -84,17 +84,51 @@ class Ramp(Struct, frozen=True):
         return self.at(time_s - lag_s)
 
 
+class Stretch(Struct, frozen=True):
+    """A curve from one instant until another; 0 before and after."""
+
+    curve: "Curve"
+    start_s: float = -inf
+    end_s: float = inf
+
+    def at(self, time_s: float) -> float:
+        """Return the value."""
+        return self.curve.at(time_s) if self.start_s <= time_s < self.end_s else 0.0
+
+    def integral(self, time_s: float) -> float:
+        """Return the integral up to ``time_s``: from ``start_s``, if there is one."""
+        before = 0.0 if self.start_s == -inf else self.curve.integral(self.start_s)
+        return self.curve.integral(min(max(time_s, self.start_s), self.end_s)) - before
+
+    def lagged(self, time_s: float, lag_s: float) -> float:
+        """Return the value behind a first-order delay: it rises from 0 at the start and dies away after the end."""
+        if time_s < self.start_s:
+            return 0.0
+        until_s = min(time_s, self.end_s)
+        missed = 0.0 if self.start_s == -inf else self.curve.lagged(self.start_s, lag_s)
+        risen = self.curve.lagged(until_s, lag_s) - missed * exp((self.start_s - until_s) / lag_s)
+        return risen * exp((until_s - time_s) / lag_s)
+
+
 class Curve(Struct, frozen=True):
     """A level and what moves around it."""
 
     level: float = 0.0
-    parts: tuple[Wave | Pulse | Ramp, ...] = ()
+    parts: tuple[Wave | Pulse | Ramp | Stretch, ...] = ()
 
     def __add__(self, other: "Curve") -> "Curve":
         return Curve(self.level + other.level, self.parts + other.parts)
 
     def __mul__(self, factor: float) -> "Curve":
         return Curve(self.level * factor, tuple(_scaled(part, factor) for part in self.parts) if factor else ())
+
+    def until(self, end_s: float) -> "Curve":
+        """Return what it was, and then nothing."""
+        return self if self == ZERO else Curve(0.0, (Stretch(self, end_s=end_s),))
+
+    def since(self, start_s: float) -> "Curve":
+        """Return nothing, and then what it is."""
+        return self if self == ZERO else Curve(0.0, (Stretch(self, start_s=start_s),))
 
     def at(self, time_s: float) -> float:
         """Return the value at an instant."""
@@ -138,7 +172,7 @@ def noise(amplitude: float, seed: int = 0) -> tuple[Wave, ...]:
     )
 
 
-def _scaled(part: Wave | Pulse | Ramp, factor: float) -> Wave | Pulse | Ramp:
+def _scaled(part: Wave | Pulse | Ramp | Stretch, factor: float) -> Wave | Pulse | Ramp | Stretch:
     match part:
         case Wave():
             return Wave(part.amplitude * factor, part.period_s, part.phase_s)
@@ -146,3 +180,5 @@ def _scaled(part: Wave | Pulse | Ramp, factor: float) -> Wave | Pulse | Ramp:
             return Pulse(part.height * factor, part.width_s, part.period_s, part.phase_s)
         case Ramp():
             return Ramp(part.height * factor, part.period_s, part.phase_s)
+        case Stretch():
+            return Stretch(part.curve * factor, part.start_s, part.end_s)

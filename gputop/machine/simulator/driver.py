@@ -23,7 +23,7 @@ from gputop.machine.simulator.errors import (
 from gputop.machine.simulator.gpm import GpmSample, metrics_between
 from gputop.machine.simulator.gpu import MigDevice, SimulatedGpu
 from gputop.machine.simulator.partition_calls import PartitionCalls
-from gputop.machine.simulator.plan import BoxPlan
+from gputop.machine.simulator.plan import BoxPlan, Use
 
 _XID_EVENT: Final = 0x8
 _MIG_EVENT: Final = 0x100
@@ -117,7 +117,7 @@ class Driver(PartitionCalls):
         """Take a sample of a whole GPU without MIG, or of a MIG device's GPU instance."""
         self._guard("nvmlGpmSampleGet", device)
         self._need_gpm(device)
-        sample.take(device.activity, self._clock.now())
+        sample.take(device.uuid, device.activity, self._clock.now())
         return sample
 
     def nvmlGpmMigSampleGet(self, gpu: SimulatedGpu, gpu_instance: int, sample: GpmSample) -> GpmSample:
@@ -126,7 +126,7 @@ class Driver(PartitionCalls):
         self._need_gpm(gpu)
         for device in gpu.mig_devices.values():
             if device.plan.gpu_instance == gpu_instance:
-                sample.take(device.activity, self._clock.now())
+                sample.take(device.uuid, device.activity, self._clock.now())
                 return sample
         raise NVMLError(INVALID_ARGUMENT)
 
@@ -173,6 +173,12 @@ class Driver(PartitionCalls):
             raise NVMLError(TIMEOUT)
         event_set.told_s[gpu] = when_s
         return gpu.uuid, _XID_EVENT, _FELL_OFF_THE_BUS
+
+    # --- what a person does to the processes -----------------------------------------------------------------------
+    def change(self, pid: int, follow: Callable[[Use], Use], *, has_ended: bool = False) -> None:
+        """Let a process do something else on its GPUs from now on; see `SimulatedGpu.change`."""
+        for gpu in self._gpus:
+            gpu.change(pid, follow, has_ended=has_ended)
 
     # --- helpers -------------------------------------------------------------------------------------------------
     def _call(self, name: str, device: Device, *args: Any, **options: Any) -> Any:

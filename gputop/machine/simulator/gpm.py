@@ -5,7 +5,7 @@ from typing import Final
 
 from gputop.machine.simulator.curve import Curve
 from gputop.machine.simulator.errors import INVALID_ARGUMENT, NOT_SUPPORTED, NVMLError
-from gputop.machine.simulator.load import Activity
+from gputop.machine.simulator.load import IDLE, Activity
 
 _PERCENTS: Final = {
     1: "gpu", 2: "sm", 3: "occupancy", 5: "tensor", 7: "tensor", 10: "dram", 11: "fp64", 12: "fp32", 13: "fp16",
@@ -14,21 +14,23 @@ _MIB_PER_S: Final = {20: "pcie_tx", 21: "pcie_rx", 60: "nvlink_rx", 61: "nvlink_
 
 
 class GpmSample:
-    """An instant, and whose activity it is a sample of."""
+    """An instant, and whose activity it is a sample of: ``uuid`` of a GPU or MIG device."""
 
     def __init__(self) -> None:
-        self.activity: Activity | None = None
+        self.uuid = ""
+        self.activity = IDLE
         self.time_s = 0.0
 
-    def take(self, activity: Activity, time_s: float) -> None:
+    def take(self, uuid: str, activity: Activity, time_s: float) -> None:
         """Fill it."""
+        self.uuid = uuid
         self.activity = activity
         self.time_s = time_s
 
 
 def metrics_between(older: GpmSample, newer: GpmSample, ids: Sequence[int]) -> list[tuple[int, float]]:
     """Return (return code, value) for each metric."""
-    if newer.activity is None or older.activity is not newer.activity:
+    if not newer.uuid or older.uuid != newer.uuid:
         raise NVMLError(INVALID_ARGUMENT)  # two samples of one device are needed
     return [_metric(newer.activity, metric_id, older.time_s, newer.time_s) for metric_id in ids]
 

@@ -1,6 +1,6 @@
 """A simulated GPU and its MIG devices: what their sensors show at an instant, all derived from the load on them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from zlib import crc32
 
 from gputop.machine.simulator.clock import BoxClock
@@ -31,6 +31,9 @@ class SimulatedGpu:
         self.bus_id = f"00000000:{plan.bus:02X}:00.0"
         self.limit_w = plan.limit_w or plan.board.default_w
         self.uses = [(p, use) for p in processes for use in p.uses if use.gpu == index]
+        self.past: list[Use] = []  # of processes that were ended: what they did stays in the counters
+        self._busy_w = self.limit_w - plan.board.idle_w - (plan.board.context_w if self.has_context else 0.0)
+        self._context = Curve(plan.board.context_w if self.has_context else 0.0)
         self._box = box
         self.partition = Partition(
             self,
@@ -40,12 +43,33 @@ class SimulatedGpu:
             is_busy=self._is_busy,
         )
         self.follow()
-        self.activity = together(Activity(), *(use.activity.scaled(self._share(use)) for _, use in self.uses))
-        self.power = self._power()
-        is_capped = self.power.level > 0.9 * self.limit_w
-        self.capped = self.activity.power * (0.45 if is_capped else 0.0)
-        is_hot = self._chip_c(self.power.level) >= plan.board.thresholds_c[3]
-        self.overheated = self.activity.power * (0.6 if is_hot else 0.0)
+        self._shares = {use.gpu_instance: self._share(use) for _, use in self.uses}
+        self._load()
+        self._capped_share = 0.45 if self.power.level > 0.9 * self.limit_w else 0.0
+        self._hot_share = 0.6 if self._chip_c(self.power.level) >= plan.board.thresholds_c[3] else 0.0
+
+    @property
+    def capped(self) -> Curve:
+        """How much of the time power holds it back."""
+        return self.activity.power * self._capped_share
+
+    @property
+    def overheated(self) -> Curve:
+        """How much of the time heat holds it back."""
+        return self.activity.power * self._hot_share
+
+    def change(self, pid: int, follow: Callable[[Use], Use], *, has_ended: bool) -> None:
+        """Let a process do something else from now on; one that has ended leaves only what it did."""
+        changed = [(process, follow(use) if process.pid == pid else use) for process, use in self.uses]
+        if has_ended:
+            self.past += [use for process, use in changed if process.pid == pid]
+            changed = [(process, use) for process, use in changed if process.pid != pid]
+        had_context, self.uses = self.has_context, changed
+        if had_context and not self.has_context:
+            self._context = self._context.until(self.clock.now())
+        self._load()
+        for device in self.mig_devices.values():
+            device.load()
 
     @property
     def is_split(self) -> bool:
@@ -95,7 +119,7 @@ class SimulatedGpu:
         """Return the clocks event reasons, a bit mask."""
         idle = 0x1 if self.activity.gpu.mean(time_s - 1, time_s) < 0.5 else 0
         power_cap = 0x4 if self.power_w(time_s) > 0.94 * self.limit_w else 0
-        too_hot = self.overheated.level > 0 and self.chip_c(time_s) >= self.board.thresholds_c[3] - 1
+        too_hot = self._hot_share > 0 and self.chip_c(time_s) >= self.board.thresholds_c[3] - 1
         return idle | power_cap | (0x20 if too_hot else 0)
 
     def performance_state(self, time_s: float) -> int:
@@ -113,10 +137,11 @@ class SimulatedGpu:
             for _, use in self.uses
         )
 
-    def _power(self) -> Curve:
-        context = self.board.context_w if self.has_context else 0.0
-        still = self.board.idle_w + context
-        return Curve(still) + self.activity.power * (self.limit_w - still)
+    def _load(self) -> None:
+        """Derive the load and the power draw from what the processes do, and did."""
+        done = [use for _, use in self.uses] + self.past
+        self.activity = together(Activity(), *(use.activity.scaled(self._shares[use.gpu_instance]) for use in done))
+        self.power = Curve(self.board.idle_w) + self._context + self.activity.power * self._busy_w
 
     def _chip_c(self, power_w: float) -> float:
         return self.board.inlet_c + self.plan.warmer_c + self.board.heating * power_w
@@ -140,13 +165,19 @@ class MigDevice:
         self.name = f"{gpu.board.name} MIG {plan.compute_profile or plan.profile}"
         self.slices = compute_slices(plan.compute_profile, self.profile)
         self.multiprocessors = self.profile.multiprocessors * self.slices // self.profile.slices
+        self.load()
+
+    def load(self) -> None:
+        """Derive its load from what the processes on it do, and did."""
+        gpu, plan = self.gpu, self.plan
         self._of_instance = [use for _, use in gpu.uses if use.gpu_instance == plan.gpu_instance]
+        past = [use for use in gpu.past if use.gpu_instance == plan.gpu_instance]
         self.uses = [
             (p, use)
             for p, use in gpu.uses
             if use.gpu_instance == plan.gpu_instance and (use.compute_instance or 0) == plan.compute_instance
         ]
-        self.activity = together(Activity(), *(use.activity for use in self._of_instance))
+        self.activity = together(Activity(), *(use.activity for use in (*self._of_instance, *past)))
 
     def memory_used(self, time_s: float) -> int:
         """Return the allocated bytes of the GPU instance."""

@@ -9,7 +9,6 @@ from gputop.machine.simulator.plan import BoxPlan
 from gputop.machine.simulator.procfiles import HERTZ, ProcessFiles
 
 _MINUTE: Final = 60
-_LONG_S: Final = 9600.0  # long against the periods of all loads
 _HIGHEST: Final = 0.96  # of a core: none is ever quite full
 _SHARES: Final = (0.80, 0.01, 0.14, 0.03, 0.0, 0.02, 0.0)  # user nice system iowait irq softirq steal
 _OWN_MEMORY: Final = 9_000_000_000  # kernel and what is not simulated
@@ -22,8 +21,19 @@ class HostFiles:
         self._plan = plan
         self._clock = clock
         self._processes = processes
-        self._cpu = plan.background.level + sum(p.cpu.mean(0.0, _LONG_S) for p in processes)
+        self._cpu = self._mean()
         self._cores = [_core(self._cpu / plan.cores, n) for n in range(plan.cores)]
+
+    def follow(self, processes: list[ProcessFiles]) -> None:
+        """Let these be the processes from now on; what they spent before stays in the counters."""
+        self._processes = processes
+        self._cpu = self._mean()
+        now, mean = self._clock.now(), self._cpu / self._plan.cores
+        self._cores = [core.until(now) + _core(mean, n).since(now) for n, core in enumerate(self._cores)]
+
+    def _mean(self) -> float:
+        """Return how many cores are busy on the whole."""
+        return self._plan.background.level + sum(p.mean_cpu for p in self._processes if p.plan.state != "T")
 
     def read(self, path: str) -> str | None:
         """Return the text of a file, None where there is none of this name."""

@@ -43,6 +43,14 @@ class Activity(Struct, frozen=True, kw_only=True):
         """Return a part of it."""
         return Activity(**{name: getattr(self, name) * factor for name in self.__struct_fields__})
 
+    def until(self, end_s: float) -> "Activity":
+        """Return what it was, and then nothing."""
+        return Activity(**{name: getattr(self, name).until(end_s) for name in self.__struct_fields__})
+
+    def since(self, start_s: float) -> "Activity":
+        """Return nothing, and then what it is."""
+        return Activity(**{name: getattr(self, name).since(start_s) for name in self.__struct_fields__})
+
 
 def together(*activities: Activity) -> Activity:
     """Return what several do at once."""

@@ -3,7 +3,7 @@
 import errno
 import os
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 from gputop.machine.simulator.clock import BoxClock
 from gputop.machine.simulator.hostfiles import HostFiles
@@ -23,11 +23,33 @@ class SimulatedProc:
         present = [process for process in plan.processes if not process.is_gone]
         parents = {process.pid: process.parent for process in present}
         self._processes = {str(p.pid): ProcessFiles(p, clock, _session(p, parents)) for p in present}
-        self._children = {
-            parent: "".join(f"{pid} " for pid, above in parents.items() if above == parent) for parent in parents
-        }  # all forked by their first thread
+        self._children = _children(parents)
         self._host = HostFiles(plan, list(self._processes.values()), clock)
         self._viewer = plan.viewer
+
+    def process(self, tid: int) -> ProcessFiles | None:
+        """Return the process that has a thread of this number."""
+        found = self._processes.get(str(tid))
+        return found or next((process for process in self._processes.values() if process.has(str(tid))), None)
+
+    def children(self, pid: int) -> tuple[ProcessFiles, ...]:
+        """Return the processes that a process has started."""
+        return tuple(process for process in self._processes.values() if process.plan.parent == pid)
+
+    def change(self, process: ProcessFiles, **fields: Any) -> None:
+        """Let a process be another from now on, in these fields of its plan."""
+        process.change(**fields)
+        self._host.follow(list(self._processes.values()))
+
+    def end(self, pid: int) -> None:
+        """End a process: init adopts its children, as it collects it at once."""
+        left = {number: process for number, process in self._processes.items() if number != str(pid)}
+        for process in left.values():
+            if process.plan.parent == pid:
+                process.change(parent=1)
+        self._processes = left
+        self._children = _children({process.plan.pid: process.plan.parent for process in left.values()})
+        self._host.follow(list(left.values()))
 
     def read(self, path: str) -> bytes:
         """Return the content of a file."""
@@ -99,6 +121,11 @@ class SimulatedProc:
         first = next(iter(parts), "")
         if first in _OWN and process.plan.uid != self._viewer:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), f"{process.plan.pid}/{first}")
+
+
+def _children(parents: dict[int, int]) -> dict[int, str]:
+    """Return what ``children`` says of each process; all were forked by their first thread."""
+    return {parent: "".join(f"{pid} " for pid, above in parents.items() if above == parent) for parent in parents}
 
 
 def _no_entry(path: str) -> FileNotFoundError:

@@ -1,7 +1,9 @@
 """What /proc/PID holds for a simulated process: the kernel's texts, written from a plan and an instant."""
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final
+
+from msgspec.structs import replace
 
 from gputop.machine.simulator import inner
 from gputop.machine.simulator.clock import BoxClock
@@ -13,6 +15,7 @@ PAGE: Final = 4096
 _COMM_LENGTH: Final = 15
 _TID_BASE: Final = 1_000_000  # above all pids, and below pid_max of a 64-bit box
 _BUSY: Final = 0.5
+_LONG_S: Final = 9600.0  # long against the periods of all loads
 _MAPPED_BYTES: Final = 21_000_000_000  # CUDA reserves address space, not memory
 
 
@@ -23,11 +26,20 @@ class ProcessFiles:
         self.plan = plan
         self._clock = clock
         self._session = session
-        self._threads = [thread for thread in plan.threads for _ in range(thread.count)]
         self._born_s = clock.uptime_s - plan.age_s
+        self._follow()
+        self.mean_cpu = self.cpu.mean(0.0, _LONG_S)
+
+    def change(self, **fields: Any) -> None:
+        """Let it be another from now on, in these fields of its plan."""
+        self.plan = replace(self.plan, **fields)
+        self._follow()
+
+    def _follow(self) -> None:
+        self._threads = [thread for thread in self.plan.threads for _ in range(thread.count)]
         self.cpu = total(*(thread.cpu for thread in self._threads))
-        base = _TID_BASE + plan.pid % 10_000 * 250
-        tids = (plan.pid, *range(base + 1, base + len(self._threads)))
+        base = _TID_BASE + self.plan.pid % 10_000 * 250
+        tids = (self.plan.pid, *range(base + 1, base + len(self._threads)))
         self._by_tid = {str(tid): thread for tid, thread in zip(tids, self._threads, strict=True)}
 
     def names(self) -> list[str]:
@@ -37,6 +49,10 @@ class ProcessFiles:
     def tids(self) -> list[str]:
         """Return the names in ``task``."""
         return list(self._by_tid)
+
+    def has(self, tid: str) -> bool:
+        """Say whether a thread is one of its own."""
+        return tid in self._by_tid
 
     def read(self, name: str) -> str | None:
         """Return the text of a file, None where there is none of this name."""
