@@ -42,7 +42,7 @@ _DESCRIPTION: Final = (
 
 def _metrics(any_value: dict[str, Any]) -> dict[str, Any]:
     types = _value_types()
-    rows = {metric.key: _row(metric, types[metric.key]) for metric in metrics.CATALOGUE}
+    rows = {metric.key: _row(metric, types.get(metric.key)) for metric in metrics.CATALOGUE}
     return {
         "title": "Metrics",
         "description": "What was read, by metric. A GPU that never answered has none of them.",
@@ -59,7 +59,7 @@ def _value_types() -> dict[str, Any]:
 
 
 def _row(metric: Metric[Any], value_type: Any) -> dict[str, Any]:  # noqa: ANN401 - a type
-    row = {"title": metric.label, "description": metric.help, **_TYPES[value_type]}
+    row = {"title": metric.label, "description": metric.help, **_TYPES.get(value_type, {})}  # a plugin's has none
     unit = metric.unit
     if unit.low is not None and value_type in {int, float}:
         row |= {"minimum": unit.low, "maximum": unit.high}

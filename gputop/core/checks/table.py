@@ -1,18 +1,20 @@
 """THE CHECKS: a row each, with a stable code, the question and why it matters."""
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Final
 
 from gputop.core.checks import configuration, containers, driver, errors, links, memory, processes, thermal
 from gputop.core.checks.facts import Facts
 from gputop.core.checks.verdict import Check, Verdicts
+from gputop.core.plugged import joined
 
 
 def _row(code: str, question: str, judge: Callable[[Facts], Verdicts], meaning: str, fix: str) -> Check:
     return Check(code=code, question=question, meaning=meaning, fix=fix, judge=judge)
 
 
-CHECKS: Final[tuple[Check, ...]] = (
+_OWN: Final[tuple[Check, ...]] = (
     _row(
         "nvml.absent", "Is the driver there, and does it start?", driver.absent,
         "Without the driver no program can use a GPU. Four things may lack: the GPU, its driver, the module for "
@@ -212,3 +214,4 @@ CHECKS: Final[tuple[Check, ...]] = (
         "Update the board's firmware; else replace the board.",
     ),
 )  # fmt: skip
+CHECKS: Final = joined("checks", _OWN, attrgetter("code"))

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Final
 
 from gputop.core.metric import Metric
 from gputop.core.metrics import CATALOGUE
+from gputop.core.plugged import added_keys
 from gputop.core.sample import Gpu, Readings
 from gputop.core.units import NOTHING, value_text
 from gputop.ui.line import BLANK, Line, fit
@@ -50,9 +51,10 @@ def gpu_page(gpu: Gpu) -> list[Line]:
     if trouble is not None:
         lines.append(Line(((f" {trouble[0]} ", "alarm"), (" " + trouble[1], "hot"))))
     lines += [_pair("Xid", f"{event.xid} at {values.clock(event.time_s)}", "hot") for event in gpu.xids]
+    groups = dict.fromkeys(added_keys("metrics")[:1], "From plugins") | _GROUPS
     for metric in CATALOGUE:
-        if metric.key in _GROUPS:
-            lines += [BLANK, Line(((_GROUPS[metric.key], "accent"),))]
+        if metric.key in groups:
+            lines += [BLANK, Line(((groups[metric.key], "accent"),))]
         lines.append(_metric(gpu, metric))
     for instance in gpu.instances:
         lines += [BLANK, Line(((f"GPU instance {instance.id} · {instance.profile}", "accent"),))]
