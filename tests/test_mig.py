@@ -2,12 +2,16 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from gputop.cli.interruptible import interruptible
 
 DEMO = ("--demo", "mig")
 
@@ -220,3 +224,23 @@ def test_the_service_says_where_it_goes_and_restores_a_checkpoint() -> None:
 def test_a_box_that_is_not_there_is_bad_input() -> None:
     assert "no simulated box" in gputop("mig", "status", "--demo", "nothing").stderr
     assert gputop("mig", "plan", "7g", "--demo", "nothing").returncode == 2
+
+
+def is_interrupted() -> bool:
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(0)  # the handler runs between two instructions
+    except KeyboardInterrupt:
+        return True
+    return False
+
+
+def test_what_is_under_way_is_interrupted_once_and_then_left_alone() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    interrupted = 0
+    with interruptible():
+        for _ in range(3):
+            interrupted += is_interrupted()
+
+    assert interrupted == 1
+    assert signal.getsignal(signal.SIGTERM) is before

@@ -11,6 +11,7 @@ from msgspec import Struct
 from gputop.cli.arguments import BAD_INPUT, OK, fail
 from gputop.cli.change import NONE, SOME, Caller, new_id
 from gputop.cli.door import Shut, opened_door
+from gputop.cli.interruptible import interruptible
 from gputop.cli.mig_file import requested, restored
 from gputop.cli.mig_machine import partitioned
 from gputop.cli.mig_show import chosen, tell_rights
@@ -87,7 +88,8 @@ def _carry_out(options: argparse.Namespace, answers: Answers, held: Partitioning
     if not isinstance(door, Shut) and not caller.agrees("Carry this out?"):
         caller.tell(["Nothing was done."])
         return NONE
-    outcome = door.execute(ChangeMig(id=new_id(), plans=plans, is_forced=options.force))
+    with interruptible():
+        outcome = door.execute(ChangeMig(id=new_id(), plans=plans, is_forced=options.force))
     _tell_outcome(outcome)
     if outcome.all_worked:
         _tell_next([gpu for gpu in held.reader.all() if gpu.uuid in {each.gpu for each in plans}])

@@ -1,6 +1,7 @@
 """The part of the door behind which MIG layouts are changed. The driver is started when it is first needed."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Protocol
 
 from gputop.core.command import ChangeMig
@@ -49,7 +50,8 @@ class MigControl:
             step = MigProgress(
                 id=change.id, index=plan.index, done=done, total=total, text=text, is_going_back=is_going_back
             )
-            self._progress(step)
+            with suppress(OSError):  # nobody listens any more; to stop half-way would be worse
+                self._progress(step)
 
         try:
             self._held = self._held or self._opened()

@@ -9,7 +9,7 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import BinaryIO, Final
 
-from gputop.core.command import Change, Glance, Inspect, Question, ReadMig, ReadNow, SetInterval
+from gputop.core.command import Change, ChangeMig, Glance, Inspect, Question, ReadMig, ReadNow, SetInterval
 from gputop.core.glance import Glimpse
 from gputop.core.inspection import Inspection
 from gputop.core.monitor import Source
@@ -20,6 +20,7 @@ from gputop.wire.encode import encode
 
 LEAST_INTERVAL_S: Final = 0.1
 LAST_CHANGES_S: Final = 5.0
+SPLITTING_S: Final = 300.0
 
 
 class Rhythm:
@@ -82,6 +83,7 @@ class Door:
         self._lines = lines
         self._rhythm = rhythm
         self._asked: SimpleQueue[Change | None] = SimpleQueue()
+        self._is_splitting = False
         self._thread = threading.Thread(target=self._run, name="door", daemon=True)
         self._thread.start()
 
@@ -90,14 +92,18 @@ class Door:
         self._asked.put(change)
 
     def close(self, patience_s: float) -> None:
-        """Finish what was asked, for so long at the most."""
+        """Finish what was asked, for so long at the most; a GPU that is being split anew is not left half-way."""
         self._asked.put(None)
         self._thread.join(patience_s)
+        if self._is_splitting:
+            self._thread.join(SPLITTING_S)
 
     def _run(self) -> None:
         is_heard = True
         while (change := self._asked.get()) is not None:
+            self._is_splitting = isinstance(change, ChangeMig)
             outcome = self._execute(change)
+            self._is_splitting = False
             try:
                 if is_heard:
                     self._lines.write(outcome)

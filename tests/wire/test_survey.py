@@ -4,20 +4,20 @@ import json
 import subprocess
 import sys
 from io import BytesIO
-from threading import Event
+from threading import Event, Thread
 from typing import Any
 
 from mig_boards import H100, board, instance
 from msgspec.json import encode
 
-from gputop.core.command import ChangeMig, ReadMig
+from gputop.core.command import Change, ChangeMig, ReadMig
 from gputop.core.mig_answers import MigBox, MigProgress
 from gputop.core.mig_plan import plan
 from gputop.core.mig_request import read_request
 from gputop.core.mig_steps import Plan
-from gputop.core.outcome import Status, refused
+from gputop.core.outcome import Outcome, Status, refused
 from gputop.wire import codec
-from gputop.wire.server import Lines
+from gputop.wire.server import Door, Lines, Rhythm
 from gputop.wire.survey import Survey, told
 
 GPU = board(H100, instance(H100, "3g.40gb", 4, users=1, computes=(1, 2)), instance(H100, "1g.10gb", 0, computes=()))
@@ -121,3 +121,31 @@ def until_instances(sampler: "subprocess.Popen[bytes]", count: int) -> dict[str,
         if "gpus" in frame and "sequence" in frame and len(frame["gpus"][0]["instances"]) == count:
             return dict(frame)
     raise AssertionError("no frame shows it")
+
+
+def test_a_gpu_that_is_being_split_is_not_left_half_way_when_the_pipe_closes() -> None:
+    begun, may_end, ended = Event(), Event(), Event()
+
+    def execute(change: Change) -> Outcome:
+        begun.set()
+        may_end.wait(30)
+        ended.set()
+        return refused(change, "a test")
+
+    class Still:
+        interval_s = 1.0
+
+        def read(self) -> Any: ...
+
+    door = Door(execute, Lines(BytesIO()), Rhythm(Still()))
+    door.ask(ChangeMig(id="7", plans=(made(),)))
+    assert begun.wait(30)
+    closing = Thread(target=door.close, args=(0.0,))
+    closing.start()
+    closing.join(0.1)
+
+    assert closing.is_alive()
+    may_end.set()
+    closing.join(30)
+    assert ended.is_set()
+    assert not closing.is_alive()
