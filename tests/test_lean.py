@@ -32,6 +32,8 @@ main()
         ["signal", "SIGTERM", "--demo", "--user", "bob", "--dry-run"],
         ["doctor", "--demo", "training"],
         ["pick", "--demo", "--interval", "0.1"],
+        ["mig", "status", "--demo"],
+        ["mig", "apply", "3g.20gb,2g.10gb,1g.5gb", "-i", "0", "--yes", "--demo"],
         ["--version"],
     ],
 )
@@ -43,8 +45,8 @@ def test_a_headless_command_loads_nothing_heavy(command: list[str]) -> None:
     assert HEAVY.isdisjoint(modules), sorted(HEAVY.intersection(modules))
 
 
-def test_the_driver_is_bound_without_what_pynvml_does_not_need() -> None:
-    script = "import sys; from gputop.machine.binding import Binding; Binding(); print(*sys.modules)"
+def test_nvidia_ml_py_is_loaded_without_what_it_does_not_need() -> None:
+    script = "import sys; from gputop.lean import lean; lean('pynvml'); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
 
     assert "pynvml" in done.stdout.split()

@@ -1,18 +1,19 @@
-"""nvidia-ml-py, with those functions replaced that it makes badly. The only importer of pynvml.
+"""The driver's functions by nvidia-ml-py's names. The only importer of pynvml, when one of its functions is asked for.
 
-The replaced ones keep their names and answer plain tuples: a list costs one driver call instead of two, an empty list
-is not an error, and the field-value array has the spare entry that the driver may touch.
+Those that every reading calls are plain (`direct.py`) or made here, better than pynvml's: a list costs one driver call
+instead of two, an empty list is not an error, and the field-value array has the spare entry that the driver may touch.
 """
 
 import ctypes
 from collections.abc import Iterator, Sequence
-from ctypes import byref, c_uint, c_ulonglong, c_void_p
+from ctypes import byref, c_int, c_uint, c_ulonglong, c_void_p
 from struct import Struct
 from typing import Any, Final
 
 from gputop.lean import lean
 from gputop.machine.binding_health import HealthFunctions
 from gputop.machine.binding_mig import MigFunctions
+from gputop.machine.direct import Library, NVMLError, check
 
 ProcessEntry = tuple[int, int | None, int | None, int | None]  # pid, bytes, GPU instance, compute instance
 UtilizationEntry = tuple[int, int, int, int, int, int]  # pid, µs, SM, memory, encoder, decoder
@@ -32,7 +33,53 @@ _UTILIZATION: Final = Struct("=QIIIII8x4x")  # nvmlProcessUtilizationInfo_v1_t
 _FIRST_UTILIZATION: Final = Struct("=I4xQIIII")  # nvmlProcessUtilizationSample_t
 _FIELD_QUESTION: Final = Struct("=II32x")
 _FIELD_VALUE: Final = Struct("=8xq8xII8s")  # nvmlFieldValue_t
+_GPM_HEAD: Final = Struct("=IIQQ")  # of nvmlGpmMetricsGet_t; then come the metrics
+_GPM_QUESTION: Final = Struct("=I36x")  # nvmlGpmMetric_t
+_GPM_ANSWER: Final = Struct("=4xId24x")
+_GPM_ROOM: Final = 512  # the driver may take the structure for whole, with its 477 metrics
 _VALUES: Final = tuple(Struct("=" + kind) for kind in "dIQQqiH")  # by nvmlValueType_t
+
+
+class _Memory(ctypes.Structure):
+    """nvmlMemory_t."""
+
+    _fields_ = (("total", c_ulonglong), ("free", c_ulonglong), ("used", c_ulonglong))
+
+
+class _MemoryV2(ctypes.Structure):
+    """nvmlMemory_v2_t."""
+
+    _fields_ = (
+        ("version", c_uint),
+        ("total", c_ulonglong),
+        ("reserved", c_ulonglong),
+        ("free", c_ulonglong),
+        ("used", c_ulonglong),
+    )
+
+
+class _Temperature(ctypes.Structure):
+    """nvmlTemperature_v1_t."""
+
+    _fields_ = (("version", c_uint), ("sensor", c_uint), ("celsius", c_int))
+
+
+class _Margin(ctypes.Structure):
+    """nvmlMarginTemperature_v1_t."""
+
+    _fields_ = (("version", c_uint), ("celsius", c_int))
+
+
+class _Event(ctypes.Structure):
+    """nvmlEventData_t."""
+
+    _fields_ = (
+        ("device", c_void_p),
+        ("kind", c_ulonglong),
+        ("data", c_ulonglong),
+        ("gpu_instance", c_uint),
+        ("compute_instance", c_uint),
+    )
 
 
 class _UtilizationRequest(ctypes.Structure):
@@ -42,22 +89,73 @@ class _UtilizationRequest(ctypes.Structure):
 
 
 _UTILIZATION_INFO_V1: Final = 0x01000018
+_TEMPERATURE_V1: Final = 0x0100000C
+_MARGIN_V1: Final = 0x01000008
+_GPM_V1: Final = 1
 
 
 class Binding(HealthFunctions, MigFunctions):
-    """pynvml's functions, some of them better."""
+    """Functions by pynvml's names; a handle is what C calls a pointer."""
 
     def __init__(self) -> None:
-        self._pynvml: Any = lean("pynvml")
-        self.NVMLError: type[Exception] = self._pynvml.NVMLError
+        self._library: Any = None
+        self._loaded: Any = None
         self._field_questions: dict[tuple[tuple[int, int], ...], bytes] = {}
+        self._functions: dict[str, Any] = {}
         self._listers: dict[str, tuple[Any, Struct]] = {}
 
     def __getattr__(self, name: str) -> Any:
-        """Return pynvml's own function; kept, so that it is looked up once."""
-        value = getattr(self._pynvml, name)
+        """Return a plain function, or else pynvml's own; kept, so that it is looked up once."""
+        if name.startswith("_") or self._library is None:
+            raise AttributeError(name)
+        try:
+            value = self._library.plain(name) or getattr(self._pynvml, name)
+        except NVMLError as error:
+            value = _raising(error.value)
         setattr(self, name, value)
         return value
+
+    @property
+    def NVMLError(self) -> tuple[type[Exception], ...]:
+        """What functions raise."""
+        return (NVMLError,) if self._loaded is None else (NVMLError, self._loaded.NVMLError)
+
+    @property
+    def _pynvml(self) -> Any:
+        if self._loaded is None:
+            pynvml: Any = lean("pynvml")
+            pynvml.nvmlInit()
+            self._loaded = pynvml
+        return self._loaded
+
+    def nvmlInit(self) -> None:
+        """Load the library and have it find the GPUs."""
+        self._library = Library()
+        check(self._library.symbol("nvmlInitWithFlags")(0))
+
+    def nvmlDeviceGetHandleByUUID(self, uuid: str) -> Any:
+        """Return the handle of a GPU."""
+        handle = c_void_p()
+        check(self._function("nvmlDeviceGetHandleByUUID")(uuid.encode(), byref(handle)))
+        return handle
+
+    def nvmlDeviceGetMemoryInfo(self, handle: Any, version: int = 0) -> Any:
+        """Return total, free and used bytes; reserved ones too if a version is given."""
+        memory = _MemoryV2(version=version) if version else _Memory()
+        check(self._function("nvmlDeviceGetMemoryInfo" + ("_v2" if version else ""))(handle, byref(memory)))
+        return memory
+
+    def nvmlDeviceGetTemperatureV(self, handle: Any, sensor: int) -> int:
+        """Return °C."""
+        held = _Temperature(_TEMPERATURE_V1, sensor)
+        check(self._function("nvmlDeviceGetTemperatureV")(handle, byref(held)))
+        return int(held.celsius)
+
+    def nvmlDeviceGetMarginTemperature(self, handle: Any) -> int:
+        """Return °C below the temperature at which the board slows down."""
+        held = _Margin(_MARGIN_V1)
+        check(self._function("nvmlDeviceGetMarginTemperature")(handle, byref(held)))
+        return int(held.celsius)
 
     def nvmlDeviceGetComputeRunningProcesses(self, handle: Any) -> list[ProcessEntry]:
         """Return the compute processes of a GPU or MIG device."""
@@ -79,14 +177,14 @@ class Binding(HealthFunctions, MigFunctions):
         if asked is None:
             asked = self._field_questions[ids] = b"".join([_FIELD_QUESTION.pack(*one) for one in (*ids, (0, 0))])
         values = ctypes.create_string_buffer(asked, len(asked))
-        self._check(self._function("nvmlDeviceGetFieldValues")(handle, len(ids), byref(values)))
+        check(self._function("nvmlDeviceGetFieldValues")(handle, len(ids), byref(values)))
         return [_field_value(*value) for value in _unpacked(_FIELD_VALUE, values, len(ids))]
 
     def nvmlDeviceGetProcessUtilization(self, handle: Any, since_us: int) -> list[UtilizationEntry]:
         """Return what processes did since a timestamp of the driver; empty when none did anything."""
         try:
             function = self._function("nvmlDeviceGetProcessesUtilizationInfo")
-        except self.NVMLError:
+        except NVMLError:
             return self._older_utilization(handle, since_us)
         room = _FIRST_ROOM
         while True:
@@ -97,41 +195,54 @@ class Binding(HealthFunctions, MigFunctions):
             if code == _NOT_FOUND:
                 return []
             if code != _INSUFFICIENT_SIZE:
-                self._check(code)
+                check(code)
                 used = _unpacked(_UTILIZATION, entries, min(count, room))
                 return [(pid, time_us, sm, memory, enc, dec) for time_us, pid, sm, memory, enc, dec in used]
             room = max(room, count) * 2
 
     def nvmlGpmQueryDeviceSupport(self, handle: Any) -> bool:
         """Say whether the GPU has profiling metrics."""
-        return bool(self._pynvml.nvmlGpmQueryDeviceSupport(handle).isSupportedDevice)
+        answer = (c_uint * 2)(_GPM_V1)
+        check(self._function("nvmlGpmQueryDeviceSupport")(handle, answer))
+        return bool(answer[1])
+
+    def nvmlGpmSampleGet(self, handle: Any, sample: Any) -> None:
+        """Take a sample of a GPU."""
+        check(self._function("nvmlGpmSampleGet")(handle, sample))
+
+    def nvmlGpmMigSampleGet(self, handle: Any, instance: int, sample: Any) -> None:
+        """Take a sample of a GPU instance."""
+        check(self._function("nvmlGpmMigSampleGet")(handle, instance, sample))
 
     def nvmlGpmMetricsGet(self, older: Any, newer: Any, ids: Sequence[int]) -> list[tuple[int, float]]:
         """Return (return code, value) for each metric between two samples."""
-        request = self._pynvml.c_nvmlGpmMetricsGet_t(version=1, numMetrics=len(ids), sample1=older, sample2=newer)
-        metrics = request.metrics
-        for n, metric_id in enumerate(ids):
-            metrics[n].metricId = metric_id
-        self._check(self._function("nvmlGpmMetricsGet")(byref(request)))
-        return [(metrics[n].nvmlReturn, metrics[n].value) for n in range(len(ids))]
+        asked = [_GPM_QUESTION.pack(each) for each in ids]
+        head = _GPM_HEAD.pack(_GPM_V1, len(ids), older.value, newer.value)
+        request = ctypes.create_string_buffer(b"".join([head, *asked]), _GPM_HEAD.size + _GPM_QUESTION.size * _GPM_ROOM)
+        check(self._function("nvmlGpmMetricsGet")(request))
+        return list(_unpacked(_GPM_ANSWER, request[_GPM_HEAD.size :], len(ids)))
+
+    def nvmlDeviceRegisterEvents(self, handle: Any, kinds: int, event_set: Any) -> None:
+        """Have the events of a GPU collected."""
+        check(self._function("nvmlDeviceRegisterEvents")(handle, c_ulonglong(kinds), event_set))
 
     def nvmlEventSetWait(self, event_set: Any, timeout_ms: int) -> tuple[str, int, int]:
         """Wait for an event: (uuid of the GPU, type, data). Raises NVMLError 10 when there was none."""
-        event = self._pynvml.nvmlEventSetWait_v2(event_set, timeout_ms)
-        return self._pynvml.nvmlDeviceGetUUID(event.device), event.eventType, event.eventData
+        event = _Event()
+        check(self._function("nvmlEventSetWait_v2")(event_set, byref(event), timeout_ms))
+        return self.nvmlDeviceGetUUID(c_void_p(event.device)), event.kind, event.data
 
     # --- helpers -------------------------------------------------------------------------------------------------
     def _function(self, name: str) -> Any:
-        return self._pynvml._nvmlGetFunctionPointer(name)
-
-    def _check(self, code: int) -> None:
-        if code != _SUCCESS:
-            raise self.NVMLError(code)
+        function = self._functions.get(name)
+        if function is None:
+            function = self._functions[name] = self._library.symbol(name)
+        return function
 
     def _has(self, name: str) -> bool:
         try:
             self._function(name)
-        except self.NVMLError:
+        except NVMLError:
             return False
         return True
 
@@ -160,7 +271,7 @@ class Binding(HealthFunctions, MigFunctions):
             entries = _room(layout, room)
             code = function(handle, byref(count), entries)
             if code != _INSUFFICIENT_SIZE:
-                self._check(code)
+                check(code)
                 return [_process_entry(*entry) for entry in _unpacked(layout, entries, min(count.value, room))]
             count.value = max(room, count.value) * 2 + 5
 
@@ -174,9 +285,18 @@ class Binding(HealthFunctions, MigFunctions):
             if code == _NOT_FOUND:
                 return []
             if code != _INSUFFICIENT_SIZE:
-                self._check(code)
+                check(code)
                 return list(_unpacked(_FIRST_UTILIZATION, entries, min(count.value, room)))
             count.value = max(room, count.value) * 2
+
+
+def _raising(code: int) -> Any:
+    """Return a function that this driver does not have."""
+
+    def call(*_: object) -> None:
+        raise NVMLError(code)
+
+    return call
 
 
 def _room(layout: Struct, count: int) -> Any:

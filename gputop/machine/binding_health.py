@@ -1,8 +1,11 @@
 """NVML's structures of health that pynvml leaves to the caller, as plain values."""
 
 import ctypes
+from collections.abc import Callable
 from ctypes import byref, c_uint, c_ulonglong
 from typing import Any, Final
+
+from gputop.machine.direct import NVMLError, check
 
 _FABRIC_INFO_V2, _FABRIC_INFO_V3 = 0x02000024, 0x03000028
 _SRAM_ERRORS_V1: Final = 0x01000068
@@ -31,29 +34,25 @@ class _SramErrors(ctypes.Structure):
 
 
 class HealthFunctions:
-    """Mixed into the binding, which has pynvml."""
+    """Mixed into the binding, which finds the functions."""
 
-    _pynvml: Any
+    _function: Callable[[str], Any]
 
     def nvmlDeviceGetGpuFabricInfoV(self, handle: Any) -> tuple[int, int, int | None]:
         """Return state, status and health of the NVLink fabric; an older driver does not tell the health."""
-        function = self._pynvml._nvmlGetFunctionPointer("nvmlDeviceGetGpuFabricInfoV")
+        function = self._function("nvmlDeviceGetGpuFabricInfoV")
         info = _FabricInfo(version=_FABRIC_INFO_V3)
         code = function(handle, byref(info))
         if code == _SUCCESS:
             return info.state, info.status, info.health
         if code != _VERSION_MISMATCH:
-            raise self._pynvml.NVMLError(code)
+            raise NVMLError(code)
         info = _FabricInfo(version=_FABRIC_INFO_V2)
-        self._need(function(handle, byref(info)))
+        check(function(handle, byref(info)))
         return info.state, info.status, None
 
     def nvmlDeviceGetSramEccErrorStatus(self, handle: Any) -> bool:
         """Say whether errors of the on-chip memory are above the board's limit."""
         status = _SramErrors(version=_SRAM_ERRORS_V1)
-        self._need(self._pynvml._nvmlGetFunctionPointer("nvmlDeviceGetSramEccErrorStatus")(handle, byref(status)))
+        check(self._function("nvmlDeviceGetSramEccErrorStatus")(handle, byref(status)))
         return bool(status.is_exceeded)
-
-    def _need(self, code: int) -> None:
-        if code != _SUCCESS:
-            raise self._pynvml.NVMLError(code)

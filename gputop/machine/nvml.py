@@ -60,7 +60,6 @@ class Driver:
 
     def __init__(self, functions: Any) -> None:
         self._functions = functions
-        self._error: type[Exception] = functions.NVMLError
 
     def ask(self, name: str, *args: Any) -> Any:
         """Return the answer of the function ``name``, or a `Missing`. Never raises for what the driver does."""
@@ -69,7 +68,7 @@ class Driver:
             return Missing.OUTDATED  # the installed binding does not have it
         try:
             return function(*args)
-        except self._error as error:
+        except self._functions.NVMLError as error:
             return reason(_code(error))
         except UnicodeDecodeError:
             return Missing.FAULT  # the binding decodes strictly; a lost board answers garbage
@@ -81,7 +80,7 @@ class Driver:
             raise RefusedError(name, FUNCTION_NOT_FOUND)
         try:
             return function(*args)
-        except self._error as error:
+        except self._functions.NVMLError as error:
             raise RefusedError(name, _code(error)) from None
 
     def start(self) -> None:
@@ -92,7 +91,7 @@ class Driver:
         """
         try:
             self._functions.nvmlInit()
-        except self._error as error:
+        except self._functions.NVMLError as error:
             raise NoDriverError(_no_driver(_code(error)), _code(error)) from None
 
 

@@ -1,0 +1,58 @@
+"""The plain functions answer what nvidia-ml-py's do, on the driver that is there."""
+
+from typing import Any
+
+import pytest
+
+from gputop.machine.binding import Binding
+from gputop.machine.direct import PLAIN
+
+pynvml = pytest.importorskip("pynvml")
+
+ARGUMENTS: dict[str, tuple[int, ...]] = {
+    "nvmlDeviceGetTemperature": (0,),
+    "nvmlDeviceGetTemperatureThreshold": (1,),
+    "nvmlDeviceGetClockInfo": (1,),
+    "nvmlDeviceGetMaxClockInfo": (1,),
+    "nvmlDeviceGetTotalEccErrors": (0, 1),
+    "nvmlDeviceGetNvLinkState": (0,),
+    "nvmlDeviceGetMigDeviceHandleByIndex": (0,),
+}
+MOVING = {"nvmlDeviceGetPowerUsage", "nvmlDeviceGetTotalEnergyConsumption", "nvmlDeviceGetTemperature"}
+HANDLES = {
+    "nvmlDeviceGetHandleByIndex", "nvmlDeviceGetMigDeviceHandleByIndex", "nvmlEventSetCreate", "nvmlGpmSampleAlloc",
+}  # fmt: skip
+OF_THE_BOX = {"nvmlDeviceGetCount", "nvmlEventSetCreate", "nvmlGpmSampleAlloc"}
+
+
+def shown(answer: Any) -> Any:
+    """Return an answer as a plain value."""
+    if hasattr(answer, "_fields_"):
+        values = [getattr(answer, name) for name, *_ in answer._fields_]
+        return [value.decode() if isinstance(value, bytes) else value for value in values]
+    return list(answer) if isinstance(answer, (list, tuple)) else answer
+
+
+def asked(functions: Any, name: str, handle: Any) -> Any:
+    """Return what a function answers, or its error's code."""
+    given = () if name in OF_THE_BOX or "System" in name else (handle, *ARGUMENTS.get(name, ()))
+    given = (0,) if name == "nvmlDeviceGetHandleByIndex" else given
+    try:
+        return shown(getattr(functions, name)(*given))
+    except functions.NVMLError as error:
+        return f"error {error.value}"
+
+
+@pytest.mark.parametrize("name", sorted(PLAIN))
+def test_a_plain_function_answers_as_nvidia_ml_py_does(name: str) -> None:
+    ours = Binding()
+    ours.nvmlInit()
+    pynvml.nvmlInit()
+
+    answer = asked(ours, name, ours.nvmlDeviceGetHandleByIndex(0))
+    theirs = asked(pynvml, name, pynvml.nvmlDeviceGetHandleByIndex(0))
+
+    if name in HANDLES or name in MOVING:
+        assert type(answer) is str if isinstance(theirs, str) else answer is not None
+    else:
+        assert answer == theirs
