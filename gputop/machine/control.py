@@ -23,6 +23,7 @@ from gputop.machine.audit import Audit, audit_of_this_user
 from gputop.machine.hold import Held, Holder, NotHeldError, TakenOverError
 from gputop.machine.kernel import Kernel, KernelCalls
 from gputop.machine.mig_control import MigControl, partitioner_of_this_machine
+from gputop.machine.namespace import is_ours
 from gputop.machine.processes import resolve_user
 from gputop.machine.procfs import Proc, RealProc
 from gputop.machine.reason import GONE
@@ -182,7 +183,7 @@ def control_of_this_machine(
     """
     proc, kernel = RealProc(), Kernel()
     own_user = resolve_user(os.geteuid()) or str(os.geteuid())
-    holder = Holder(proc, resolve_user, kernel, protected)
+    holder = Holder(proc, resolve_user, kernel, protected, is_ours=lambda: is_ours(proc))
     audit = audit_of_this_user(own_user, os.environ)
     mig = MigControl(partitioner_of_this_machine, progress)
     return Control(proc, kernel, holder, audit, own_user if os.geteuid() else None, mig=mig)

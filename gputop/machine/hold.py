@@ -22,6 +22,8 @@ _FLAGS_AT: Final = 6
 _INIT: Final = 1
 _ENDED: Final = "it has ended"
 _NO_START: Final = "its start time is not known, so it cannot be told from the pid's next owner"
+_FOREIGN: Final = "/proc here is that of another PID namespace: the same number means another process to the kernel"
+_FOREIGN_REMEDY: Final = "Run gputop in that namespace (docker run --pid=host), or mount this one's own /proc."
 _FORBIDDEN_REMEDY: Final = "Allow pidfd_open in the sandbox (seccomp profile), or run gputop outside of it."
 
 
@@ -58,15 +60,25 @@ class Held(Struct, frozen=True):
 
 
 class Holder:
-    """Takes hold of processes. ``users`` names the user of a uid; ``protected``: pids of gputop's own processes."""
+    """Takes hold of processes. ``users`` names the user of a uid; ``protected``: pids of gputop's own processes.
+
+    ``is_ours``: whether the pids of ``proc`` are those that the kernel takes from us; see `machine.namespace`.
+    """
 
     def __init__(
-        self, proc: Proc, users: Callable[[int], str | None], kernel: KernelCalls, protected: frozenset[int]
+        self,
+        proc: Proc,
+        users: Callable[[int], str | None],
+        kernel: KernelCalls,
+        protected: frozenset[int],
+        *,
+        is_ours: Callable[[], bool] = lambda: True,
     ) -> None:
         self._proc = proc
         self._who = Who(proc, users)
         self._kernel = kernel
         self._protected = protected
+        self._is_ours = is_ours
 
     @contextmanager
     def hold(self, target: Target) -> Iterator[Held]:
@@ -116,6 +128,8 @@ class Holder:
             raise NotHeldError(Status.REFUSED, "it is gputop itself", "To leave gputop, press q.")
         if target.start_ticks is None:
             raise NotHeldError(Status.REFUSED, _NO_START)
+        if not self._is_ours():
+            raise NotHeldError(Status.REFUSED, _FOREIGN, _FOREIGN_REMEDY)
 
     def refuse_dead(self, stat: ProcessStat) -> None:
         """Refuse a process that has ended, unless threads of it live on after the first one."""
