@@ -24,6 +24,7 @@ _HARMFUL: Final = {  # DCGM's list
     "COMPUTE_PROFILE": "profiles every CUDA program",
     "OPENCL_PROFILE": "profiles every OpenCL program",
 }
+_KEEPERS: Final = ("gputop-mig.service", "nvidia-mig-manager.service", "kubelet.service")
 _VISIBLE: Final = "CUDA_VISIBLE_DEVICES"
 _PATHS: Final = ("stubs", "/cuda/compat")
 
@@ -77,8 +78,9 @@ def mig_empty(facts: Facts) -> Verdicts:
             f"{about(gpus)}: MIG is on and there is no instance, so nothing can run",
             evidence=("MIG mode enabled, 0 GPU instances",),
             fix=(
-                f"Make instances: sudo nvidia-smi mig -i {numbers(gpus)} -lgip, then -cgi PROFILE -C",
-                f"Or switch MIG off: sudo nvidia-smi -i {numbers(gpus)} -mig 0",
+                "What would fit: gputop mig status",
+                f"$ sudo gputop mig apply all=1g --gpu {numbers(gpus)}",
+                f"Or switch MIG off: sudo gputop mig apply off --gpu {numbers(gpus)}",
             ),
         )
 
@@ -103,6 +105,25 @@ def mig_pending(facts: Facts) -> Verdicts:
         )
 
     return judged(facts, answer, bool, verdict, "no change of the MIG mode waits")
+
+
+def mig_service(facts: Facts) -> Verdicts:
+    """Tell of instances that nothing restores: they do not outlive a reboot or a reset."""
+    split = [gpu for gpu in facts.gpus if gpu.instances]
+    if not split:
+        return why_none(facts) or nothing("no GPU is split")
+    if facts.is_in_container:
+        return nothing("in a container: it is the host's business")
+    if facts.services is None:
+        return unknown(f"services: {facts.unread.get('services', 'not read')}")
+    keeper = next((name for name in facts.services if name in _KEEPERS), None)
+    if keeper or not facts.services:
+        return ok(f"{keeper} restores the instances") if keeper else nothing("no systemd")
+    return info(
+        f"{about(split)}: nothing restores the instances after a reboot",
+        evidence=(f"none of {', '.join(_KEEPERS)} starts at boot",),
+        fix=("gputop mig service prints a unit that does, and says how to install it.",),
+    )
 
 
 def inforom(facts: Facts) -> Verdicts:

@@ -144,7 +144,8 @@ class Facts(Struct, frozen=True, kw_only=True):
     """All of it. A part that could not be read is None, and ``unread`` has the reason under its name.
 
     ``samples``: some looks at the GPUs within about a second, oldest first; empty where the driver does not start.
-    ``log``: of the kernel, only lines that concern GPUs. ``iommu``: whether one is on.
+    ``services``: the units that start at boot, empty without systemd. ``log``: of the kernel, only lines that concern
+    GPUs. ``iommu``: whether one is on.
     """
 
     time_s: float
@@ -164,6 +165,7 @@ class Facts(Struct, frozen=True, kw_only=True):
     containers: Containers | None = None
     torches: tuple[Torch, ...] | None = None
     log: tuple[LogLine, ...] | None = None
+    services: tuple[str, ...] | None = None
     environment: Mapping[str, str] = {}
     iommu: bool | None = None
     unread: Mapping[str, str] = {}

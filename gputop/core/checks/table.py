@@ -183,6 +183,13 @@ _OWN: Final[tuple[Check, ...]] = (
         "Reset the GPU when nothing holds it, or reboot.",
     ),
     _row(
+        "mig.service",
+        "Do MIG instances outlive a reboot?",
+        configuration.mig_service,
+        "Instances are lost at a reboot, a reset or a reload of the driver.",
+        "`gputop mig service`.",
+    ),
+    _row(
         "compute.mode", "May several processes use a GPU?", configuration.compute_mode,
         "In an exclusive mode the second process fails.",
         "`nvidia-smi -i N -c 0`.",

@@ -19,7 +19,7 @@ from gputop.machine.doctor.hardware import device_files, has_iommu, library, mod
 from gputop.machine.doctor.log import Journal, LogUnreadError, kernel_log, real_journal
 from gputop.machine.doctor.programs import programs
 from gputop.machine.doctor.root import Files, RealRoot, Root
-from gputop.machine.doctor.software import containers, torches
+from gputop.machine.doctor.software import containers, services, torches
 from gputop.machine.nvml import NoDriverError
 from gputop.machine.source import MachineSource
 from gputop.machine.worker import Worker
@@ -104,6 +104,7 @@ def collect(box: Box, expected: int | None = None) -> Facts:
         programs=readings.end("processes"),
         containers=readings.end("containers"),
         torches=readings.end("installed packages"),
+        services=readings.end("services"),
         log=readings.end("kernel log"),
         iommu=readings.end("IOMMU"),
         unread=readings.unread,
@@ -116,6 +117,7 @@ _PARTS: Final[Mapping[str, Callable[[Box], Any]]] = {
     "processes": lambda box: programs(box.root, box.own_pid),
     "containers": lambda box: containers(box.root, box.environment),
     "installed packages": lambda box: torches(box.root, box.environment, box.paths),
+    "services": lambda box: services(box.root),
     "kernel log": lambda box: kernel_log(box.root, box.journal),
     "IOMMU": lambda box: has_iommu(box.root),
 }

@@ -42,6 +42,14 @@ def containers(root: Root, environment: Mapping[str, str]) -> Containers:
     )
 
 
+def services(root: Root) -> tuple[str, ...]:
+    """Return the units that start at boot; none where there is no systemd. Raises OSError."""
+    try:
+        return tuple(clean(name) for name in root.list("etc/systemd/system/multi-user.target.wants"))
+    except FileNotFoundError:
+        return ()
+
+
 def torches(root: Root, environment: Mapping[str, str], paths: Iterable[str]) -> tuple[Torch, ...]:
     """Return every torch in the active environment, in ``paths`` and in the usual places of the system."""
     files = Files(root)

@@ -112,6 +112,19 @@ def links(*up: int) -> Make:
     return answer(nvmlDeviceGetNvLinkState=lambda gpu, link: NVMLError(2) if link > 3 else link < up[int(gpu[-1])])
 
 
+def split(box: Clinic) -> None:
+    """Let the first GPU have one MIG instance."""
+    box.answer(
+        nvmlDeviceGetMigMode={0: [1, 1], 1: [0, 0]},
+        nvmlDeviceGetMaxMigDeviceCount={0: 7, 1: 0},
+        nvmlDeviceGetMigDeviceHandleByIndex=lambda _, slot: "mig-0" if slot == 0 else NVMLError(6),
+        nvmlDeviceGetName=lambda handle: "NVIDIA H100 80GB HBM3" + " MIG 1g.10gb" * handle.startswith("mig"),
+        nvmlDeviceGetGpuInstanceId=9,
+        nvmlDeviceGetComputeInstanceId=0,
+        nvmlDeviceGetAttributes_v2=SimpleNamespace(multiprocessorCount=16),
+    )
+
+
 def at_the_second_look(make: Make) -> Make:
     return lambda box: setattr(box, "between", lambda: make(box))
 
@@ -266,6 +279,11 @@ SICK: dict[str, list[tuple[Make, Severity, str]]] = {
     "mps.leak": [(mps, INFO, "echo quit | nvidia-cuda-mps-control")],
     "mig.empty": [(answer(nvmlDeviceGetMigMode={0: [1, 1], 1: [0, 0]}), WARN, "GPU 0: MIG is on")],
     "mig.pending": [(answer(nvmlDeviceGetMigMode={0: [0, 1], 1: [0, 0]}), WARN, "MIG will be on after the next reset")],
+    "mig.service": [
+        (both(split, written("etc/systemd/system/multi-user.target.wants/ssh.service")), INFO, "gputop mig service"),
+        (both(split, forbidden("etc/systemd/system/multi-user.target.wants")), UNKNOWN, "Permission denied"),
+        (split, NOTHING, "no systemd"),
+    ],
     "compute.mode": [(answer(nvmlDeviceGetComputeMode={0: 3, 1: 0}), INFO, "exclusive process")],
     "env.bad": [
         (set_variable("CUDA_INJECTION64_PATH", "/opt/x.so"), WARN, "$ unset CUDA_INJECTION64_PATH"),
@@ -351,6 +369,7 @@ _ALSO_WELL: dict[str, list[Make]] = {
     ],
     "proc.monitors": [lambda box: box.process(801, "nvtop")],  # has no GPU open
     "mps.leak": [both(mps, lambda box: box.process(900), lambda box: box.uses(900, kind="MPSCompute"))],
+    "mig.service": [both(split, written("etc/systemd/system/multi-user.target.wants/gputop-mig.service"))],
     "env.bad": [set_variable("CUDA_VISIBLE_DEVICES", "1,0"), set_variable("CUDA_VISIBLE_DEVICES", "GPU-1")],
     "cuda.version": [
         lambda box: torch(box, "2.7.1+cu128", "12.8"),
@@ -358,7 +377,13 @@ _ALSO_WELL: dict[str, list[Make]] = {
     ],
     "runtime": [docker, cdi],
 }
-_NOT_HERE = {"nvml.unknown_in_container", "cuda.version", "runtime", "mps.leak"}  # the usual box has none of it
+_NOT_HERE = {
+    "nvml.unknown_in_container",
+    "cuda.version",
+    "runtime",
+    "mps.leak",
+    "mig.service",
+}  # the usual box has none of it
 
 
 def well() -> list[tuple[str, Make]]:
