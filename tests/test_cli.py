@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 PATIENCE_S = 60  # only ever waited for when a test fails
-BOXES = ("training", "h200", "mig", "workstation", "dying")
+BOXES = ("training", "h200", "mig", "workstation", "trouble", "dying")
 
 
 def gputop(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

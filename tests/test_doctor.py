@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-BOXES = ("training", "h200", "mig", "workstation", "dying")
+BOXES = ("training", "h200", "mig", "workstation", "trouble", "dying")
 
 
 def gputop(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":

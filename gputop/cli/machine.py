@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from gputop.cli.arguments import BAD_INPUT, NO_DRIVER, USUAL_INTERVAL_S, fail, selection
 from gputop.cli.judging import judge
-from gputop.core.monitor import Monitor
+from gputop.core.monitor import Judging, Monitor
 from gputop.core.sample import Frame
 from gputop.machine.build import build
 from gputop.machine.nvml import NoDriverError
@@ -29,9 +29,19 @@ def opened(options: argparse.Namespace, *, is_once: bool) -> MachineSource:
 
 def monitored(source: MachineSource, options: argparse.Namespace, *, is_once: bool = False) -> Callable[[], Frame]:
     """Return what makes the next frame, with those processes only that the options ask for."""
-    step = Monitor(source, judge(is_once=is_once)).step
+    step = Monitor(source, _judge(options, is_once=is_once)).step
     if not options.where:
         return step
     from gputop.cli.where import filtered
 
     return filtered(step, options)
+
+
+def _judge(options: argparse.Namespace, *, is_once: bool) -> Judging:
+    """Return the judge; that of a simulated box is told what came before, unless it can use one look only."""
+    made = judge(is_once=is_once)
+    if options.demo is None or is_once:
+        return made
+    from gputop.cli.before import JudgeWithPast
+
+    return JudgeWithPast(made, options.demo, selection(options))

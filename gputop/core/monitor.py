@@ -2,9 +2,9 @@
 
 from typing import Protocol
 
+from gputop.core.finding import Finding
 from gputop.core.jobs import JobFinder
-from gputop.core.judge import Judge
-from gputop.core.sample import Frame, Sample
+from gputop.core.sample import Frame, Job, Sample
 
 
 class Source(Protocol):
@@ -17,10 +17,18 @@ class Source(Protocol):
         ...
 
 
+class Judging(Protocol):
+    """Who looks at each sample: a `Judge`, maybe behind something."""
+
+    def look(self, sample: Sample, jobs: tuple[Job, ...]) -> tuple[Finding, ...]:
+        """Return what is wrong as of this sample, the gravest first."""
+        ...
+
+
 class Monitor:
     """Turns samples into frames. Without a judge there are no findings."""
 
-    def __init__(self, source: Source, judge: Judge | None = None) -> None:
+    def __init__(self, source: Source, judge: Judging | None = None) -> None:
         self.source = source
         self._sequence = 0
         self._jobs = JobFinder()

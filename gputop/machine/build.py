@@ -40,14 +40,12 @@ def _simulated(selection: Selection, interval_s: float, name: str, limits: Limit
     from gputop.machine.simulator.procfiles import HERTZ, PAGE  # noqa: PLC0415
 
     box = running(name)
-    source = MachineSource(
+    return MachineSource(
         Driver(box.driver),
         HostReader(box.proc, box.host),
-        ProcessReader(box.proc, box.users.get, clock_ticks=HERTZ, page_bytes=PAGE),
+        ProcessReader(box.proc, box.users.get, reports=box.reports, clock_ticks=HERTZ, page_bytes=PAGE),
         selection=selection,
         interval_s=interval_s,
         limits=limits,
         simulated=box.name,
     )
-    source.simulated_box = box
-    return source

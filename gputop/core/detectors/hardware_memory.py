@@ -114,10 +114,11 @@ def _uncorrected(gpu: Gpu, growth: Growth) -> Iterator[Sign]:
     if not count:
         return
     grown, span_s = growth.over(_DAY_S)
+    errors = "1 memory error" if count == 1 else f"{count} memory errors"
     while_watched = f", {grown:.0f} of them in the last {duration_text(span_s)}" if grown else ""
     yield _sign(
         gpu, "ecc.uncorrected", Stage.ALARM,
-        f"{count} memory errors since the driver was loaded that ECC could not correct{while_watched}",
+        f"{errors} since the driver was loaded that ECC could not correct{while_watched}",
         Evidence("ecc_volatile_uncorrected", count, f"{count} uncorrected errors"),
         f"Do not trust what ran there. {_RESET}; if it comes again, have the board replaced.",
     )  # fmt: skip

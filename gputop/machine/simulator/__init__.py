@@ -13,13 +13,15 @@ from msgspec import Struct
 
 from gputop.machine.kernel import KernelCalls
 from gputop.machine.procfs import Proc
-from gputop.machine.simulator.boxes import dying, h200, split, training, workstation
+from gputop.machine.simulator.boxes import dying, h200, split, training, trouble, workstation
 from gputop.machine.simulator.clock import BoxClock
 from gputop.machine.simulator.driver import Driver
 from gputop.machine.simulator.kernel import SimulatedKernel
 from gputop.machine.simulator.plan import BoxPlan
 from gputop.machine.simulator.proc import SimulatedProc
+from gputop.machine.simulator.progress import SimulatedReports
 from gputop.machine.simulator.root import SimulatedRoot
+from gputop.machine.simulator.script import Script
 
 DEFAULT_BOX: Final = "training"
 BOXES: Final[dict[str, str]] = {
@@ -27,6 +29,7 @@ BOXES: Final[dict[str, str]] = {
     "h200": "1 x H200: a language-model server under bursts of requests",
     "mig": "2 x A100 and an H100, two of them split with MIG: instances with gaps, MPS, an older driver",
     "workstation": "RTX 4090 and RTX 3090: a desktop, blender, a recorder; much is not supported",
+    "trouble": "8 x H100: one example of each finding: hangs, a leak, starved and idle jobs, heat, errors, orphans",
     "dying": "4 x H100: one falls off the bus and comes back, one hangs, one is too hot; a process that is gone",
 }
 _PLANS: Final[dict[str, Callable[[], BoxPlan]]] = {
@@ -34,6 +37,7 @@ _PLANS: Final[dict[str, Callable[[], BoxPlan]]] = {
     "h200": h200.plan,
     "mig": split.plan,
     "workstation": workstation.plan,
+    "trouble": trouble.plan,
     "dying": dying.plan,
 }
 
@@ -53,6 +57,8 @@ class Box(Struct, frozen=True, kw_only=True):
     viewer: str | None
     root: Any
     """Stands in for the file system where the doctor looks: a `machine.doctor.root.Root`."""
+    reports: SimulatedReports
+    script: Script
 
 
 @cache
@@ -66,17 +72,22 @@ def simulate(
     clock: Callable[[], float] = time.monotonic,
     wall: Callable[[], float] = time.time,
     sleep: Callable[[float], None] = time.sleep,
+    starts_in_s: float = 0.0,
 ) -> Box:
     """Start a box. ``sleep`` is what a hanging driver and a wait for events spend their time with.
+
+    ``starts_in_s``: to look at what came before its start; see `BoxClock`.
 
     Raises ValueError that lists the names, if there is no box of this name.
     """
     if name not in BOXES:
         raise ValueError(f"no simulated box {name!r}. There are: {', '.join(BOXES)}.")
     plan = _PLANS[name]()
-    box_clock = BoxClock(plan.uptime_s, clock, wall, sleep)
+    box_clock = BoxClock(plan.uptime_s, clock, wall, sleep, starts_in_s)
     proc = SimulatedProc(plan, box_clock)
     driver = Driver(name, plan, box_clock)
+    script = Script(plan, proc, driver, box_clock)
+    script.follow()
     return Box(
         name=name,
         host=plan.host,
@@ -86,4 +97,6 @@ def simulate(
         kernel=SimulatedKernel(plan, proc, driver, box_clock),
         viewer=plan.users[plan.viewer] if plan.viewer else None,
         root=SimulatedRoot(plan, proc, box_clock),
+        reports=SimulatedReports(plan, box_clock),
+        script=script,
     )

@@ -213,7 +213,7 @@ GPU_CALLS: Final[dict[str, Call]] = _LISTS | {
     "nvmlDeviceGetCurrPcieLinkGeneration": lambda gpu: (
         1 if gpu.performance_state(gpu.clock.now()) == 8 else gpu.board.pcie_generation
     ),
-    "nvmlDeviceGetCurrPcieLinkWidth": lambda _: 16,
+    "nvmlDeviceGetCurrPcieLinkWidth": lambda gpu: gpu.plan.pcie_width,
     "nvmlDeviceGetMaxPcieLinkGeneration": lambda gpu: gpu.board.pcie_generation,
     "nvmlDeviceGetMaxPcieLinkWidth": lambda _: 16,
     "nvmlDeviceGetNvLinkState": _link_state,

@@ -5,7 +5,10 @@ from collections.abc import Callable
 
 
 class BoxClock:
-    """Counts from the boot of the box, which lies ``uptime_s`` before the simulation began."""
+    """Counts from the boot of the box, which lies ``uptime_s`` before the simulation began.
+
+    ``starts_in_s``: it will begin so much later than now; until then `running` is below 0. ``wall``: of its beginning.
+    """
 
     def __init__(
         self,
@@ -13,9 +16,10 @@ class BoxClock:
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
         sleep: Callable[[float], None] = time.sleep,
+        starts_in_s: float = 0.0,
     ) -> None:
         self._clock = clock
-        self._began = clock()
+        self._began = clock() + starts_in_s
         self.uptime_s = uptime_s
         self.boot_s = int(wall() - uptime_s)  # the kernel's btime has no fraction either
         self.sleep = sleep

@@ -23,7 +23,7 @@ from gputop.machine.simulator.errors import (
 from gputop.machine.simulator.gpm import GpmSample, metrics_between
 from gputop.machine.simulator.gpu import MigDevice, SimulatedGpu
 from gputop.machine.simulator.partition_calls import PartitionCalls
-from gputop.machine.simulator.plan import BoxPlan, Use
+from gputop.machine.simulator.plan import BoxPlan, Fault, Use
 
 _XID_EVENT: Final = 0x8
 _MIG_EVENT: Final = 0x100
@@ -38,6 +38,11 @@ class EventSet:
     def __init__(self) -> None:
         self.told_s: dict[SimulatedGpu, float] = {}
         self.told_changes: dict[SimulatedGpu, int] = {}
+
+
+def _faults(gpu: SimulatedGpu) -> tuple[Fault, ...]:
+    """Return what the driver reports of a GPU; one that is lost fell off the bus."""
+    return (*gpu.plan.faults, *((Fault(_FELL_OFF_THE_BUS, gpu.plan.lost),) if gpu.plan.lost else ()))
 
 
 class Driver(PartitionCalls):
@@ -158,21 +163,21 @@ class Driver(PartitionCalls):
                 event_set.told_changes[gpu] = gpu.partition.changes
                 return gpu.uuid, _MIG_EVENT, 0
         upcoming = [
-            (gpu.plan.lost.next_start(told_s), gpu.index, gpu)
+            (fault.when.next_start(told_s), gpu.index, fault.xid, gpu)
             for gpu, told_s in event_set.told_s.items()
-            if gpu.plan.lost
+            for fault in _faults(gpu)
         ]
         if not upcoming:
             self._clock.sleep(timeout_ms / 1000)
             raise NVMLError(TIMEOUT)
-        when_s, _, gpu = min(upcoming)
+        when_s, _, xid, gpu = min(upcoming)
         wait_s = when_s - self._clock.running()
         if wait_s > 0:
             self._clock.sleep(min(wait_s, timeout_ms / 1000))
         if self._clock.running() < when_s:
             raise NVMLError(TIMEOUT)
         event_set.told_s[gpu] = when_s
-        return gpu.uuid, _XID_EVENT, _FELL_OFF_THE_BUS
+        return gpu.uuid, _XID_EVENT, xid
 
     # --- what a person does to the processes -----------------------------------------------------------------------
     def change(self, pid: int, follow: Callable[[Use], Use], *, has_ended: bool = False) -> None:

@@ -87,7 +87,8 @@ class SimulatedGpu:
 
     def memory_used(self, time_s: float) -> int:
         """Return the allocated bytes."""
-        return _DRIVER_BYTES + sum(used_bytes(use, time_s) for _, use in self.uses)
+        unowned = round(self.plan.unowned.at(time_s))
+        return _DRIVER_BYTES + unowned + sum(used_bytes(use, time_s) for _, use in self.uses)
 
     def power_w(self, time_s: float) -> float:
         """Return the power draw of the last second."""

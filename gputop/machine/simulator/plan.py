@@ -38,6 +38,13 @@ class Health(Struct, frozen=True, kw_only=True):
     recovery_action: int = 0
 
 
+class Fault(Struct, frozen=True):
+    """An Xid that the driver reports again and again. ``when``: its starts count."""
+
+    xid: int
+    when: Outage
+
+
 class InstancePlan(Struct, frozen=True, kw_only=True):
     """A MIG device: a compute instance of a GPU instance. ``slot``: its index among the MIG devices, gaps allowed."""
 
@@ -50,7 +57,10 @@ class InstancePlan(Struct, frozen=True, kw_only=True):
 
 
 class GpuPlan(Struct, frozen=True, kw_only=True):
-    """A GPU. ``limit_w`` None: the default one. ``warmer_c``: its place in the chassis."""
+    """A GPU. ``limit_w`` None: the default one. ``warmer_c``: its place in the chassis. ``pcie_width``: of 16 lanes.
+
+    ``unowned``: memory in bytes that is used by nobody who is listed.
+    """
 
     board: Board
     bus: int
@@ -60,6 +70,9 @@ class GpuPlan(Struct, frozen=True, kw_only=True):
     health: Health = Health()
     lost: Outage | None = None
     hung: Outage | None = None
+    faults: tuple[Fault, ...] = ()
+    pcie_width: int = 16
+    unowned: Curve = Curve()
     has_display: bool = False
 
 
@@ -83,8 +96,24 @@ class ThreadPlan(Struct, frozen=True, kw_only=True):
     in_kernel: float = 0.08
 
 
+class Steps(Struct, frozen=True, kw_only=True):
+    """What a job reports of its progress. ``began_s``, ``stops_s``: seconds since the simulation began.
+
+    ``loss``: at first; it falls with the steps.
+    """
+
+    total: int
+    per_s: float
+    began_s: float
+    stops_s: float | None = None
+    loss: float = 4.0
+
+
 class ProcessPlan(Struct, frozen=True, kw_only=True):
-    """A process. ``age_s``: how old it is when the simulation begins. ``memory``: resident bytes."""
+    """A process. ``age_s``: how old it is when the simulation begins. ``memory``: resident bytes.
+
+    ``ends_s``: when it ends, if it does, before the simulation begins: -400 is 400 s before.
+    """
 
     pid: int
     command: tuple[str, ...]
@@ -101,6 +130,8 @@ class ProcessPlan(Struct, frozen=True, kw_only=True):
     terminal: int = 0
     inner_pid: int | None = None
     uses: tuple[Use, ...] = ()
+    ends_s: float | None = None
+    steps: Steps | None = None
     is_gone: bool = False  # the driver still lists it, /proc does not
 
 

@@ -51,7 +51,7 @@ def test_a_busy_gpu_is_not_the_same_a_second_later() -> None:
 
 
 def test_an_unknown_box_is_refused_with_the_names_of_all() -> None:
-    with pytest.raises(ValueError, match=r"nonsense.*training, h200, mig, workstation, dying"):
+    with pytest.raises(ValueError, match=r"nonsense.*training, h200, mig, workstation, trouble, dying"):
         simulate("nonsense")
 
 
