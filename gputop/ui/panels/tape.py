@@ -55,7 +55,7 @@ def tape_line(playing: Playing, frame: Frame | None, width: int) -> tuple[Line, 
 
 
 def _state(playing: Playing) -> str:
-    state = "…" if playing.is_seeking else "▶" if playing.is_playing else "⏸"
+    state = "…" if playing.is_seeking else "▶" if playing.is_playing else "paused"
     return f"{state} {speed_text(playing.speed)}{' loop' if playing.loops else ''}"
 
 

@@ -1,0 +1,99 @@
+"""The deck's motor, in its own thread."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from queue import Queue
+
+from examples import frame, process
+from taping import opened, taped
+
+from gputop.core.command import Glance, Inspect, ReadNow, SendSignal, Target
+from gputop.core.glance import Glimpse
+from gputop.core.inspection import Inspection
+from gputop.core.link import News
+from gputop.core.outcome import Outcome, Status
+from gputop.core.playback import Stretch
+from gputop.wire.tape.player import TapePlayer
+
+PATIENCE_S = 10.0
+
+
+class Ear:
+    """Hears what a player says, and takes stretches only when it is told to."""
+
+    def __init__(self, player: TapePlayer) -> None:
+        self.player = player
+        self._heard: Queue[News] = Queue()
+        player.open(self._heard.put)
+
+    def hear(self) -> News:
+        return self._heard.get(timeout=PATIENCE_S)
+
+    def stretch(self) -> Stretch:
+        heard = self.hear()
+        assert isinstance(heard, Stretch)
+        return heard
+
+    @property
+    def is_silent(self) -> bool:
+        return self._heard.empty()
+
+
+@contextmanager
+def listening(folder: Path, count: int = 300) -> Iterator[Ear]:
+    player = TapePlayer(
+        opened(taped(frame(1, (process(4711),), sequence=n) for n in range(count)), folder), lambda: 0.0
+    )
+    ear = Ear(player)
+    try:
+        yield ear
+    finally:
+        player.close()
+
+
+def test_it_begins_with_the_first_frame_and_obeys(tmp_path: Path) -> None:
+    with listening(tmp_path) as ear:
+        assert ear.stretch().frames[-1].sequence == 0
+        ear.player.go(200.0)
+        ear.player.taken()
+
+        stretch = ear.stretch()
+        assert (stretch.is_jump, stretch.frames[-1].sequence) == (True, 200)
+
+
+def test_what_is_asked_before_the_last_stretch_was_shown_comes_as_one(tmp_path: Path) -> None:
+    with listening(tmp_path) as ear:
+        ear.stretch()
+        for _ in range(50):
+            ear.player.step(1)
+        assert ear.is_silent
+        ear.player.taken()
+
+        assert ear.stretch().playing.number == 50
+        assert ear.is_silent
+
+
+def test_a_change_of_the_machine_is_refused_since_it_is_a_recording(tmp_path: Path) -> None:
+    with listening(tmp_path) as ear:
+        ear.stretch()
+        ear.player.send(SendSignal(id="1", signal="SIGTERM", targets=(Target(4711, 47110),)))
+        outcome = ear.hear()
+
+        assert isinstance(outcome, Outcome)
+        assert (outcome.id, outcome.results[0].status, outcome.results[0].pid) == ("1", Status.REFUSED, 4711)
+        assert outcome.results[0].detail == "this is a recording"
+
+
+def test_questions_are_answered_and_other_commands_mean_nothing(tmp_path: Path) -> None:
+    with listening(tmp_path) as ear:
+        ear.stretch()
+        ear.player.send(ReadNow())
+        ear.player.send(Inspect(id="2", pid=4711))
+        ear.player.send(Glance(id="3", targets=(Target(4711, 47110),)))
+        inspection, glimpse = ear.hear(), ear.hear()
+
+        assert isinstance(inspection, Inspection)
+        assert "this is a recording" in inspection.problem
+        assert isinstance(glimpse, Glimpse)
+        assert glimpse.seen[0].lives is None
