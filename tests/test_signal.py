@@ -18,7 +18,7 @@ from gputop.core.aim import targets
 from gputop.core.command import Change, Renice, SendSignal, Target
 from gputop.core.monitor import Monitor
 from gputop.core.outcome import Outcome, Result, Status
-from gputop.core.sample import HostProcess, Presence
+from gputop.core.sample import HostProcess, Job, JobKind, Presence
 from gputop.machine.host import HostReader
 from gputop.machine.nvml import Driver
 from gputop.machine.processes import ProcessReader, resolve_user
@@ -170,6 +170,20 @@ def test_processes_are_chosen_by_pid_and_those_that_lack_are_named() -> None:
     assert [each.pid for each in found.processes] == [4712]
     assert found.lacking == (9,)
     assert len(choose(frame(2), []).processes) == 2
+
+
+def test_workers_without_their_launcher_are_hit_and_it_is_said_who_leads_them(tmp_path: Path) -> None:
+    with child("SIGUSR1") as held:
+        worker, launcher = row(held), process(4000, gpus=())
+        job = Job(key="j", kind=JobKind.LAUNCHER, label="j", launcher=launcher.id, members=(launcher.id, worker.id))
+        shown = frame(2, processes=(worker,), relatives=(launcher,), jobs=(job,))
+        found, person = choose(shown, []), Person(True)
+        settle(term(found, "SIGUSR1"), found, control(tmp_path), person)
+
+        assert held.line() == "SIGUSR1"
+    assert found.led == ((4000, 1),)
+    assert any(line.startswith("Launcher 4000, which started 1 of these") for line in person.heard)
+    assert choose(shown, [4000, held.pid]).led == ()
 
 
 def test_a_launcher_without_a_gpu_is_chosen_by_its_pid_alone() -> None:

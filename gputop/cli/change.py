@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Protocol
 
 from msgspec import Struct
@@ -12,13 +12,14 @@ from msgspec import Struct
 from gputop.cli.arguments import BAD_INPUT, OK, add_common, fail, warn, words
 from gputop.cli.door import Door, opened_door
 from gputop.cli.machine import monitored, opened
-from gputop.core.command import Change, wording
+from gputop.core.command import Change, SendSignal, wording
 from gputop.core.outcome import Outcome
 from gputop.core.sample import Frame, HostProcess
 
 SOME: Final = 1
 NONE: Final = 4
 _SIMULATED: Final = "SIMULATED: nothing on this machine is touched; each gputop --demo begins with the box as it was."
+_LED: Final = "Launcher {pid}, which started {count} of these, is not among them; to end its whole job: --pid {pid}"
 _RATES_S: Final = 1.0  # between the two readings that a filter on rates needs
 
 
@@ -35,11 +36,15 @@ class Person(Protocol):
 
 
 class Meant(Struct, frozen=True):
-    """The processes that are meant, as they are now; ``lacking``: pids that were named, and are not there."""
+    """The processes that are meant, as they are now; ``lacking``: pids that were named, and are not there.
+
+    ``led``: launchers that are not among them, and how many of them each leads.
+    """
 
     processes: tuple[HostProcess, ...]
     time_s: float
     lacking: tuple[int, ...] = ()
+    led: tuple[tuple[int, int], ...] = ()
 
 
 class Caller:
@@ -50,7 +55,9 @@ class Caller:
 
     def tell(self, lines: Sequence[str]) -> None:
         """Print lines."""
-        print("\n".join(lines), flush=True)
+        for line in lines:
+            print(line)
+        sys.stdout.flush()
 
     def agrees(self, question: str) -> bool:
         """Ask on stderr; anything but y and yes is no."""
@@ -105,6 +112,8 @@ def settle(
     person.tell(plan(wording(change), meant.processes, meant.time_s, room, style))
     if meant.lacking:
         person.tell([f"{pid}: has nothing to do with these GPUs" for pid in meant.lacking])
+    if isinstance(change, SendSignal):
+        person.tell([_LED.format(pid=pid, count=count) for pid, count in meant.led])
     if is_dry or not meant.processes:
         return OK if meant.processes and not meant.lacking else NONE if not meant.processes else SOME
     if not person.agrees(f"{wording(change)} for {counted(len(meant.processes))}?"):
@@ -126,7 +135,15 @@ def choose(frame: Frame, pids: Sequence[int], *, is_filtered: bool = False) -> M
     known = frame.processes if is_filtered or not pids else (*frame.processes, *frame.relatives)
     kept = tuple(process for process in known if not pids or process.pid in pids)
     present = {process.pid for process in kept}
-    return Meant(kept, frame.time_s, tuple(pid for pid in dict.fromkeys(pids) if pid not in present))
+    lacking = tuple(pid for pid in dict.fromkeys(pids) if pid not in present)
+    return Meant(kept, frame.time_s, lacking, tuple(_launchers(frame, present)))
+
+
+def _launchers(frame: Frame, present: set[int]) -> Iterator[tuple[int, int]]:
+    for job in frame.jobs:
+        led = sum(member.pid in present for member in job.members)
+        if led and job.launcher and job.launcher.pid not in present:
+            yield job.launcher.pid, led
 
 
 def new_id() -> str:
@@ -143,7 +160,7 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _meant(options: argparse.Namespace) -> Meant:
-    step = monitored(opened(options, is_once=True), options)
+    step = monitored(opened(options, is_once=True), options, is_once=True)
     frame = step()
     if options.where:
         time.sleep(_RATES_S)
