@@ -21,7 +21,7 @@ from gputop.machine.simulator.boxes.parts import (
 )
 from gputop.machine.simulator.curve import Curve, Ramp, noise, spread
 from gputop.machine.simulator.load import IDLE, embedding, evaluation, training
-from gputop.machine.simulator.plan import BoxPlan, GpuPlan, Health, ProcessPlan, ThreadPlan, Use
+from gputop.machine.simulator.plan import BoxPlan, GpuPlan, Health, ProcessPlan, Steps, ThreadPlan, Use
 
 _UPTIME_S: Final = 23.4 * DAY
 _BUSES: Final = (0x1B, 0x43, 0x52, 0x61, 0x9D, 0xC3, 0xD1, 0xDF)
@@ -89,6 +89,7 @@ def _rank(rank: int) -> ProcessPlan:
             ThreadPlan(cpu=Curve(), count=38),
         ),
         uses=(Use(gpu=rank, memory=gib(62.4 + 1.1 * spread(rank + 1)), activity=training(rank, level)),),
+        steps=Steps(total=60_000, per_s=1.12, began_s=60 - _STARTED, loss=2.4) if rank == 0 else None,
     )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from gputop.machine.simulator.boxes.parts import (
     threads,
 )
 from gputop.machine.simulator.curve import Curve, Pulse, Ramp, noise, spread
-from gputop.machine.simulator.load import GB, IDLE, Activity, spinning, together, training
+from gputop.machine.simulator.load import GB, IDLE, Activity, alone, spinning, together, training
 from gputop.machine.simulator.plan import (
     BoxPlan,
     Fault,
@@ -160,7 +160,7 @@ def _leak() -> ProcessPlan:
         command=("python", "train_seg.py", "--crop", "1024", "--log-images"), memory=gib(14),
         threads=threads(0.93, seed=5, helpers=0.3, idle=30),
         steps=Steps(total=90_000, per_s=4.6, began_s=-age_s + 40, loss=0.9),
-        uses=(Use(gpu=_LEAK, activity=training(_LEAK, 91.0), memory=leak),),
+        uses=(Use(gpu=_LEAK, activity=alone(training(_LEAK, 91.0)), memory=leak),),
     )  # fmt: skip
 
 
@@ -242,7 +242,7 @@ def _idle_ones() -> Iterable[ProcessPlan]:
     kernel = "/home/dora/.local/share/jupyter/runtime/kernel-5f0c2b1e.json"
     stalled = ("python", "finetune.py", "--workers", "4")
     user = "/user.slice/user-1001.slice/session-22.scope"
-    work = training(_FAKE, 60.0).until(_at(_STALL_S))
+    work = alone(training(_FAKE, 60.0)).until(_at(_STALL_S))
     return [
         ProcessPlan(
             pid=31_877, uid=DORA, age_s=2.2 * DAY, command=("python", "-m", "ipykernel_launcher", "-f", kernel),
