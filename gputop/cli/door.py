@@ -53,8 +53,9 @@ def opened_door(
     if options.read_only:
         return Shut("gputop runs with --read-only", "Start it without, to change anything.")
     from gputop.cli import settings_file
+    from gputop.cli.config_path import path
 
-    held = settings_file.settled()
+    held = settings_file.settled(said=settings_file.first_written(path()))
     if tell:
         for problem in held.problems:
             tell(problem)

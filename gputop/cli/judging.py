@@ -16,6 +16,6 @@ def judge(*, is_once: bool) -> Judge:
 def _settled() -> Mapping[str, Mapping[str, float]]:
     if not os.path.exists(path()):
         return {}
-    from gputop.cli.settings_file import load
+    from gputop.cli.settings_file import first_written, settled
 
-    return load(path())[0].detectors
+    return settled(said=first_written(path())).settings.detectors

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Collection, Mapping
+from functools import cache
 from typing import Final
 
 from msgspec import Struct
@@ -49,6 +50,12 @@ def written(file: str) -> Written:
         return Written(file=file, values=loads(text), lines=lines_of(text))
     except TomlError as error:
         return Written(file=file, problem=_syntax(str(error)))
+
+
+@cache
+def first_written(file: str) -> Written:
+    """Return what a file said when this gputop first looked: it is read once for all that heeds it."""
+    return written(file)
 
 
 def load(file: str, actions: Collection[str] | None = None) -> tuple[Settings, tuple[Problem, ...]]:
