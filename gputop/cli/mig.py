@@ -5,7 +5,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Final
 
-from gputop.cli.arguments import words
+from gputop.cli.arguments import Help, words
 
 _WHAT: Final = {
     "status": "show how the GPUs are split, what would fit besides, and what blocks what",
@@ -33,9 +33,13 @@ exit status: 0 all done or possible, 1 some, or it waits for a reset, 2 bad inpu
 """
 
 
+class _Lines(Help, argparse.RawDescriptionHelpFormatter):
+    """Leaves the lines of the requests as they are."""
+
+
 def add(parser: argparse.ArgumentParser) -> None:
     """Add what can be done, each with its options."""
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = _Lines
     parser.epilog = _REQUESTS
     actions = parser.add_subparsers(metavar="WHAT", dest="what", required=True)
     for name, about in _WHAT.items():

@@ -56,6 +56,7 @@ def plan(options: argparse.Namespace) -> int:
         print(encode([_json(gpu, found) for gpu, found in answers]).decode())
     else:
         _show(answers, held)
+        _teach(answers)
     return _status(answers)
 
 
@@ -112,6 +113,13 @@ def _show(answers: Answers, held: Partitioning) -> None:
     for warning in held.warnings():
         print(f"! {warning}", file=sys.stderr)
     sys.stdout.flush()
+
+
+def _teach(answers: Answers) -> None:
+    """Print what would do the same without gputop."""
+    lines = [line for gpu, found in answers if isinstance(found, Plan) for line in smi_lines(gpu.index, found.steps)]
+    if lines:
+        print("\n".join(["the same with nvidia-smi (ID: of the instance that was just created):", *lines]))
 
 
 def _show_holders(gpu: MigGpu, held: Partitioning) -> None:

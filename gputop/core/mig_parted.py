@@ -89,6 +89,8 @@ def export_lines(gpus: Iterable[MigGpu], name: str = CURRENT) -> Iterator[str]:
 
 
 def _check(name: str, spec: Spec) -> None:
+    if spec.mig_enabled and spec.mig_devices is None:
+        raise ConfigError(f"{name}: mig-devices is missing; to have no instances write {{}}")
     if spec.mig_devices and not spec.mig_enabled:
         raise ConfigError(f"{name}: mig-devices with mig-enabled: false")
     wrong = [device for device, count in (spec.mig_devices or {}).items() if not 0 <= count < _MOST]
@@ -112,8 +114,10 @@ def _chosen(file: ConfigFile, name: str | None) -> str:
 
 
 def _is_meant(spec: Spec, gpu: MigGpu) -> bool:
+    if not spec.device_filter:
+        return True
     filters = spec.device_filter if isinstance(spec.device_filter, tuple) else (spec.device_filter,)
-    return not filters or any(_matches(each, gpu) for each in filters)
+    return any(_matches(each, gpu) for each in filters)
 
 
 def _matches(wanted: str | int, gpu: MigGpu) -> bool:

@@ -126,6 +126,14 @@ def nearest_wishes(gpu: MigGpu, items: Sequence[Item]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def possible(gpu: MigGpu) -> tuple[str, ...]:
+    """Return requests for all layouts that are possible now, to choose from; what is in use stays in all of them."""
+    used = [one for one in gpu.instances if one.everyone]
+    held = [item_of(one, gpu.geometry) for one in used]
+    choices = layouts(gpu.geometry, _standing(gpu, used))
+    return tuple(wish_text([*held, *(whole(profile) for profile in each)], gpu.geometry) for each in choices)
+
+
 def addable(gpu: MigGpu) -> dict[str, int]:
     """Return how many more of each profile fit without touching anything."""
     beside = _standing(gpu, gpu.instances)

@@ -45,7 +45,7 @@ class HolderReader:
         """Return a process with its user, its command, and what ends it."""
         name = self._name(pid)
         if not name:
-            return User(pid=pid, how="it is not visible from here")
+            return User(pid=pid, command="not visible from here")
         return User(
             pid=pid, user=self._who.user(pid), command=self._who.command(pid, name.encode()), how=self._how(pid, name)
         )

@@ -72,6 +72,7 @@ def test_a_filter_may_name_the_subsystem_and_yaml_may_read_it_as_a_number() -> N
 
     assert asked(None, text.format('"0x233010DE:0x16C210DE"')) == {1: "off"}
     assert asked(None, text.format("0x233010DE")) == {0: "off", 1: "off"}
+    assert asked(None, text.format('""')) == {0: "off", 1: "off", 2: "off"}
 
 
 @pytest.mark.parametrize(
@@ -87,7 +88,8 @@ def test_a_filter_may_name_the_subsystem_and_yaml_may_read_it_as_a_number() -> N
         ("version: v1\nmig-configs: {a: [{devices: [GPU-1], mig-enabled: true}]}", "Expected `int`"),
         ("version: v1\nmig-configs: {a: [{devices: some, mig-enabled: true}]}", "devices"),
         ("version: v1\nmig-configs: {a: [{mig-enabled: true}]}", "missing required field `devices`"),
-        ("version: v1\nmig-configs: {a: [{devices: [7], mig-enabled: true}]}", "there is no GPU 7"),
+        ("version: v1\nmig-configs: {a: [{devices: [7], mig-enabled: false}]}", "there is no GPU 7"),
+        ("version: v1\nmig-configs: {a: [{devices: all, mig-enabled: true}]}", "mig-devices is missing"),
         (
             'version: v1\nmig-configs: {a: [{devices: all, mig-enabled: false, mig-devices: {"1g.10gb": 1}}]}',
             "mig-enabled",

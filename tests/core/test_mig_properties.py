@@ -26,7 +26,7 @@ from gputop.core.mig_place import layouts, piece, place, room
 from gputop.core.mig_plan import plan, plan_layout
 from gputop.core.mig_request import Item, Wish, read_request, wish_text
 from gputop.core.mig_steps import Plan, Step, StepKind
-from gputop.core.mig_why import NoPlan, answer, fragments
+from gputop.core.mig_why import NoPlan, answer, fragments, possible
 
 SETTINGS = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 MANY = settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -190,6 +190,16 @@ def test_what_is_offered_instead_is_possible(question: tuple[MigGpu, tuple[Item,
     if isinstance(found, NoPlan):
         assert found.reason
         assert all(isinstance(answer(gpu, read_request(text, gpu)), Plan) for text in found.nearest)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(questions())
+def test_every_layout_to_choose_from_is_possible(question: tuple[MigGpu, tuple[Item, ...]]) -> None:
+    gpu, _ = question
+    choices = possible(gpu)
+
+    assert len(set(choices)) == len(choices)
+    assert all(isinstance(answer(gpu, read_request(text, gpu)), Plan) for text in choices[:: 1 + len(choices) // 20])
 
 
 @SETTINGS

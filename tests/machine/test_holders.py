@@ -80,7 +80,7 @@ def test_what_ends_a_process_depends_on_whose_it_is(owner: Owner, how: str) -> N
 def test_a_process_that_cannot_be_seen_is_its_pid() -> None:
     found = reader(Box()).named(5)
 
-    assert (found.pid, found.user, found.command) == (5, "", "")
+    assert (found.pid, found.user, found.command, found.how) == (5, "", "not visible from here", "")
 
 
 def test_others_who_configure_mig_are_warned_of_once_and_the_gravest_first() -> None:
