@@ -20,6 +20,7 @@ COMMANDS: Final = {
     "renice": "change the nice value of processes on GPUs",
     "pick": "name the freest GPUs, for CUDA_VISIBLE_DEVICES",
     "inspect": "print all that is known of one process",
+    "watch": "look for a while, print what is wrong, and tell by the exit status",
     "record": "write frames to a file, to be looked at later",
     "replay": "show a recording as if it were now",
     "analyse": "print what the detectors find on a recording",

@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import signal
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -10,6 +9,7 @@ from typing import Final
 
 from gputop.cli.arguments import BAD_INPUT, OK, add_common, fail
 from gputop.cli.duration import duration
+from gputop.cli.ending import Ending
 from gputop.cli.machine import monitored, opened
 from gputop.core.recording import Recording
 from gputop.core.sample import Frame
@@ -67,21 +67,6 @@ def record(
         if is_over():
             break
     writer.close()
-
-
-class Ending:
-    """Takes the signals that end a recording, so that none comes within a frame; a second one ends at once."""
-
-    def __init__(self, hurry: Callable[[], None]) -> None:
-        self.is_wanted = False
-        self._hurry = hurry
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, self._end)
-
-    def _end(self, number: int, _: object) -> None:
-        signal.signal(number, signal.SIG_DFL)
-        self.is_wanted = True
-        self._hurry()
 
 
 class Stdout:

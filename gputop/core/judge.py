@@ -19,9 +19,10 @@ _Key = tuple[object, ...]
 
 
 class _Kept(Struct):
-    """A finding and what decides when it ends. Times are those of `Look.now_s`."""
+    """A finding, the sign that it was made of, and what decides when it ends. Times are those of `Look.now_s`."""
 
     finding: Finding
+    sign: Sign
     seen_s: float
     stage_seen_s: float
     hold_s: float
@@ -91,7 +92,10 @@ class Judge:
         key = (sign.code, *sign.subject.key)
         kept = self._kept.get(key)
         if kept is None:
-            self._kept[key] = _Kept(self._begun(key, sign, look), look.now_s, look.now_s, sign.hold_s)
+            self._kept[key] = _Kept(self._begun(key, sign, look), sign, look.now_s, look.now_s, sign.hold_s)
+            return
+        if sign is kept.sign:
+            kept.seen_s = kept.stage_seen_s = look.now_s
             return
         before = kept.finding
         kept.seen_s, kept.hold_s = look.now_s, sign.hold_s
@@ -99,7 +103,7 @@ class Judge:
         if is_lower and look.now_s - kept.stage_seen_s < sign.hold_s:
             return  # the graver words stay as long as the graver stage does
         stage_since_s = before.stage_since_s if sign.stage is before.stage else look.sample.time_s
-        kept.stage_seen_s = look.now_s
+        kept.stage_seen_s, kept.sign = look.now_s, sign
         kept.finding = _found(sign, before.since_s, stage_since_s, before.returned)
 
     def _begun(self, key: _Key, sign: Sign, look: Look) -> Finding:
@@ -163,9 +167,9 @@ def _order(finding: Finding) -> tuple[object, ...]:
     return (-finding.stage.rank, finding.since_s, finding.code, finding.subject.label)
 
 
-def worst(findings: Sequence[Finding]) -> Stage | None:
-    """Return the gravest stage, None where nothing was found."""
-    return max((finding.stage for finding in findings), key=lambda stage: stage.rank, default=None)
+def worst(findings: Sequence[Finding]) -> Finding | None:
+    """Return the gravest finding, None where there is none."""
+    return max(findings, key=lambda finding: finding.stage.rank, default=None)
 
 
 def unmuted(findings: Sequence[Finding], muted: Mapping[_Key, float], time_s: float) -> tuple[Finding, ...]:

@@ -1,5 +1,6 @@
 """What was found when: each finding from its beginning to its end, with the stages in between."""
 
+from collections import deque
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -34,11 +35,11 @@ class _Open(Struct):
 
 
 class Timeline:
-    """Follows findings from frame to frame."""
+    """Follows findings from frame to frame. ``most``: that have ended and are kept; None: all."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int | None = None) -> None:
         self._open: dict[tuple[object, ...], _Open] = {}
-        self._ended: list[Episode] = []
+        self._ended: deque[Episode] = deque(maxlen=most)
 
     def add(self, at_s: float, time_s: float, findings: Sequence[Finding]) -> None:
         """Add what was found at an instant."""
