@@ -8,6 +8,7 @@ from typing import Any
 
 from fake_proc import INITIAL, stat_line
 from fakes import FakeFunctions, NVMLError, fields
+from msgspec.structs import replace
 
 from gputop.core.checks.diagnose import diagnose
 from gputop.core.checks.verdict import Checked, Diagnosis
@@ -64,6 +65,7 @@ class Clinic:
         self.root = ClosedRoot(str(folder))
         self.environment: dict[str, str] = {}
         self.expected: int | None = None
+        self.plugins: dict[str, str] = {}
         self.is_root = True
         self.journal = ""
         self.patience_s = 30.0
@@ -169,7 +171,7 @@ class Clinic:
             sleep=self._pass_time,
             patience_s=self.patience_s,
         )
-        return diagnose(collect(box, self.expected))
+        return diagnose(replace(collect(box, self.expected), plugins=self.plugins))
 
     def _pass_time(self, _: float) -> None:
         self.between()

@@ -148,6 +148,13 @@ def test_a_broken_plugin_is_rejected_with_its_reason_and_breaks_nothing(tmp_path
     assert json.loads(frame.stdout)["gpus"]
 
 
+def test_the_doctor_tells_of_a_plugin_that_was_rejected(hello: Path) -> None:
+    install(hello, "bad", "PLUGIN = 1 / 0")
+    found = json.loads(gputop(hello, "doctor", "--json", "--demo", "training").stdout)["checks"]
+
+    assert {one["code"]: one["severity"] for one in found}["gputop.plugins"] == "warn"
+
+
 def test_a_broken_plugin_does_not_take_a_good_one_with_it(hello: Path) -> None:
     install(hello, "bad", "PLUGIN = 1 / 0")
 

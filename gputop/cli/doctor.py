@@ -5,6 +5,8 @@ import os
 import sys
 from typing import Final
 
+from msgspec.structs import replace
+
 from gputop.cli.arguments import Parser, fail, whole
 from gputop.core.checks.diagnose import diagnose
 from gputop.core.checks.facts import Facts
@@ -31,7 +33,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Collect the facts, judge them and print what was found."""
     try:
-        diagnosis = diagnose(_facts(options))
+        plugins = {found.entry.name: found.rejected for found in options.plugins}
+        diagnosis = diagnose(replace(_facts(options), plugins=plugins))
     except ValueError as error:
         fail(_USAGE, str(error))
     sys.stdout.buffer.write(_json(diagnosis) if options.json else _text(diagnosis))

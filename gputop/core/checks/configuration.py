@@ -84,7 +84,7 @@ def mig_empty(facts: Facts) -> Verdicts:
             ),
         )
 
-    return judged(facts, answer, bool, verdict, "every GPU in MIG mode has instances")
+    return judged(facts, answer, bool, verdict, "no GPU in MIG mode is without instances")
 
 
 def mig_pending(facts: Facts) -> Verdicts:
@@ -123,6 +123,20 @@ def mig_service(facts: Facts) -> Verdicts:
         f"{about(split)}: nothing restores the instances after a reboot",
         evidence=(f"none of {', '.join(_KEEPERS)} starts at boot",),
         fix=("gputop mig service prints a unit that does, and says how to install it.",),
+    )
+
+
+def plugins(facts: Facts) -> Verdicts:
+    """Judge whether gputop took all of its plugins."""
+    if not facts.plugins:
+        return nothing("gputop has no plugins")
+    rejected = {name: why for name, why in facts.plugins.items() if why}
+    if not rejected:
+        return ok(f"{len(facts.plugins)} taken")
+    return warn(
+        f"{len(rejected)} of {len(facts.plugins)} plugins of gputop were rejected",
+        evidence=[f"{clean(name)}: {clean(why)}" for name, why in rejected.items()],
+        fix=("$ gputop plugins", "Update or uninstall what is broken."),
     )
 
 

@@ -145,7 +145,7 @@ class Facts(Struct, frozen=True, kw_only=True):
 
     ``samples``: some looks at the GPUs within about a second, oldest first; empty where the driver does not start.
     ``services``: the units that start at boot, empty without systemd. ``log``: of the kernel, only lines that concern
-    GPUs. ``iommu``: whether one is on.
+    GPUs. ``iommu``: whether one is on. ``plugins``: of gputop, by name why each was rejected, empty where it was not.
     """
 
     time_s: float
@@ -168,6 +168,7 @@ class Facts(Struct, frozen=True, kw_only=True):
     services: tuple[str, ...] | None = None
     environment: Mapping[str, str] = {}
     iommu: bool | None = None
+    plugins: Mapping[str, str] = {}
     unread: Mapping[str, str] = {}
 
     @property

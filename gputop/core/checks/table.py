@@ -220,5 +220,10 @@ _OWN: Final[tuple[Check, ...]] = (
         "The board keeps its settings and counters there.",
         "Update the board's firmware; else replace the board.",
     ),
+    _row(
+        "gputop.plugins", "Did gputop take all of its plugins?", configuration.plugins,
+        "A plugin that is broken, or was written for another version of the API, is left out.",
+        "`gputop plugins`; update or uninstall it.",
+    ),
 )  # fmt: skip
 CHECKS: Final = joined("checks", _OWN, attrgetter("code"))

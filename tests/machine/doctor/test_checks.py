@@ -304,6 +304,7 @@ SICK: dict[str, list[tuple[Make, Severity, str]]] = {
         (lambda box: cdi(box, "535.183.01"), WARN, f"it names driver 535.183.01, and {VERSION} is loaded"),
         (lambda box: cdi(box, device="nvidia7"), WARN, "/dev/nvidia7, which is not there"),
     ],
+    "gputop.plugins": [(lambda box: box.plugins.update(good="", bad="it is a dict"), WARN, "bad: it is a dict")],
     "gsp": [
         (firmware("535.1.2"), WARN, "GPU 1: 535.1.2"),
         (firmware("N/A"), INFO, "without GSP"),
@@ -375,6 +376,7 @@ _ALSO_WELL: dict[str, list[Make]] = {
         lambda box: torch(box, "2.7.1+cu128", "12.8"),
         lambda box: torch(box, "2.4.0", "12.1"),
     ],
+    "gputop.plugins": [lambda box: box.plugins.update(good="")],
     "runtime": [docker, cdi],
 }
 _NOT_HERE = {
@@ -383,6 +385,7 @@ _NOT_HERE = {
     "runtime",
     "mps.leak",
     "mig.service",
+    "gputop.plugins",
 }  # the usual box has none of it
 
 
