@@ -187,7 +187,9 @@ class GputopApp(TerminalApp):
                 self.post_message(StretchArrived(news))
 
     def _show(self) -> None:
-        self.main.show()
+        """Draw the view; what a page covers is drawn when that goes."""
+        if not any(isinstance(screen, ProcessScreen) for screen in self.screen_stack):
+            self.main.show()
         for screen in self.screen_stack:
             if isinstance(screen, GpuScreen | ProcessScreen):
                 screen.follow(self.view)

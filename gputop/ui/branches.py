@@ -67,9 +67,10 @@ def _add_below(
 def _parent(process: HostProcess, everybody: Mapping[int, HostProcess]) -> HostProcess | None:
     """Return who started a process; a parent is older, so that no reused pid closes a circle."""
     parent = everybody.get(process.parent_pid or 0)
-    if parent is None or parent.pid == process.pid or process.start_ticks is None or parent.start_ticks is None:
+    if parent is None or process.start_ticks is None or parent.start_ticks is None:
         return None
-    return parent if _age(parent) < _age(process) else None
+    is_older = (parent.start_ticks, parent.pid) < (process.start_ticks, process.pid)
+    return parent if is_older else None
 
 
 def _age(process: HostProcess) -> tuple[int, int]:

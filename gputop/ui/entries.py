@@ -84,6 +84,8 @@ class Order(Struct, frozen=True):
     def of(self, entries: Iterable[Entry]) -> list[Entry]:
         """Return entries in order."""
         held = {id(entry.row): entry for entry in entries}
+        if len(held) < 2:
+            return list(held.values())
         found = sorted_rows([entry.row for entry in held.values()], self.column, is_reversed=self.is_reversed)
         return [held[id(row)] for row in found]
 
@@ -229,16 +231,18 @@ class _Tree(Struct, frozen=True):
         process = node.process
         key: EntryKey = ("process", process.pid, process.start_ticks)
         is_open = (key not in self.folded) if node.children else None
-        rows = self.held.get(process.id, [])
-        instead = {"gpu": _gpus(rows)}
+        rows = self.held.get(process.id, ())
         if is_open is False:
             return self._folded(node, key, parent)
+        instead = {}
         if not rows:
+            instead = {"gpu": NOTHING}
             place = min((row.use.gpu_index for row in self._below(node)), default=_LAST)
             row = _without_gpu(process, place, self.time_s)
         elif len(rows) == 1:
-            row, instead = rows[0], {}
+            row = rows[0]
         else:
+            instead = {"gpu": _gpus(rows)}
             row = Row(process, _summed(rows, "").use, self.time_s, _summed(rows, "").gpu_total_bytes, rows[0].job)
         return Entry(key=key, row=row, rows=tuple(rows), instead=instead, is_open=is_open, parent=parent)
 
@@ -268,11 +272,7 @@ def _grow(found: list[Entry], nodes: Sequence[Node], tree: _Tree, indent: str, p
         is_last = node is ordered[-1][1]
         mark = "" if entry.is_open is None else "▼ " if entry.is_open else "▶ "
         branch = "" if parent is None else "└─ " if is_last else "├─ "
-        found.append(_prefixed(entry, indent + branch + mark))
+        found.append(replace(entry, prefix=indent + branch + mark))
         if entry.is_open:
             deeper = indent if parent is None else indent + ("   " if is_last else "│  ")
             _grow(found, node.children, tree, deeper, entry.key)
-
-
-def _prefixed(entry: Entry, prefix: str) -> Entry:
-    return Entry(**{name: getattr(entry, name) for name in Entry.__struct_fields__} | {"prefix": prefix})

@@ -83,5 +83,5 @@ class EscalationScreen(Dialog[Processes | None]):
         lines = [Line(((head, "warm"),)), BLANK, target_list.head(shape)]
         below = [Line(tuple(cut([(f"{who.pid}: {text}", "hot")], width))) for who, text in self._failed.items()]
         room = max(2, height - len(lines) - min(len(below), height // 3))
-        listed = target_list.lines(self.aim, left, {}, shape)
+        listed = target_list.Listed(self.aim, left, {}, shape)
         return [*lines, *target_list.window(listed, 0, room)[0], *below][:height]

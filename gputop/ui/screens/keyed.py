@@ -3,12 +3,15 @@
 from collections.abc import Mapping
 from typing import ClassVar, TypeVar
 
+from rich.console import RenderableType
 from textual import events
 from textual.message import Message
+from textual.renderables.background_screen import BackgroundScreen
 from textual.screen import ModalScreen
 
 from gputop.ui.keymap import Keymap, keymap
 from gputop.ui.terminal import TerminalApp
+from gputop.ui.widgets.dimmed import Dimmed
 
 T = TypeVar("T")
 
@@ -21,6 +24,11 @@ class KeyedScreen(ModalScreen[T]):
     """
 
     TAKES: ClassVar[Mapping[str, str]] = {}
+
+    def render(self) -> RenderableType:
+        """Return what lies behind."""
+        behind = super().render()
+        return Dimmed(behind.screen, behind.color) if isinstance(behind, BackgroundScreen) else behind
 
     def on_key(self, event: events.Key) -> None:
         """Take a key that was meant for this screen."""

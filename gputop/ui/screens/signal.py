@@ -6,6 +6,8 @@ from typing import ClassVar, Final
 from msgspec import Struct
 from textual import events
 
+from gputop.core.identity import ProcessId
+from gputop.core.sample import HostProcess
 from gputop.core.signals import SIGNALS, signal_number
 from gputop.ui.line import BLANK, Line, cut, fit, fit_right
 from gputop.ui.screens.signal_words import KILL, names, remarks
@@ -60,8 +62,13 @@ class SignalScreen(TargetsDialog[Sending | None]):
     @property
     def hit(self) -> Processes:
         """Those that get the signal itself."""
-        led = self.aim.led(self.signal, self.targets)
-        return tuple(one for one in self.targets if one.id not in led)
+        led = self.led
+        return tuple(one for one in self.targets if one.id not in led) if led else self.targets
+
+    @property
+    def led(self) -> Mapping[ProcessId, HostProcess]:
+        """Those whom the signal is not sent to, with the launcher that ends them."""
+        return self.once(("led", self.signal), lambda: self.aim.led(self.signal, self.targets))
 
     def pressed(self, key: str, character: str) -> None:
         """Take digits as the number of a signal; the 0 alone cancels."""
@@ -134,7 +141,7 @@ class SignalScreen(TargetsDialog[Sending | None]):
         """Return signals and targets side by side, what it means below."""
         below = [Line(tuple(cut(list(line.spans), width)), line.base) for line in self._meaning()]
         room = max(4, min(height, len(SIGNALS) + len(below)) - len(below) - 1)
-        rights = self.target_lines(width - _LEFT - 3, room, self.aim.led(self.signal, self.targets))
+        rights = self.target_lines(width - _LEFT - 3, room, self.led)
         rights += [BLANK] * (room - len(rights))
         lefts = self._question(room) if self.is_asking else self._signals(room)
         pairs = zip(lefts, rights, strict=True)
@@ -181,9 +188,11 @@ class SignalScreen(TargetsDialog[Sending | None]):
         lines = self.scope_lines()
         if self.is_asking:
             question = f"{self._why}Send {KILL} to {count_text(self.hit)}? Press {self.name_of('yes')}."
-            lines.insert(0, Line(((f"{question} {names(self.hit)}", "hot"),)))
+            named = self.once(("names", self.signal), lambda: names(self.hit))
+            lines.insert(0, Line(((f"{question} {named}", "hot"),)))
         lines.append(Line(((f"{self.signal}: ", "title"), (SIGNALS[self._at].help, "text"))))
-        lines += [Line(((text, ink),)) for text, ink in remarks(self.aim, self.signal, self.targets)]
+        said = self.once(("remarks", self.signal), lambda: remarks(self.aim, self.signal, self.targets))
+        lines += [Line(((text, ink),)) for text, ink in said]
         if self.offers_kill and not self.is_asking:
             lines.append(Line((("Then 5 s to end; SIGKILL is offered for what is left.", "accent"),)))
         return lines

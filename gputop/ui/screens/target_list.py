@@ -1,7 +1,7 @@
 """The frozen list of everything that a change will hit, as lines."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, overload
 
 from msgspec import Struct
 from rich.cells import cell_len
@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from gputop.core.identity import ProcessId
 from gputop.core.sample import HostProcess, Presence
 from gputop.core.units import NOTHING, bytes_text, duration_text
-from gputop.ui.line import Line, Spans, fit, fit_right
+from gputop.ui.line import Line, fit, fit_right
 from gputop.ui.targets import Aim, gpu_bytes
 
 SENT: Final = "→"
@@ -34,21 +34,45 @@ def shape_of(targets: Sequence[HostProcess], width: int) -> Shape:
     return Shape(width, has_inner=any(one.inner_pid is not None for one in targets))
 
 
-def lines(aim: Aim, targets: Sequence[HostProcess], led: Mapping[ProcessId, HostProcess], shape: Shape) -> list[Line]:
-    """Return a line per process, and one below it where something is to be said.
+class Listed(Sequence[Line]):
+    """A line per process, and one below it where something is to be said; made when they are looked at.
 
     ``led``: of `Aim.led`; where there are such, those that get the signal themselves have a mark.
     """
-    held: list[Line] = []
-    chosen = {one.id for one in aim.chosen} if len(aim.chosen) < len(targets) else set()
-    for one in targets:
-        is_spared, doubt = one.id in led, aim.doubt(one)
-        mark = (SENT if led and not is_spared else " ", "accent")
-        ink = "muted" if is_spared else "title" if one.id in chosen else "text"
-        held.append(Line((mark, (_columns(_texts(aim, one), shape), ink))))
+
+    def __init__(
+        self, aim: Aim, targets: Sequence[HostProcess], led: Mapping[ProcessId, HostProcess], shape: Shape
+    ) -> None:
+        self._aim, self._led, self._shape = aim, led, shape
+        self._chosen = {one.id for one in aim.chosen} if len(aim.chosen) < len(targets) else set()
+        self._held: list[tuple[HostProcess, str]] = []  # with an empty text: the line of the process itself
+        for one in targets:
+            self._held.append((one, ""))
+            doubt = aim.doubt(one)
+            if doubt:
+                self._held.append((one, doubt))
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    @overload
+    def __getitem__(self, at: int) -> Line: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[Line]: ...
+
+    def __getitem__(self, at: int | slice) -> Line | list[Line]:
+        if isinstance(at, slice):
+            return [self._line(*held) for held in self._held[at]]
+        return self._line(*self._held[at])
+
+    def _line(self, one: HostProcess, doubt: str) -> Line:
         if doubt:
-            held.append(_note(doubt, "warm", shape.width))
-    return held
+            return Line((("   └ ", "faint"), (fit(doubt, max(4, self._shape.width - 5)), "warm")))
+        is_spared = one.id in self._led
+        mark = (SENT if self._led and not is_spared else " ", "accent")
+        ink = "muted" if is_spared else "title" if one.id in self._chosen else "text"
+        return Line((mark, (_columns(_texts(self._aim, one), self._shape), ink)))
 
 
 def window(all_lines: Sequence[Line], top: int, room: int) -> tuple[list[Line], int]:
@@ -60,11 +84,6 @@ def window(all_lines: Sequence[Line], top: int, room: int) -> tuple[list[Line], 
     rest = len(all_lines) - shown
     more = Line(((f"lines {top + 1}-{top + shown} of {shown + rest}: PgUp PgDn", "muted"),))
     return [*all_lines[top : top + shown], more], top
-
-
-def _note(text: str, ink: str, width: int) -> Line:
-    spans: Spans = [("   └ ", "faint"), (fit(text, max(4, width - 5)), ink)]
-    return Line(tuple(spans))
 
 
 def _texts(aim: Aim, one: HostProcess) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """A question about processes: the frozen list of those that are meant, and the switch for how far that reaches."""
 
-from collections.abc import Mapping, Sequence
-from typing import ClassVar, Final, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar, Final, TypeVar, cast
 
 from gputop.core.identity import ProcessId
 from gputop.core.sample import HostProcess
@@ -11,6 +11,7 @@ from gputop.ui.screens.dialog import Dialog
 from gputop.ui.targets import Aim, Scope, count_text, sum_text
 
 T = TypeVar("T")
+V = TypeVar("V")
 
 _SWITCH: Final = {Scope.PROCESS: "scope-process", Scope.JOB: "scope-job", Scope.TREE: "scope-tree"}
 
@@ -31,6 +32,7 @@ class TargetsDialog(Dialog[T]):
         self.targets = self.reach[self.scope]
         self._top = 0
         self._page_lines = 1
+        self._made: dict[tuple[object, ...], object] = {}
 
     def cancel(self) -> None:
         """Do nothing, and go."""
@@ -72,10 +74,18 @@ class TargetsDialog(Dialog[T]):
             self.scope, self.targets, self._top = scope, self.reach[scope], 0
             self.redraw()
 
+    def once(self, key: tuple[object, ...], make: Callable[[], V]) -> V:
+        """Return what is made once for a key and the scope: of thousands of targets a key press makes nothing anew."""
+        whole = (self.scope, *key)
+        if whole not in self._made:
+            self._made[whole] = make()
+        return cast("V", self._made[whole])
+
     def target_lines(self, width: int, room: int, led: Mapping[ProcessId, HostProcess]) -> list[Line]:
         """Return the head of the list and as much of it as there is room for."""
-        shape = target_list.shape_of(self.targets, width)
-        listed = target_list.lines(self.aim, self.targets, led, shape)
+        shape = self.once(("shape", width), lambda: target_list.shape_of(self.targets, width))
+        key = ("lines", width, frozenset(led))
+        listed = self.once(key, lambda: target_list.Listed(self.aim, self.targets, led, shape))
         shown, self._top = target_list.window(listed, self._top, room - 1)
         self._page_lines = max(1, room - 2)
         return [target_list.head(shape), *shown]
@@ -85,8 +95,9 @@ class TargetsDialog(Dialog[T]):
         spans: Spans = [("Scope ", "muted")]
         for scope in Scope:
             spans += self._choice(scope)
-        label = self.aim.label(self.scope)
-        sums = Line((("      ", "text"), (f"{label}: " if label else "", "title"), (sum_text(self.targets), "text")))
+        label = self.once(("label",), lambda: self.aim.label(self.scope))
+        text = self.once(("sums",), lambda: sum_text(self.targets))
+        sums = Line((("      ", "text"), (f"{label}: " if label else "", "title"), (text, "text")))
         return [Line(tuple(spans)), sums]
 
     def whom(self) -> str:
