@@ -10,9 +10,11 @@ from gputop.cli.arguments import OK, add_common, whole
 from gputop.cli.door import opened_door
 from gputop.cli.lookout import opened_glance, opened_lookout
 from gputop.cli.machine import monitored, opened
-from gputop.core.command import ReadMig
+from gputop.core.command import Change, ChangeMig, ReadMig
 from gputop.core.mig_answers import MigBox
+from gputop.core.outcome import Outcome
 from gputop.lean import collect_seldom
+from gputop.machine.source import MachineSource
 from gputop.wire.server import LAST_CHANGES_S, Door, Lines, Lookout, Rhythm, obey, serve
 from gputop.wire.survey import Survey, told
 
@@ -31,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     door = None
     if options.control:
         protected = frozenset({os.getpid(), os.getppid()})
-        door = Door(opened_door(options, protected, progress=told(lines)).execute, lines, rhythm)
+        door = Door(_followed(opened_door(options, protected, progress=told(lines)).execute, source), lines, rhythm)
         lookout = Lookout(opened_lookout(options), lines, opened_glance(options))
         obey(sys.stdin.buffer, rhythm, door, lookout=lookout, survey=_survey(options, lines))
     collect_seldom()
@@ -41,6 +43,18 @@ def run(options: argparse.Namespace) -> int:
         if door is not None:
             door.close(LAST_CHANGES_S)
     return OK
+
+
+def _followed(execute: Callable[[Change], Outcome], source: MachineSource) -> Callable[[Change], Outcome]:
+    """Return what carries changes out and has the source look at GPUs that were split anew; not every driver tells."""
+
+    def act(change: Change) -> Outcome:
+        outcome = execute(change)
+        for plan in change.plans if isinstance(change, ChangeMig) else ():
+            source.look_again(plan.gpu)
+        return outcome
+
+    return act
 
 
 def _survey(options: argparse.Namespace, lines: Lines) -> Callable[[ReadMig], None]:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from gputop.core.metric import Missing
 from gputop.core.mig import Geometry, MigGpu, PlacedCompute, PlacedInstance, Profile, User
 from gputop.core.text import clean
+from gputop.machine.instance_holders import Place
 from gputop.machine.instances import InstanceReader, MigDevice
 from gputop.machine.listing import ProcessLister
 from gputop.machine.nvml import Driver, Handle
@@ -31,11 +32,14 @@ _Users = dict[tuple[int | None, int | None], tuple[User, ...]]
 
 
 class LayoutReader:
-    """Reads the MIG side of GPUs. ``named``: the process of a pid."""
+    """Reads the MIG side of GPUs. ``named``: the process of a pid; ``holders``: who has files of instances open."""
 
-    def __init__(self, driver: Driver, named: Named) -> None:
+    def __init__(
+        self, driver: Driver, named: Named, holders: Callable[[], dict[Place, tuple[int, ...]]] = dict
+    ) -> None:
         self._driver = driver
         self._named = named
+        self._holders = holders
 
     def all(self) -> tuple[MigGpu, ...]:
         """Return all GPUs that the driver lists and that say who they are."""
@@ -130,6 +134,9 @@ class LayoutReader:
     def _users(self, devices: list[Handle], handle: Handle) -> _Users:
         """Return the processes by GPU instance and compute instance; (None, None) are those on none."""
         places = [*ProcessLister(self._driver).read(devices), *ProcessLister(self._driver).read([handle])]
+        if devices:
+            minor = self._driver.ask("nvmlDeviceGetMinorNumber", handle)
+            places += [(pid, gi, ci) for (gpu, gi, ci), pids in self._holders().items() if gpu == minor for pid in pids]
         placed = {pid for pid, gpu_instance, _ in places if gpu_instance is not None}
         found: _Users = {}
         for pid, gpu_instance, compute_instance in dict.fromkeys(places):

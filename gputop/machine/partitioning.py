@@ -14,6 +14,7 @@ from gputop.core.mig_checkpoint import checkpoint
 from gputop.core.owner import Owner
 from gputop.core.text import clean
 from gputop.machine.holders import HolderReader, Holders
+from gputop.machine.instance_holders import instance_holders
 from gputop.machine.layout import LayoutReader
 from gputop.machine.mig_lock import mig_lock
 from gputop.machine.nvml import Driver
@@ -79,7 +80,7 @@ def _made(driver: Driver, proc: Proc, users: Callable[[int], str | None], around
     def in_the_way(uuid: str) -> tuple[User, ...]:
         return holders(uuid).users
 
-    reader = LayoutReader(driver, found.named)
+    reader = LayoutReader(driver, found.named, lambda: instance_holders(proc))
     partitioner = Partitioner(driver, reader, Surroundings(lock=around.lock, holders=in_the_way, keep=around.keep))
     return Partitioning(reader, partitioner, holders, lambda: overseers(proc, around.exists))
 

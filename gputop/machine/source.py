@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -57,7 +57,6 @@ class MachineSource:
         wall: Callable[[], float] = time.time,
     ) -> None:
         self.interval_s = interval_s
-        self.simulated_box: Any = None  # what `build` made it of, for whoever changes that box
         self.limits = limits
         self._driver = driver
         self._host = host
@@ -70,12 +69,18 @@ class MachineSource:
         self._box: Box | None = None
         self._look_due = 0.0
         self._is_started = False
-        self._events = EventWatcher(driver, self._mark_changed, wall)
+        self._events = EventWatcher(driver, self.look_again, wall)
         self._event_worker = Worker(self._events.collect) if watches_events else None
         self._slots: dict[str, Slot] = {}
         self._process_worker = Worker(self._read_processes)
         self._uses: dict[int, tuple[GpuProcess, ...]] = {}
         self._listed = Listed((), ())
+
+    def look_again(self, uuid: str) -> None:
+        """Look at the layout of a GPU anew with the next reading: somebody has changed it."""
+        slot = self._slots.get(uuid)
+        if slot:
+            slot.reader.is_changed = True
 
     @property
     def driver(self) -> Driver:
@@ -182,11 +187,6 @@ class MachineSource:
                 return error
             self._is_started = True
         return look(self._driver, self._simulated)
-
-    def _mark_changed(self, uuid: str) -> None:
-        slot = self._slots.get(uuid)
-        if slot:
-            slot.reader.is_changed = True
 
     # --- the box: runs where read() runs -------------------------------------------------------------------------
     def _follow_box(self, now: float) -> None:
