@@ -54,6 +54,8 @@ class ClosedRoot(RealRoot):
 
     def open(self, path: str) -> int:
         self.opened.append(path)
+        if path in self.stuck:
+            self.stuck[path].wait()
         return self.closed.get(path) or super().open(path)
 
 

@@ -28,6 +28,7 @@ T = TypeVar("T")
 
 _ANSWERS_S: Final = 3.0
 _BETWEEN_S: Final = 0.25
+_OF_A_FILE: Final = 0.6  # of the patience: which file it is that does not answer is known before the patience ends
 _INITIAL: Final = "pid:[4026531836]"
 _VARIABLES: Final = ("CUDA_", "NVIDIA_", "NSIGHT_", "COMPUTE_PROFILE", "OPENCL_PROFILE", "LD_LIBRARY_PATH")
 
@@ -84,7 +85,8 @@ def collect(box: Box, expected: int | None = None) -> Facts:
         readings.begin(name, partial(read, box))
     start, samples = _looks(box)
     is_loaded = bool(samples) or Files(box.root).has("proc/driver/nvidia/version")
-    readings.begin("device files", lambda: device_files(box.root, may_open=is_loaded))
+    files = partial(device_files, box.root, may_open=is_loaded, seconds=box.patience_s * _OF_A_FILE)
+    readings.begin("device files", files)
     readings.begin("library", lambda: library(box.root, box.environment))  # after the driver has loaded it
     return Facts(
         time_s=box.wall(),
@@ -129,6 +131,7 @@ class _Readings:
     def __init__(self, patience_s: float) -> None:
         self.unread: dict[str, str] = {}
         self._patience_s = patience_s
+        self._deadline: float | None = None
         self._workers: dict[str, Worker[Any]] = {}
 
     def begin(self, name: str, read: Callable[[], object]) -> None:
@@ -138,7 +141,9 @@ class _Readings:
 
     def end(self, name: str) -> Any:
         """Return what was read; None where there is a reason in ``unread``."""
-        answer = self._workers[name].take(self._patience_s)
+        if self._deadline is None:
+            self._deadline = time.monotonic() + self._patience_s  # for all of them: they go on side by side
+        answer = self._workers[name].take(self._deadline - time.monotonic())
         if answer is None:
             self.unread[name] = f"did not answer within {self._patience_s:g}s"
             return None

@@ -24,7 +24,6 @@ _FOLDERS: Final = (
     "usr/local/nvidia/lib64", "run/opengl-driver/lib",
 )  # fmt: skip
 _FILE: Final = re.compile(r"nvidia\d+|nvidiactl|nvidia-uvm")
-_OPENS_S: Final = 3.0
 
 
 def pci_devices(root: Root) -> tuple[PciDevice, ...]:
@@ -64,7 +63,7 @@ def library(root: Root, environment: Mapping[str, str]) -> Library | None:
     return None
 
 
-def device_files(root: Root, *, may_open: bool, seconds: float = _OPENS_S) -> tuple[DeviceFile, ...]:
+def device_files(root: Root, *, may_open: bool, seconds: float) -> tuple[DeviceFile, ...]:
     """Return the device files of the GPUs, and how opening them ended; the files of a stuck GPU do not answer.
 
     ``may_open``: False where opening would load a module.

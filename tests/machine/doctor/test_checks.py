@@ -488,6 +488,16 @@ def test_a_part_that_does_not_answer_is_unknown_and_holds_nobody_up(box: Clinic)
     assert as_lines(found) == "containers: did not answer within 0.2s"
 
 
+def test_a_device_file_that_does_not_answer_is_named(box: Clinic) -> None:
+    box.patience_s = 1.0
+    box.root.stuck["dev/nvidia1"] = stuck = threading.Event()
+    found = box.check("dev.nodes")
+    stuck.set()
+
+    assert found.severity is FAIL
+    assert "/dev/nvidia1 cannot be opened\nETIMEDOUT: it did not answer in time" in as_lines(found)
+
+
 def test_of_a_gpu_that_is_lost_nothing_is_called_well(box: Clinic) -> None:
     box.answer(nvmlDeviceGetUUID={0: "GPU-0", 1: NVMLError(15)})
     found = {one.code: one for one in box.diagnose().checks}

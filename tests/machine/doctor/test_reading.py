@@ -105,8 +105,8 @@ def test_a_gpu_on_the_bus_has_the_limits_of_its_slot(box: Clinic) -> None:
 
 def test_a_device_file_is_opened_only_where_that_loads_nothing(box: Clinic) -> None:
     box.root.closed["dev/nvidia0"] = errno.EACCES
-    held = {file.path: file.error for file in device_files(box.root, may_open=True)}
-    unopened = {file.path: file.error for file in device_files(box.root, may_open=False)}
+    held = {file.path: file.error for file in device_files(box.root, may_open=True, seconds=30)}
+    unopened = {file.path: file.error for file in device_files(box.root, may_open=False, seconds=30)}
 
     assert held == {"/dev/nvidia0": errno.EACCES, "/dev/nvidia1": 0, "/dev/nvidiactl": 0, "/dev/nvidia-uvm": 0}
     assert set(unopened.values()) == {0}
