@@ -23,7 +23,7 @@ def keys() -> str:
 
 
 def _small(label: str) -> str:
-    return label[0].lower() + label[1:] if label[1:2].islower() else label
+    return label[0].lower() + label[1:] if not label[1:2].isupper() else label
 
 
 def filled(text: str) -> str:
