@@ -68,7 +68,7 @@ class MemoryWatch:
                 gpu, "ecc.corrected", Stage.OBSERVATION,
                 f"{grown:.0f} memory errors in {duration_text(span_s)}, all corrected",
                 Evidence("ecc_corrected_grown", grown, f"{grown:.0f} more in {duration_text(span_s)}"),
-                "Nothing is lost. Look again tomorrow: if the number grows, plan to replace the board.",
+                "Nothing is lost. Look again tomorrow: gputop doctor. If the number grows, plan to replace the board.",
             )  # fmt: skip
 
     def _rows(self, gpu: Gpu) -> Iterator[Sign]:

@@ -115,7 +115,7 @@ class MemoryGaps:
         if not holders.pids and lasts_s >= self._dials["alarm_s"]:
             stage = Stage.ALARM
         amount = bytes_text(open_bytes - max(0.0, usual))
-        why = "no process is left there" if not holders.pids else f"{len(holders.pids)} processes do not explain it"
+        why = "no process is there" if not holders.pids else f"{len(holders.pids)} processes do not explain it"
         why += "; a process left just then" if has_left else ""
         device = "*" if gpu[MINOR_NUMBER] is None else gpu[MINOR_NUMBER]
         return Sign(

@@ -45,7 +45,11 @@ KIND: Final = Kind(
 _SLACK_PERCENT: Final = 1.0  # once it is full it must fall by so much, so that it does not flicker
 _POOL: Final = "A serving engine that reserves its pool looks like this and is well; a training job may run out."
 _HOLDERS: Final = 3
-_COOL: Final = "Look at fans, airflow and the neighbours' temperatures; move load away until it is cooler."
+_COOL: Final = (
+    "Look at fans, airflow and the neighbours: nvidia-smi -q -d TEMPERATURE. Until it is cooler, give it less work, or "
+    "less power: sudo nvidia-smi -i {n} -pl WATTS"
+)
+_SLACK_C: Final = 1
 
 
 class _Level:
@@ -69,6 +73,7 @@ class PressureDetector:
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._dials = dials
         self._levels = EachGpu(_Level)
+        self._hot: set[tuple[str, str]] = set()
 
     def look(self, look: Look) -> Iterator[Sign]:
         """Return what is near a limit."""
@@ -116,8 +121,11 @@ class PressureDetector:
         yield from self._near(gpu, "temperature.memory", "memory", celsius, rest)
 
     def _near(self, gpu: Gpu, code: str, what: str, celsius: int | None, margin: int | None) -> Iterable[Sign]:
-        if margin is None or margin > self._dials["margin_celsius"]:
+        key = (gpu.uuid, code)
+        if margin is None or margin > self._dials["margin_celsius"] + (_SLACK_C if key in self._hot else 0):
+            self._hot.discard(key)
             return
+        self._hot.add(key)
         reading = f"{what} at {celsius}°C, " if celsius is not None else f"{what} "
         rest = f"{margin}°C below its limit" if margin > 0 else "at its limit"
         yield Sign(
@@ -126,7 +134,7 @@ class PressureDetector:
             subject=gpu_subject(gpu),
             summary=reading + rest,
             evidence=(Evidence("margin_celsius", margin, f"{margin}°C to the limit"),),
-            remedy=_COOL,
+            remedy=_COOL.format(n=gpu.index),
         )
 
 

@@ -35,6 +35,14 @@ def test_the_margin_that_the_board_reports_wins_over_its_threshold() -> None:
     assert [(one.code, one.stage) for one in found(near)] == [("temperature.gpu", Stage.SUSPECT)]
 
 
+def test_a_temperature_around_the_threshold_does_not_flicker() -> None:
+    found = watch(
+        judge_of("pressure"), range(200), lambda second: frame((gpu(0, {TEMPERATURE: 84 - second // 20 % 2}),))
+    )
+
+    assert all(len(now) == 1 and now[0].returned == 0 for now in found)
+
+
 def test_at_the_limit_is_an_alarm() -> None:
     assert found({TEMPERATURE: 90})[0].stage is Stage.ALARM
 
