@@ -38,14 +38,15 @@ class Playing(Struct, frozen=True, kw_only=True):
 
 
 class Stretch(Struct, frozen=True):
-    """Frames in their order: the last is to be shown, those before it are for the plots.
+    """How a recording goes on. ``frames``: to be remembered, for the plots; ``shown``: to be shown, if it is another.
 
-    ``is_jump``: they do not follow what was shown before; what is remembered of it is to be forgotten. Without frames
-    only ``playing`` is another.
+    ``is_jump``: the frames do not follow those before; what is remembered of them is to be forgotten. After a jump its
+    frame is shown first, and those that lead to it follow.
     """
 
-    frames: tuple[Frame, ...]
     playing: Playing
+    frames: tuple[Frame, ...] = ()
+    shown: Frame | None = None
     is_jump: bool = False
 
 

@@ -8,6 +8,7 @@ from gputop.core.history import History
 from gputop.core.link import Down
 from gputop.core.playback import Stretch
 from gputop.core.sample import Frame, Gpu, GpuState
+from gputop.core.standing import Standing, Watchlist
 from gputop.ui.aftermath import Clock
 from gputop.ui.options import ViewOptions
 from gputop.ui.plots import Plots
@@ -26,6 +27,8 @@ class Reception:
         history = History(PLOTTED)
         self._known: dict[str, Gpu] = {}
         self.clock = clock
+        self.watchlist = Watchlist()
+        self.has_new_alarm = False
         self._heard_s = clock()
         self.newest: Frame | None = None
         plots = Plots(history, is_ascii=options.is_ascii)
@@ -37,23 +40,26 @@ class Reception:
         self._known.update((gpu.uuid, gpu) for gpu in frame.gpus if gpu.state is GpuState.OK)
         self.view.history.remember(frame)
         self.view.tracks.remember(frame)
+        self.has_new_alarm = self.watchlist.take(frame)
         self.change(down=None, age_s=None, retry_s=None, interval_s=frame.interval_s)
         self.release()
 
     def play(self, stretch: Stretch) -> None:
-        """Remember the frames of a recording, and show the last of them."""
+        """Remember frames of a recording, and show the one that is to be shown."""
         if stretch.is_jump:
             self._known.clear()
             self.view.history.forget()
             self.view.tracks.forget()
             self.view.plots.forget()
+            self.watchlist.forget()
         for frame in stretch.frames:
-            self.newest = frame
             self._known.update((gpu.uuid, gpu) for gpu in frame.gpus if gpu.state is GpuState.OK)
             self.view.history.remember(frame)
             self.view.tracks.remember(frame)
+            self.watchlist.take(frame)
+        self.newest = stretch.shown or self.newest
         interval_s = self.newest.interval_s if self.newest is not None else self.view.interval_s
-        self.change(playing=stretch.playing, frame=self.newest, interval_s=interval_s)
+        self.change(playing=stretch.playing, frame=self.newest, standing=self._standing(), interval_s=interval_s)
 
     def lose(self, down: Down) -> None:
         """Take note that the link is down, and why."""
@@ -63,7 +69,15 @@ class Reception:
     def release(self) -> None:
         """Show the newest frame, unless the picture is held."""
         if not self.view.is_paused:
-            self.change(frame=self.newest)
+            self.change(frame=self.newest, standing=self._standing())
+
+    def judge_again(self) -> None:
+        """Take note of what is muted in the frame that is shown, and what is no longer."""
+        if self.view.frame is not None:
+            self.change(standing=self.watchlist.standing(self.view.frame))
+
+    def _standing(self) -> Standing:
+        return Standing() if self.newest is None else self.watchlist.standing(self.newest)
 
     def change(self, **changes: Any) -> None:  # noqa: ANN401 - the fields of View
         """Show something else."""

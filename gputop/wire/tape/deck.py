@@ -9,9 +9,8 @@ from msgspec.structs import replace
 from gputop.core.playback import SPEEDS, Playing, Stretch
 from gputop.core.sample import Frame
 from gputop.wire.tape.reader import Moment, Tape
+from gputop.wire.tape.reel import Reel
 
-_REMEMBERED: Final = 600  # frames before a jump's: the plots show as many on the widest of screens
-_PATIENCE_S: Final = 0.5  # spent on them, if a frame takes as long as those before
 _BUSY_S: Final = 0.08  # spent on reading before something is shown
 _BREATH_S: Final = 1 / 15  # between two stretches
 _LONG_GAP_S: Final = 10.0
@@ -25,16 +24,15 @@ class Deck:
         self.playing = Playing(length_s=tape.length_s, frames=tape.frames, is_playing=True)
         self._tape = tape
         self._clock = clock
-        self._ahead: Iterator[Moment] = iter(())
-        self._next: Moment | None = None
+        self._reel = Reel(tape, clock)
         self._goal: int | None = 0
+        self._steps = 0
         self._hunt: Iterator[Moment] | None = None
         self._hunted_from = 0
-        self._has_news = False
         self._found: set[tuple[object, ...]] = set()
+        self._has_news = False
         self._due_s = clock()  # when the frame that is shown was due
         self._shown_s = -inf
-        self._cost_s = 0.0
         self._told = 0  # of the tape's problems
 
     # --- what is asked ---------------------------------------------------------------------------------------------
@@ -47,22 +45,23 @@ class Deck:
 
     def step(self, frames: int) -> None:
         """Hold, so many frames on or back."""
-        here = self.playing.number if self._goal is None else self._goal
-        self._aim(here + frames)
         self._change(is_playing=False)
+        if frames > 0 and self._goal is None:
+            self._steps += frames
+        else:
+            self._aim(self._here + frames)
 
     def move(self, seconds: float) -> None:
         """Go on from so many seconds later or earlier; one frame at least."""
-        here = self.playing.number if self._goal is None else self._goal
-        at_s = self.playing.at_s if self._goal is None else self._at(self._goal)
-        number = self._tape.number_at(max(0.0, at_s + seconds))
-        self._aim(max(number, here + 1) if seconds > 0 else min(number, here - 1))
+        here = self._here
+        number = self._tape.number_at(max(0.0, self._tape.at(here) + seconds))
         self._change()
+        self._aim(max(number, here + 1) if seconds > 0 else min(number, here - 1))
 
     def go(self, at_s: float) -> None:
         """Go on from this place."""
-        self._aim(self._tape.number_at(at_s))
         self._change()
+        self._aim(self._tape.number_at(at_s))
 
     def faster(self, steps: int) -> None:
         """Take a higher or lower one of the speeds."""
@@ -75,65 +74,77 @@ class Deck:
 
     def find(self) -> None:
         """Hold at the next frame with a finding that is not in this one."""
-        self._hunt = self._tape.play(self.playing.number + 1)
-        self._hunted_from = self.playing.number
-        self._change(is_playing=False, is_seeking=True)
+        self._change(is_playing=False)
+        self._hunted_from = self._here
+        self._hunt = self._tape.play(self._hunted_from + 1)
+        self._change(is_seeking=True)
 
     # --- what is due -----------------------------------------------------------------------------------------------
     def due_s(self) -> float | None:
         """Return in how many seconds `take` has something; None: not before something is asked."""
-        if self._goal is not None or self._hunt is not None or self._has_news:
+        is_asked = self._goal is not None or self._hunt is not None or self._steps > 0
+        if is_asked or self._has_news or self._reel.is_leading:
             return 0.0
         if not self.playing.is_playing:
             return None
         now = self._clock()
-        wait_s = 0.0 if self._next is None else self._wait_s(self._next, now)
+        wait_s = 0.0 if self._reel.next is None else self._wait_s(self._reel.next, now)
         return max(0.0, wait_s, self._shown_s + _BREATH_S - now)
 
     def take(self) -> Stretch | None:
-        """Return the frames that are due, and where the tape is then; None where nothing is due."""
+        """Return what is due; None where nothing is."""
         if self._hunt is not None:
             self._go_on_hunting(self._hunt)
         goal, self._goal = self._goal, None
         has_news, self._has_news = self._has_news, False
         if goal is not None:
             return self._jump(goal)
-        frames = self._due() if self.playing.is_playing else []
-        return Stretch(tuple(frames), self.playing) if frames or has_news else None
+        if self._reel.is_leading:
+            return self._lead()
+        frames = self._stepped() if self._steps else self._due() if self.playing.is_playing else []
+        self._tell_problems()
+        if not (frames or has_news):
+            return None
+        return Stretch(self.playing, tuple(frames), frames[-1] if frames else None)
 
     def _jump(self, goal: int) -> Stretch:
-        """Go to a frame, with those before it."""
-        count = _REMEMBERED if not self._cost_s else int(max(1.0, min(_REMEMBERED, _PATIENCE_S / self._cost_s)))
-        first = max(0, goal - count)
-        began_s = self._clock()
-        self._ahead = self._tape.play(first)
+        self._steps = 0
+        self._reel.jump(goal)
+        here = self._reel.here
+        if here is not None:
+            self._stand(here, self._clock())
+        self._tell_problems()
+        return Stretch(self.playing, shown=None if here is None else here.frame)
+
+    def _lead(self) -> Stretch:
+        """Return some of the frames that lead to the one that is shown."""
+        frames, is_jump = self._reel.lead(_BUSY_S)
+        self._due_s = self._clock()
+        self._tell_problems()
+        return Stretch(self.playing, frames, is_jump=is_jump)
+
+    def _stepped(self) -> list[Frame]:
+        """Return the frames that somebody stepped over."""
         frames: list[Frame] = []
-        last: Moment | None = None
-        for moment in self._ahead:
-            frames.append(moment.frame)
-            last = moment
-            if moment.number >= goal:
-                break
-        self._cost_s = (self._clock() - began_s) / max(1, len(frames))
-        if last is not None:
-            self._stand(last, self._clock())
-        self._look_ahead()
-        return Stretch(tuple(frames), self.playing, is_jump=True)
+        while self._steps and self._reel.next is not None:
+            frames.append(self._reel.next.frame)
+            self._advance(self._clock())
+            self._steps -= 1
+        self._steps = 0
+        return frames
 
     def _due(self) -> list[Frame]:
         """Return the frames whose time has come, as far as they can be read in a moment."""
         frames: list[Frame] = []
         began_s = self._clock()
-        while self._next is not None and self._wait_s(self._next, began_s) <= 0:
-            moment = self._next
-            frames.append(moment.frame)
-            self._stand(moment, self._due_s + self._gap_s(moment) / self.playing.speed)
-            self._look_ahead()
+        while self._reel.next is not None and self._wait_s(self._reel.next, began_s) <= 0:
+            frames.append(self._reel.next.frame)
+            self._shown_s = began_s
+            self._advance(self._due_s + self._gap_s(self._reel.next) / self.playing.speed)
             if self._clock() - began_s > _BUSY_S:
                 self._due_s = self._clock()  # slower than was asked for, but without haste afterwards
                 break
-        self._shown_s = began_s
-        if self._next is None:
+        if self._reel.next is None:
             self._end()
         return frames
 
@@ -162,12 +173,14 @@ class Deck:
         self._aim(number)
         self._change(note=note)
 
+    # --- where it is -----------------------------------------------------------------------------------------------
+    @property
+    def _here(self) -> int:
+        """The number of the frame that is shown, or will be."""
+        return self.playing.number + self._steps if self._goal is None else self._goal
+
     def _aim(self, number: int) -> None:
         self._goal = max(0, min(number, self.playing.frames - 1))
-
-    def _at(self, number: int) -> float:
-        moment = next(self._tape.play(number), None)
-        return self.playing.at_s if moment is None else moment.at_s
 
     def _change(self, *, is_seeking: bool = False, note: str = "", **changes: object) -> None:
         """Tell of something else; what was looked for is given up."""
@@ -178,14 +191,18 @@ class Deck:
         self._due_s = self._clock()
         self._has_news = True
 
+    def _advance(self, due_s: float) -> None:
+        self._reel.advance()
+        if self._reel.here is not None:
+            self._stand(self._reel.here, due_s)
+
     def _stand(self, moment: Moment, due_s: float) -> None:
         self.playing = replace(self.playing, at_s=moment.at_s, number=moment.number)
         self._found = _keys(moment.frame)
         self._due_s = due_s
 
-    def _look_ahead(self) -> None:
-        """Read the next frame; tell what turned out to be damaged."""
-        self._next = next(self._ahead, None)
+    def _tell_problems(self) -> None:
+        """Tell what of the tape turned out to be damaged."""
         problems = self._tape.problems
         if len(problems) > self._told:
             self._told = len(problems)

@@ -112,9 +112,7 @@ class Tape:
     def play(self, number: int = 0) -> Iterator[Moment]:
         """Go through the frames from this one on. Where the tape is damaged the next good ones follow."""
         for index in range(self._part_of(number), len(self._parts)):
-            for moment in self._moments(index):
-                if moment.number >= number:
-                    yield moment
+            yield from self._moments(index, number)
 
     def number_at(self, at_s: float) -> int:
         """Return the number of the last frame that is not later; of the first one where there is none."""
@@ -122,6 +120,13 @@ class Tape:
         first = self._numbers[index]
         times = [_time(line, at_s) for line in self._member(index).lines]
         return first + max(0, bisect_right(times, at_s) - 1)
+
+    def at(self, number: int) -> float:
+        """Return when a frame was recorded, or the nearest of its part of the tape, in seconds since the beginning."""
+        index = self._part_of(number)
+        lines = self._member(index).lines
+        place = min(number - self._numbers[index], len(lines) - 1)
+        return _time(lines[place], self._starts_s[index]) if lines and place >= 0 else self._starts_s[index]
 
     def _part_of(self, number: int) -> int:
         return max(0, bisect_right(self._numbers, number) - 1)
@@ -149,12 +154,14 @@ class Tape:
         self.refusal = _newer(self.header)
         return True
 
-    def _moments(self, index: int) -> Iterator[Moment]:
+    def _moments(self, index: int, first: int) -> Iterator[Moment]:
         patcher: Patcher | None = None
         for number, line in enumerate(self._member(index).lines, self._numbers[index]):
             try:
                 read = _LINE.decode(line)
                 patcher = _patched(patcher, read)
+                if number < first:
+                    continue
                 frame = convert(patcher.tree, Frame)
             except _WRONG as error:
                 self._note(index, clean(str(error)))

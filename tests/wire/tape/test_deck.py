@@ -12,6 +12,7 @@ from gputop.core.finding import Finding, Stage, Subject
 from gputop.core.playback import Stretch
 from gputop.core.sample import Frame
 from gputop.wire.tape.deck import Deck
+from gputop.wire.tape.layout import HEAD_BYTES, MARK
 
 FOUND = Finding(
     code="leak.process",
@@ -31,190 +32,252 @@ def numbered(count: int, found: Sequence[int] = ()) -> list[Frame]:
 
 
 class Hand:
-    """A deck, its clock, and what it handed on."""
+    """A deck, its clock, and what it handed on since the last jump."""
 
     def __init__(self, frames: list[Frame], folder: Path, step_s: float = 1.0) -> None:
         self.now = 50.0
         self.deck = Deck(opened(taped(frames, step_s), folder), lambda: self.now)
+        self.remembered: list[int] = []
+        self.shown: list[int] = []
 
-    def take(self) -> Stretch:
+    def take(self) -> Stretch | None:
         stretch = self.deck.take()
-        assert stretch is not None
+        if stretch is not None:
+            if stretch.is_jump:
+                self.remembered.clear()
+            self.remembered += [each.sequence for each in stretch.frames]
+            if stretch.shown is not None:
+                self.shown.append(stretch.shown.sequence)
         return stretch
 
-    def numbers(self) -> list[int]:
-        return [each.sequence for each in self.take().frames]
-
-    def settle(self) -> list[int]:
-        """Return the numbers of all frames until nothing more is due."""
-        found: list[int] = []
+    def settle(self) -> int:
+        """Take all that is due; return the number of the frame that is shown."""
         while self.deck.due_s() == 0.0:
-            found += self.numbers()
-        return found
+            self.take()
+        assert self.shown[-1] == self.remembered[-1] == self.deck.playing.number
+        return self.shown[-1]
 
 
 @pytest.fixture
 def hand(tmp_path: Path) -> Hand:
-    return Hand(numbered(1000, found=(*range(300, 310), *range(700, 702))), tmp_path)
+    made = Hand(numbered(1000, found=(*range(300, 310), *range(700, 702))), tmp_path)
+    assert made.settle() == 0
+    return made
 
 
 def test_it_begins_at_the_beginning_and_plays_a_second_a_second(hand: Hand) -> None:
-    assert hand.numbers() == [0]
     for second in range(1, 5):
         hand.now = 50.0 + second - 0.001
-        assert hand.deck.due_s() == pytest.approx(0.001)
+        assert hand.deck.due_s() == pytest.approx(0.001, abs=1e-5)
         assert hand.deck.take() is None
-        hand.now = 50.0 + second
-        assert hand.numbers() == [second]
+        hand.now = 50.0 + second + 1e-6
+        assert hand.settle() == second
 
 
 def test_it_plays_at_another_speed_from_where_it_is(hand: Hand) -> None:
-    hand.take()
     hand.deck.faster(2)
-    hand.take()
+    hand.settle()
     hand.now += 10.0
 
-    assert hand.take().playing.speed == 4.0
-    assert hand.deck.playing.number == 40
+    assert hand.settle() == 40
+    assert hand.deck.playing.speed == 4.0
+    assert hand.remembered == list(range(41))
 
 
-def test_a_jump_brings_the_frames_before_it_for_the_plots(hand: Hand) -> None:
-    hand.take()
+def test_a_jump_shows_its_frame_at_once_and_then_remembers_those_that_lead_there(hand: Hand) -> None:
     hand.deck.go(800.4)
-    stretch = hand.take()
+    first = hand.take()
+    assert first is not None
+    assert (first.shown and first.shown.sequence, first.frames) == (800, ())
 
-    assert stretch.is_jump
-    assert [each.sequence for each in stretch.frames] == list(range(200, 801))
-    assert stretch.playing.at_s == 800.0
+    assert hand.settle() == 800
+    assert hand.remembered == list(range(200, 801))
+    assert hand.deck.playing.at_s == 800.0
 
 
-def test_steps_hold_the_tape_and_several_are_one_jump(hand: Hand) -> None:
-    hand.take()
+def test_after_a_jump_it_goes_on_from_there(hand: Hand) -> None:
+    hand.deck.go(800.0)
+    hand.settle()
+    hand.now += 3.0
+
+    assert hand.settle() == 803
+    assert hand.remembered == list(range(200, 804))
+
+
+def test_a_jump_during_a_jump_counts(tmp_path: Path) -> None:
+    hand = Hand(numbered(1000), tmp_path)
+    ticks = iter(range(10**6))
+    hand.deck._reel._clock = lambda: next(ticks) * 0.05  # every look at the clock takes long
+    hand.deck.go(900.0)
+    for _ in range(5):
+        hand.take()
+    hand.deck.go(300.0)
+
+    assert hand.settle() == 300
+    assert hand.remembered[-1] == 300
+    assert 900 not in hand.remembered
+
+
+def test_steps_hold_the_tape_and_several_are_one_way(hand: Hand) -> None:
     hand.deck.go(500.0)
-    hand.take()
+    hand.settle()
     hand.deck.step(1)
     hand.deck.step(1)
     hand.deck.step(-5)
-    stretch = hand.take()
 
-    assert (stretch.frames[-1].sequence, stretch.playing.is_playing) == (497, False)
+    assert hand.settle() == 497
+    assert not hand.deck.playing.is_playing
     hand.now += 100
     assert hand.deck.due_s() is None
 
 
+def test_a_step_on_is_no_jump(hand: Hand) -> None:
+    hand.deck.step(1)
+    hand.deck.step(1)
+    stretch = hand.take()
+
+    assert stretch is not None
+    assert not stretch.is_jump
+    assert hand.remembered == [0, 1, 2]
+    assert hand.settle() == 2
+
+
+def test_steps_end_at_the_ends(hand: Hand) -> None:
+    hand.deck.step(-1)
+    assert hand.settle() == 0
+    hand.deck.go(1e9)
+    hand.deck.step(1)
+    assert hand.settle() == 999
+    hand.deck.step(3)
+    assert hand.settle() == 999
+
+
 def test_moving_goes_at_least_one_frame_and_not_beyond_the_ends(tmp_path: Path) -> None:
     hand = Hand(numbered(20), tmp_path, step_s=60.0)
-    hand.take()
+    hand.settle()
+    places = []
+    for seconds in (10.0, -10.0, -10.0, 1e9, 10.0, -120.0):
+        hand.deck.move(seconds)
+        places.append(hand.settle())
 
-    hand.deck.move(10.0)
-    assert hand.take().playing.number == 1
-    hand.deck.move(-10.0)
-    assert hand.take().playing.number == 0
-    hand.deck.move(-10.0)
-    assert hand.take().playing.number == 0
-    hand.deck.move(1e9)
-    assert hand.take().playing.number == 19
+    assert places == [1, 0, 0, 19, 19, 17]
+
+
+def test_moves_add_up(hand: Hand) -> None:
+    for _ in range(6):
+        hand.deck.move(10.0)
+    hand.deck.move(-60.0)
+    hand.deck.move(60.0)
+
+    assert hand.settle() == 60
 
 
 def test_it_holds_at_the_end_and_begins_again_when_it_is_to_play(tmp_path: Path) -> None:
     hand = Hand(numbered(3), tmp_path)
-    hand.take()
+    hand.settle()
     hand.now += 10
-    stretch = hand.take()
+    assert hand.settle() == 2
+    assert (hand.deck.playing.is_playing, hand.deck.playing.is_over) == (False, True)
 
-    assert [each.sequence for each in stretch.frames] == [1, 2]
-    assert (stretch.playing.is_playing, stretch.playing.is_over) == (False, True)
     hand.deck.play()
-    assert hand.numbers() == [0]
+    assert hand.settle() == 0
     assert hand.deck.playing.is_playing
 
 
 def test_a_loop_begins_again_by_itself(tmp_path: Path) -> None:
     hand = Hand(numbered(3), tmp_path)
     hand.deck.loop()
-    hand.take()
+    hand.settle()
     hand.now += 2
-    assert hand.numbers() == [1, 2]
 
-    assert hand.numbers() == [0]
+    assert hand.settle() == 0
+    assert hand.shown == [0, 2, 0]
     assert hand.deck.playing.is_playing
 
 
 def test_at_full_speed_everything_is_read_as_fast_as_it_can_be(hand: Hand) -> None:
-    hand.take()
     hand.deck.faster(20)
     assert hand.deck.playing.speed == inf
-    found: list[int] = []
     while hand.deck.playing.is_playing:
-        found += hand.numbers()
+        hand.settle()
         hand.now += 1.0
 
-    assert found == list(range(1, 1000))
+    assert hand.remembered == list(range(1000))
 
 
 def test_nobody_waits_for_the_end_of_a_long_gap(tmp_path: Path) -> None:
     hand = Hand(numbered(3), tmp_path, step_s=8 * 3600.0)
-    hand.take()
+    hand.settle()
 
     assert hand.deck.due_s() == pytest.approx(2.0)
     hand.now += 2.0
-    assert hand.numbers() == [1]
+    assert hand.settle() == 1
 
 
 def test_the_next_finding_is_one_that_is_not_shown_already(hand: Hand) -> None:
-    hand.take()
     hand.deck.find()
-    assert hand.settle()[-1] == 300
+    assert hand.settle() == 300
     assert not hand.deck.playing.is_playing
 
     hand.deck.find()
-    assert hand.settle()[-1] == 700
+    assert hand.settle() == 700
 
     hand.deck.find()
-    hand.settle()
-    assert hand.deck.playing.number == 700
+    assert hand.settle() == 700
     assert hand.deck.playing.note == "no further finding on this tape"
 
 
 def test_a_key_ends_the_search_for_a_finding(tmp_path: Path) -> None:
     hand = Hand(numbered(500, found=(400,)), tmp_path)
-    hand.take()
+    hand.settle()
     ticks = iter(range(10**6))
     hand.deck._clock = lambda: next(ticks) * 0.05  # every look at the clock takes long
     hand.deck.find()
-    partly = hand.take()
-    assert partly.playing.is_seeking
-    hand.deck.play()
-    stretch = hand.take()
+    hand.take()
+    partly = hand.deck.playing
+    assert partly.is_seeking
+    hand.deck.step(0)
 
-    assert not stretch.playing.is_seeking
-    assert stretch.frames[-1].sequence == stretch.playing.number == partly.playing.number < 400
+    assert hand.settle() == partly.number < 400
+    assert not hand.deck.playing.is_seeking
 
 
 def test_what_is_asked_is_told_even_while_it_holds(hand: Hand) -> None:
-    hand.take()
     hand.deck.play()
-    assert hand.take() == Stretch((), hand.deck.playing)
+    assert hand.take() == Stretch(hand.deck.playing)
     hand.deck.faster(1)
 
     assert hand.deck.due_s() == 0.0
-    assert hand.take().playing.speed == 2.0
-    assert hand.deck.take() is None
+    told = hand.take()
+    assert told is not None
+    assert told.playing.speed == 2.0
+    assert hand.take() is None
 
 
-def test_damage_is_told_when_it_is_met(tmp_path: Path) -> None:
+def test_damage_is_told_when_it_is_met_and_the_rest_is_played(tmp_path: Path) -> None:
     raw = bytearray(taped(numbered(300)))
     raw[len(raw) // 2] ^= 0xFF
-    (tmp_path / "x").mkdir()
     hand = Hand(numbered(1), tmp_path)
-    hand.deck = Deck(opened(bytes(raw), tmp_path / "x"), lambda: hand.now)
+    hand.deck = Deck(opened(bytes(raw), tmp_path), lambda: hand.now)
     hand.deck.faster(20)
     notes = set()
-    for _ in range(20):
-        stretch = hand.deck.take()
-        if stretch is not None:
-            notes.add(stretch.playing.note)
+    while hand.deck.playing.is_playing:
+        hand.settle()
+        notes.add(hand.deck.playing.note)
         hand.now += 1.0
 
     assert any("damaged" in note for note in notes)
     assert hand.deck.playing.number == 299
+
+
+@pytest.mark.parametrize("number", [0, 130, 200, 299])
+def test_a_jump_into_damage_shows_the_nearest_good_frame(number: int, tmp_path: Path) -> None:
+    raw = bytearray(taped(numbered(300)))
+    second = raw.find(MARK, 1)
+    raw[second + HEAD_BYTES + 20 : second + HEAD_BYTES + 60] = bytes(40)
+    third = raw.find(MARK, second + 1)
+    hand = Hand(numbered(1), tmp_path)
+    hand.deck = Deck(opened(bytes(raw[:third] if number == 200 else raw), tmp_path), lambda: hand.now)
+    hand.deck.step(number)
+
+    assert hand.settle() == {0: 0, 130: 240, 200: 119, 299: 299}[number]

@@ -1,0 +1,69 @@
+"""The tape under the head of a deck: the frame that is shown, the next one, and the way there after a jump."""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from gputop.core.sample import Frame
+from gputop.wire.tape.reader import Moment, Tape
+
+_REMEMBERED: Final = 600  # frames that lead to a jump's: the plots of the widest screens show as many
+_LEAST: Final = 60
+_PATIENCE_S: Final = 1.5  # for them, if they take as long as those of the jump before
+_BEFORE: Final = 240  # frames in which the last good one is looked for
+
+
+class Reel:
+    """Winds a tape. ``here``: the moment that is shown; ``next``: the one after it, if there is one."""
+
+    def __init__(self, tape: Tape, clock: Callable[[], float]) -> None:
+        self.here: Moment | None = None
+        self.next: Moment | None = None
+        self._tape = tape
+        self._clock = clock
+        self._ahead: Iterator[Moment] = iter(())
+        self._is_leading = False
+        self._is_first = False
+        self._cost_s = 0.0
+
+    @property
+    def is_leading(self) -> bool:
+        """Whether frames that lead here are still to be read."""
+        return self._is_leading
+
+    def jump(self, goal: int) -> None:
+        """Go to a frame; where it is damaged to the next good one, else to the last."""
+        self.here = next(self._tape.play(goal), None)
+        if self.here is None:
+            for moment in self._tape.play(max(0, goal - _BEFORE)):
+                self.here = moment
+        shown = goal if self.here is None else self.here.number
+        count = _REMEMBERED if not self._cost_s else int(_PATIENCE_S / self._cost_s)
+        self._ahead = self._tape.play(max(0, shown - max(_LEAST, min(_REMEMBERED, count))))
+        self._is_leading = self._is_first = True
+        self.next = None
+
+    def lead(self, most_s: float) -> tuple[tuple[Frame, ...], bool]:
+        """Read some of the frames that lead here, the last of them the one that is shown.
+
+        Return them, and whether they are the first.
+        """
+        began_s, frames, is_first = self._clock(), [], self._is_first
+        self._is_first = False
+        for moment in self._ahead:
+            frames.append(moment.frame)
+            if self.here is None or moment.number >= self.here.number:
+                self._is_leading = False
+                break
+            if self._clock() - began_s > most_s:
+                break
+        else:
+            self._is_leading = False
+        self._cost_s = (self._clock() - began_s) / max(1, len(frames))
+        if not self._is_leading:
+            self.next = next(self._ahead, None)
+        return tuple(frames), is_first
+
+    def advance(self) -> None:
+        """Go to the next frame."""
+        self.here = self.next
+        self.next = next(self._ahead, None)
