@@ -38,8 +38,7 @@ _DAY_S: Final = 86_400.0
 _SWEEP_S: Final = 30.0
 _COUNT_S: Final = 10.0
 _CURRENT_S: Final = 120.0
-_WORK: Final = 100  # units a look, about 3 ms: an evaluation that ends early is one, a whole one is 15
-_WHOLE: Final = 15
+_WORK: Final = 24  # of evaluations, a look: about 2 ms; who does not get a turn waits for the next one
 _POOLS: Final = frozenset({"vLLM", "SGLang", "TensorRT-LLM", "TF Serving"})
 _POOL_SHARE: Final = 0.7
 
@@ -50,17 +49,17 @@ _Key = tuple[int, str, int | None]  # a process, or -1 for a whole GPU, and wher
 class Held:
     """What is kept of one process on one GPU, or of a GPU."""
 
-    __slots__ = ("free_mib", "lacking", "seen_s", "sign", "start", "subject", "total_mib", "track", "vote")
+    __slots__ = ("free_mib", "of", "seen_s", "sign", "start", "total_mib", "track", "vote", "waits")
 
     def __init__(self, track: MemoryTrack, start: int | None) -> None:
         self.track = track
         self.start = start
         self.vote: Vote | None = None
         self.sign: Sign | None = None
-        self.subject: Subject | None = None
-        self.lacking: tuple[str, ...] = ()
+        self.of: tuple[HostProcess, GpuProcess] | Gpu | None = None
         self.total_mib = self.free_mib = 0.0
         self.seen_s = 0.0
+        self.waits = False
 
 
 class LeakDetector:
@@ -81,25 +80,26 @@ class LeakDetector:
         for process in look.due:
             for use in process.gpus:
                 if use.memory_bytes is not None:
-                    yield from self._follow(process, use, look)
+                    sign = self._follow(process, use, use.memory_bytes, look)
+                    if sign:
+                        yield sign
         yield from self._whole_gpus(look)
         self._evaluate(look)
         if look.now_s >= self._sweep_s:
             self._sweep_s = look.now_s + _SWEEP_S
             self._sweep(look)
 
-    def _follow(self, process: HostProcess, use: GpuProcess, look: Look) -> Iterable[Sign]:
-        memory, start = use.memory_bytes or 0, process.start_ticks
+    def _follow(self, process: HostProcess, use: GpuProcess, memory: int, look: Look) -> Sign | None:
+        start = process.start_ticks
         key = (process.pid, use.gpu, use.gpu_instance)
         held = self._held.get(key)
         if held is None or held.start != start:
             held = self._held[key] = Held(_track(look, memory / _MIB, process.started_s, process.pid), start)
         if held.track.add(look.now_s, memory / _MIB, use.sm_percent):
             gpu = look.gpus.get(use.gpu)
-            if held.vote or held.track.scales:
-                self._due(key, held, gpu, use.gpu_instance)
-                held.subject, held.lacking = process_subject(process, use), _lacking(process, memory, held.total_mib)
-        return (held.sign,) if held.sign else ()
+            held.of = (process, use)
+            self._due(key, held, gpu, use.gpu_instance)
+        return held.sign
 
     def _due(self, key: _Key, held: Held, gpu: Gpu | None, instance: int | None) -> None:
         """Put it on the list of those to be evaluated, with what is needed then."""
@@ -107,7 +107,9 @@ class LeakDetector:
         total, free = (part[MEMORY_TOTAL], part[MEMORY_FREE]) if part else (None, None)
         held.total_mib = total / _MIB if total else _UNKNOWN_TOTAL_MIB
         held.free_mib = free / _MIB if free is not None else -1.0
-        self._waiting.append(key)
+        if not held.waits:
+            held.waits = True
+            self._waiting.append(key)
 
     def _evaluate(self, look: Look) -> None:
         """Evaluate those that wait, as many as a look has time for."""
@@ -117,23 +119,28 @@ class LeakDetector:
             held = self._held.get(key)
             if held is None:
                 continue
+            held.waits = False
             if held.track.is_still and held.sign is None:
                 held.track.rest()
                 held.vote = None
                 continue
             held.vote = held.vote or Vote()
-            left -= _WHOLE if held.vote.evaluate(held.track, self._limits, held.total_mib) else 1
+            left -= held.vote.evaluate(held.track, self._limits, held.total_mib)
             (self._growing.add if held.vote.rising else self._growing.discard)(key)
-            held.sign = self._sign(held, look)
+            held.sign = self._sign(key, held, look)
 
-    def _sign(self, held: Held, look: Look) -> Sign | None:
-        vote, subject = held.vote, held.subject
-        if vote is None or subject is None or not (vote.leak or vote.rising):
+    def _sign(self, key: _Key, held: Held, look: Look) -> Sign | None:
+        vote = held.vote
+        if vote is None or held.of is None or not (vote.leak or vote.rising):
             return None
-        full_s = self._full_s(subject, held, look)
-        return sign_of(Case(subject, held.track, vote, full_s, held.lacking, self._alarm_s))
+        lacking: tuple[str, ...] = ()
+        if isinstance(held.of, Gpu):
+            subject = Subject(label=gpu_subject(held.of).label, gpu=key[1], gpu_instance=key[2])
+        else:
+            subject, lacking = process_subject(*held.of), _lacking(held.of, held.total_mib)
+        return sign_of(Case(subject, held.track, vote, self._full_s(key, held, look), lacking, self._alarm_s))
 
-    def _full_s(self, subject: Subject, held: Held, look: Look) -> tuple[float, float | None] | None:
+    def _full_s(self, where: _Key, held: Held, look: Look) -> tuple[float, float | None] | None:
         """Return when the GPU is full, by the growth of all on it; None if not within a day, or if nobody knows."""
         if held.free_mib < 0:
             return None
@@ -141,7 +148,7 @@ class LeakDetector:
         for key in self._growing:
             other = self._held[key]
             rising = other.vote.rising if other.vote else None
-            if rising is None or key[1:] != (subject.gpu, subject.gpu_instance):
+            if rising is None or key[1:] != where[1:]:
                 continue
             if other.track.began_s + rising.seen_s >= look.now_s - _CURRENT_S:
                 slow += max(rising.growth.slow, 0.0)
@@ -171,9 +178,9 @@ class LeakDetector:
         if held is None or not pids <= self._on_gpu.get(where, set()):  # a newcomer explains any growth
             held = self._held[key] = Held(_track(look, mib, None, gpu.index), None)
         self._on_gpu[where] = pids
-        if held.track.add(look.now_s, mib, gpu[GPU_UTILIZATION]) and (held.vote or held.track.scales):
+        if held.track.add(look.now_s, mib, gpu[GPU_UTILIZATION]):
+            held.of = gpu
             self._due(key, held, gpu, where[1])
-            held.subject = gpu_subject(gpu)
         return (held.sign,) if held.sign else ()
 
     def _sweep(self, look: Look) -> None:
@@ -224,6 +231,8 @@ def _told(look: Look, where: _Where) -> int:
     )
 
 
-def _lacking(process: HostProcess, memory: int, total_mib: float) -> tuple[str, ...]:
-    is_pool = memory > _POOL_SHARE * total_mib * _MIB or program(arguments_of(process.command)).known in _POOLS
+def _lacking(of: tuple[HostProcess, GpuProcess], total_mib: float) -> tuple[str, ...]:
+    process, use = of
+    is_large = (use.memory_bytes or 0) > _POOL_SHARE * total_mib * _MIB
+    is_pool = is_large or program(arguments_of(process.command)).known in _POOLS
     return ((POOL,) if is_pool else ()) + ((NO_AGE,) if process.started_s is None else ())

@@ -29,6 +29,9 @@ _SEGMENT: Final = 0.12
 _SEGMENTS: Final = 0.8
 _BURST: Final = 0.5
 _SLOWER: Final = 0.6
+_SLOWER_ALIKE: Final = 0.75
+_ALIKE: Final = 0.25  # the variance by the square of the mean
+_OFTEN: Final = 0.4
 _TREND_Z: Final = 3.0
 _LOADING: Final = 0.8
 
@@ -252,7 +255,7 @@ def _kept(
     if grown < least_mib:
         return Why.NOT_RETAINED
     steps = steps_of(floor)
-    if sum(step > 0 for step in steps) < _EVENTS:
+    if _episodes(steps) < _EVENTS:
         return Why.FEW_STEPS
     even = capped(steps)
     total = sum(even)
@@ -280,6 +283,15 @@ def _kept(
     )
 
 
+def _episodes(steps: Sequence[float]) -> int:
+    """Return how often it grew: a ramp counts once, unless it grows most of the time."""
+    grew = [step > 0 for step in steps]
+    often = sum(grew)
+    if often >= _OFTEN * len(grew):
+        return often
+    return sum(now and not before for before, now in pairwise((False, *grew)))
+
+
 def _spread(even: Sequence[float], total: float) -> tuple[int, int, Why | None]:
     """Return in how many of how many parts of the time it grew, and what is wrong with that."""
     count = len(even)
@@ -297,13 +309,20 @@ def _current(even: Sequence[float]) -> Why | None:
     """Say whether it slows down, or has stopped."""
     half = len(even) // 2
     before = sum(even[:half])
-    if before > 0 and sum(even[half:]) < _SLOWER * before:
+    least = _SLOWER_ALIKE if _are_alike(even) else _SLOWER
+    if before > 0 and sum(even[half:]) < least * before:
         return Why.SLOWING
     events = [at for at, step in enumerate(even) if step > 0]
     gaps = [after - at for at, after in pairwise(events)]
     if len(even) - 1 - events[-1] > 3 * upper_median(gaps) + 2 + max(gaps):
         return Why.STOPPED
     return None
+
+
+def _are_alike(even: Sequence[float]) -> bool:
+    """Say whether the steps vary little: then slowing down shows early."""
+    mean = sum(even) / len(even)
+    return sum(step * step for step in even) / len(even) < (1 + _ALIKE) * mean * mean
 
 
 def _loading(even: Sequence[float], total: float, work: Sequence[int]) -> Why | None:

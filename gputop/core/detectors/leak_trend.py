@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import Final
 
-_MOST: Final = 36  # points: all pairs of more of them take too long, and add nothing
+_MOST: Final = 25  # points: all pairs of more of them take too long, and add nothing
 
 
 def trend(values: Sequence[float]) -> float:

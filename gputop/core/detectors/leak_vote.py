@@ -46,25 +46,27 @@ class Vote:
     ``rising``: growth that may be anything; ``why``: what keeps it from being called a leak. ``leak``: the verdict.
     """
 
-    __slots__ = ("_counts", "_top", "agreed", "leak", "odds", "rising", "why")
+    __slots__ = ("_counts", "_is_pause", "_top", "agreed", "leak", "odds", "rising", "why")
 
     def __init__(self) -> None:
         self._counts = [0, 0, 0]
         self._top = 0.0
+        self._is_pause = False
         self.rising: Suspicion | None = None
         self.leak: Suspicion | None = None
         self.odds = 0.0
         self.agreed = 0
         self.why = Why.SHORT
 
-    def evaluate(self, track: MemoryTrack, limits: Limits, total_mib: float) -> bool:
-        """Look at all scales of a track that is not at rest; say whether that was much work.
+    def evaluate(self, track: MemoryTrack, limits: Limits, total_mib: float) -> int:
+        """Look at all scales of a track that is not at rest; return how much work that was, in units of 50 µs.
 
-        ``total_mib``: of the board.
+        Where nothing grows every other time will do. ``total_mib``: of the board.
         """
         scales = track.scales
-        if scales is None:
-            return False
+        if scales is None or self._is_pause:
+            self._is_pause = False
+            return 1
         found = _of_scales(scales, limits)
         grown = [(at, one) for at, one in enumerate(found) if isinstance(one, Growth)]
         reasons = [one for one in found if isinstance(one, Why)]
@@ -79,8 +81,9 @@ class Vote:
                 self._top = one.grown
         if not grown:
             self.why = reasons[-1]
+            self._is_pause = self.leak is None
         self._clear(track, scales)
-        return bool(grown) or any(one not in _CHEAP for one in reasons)
+        return 16 if grown else 1 if _CHEAP.issuperset(reasons) else 4
 
     def _passes(self, one: Growth, at: int, track: MemoryTrack, limits: Limits, total_mib: float) -> bool:
         now = track.observed_s
