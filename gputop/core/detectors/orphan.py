@@ -5,10 +5,10 @@ from typing import Final
 
 from gputop.core.detector import FORGET_S, Dial, Kind, Look, Sign
 from gputop.core.detectors.orphan_memory import MemoryGaps
+from gputop.core.detectors.orphan_parent import Strays
 from gputop.core.detectors.orphan_track import Track, memory_of
 from gputop.core.detectors.subjects import process_subject
 from gputop.core.finding import Evidence, Stage
-from gputop.core.program import LAUNCHERS, arguments_of, program
 from gputop.core.sample import HostProcess, Presence
 from gputop.core.units import bytes_text, duration_text
 
@@ -39,7 +39,6 @@ KIND: Final = Kind(
         ),
     ),
 )  # fmt: skip
-_IN_ORDER: Final = frozenset({"tmux", "screen"})
 _HOLDERS: Final = "See who holds the device files: sudo fuser -v /dev/nvidia*"
 _NOBODY: Final = f"{_HOLDERS}. If nobody does, the memory comes back with a reset: sudo nvidia-smi --gpu-reset -i {{n}}"
 
@@ -50,6 +49,7 @@ class OrphanDetector:
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._dials = dials
         self._tracks: dict[int, Track] = {}
+        self._strays = Strays(dials)
         self._gaps = MemoryGaps(dials)
         self._swept_s = 0.0
 
@@ -66,7 +66,8 @@ class OrphanDetector:
             elif process.state == "Z":
                 yield from self._zombie(process, track, look, everybody)
             elif track.parted_s is not None:
-                yield from self._parent(process, track, look)
+                self._strays.take(track)
+        yield from self._strays.look(look)
         self._sweep(look)
         yield from self._gaps.look(look)
 
@@ -116,40 +117,6 @@ class OrphanDetector:
             began_s=track.since_s,
         )
 
-    def _parent(self, process: HostProcess, track: Track, look: Look) -> Iterator[Sign]:
-        if track.had_parent_s < self._dials["parent_s"] or not _is_stray(process) or track.parted_s is None:
-            return
-        ago_s, idle_s = look.now_s - track.parted_s, track.idle_s(look.now_s)
-        is_idle = idle_s is not None and idle_s >= self._dials["idle_s"]
-        was_launcher = program(arguments_of(track.parent_words)).known in LAUNCHERS if track.parent_words else False
-        is_over = process.owner.slurm is not None and not track.parent_words  # its parent was outside: slurmstepd
-        doubts = is_idle + (was_launcher or is_over)
-        who = f"{track.parent_words[:60]} " if track.parent_words else ""
-        step = f"; Slurm step {process.owner.slurm.text} seems to be over" if is_over and process.owner.slurm else ""
-        idle = f"; idle for {duration_text(idle_s)}" if is_idle else ""
-        held = memory_of(process)
-        yield Sign(
-            code="orphan.parent",
-            stage=(Stage.OBSERVATION, Stage.SUSPECT, Stage.ALARM)[min(doubts, 2) if is_over else min(doubts, 1)],
-            subject=process_subject(process),
-            summary=f"{_memory(held)} held, and its parent {who}({track.parent_pid_before}) ended "
-            f"{duration_text(ago_s)} ago{step}{idle}",
-            evidence=(
-                Evidence("parent_ended_s", round(ago_s, 1), f"now a child of {process.parent_pid}"),
-                Evidence(
-                    "idle_s", idle_s and round(idle_s, 1), "idle" if is_idle else "it works, or that is not known"
-                ),
-                Evidence("memory_bytes", held, f"{_memory(held)} of GPU memory"),
-            ),
-            remedy="Ask its owner: nohup and disown look like this and are well. If nobody wants it: "
-            f"gputop signal SIGTERM --pid {process.pid}",
-            action="signal",
-            confidence=0.9 if was_launcher and is_idle else 0.7 if doubts else 0.4,
-            lacking=("its terminal session",) if "session" in process.owner.missing else (),
-            began_s=track.parted_s,
-            hold_s=30.0,
-        )
-
     def _stage(self, lasts_s: float, held: int | None) -> Stage:
         if lasts_s >= self._dials["alarm_s"] and held != 0:
             return Stage.ALARM
@@ -183,13 +150,6 @@ class _Everybody:
             sample = self._look.sample
             self._by_pid = {one.pid: one for one in (*sample.relatives, *sample.processes)}
         return self._by_pid
-
-
-def _is_stray(process: HostProcess) -> bool:
-    """Say whether nobody looks after a process: no service of systemd, no terminal that can be come back to."""
-    owner = process.owner
-    is_kept = (owner.unit or "").endswith(".service") or (owner.session or "").split(" ")[0] in _IN_ORDER
-    return not is_kept and any("G" not in use.type for use in process.gpus)
 
 
 def _once(track: Track) -> str:

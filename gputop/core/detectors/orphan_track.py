@@ -20,11 +20,12 @@ class Track:
     """
 
     __slots__ = (
-        "_idle_since_s", "_is_alive", "_state", "_with_parent_s", "children", "had_parent_s", "parent_pid",
-        "parent_pid_before", "parent_words", "parted_s", "seen_s", "since_s", "start_ticks", "words",
+        "_idle_since_s", "_state", "_with_parent_s", "children", "had_parent_s", "parent_pid", "parent_pid_before",
+        "parent_words", "parted_s", "process", "seen_s", "since_s", "start_ticks", "words",
     )  # fmt: skip
 
     def __init__(self, process: HostProcess, now_s: float, parent_words: str) -> None:
+        self.process = process
         self.start_ticks = process.start_ticks
         self.words = process.command if process.presence is Presence.ALIVE and process.state != "Z" else ""
         self.children: tuple[int, ...] = ()
@@ -40,9 +41,15 @@ class Track:
         """Say whether this is the process that had the pid before; of one that is gone nobody else can be meant."""
         return process.presence in _ENDED or process.start_ticks == self.start_ticks
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether it was neither gone nor a zombie when it was last seen."""
+        return self._state == ""
+
     def take(self, process: HostProcess, look: Look, words_of: Callable[[int | None], str]) -> None:
         """Take what the process is now."""
         now_s = self.seen_s = look.now_s
+        self.process = process
         state = _kind_of(process)
         if state != self._state:
             self._state, self.since_s = state, now_s

@@ -143,6 +143,25 @@ def test_if_its_launcher_died_it_is_a_suspect() -> None:
     assert shown(parted(PARENT), range(160)) == [("orphan.parent", Stage.SUSPECT)]
 
 
+def test_all_that_a_launcher_left_behind_is_one_finding() -> None:
+    def made_at(second: int) -> Frame:
+        parent = 900 if second < 100 else 1
+        ranks = tuple(idle(pid, sm=0.0, parent_pid=parent) for pid in (11, 12, 13))
+        return of(*ranks, relatives=(PARENT,) if second < 100 else ())
+
+    (found,) = last(made_at, range(720))
+
+    assert found.summary.startswith("3 processes, 30.0GiB held, and their parent /usr/bin/python /usr/bin/torchrun")
+    assert found.remedy.endswith("--pid 11 --pid 12 --pid 13")
+
+
+def test_an_orphan_that_ends_is_forgotten() -> None:
+    def made_at(second: int) -> Frame:
+        return parted(PARENT)(second) if second < 160 else of()
+
+    assert shown(made_at, range(260)) == []
+
+
 def test_where_nobody_knows_whether_it_works_it_does_not_count_as_idle() -> None:
     assert shown(parted(sm=None), range(900)) == [("orphan.parent", Stage.OBSERVATION)]
 
