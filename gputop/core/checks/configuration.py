@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from gputop.core.checks.each import about, detail, judged, missing, numbers, of, reset, said, why_none
+from gputop.core.checks.each import about, detail, judged, missing, numbers, of, reset, said, unread, why_none
 from gputop.core.checks.facts import Facts
-from gputop.core.checks.verdict import Verdict, Verdicts, fail, info, nothing, ok, unknown, warn
+from gputop.core.checks.verdict import Verdict, Verdicts, fail, info, nothing, ok, warn
 from gputop.core.kernel_log import same_bus
 from gputop.core.metric import Missing
 from gputop.core.metrics import COMPUTE_MODE, MIG_MODE, MIG_MODE_PENDING
@@ -115,7 +115,7 @@ def mig_service(facts: Facts) -> Verdicts:
     if facts.is_in_container:
         return nothing("in a container: it is the host's business")
     if facts.services is None:
-        return unknown(f"services: {facts.unread.get('services', 'not read')}")
+        return unread(facts, "services")
     keeper = next((name for name in facts.services if name in _KEEPERS), None)
     if keeper or not facts.services:
         return ok(f"{keeper} restores the instances") if keeper else nothing("no systemd")
@@ -160,7 +160,7 @@ def gsp(facts: Facts) -> Verdicts:
     if none:
         return none
     if facts.module is None:
-        return unknown(f"kernel module: {facts.unread.get('kernel module', 'not read')}")
+        return unread(facts, "kernel module")
     told = {address: text for address, text in facts.module.gsp.items() if text}
     if not told:
         return nothing("the driver does not tell")

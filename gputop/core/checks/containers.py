@@ -2,8 +2,9 @@
 
 import errno
 
+from gputop.core.checks.each import unread
 from gputop.core.checks.facts import Facts
-from gputop.core.checks.verdict import Verdict, Verdicts, fail, info, nothing, ok, unknown, warn
+from gputop.core.checks.verdict import Verdict, Verdicts, fail, info, nothing, ok, warn
 
 _UNKNOWN = 999
 _LINKS = "$ sudo nvidia-ctk system create-dev-char-symlinks --create-all"
@@ -12,7 +13,7 @@ _LINKS = "$ sudo nvidia-ctk system create-dev-char-symlinks --create-all"
 def lost_access(facts: Facts) -> Verdicts:
     """Judge whether this container lost the right to its GPUs: systemd rewrites device cgroups at a reload."""
     if facts.containers is None:
-        return unknown(f"containers: {facts.unread.get('containers', 'not read')}")
+        return unread(facts, "containers")
     if not facts.containers.inside:
         return nothing("not in a container")
     blocked = [file.path for file in facts.files or () if file.error == errno.EPERM]
@@ -38,7 +39,7 @@ def runtime(facts: Facts) -> Verdicts:
     """Judge whether containers of this machine get its GPUs, and keep them."""
     held = facts.containers
     if held is None:
-        return unknown(f"containers: {facts.unread.get('containers', 'not read')}")
+        return unread(facts, "containers")
     if held.inside:
         return nothing("in a container: it is the host's business")
     if not held.docker and not held.cdi and not held.has_toolkit:

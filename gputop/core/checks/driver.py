@@ -1,13 +1,10 @@
-"""The driver: is it there, is it one version, can its device files be opened, does it see every GPU."""
+"""The driver: is it there, does it start, is it one version, does another one hold the GPUs."""
 
-import errno
 from typing import Final
 
-from gputop.core.checks.each import NO_DRIVER, NO_GPU, ranges
-from gputop.core.checks.facts import DeviceFile, Facts
-from gputop.core.checks.verdict import Verdict, Verdicts, fail, info, nothing, ok, unknown, warn
-from gputop.core.metrics import MINOR_NUMBER
-from gputop.core.text import clean
+from gputop.core.checks.each import NO_DRIVER, unread
+from gputop.core.checks.facts import Facts
+from gputop.core.checks.verdict import Verdict, Verdicts, fail, info, nothing, ok, unknown
 
 NOT_FOUND: Final = 6
 NOT_LOADED: Final = 9
@@ -19,7 +16,6 @@ _RELOAD: Final = (
     "$ sudo rmmod nvidia_uvm nvidia_drm nvidia_modeset nvidia && sudo modprobe nvidia",
     "So that it does not come again: keep the driver out of unattended upgrades.",
 )
-_NEEDED: Final = ("/dev/nvidiactl", "/dev/nvidia-uvm")
 
 
 def absent(facts: Facts) -> Verdicts:
@@ -66,7 +62,7 @@ def mismatch(facts: Facts) -> Verdicts:
 def nouveau(facts: Facts) -> Verdicts:
     """Judge whether another driver holds the GPUs."""
     if facts.pci is None:
-        return _unread(facts, "PCI bus")
+        return unread(facts, "PCI bus")
     held = {board.address: board.driver for board in facts.boards if board.driver in {"nouveau", "nova", "nova_core"}}
     if not held:
         return ok("no other driver holds a GPU") if facts.boards else nothing("no GPU of NVIDIA on the PCI bus")
@@ -84,7 +80,7 @@ def nouveau(facts: Facts) -> Verdicts:
 def vfio(facts: Facts) -> Verdicts:
     """Tell of GPUs that belong to virtual machines."""
     if facts.pci is None:
-        return _unread(facts, "PCI bus")
+        return unread(facts, "PCI bus")
     held = [board.address for board in facts.boards if board.driver == "vfio-pci"]
     if not held:
         return ok("no GPU is given away") if facts.boards else nothing("no GPU of NVIDIA on the PCI bus")
@@ -94,105 +90,8 @@ def vfio(facts: Facts) -> Verdicts:
     )
 
 
-def device_files(facts: Facts) -> Verdicts:
-    """Judge whether the device files are there and can be opened."""
-    if facts.is_wsl:
-        return nothing("WSL has other device files")
-    if facts.files is None:
-        return _unread(facts, "device files")
-    if not facts.is_up and not facts.files and not _is_loaded(facts):
-        return nothing("the driver is not loaded")
-    closed = [file for file in facts.files if file.error]
-    found = [*_closed(facts, closed)]
-    lacking = [path for path in _NEEDED if path not in {file.path for file in facts.files}]
-    lacking += _numbers_lacking(facts)
-    if lacking:
-        found.append(
-            fail(
-                f"{', '.join(lacking)} {'is' if len(lacking) == 1 else 'are'} not there",
-                evidence=("CUDA programs need them; the driver may not have been asked to make them yet",),
-                fix=(
-                    "Pass the GPUs in: docker run --gpus all"
-                    if facts.is_in_container
-                    else "$ sudo nvidia-modprobe -u -c 0",
-                ),
-            )
-        )
-    return found or ok(f"{len(facts.files)} device files can be opened")
-
-
-def count(facts: Facts) -> Verdicts:
-    """Judge whether the driver sees the GPUs that the bus shows, and those that are expected."""
-    seen = len(facts.gpus)
-    if facts.expected is not None and seen != facts.expected:
-        return fail(
-            f"{seen} GPUs, and {facts.expected} are expected",
-            evidence=(f"the driver sees {seen}, the PCI bus {len(facts.boards)}",),
-            fix=("Look for Xid 79 and at power and seating of those that are not there.",),
-        )
-    if not facts.is_up:
-        return nothing(NO_GPU) if facts.has_no_gpu else unknown(NO_DRIVER)
-    if facts.pci is None:
-        return _unread(facts, "PCI bus")
-    mine = [board for board in facts.boards if board.driver != "vfio-pci"]
-    if facts.is_in_container or facts.is_wsl or not mine:
-        return nothing("the bus of the host does not tell which GPUs are ours")
-    if seen < len(mine):
-        return fail(
-            f"the driver sees {seen} of the {len(mine)} GPUs on the PCI bus",
-            evidence=[*(f"{board.address}: driver {board.driver or 'none'}" for board in mine), *_refused(facts)],
-            fix=(
-                "$ sudo dmesg | grep -i -e nvrm -e xid | tail -20",
-                "A GPU that fell off the bus: switch the machine off and on; then look at seating and power.",
-            ),
-        )
-    return ok(f"the driver sees {seen} of {len(mine)}")
-
-
-def _refused(facts: Facts) -> list[str]:
-    """Return what the kernel log says of GPUs that did not start."""
-    return [clean(line.text) for line in facts.log or () if "rminitadapter failed" in line.text.lower()][-2:]
-
-
-def cuda(facts: Facts) -> Verdicts:
-    """Judge whether the installed torch fits the driver."""
-    if facts.torches is None:
-        return _unread(facts, "installed packages")
-    if not facts.torches:
-        return nothing("no torch is installed where gputop looks")
-    newest = _pair(facts.driver.cuda_version)
-    if newest is None:
-        return unknown(f"torch is there, but {NO_DRIVER}")
-    found = []
-    for torch in facts.torches:
-        built = _pair(torch.cuda)
-        place = (f"torch {torch.version} in {torch.path}", f"the driver supports CUDA {facts.driver.cuda_version}")
-        if built is None:
-            found.append(info("a torch without CUDA is installed: it uses no GPU", evidence=place[:1]))
-        elif built[0] > newest[0]:
-            found.append(
-                fail(
-                    f"torch was built for CUDA {torch.cuda}, and the driver is too old for it",
-                    evidence=place,
-                    fix=("Update the driver, or install the torch that fits it:", _wheel(newest)),
-                )
-            )
-        elif built > newest:
-            found.append(
-                warn(
-                    f"torch was built for CUDA {torch.cuda}, newer than the driver's",
-                    evidence=(*place, "one major version: most works, what is compiled while it runs may not"),
-                    fix=(
-                        "If something fails with cudaErrorUnsupportedPtxVersion: update the driver, or",
-                        _wheel(newest),
-                    ),
-                )
-            )
-    return found or ok(f"every torch fits CUDA {facts.driver.cuda_version}")
-
-
 def _no_library(facts: Facts, evidence: tuple[str, ...]) -> Verdict:
-    if facts.is_in_container and (_is_loaded(facts) or facts.boards):
+    if facts.is_in_container and (facts.is_loaded or facts.boards):
         return fail(
             "the GPUs were not passed into this container: libnvidia-ml.so.1 is not here",
             evidence=evidence,
@@ -200,7 +99,7 @@ def _no_library(facts: Facts, evidence: tuple[str, ...]) -> Verdict:
                 "Start the container with the GPUs: docker run --gpus all, with NVIDIA's container toolkit on the host",
             ),
         )
-    if _is_loaded(facts):
+    if facts.is_loaded:
         return fail(
             "the kernel module is loaded, but its library libnvidia-ml.so.1 is not found",
             evidence=evidence,
@@ -269,10 +168,6 @@ def _seen(facts: Facts) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _is_loaded(facts: Facts) -> bool:
-    return facts.module is not None and (facts.module.version is not None or "nvidia" in facts.module.loaded)
-
-
 def _no_version(facts: Facts, module: str | None) -> Verdict:
     if facts.is_wsl:
         return nothing("WSL: the driver is that of Windows")
@@ -282,65 +177,3 @@ def _no_version(facts: Facts, module: str | None) -> Verdict:
         why = facts.unread.get("kernel module", "/proc/driver/nvidia/version does not tell")
         return unknown(f"the version of the kernel module is not known: {why}")
     return unknown(f"the version of the library is not known: {facts.unread.get('library', 'its name does not tell')}")
-
-
-def _unread(facts: Facts, part: str) -> Verdict:
-    return unknown(f"{part}: {facts.unread.get(part, 'not read')}")
-
-
-def _closed(facts: Facts, closed: list[DeviceFile]) -> list[Verdict]:
-    """Return what it means that files cannot be opened: EPERM with rights is the device cgroup."""
-    by_error: dict[int, list[str]] = {}
-    for file in closed:
-        by_error.setdefault(file.error, []).append(file.path)
-    found = []
-    for code, paths in by_error.items():
-        if code == errno.EPERM and facts.is_in_container:
-            continue  # nvml.unknown_in_container tells
-        fix = {
-            errno.EACCES: (
-                "Their group and mode decide: ls -l /dev/nvidia*",
-                "$ sudo usermod -aG video $USER",
-                "Or in the driver's settings: NVreg_DeviceFileMode=0666 (/etc/modprobe.d).",
-            ),
-            errno.EPERM: ("A device cgroup forbids it: look at DeviceAllow= of the service or the job.",),
-        }.get(code, ("$ sudo dmesg | grep -i nvrm | tail -20",))
-        word = errno.errorcode.get(code, str(code))
-        found.append(
-            fail(
-                f"{', '.join(paths)} cannot be opened",
-                evidence=(f"{word}: {_ERRORS.get(code, 'the driver refuses')}",),
-                fix=fix,
-            )
-        )
-    return found
-
-
-_ERRORS: Final = {
-    errno.EACCES: "permission denied",
-    errno.EPERM: "operation not permitted",
-    errno.EIO: "the GPU cannot be started",
-    errno.ENXIO: "there is no such device",
-    errno.ENODEV: "there is no such device",
-    errno.ETIMEDOUT: "it did not answer in time",
-}
-
-
-def _numbers_lacking(facts: Facts) -> list[str]:
-    """Return the files of GPUs that the driver knows and /dev does not have."""
-    wanted = {minor for gpu in facts.gpus if (minor := gpu[MINOR_NUMBER]) is not None}
-    there = {file.path for file in facts.files or ()}
-    lacking = [minor for minor in wanted if f"/dev/nvidia{minor}" not in there]
-    return [f"/dev/nvidia{part}" for part in ranges(lacking).split(", ") if part]
-
-
-def _pair(version: str | None) -> tuple[int, int] | None:
-    try:
-        major, minor = (version or "").split(".")[:2]
-        return int(major), int(minor)
-    except ValueError:
-        return None
-
-
-def _wheel(newest: tuple[int, int]) -> str:
-    return f"$ pip install torch --index-url https://download.pytorch.org/whl/cu{newest[0]}{newest[1]}"

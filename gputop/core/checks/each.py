@@ -57,6 +57,11 @@ def why_none(facts: Facts) -> Verdict | None:
     return None if facts.gpus else nothing(NO_GPU)
 
 
+def unread(facts: Facts, part: str) -> Verdict:
+    """Return that a part of the facts could not be read, and why."""
+    return unknown(f"{part}: {facts.unread.get(part, 'not read')}")
+
+
 def judged(
     facts: Facts,
     answer: Answer,

@@ -193,6 +193,11 @@ class Facts(Struct, frozen=True, kw_only=True):
         return bool(self.samples)
 
     @property
+    def is_loaded(self) -> bool:
+        """Say whether the kernel module is loaded, as far as is known."""
+        return self.module is not None and (self.module.version is not None or "nvidia" in self.module.loaded)
+
+    @property
     def has_no_gpu(self) -> bool:
         """Say whether there is no GPU, and no driver either: not by NVML, and not on the bus."""
         return not self.samples and self.start.code in _NOT_THERE and self.pci is not None and not self.boards

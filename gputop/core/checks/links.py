@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from gputop.core.checks.each import about, judged, missing, of, only, plural, said, why_none
+from gputop.core.checks.each import about, judged, missing, of, only, plural, said, unread, why_none
 from gputop.core.checks.facts import Details, Facts, PciDevice
-from gputop.core.checks.verdict import Severity, Verdict, Verdicts, fail, info, nothing, ok, unknown, warn
+from gputop.core.checks.verdict import Severity, Verdict, Verdicts, fail, info, nothing, ok, warn
 from gputop.core.kernel_log import same_bus
 from gputop.core.metric import Missing
 from gputop.core.metrics import (
@@ -147,7 +147,7 @@ def iommu(facts: Facts) -> Verdicts:
     if len(facts.gpus) < 2:
         return nothing("fewer than two GPUs")
     if facts.iommu is None:
-        return unknown(f"IOMMU: {facts.unread.get('IOMMU', 'not read')}")
+        return unread(facts, "IOMMU")
     if not facts.iommu:
         return ok("no IOMMU is on")
     if all(_has_links(gpu) for gpu in facts.gpus):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from gputop.core.checks.each import about, judged, numbers, of, ranges, why_none
+from gputop.core.checks.each import about, judged, numbers, of, ranges, unread, why_none
 from gputop.core.checks.facts import Facts, Program
 from gputop.core.checks.verdict import Verdict, Verdicts, fail, info, nothing, ok, unknown, warn
 from gputop.core.kernel_log import hung_tasks
@@ -98,7 +98,7 @@ def stuck(facts: Facts) -> Verdicts:
 def idle_mps(facts: Facts) -> Verdicts:
     """Tell of an MPS daemon that nobody uses."""
     if facts.programs is None:
-        return unknown(f"processes: {facts.unread.get('processes', 'not read')}")
+        return unread(facts, "processes")
     if not _runs(facts, _MPS):
         return nothing("no MPS")
     clients = [process for process in facts.processes if any(use.type == "M" for use in process.gpus)]
@@ -115,7 +115,7 @@ def idle_mps(facts: Facts) -> Verdicts:
 def monitors(facts: Facts) -> Verdicts:
     """Tell of other monitors: they keep handles, which hinders a reset and changes of MIG."""
     if facts.programs is None:
-        return unknown(f"processes: {facts.unread.get('processes', 'not read')}")
+        return unread(facts, "processes")
     found = [p for p in facts.programs.found if p.name in _MONITORS and (p.devices is None or p.devices)]
     if not found:
         hidden = facts.programs.hidden

@@ -4,7 +4,18 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Final
 
-from gputop.core.checks import configuration, containers, driver, errors, links, memory, processes, thermal
+from gputop.core.checks import (
+    configuration,
+    containers,
+    cuda,
+    devices,
+    driver,
+    errors,
+    links,
+    memory,
+    processes,
+    thermal,
+)
 from gputop.core.checks.facts import Facts
 from gputop.core.checks.verdict import Check, Verdicts
 from gputop.core.plugged import joined
@@ -45,12 +56,12 @@ _OWN: Final[tuple[Check, ...]] = (
         "Nothing, if it is meant.",
     ),
     _row(
-        "dev.nodes", "Are the device files there, and may we open them?", driver.device_files,
+        "dev.nodes", "Are the device files there, and may we open them?", devices.device_files,
         "CUDA opens /dev/nvidiactl, /dev/nvidia-uvm and a file for each GPU.",
         "`nvidia-modprobe -u -c 0`; group and mode of the files; `docker run --gpus all`.",
     ),
     _row(
-        "gpu.count", "Does the driver see every GPU?", driver.count,
+        "gpu.count", "Does the driver see every GPU?", devices.count,
         "A GPU that fell off the bus, or did not start, is missing from the driver's list. --expect N finds one "
         "that vanished altogether.",
         "Look for Xid 79; power and seating.",
@@ -200,7 +211,7 @@ _OWN: Final[tuple[Check, ...]] = (
         "Unset the variable.",
     ),
     _row(
-        "cuda.version", "Does the installed torch fit the driver?", driver.cuda,
+        "cuda.version", "Does the installed torch fit the driver?", cuda.torch,
         "Read from the files of the package; torch is not imported. Looked for in the active environment, in that "
         "of gputop, and in the usual places of the system.",
         "Update the driver, or install the torch that fits.",
