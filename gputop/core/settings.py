@@ -39,6 +39,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     sort: str = "gpu"
     sort_reversed: bool = False
     show_host: bool = True
+    bell: bool = False
     keymap: str = "htop"
     keys: Mapping[str, tuple[str, ...]] = {}
     detectors: Mapping[str, Mapping[str, float]] = {}
@@ -263,6 +264,7 @@ SETTINGS: Final = (
     Setting(key="sort", read=_column, help="Column that the processes are sorted by."),
     Setting(key="sort_reversed", read=_flag, help="Sort the other way round."),
     Setting(key="show_host", read=_flag, help="Show the panel of the machine around the GPUs."),
+    Setting(key="bell", read=_flag, help="Ring the terminal's bell when a finding becomes an alarm."),
     Setting(key="keymap", read=_one_of(*KEYMAPS), help=f"Keys as in: {', '.join(KEYMAPS)}."),
     Setting(
         key=READ_ONLY, read=_flag, variable="GPUTOP_READ_ONLY", help="Change nothing: no signals, no priorities."

@@ -176,6 +176,10 @@ ACTIONS: Final = (
         help="GPUs as they fit, in one line each, or as cards with plots.",
     ),
     Action(
+        id="findings", keys=("F",), run="screen.findings", label="Findings", group=VIEW, footer="Findings",
+        help="What is wrong, with the evidence and what to do; what was wrong before.",
+    ),
+    Action(
         id="pause", keys=("Z",), run="screen.pause", label="Pause", group=VIEW, footer="Pause",
         help="Hold the picture; readings go on.",
     ),
@@ -321,6 +325,14 @@ ACTIONS: Final = (
     Action(
         id="offer-kill", keys=("e",), label="Then SIGKILL?", group=DIALOGS, place=Place.DIALOG, in_palette=False,
         help="Waits 5 s after the signal, and asks whether SIGKILL is to follow for what is left.",
+    ),
+    Action(
+        id="mute", keys=("m",), label="Mute", group=PAGES, place=Place.PAGE, in_palette=False,
+        help="Do not show a finding for an hour, or show it again.",
+    ),
+    Action(
+        id="past-findings", keys=("tab", "p"), label="Past", group=PAGES, place=Place.PAGE, in_palette=False,
+        help="What was wrong and is over, or what is wrong now.",
     ),
     Action(
         id="page-on", keys=("space",), label="A page on", group=PAGES, place=Place.PAGE, in_palette=False,

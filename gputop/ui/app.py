@@ -29,6 +29,7 @@ from gputop.ui.messages import (
 from gputop.ui.options import Density, ViewOptions
 from gputop.ui.palette import commands
 from gputop.ui.reception import Reception
+from gputop.ui.screens.findings import FindingsScreen
 from gputop.ui.screens.gpu import GpuScreen
 from gputop.ui.screens.help import HelpScreen
 from gputop.ui.screens.main import MainScreen
@@ -83,6 +84,7 @@ class GputopApp(TerminalApp):
         self._reception.take(message.frame)
         self.main.heard(message.frame)
         self.main.record(message.frame)
+        self.main.ring()
         self._show()
 
     def on_stretch_arrived(self, message: StretchArrived) -> None:
@@ -191,5 +193,5 @@ class GputopApp(TerminalApp):
         if not any(isinstance(screen, ProcessScreen) for screen in self.screen_stack):
             self.main.show()
         for screen in self.screen_stack:
-            if isinstance(screen, GpuScreen | ProcessScreen):
+            if isinstance(screen, GpuScreen | ProcessScreen | FindingsScreen):
                 screen.follow(self.view)

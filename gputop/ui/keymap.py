@@ -18,7 +18,7 @@ _CARELESS: Final = frozenset({"enter", "space", "escape", "q", ALWAYS_QUITS})
 _MOVES: Final[Keys] = {
     "up": ("up", "k", "alt+k"), "down": ("down", "j", "alt+j"), "left": ("left", "h", "alt+h"),
     "right": ("right", "l", "alt+l"), "help": ("f1", "question_mark"), "signal": ("f9", "s"), "open-files": ("L",),
-    "scope-job": ("J",), "secrets": ("m",),
+    "scope-job": ("J",), "secrets": ("z",),
 }  # fmt: skip
 _PRESETS: Final[Mapping[str, Keys]] = {
     "htop": {},

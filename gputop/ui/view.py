@@ -15,6 +15,7 @@ from gputop.core.metrics import (
 from gputop.core.playback import Playing
 from gputop.core.recording import Recording
 from gputop.core.sample import Frame, Gpu, GpuState
+from gputop.core.standing import Standing
 from gputop.core.tracks import Tracks
 from gputop.ui.options import Density
 from gputop.ui.plots import Plots
@@ -25,15 +26,17 @@ PLOTTED = (GPU_UTILIZATION, MEMORY_USED, POWER_AVERAGE, TEMPERATURE)
 class View(Struct, frozen=True, kw_only=True):
     """What is shown.
 
-    ``tracks``: what single processes did. ``known``: each GPU as it last answered, by uuid. ``focus``: index of the
-    GPU that alone is looked at. ``age_s``: since the frame came, if that is long ago. ``retry_s``: seconds until the
-    sampler is started again. ``playing``: where the recording is that is shown; ``recording``: the one that is made.
+    ``standing``: what is wrong in the frame. ``tracks``: what single processes did. ``known``: each GPU as it last
+    answered, by uuid. ``focus``: index of the GPU that alone is looked at. ``age_s``: since the frame came, if that is
+    long ago. ``retry_s``: seconds until the sampler is started again. ``playing``: where the recording is that is
+    shown; ``recording``: the one that is made.
     """
 
     history: History
     plots: Plots
     tracks: Tracks = field(default_factory=Tracks)
     frame: Frame | None = None
+    standing: Standing = Standing()
     known: Mapping[str, Gpu] = {}
     focus: int | None = None
     density: Density = Density.AUTO

@@ -31,6 +31,7 @@ from gputop.core.units import NOTHING, duration_text
 from gputop.ui.arrange import card_grid, instance_lines
 from gputop.ui.line import Span, Spans, cut, fit, fit_right, length, tone_ink
 from gputop.ui.panels import gpu_strip, values
+from gputop.ui.panels.findings import mark, mark_ink
 from gputop.ui.view import View
 
 _LABEL: Final = 13  # cells left of a plot
@@ -79,10 +80,10 @@ def card(gpu: Gpu, view: View, shape: Shape) -> list[tuple[Span, ...]]:
         frame = "hot"
     framed = [(("│ ", frame), *spans, (" │", frame)) for spans in body]
     if trouble is None:
-        return [_title(gpu, shape.width, frame, _state(seen)), *framed, _facts_line(seen, view, shape, frame)]
+        return [_title(gpu, view, shape.width, frame, _state(seen)), *framed, _facts_line(seen, view, shape, frame)]
     told = cut([("╰─", frame), (f" {trouble[1]} ", frame)], min(shape.width - 2, 4 + len(trouble[1])))
     lower = _bordered(told, [], shape.width, frame, "╯")
-    return [_title(gpu, shape.width, frame, [(f" {trouble[0]} ", "alarm")]), *framed, lower]
+    return [_title(gpu, view, shape.width, frame, [(f" {trouble[0]} ", "alarm")]), *framed, lower]
 
 
 def _plots(gpu: Gpu, view: View, shape: Shape) -> list[tuple[Span, ...]]:
@@ -107,8 +108,9 @@ def _plot(plot: Plot, gpu: Gpu, view: View, shape: Shape) -> list[Spans]:
     return [[*label, (" ", "text"), (line, plot.ink)] for label, line in zip(labels, picture, strict=False)]
 
 
-def _title(gpu: Gpu, width: int, frame: str, right: Spans) -> tuple[Span, ...]:
-    left: Spans = [("╭─ ", frame), (f"{gpu.index}", "title"), (" ", frame)]
+def _title(gpu: Gpu, view: View, width: int, frame: str, right: Spans) -> tuple[Span, ...]:
+    name = mark(gpu, view) + str(gpu.index)
+    left: Spans = [("╭─ ", frame), (name, mark_ink(gpu, view)), (" ", frame)]
     room = width - length(left) - length(right) - 7
     left += [(values.name_within(gpu.name, room)[: max(0, room)], "title"), (" ", frame)]
     return _bordered(left, [(" ", "text"), *right, (" ", "text")] if right else [], width, frame, "╮")

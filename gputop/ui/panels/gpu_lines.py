@@ -11,6 +11,7 @@ from gputop.core.metrics import GPU_UTILIZATION, NVLINK_RX, NVLINK_TX, PCIE_RX, 
 from gputop.core.sample import Gpu, Readings
 from gputop.ui.line import Line, Span, Spans, cut, fit, fit_right
 from gputop.ui.panels import values
+from gputop.ui.panels.findings import mark, mark_ink
 from gputop.ui.view import View
 
 Cell: TypeAlias = Callable[[Readings, int], Spans]
@@ -96,7 +97,7 @@ def line(gpu: Gpu, view: View, of: Shape, width: int) -> tuple[Span, ...]:
     """Return a GPU's line; one that does not answer shows its last values, greyed, and what happened."""
     trouble = values.trouble(gpu)
     seen = view.values(gpu)
-    index: Span = (f"{gpu.index:>4}", "accent" if view.focus == gpu.index else "title")
+    index: Span = (f"{mark(gpu, view)}{gpu.index}".rjust(4), mark_ink(gpu, view))
     spans: Spans = [(of.gap, "text"), (fit(values.name_within(gpu.name, of.name), of.name), "text")]
     for field, cells in of.fields:
         spans += [(of.gap, "text"), *field.cell(seen, cells)]

@@ -21,9 +21,20 @@ _SEARCHED: Final = {"pid", "user"}
 
 
 def row_line(
-    entry: Entry, columns: Sequence[tuple[Column, int]], *, skip: int, is_own: bool, base: str, search: str = ""
+    entry: Entry,
+    columns: Sequence[tuple[Column, int]],
+    *,
+    skip: int,
+    is_own: bool,
+    base: str,
+    search: str = "",
+    mark: str = "",
 ) -> Line:
-    """Return an entry's line. ``skip``: cells of the command scrolled off at the left; ``search``: what is marked."""
+    """Return an entry's line.
+
+    ``skip``: cells of the command scrolled off at the left; ``search``: text to be marked; ``mark``: the ink of a
+    finding about it, if there is one.
+    """
     spans: Spans = []
     row, instead = entry.row, entry.instead
     sought = search if search and has(entry, search) else ""
@@ -31,7 +42,9 @@ def row_line(
     for column, width in columns:
         if column.width == 0:
             spans.append((held, held_ink))
-            spans += highlighted(_prefixed(entry, column, width, skip=skip, is_own=is_own), sought)
+            sign: Spans = [("! ", mark)] if mark and width > 2 else []
+            room = width - length(sign)
+            spans += [*sign, *highlighted(_prefixed(entry, column, room, skip=skip, is_own=is_own), sought)]
             held = ""
             continue
         text = instead[column.key] if column.key in instead else column.text(row)

@@ -7,11 +7,13 @@ from textual import events
 
 from gputop.core.column import Column, Row
 from gputop.core.columns import COLUMN_BY_KEY, rows, used_columns, visible_columns
+from gputop.core.identity import ProcessId
 from gputop.core.sample import Frame
 from gputop.core.selection import why_no_processes
 from gputop.ui.entries import Entry, EntryKey, Grouping, Order, entries
 from gputop.ui.line import Line
 from gputop.ui.narrowing import Narrowing
+from gputop.ui.panels.findings import MARKS
 from gputop.ui.panels.process_rows import head_line, row_line, title_line
 from gputop.ui.search import next_match
 from gputop.ui.tags import Tags, entry_ids, tagged
@@ -147,6 +149,14 @@ class ProcessPanel(FastLines, can_focus=True):
     def move_to_end(self, *, is_last: bool) -> None:
         """Go to the first or the last row."""
         self._set_cursor(len(self._entries) - 1 if is_last else 0)
+
+    def go_to(self, process: ProcessId) -> bool:
+        """Set the cursor on the first line of a process; say whether it is shown."""
+        for at, entry in enumerate(self._entries):
+            if process in {one.id for one in entry.processes}:
+                self._set_cursor(at)
+                return True
+        return False
 
     def clear_cursor(self) -> bool:
         """Take the cursor away; say whether there was one."""
@@ -313,7 +323,9 @@ class ProcessPanel(FastLines, can_focus=True):
         if self._cursor is not None and at == self._cursor_at:
             base = "cursor"
         is_own = self._own_user is None or entry.row.process.user == self._own_user
-        line = row_line(entry, self._columns, skip=self._skip, is_own=is_own, base=base, search=self.search)
+        marks = self._view.standing.marks if self._view else {}
+        mark = next((MARKS[marks[one.id]] for one in entry.processes if one.id in marks), "") if marks else ""
+        line = row_line(entry, self._columns, skip=self._skip, is_own=is_own, base=base, search=self.search, mark=mark)
         return tagged(line) if self.tags.ids and entry_ids(entry) <= self.tags.ids else line
 
     def _fitted(self) -> list[tuple[Column, int]]:

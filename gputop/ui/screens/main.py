@@ -14,11 +14,11 @@ from gputop.ui.panels.gpus import GpuPanel
 from gputop.ui.panels.header import HeaderPanel
 from gputop.ui.panels.host import HostPanel
 from gputop.ui.reception import Reception
+from gputop.ui.screens.judged import JudgedScreen
 from gputop.ui.screens.keyed import KeyedScreen
-from gputop.ui.screens.taping import TapingScreen
 
 
-class MainScreen(TapingScreen):
+class MainScreen(JudgedScreen):
     """Holds the panels."""
 
     ALLOW_SELECT = False
@@ -41,6 +41,7 @@ class MainScreen(TapingScreen):
         yield self.tape
         yield self.gpus
         yield self.host
+        yield self.findings
         yield self.processes
         yield self.prompt
         yield self.footer
@@ -53,7 +54,8 @@ class MainScreen(TapingScreen):
             return
         counts = [len(view.values(gpu).instances) for gpu in view.gpus]
         self.tape.show(view)
-        room = (size[0], size[1] - self.tape.display)
+        wrong = self.findings.show(view, size[0], size[1] // 10, self.findings_key)
+        room = (size[0], size[1] - self.tape.display - wrong)
         arranged = arrange(room, counts, view.density, has_host=self.has_host)
         if arranged != self._arranged:
             self._arranged = arranged

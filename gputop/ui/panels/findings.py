@@ -1,0 +1,80 @@
+"""What is wrong, in a few lines between GPUs and processes; there is no panel where nothing is."""
+
+import time
+from typing import Final
+
+from textual.message import Message
+
+from gputop.core.finding import Finding, Stage
+from gputop.core.sample import Gpu
+from gputop.core.units import duration_text
+from gputop.ui.line import Line, Spans, ends, fit, length
+from gputop.ui.view import View
+from gputop.ui.widgets.fastlines import FastLines
+
+INKS: Final = {Stage.ALARM: "alarm", Stage.SUSPECT: "warm", Stage.OBSERVATION: "muted"}
+MARKS: Final = {Stage.ALARM: "hot", Stage.SUSPECT: "warm"}
+_WORDS: Final = {Stage.ALARM: " ALARM ", Stage.SUSPECT: "suspect", Stage.OBSERVATION: "note   "}
+_LABEL_SHARE: Final = 4
+
+
+class FindingsPanel(FastLines):
+    """Shows suspects and alarms, the gravest first. A click asks for all of it."""
+
+    class Asked(Message):
+        """Somebody wants to see all findings."""
+
+    def __init__(self, *, is_ascii: bool) -> None:
+        super().__init__(is_ascii=is_ascii)
+        self.display = False
+
+    def show(self, view: View, width: int, most: int, key: str) -> int:
+        """Draw what is wrong in at most so many lines; return how many. ``key``: shows all of it."""
+        lines = panel(view, width, most, key)
+        self.display = bool(lines)
+        self.styles.height = max(1, len(lines))
+        self.draw(lines, is_grey=view.is_grey)
+        return len(lines)
+
+    def on_click(self) -> None:
+        """Ask for all of it."""
+        self.post_message(self.Asked())
+
+
+def panel(view: View, width: int, most: int, key: str) -> list[Line]:
+    """Return a line for each suspect and alarm; the last one tells how many more there are."""
+    found = [one for one in view.standing.findings if one.stage is not Stage.OBSERVATION]
+    if view.frame is None or not found or most < 1:
+        return []
+    shown, rest = found[:most], len(found) - most
+    lines = [finding_line(one, view.frame.time_s, width) for one in shown]
+    more = f" +{rest} more: {key} " if rest > 0 else f" {key}: why "
+    spans = list(lines[-1].spans[:-1])
+    lines[-1] = Line(ends(spans, [lines[-1].spans[-1], (more, "key" if rest > 0 else "muted")], width))
+    return lines
+
+
+def finding_line(finding: Finding, now_s: float, width: int, base: str = "text") -> Line:
+    """Return a finding in a line: how grave, about whom, what, and for how long."""
+    age = (f" {duration_text(now_s - finding.since_s):>6} ", "muted")
+    left: Spans = [(" ", "text"), (_WORDS[finding.stage], INKS[finding.stage]), (" ", "text")]
+    room = max(0, width - length(left) - length([age]))
+    label = min(len(finding.subject.label), max(12, room // _LABEL_SHARE))
+    left += [(fit(finding.subject.label, label), "title"), (" ", "text"), (finding.summary, "text")]
+    return Line(ends(left, [age], width), base)
+
+
+def clock_text(time_s: float) -> str:
+    """Return an instant as people here read it."""
+    return time.strftime("%H:%M:%S", time.localtime(time_s))
+
+
+def mark(gpu: Gpu, view: View) -> str:
+    """Return the sign of a GPU that a finding is about."""
+    return "!" if gpu.uuid in view.standing.marks else ""
+
+
+def mark_ink(gpu: Gpu, view: View) -> str:
+    """Return the ink of a GPU's number: that of the gravest finding about it, or of one that is looked at."""
+    stage = view.standing.marks.get(gpu.uuid)
+    return MARKS[stage] if stage else "accent" if view.focus == gpu.index else "title"
