@@ -91,6 +91,8 @@ def _steps(gpu: MigGpu, choice: Choice, *, was_on: bool, is_on: bool) -> Iterato
         yield Step(kind=StepKind.DISABLE)
     if is_on and not was_on:
         yield Step(kind=StepKind.ENABLE)
+    if was_on is is_on and gpu.is_on_next not in (None, is_on):  # take back what waits for a reset
+        yield Step(kind=StepKind.ENABLE if is_on else StepKind.DISABLE)
     for target in choice.created:
         yield _instance_step(StepKind.CREATE_INSTANCE, target)
         yield from (_new_compute(target, compute) for compute in target.computes)

@@ -18,6 +18,11 @@ def layout_text(layout: Layout) -> str:
     return " ".join(target.text for target in layout) or "no instances"
 
 
+def state_text(layout: Layout, *, is_on: bool) -> str:
+    """Return the layout, or that MIG is off."""
+    return layout_text(layout) if is_on else "MIG off"
+
+
 def mode_text(gpu: MigGpu) -> str:
     """Return whether MIG is on, and what waits."""
     if gpu.is_on is None:
@@ -99,11 +104,11 @@ def blocked_lines(gpu: MigGpu) -> Iterator[str]:
 def plan_lines(gpu: MigGpu, plan: Plan) -> Iterator[str]:
     """Return a plan: what stays, what goes, what comes, the steps, and what to know beforehand."""
     if not plan.steps:
-        yield f"GPU {plan.index}: nothing to do, it is so already: {layout_text(plan.after)}"
+        yield f"GPU {plan.index}: nothing to do, it is so already: {state_text(plan.after, is_on=plan.is_on)}"
         return
     yield f"GPU {plan.index}: {plan_summary(plan)}"
-    yield f"  now:  {layout_text(plan.before) if plan.was_on else 'MIG off'}"
-    yield f"  then: {layout_text(plan.after) if plan.is_on else 'MIG off'}"
+    yield f"  now:  {state_text(plan.before, is_on=plan.was_on)}"
+    yield f"  then: {state_text(plan.after, is_on=plan.is_on)}"
     for target in plan.kept:
         yield f"  = stays   {_kept_text(gpu, target)}"
     yield from (f"  - {step.text}" for step in plan.steps if _is_loss(step))
@@ -117,6 +122,8 @@ def plan_summary(plan: Plan) -> str:
     words = [f"{word} {len(targets)}" for word, targets in counts if targets]
     if plan.changes_mode:
         words.insert(0, f"turn MIG {'on' if plan.is_on else 'off'}")
+    elif any(step.kind in _MODES for step in plan.steps):
+        words.insert(0, "take back the mode that waits for a reset")
     if any(step.kind in _COMPUTES for step in plan.steps) and not (plan.destroyed or plan.created):
         words.append("change compute instances")
     return ", ".join(words)
@@ -195,6 +202,7 @@ def reset_line(index: int) -> str:
     return f"sudo nvidia-smi -i {index} --gpu-reset"
 
 
+_MODES: Final = frozenset({StepKind.ENABLE, StepKind.DISABLE})
 _COMPUTES: Final = frozenset({StepKind.DESTROY_COMPUTE, StepKind.CREATE_COMPUTE})
 
 

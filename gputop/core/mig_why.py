@@ -49,7 +49,8 @@ class Fragment(Struct, frozen=True):
 
 def answer(gpu: MigGpu, wish: Wish, *, is_forced: bool = False) -> Plan | NoPlan:
     """Return the plan, or why there is none."""
-    obstacle = unreadable(gpu)
+    is_mode_alone = wish.items is None or not wish.is_on
+    obstacle = unreadable(gpu) or ("" if is_mode_alone and wish.is_on is gpu.is_on else pending(gpu))
     if obstacle:
         return NoPlan(gpu=gpu.uuid, index=gpu.index, reason=obstacle)
     return plan(gpu, wish, is_forced=is_forced) or explain(gpu, wish)
@@ -59,7 +60,7 @@ def answer_layout(gpu: MigGpu, wanted: Layout, *, is_on: bool, is_forced: bool =
     """Return the plan to these very placements, as they were saved; or why there is none."""
     profiles = {profile.name: profile for profile in gpu.geometry.profiles}
     strange = [t.text for t in wanted if t.profile not in profiles or t.start not in profiles[t.profile].starts]
-    obstacle = unreadable(gpu) or (f"this GPU does not offer {', '.join(strange)}" if strange else "")
+    obstacle = unreadable(gpu) or pending(gpu) or (f"this GPU does not offer {', '.join(strange)}" if strange else "")
     if obstacle:
         return NoPlan(gpu=gpu.uuid, index=gpu.index, reason=obstacle)
     found = plan_layout(gpu, wanted, is_on=is_on, is_forced=is_forced)
@@ -80,6 +81,11 @@ def unreadable(gpu: MigGpu) -> str:
     for what in ("placements", "instances"):
         if what in gpu.missing:
             return f"its {what} cannot be read: {gpu.missing[what].text}"
+    return ""
+
+
+def pending(gpu: MigGpu) -> str:
+    """Return that a mode waits for a reset; nothing where none does. Nothing but the mode can be planned then."""
     if gpu.is_on_next is not None and gpu.is_on is not gpu.is_on_next:
         word = "on" if gpu.is_on_next else "off"
         return f"MIG mode is to be {word} after a reset: reset the GPU or reboot first"

@@ -4,6 +4,7 @@ It is a name in the kernel's abstract socket namespace: it needs no directory th
 its process ends, however that ends, and it says who has it. It does not reach into another network namespace.
 """
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -22,14 +23,16 @@ class TakenError(Exception):
 
 @contextmanager
 def mig_lock(uuid: str) -> Iterator[None]:
-    """Hold the lock of a GPU. Raises TakenError."""
+    """Hold the lock of a GPU. Raises TakenError, and OSError where there are no such locks."""
     import socket  # noqa: PLC0415 - only where something is changed
 
     held = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         try:
             held.bind(_NAME + uuid)
-        except OSError:
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
             raise TakenError(_holder(uuid)) from None
         held.listen()
         yield

@@ -6,7 +6,7 @@ more is tried, and the result says what is and what was meant.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from typing import Final
 
 from msgspec import Struct
@@ -15,8 +15,8 @@ from gputop.core.metric import Missing
 from gputop.core.mig import MigGpu, User, layout
 from gputop.core.mig_plan import plan_layout
 from gputop.core.mig_steps import Plan, Step, StepKind
-from gputop.core.mig_text import layout_text, reset_line
-from gputop.core.mig_why import unreadable
+from gputop.core.mig_text import reset_line, state_text
+from gputop.core.mig_why import pending, unreadable
 from gputop.core.outcome import Result, Status
 from gputop.machine.layout import LayoutReader
 from gputop.machine.mig_doer import IN_USE, INSUFFICIENT_RESOURCES, NO_PERMISSION, RESET_REQUIRED, Doer, PendingError
@@ -56,12 +56,17 @@ class Partitioner:
 
     def change(self, plan: Plan, tell: Tell, *, is_forced: bool = False) -> Result:
         """Carry a plan out. Never raises for what the driver does. ``tell``: is told of each step before it is done."""
-        try:
-            with self._around.lock(plan.gpu):
-                return self._change(plan, tell, is_forced=is_forced)
-        except TakenError as taken:
-            who = f"process {taken.pid}" if taken.pid else "another gputop"
-            return _result(plan, Status.REFUSED, f"{who} is changing this GPU right now", "Wait until it has ended.")
+        with ExitStack() as held:
+            try:
+                held.enter_context(self._around.lock(plan.gpu))
+            except TakenError as taken:
+                who = f"process {taken.pid}" if taken.pid else "another gputop"
+                return _result(
+                    plan, Status.REFUSED, f"{who} is changing this GPU right now", "Wait until it has ended."
+                )
+            except OSError as error:
+                return _result(plan, Status.FAILED, f"no lock against a second gputop can be had: {error.strerror}")
+            return self._change(plan, tell, is_forced=is_forced)
 
     def _change(self, plan: Plan, tell: Tell, *, is_forced: bool) -> Result:
         before = self._read(plan)
@@ -74,7 +79,7 @@ class Partitioner:
         doer = Doer(self._driver, before)
         problem = self._forth(plan, doer, tell) or self._unlike(plan)
         if problem is None:
-            text = layout_text(plan.after) if plan.is_on else "MIG off"
+            text = state_text(plan.after, is_on=plan.is_on)
             return _result(plan, Status.DONE, "" if plan.steps else "it was so already", after=text)
         return problem if problem.status is Status.PENDING else self._back(plan, doer, tell, problem, kept)
 
@@ -96,21 +101,23 @@ class Partitioner:
     def _unlike(self, plan: Plan) -> Result | None:
         """Return that the driver shows something else than was meant."""
         after = self._read(plan)
-        if after is not None and _is(after, plan.after, is_on=plan.is_on):
+        is_settled = after is not None and after.is_on_next in (None, plan.is_on)
+        if after is not None and is_settled and _is(after, plan.after, is_on=plan.is_on):
             return None
         found = "nothing that can be read" if after is None else _text(after)
         return _result(plan, Status.FAILED, f"the driver took every step, and then showed {found}")
 
     def _refusal(self, plan: Plan, gpu: MigGpu, *, is_forced: bool) -> Result | None:
         """Return why nothing is begun."""
-        obstacle = unreadable(gpu)
+        is_mode_alone = all(step.kind in (StepKind.ENABLE, StepKind.DISABLE) for step in plan.steps)
+        obstacle = unreadable(gpu) or ("" if is_mode_alone else pending(gpu))
         if Missing.FORBIDDEN in gpu.missing.values():
             right = reading_right()
             return _result(plan, Status.NOT_PERMITTED, right.detail, right.remedy)
         if obstacle:
             return _result(plan, Status.REFUSED, obstacle)
         if not _is(gpu, plan.before, is_on=plan.was_on):
-            now = layout_text(layout(gpu.instances)) if gpu.is_on else "MIG off"
+            now = state_text(layout(gpu.instances), is_on=bool(gpu.is_on))
             return _result(plan, Status.REFUSED, f"it is not as it was planned for any more: {now}", "Plan again.")
         users = () if is_forced else _in_the_way(gpu, plan)
         if users:
@@ -130,7 +137,8 @@ class Partitioner:
         found = "nothing that can be read" if after is None else _text(after)
         detail = (
             f"{problem.detail}. Going back failed as well{': ' + second if second else ''}. "
-            f"Now there is: {found}. Meant was: {layout_text(plan.after)}. Before there was: {layout_text(plan.before)}"
+            f"Now there is: {found}. Meant was: {state_text(plan.after, is_on=plan.is_on)}. "
+            f"Before there was: {state_text(plan.before, is_on=plan.was_on)}"
         )
         remedy = (
             f"{problem.remedy} To try again to go back: gputop mig restore {kept}".strip() if kept else problem.remedy
@@ -234,11 +242,11 @@ def _how(users: Iterable[User]) -> str:
 
 
 def _text(gpu: MigGpu) -> str:
-    return layout_text(layout(gpu.instances)) if gpu.is_on else "MIG off"
+    return state_text(layout(gpu.instances), is_on=bool(gpu.is_on))
 
 
 def _result(plan: Plan, status: Status, detail: str = "", remedy: str = "", *, after: str | None = None) -> Result:
-    before = layout_text(plan.before) if plan.was_on else "MIG off"
+    before = state_text(plan.before, is_on=plan.was_on)
     return Result(
         gpu=plan.index,
         status=status,

@@ -171,6 +171,15 @@ def test_a_pending_mode_is_not_planned_over() -> None:
     assert "reset" in no_plan(board(A100, is_on=False, is_on_next=True), "7g").reason
 
 
+def test_a_pending_mode_is_taken_back_by_asking_for_what_is() -> None:
+    turned_on = board(A100, is_on=False, is_on_next=True)
+    turned_off = board(A100, instance(A100, "1g.5gb", 0, users=1), is_on=True, is_on_next=False)
+
+    assert [step.kind for step in planned(turned_on, "off").steps] == [StepKind.DISABLE]
+    assert [step.kind for step in planned(turned_off, "on").steps] == [StepKind.ENABLE]
+    assert "to be off after a reset" in no_plan(turned_off, "off").reason
+
+
 def test_what_blocks_a_profile_is_told_for_each_place() -> None:
     places = [(each.start, [one.start for one in each.by]) for each in blocked(MIXED) if each.profile == "2g.20gb"]
 

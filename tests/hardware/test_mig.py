@@ -215,6 +215,9 @@ def test_ampere_waits_for_a_reset_and_goes_on_after_it(tmp_path: Path) -> None:
     assert "sudo nvidia-smi -i 0 --gpu-reset" in waiting.out
     assert (box.status["is_on"], box.status["is_on_next"]) == (False, True)
     assert "reset" in box.apply("3g.20gb,2g.10gb").out
+    assert box.apply("off").status == 0  # takes it back
+    assert (box.status["is_on"], box.status["is_on_next"]) == (False, False)
+    box.apply("on")
     box.reset()
     assert box.apply("3g.20gb,2g.10gb").status == 0
     assert box.layout == ["2g.10gb@0/2", "3g.20gb@4/3"]

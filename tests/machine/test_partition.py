@@ -236,6 +236,9 @@ def test_the_mode_of_ampere_waits_for_a_reset_and_the_result_says_how() -> None:
     assert "sudo nvidia-smi -i 1 --gpu-reset" in result.remedy
     assert "the other 4 steps" in result.remedy
     assert (bench.gpu.is_on, bench.gpu.is_on_next) == (False, True)
+    assert bench.change("off").status is Status.DONE  # takes it back
+    assert (bench.gpu.is_on, bench.gpu.is_on_next) == (False, False)
+    bench.change("3g,3g")
     bench.board.partition.reset()
     assert bench.change("3g,3g").status is Status.DONE
 
@@ -275,6 +278,17 @@ def test_one_of_two_is_told_that_somebody_else_is_at_it() -> None:
     assert result.status is Status.REFUSED
     assert "is changing this GPU right now" in result.detail
     assert bench.change("none").status is Status.DONE
+
+
+def test_without_a_lock_nothing_is_begun() -> None:
+    def no_lock_here(_: str) -> Any:
+        raise OSError(1, "Operation not permitted")
+
+    result = idle(lock=no_lock_here).change("none")
+
+    assert (result.status, result.detail) == (
+        Status.FAILED, "no lock against a second gputop can be had: Operation not permitted",
+    )  # fmt: skip
 
 
 def test_the_lock_names_who_has_it() -> None:
