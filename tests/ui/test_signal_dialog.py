@@ -568,3 +568,19 @@ async def tick(stage: Stage, seconds: float) -> None:
     assert isinstance(stage.app.screen, EscalationScreen)
     stage.app.screen.tick()
     await stage.pilot.pause()
+
+
+# --- the mouse -----------------------------------------------------------------------------------------------------
+async def test_a_click_highlights_the_signal_that_is_clicked_and_sends_nothing() -> None:
+    async with staged(some(1)) as stage:
+        await stage.press("down", "k")
+        dialog = stage.app.screen
+        assert isinstance(dialog, SignalScreen)
+        lines = page(stage).splitlines()
+        y = next(at for at, line in enumerate(lines) if "SIGUSR1" in line)
+        dialog._drawn_s = 0.0  # long ago
+        await stage.pilot.click(offset=(dialog.body.region.x + 6, dialog.body.region.y + y))
+        await stage.pilot.pause()
+
+        assert dialog.signal == "SIGUSR1"
+        assert stage.changes == []
