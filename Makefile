@@ -1,11 +1,12 @@
 # make run    start gputop; on a simulated box where there is no NVIDIA driver
 # make test   every check: ruff, mypy, import contracts, tests
+# make detectors   how well the detectors do on labelled traces, all of them; ARGS=leaks for a part
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 ARGS ?=
 
-.PHONY: run test check tests screenshots bench dist clean
+.PHONY: run test check tests detectors screenshots bench dist clean
 
 run: $(VENV)/installed
 	@$(BIN)/gputop snapshot --json --wait 0 >/dev/null 2>&1; \
@@ -21,6 +22,9 @@ check: $(VENV)/installed-dev
 
 tests: $(VENV)/installed-dev
 	$(BIN)/python -m pytest
+
+detectors: $(VENV)/installed-dev
+	PYTHONPATH=tests $(BIN)/python -m suite $(ARGS)
 
 screenshots: $(VENV)/installed-dev
 	$(BIN)/python screenshots/draw.py
