@@ -81,8 +81,8 @@ def _show() -> int:
     return OK
 
 
-def _actions() -> tuple[str, ...]:
-    """Return the ids that [keys] may name."""
+def _actions() -> dict[str, str]:
+    """Return the ids that [keys] may name, each with its place."""
     from gputop.ui.tape_actions import EVERY
 
-    return tuple(action.id for action in EVERY)
+    return {action.id: action.place for action in EVERY}

@@ -59,7 +59,7 @@ def shown(
     from gputop.ui.options import Density, ViewOptions
     from gputop.ui.tape_actions import EVERY
 
-    problems = settings_file.settled(actions=[action.id for action in EVERY], said=said).problems
+    problems = settings_file.settled(actions={action.id: action.place for action in EVERY}, said=said).problems
     for problem in problems:
         print(f"gputop: {problem}", file=sys.stderr)
     view = ViewOptions(

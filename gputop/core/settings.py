@@ -20,6 +20,7 @@ READ_ONLY: Final = "read_only"
 DETECTORS: Final = "detectors"
 LEAST_INTERVAL_S: Final = 0.1
 MOST_INTERVAL_S: Final = 86_400.0
+MOST_GPUS: Final = 1024
 _TRUE, _FALSE = frozenset({"1", "true", "yes", "on"}), frozenset({"", "0", "false", "no", "off"})
 Value: TypeAlias = bool | float | str | tuple[str, ...]
 
@@ -28,6 +29,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     """What holds where nothing else is said. ``columns``: keys in their order; empty is the usual choice.
 
     ``keys``: by the action's id, what replaces its keys of the ``keymap``; an empty tuple takes them away.
+    ``expected_gpus``: 0 is any number.
     ``detectors``: by name, the dials that are not at their defaults, and whether it is ``enabled``.
     """
 
@@ -43,6 +45,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     keymap: str = "htop"
     keys: Mapping[str, tuple[str, ...]] = {}
     detectors: Mapping[str, Mapping[str, float]] = {}
+    expected_gpus: int = 0
     read_only: bool = False
 
 
@@ -90,7 +93,8 @@ def parse(
 ) -> tuple[Settings, tuple[Problem, ...]]:
     """Return the settings, and what could not be used of them; there ``base`` holds.
 
-    ``lines``: where a key stands in the file. ``actions``: the ids that ``keys`` may name; None: any.
+    ``lines``: where a key stands in the file. ``actions``: the ids that ``keys`` may name; None: any. A
+    mapping says of each where it is at home: actions of two places may share a key.
     """
     found: dict[str, object] = {}
     problems: list[Problem] = []
@@ -162,13 +166,15 @@ def _keys(value: object, actions: Collection[str] | None, problems: list[Problem
         )
         return {}
     found: dict[str, tuple[str, ...]] = {}
-    owners: dict[str, str] = {}
+    owners: dict[tuple[str, str], str] = {}
+    places = actions if isinstance(actions, Mapping) else {}
     for action, given in value.items():
         keys = _key_list(given)
         wrong = _unknown_action(action, actions) or (keys if isinstance(keys, Wrong) else None)
-        taken = [key for key in keys if owners.setdefault(key, action) != action] if isinstance(keys, tuple) else []
+        at = [(places.get(action, ""), key) for key in keys] if isinstance(keys, tuple) else []
+        taken = [one for one in at if owners.setdefault(one, action) != action]
         if wrong is None and taken:
-            wrong = Wrong(f"{taken[0]} is a key of {owners[taken[0]]} already")
+            wrong = Wrong(f"{taken[0][1]} is a key of {owners[taken[0]]} already")
         if wrong is None and isinstance(keys, tuple):
             found[action] = keys
         elif wrong is not None:
@@ -222,6 +228,12 @@ def _interval(value: object) -> Value | Wrong:
     return Wrong(f"{_shown(value)} is not a number of seconds from {LEAST_INTERVAL_S:g} to {MOST_INTERVAL_S:g}")
 
 
+def _count(value: object) -> Value | Wrong:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_GPUS:
+        return value
+    return Wrong(f"{_shown(value)} is not a whole number from 0 to {MOST_GPUS}")
+
+
 def _column(value: object) -> Value | Wrong:
     if isinstance(value, str) and value in COLUMN_BY_KEY:
         return value
@@ -266,6 +278,10 @@ SETTINGS: Final = (
     Setting(key="show_host", read=_flag, help="Show the panel of the machine around the GPUs."),
     Setting(key="bell", read=_flag, help="Ring the terminal's bell when a finding becomes an alarm."),
     Setting(key="keymap", read=_one_of(*KEYMAPS), help=f"Keys as in: {', '.join(KEYMAPS)}."),
+    Setting(
+        key="expected_gpus", read=_count,
+        help="How many GPUs there should be: gputop doctor misses one that has vanished. 0: any number.",
+    ),
     Setting(
         key=READ_ONLY, read=_flag, variable="GPUTOP_READ_ONLY", help="Change nothing: no signals, no priorities."
     ),

@@ -30,6 +30,7 @@ def test_what_is_settled_holds() -> None:
     values = {
         "theme": "light", "density": "compact", "ascii": True, "interval_s": 2, "columns": ["pid", "command"],
         "sort": "sm", "sort_reversed": True, "show_host": False, "keymap": "vim", "read_only": True,
+        "expected_gpus": 8,
         "keys": {"quit": "Q", "help": ["f1", "f1", "h"], "pause": []},
     }  # fmt: skip
     settings, problems = parse(values, actions=("quit", "help", "pause"))
@@ -37,7 +38,7 @@ def test_what_is_settled_holds() -> None:
     assert problems == ()
     assert settings == Settings(
         theme="light", density="compact", ascii=True, interval_s=2.0, columns=("pid", "command"), sort="sm",
-        sort_reversed=True, show_host=False, keymap="vim", read_only=True,
+        sort_reversed=True, show_host=False, keymap="vim", read_only=True, expected_gpus=8,
         keys={"quit": ("Q",), "help": ("f1", "h"), "pause": ()},
     )  # fmt: skip
 
@@ -128,3 +129,12 @@ def test_the_default_of_a_setting_is_a_value_of_it_and_is_in_the_file_that_expla
 
     assert setting.read(default) == default
     assert f"#{setting.key} = " in commented()
+
+
+def test_actions_of_two_places_may_share_a_key_and_those_of_one_may_not() -> None:
+    places = {"tree": "main", "pause": "main", "scope-tree": "dialog"}
+    shared = parse({"keys": {"tree": "x", "scope-tree": "x"}}, actions=places)
+    taken = parse({"keys": {"tree": "x", "pause": "x"}}, actions=places)
+
+    assert shared[1] == ()
+    assert [problem.message for problem in taken[1]] == ["x is a key of tree already"]
