@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -67,6 +68,14 @@ def test_the_report_begins_with_what_is_worst() -> None:
 def test_a_missing_gpu_is_noticed_where_more_are_expected() -> None:
     assert gputop("doctor", "--demo", "training", "--expect", "8").returncode == 0
     assert gputop("doctor", "--demo", "training", "--expect", "9").returncode == 2
+
+
+def test_the_configuration_may_say_how_many_gpus_there_should_be(tmp_path: Path) -> None:
+    (tmp_path / "gputop").mkdir()
+    (tmp_path / "gputop" / "config.toml").write_text("expected_gpus = 1000\n")
+    found = checks(gputop("doctor", "--json", XDG_CONFIG_HOME=str(tmp_path)).stdout)
+
+    assert "and 1000 are expected" in found["gpu.count"]["verdicts"][0]["summary"]
 
 
 @pytest.mark.parametrize("arguments", [("--jsn",), ("--expect", "many"), ("--demo", "nosuchbox")])

@@ -44,7 +44,20 @@ def run(options: argparse.Namespace) -> int:
 def _facts(options: argparse.Namespace) -> Facts:
     from gputop.machine.doctor.collect import collect, real_box, simulated_box
 
-    return collect(real_box() if options.demo is None else simulated_box(options.demo), options.expect)
+    if options.demo is not None:
+        return collect(simulated_box(options.demo), options.expect)
+    return collect(real_box(), options.expect if options.expect is not None else _settled())
+
+
+def _settled() -> int | None:
+    """Return how many GPUs the configuration expects."""
+    from gputop.cli.config_path import path
+
+    if not os.path.exists(path()):
+        return None
+    from gputop.cli.settings_file import load
+
+    return load(path())[0].expected_gpus or None
 
 
 def _json(diagnosis: Diagnosis) -> bytes:

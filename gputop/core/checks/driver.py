@@ -6,11 +6,9 @@ from gputop.core.checks.each import NO_DRIVER, unread
 from gputop.core.checks.facts import Facts
 from gputop.core.checks.verdict import Verdict, Verdicts, fail, info, nothing, ok, unknown
 
-NOT_FOUND: Final = 6
 NOT_LOADED: Final = 9
 NO_LIBRARY: Final = 12
 MISMATCH: Final = 18
-UNKNOWN: Final = 999
 _RELOAD: Final = (
     "Stop what uses the GPUs, then reload the modules, or reboot:",
     "$ sudo rmmod nvidia_uvm nvidia_drm nvidia_modeset nvidia && sudo modprobe nvidia",

@@ -62,8 +62,8 @@ _OWN: Final[tuple[Check, ...]] = (
     ),
     _row(
         "gpu.count", "Does the driver see every GPU?", devices.count,
-        "A GPU that fell off the bus, or did not start, is missing from the driver's list. --expect N finds one "
-        "that vanished altogether.",
+        "A GPU that fell off the bus, or did not start, is missing from the driver's list. --expect N, or "
+        "expected_gpus in the configuration, finds one that vanished altogether.",
         "Look for Xid 79; power and seating.",
     ),
     _row(
