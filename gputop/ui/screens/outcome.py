@@ -82,16 +82,17 @@ def outcome_lines(outcome: Outcome, width: int) -> list[Line]:
         said = result.status.text + (f": {result.detail}" if result.detail else "")
         alike.setdefault((said, result.remedy), []).append(result)
     for (said, remedy), results in alike.items():
-        lines += _failure(said, remedy, [result.pid for result in results], width)
+        lines += _failure(said, remedy, [result.subject for result in results], width)
     return lines
 
 
-def _failure(said: str, remedy: str, pids: Sequence[int], width: int) -> list[Line]:
-    if len(pids) == 1:
-        lines = _wrapped(f"{pids[0]:>7}  {said}", "hot", width, indent=9)
+def _failure(said: str, remedy: str, subjects: Sequence[str], width: int) -> list[Line]:
+    if len(subjects) == 1:
+        lines = _wrapped(f"{subjects[0]:>7}  {said}", "hot", width, indent=9)
     else:
-        lines = _wrapped(f"{len(pids)} processes: {said}", "hot", width, indent=9)
-        lines += _wrapped(" " * 9 + " ".join(map(str, pids)), "text", width, indent=9)
+        what = "processes" if subjects[0].isdecimal() else "GPUs"
+        lines = _wrapped(f"{len(subjects)} {what}: {said}", "hot", width, indent=9)
+        lines += _wrapped(" " * 9 + " ".join(subjects), "text", width, indent=9)
     return lines + (_wrapped(" " * 9 + remedy, "text", width, indent=9) if remedy else [])
 
 
