@@ -2,9 +2,14 @@
 
 import pytest
 from examples import frame
+from rich.segment import Segment
+from rich.style import Style
 from stage import staged
+from textual.color import Color
+from textual.renderables.background_screen import BackgroundScreen
 
 from gputop.ui.theme import CONTRAST, DARK, INKS, LIGHT, MONOCHROME, SIXTEEN, THEME_NAMES, THEMES, chosen
+from gputop.ui.widgets.dimmed import Dimmed
 
 
 @pytest.mark.parametrize(
@@ -69,3 +74,12 @@ async def test_a_theme_for_few_colours_names_only_the_terminals_own(name: str) -
         ]
 
         assert not any(colour.triplet for colour in colours)
+
+
+def test_what_lies_behind_a_dialog_has_the_colours_that_textual_gives_it() -> None:
+    colour = Color.parse("#0f131a").with_alpha(0.6)
+    blue = Style(color="#82aaff", bgcolor="#1c2430")
+    segments = [Segment("a", blue), Segment("b", None), Segment("c", Style(bold=True))]
+    ours = list(Dimmed.process_segments(segments, colour))
+
+    assert ours == list(BackgroundScreen.process_segments(segments, colour))
