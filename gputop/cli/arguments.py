@@ -78,7 +78,7 @@ def add_place(parser: argparse.ArgumentParser, *, is_inner: bool = True) -> Any:
     )  # fmt: skip
     parser.add_argument(
         "--demo", nargs="?", const="training", default=absent, metavar="BOX",
-        help="a simulated box instead of this machine: training, h200, mig, workstation, dying",
+        help="a simulated box instead of this machine: training, h200, mig, workstation, trouble, dying",
     )  # fmt: skip
     return absent
 
