@@ -119,7 +119,7 @@ def _uncorrected(gpu: Gpu, growth: Growth) -> Iterator[Sign]:
     yield _sign(
         gpu, "ecc.uncorrected", Stage.ALARM,
         f"{errors} since the driver was loaded that ECC could not correct{while_watched}",
-        Evidence("ecc_volatile_uncorrected", count, f"{count} uncorrected errors"),
+        Evidence("ecc_volatile_uncorrected", count, f"uncorrected errors: {count}"),
         f"Do not trust what ran there. {_RESET}; if it comes again, have the board replaced.",
     )  # fmt: skip
 

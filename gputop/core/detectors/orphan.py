@@ -111,7 +111,7 @@ class OrphanDetector:
             evidence=(
                 Evidence("zombie_s", round(lasts_s, 1), f"a zombie for {duration_text(lasts_s)}"),
                 Evidence("memory_bytes", held, f"{_memory(held)} of GPU memory"),
-                Evidence("living_children", len(children), f"{len(children)} children, {others} other threads"),
+                Evidence("living_children", len(children), f"children alive: {len(children)}, other threads: {others}"),
             ),
             remedy=remedy,
             began_s=track.since_s,
