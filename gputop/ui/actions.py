@@ -38,7 +38,7 @@ class Action(Struct, frozen=True, kw_only=True):
 GENERAL, FIND, VIEW, SORT, MOVE = "General", "Find", "What is shown", "Sort", "Move"
 ACT: Final = "Act on processes"
 DIALOGS, PAGES = "In dialogs", "On pages"
-READ_ONLY: Final = "read-only: gputop was started with --read-only"
+READ_ONLY: Final = "read-only, by --read-only, GPUTOP_READ_ONLY or the configuration file"
 
 ACTIONS: Final = (
     Action(

@@ -338,7 +338,9 @@ async def test_read_only_refuses_with_the_reason(key: str) -> None:
         await stage.press("down", key, "y")
 
         assert stage.changes == []
-        assert "read-only: gputop was started with --read-only" in {one.message for one in stage.app._notifications}
+        assert "read-only, by --read-only, GPUTOP_READ_ONLY or the configuration file" in {
+            one.message for one in stage.app._notifications
+        }
 
 
 async def test_read_only_puts_what_it_refuses_in_brackets() -> None:
