@@ -37,14 +37,15 @@ class _Shares(Struct, frozen=True):
 class DeviceReader:
     """Reads one GPU. Lives in the GPU's own thread.
 
-    Others may set `is_changed`: then the layout is looked at again; and put pids into `renewed` that have come to be
-    those of other processes.
+    Others may set `is_changed`: then the layout is looked at again, and `is_split_anew`: then the mode and all else too;
+    and put pids into `renewed` that have come to be those of other processes.
     """
 
     def __init__(self, driver: Driver, handle: Handle, index: int, identity: tuple[str, str, str]) -> None:
         self.uuid, self._name, self._bus_id = identity
         self.index = index
         self.is_changed = True
+        self.is_split_anew = False  # somebody has changed its MIG mode or layout
         self.renewed: set[int] = set()
         self._driver = driver
         self._meter = Meter()
@@ -60,6 +61,9 @@ class DeviceReader:
         if self._retry_due is not None and not self._is_back(now):
             return self._lost()
         try:
+            if self.is_split_anew:
+                self.is_split_anew, self.is_changed = False, True
+                self._metrics.hasten()
             metrics, missing = self._metrics.read(now)
             self._follow_layout(metrics.get(MIG_MODE.key) is True, now)
             instances = self._instances.read(now) if self._is_mig else ()

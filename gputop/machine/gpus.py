@@ -42,6 +42,10 @@ class MetricReader:
             for cadence in sorted({metric.every_s for metric in CATALOGUE})
         }
 
+    def hasten(self) -> None:
+        """Read with the next reading what would have its turn later."""
+        self._due = {cadence: due for cadence, due in self._due.items() if cadence == ONCE}
+
     def read(self, now: float) -> tuple[dict[str, MetricValue], Reasons]:
         """Read what is due at ``now`` (monotonic seconds); return all values and the reasons of the absent ones.
 

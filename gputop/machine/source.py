@@ -80,7 +80,7 @@ class MachineSource:
         """Look at the layout of a GPU anew with the next reading: somebody has changed it."""
         slot = self._slots.get(uuid)
         if slot:
-            slot.reader.is_changed = True
+            slot.reader.is_split_anew = True
 
     @property
     def driver(self) -> Driver:

@@ -99,6 +99,19 @@ def test_a_change_of_the_layout_is_followed_when_the_driver_reports_it() -> None
     assert [i.id for i in aware.gpu.instances] == [3, 5]
 
 
+def test_a_gpu_that_was_split_anew_is_shown_so_with_the_next_reading() -> None:
+    functions = mig({0: (1, 0, "3g.40gb")})
+    functions.answers["nvmlDeviceGetMigMode"] = [0, 0]
+    reader = device(functions)
+    reader.read(0.0, 0.0)
+    functions.answers["nvmlDeviceGetMigMode"] = [1, 1]
+    unaware = reader.read(0.1, 0.1).gpu.instances
+    reader.is_split_anew = True
+
+    assert unaware == ()
+    assert [instance.profile for instance in reader.read(0.2, 0.2).gpu.instances] == ["3g.40gb"]
+
+
 def test_a_pid_in_two_lists_is_one_use() -> None:
     functions = FakeFunctions(
         nvmlDeviceGetComputeRunningProcesses=[(7, 3 * MIB, None, None)],
