@@ -12,6 +12,8 @@ from gputop.core.sample import Gpu, HostProcess, Job, Sample
 class Sign(Struct, frozen=True, kw_only=True, gc=False):
     """What a detector sees now; the `Judge` makes findings of signs that last. Fields as in `Finding`.
 
+    The very same sign may be returned again for as long as nothing new is to be said: that costs least.
+
     ``began_s``: seconds of `Look.now_s` when it began, as far as the detector knows; None: with the first sign.
     ``hold_s``: for how long the finding stays after the last sign of it.
     """

@@ -76,12 +76,13 @@ def judged(one: Trace) -> tuple[Outcome, str, str, int]:
     return outcome, one.label, found.label, len(found.suspects)
 
 
-def trapped(seed: int) -> list[Outcome]:
-    """Return the outcomes of all traps; those in which trouble hides have an onset."""
-    return [_trapped(trap, seed) for trap in traps(seed)]
+def all_trapped(seed: int) -> list[Outcome]:
+    """Return the outcomes of all traps."""
+    return [trapped(trap, seed) for trap in traps(seed)]
 
 
-def _trapped(trap: Trap, seed: int) -> Outcome:
+def trapped(trap: Trap, seed: int = 0) -> Outcome:
+    """Return the outcome of a trap; one in which trouble hides has an onset."""
     judge = judge_of(*DETECTORS)
     passed_s = 0.0
     onset_s = trap.onset_s if trap.code else None
@@ -108,7 +109,7 @@ def report(seeds: Sequence[int], mixtures: int) -> str:
     outcomes = [one for one, *_ in held]
     mixes = [one for one, *_ in spread(judged, [mixed(seed) for seed in range(seeds[0], seeds[0] + mixtures)])]
     tricks = [
-        one for held_of in spread(trapped, range(seeds[0], seeds[0] + max(2, len(seeds) // 3))) for one in held_of
+        one for held_of in spread(all_trapped, range(seeds[0], seeds[0] + max(2, len(seeds) // 3))) for one in held_of
     ]
     wrong = [f"{one.kind} {one.seed}: {one.note}" for one in (*outcomes, *mixes, *tricks) if one.is_false]
     missed = [f"{one.kind} {one.seed}" for one in (*outcomes, *mixes, *tricks) if one.is_missed]

@@ -3,7 +3,6 @@
 from typing import Final
 
 from gputop.core.detector import Look
-from gputop.core.detectors.activity_window import Window
 from gputop.core.metric import Metric
 from gputop.core.metrics import (
     CLOCK_SM,
@@ -37,8 +36,6 @@ _SETTLED_S: Final = 20.0  # after so long power has come to where it stays
 _NEIGHBOUR_S: Final = 30.0
 _QUIET: Final = (3.0, 25e6, 200e6, 2.0, 3.0)  # memory controller %, PCIe and NVLink B/s, tensor %, DRAM %
 
-WATTS, MEMORY, PCIE, NVLINK, SM, OCCUPANCY, TENSOR, DRAM, EFFORT = range(9)  # places in the window
-
 
 class Board:
     """One GPU, or one instance of a GPU in MIG mode, over time.
@@ -53,7 +50,6 @@ class Board:
         self.gpu: Gpu | None = None
         self.is_known = False
         self.unknown_s = 0.0
-        self.window = Window(9)
         self.utilization: float | None = None
         self.memory: float | None = None
         self.watts: float | None = None
@@ -95,6 +91,11 @@ class Board:
         self._share(look.now_s)
         self._read(gpu, said, step_s)
 
+    def values(self) -> tuple[float | None, ...]:
+        """Return watts, memory controller, PCIe, NVLink, SMs, occupancy, tensor cores, DRAM and effort."""
+        gpm = (self.sm, self.occupancy, self.tensor, self.dram)
+        return (self.watts, self.memory, self.pcie, self.nvlink, *gpm, self.effort)
+
     def lacking(self) -> tuple[str, ...]:
         """Return the signals that a judgement of this board would need and that it does not give."""
         known = (
@@ -127,8 +128,6 @@ class Board:
         self._weigh(step_s)
         now = (self.memory, self.pcie, self.nvlink, self.tensor, self.dram)
         self.is_quiet = not any(value is not None and value > most for value, most in zip(now, _QUIET, strict=True))
-        traffic, gpm = (self.pcie, self.nvlink), (self.sm, self.occupancy, self.tensor, self.dram)
-        self.window.add(step_s, (self.watts, self.memory, *traffic, *gpm, self.effort))
 
     def _weigh(self, step_s: float) -> None:
         """Work out the effort: of power, above what a context takes that does nothing."""

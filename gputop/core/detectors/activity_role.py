@@ -30,13 +30,19 @@ _SERVING_NAMES: Final = (
 _NOTEBOOKS: Final = ("Jupyter kernel",)
 _SHELLS_OF_PYTHON: Final = ("ipython", "bpython", "ptpython", "IPython")
 _LOADERS: Final = ("data loader", "worker process")
+_DAEMONS: Final = ("nvidia-cuda-mps", "nv-hostengine", "dcgm", "nvidia-persistenced")
 _DEEPEST: Final = 8
 
 
 class Role(Struct, frozen=True, gc=False):
-    """``is_interactive``: a notebook or a prompt. ``has_terminal``: somebody may type to it. ``world``: ranks."""
+    """What somebody may expect of a process.
+
+    ``is_daemon``: of the driver or the desktop. ``is_interactive``: a notebook or a prompt. ``has_terminal``: somebody
+    may type to it. ``world``: of how many ranks it is one.
+    """
 
     is_server: bool = False
+    is_daemon: bool = False
     is_interactive: bool = False
     has_terminal: bool = False
     world: int | None = None
@@ -46,6 +52,7 @@ def role_of(process: HostProcess, everybody: Mapping[int, HostProcess]) -> Role:
     """Return what a process is. Whatever a server started is part of it. ``everybody``: by pid, to find its parents."""
     return Role(
         is_server=any(_serves(one) for one in _line(process, everybody)),
+        is_daemon=_is_daemon(process),
         is_interactive=_is_prompt(process),
         has_terminal=process.owner.terminal is not None,
         world=process.owner.world_size,
@@ -79,6 +86,11 @@ def _serves(process: HostProcess) -> bool:
         return known.startswith(SERVERS)
     name = (what.script or what.name).rpartition("/")[2].lower()
     return any(part in name for part in _SERVING_NAMES)
+
+
+def _is_daemon(process: HostProcess) -> bool:
+    name = process.command[:200]
+    return process.owner.framework in ("desktop", "MPS server") or any(one in name for one in _DAEMONS)
 
 
 def _is_prompt(process: HostProcess) -> bool:

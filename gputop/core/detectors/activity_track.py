@@ -12,7 +12,7 @@ IDLE: Final = 1.0
 LOW: Final = 0.12  # effort: kernels that wait draw no more
 WORKING: Final = 0.25  # effort of real work
 _LOW_MOST: Final = 0.25
-_LOW_OF_WORK: Final = 0.25  # of the effort when it worked: boards differ in what a waiting kernel draws
+_LOW_OF_WORK: Final = 0.30  # of the effort when it worked: boards differ in what a waiting kernel draws
 _HALF: Final = 50.0
 _ACTIVE: Final = 5.0
 _SHORT_S: Final = 30.0  # a wait that is shorter ends at the first interruption
@@ -23,11 +23,13 @@ _BLIP_S: Final = 3.0
 _BLIP_WITHIN_S: Final = 60.0
 _RESUMED_S: Final = 10.0
 _PROGRESS_S: Final = 120.0
+_FED: Final = 15.0  # percent of a core that each worker takes
+_REST_S: Final = 10.0
 _SHARE: Final = 40.0  # of the time, of two that wait on one GPU
 _HIDDEN_S: Final = 45.0  # longer than the bursts of a small server and the time for which it counts as active
 
-GU, THREAD, WORKERS, BLOCKED, LOADERS = range(5)  # places in the window
-
+GU, THREAD, WORKERS, BLOCKED, LOADERS, WATTS, MEMORY, PCIE, NVLINK, SM, OCCUPANCY, TENSOR, DRAM, EFFORT = range(14)
+# the places of its window: those of the process, then those of the GPU
 
 Key = tuple[int, int | None, str, int | None]  # pid, start, GPU, GPU instance
 
@@ -40,8 +42,8 @@ class Track:
     ``longest_wait_s``: of those after which it worked again. ``pause_s``: since the last sign of it on the GPU;
     ``idle_s``: the same, but a heartbeat of a second or two does not count. ``worked_s``: of real work, by power, which
     took ``work_w``. ``stepped_s``: when the step that it reports went on. ``sm_low``, ``sm_high``: active SMs while it
-    waits. ``crew``: key of its job, if that is on several GPUs. ``verdict``: what an earlier question has said of it in
-    this look.
+    waits. ``is_fed``: its workers are at work. ``crew``: key of its job, if that is on several GPUs. ``verdict``: what
+    an earlier question has said of it in this look.
     """
 
     def __init__(self, key: Key, process: HostProcess, use: GpuProcess, board: Board, now_s: float) -> None:
@@ -51,6 +53,7 @@ class Track:
         self.step_s = 0.0
         self.gu: float | None = None
         self.window: Window | None = None
+        self.is_fed = False
         self.busy_s = self.worked_s = 0.0
         self.work_w: float | None = None
         self.work_effort = 0.0
@@ -111,10 +114,14 @@ class Track:
                 self._blip_s = 0.0
 
     def follow(self, host: tuple[float | None, ...]) -> None:
-        """Add to the means. ``host``: busiest thread, CPU of the workers, is somebody blocked, number of workers."""
+        """Add to the means, unless it pauses. ``host``: thread, CPU of the workers, is one blocked, their number."""
+        _, cpu, blocked, count = host
+        self.is_fed = (cpu or 0.0) >= _FED * max(1.0, count or 0.0) or bool(blocked)
+        if self.idle_s >= _REST_S and not self.is_fed:
+            return
         if self.window is None:
-            self.window = Window(5)
-        self.window.add(self.step_s, (self.gu, *host))
+            self.window = Window(EFFORT + 1)
+        self.window.add(self.step_s, (self.gu, *host, *self.board.values()))
 
     def _busy(self, gu: float, step_s: float, now_s: float) -> None:
         if self.pause_s:
@@ -159,7 +166,7 @@ class Track:
         elif sm is not None:
             self.sm_low, self.sm_high = min(self.sm_low, sm), max(self.sm_high, sm)
         self.wait_s += step_s
-        self._hidden_s = 0.0
+        self._hidden_s = self._resumed_s = 0.0
 
     def _hide(self, step_s: float) -> None:
         """Take it that nothing changed while a neighbour works, whose power and traffic hide what is its own."""
@@ -177,7 +184,6 @@ class Track:
     def _end_wait(self) -> None:
         self._pending_s = max(self._pending_s, self.wait_s)
         if self.wait_s >= _SHORT_S:  # what it did while it waited says nothing of how it works
-            self.board.window.clear()
             self.window = None
         self.wait_s = 0.0
 

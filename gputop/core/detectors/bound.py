@@ -41,8 +41,6 @@ _EVERY_S: Final = 5.0
 _CHANGES_S: Final = 30.0
 _IDLE_S: Final = 60.0
 _STARVED_S: Final = 170.0  # with workers that work
-_BUSY_WORKER: Final = 15.0
-_BLOCKED: Final = 0.3
 
 
 class _Held(Struct):
@@ -92,15 +90,14 @@ class BoundDetector:
         if look.now_s >= held.due_s:
             held.due_s = look.now_s + _EVERY_S
             self._judge(track, held, look)
-        return held.bound is not None and track.verdict != "stuck"
+        return held.bound is not None and not track.verdict
 
     def _judge(self, track: Track, held: _Held, look: Look) -> None:
         window = track.window
         if window is None or window.passed_s < self._dials["after_s"] or track.gu is None:
             return
         means = means_of(track, window, is_multi=bool(track.crew) or (track.role.world or 1) > 1)
-        is_fed = means.worker_percent >= _BUSY_WORKER or means.blocked_share >= _BLOCKED
-        is_asleep = track.idle_s >= (_STARVED_S if is_fed else _IDLE_S)
+        is_asleep = track.idle_s >= (_STARVED_S if track.is_fed else _IDLE_S)
         bound = None if is_asleep else verdict(means, self._dials)
         held.means = means
         if bound is held.bound:

@@ -6,7 +6,6 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.core.detectors import activity_board as of_board
 from gputop.core.detectors import activity_track as of_track
 from gputop.core.detectors.activity_track import Track
 from gputop.core.detectors.activity_window import Window
@@ -79,8 +78,8 @@ class Means(Struct, frozen=True):
 
 
 def means_of(track: Track, window: Window, *, is_multi: bool) -> Means:
-    """Return the means of a track and of its board."""
-    board, held = track.board.window, window.mean(of_track.LOADERS) or 0.0
+    """Return the means of a track."""
+    held = window.mean(of_track.LOADERS) or 0.0
     return Means(
         passed_s=window.passed_s,
         gu=window.mean(of_track.GU) or 0.0,
@@ -90,15 +89,15 @@ def means_of(track: Track, window: Window, *, is_multi: bool) -> Means:
         blocked_share=window.mean(of_track.BLOCKED) or 0.0,
         is_multi=is_multi,
         is_server=track.role.is_server,
-        watts=board.mean(of_board.WATTS),
-        memory=board.mean(of_board.MEMORY),
-        pcie=board.mean(of_board.PCIE),
-        nvlink=board.mean(of_board.NVLINK),
-        sm=board.mean(of_board.SM),
-        occupancy=board.mean(of_board.OCCUPANCY),
-        tensor=board.mean(of_board.TENSOR),
-        dram=board.mean(of_board.DRAM),
-        effort=board.mean(of_board.EFFORT),
+        watts=window.mean(of_track.WATTS),
+        memory=window.mean(of_track.MEMORY),
+        pcie=window.mean(of_track.PCIE),
+        nvlink=window.mean(of_track.NVLINK),
+        sm=window.mean(of_track.SM),
+        occupancy=window.mean(of_track.OCCUPANCY),
+        tensor=window.mean(of_track.TENSOR),
+        dram=window.mean(of_track.DRAM),
+        effort=window.mean(of_track.EFFORT),
     )
 
 

@@ -6,10 +6,9 @@ from typing import Final
 from gputop.core.detector import Dial, Kind, Look, Sign
 from gputop.core.detectors.activity import Activity
 from gputop.core.detectors.activity_party import Party, count_text, parties
-from gputop.core.detectors.activity_track import Track
+from gputop.core.detectors.activity_track import Key, Track
 from gputop.core.finding import Evidence, Stage
 from gputop.core.metrics import MEMORY_TOTAL, MEMORY_USED
-from gputop.core.sample import HostProcess
 from gputop.core.units import bytes_text, duration_text
 
 KIND: Final = Kind(
@@ -24,8 +23,10 @@ KIND: Final = Kind(
     ),
 )
 
+_NOTED_S: Final = 10.0  # from then on memory is followed
+_AGAIN_S: Final = 20.0  # what is told in minutes and hours need not be told anew each second
+_SOME: Final = 64
 _SAME: Final = 16 * 1024.0**2  # bytes: more than this is a sign of life
-_NOT_ASKED: Final = ("nvidia-cuda-mps", "nv-hostengine", "dcgm", "nvidia-persistenced")
 
 
 class IdleDetector:
@@ -34,6 +35,7 @@ class IdleDetector:
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._memory, self._full = dials["memory_bytes"], dials["full_percent"]
         self._after_s, self._suspect_s = dials["after_s"], dials["suspect_s"]
+        self._told: dict[Key, tuple[Sign, float]] = {}  # and until when that will do
 
     def look(self, look: Look) -> Iterator[Sign]:
         """Return who holds memory without work."""
@@ -45,15 +47,25 @@ class IdleDetector:
             held = track.use.memory_bytes or 0
             if abs(held - track.held_bytes) > _SAME:
                 track.held_bytes, track.held_since_s = held, now_s
-            if track.idle_s >= after_s and not track.verdict and self._holds(track, now_s):
+            if track.idle_s < after_s or track.verdict or not self._holds(track, now_s):
+                continue
+            told = self._told.get(track.key)
+            if told and now_s < told[1]:
+                yield told[0]
+            else:
                 found.append(track)
         for party in parties(activity, found, lambda one: self._holds(one, now_s)) if found else ():
-            yield self._sign(party, look)
+            sign = self._sign(party, look)
+            for track in party.tracks:
+                self._told[track.key] = (sign, now_s + _AGAIN_S)
+            yield sign
+        if len(self._told) > 2 * len(look.sample.processes) + _SOME:
+            self._told = {key: told for key, told in self._told.items() if now_s < told[1]}
 
     def _holds(self, track: Track, now_s: float) -> bool:
         if track.idle_s < self._after_s or now_s - track.held_since_s < self._after_s or track.gu is None:
             return False
-        return (track.use.memory_bytes or 0) >= self._memory and not _is_excused(track.process)
+        return (track.use.memory_bytes or 0) >= self._memory and not track.role.is_daemon
 
     def _sign(self, party: Party, look: Look) -> Sign:
         track = party.first
@@ -84,13 +96,6 @@ class IdleDetector:
             began_s=look.now_s - idle_s,
             hold_s=60.0,
         )
-
-
-_NOTED_S: Final = 10.0  # seconds from which on memory is followed
-
-
-def _is_excused(process: HostProcess) -> bool:
-    return process.owner.framework in ("desktop", "MPS server") or any(n in process.command for n in _NOT_ASKED)
 
 
 def _used_percent(track: Track) -> float:

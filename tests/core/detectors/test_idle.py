@@ -1,0 +1,91 @@
+"""Memory that is held without work."""
+
+from __future__ import annotations
+
+from acts import IDLE, WORK, codes, found, last, lone, rank, stages
+from msgspec.structs import replace
+from suite.behaviour_frames import GIB
+
+from gputop.core.finding import Stage
+from gputop.core.metrics import MEMORY_USED
+from gputop.core.sample import Sample
+
+CODE = "idle.holder"
+KERNEL = {"framework": "Jupyter kernel", "command": "python -m ipykernel_launcher -f k.json"}
+
+
+def test_it_is_worth_a_line_after_10_minutes_and_a_suspect_after_an_hour() -> None:
+    first = stages(found(lone((WORK, 60), (IDLE, 3700), **KERNEL), names=("idle",)), CODE)
+
+    assert 655 <= first[Stage.OBSERVATION] <= 675
+    assert 3655 <= first[Stage.SUSPECT] <= 3690
+
+
+def test_how_long_how_much_and_what_it_costs_is_told() -> None:
+    finding = last(found(lone((WORK, 60), (IDLE, 1900), **KERNEL)), CODE)
+
+    assert "no GPU work for 31m" in finding.summary
+    assert "holds 20.0GiB (25%)" in finding.summary
+    assert "cost so far 10." in finding.summary
+    assert "W of an otherwise empty GPU" in finding.summary
+    assert finding.summary.endswith("; a notebook or prompt")
+    assert "Ask ann" in finding.remedy
+
+
+def test_where_memory_is_scarce_it_is_a_suspect_at_once() -> None:
+    def full(_: int, sample: Sample) -> Sample:
+        gpus = tuple(replace(gpu, metrics=gpu.metrics | {MEMORY_USED.key: 70 * GIB}) for gpu in sample.gpus)
+        return replace(sample, gpus=gpus)
+
+    assert Stage.SUSPECT in stages(found(lone((WORK, 60), (IDLE, 700), **KERNEL), change=full), CODE)
+
+
+def test_a_server_without_requests_is_no_suspect() -> None:
+    held = found(lone((WORK, 60), (IDLE, 4000), framework="vLLM", command="vllm serve m"), names=("idle",))
+
+    assert stages(held, CODE).keys() == {Stage.OBSERVATION}
+    assert "it serves, and no requests come" in last(held, CODE).summary
+
+
+def test_what_it_did_before_gputop_looked_is_not_known() -> None:
+    finding = last(found(lone((IDLE, 700))), CODE)
+
+    assert "no GPU work since gputop looks" in finding.summary
+    assert finding.lacking == ("when it last worked, before gputop looked",)
+
+
+def test_a_heartbeat_of_a_second_is_no_work_but_three_are() -> None:
+    beat = replace(IDLE, gu=5.0)
+    once = [part for _ in range(10) for part in ((IDLE, 79), (beat, 1))]
+    thrice = [part for _ in range(10) for part in ((IDLE, 77), (beat, 3))]
+
+    assert CODE in codes(found(lone((WORK, 60), *once, **KERNEL)))
+    assert CODE not in codes(found(lone((WORK, 60), *thrice, **KERNEL)))
+
+
+def test_memory_that_changes_is_a_sign_of_life() -> None:
+    def growing(second: int, sample: Sample) -> Sample:
+        use = replace(sample.processes[0].gpus[0], memory_bytes=GIB + second // 300 * GIB)
+        return replace(sample, processes=(replace(sample.processes[0], gpus=(use,)),))
+
+    assert CODE not in codes(found(lone((WORK, 60), (IDLE, 1500), **KERNEL), change=growing))
+
+
+def test_a_little_memory_is_not_worth_a_line() -> None:
+    assert CODE not in codes(found(lone((WORK, 60), (IDLE, 800), memory=100 * 1024**2, **KERNEL)))
+
+
+def test_what_nobody_asked_for_is_left_alone() -> None:
+    assert codes(found(lone((IDLE, 800), command="/usr/bin/nvidia-cuda-mps-server"))) == set()
+
+
+def test_who_is_stalled_is_not_said_to_be_idle_as_well() -> None:
+    assert {one.code for one in found(lone((WORK, 200), (IDLE, 800)))[-1]} == {"stalled.process"}
+
+
+def test_a_job_that_holds_memory_is_one_finding() -> None:
+    held = found(*[rank(at, 4, (WORK, 60), (IDLE, 700)) for at in range(4)], names=("idle",))
+
+    assert [one.subject.job for one in held[-1]] == ["torch:ann@node7:29500"]
+    assert "4 of 4 ranks" in held[-1][0].summary
+    assert "holds 80.0GiB" in held[-1][0].summary

@@ -1,0 +1,80 @@
+"""One rank that is slower than its siblings."""
+
+from __future__ import annotations
+
+from acts import GONE, IDLE, WAIT, WORK, codes, found, last, lone, rank, stages
+from msgspec.structs import replace
+from suite.behaviour_frames import Rank, pid_of
+from suite.behaviour_shapes import Second
+
+from gputop.core.finding import Stage
+from gputop.core.identity import ProcessId
+
+GPU, HOST = "straggler.gpu", "straggler.host"
+CLOCK = replace(WORK, clock=0.7, reasons=("software thermal",))
+BEHIND = replace(WORK, gu=55.0)
+FULL = replace(WORK, gu=99.0)
+
+
+def job(odd: Second, *, of: int = 4, seconds: int = 300, usual: Second = FULL) -> list[Rank]:
+    return [rank(at, of, (odd if at == 2 else usual, seconds)) for at in range(of)]
+
+
+def test_a_lower_clock_is_a_suspect_after_2_minutes_with_its_reason() -> None:
+    held = found(*job(CLOCK))
+    finding = last(held, GPU)
+
+    assert 118 <= stages(held, GPU)[Stage.SUSPECT] <= 125
+    assert (finding.subject.process or ProcessId(0, 0)).pid == pid_of(2)
+    assert "SM clock 1386 MHz, 73% of the others'" in finding.summary
+    assert "software thermal" in finding.summary
+
+
+def test_much_slower_for_long_is_an_alarm() -> None:
+    assert stages(found(*job(replace(CLOCK, clock=0.5), seconds=700)), GPU).keys() == {Stage.SUSPECT, Stage.ALARM}
+    assert stages(found(*job(CLOCK, seconds=700)), GPU).keys() == {Stage.SUSPECT}
+
+
+def test_a_rank_that_keeps_its_gpu_less_busy_is_the_slow_one() -> None:
+    finding = last(found(*job(BEHIND)), HOST)
+
+    assert "GPU at 55% while the others are at 99%, at the same clock" in finding.summary
+    assert f"py-spy dump --pid {pid_of(2)}" in finding.remedy
+
+
+def test_a_neighbour_on_its_gpu_is_named_as_the_cause() -> None:
+    guest = lone((replace(WORK, gu=40.0), 300), gpu=2, command="python -m lm_eval")
+
+    assert "straggler.neighbour" in codes(found(*job(BEHIND), guest))
+
+
+def test_all_slow_alike_is_no_straggler() -> None:
+    assert found(*job(CLOCK, usual=CLOCK), names=("straggler",))[-1] == ()
+
+
+def test_of_two_nobody_can_say_who_is_slow() -> None:
+    ranks = [rank(0, 2, (FULL, 300)), rank(1, 2, (CLOCK, 300))]
+
+    assert found(*ranks, names=("straggler",))[-1] == ()
+
+
+def test_seconds_in_which_others_wait_pause_or_are_gone_are_not_compared() -> None:
+    for rest in (WAIT, IDLE, GONE):
+        ranks = [rank(at, 4, (FULL, 50), (FULL if at == 2 else rest, 600)) for at in range(4)]
+
+        assert codes(found(*ranks, names=("straggler",))) == set()
+
+
+def test_a_small_imbalance_counts_only_if_it_is_new() -> None:
+    less = replace(FULL, gu=88.0)
+    by_design = job(less, seconds=900)
+    new = [rank(at, 4, (FULL, 650), (less if at == 2 else FULL, 400)) for at in range(4)]
+
+    assert codes(found(*by_design, names=("straggler",))) == set()
+    assert codes(found(*new, names=("straggler",))) == {HOST}
+
+
+def test_servers_are_not_compared() -> None:
+    ranks = [replace(one, framework="vLLM", rank=None, world=None) for one in job(BEHIND)]
+
+    assert codes(found(*ranks, names=("straggler",))) == set()
