@@ -23,7 +23,7 @@ _MODULES: Final = {
 }  # fmt: skip
 _REQUESTS: Final = """
 requests:
-  3g.40gb,2x1g.10gb   these instances and no others         all=1g    as many of a kind as there may be
+  3g.40gb,2x1g.10gb   these instances and no others         3g,all=1g as many of a kind as fit
   +1x2g.20gb          one more beside those that there are  -1g.10gb  one less (behind --)
   3g.40gb@4           at this memory slot                   none      no instances
   2g.20gb/1c+1c       with these compute instances          on, off   the mode alone

@@ -1,27 +1,28 @@
 """What somebody wants of a GPU's MIG, as text and as a value.
 
-``3g.40gb,2x1g.10gb``  these instances, and no others        ``all=1g``          as many of one kind as there may be
-``+1x2g.20gb``         these beside those that there are      ``-1g.10gb``        one less
-``3g.40gb@4``          at this memory slot                    ``2g.20gb/1c+1c``   with these compute instances
+``3g.40gb,2x1g.10gb``  these instances, and no others        ``3g,all=1g``       and as many of one kind as fit
+``+1x2g.20gb``         these beside those that there are     ``-1g.10gb``        one less
+``3g.40gb@4``          at this memory slot                   ``2g.20gb/1c+1c``   with these compute instances
 ``1c.3g.40gb``         a compute instance: those of a kind share GPU instances, as mig-parted has it
-``none``               no instances                           ``on``, ``off``     the mode alone
+``none``               no instances                          ``on``, ``off``     the mode alone
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
 
 from gputop.core.mig import Geometry, MigGpu, PlacedInstance, Profile, compute_sizes
-from gputop.core.mig_place import compute_piece, place
+from gputop.core.mig_place import compute_piece, fits, place
 from gputop.core.nearest import nearest
 
 _ITEM: Final = re.compile(
     r"(?P<sign>[+-]?)(?:(?P<count>\d{1,3})[x*])?(?:(?P<part>\d)c\.)?(?P<name>\d+g[^@/\s]*)"
     r"(?:@(?P<start>\d{1,2}))?(?:/(?P<computes>none|\d+c(?:\+\d+c)*))?"
 )
-_ALL: Final = re.compile(r"all=(?P<name>\d+g\S*)")
+_ALL: Final = re.compile(r"(?P<sign>[+-]?)all=(?P<name>\d+g\S*)")
 _MOST: Final = 64
 _GRAMMAR: Final = "write it as 3g.40gb,2x1g.10gb or all=1g or +1x2g.20gb or none, on, off"
 
@@ -63,10 +64,14 @@ def read_request(text: str, gpu: MigGpu) -> Wish:
         raise RequestError("with + and - everything needs a sign: +1x2g.20gb,-1g.10gb changes what there is")
     items = list(() if "" in signs else (item_of(instance, gpu.geometry) for instance in gpu.instances))
     fractions: dict[str, list[int]] = {}
+    fills = [every for part in parts if (every := _ALL.fullmatch(part))]
     for part in parts:
-        _read_part(part, gpu.geometry, items, fractions)
+        if not _ALL.fullmatch(part):
+            _read_part(part, gpu.geometry, items, fractions)
     for name, slices in fractions.items():
         items += _packed(_profile(name, gpu.geometry), slices)
+    for every in fills:
+        items += _filling(every, gpu, items)
     return Wish(tuple(sorted(items, key=item_order)))
 
 
@@ -95,11 +100,6 @@ def whole(profile: Profile, start: int | None = None) -> Item:
 
 
 def _read_part(part: str, geometry: Geometry, items: list[Item], fractions: dict[str, list[int]]) -> None:
-    every = _ALL.fullmatch(part)
-    if every:
-        profile = _profile(every["name"], geometry)
-        items += [whole(profile)] * profile.most
-        return
     match = _ITEM.fullmatch(part)
     if match is None:
         raise RequestError(f"not understood: {part or 'nothing between commas'!r}; {_GRAMMAR}")
@@ -115,6 +115,24 @@ def _read_part(part: str, geometry: Geometry, items: list[Item], fractions: dict
         _remove(item, count, items)
     else:
         items += [item] * count
+
+
+def _filling(every: "re.Match[str]", gpu: MigGpu, items: Sequence[Item]) -> list[Item]:
+    """Return as many of a profile as fit beside the items, and beside what is in use where it stands."""
+    if every["sign"] == "-":
+        raise RequestError(f"{every[0]}: to have no instances ask for none")
+    profile = _profile(every["name"], gpu.geometry)
+    used = [
+        (held, one.start or 0) for one in gpu.instances if one.everyone and (held := gpu.geometry.profile(one.profile))
+    ]
+    for count in range(profile.most, 0, -1):
+        names = Counter([*(item.profile for item in items), *[profile.name] * count])
+        stays = Counter(held.name for held, _ in used)
+        is_there = not stays - names  # else somebody in use is in the way, which the planner says
+        rest = [_profile(name, gpu.geometry) for name in (names - stays if is_there else names).elements()]
+        if fits(gpu.geometry, rest, used if is_there else ()):
+            return [whole(profile)] * count
+    return []
 
 
 def _read_fraction(match: "re.Match[str]", profile: Profile, count: int, fractions: dict[str, list[int]]) -> None:

@@ -37,7 +37,7 @@ class _Shares(Struct, frozen=True):
 class DeviceReader:
     """Reads one GPU. Lives in the GPU's own thread.
 
-    Others may set `is_changed`: then the layout is looked at again, and `is_split_anew`: then the mode and all else too;
+    Others may set `is_changed`: then the layout is looked at again, and `is_split_anew`: then the mode as well;
     and put pids into `renewed` that have come to be those of other processes.
     """
 

@@ -53,6 +53,18 @@ def test_all_of_a_small_profile_is_as_many_as_there_may_be() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("3g,all=1g", "1g.10gb@0 1g.10gb@1 1g.10gb@2 1g.10gb@3 3g.40gb@4"),
+        ("all=2g,1g", "1g.10gb@1 2g.20gb@2 2g.20gb@4"),
+        ("+all=2g", "1g.10gb@0 1g.10gb@1 2g.20gb@2 1g.10gb@4 1g.10gb@5"),  # 8 compute slices would be one too many
+    ],
+)
+def test_the_rest_is_filled_with_as_many_as_fit_beside_what_is_in_use(text: str, after: str) -> None:
+    assert [target.text for target in planned(MIXED, text).after] == after.split()
+
+
+@pytest.mark.parametrize(
     ("text", "kept", "gone", "created"),
     [
         ("3g,4x1g", "1g.10gb@0 1g.10gb@1 1g.10gb@2", "1g.10gb@4", "1g.10gb@3 3g.40gb@4"),
