@@ -65,9 +65,18 @@ def visible_columns(
         used = used_columns(shown)
     wanted = DEFAULT_COLUMNS if chosen is None else [COLUMN_BY_KEY[key] for key in chosen if key in COLUMN_BY_KEY]
     held = [column for column in wanted if not column.only_if_used or column.key in used]
-    while any(c.rank for c in held) and sum((c.width or least_command) + 1 for c in held) - 1 > room:
-        held.remove(max(reversed(held), key=_rank))
+    dropped: list[Column] = []
+    while any(c.rank for c in held) and _width(held, least_command) > room:
+        dropped.append(max(reversed(held), key=_rank))
+        held.remove(dropped[-1])
+    for column in reversed(dropped):  # one that went for a wide one may fit after all
+        again = [c for c in wanted if c in held or c is column]
+        held = again if _width(again, least_command) <= room else held
     return held
+
+
+def _width(columns: Sequence[Column], least_command: int) -> int:
+    return sum((column.width or least_command) + 1 for column in columns) - 1
 
 
 def _rank(column: Column) -> float:
@@ -283,7 +292,7 @@ _OWN: Final = (
         key="environment", title="ENVIRONMENT", width=14, rank=19, text=_named(lambda r: r.process.owner.environment),
         sort=lambda r: r.process.owner.environment, is_text=True, is_optional=True,
         help="Name of its conda environment or venv.",
-        value=_known("environment", lambda r: r.process.owner.environment),
+        value=_known("environment", lambda r: r.process.owner.environment), words=("env",),
     ),
     Column(
         key="unit", title="UNIT", width=20, rank=20, text=_named(lambda r: r.process.owner.unit),

@@ -60,6 +60,23 @@ def uses(found: Inspection, gpus: Sequence[Gpu]) -> Section:
     return Section("gpus", "GPUs", (*rows, *(Row("", note) for note in found.gpu_notes)))
 
 
+def _owner(found: Inspection) -> Section:
+    owner = found.owner
+    named = (
+        ("Slurm", "slurm", owner.slurm and owner.slurm.text), ("pod", "pod", owner.pod and owner.pod.text),
+        ("container", "container", owner.container and owner.container.text), ("unit", "unit", owner.unit),
+        ("session", "session", owner.session), ("terminal", "terminal", owner.terminal),
+        ("kind", "framework", owner.framework), ("environment", "environment", owner.environment),
+    )  # fmt: skip
+    rows = [Row(label, text) for label, _, text in named if text]
+    unknown: dict[Missing, list[str]] = {}
+    for label, key, text in named:
+        if not text and key in owner.missing:
+            unknown.setdefault(owner.missing[key], []).append(label)
+    rows += [Row("", f"{', '.join(labels)}: {reason.text}") for reason, labels in unknown.items()]
+    return Section("owner", "Owner", tuple(rows) or (Row("", _NONE),))
+
+
 def command_text(arguments: tuple[str, ...]) -> str:
     """Return a command line as a shell would take it."""
     return " ".join(quote(argument) for argument in arguments)
@@ -213,7 +230,7 @@ def lines(found: Inspection, before: Inspection | None = None, gpus: Sequence[Gp
     """Return an inspection as plain lines, for headless use. ``gpus``: all there are, for the size of their memory."""
     state = f"{found.state} {state_text(found.state)}".strip()
     yield f"{found.pid} {found.name} · {found.user or '?'} · {state}"
-    for section in (uses(found, gpus), *sections(found, before)):
+    for section in (uses(found, gpus), _owner(found), *sections(found, before)):
         yield ""
         yield section.title + (f" ({section.note})" if section.note else "")
         for row in section.rows:

@@ -1,8 +1,11 @@
 """An inspection in words."""
 
+from msgspec.structs import replace
+
 from gputop.core.inspection import Inspection, Limit, Mapping, MemoryParts, OpenFile, Thread, Transfers, Variable
 from gputop.core.inspection_text import MASK, Section, lines, sections
 from gputop.core.metric import Missing
+from gputop.core.owner import Owner, Pod
 
 FOUND = Inspection(
     id="q", pid=7, start_ticks=70, time_s=1000.0, name="python", state="S", user="ann", command=("python", "a b.py"),
@@ -90,6 +93,19 @@ def test_the_lines_for_a_terminal_name_process_user_and_state() -> None:
 
     assert told[0] == "7 python · ann · S sleeping"
     assert "Environment (as it was when the program started)" in told
+
+
+def test_the_owner_is_told_with_what_may_not_be_known() -> None:
+    missing = {"environment": Missing.FORBIDDEN, "session": Missing.FORBIDDEN, "pod": Missing.FORBIDDEN}
+    owner = Owner(pod=Pod(uid="1", name="train-0"), unit="kubelet.service", framework="vLLM", missing=missing)
+    told = list(lines(replace(FOUND, owner=owner)))
+    start = told.index("Owner")
+
+    assert [line.split(maxsplit=1) for line in told[start + 1 : start + 4]] == [
+        ["pod", "train-0"], ["unit", "kubelet.service"], ["kind", "vLLM"],
+    ]  # fmt: skip
+    assert told[start + 4] == f"  session, environment: {Missing.FORBIDDEN.text}"
+    assert list(lines(FOUND))[start + 1] == "  there is none"
 
 
 def test_of_many_cgroups_those_that_say_nothing_are_left_out() -> None:
