@@ -60,7 +60,8 @@ class Growth(Struct, frozen=True, kw_only=True, gc=False):
     """Growth that was kept. Rates: MiB/s, ``rate`` with the range ``slow`` to ``fast``; times: seconds of the track.
 
     ``even``: the mean rate without large single steps. ``segments``: of ``of`` equal parts of the time those in which
-    it grew. ``cycles``: how often memory came back meanwhile. ``low_mib``: the level that it grew from.
+    it grew. ``cycles``: how often memory came back meanwhile. ``low_mib``: the level that it grew from. ``is_calmed``:
+    seen only after a wave was taken out.
     """
 
     rate: float
@@ -75,6 +76,7 @@ class Growth(Struct, frozen=True, kw_only=True, gc=False):
     of: int
     cycles: int
     is_work_known: bool
+    is_calmed: bool = False
 
 
 class Window:

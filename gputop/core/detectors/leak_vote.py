@@ -71,7 +71,7 @@ class Vote:
         grown = [(at, one) for at, one in enumerate(found) if isinstance(one, Growth)]
         reasons = [one for one in found if isinstance(one, Why)]
         self.agreed = len(grown)
-        self.odds = _odds(scales, track.age_s) if grown else 0.0
+        self.odds = _odds(scales, track.age_s, calmed=all(one.is_calmed for _, one in grown)) if grown else 0.0
         passed = {at for at, one in grown if self._passes(one, at, track, limits, total_mib)}
         self._counts = [count + 1 if at in passed else max(0, count - 1) for at, count in enumerate(self._counts)]
         for at, one in grown:
@@ -129,9 +129,9 @@ def _seen(before: Suspicion | None, one: Growth, now: float, span_s: float) -> S
     return Suspicion(replace(one, low_mib=low_mib), before.since_s, now, max(span_s, before.span_s))
 
 
-def _odds(scales: Scales, age_s: float) -> float:
+def _odds(scales: Scales, age_s: float, *, calmed: bool) -> float:
     life = window_of(scales.life)
-    calm = without_waves(life)
+    calm = without_waves(life) if calmed else None
     return odds(calm[0] if calm else life, age_s)
 
 
@@ -153,4 +153,4 @@ def _with_waves(window: Window, span_s: float, limits: Limits) -> Growth | Why:
     again = growth(calm[0], _WAVE_SPAN_S, 2 * limits.growth_mib)
     if isinstance(again, Why):
         return again
-    return replace(again, cycles=calm[1], low_mib=min(window.lows))
+    return replace(again, cycles=calm[1], low_mib=min(window.lows), is_calmed=True)
