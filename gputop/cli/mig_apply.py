@@ -3,7 +3,7 @@
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -63,22 +63,35 @@ def plan(options: argparse.Namespace) -> int:
 def apply(options: argparse.Namespace) -> int:
     """Carry out what is asked for."""
     _check(options)
-    held = partitioned(options)
-    gpus = chosen(options, held.reader.all())
-    capable = [gpu for gpu in gpus if gpu.is_on is not None]
-    if options.request and not options.gpu and len(capable) > 1:
-        fail(BAD_INPUT, f"which GPU? -i {capable[0].index}, or -i all")
-    return _carry_out(options, requested(options, gpus), held)
+
+    def ask(gpus: Sequence[MigGpu]) -> Answers:
+        capable = [gpu for gpu in gpus if gpu.is_on is not None]
+        if options.request and not options.gpu and len(capable) > 1:
+            fail(BAD_INPUT, f"which GPU? -i {capable[0].index}, or -i all")
+        return requested(options, gpus)
+
+    return _carry_out(options, ask, partitioned(options))
 
 
 def restore(options: argparse.Namespace) -> int:
     """Go back to a checkpoint."""
     _check(options)
-    held = partitioned(options)
-    return _carry_out(options, restored(options, chosen(options, held.reader.all())), held)
+    return _carry_out(options, lambda gpus: restored(options, gpus), partitioned(options))
 
 
-def _carry_out(options: argparse.Namespace, answers: Answers, held: Partitioning) -> int:
+def _carry_out(options: argparse.Namespace, ask: Callable[[Sequence[MigGpu]], Answers], held: Partitioning) -> int:
+    """Carry out what is asked for: in two rounds where the driver tells the profiles only when MIG is on."""
+    answers = ask(chosen(options, held.reader.all()))
+    status = _round(options, answers, held)
+    if status != OK or options.dry_run or not any(gpu.is_silent for gpu, _ in answers):
+        return status
+    again = ask(chosen(options, held.reader.all()))
+    if all(isinstance(found, Plan) and not found.steps for _, found in again):
+        return status
+    return _round(options, again, held)
+
+
+def _round(options: argparse.Namespace, answers: Answers, held: Partitioning) -> int:
     """Show, ask, do, say how it ended, and what comes next."""
     _show(answers, held)
     plans = tuple(found for _, found in answers if isinstance(found, Plan) and found.steps)

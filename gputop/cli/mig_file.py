@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Sequence
+from typing import Final
 
 from msgspec import DecodeError
 
@@ -9,12 +10,13 @@ from gputop.cli.arguments import BAD_INPUT, fail
 from gputop.core.mig import MigGpu
 from gputop.core.mig_checkpoint import VERSION, Checkpoint, SavedGpu
 from gputop.core.mig_parted import ConfigError, ConfigFile, read_config, requests
-from gputop.core.mig_request import RequestError, read_request
+from gputop.core.mig_request import RequestError, Wish, read_request
 from gputop.core.mig_steps import Plan
 from gputop.core.mig_why import NoPlan, answer, answer_layout
 from gputop.core.text import clean
 
-_LONGEST = 1 << 20
+_LONGEST: Final = 1 << 20
+_MODE_FIRST: Final = Wish(None)
 
 
 def requested(options: argparse.Namespace, gpus: Sequence[MigGpu]) -> list[tuple[MigGpu, Plan | NoPlan]]:
@@ -49,6 +51,8 @@ def _meant(options: argparse.Namespace, gpus: Sequence[MigGpu]) -> list[MigGpu]:
 
 
 def _answer(gpu: MigGpu, request: str, options: argparse.Namespace) -> Plan | NoPlan:
+    if gpu.is_silent and request not in ("off", "none"):
+        return answer(gpu, _MODE_FIRST, is_forced=options.force)
     try:
         return answer(gpu, read_request(request, gpu), is_forced=options.force)
     except RequestError as error:
@@ -58,6 +62,8 @@ def _answer(gpu: MigGpu, request: str, options: argparse.Namespace) -> Plan | No
 
 
 def _back(gpu: MigGpu, held: SavedGpu, options: argparse.Namespace) -> Plan | NoPlan:
+    if gpu.is_silent and held.is_on:
+        return answer(gpu, _MODE_FIRST, is_forced=options.force)
     return answer_layout(gpu, held.instances, is_on=held.is_on, is_forced=options.force)
 
 

@@ -20,10 +20,8 @@ Before=nvidia-dcgm.service dcgm-exporter.service docker.service containerd.servi
 [Service]
 Type=oneshot
 RemainAfterExit=yes
-ExecStart={program} mig restore {file} --yes
-Restart=on-failure
-RestartSec=10
-StartLimitBurst=6
+# Again where the driver or the fabric is not ready yet; older systemd knows no Restart= for oneshot.
+ExecStart=/bin/sh -c 'for n in 1 2 3 4 5 6; do {program} mig restore {file} --yes && exit 0; sleep 10; done; exit 1'
 
 [Install]
 WantedBy=multi-user.target

@@ -150,6 +150,11 @@ class MigGpu(Struct, frozen=True, kw_only=True):
     missing: dict[str, Missing] = {}
 
     @property
+    def is_silent(self) -> bool:
+        """Say whether MIG must be on before the driver tells the profiles."""
+        return self.is_on is False and not self.geometry.profiles
+
+    @property
     def occupied(self) -> int:
         """Return the memory slots that are taken, as bits."""
         return union(instance.mask for instance in self.instances)

@@ -131,6 +131,8 @@ def plan_summary(plan: Plan) -> str:
 
 def plan_notes(gpu: MigGpu, plan: Plan) -> Iterator[str]:
     """Return what to know of a plan beforehand: resets, what is lost, which processes are in the way."""
+    if plan.changes_mode and plan.is_on and gpu.is_silent:
+        yield "the driver tells the profiles of this GPU when MIG is on; instances are planned then"
     if plan.changes_mode and gpu.needs_reset:
         yield (
             "the mode of this GPU changes with a reset: it will be pending, and the plan stops there. "

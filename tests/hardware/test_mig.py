@@ -263,6 +263,19 @@ def test_a_layout_is_exported_and_applied_to_an_empty_gpu(box: MigBox, tmp_path:
     assert box.layout == before
 
 
+def test_a_driver_that_tells_no_profiles_before_mig_is_on_is_asked_in_two_rounds(box: MigBox, tmp_path: Path) -> None:
+    planned, done = box.mig("plan", "3g,1g", fails="silent"), box.apply("3g,1g", fails="silent")
+
+    assert "instances are planned then" in planned.out
+    assert done.status == 0
+    assert box.layout == ["1g.10gb@0/1", "3g.40gb@4/3"]
+    saved = tmp_path / "mig.json"
+    box.mig("checkpoint", "-o", str(saved))
+    box.apply("off")
+    assert box.mig("restore", str(saved), "--yes", fails="silent").status == 0  # as at boot
+    assert box.layout == ["1g.10gb@0/1", "3g.40gb@4/3"]
+
+
 def test_in_a_terminal_it_asks_and_no_is_no(box: MigBox) -> None:
     told, status = in_a_terminal(box, "apply", "on", answer=b"n\n")
     assert "Carry this out? [y/N]" in told
