@@ -219,6 +219,7 @@ def test_the_service_says_where_it_goes_and_restores_a_checkpoint() -> None:
     assert "Before=" in text
     assert "kubelet.service" in text
     assert gputop("mig", "service", "/etc/my box.json").returncode == 2
+    assert gputop("mig", "service", "/etc/$(reboot)").returncode == 2
 
 
 def test_a_box_that_is_not_there_is_bad_input() -> None:

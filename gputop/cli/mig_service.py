@@ -9,6 +9,7 @@ from gputop.cli.arguments import BAD_INPUT, OK, fail
 from gputop.core.text import clean
 
 _MANAGER: Final = "/etc/systemd/system/multi-user.target.wants/nvidia-mig-manager.service"
+_PLAIN: Final = "/._-+@=:,"
 _UNIT: Final = """\
 [Unit]
 Description=Restore the MIG layout of the GPUs
@@ -37,8 +38,9 @@ _HOW: Final = """\
 def service(options: argparse.Namespace) -> int:
     """Print the unit; the way to install it is in its comments."""
     file = os.path.abspath(options.file)
-    if any(sign.isspace() or sign in "%$\"'\\;" for sign in file):
-        fail(BAD_INPUT, f"{clean(file)}: a systemd unit wants a path without blanks, quotes, % and $")
+    for path in (file, _program().split(" -m ")[0]):
+        if not all(sign.isalnum() or sign in _PLAIN for sign in path):
+            fail(BAD_INPUT, f"{clean(path)}: a systemd unit wants a path without blanks and signs that a shell knows")
     words = {"file": file, "program": _program(), "directory": os.path.dirname(file)}
     print(_HOW.format_map(words) + _UNIT.format_map(words), end="")
     if os.path.exists(_MANAGER):
