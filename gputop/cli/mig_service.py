@@ -13,7 +13,6 @@ _PLAIN: Final = "/._-+@=:,"
 _UNIT: Final = """\
 [Unit]
 Description=Restore the MIG layout of the GPUs
-Documentation=man:nvidia-smi(1)
 ConditionPathExists={file}
 After=nvidia-persistenced.service nvidia-fabricmanager.service
 Before=nvidia-dcgm.service dcgm-exporter.service docker.service containerd.service kubelet.service slurmd.service
