@@ -152,7 +152,7 @@ class GputopApp(TerminalApp):
         wanted = self.view.focus if self.view.focus is not None or row is None else row.use.gpu_index
         gpus = [gpu for gpu in self.view.gpus if wanted in {None, gpu.index}] or list(self.view.gpus)
         if gpus:
-            self.push_screen(GpuScreen(gpus[0], is_ascii=self.options.is_ascii))
+            self.push_screen(GpuScreen(gpus[0], self.view.standing, is_ascii=self.options.is_ascii))
 
     def action_process(self, part: str = "") -> None:
         """Show all of the selected process, from a part of it on; fold a group; without a selection show the GPU."""

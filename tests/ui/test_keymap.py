@@ -13,6 +13,7 @@ from gputop.ui.actions import ACT, ACTIONS, Place
 from gputop.ui.keymap import key_of, keymap, presets
 from gputop.ui.screens.affinity import AffinityScreen
 from gputop.ui.screens.escalation import EscalationScreen
+from gputop.ui.screens.findings import FindingsScreen
 from gputop.ui.screens.gpu import GpuScreen
 from gputop.ui.screens.help import HelpScreen
 from gputop.ui.screens.io_class import IoClassScreen
@@ -37,8 +38,8 @@ def test_no_key_of_a_preset_does_two_things(name: str) -> None:
 
 
 SCREENS = (
-    AffinityScreen, EscalationScreen, GpuScreen, HelpScreen, IoClassScreen, MenuScreen, OutcomeScreen, ProcessScreen,
-    ReniceScreen, SetupScreen, SignalScreen,
+    AffinityScreen, EscalationScreen, FindingsScreen, GpuScreen, HelpScreen, IoClassScreen, MenuScreen, OutcomeScreen,
+    ProcessScreen, ReniceScreen, SetupScreen, SignalScreen,
 )  # fmt: skip
 
 

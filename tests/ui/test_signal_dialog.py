@@ -321,6 +321,23 @@ async def test_a_key_that_was_typed_early_and_arrives_late_does_not_count(opens:
         assert isinstance(stage.app.screen, SignalScreen)
 
 
+async def test_what_follows_a_key_that_came_too_early_does_not_count_either() -> None:
+    async with staged(led()) as stage:
+        await stage.press("down")
+        for key in ("k", "p"):
+            stage.app.post_message(Key(key, None))
+        while not isinstance(stage.app.screen, SignalScreen):
+            await stage.pilot.pause()
+        await stage.press("enter")
+        rushed = sent(stage)
+        assert isinstance(stage.app.screen, SignalScreen)
+        stage.app.screen._deaf_until_s = 0.0  # a while later
+        await stage.press("p", "enter")
+
+        assert rushed == []
+        assert sent(stage) == [("SIGTERM", [20])]
+
+
 async def test_two_hundred_targets_are_sent_in_one_command() -> None:
     async with staged(some(*range(1000, 1200))) as stage:
         stage.app.main.processes.tags.toggle({identity(pid) for pid in range(1000, 1200)})

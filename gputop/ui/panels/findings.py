@@ -60,7 +60,7 @@ def finding_line(finding: Finding, now_s: float, width: int, base: str = "text")
     left: Spans = [(" ", "text"), (_WORDS[finding.stage], INKS[finding.stage]), (" ", "text")]
     room = max(0, width - length(left) - length([age]))
     label = min(len(finding.subject.label), max(12, room // _LABEL_SHARE))
-    left += [(fit(finding.subject.label, label), "title"), (" ", "text"), (finding.summary, "text")]
+    left += [(fit(finding.subject.label, label), "title"), (" · ", "faint"), (finding.summary, "text")]
     return Line(ends(left, [age], width), base)
 
 

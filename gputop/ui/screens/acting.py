@@ -235,6 +235,7 @@ class ActingScreen(ViewingScreen):
 def _told(outcome: Outcome) -> str:
     """Return the sum, and what was and became of the first ones."""
     lines = [outcome.summary]
-    lines += [f"{one.subject}: {one.text}" for one in outcome.results if one.after is not None or one.detail][:_MOST_TOLD]
+    telling = [one for one in outcome.results if one.after is not None or one.detail]
+    lines += [f"{one.subject}: {one.text}" for one in telling[:_MOST_TOLD]]
     rest = len(outcome.results) - _MOST_TOLD
     return "\n".join([*lines, f"and {rest} more"] if rest > 0 and len(lines) > _MOST_TOLD else lines)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import Final, TypeVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.message import Message
 
@@ -15,6 +16,7 @@ from gputop.ui.widgets.fastlines import FastLines
 T = TypeVar("T")
 
 WIDEST: Final = 110
+_PAUSE_S: Final = 0.5  # after a key that came too early
 _CLICK_GUARD_S: Final = 0.3  # a click that was meant for what lay there before
 
 
@@ -36,6 +38,7 @@ class Dialog(KeyedScreen[T]):
         super().__init__()
         self.body = DialogBody(is_ascii=is_ascii)
         self._drawn_s: float | None = None
+        self._deaf_until_s = 0.0
 
     def compose(self) -> ComposeResult:
         """Show the frame."""
@@ -52,7 +55,11 @@ class Dialog(KeyedScreen[T]):
 
     def is_meant(self, event: Message, guard_s: float = 0.0) -> bool:
         """Say whether an event happened after the dialog was seen."""
-        return self._drawn_s is not None and event.time >= self._drawn_s + guard_s
+        return self._drawn_s is not None and event.time >= max(self._drawn_s + guard_s, self._deaf_until_s)
+
+    def missed(self, event: events.Key) -> None:
+        """Let what follows at once not count either: half of what was typed ahead may mean something else."""
+        self._deaf_until_s = event.time + _PAUSE_S
 
     def is_meant_click(self, event: Message) -> bool:
         """Say whether a click came long enough after the dialog was seen."""

@@ -23,7 +23,7 @@ _INDENT = 11
 class FindingsScreen(Dialog[None]):
     """Lists findings; below the list stands the whole of the one that is marked.
 
-    ``go``: jumps to the subject of a finding; ``act``: asks what is to be done about it.
+    ``go``: jumps to the subject of a finding; ``act``: asks what is to be done about it; ``hush``: mutes one.
     """
 
     TAKES: ClassVar[Mapping[str, str]] = {
@@ -37,13 +37,14 @@ class FindingsScreen(Dialog[None]):
         watchlist: Watchlist,
         go: Callable[[Finding], None],
         act: Callable[[Finding], None],
+        hush: Callable[[Finding], None],
         *,
         is_ascii: bool,
     ) -> None:
         super().__init__(is_ascii=is_ascii)
         self._view = view
         self._watchlist = watchlist
-        self._go, self._act = go, act
+        self._go, self._act, self._hush = go, act, hush
         self.is_past = False
         self.at = 0
         self._key: tuple[object, ...] | None = None
@@ -140,10 +141,8 @@ class FindingsScreen(Dialog[None]):
 
     def mute(self) -> None:
         """Do not show the marked finding for an hour, or show it again."""
-        if self.marked is not None and self._view.frame is not None and not self.is_past:
-            self._watchlist.mute(self.marked, self._view.frame.time_s)
-            self.app.call_later(self.app.run_action, "screen.show_findings_again")
-            self.redraw()
+        if self.marked is not None and not self.is_past:
+            self._hush(self.marked)
 
     def turn(self) -> None:
         """Show what is over, or what holds."""
@@ -203,6 +202,12 @@ def told(finding: Finding, width: int, episode: Episode | None = None) -> list[L
     if finding.lacking:
         lines += _part("not known", ", ".join(finding.lacking), width, "muted")
     return lines + _part("to do", finding.remedy, width, "title")
+
+
+def findings_part(findings: Sequence[Finding], width: int) -> list[Line]:
+    """Return the part of a page that is about what is wrong with its subject; nothing where nothing is."""
+    lines = [line for each in findings for line in (BLANK, *told(each, width))]
+    return [BLANK, Line((("Findings", "accent"),)), *lines[1:]] if lines else []
 
 
 def _part(name: str, text: str, width: int, ink: str = "text") -> list[Line]:

@@ -7,9 +7,11 @@ from gputop.core.metric import Metric
 from gputop.core.metrics import CATALOGUE
 from gputop.core.plugged import added_keys
 from gputop.core.sample import Gpu, Readings
+from gputop.core.standing import Standing
 from gputop.core.units import NOTHING, value_text
 from gputop.ui.line import BLANK, Line, fit
 from gputop.ui.panels import values
+from gputop.ui.screens.findings import findings_part
 from gputop.ui.screens.overlay import Overlay
 from gputop.ui.view import View
 
@@ -27,30 +29,34 @@ class GpuScreen(Overlay):
 
     TAKES: ClassVar[Mapping[str, str]] = {**Overlay.TAKES, "detail": "close"}
 
-    def __init__(self, gpu: Gpu, *, is_ascii: bool) -> None:
+    def __init__(self, gpu: Gpu, standing: Standing, *, is_ascii: bool) -> None:
         self.title_text = f"GPU {gpu.index} · {gpu.name}"
         super().__init__(is_ascii=is_ascii)
         self.gpu = gpu
+        self._standing = standing
 
-    def page(self, width: int) -> Sequence[Line]:  # noqa: ARG002 - lines are cut, not wrapped
+    def page(self, width: int) -> Sequence[Line]:
         """Return the page of the GPU as it last came."""
-        return gpu_page(self.gpu)
+        wrong = findings_part(self._standing.of(self.gpu.uuid), width)
+        return gpu_page(self.gpu, wrong)
 
     def follow(self, view: View) -> None:
         """Draw its new values."""
+        self._standing = view.standing
         for gpu in view.gpus:
             if gpu.uuid == self.gpu.uuid:
                 self.gpu = gpu
                 self.draw_page()
 
 
-def gpu_page(gpu: Gpu) -> list[Line]:
+def gpu_page(gpu: Gpu, wrong: Sequence[Line] = ()) -> list[Line]:
     """Return the lines: who it is, what is wrong, each metric, its instances, its errors."""
     lines = [_pair("UUID", gpu.uuid), _pair("Bus id", gpu.bus_id), _pair("State", gpu.state.value)]
     trouble = values.trouble(gpu)
     if trouble is not None:
         lines.append(Line(((f" {trouble[0]} ", "alarm"), (" " + trouble[1], "hot"))))
     lines += [_pair("Xid", f"{event.xid} at {values.clock(event.time_s)}", "hot") for event in gpu.xids]
+    lines += wrong
     groups = dict.fromkeys(added_keys("metrics")[:1], "From plugins") | _GROUPS
     for metric in CATALOGUE:
         if metric.key in groups:
@@ -69,8 +75,8 @@ def _metric(readings: Readings, metric: Metric[Any]) -> Line:
     reason = readings.why(metric)
     label = (fit(metric.label, 30), "muted")
     if reason is not None:
-        return Line((label, (fit(NOTHING, 14), "muted"), (reason.text, "muted")))
-    return Line((label, (fit(value_text(readings[metric], metric.unit), 14), "text"), (metric.help, "muted")))
+        return Line((label, (fit(NOTHING, 16), "muted"), (reason.text, "muted")))
+    return Line((label, (fit(value_text(readings[metric], metric.unit), 15) + " ", "text"), (metric.help, "muted")))
 
 
 def _pair(label: str, text: str, ink: str = "text") -> Line:

@@ -28,15 +28,9 @@ class JudgedScreen(TapingScreen):
 
     def action_findings(self) -> None:
         """List all findings."""
-        screen = FindingsScreen(
-            self._view, self._reception.watchlist, self._go_to, self._act_on, is_ascii=self._options.is_ascii
-        )
-        self.app.push_screen(screen)
-
-    def action_show_findings_again(self) -> None:
-        """Show what has been muted or is no longer."""
-        self._reception.judge_again()
-        self.show()
+        does = (self._go_to, self._act_on, self._hush)
+        watchlist, is_ascii = self._reception.watchlist, self._options.is_ascii
+        self.app.push_screen(FindingsScreen(self._view, watchlist, *does, is_ascii=is_ascii))
 
     def on_findings_panel_asked(self, _: FindingsPanel.Asked) -> None:
         """List all findings."""
@@ -57,6 +51,16 @@ class JudgedScreen(TapingScreen):
             self.change(focus=gpus[0])
         else:
             self.notify(f"{subject.label} is not among what is shown", markup=False, timeout=3)
+
+    def _hush(self, finding: Finding) -> None:
+        """Mute a finding for an hour, or show it again."""
+        frame = self._view.frame
+        if frame is not None:
+            self._reception.watchlist.mute(finding, frame.time_s)
+            self._reception.judge_again()
+            self.show()
+        if isinstance(self.app.screen, FindingsScreen):
+            self.app.screen.follow(self._view)
 
     def _act_on(self, finding: Finding) -> None:
         """Ask for a signal to the process that a finding is about."""

@@ -36,12 +36,17 @@ class KeyedScreen(ModalScreen[T]):
         event.prevent_default()
         if self.is_meant(event):
             self.pressed(event.key, event.character or "")
+        else:
+            self.missed(event)
 
     def pressed(self, key: str, character: str) -> None:  # noqa: ARG002 - for those that take text
         """Do what a key does here."""
         name = self.method(key)
         if name is not None:
             getattr(self, name)()
+
+    def missed(self, event: events.Key) -> None:
+        """Take note of a key that does not count."""
 
     def is_meant(self, event: Message, guard_s: float = 0.0) -> bool:  # noqa: ARG002 - for those that can do harm
         """Say whether an event may count. What was typed ahead does, where it can do no harm."""

@@ -13,6 +13,7 @@ from gputop.core.sample import Frame, HostProcess, Presence
 from gputop.ui.entries import Entry
 from gputop.ui.line import BLANK, Line
 from gputop.ui.messages import SignalWanted
+from gputop.ui.screens.findings import findings_part
 from gputop.ui.screens.overlay import Overlay
 from gputop.ui.screens.page_search import PageSearch
 from gputop.ui.screens.process_page import Subject, head, section_lines
@@ -124,6 +125,7 @@ class ProcessScreen(Overlay):
     def page(self, width: int, height: int = 0) -> Sequence[Line]:
         """Return the whole page."""
         lines = head(self._subject(), self._view, width, height)
+        lines += findings_part(self._view.standing.of(self.process.id), width)
         self._anchors = {}
         if self.inspection is None and not self._trouble and self.process.presence is Presence.ALIVE:
             return [*lines, BLANK, Line((("asking the sampler for the rest…", "muted"),))]
