@@ -126,7 +126,7 @@ class LeakDetector:
                 continue
             held.vote = held.vote or Vote()
             left -= held.vote.evaluate(held.track, self._limits, held.total_mib)
-            (self._growing.add if held.vote.rising else self._growing.discard)(key)
+            (self._growing.add if held.vote.leak or held.vote.rising else self._growing.discard)(key)
             held.sign = self._sign(key, held, look)
 
     def _sign(self, key: _Key, held: Held, look: Look) -> Sign | None:
@@ -147,7 +147,7 @@ class LeakDetector:
         slow = fast = 0.0
         for key in self._growing:
             other = self._held[key]
-            rising = other.vote.rising if other.vote else None
+            rising = other.vote.leak or other.vote.rising if other.vote else None
             if rising is None or key[1:] != where[1:]:
                 continue
             if other.track.began_s + rising.seen_s >= look.now_s - _CURRENT_S:

@@ -46,11 +46,11 @@ class Vote:
     ``rising``: growth that may be anything; ``why``: what keeps it from being called a leak. ``leak``: the verdict.
     """
 
-    __slots__ = ("_counts", "_is_pause", "_top", "agreed", "leak", "odds", "rising", "why")
+    __slots__ = ("_counts", "_is_pause", "_past_mib", "_top", "agreed", "leak", "odds", "rising", "why")
 
     def __init__(self) -> None:
         self._counts = [0, 0, 0]
-        self._top = 0.0
+        self._top = self._past_mib = 0.0
         self._is_pause = False
         self.rising: Suspicion | None = None
         self.leak: Suspicion | None = None
@@ -87,7 +87,8 @@ class Vote:
 
     def _passes(self, one: Growth, at: int, track: MemoryTrack, limits: Limits, total_mib: float) -> bool:
         now = track.observed_s
-        self.rising = _seen(self.rising, one, now, _SPANS_S[at])
+        if self.rising or one.low_mib + one.grown > self._past_mib:  # what came back may rise as high again
+            self.rising = _seen(self.rising, one, now, _SPANS_S[at])
         if self.leak:
             self.leak = _seen(self.leak, one, now, self.leak.span_s)
         why = self._doubt(one, now, limits, total_mib)
@@ -104,21 +105,29 @@ class Vote:
         return None
 
     def _clear(self, track: MemoryTrack, scales: Scales) -> None:
-        now = track.observed_s
-        if self.rising and now - self.rising.seen_s > self.rising.span_s:
+        """Take back what came back, or went on no longer."""
+        now, low = track.observed_s, scales.fine.lows[-1]
+        rising, leak = self.rising, self.leak
+        if rising and _fell_back(rising.growth, low, rising.growth.grown):
+            self._past_mib = max(scales.fine.highs)
             self.rising = None
-        leak = self.leak
+        elif rising and now - rising.seen_s > rising.span_s:
+            self.rising = None
         if leak is None:
             return
-        low = scales.fine.lows[-1] - leak.growth.low_mib
         self._top = max(self._top, leak.growth.grown)
-        kept = _FELL_BACK_CYCLES if leak.growth.cycles else _FELL_BACK
-        if low <= kept * self._top or now - leak.seen_s > _FAILS * leak.span_s:
+        if _fell_back(leak.growth, low, self._top) or now - leak.seen_s > _FAILS * leak.span_s:
+            self._past_mib = max(scales.fine.highs)
             self.leak = self.rising = None
             self._counts = [0, 0, 0]
 
 
 _CHEAP: Final = frozenset({Why.SHORT, Why.NOT_RETAINED})
+
+
+def _fell_back(one: Growth, low_mib: float, grown: float) -> bool:
+    kept = _FELL_BACK_CYCLES if one.cycles else _FELL_BACK
+    return low_mib - one.low_mib <= kept * grown
 
 
 def _seen(before: Suspicion | None, one: Growth, now: float, span_s: float) -> Suspicion:
