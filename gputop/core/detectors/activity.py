@@ -13,12 +13,13 @@ from gputop.core.detectors.activity_track import Key, Track
 from gputop.core.detectors.activity_workers import followed
 from gputop.core.sample import GpuProcess, HostProcess, Job, Presence
 
-_ROLE_EVERY_S: Final = 60.0  # a worker may come to be known by its title only later
+_ROLE_SOON_S: Final = 30.0  # a worker may come to be known by its title only later
+_ROLE_EVERY_S: Final = 600.0
+_YOUNG_S: Final = 120.0
 _SWEEP_EVERY_S: Final = 10.0
 _SHORT_GAP_S: Final = 60.0  # who was idle before and after it was idle in it
 _ASLEEP_S: Final = 180.0
 _GRAPHICS: Final = "G"
-_NOBODY: Final = (Presence.GONE, Presence.REUSED)
 
 
 class Activity:
@@ -100,7 +101,8 @@ class Activity:
         now_s, gaps, known, relatives = look.now_s, self._gaps, self._all, look.relatives
         self.tracks = tracks = []
         for process in look.due:
-            if process.presence in _NOBODY:
+            presence = process.presence
+            if presence is Presence.GONE or presence is Presence.REUSED:
                 continue
             pid, start_ticks = process.pid, process.start_ticks
             for use in process.gpus:
@@ -135,7 +137,9 @@ class Activity:
         return track
 
     def _describe(self, track: Track, look: Look) -> None:
-        track.role_due_s = look.now_s + _ROLE_EVERY_S
+        is_young = look.now_s - track.first_s < _YOUNG_S
+        every_s = _ROLE_SOON_S if is_young else _ROLE_EVERY_S
+        track.role_due_s = look.now_s + every_s + track.process.pid % every_s  # not all at once
         everybody = {one.pid: one for held in look.relatives.values() for one in held}
         track.role = role_of(track.process, everybody)
 

@@ -68,7 +68,8 @@ class Board:
         self.context_w: float | None = None  # the lowest seen while a process held a context and nothing ran
         self.empty_w: float | None = None  # the lowest seen without any process
         self.holders = 0  # processes on it, as far as they are followed
-        self.active: dict[object, float] = {}  # who computed, and when last
+        self._active: object = None  # who computed last
+        self._active_s = self._other_s = -_NEIGHBOUR_S  # when, and when anybody else did
         self._lowest_w: float | None = None
         self._smooth_w: float | None = None
         self._wobble: float | None = None
@@ -88,8 +89,14 @@ class Board:
         if gpu is None or said is None or not self.is_known:
             self.effort, self.utilization, self.is_quiet = None, None, False
             return
-        self._share(look.now_s)
+        self.is_shared = look.now_s - self._other_s <= _NEIGHBOUR_S and self._other_s >= 0
         self._read(gpu, said, step_s)
+
+    def touch(self, who: object, now_s: float) -> None:
+        """Note who computes: of two that do, power and traffic cannot be told apart."""
+        if who is not self._active:
+            self._active, self._other_s = who, self._active_s
+        self._active_s = now_s
 
     def values(self) -> tuple[float | None, ...]:
         """Return watts, memory controller, PCIe, NVLink, SMs, occupancy, tensor cores, DRAM and effort."""
@@ -108,11 +115,6 @@ class Board:
     def idle_w(self) -> float | None:
         """Return the power of a context that does nothing, as it is known or guessed so far."""
         return self._context(self.limit_w) if self.limit_w else None
-
-    def _share(self, now_s: float) -> None:
-        if len(self.active) > 1:
-            self.active = {who: when for who, when in self.active.items() if now_s - when <= _NEIGHBOUR_S}
-        self.is_shared = len(self.active) > 1
 
     def _read(self, gpu: Gpu, said: Readings, step_s: float) -> None:
         is_whole = self.key[1] is None

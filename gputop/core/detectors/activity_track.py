@@ -133,7 +133,7 @@ class Track:
         self.busy_s += step_s
         board = self.board
         if gu >= _ACTIVE:
-            board.active[self.key] = now_s
+            board.touch(self, now_s)
         effort = board.effort
         if effort is None:
             self.wait_s = 0.0

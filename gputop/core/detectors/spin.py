@@ -37,7 +37,10 @@ class SpinDetector:
         found = []
         for track in activity.tracks:
             if track.idle_s:
-                thread = busiest(track.process)
+                process = track.process
+                thread = process.busiest_thread_percent
+                if thread is None:
+                    thread = busiest(process)
                 if thread is not None and thread >= self._thread:
                     track.spin_s += track.step_s
                     if track.spin_s >= self._after_s and not track.verdict:

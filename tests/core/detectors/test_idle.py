@@ -89,3 +89,13 @@ def test_a_job_that_holds_memory_is_one_finding() -> None:
     assert [one.subject.job for one in held[-1]] == ["torch:ann@node7:29500"]
     assert "4 of 4 ranks" in held[-1][0].summary
     assert "holds 80.0GiB" in held[-1][0].summary
+
+
+def test_of_a_crowd_on_one_gpu_all_are_one_finding_until_they_are_few() -> None:
+    crowd = [lone((WORK, 60), (IDLE, 700), (WORK if at < 30 else IDLE, 100), memory=GIB, **KERNEL) for at in range(40)]
+    held = found(*crowd, names=("idle",))
+
+    assert [one.subject.gpu for one in held[755]] == ["GPU-00000000"]
+    assert held[755][0].summary.startswith("40 processes (ann 40) without GPU work for ")
+    assert "hold 40.0GiB" in held[755][0].summary
+    assert len([one for one in held[-1] if one.subject.process]) == 10
