@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 from children import Child, child, control, only, signal_to
-from examples import frame, process
+from examples import frame, gpu, process
 from fakes import FakeFunctions
 
 from gputop.cli.change import Meant, choose, settle
 from gputop.cli.escalate import Escalation
 from gputop.core.aim import targets
 from gputop.core.command import Change, Renice, SendSignal, Target
+from gputop.core.metric import Missing
 from gputop.core.monitor import Monitor
 from gputop.core.outcome import Outcome, Result, Status
 from gputop.core.sample import HostProcess, Job, JobKind, Presence
@@ -184,6 +185,13 @@ def test_workers_without_their_launcher_are_hit_and_it_is_said_who_leads_them(tm
     assert found.led == ((4000, 1),)
     assert any(line.startswith("Launcher 4000, which started 1 of these") for line in person.heard)
     assert choose(shown, [4000, held.pid]).led == ()
+
+
+def test_where_the_driver_lists_nobody_that_is_said_and_not_that_a_pid_is_on_no_gpu(tmp_path: Path) -> None:
+    found, person = choose(frame(gpus=(gpu(missing={"processes": Missing.UNSUPPORTED}),), processes=()), [7]), Person()
+
+    assert settle(term(found), found, control(tmp_path), person) == 4
+    assert person.heard[1:] == [f"the driver lists no processes: {Missing.UNSUPPORTED.text}"]
 
 
 def test_a_launcher_without_a_gpu_is_chosen_by_its_pid_alone() -> None:

@@ -15,6 +15,7 @@ from gputop.cli.machine import monitored, opened
 from gputop.core.command import Change, SendSignal, wording
 from gputop.core.outcome import Outcome
 from gputop.core.sample import Frame, HostProcess
+from gputop.core.selection import why_no_processes
 
 SOME: Final = 1
 NONE: Final = 4
@@ -38,13 +39,14 @@ class Person(Protocol):
 class Meant(Struct, frozen=True):
     """The processes that are meant, as they are now; ``lacking``: pids that were named, and are not there.
 
-    ``led``: launchers that are not among them, and how many of them each leads.
+    ``led``: launchers that are not among them, and how many of them each leads. ``silence``: why there are none.
     """
 
     processes: tuple[HostProcess, ...]
     time_s: float
     lacking: tuple[int, ...] = ()
     led: tuple[tuple[int, int], ...] = ()
+    silence: str = ""
 
 
 class Caller:
@@ -110,7 +112,9 @@ def settle(
 
     room, style = look(sys.stdout, os.environ)
     person.tell(plan(wording(change), meant.processes, meant.time_s, room, style))
-    if meant.lacking:
+    if not meant.processes and meant.silence:
+        person.tell([meant.silence])
+    elif meant.lacking:
         person.tell([f"{pid}: has nothing to do with these GPUs" for pid in meant.lacking])
     if isinstance(change, SendSignal):
         person.tell([_LED.format(pid=pid, count=count) for pid, count in meant.led])
@@ -136,7 +140,12 @@ def choose(frame: Frame, pids: Sequence[int], *, is_filtered: bool = False) -> M
     kept = tuple(process for process in known if not pids or process.pid in pids)
     present = {process.pid for process in kept}
     lacking = tuple(pid for pid in dict.fromkeys(pids) if pid not in present)
-    return Meant(kept, frame.time_s, lacking, tuple(_launchers(frame, present)))
+    return Meant(kept, frame.time_s, lacking, tuple(_launchers(frame, present)), _silence(frame))
+
+
+def _silence(frame: Frame) -> str:
+    """Return why the driver lists no processes, if it does not; nothing if nobody is meant by what was asked for."""
+    return why_no_processes(frame) if any("processes" in gpu.missing for gpu in frame.gpus) else ""
 
 
 def _launchers(frame: Frame, present: set[int]) -> Iterator[tuple[int, int]]:
