@@ -14,6 +14,7 @@ from gputop.core.metrics import (
     TEMPERATURE_SLOWDOWN,
 )
 from gputop.core.sample import Readings
+from gputop.core.units import share
 
 _WARM_MARGIN_C: Final = 10
 _HOT_MARGIN_C: Final = 3
@@ -44,11 +45,6 @@ def share_tone(percent: float | None) -> Tone:
     if percent > _HOT_SHARE:
         return Tone.HOT
     return Tone.WARM if percent > _WARM_SHARE else Tone.OK
-
-
-def share(used: float | None, total: float | None) -> float | None:
-    """Return percent of the total; None where either is unknown or the total is 0."""
-    return None if used is None or not total else used * 100 / total
 
 
 def memory_tone(readings: Readings) -> Tone:

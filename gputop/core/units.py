@@ -49,6 +49,11 @@ def number_text(value: float | None) -> str:
     return NOTHING if value is None else f"{value:.0f}"
 
 
+def share(used: float | None, total: float | None) -> float | None:
+    """Return percent of the total; None where either is unknown or the total is 0."""
+    return None if used is None or not total else used * 100 / total
+
+
 def value_text(value: object, unit: Unit) -> str:
     """Return any metric's value with its unit; the dash where there is none."""
     match value:

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from gputop.core.column import Column, Row
 from gputop.core.columns import COLUMNS, rows, sorted_rows, visible_columns
+from gputop.core.finding import Stage
 from gputop.core.metric import Metric, Missing
 from gputop.core.metrics import (
     GPU_UTILIZATION,
@@ -19,8 +20,8 @@ from gputop.core.metrics import (
 from gputop.core.sample import Frame, Gpu, GpuInstance, GpuState, Host, Presence, Readings
 from gputop.core.selection import why_no_processes
 from gputop.core.text import clean, fit, width
-from gputop.core.tone import Tone, memory_tone, share, share_tone, temperature_tone
-from gputop.core.units import NOTHING, bytes_text, duration_text, percent_text, value_text
+from gputop.core.tone import Tone, memory_tone, share_tone, temperature_tone
+from gputop.core.units import NOTHING, bytes_text, duration_text, percent_text, share, value_text
 from gputop.report.grid import Cell, Layout, Style, cut, draw, paint, wrap
 from gputop.report.reasons import reasons
 
@@ -39,7 +40,17 @@ def table(frame: Frame, columns_available: int | None = None, style: Style = Sty
     room = columns_available
     head = [*_header(frame, room, style), "", *_gpus(frame, room, style), "", *_host(frame.host, room, style)]
     tail = [cut(clean(line), room) for line in (*reasons(frame), *frame.problems)]
-    return "\n".join([*head, "", *_processes(frame, room, style), *([""] if tail else []), *tail])
+    rest = [*_processes(frame, room, style), *([""] if tail else []), *tail]
+    wrong = [paint(cut(clean(line), room), tone, style) for line, tone in _findings(frame)]
+    return "\n".join([*head, *([""] if wrong else []), *wrong, "", *rest])
+
+
+def _findings(frame: Frame) -> Iterator[tuple[str, Tone]]:
+    """Return a line for each suspect and alarm."""
+    for one in frame.findings:
+        if one.stage is not Stage.OBSERVATION:
+            tone = Tone.HOT if one.stage is Stage.ALARM else Tone.WARM
+            yield f"{one.stage.value.upper():7}  {one.subject.label} · {one.summary}", tone
 
 
 # --- header and host ---------------------------------------------------------------------------------------------

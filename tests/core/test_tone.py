@@ -12,7 +12,8 @@ from gputop.core.metrics import (
     TEMPERATURE_MARGIN,
     TEMPERATURE_SLOWDOWN,
 )
-from gputop.core.tone import Tone, memory_tone, pressure_tone, share, temperature_tone, throttle
+from gputop.core.tone import Tone, memory_tone, pressure_tone, temperature_tone, throttle
+from gputop.core.units import share
 
 
 @pytest.mark.parametrize(("degrees", "tone"), [(60, Tone.OK), (79, Tone.WARM), (86, Tone.HOT), (95, Tone.HOT)])

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from examples import GIB, frame, gpu, process
 
+from gputop.core.finding import Finding, Stage, Subject
 from gputop.core.metric import Metric, Missing
 from gputop.core.metrics import (
     GPU_UTILIZATION,
@@ -213,3 +214,14 @@ def _without_colour(text: str) -> str:
     for code in ("0", "2", "33", "1;31"):
         text = text.replace(f"\x1b[{code}m", "")
     return text
+
+
+def test_suspects_and_alarms_have_a_line_each_and_observations_none() -> None:
+    given = {"subject": Subject(label="GPU 0", gpu="GPU-0"), "since_s": NOW, "stage_since_s": NOW}
+    found = tuple(Finding(code="it", stage=stage, summary=f"is {stage.value}", **given) for stage in Stage)
+
+    text = table(frame(findings=found))
+
+    assert "ALARM    GPU 0 · is alarm" in text
+    assert "SUSPECT  GPU 0 · is suspect" in text
+    assert "is observation" not in text

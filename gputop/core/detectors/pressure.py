@@ -1,7 +1,6 @@
 """Is a GPU about to run out of memory or of cooling? Memory nearly full, temperature near the board's own limit."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from heapq import nlargest
 from typing import Final
 
 from gputop.core.detector import Dial, Kind, Look, Sign
@@ -18,8 +17,7 @@ from gputop.core.metrics import (
     TEMPERATURE_SLOWDOWN,
 )
 from gputop.core.sample import Gpu, GpuInstance, Sample
-from gputop.core.tone import share
-from gputop.core.units import bytes_text, duration_text
+from gputop.core.units import bytes_text, duration_text, share
 
 KIND: Final = Kind(
     name="pressure",
@@ -150,5 +148,5 @@ def _holders(sample: Sample, gpu: Gpu, number: int | None) -> str:
         for use in process.gpus
         if use.gpu == gpu.uuid and use.memory_bytes and (number is None or use.gpu_instance == number)
     ]
-    most = nlargest(_HOLDERS, held)
+    most = sorted(held, reverse=True)[:_HOLDERS]
     return f"; most by {', '.join(f'{pid} ({bytes_text(size)})' for size, pid in most)}" if most else ""

@@ -26,8 +26,8 @@ from gputop.core.metrics import (
 )
 from gputop.core.plot import samples_shown
 from gputop.core.sample import Gpu
-from gputop.core.tone import memory_tone, share, temperature_tone, throttle
-from gputop.core.units import NOTHING, duration_text
+from gputop.core.tone import memory_tone, temperature_tone, throttle
+from gputop.core.units import NOTHING, duration_text, share
 from gputop.ui.arrange import card_grid, instance_lines
 from gputop.ui.line import Span, Spans, cut, fit, fit_right, length, tone_ink
 from gputop.ui.panels import gpu_strip, values

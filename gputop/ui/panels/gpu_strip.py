@@ -2,8 +2,8 @@
 
 from gputop.core.metrics import GPU_UTILIZATION, MEMORY_TOTAL, MEMORY_USED, POWER_AVERAGE, TEMPERATURE
 from gputop.core.sample import Gpu, GpuInstance, GpuState
-from gputop.core.tone import share, temperature_tone
-from gputop.core.units import NOTHING, bytes_text
+from gputop.core.tone import temperature_tone
+from gputop.core.units import NOTHING, bytes_text, share
 from gputop.ui.arrange import column_width, per_line
 from gputop.ui.line import Line, Span, Spans, cut, fit, fit_right, tone_ink
 from gputop.ui.panels import values

@@ -3,8 +3,8 @@
 from typing import Final
 
 from gputop.core.sample import Host
-from gputop.core.tone import pressure_tone, share, share_tone
-from gputop.core.units import NOTHING, bytes_text, duration_text
+from gputop.core.tone import pressure_tone, share_tone
+from gputop.core.units import NOTHING, bytes_text, duration_text, share
 from gputop.ui.line import Line, Span, Spans, ends, fit_right, length, tone_ink
 from gputop.ui.panels import values
 from gputop.ui.view import View
