@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from examples import GIB, frame, gpu, process
+from examples import GIB, NOW, frame, gpu, process
 
 from gputop.core.finding import Finding, Stage, Subject
 from gputop.core.metric import Metric, Missing
