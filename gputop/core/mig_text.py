@@ -6,7 +6,7 @@ from typing import Final
 from gputop.core.mig import Layout, MigGpu, PlacedInstance, Target, User
 from gputop.core.mig_request import Item, wish_text
 from gputop.core.mig_steps import Plan, Step, StepKind
-from gputop.core.mig_why import NoPlan, addable, blocked, fragments, free_text, unreadable
+from gputop.core.mig_why import Blocked, NoPlan, addable, blocked, fragments, free_text, unreadable
 from gputop.core.units import bytes_text
 
 _CELL: Final = 12  # of the bar, a memory slot
@@ -90,15 +90,10 @@ def room_lines(gpu: MigGpu) -> Iterator[str]:
     if gpu.remaining and {name: count for name, count in gpu.remaining.items() if count} != more:
         theirs = ", ".join(f"{count} x {name}" for name, count in gpu.remaining.items() if count) or "nothing"
         yield f"the driver says that there would fit: {theirs}"
+    yield from _blocked_lines(gpu)
     for fragment in fragments(gpu):
         moves = ", ".join(fragment.moves)
         yield f"fragmented: {fragment.then} x {fragment.profile} instead of {fragment.now} if {moves} stood elsewhere"
-
-
-def blocked_lines(gpu: MigGpu) -> Iterator[str]:
-    """Return what stands at each place of the profiles that find none."""
-    for each in blocked(gpu):
-        yield f"{each.profile}@{each.start}: {', '.join(_named(one) for one in each.by)}"
 
 
 def plan_lines(gpu: MigGpu, plan: Plan) -> Iterator[str]:
@@ -206,6 +201,25 @@ def reset_line(index: int) -> str:
 
 _MODES: Final = frozenset({StepKind.ENABLE, StepKind.DISABLE})
 _COMPUTES: Final = frozenset({StepKind.DESTROY_COMPUTE, StepKind.CREATE_COMPUTE})
+
+
+def _blocked_lines(gpu: MigGpu) -> Iterator[str]:
+    """Return, for each profile that finds no place, what stands at the one that would be freed most easily."""
+    best: dict[str, Blocked] = {}
+    for each in blocked(gpu):
+        profile = gpu.geometry.profile(each.profile)
+        if profile is not None and not profile.attribute:
+            best[each.profile] = min(best.get(each.profile, each), each, key=_weight)
+    for each in best.values():
+        yield f"no room for {each.profile}: at {each.start} there is {', '.join(_marked(one) for one in each.by)}"
+
+
+def _weight(place: Blocked) -> tuple[int, int, int]:
+    return sum(bool(one.everyone) for one in place.by), sum(one.size or 0 for one in place.by), place.start
+
+
+def _marked(instance: PlacedInstance) -> str:
+    return instance.text + (_BUSY if instance.everyone else "")
 
 
 def _is_loss(step: Step) -> bool:

@@ -9,7 +9,6 @@ from gputop.core.mig_request import read_request
 from gputop.core.mig_steps import Plan
 from gputop.core.mig_text import (
     bar,
-    blocked_lines,
     no_plan_lines,
     plan_lines,
     smi_lines,
@@ -47,6 +46,8 @@ def test_the_status_says_what_is_what_fits_and_what_is_fragmented() -> None:
     assert "● 1010 (ann) python" in text
     assert "no compute instance: nothing can use it yet" in text
     assert "free slots: 0, 3; would fit: 2 x 1g.10gb, 1 x 1g.10gb+me" in text
+    assert "no room for 2g.20gb: at 2 there is 1g.10gb@2" in text
+    assert "no room for 4g.40gb: at 0 there is 1g.10gb@1●, 1g.10gb@2" in text
     assert "fragmented: 1 x 2g.20gb instead of 0 if 1g.10gb@2 stood elsewhere" in text
 
 
@@ -108,10 +109,6 @@ def test_why_not_names_the_processes_what_ends_them_and_what_would_do() -> None:
     assert lines[0] == "GPU 0: not possible: in use, and in the way: 1g.10gb@1 (1010 ann)"
     assert lines[1] == "  ● 1010 (ann) python   (on 1g.10gb@1)"
     assert lines[2].startswith("  possible now: ")
-
-
-def test_what_blocks_a_profile_is_listed_by_place() -> None:
-    assert "2g.20gb@0: 1g.10gb@1 (1010 (ann) python)" in list(blocked_lines(GPU))
 
 
 def test_the_commands_of_nvidia_smi_are_scoped() -> None:
