@@ -29,6 +29,7 @@ class Clock:
         self.now = 0.0
 
     def __call__(self) -> float:
+        """Return it."""
         return self.now
 
 
@@ -180,12 +181,12 @@ async def screen(box: str, frames: int) -> None:
         sys.executable, __file__, "lines", "--box", box, "--frames", str(frames), stdout=asyncio.subprocess.PIPE,
         limit=64 * 1024 * 1024,
     )  # fmt: skip
+    made = maker.stdout or asyncio.StreamReader()
     app = GputopApp(Hand(), ViewOptions(theme="dark"))
     async with app.run_test(size=(200, 60)) as pilot:
         collect_seldom()
         for done in range(1, frames + 1):
-            assert maker.stdout is not None
-            frame = codec.answer(await maker.stdout.readline())
+            frame = codec.answer(await made.readline())
             app.post_message(FrameArrived(frame))  # type: ignore[arg-type]
             await pilot.pause(0)
             told(done, frames)
