@@ -1,4 +1,4 @@
-"""Shows the labelled traces of processes to the detectors and counts. Run as a program it prints everything."""
+"""Shows the labelled traces of processes to the detectors and counts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from msgspec import Struct
 from suite.behaviour_frames import Scene, samples
 from suite.behaviour_traces import CLASSES, NOTHING, Trace, mixed, neighbours, trace
 from suite.behaviour_traps import Trap, traps
-from suite.scoring import DEVELOPMENT, HELD_OUT, Outcome, accuracy, by_kind, confusion_text, kinds_text, score, spread
+from suite.scoring import Outcome, accuracy, by_kind, confusion_text, kinds_text, score, spread
 
 from gputop.core.finding import Finding, Stage
 from gputop.core.judge import BROKEN
@@ -126,8 +126,3 @@ def report(seeds: Sequence[int], mixtures: int) -> str:
             "missed: " + ("\n        ".join(missed) or "none"),
         ]
     )
-
-
-if __name__ == "__main__":
-    print(report(DEVELOPMENT, 40))  # noqa: T201
-    print(report(HELD_OUT, 400))  # noqa: T201

@@ -1,4 +1,4 @@
-"""Shows the labelled traces of jobs to the detectors and counts. Run as a program it prints everything."""
+"""Shows the labelled traces of jobs to the detectors and counts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from suite.behaviour import seen
 from suite.behaviour_frames import pid_of
 from suite.jobs_traces import HANG, HEALTHY, SCENARIOS, SLOW_GPU, SLOW_HOST, JobTrace, job_trace
-from suite.scoring import DEVELOPMENT, HELD_OUT, Outcome, by_kind, confusion_text, kinds_text, score, spread
+from suite.scoring import Outcome, by_kind, confusion_text, kinds_text, score, spread
 
 from gputop.core.finding import Finding
 
@@ -70,8 +70,3 @@ def report(seeds: Sequence[int]) -> str:
             "not named: " + ("\n           ".join(unnamed) or "none"),
         ]
     )
-
-
-if __name__ == "__main__":
-    print(report(DEVELOPMENT))  # noqa: T201
-    print(report(HELD_OUT))  # noqa: T201

@@ -23,12 +23,11 @@ def sign_of(
     track, means = alike[0]
     mean = _mean_of([one for _, one in alike])
     share = f"{len(alike)} of {of} GPUs: " if of > 1 else ""
-    idle_w = track.board.idle_w() or 0.0
     return Sign(
         code=bound.value,
         stage=Stage.OBSERVATION,
         subject=subject,
-        summary=share + _SUMMARIES[bound](mean, idle_w),
+        summary=share + _SUMMARIES[bound](mean, _idle_text(track)),
         evidence=_evidence(mean),
         remedy=_REMEDIES[bound](mean, look),
         confidence=min(0.6, _sure(bound, means)) if means.lacking else _sure(bound, means),
@@ -88,13 +87,18 @@ def _sure(bound: Bound, means: Means) -> float:
             return confidence_of(0.7, 0.5 if means.tensor is not None and means.tensor < 1 else 0.0)
 
 
-def _power(means: Means, idle_w: float) -> str:
+def _idle_text(track: Track) -> str:
+    """Return the level that power is measured from; a guess where the GPU was never seen idle with a context."""
+    return f"{'' if track.board.context_w else 'about '}{track.board.idle_w() or 0.0:.0f} W"
+
+
+def _power(means: Means, idle: str) -> str:
     if means.watts is None or means.effort is None:
         return "power not known"
-    return f"{means.watts:.0f} W, {max(0.0, 100 * means.effort):.0f}% of the range over its idle {idle_w:.0f} W"
+    return f"{means.watts:.0f} W, {max(0.0, 100 * means.effort):.0f}% of the range over idle ({idle})"
 
 
-def _input_text(means: Means, _: float) -> str:
+def _input_text(means: Means, _: str) -> str:
     if not means.workers:
         return (
             f"GPU {means.gu:.0f}%, one thread at {means.thread or 0:.0f}% CPU and no workers -> it waits for its input"
@@ -106,32 +110,32 @@ def _input_text(means: Means, _: float) -> str:
     )
 
 
-def _launch_text(means: Means, idle_w: float) -> str:
+def _launch_text(means: Means, idle: str) -> str:
     return (
-        f"util {means.gu:.0f}% but {_power(means, idle_w)}, memory {means.memory_activity or 0:.0f}%, one thread at "
+        f"util {means.gu:.0f}% but {_power(means, idle)}, memory {means.memory_activity or 0:.0f}%, one thread at "
         f"{means.thread or 0:.0f}% CPU -> busy with tiny kernels (launch-bound)"
     )
 
 
-def _fake_text(means: Means, idle_w: float) -> str:
+def _fake_text(means: Means, idle: str) -> str:
     return (
-        f"util {means.gu:.0f}% but {_power(means, idle_w)}, memory {means.memory_activity or 0:.0f}% -> fake busy: "
+        f"util {means.gu:.0f}% but {_power(means, idle)}, memory {means.memory_activity or 0:.0f}% -> fake busy: "
         + ("ranks of a server that wait for requests" if means.is_server else "kernels that do next to nothing")
     )
 
 
-def _memory_text(means: Means, _: float) -> str:
+def _memory_text(means: Means, _: str) -> str:
     return f"memory {means.memory_activity or 0:.0f}% busy, GPU {means.gu:.0f}% -> bound by memory bandwidth"
 
 
-def _compute_text(means: Means, idle_w: float) -> str:
+def _compute_text(means: Means, idle: str) -> str:
     tensor = f", tensor cores {means.tensor:.0f}%" if means.tensor is not None else ""
-    return f"GPU {means.gu:.0f}%, {_power(means, idle_w)}{tensor} -> bound by computing, as it should be"
+    return f"GPU {means.gu:.0f}%, {_power(means, idle)}{tensor} -> bound by computing, as it should be"
 
 
-def _communication_text(means: Means, idle_w: float) -> str:
+def _communication_text(means: Means, idle: str) -> str:
     links = [f"{name} {rate_text(rate)}" for name, rate in (("NVLink", means.nvlink), ("PCIe", means.pcie)) if rate]
-    return f"GPU {means.gu:.0f}%, {_power(means, idle_w)}, {' and '.join(links)} -> bound by communication"
+    return f"GPU {means.gu:.0f}%, {_power(means, idle)}, {' and '.join(links)} -> bound by communication"
 
 
 def _input_remedy(means: Means, look: Look) -> str:
@@ -145,7 +149,7 @@ def _input_remedy(means: Means, look: Look) -> str:
     return f"More workers{room}, cheaper decoding (on the GPU: DALI, nvJPEG), or data prepared once."
 
 
-_Text = Callable[[Means, float], str]
+_Text = Callable[[Means, str], str]
 _SUMMARIES: Final[Mapping[Bound, _Text]] = {
     Bound.INPUT: _input_text,
     Bound.LAUNCH: _launch_text,

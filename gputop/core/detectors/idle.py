@@ -22,6 +22,7 @@ KIND: Final = Kind(
     ),
 )
 
+_SAID: Final = ("T", "t", "Z", "D")  # other detectors tell what is wrong with these
 _NOTED_S: Final = 10.0  # from then on memory is followed
 _AGAIN_S: Final = 20.0  # what is told in minutes and hours need not be told anew each second
 _CROWD: Final = 12
@@ -50,7 +51,7 @@ class IdleDetector:
             held = track.use.memory_bytes or 0
             if abs(held - track.held_bytes) > _SAME:
                 track.held_bytes, track.held_since_s = held, now_s
-            if track.idle_s < after_s or track.verdict or not self._holds(track, now_s):
+            if track.idle_s < after_s or track.verdict or track.process.state in _SAID or not self._holds(track, now_s):
                 continue
             where = track.board.key
             holders = self._holders.setdefault(where, {})

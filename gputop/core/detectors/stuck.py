@@ -104,6 +104,8 @@ class StuckDetector:
             return
         crew.hang_s = crew.hang_s + look.step_s if crew.hang_s else min(30.0, longest_s)
         lasted_s = min(crew.hang_s, longest_s)
+        for track, _ in out:
+            track.verdict = track.verdict or "stuck"
         if lasted_s >= self._waiting_s:
             yield self._hang(crew, waiting, out, lasted_s, look)
 

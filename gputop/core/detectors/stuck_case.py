@@ -39,7 +39,8 @@ class Case(Struct, frozen=True):
     @property
     def lacking(self) -> tuple[str, ...]:
         """Return the signals that would be needed to be sure."""
-        return self.first.board.lacking()
+        unseen = () if self.has_worked else ("whether it ever worked: not since gputop looks",)
+        return (*self.first.board.lacking(), *unseen)
 
     @property
     def lacks_power(self) -> bool:

@@ -58,7 +58,7 @@ def test_numbers_and_what_to_try() -> None:
     assert starved.summary == "GPU 40%, 4 workers at 97% CPU each -> starved by data loading"
     assert starved.remedy.startswith("More workers (this box has 64 cores, load 9)")
     assert fake.summary.startswith("util 100% but ")
-    assert "% of the range over its idle" in fake.summary
+    assert "% of the range over idle (about " in fake.summary
     assert {"gpu_utilization_percent", "power_range_percent", "over_s"} <= {one.name for one in fake.evidence}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acts import IDLE, WORK, codes, found, last, lone, rank, stages
+from acts import IDLE, WAIT, WORK, codes, found, last, lone, rank, stages
 from msgspec.structs import replace
 from suite.behaviour_frames import GIB
 
@@ -99,3 +99,11 @@ def test_of_a_crowd_on_one_gpu_all_are_one_finding_until_they_are_few() -> None:
     assert held[755][0].summary.startswith("40 processes (ann 40) without GPU work for ")
     assert "hold 40.0GiB" in held[755][0].summary
     assert len([one for one in held[-1] if one.subject.process]) == 10
+
+
+def test_what_another_detector_tells_of_is_not_told_twice() -> None:
+    stopped = replace(IDLE, state="T", thread=0.0)
+    odd = [rank(at, 3, (WORK, 100), (WAIT if at else IDLE, 800)) for at in range(3)]
+
+    assert CODE not in codes(found(lone((WORK, 60), (stopped, 800), **KERNEL)))
+    assert CODE not in codes(found(*odd))
