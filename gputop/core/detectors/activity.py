@@ -32,6 +32,8 @@ class Activity:
         self._round_s = 0.0  # until each process has come once
         self._all: dict[Key, Track] = {}
         self._look: Look | None = None
+        self._everybody_of: Look | None = None
+        self._everybody: dict[int, HostProcess] = {}
         self._jobs: tuple[Job, ...] | None = None
         self._is_changed = False
         self._crews_s = self._swept_s = 0.0
@@ -140,8 +142,10 @@ class Activity:
         is_young = look.now_s - track.first_s < _YOUNG_S
         every_s = _ROLE_SOON_S if is_young else _ROLE_EVERY_S
         track.role_due_s = look.now_s + every_s + track.process.pid % every_s  # not all at once
-        everybody = {one.pid: one for held in look.relatives.values() for one in held}
-        track.role = role_of(track.process, everybody)
+        if self._everybody_of is not look:
+            self._everybody_of = look
+            self._everybody = {one.pid: one for held in (look.sample.relatives, look.sample.processes) for one in held}
+        track.role = role_of(track.process, self._everybody)
 
     def _sweep(self, look: Look) -> None:
         """Forget those who are gone for a minute."""

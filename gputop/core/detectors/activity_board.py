@@ -29,6 +29,7 @@ BoardKey = tuple[str, int | None]  # uuid, GPU instance
 _STALE_S: Final = 5.0
 _SMOOTH_S: Final = 5.0  # boards from A100 back say what they draw at this instant
 _WOBBLE_S: Final = 30.0
+_STATIC: Final = 0.022  # of the range: noise of the measurement is about half of it, tiny kernels make more
 _CONTEXT_SHARE: Final = 0.30  # of the limit: no context alone takes more, so a job that was always busy is seen as busy
 _CONTEXT_SHARE_OF_DEFAULT: Final = 0.20  # where the limit was lowered, the context takes what it took before
 _CONTEXT_SHARE_SEEN: Final = 0.60
@@ -146,7 +147,7 @@ class Board:
         off = abs(watts - smooth) / max(1.0, limit_w - context_w)
         before = off if self._wobble is None else self._wobble
         self._wobble = before + (off - before) * step_s / (step_s + _WOBBLE_S)
-        self.is_static = self._wobble < 0.02
+        self.is_static = self._wobble < _STATIC
 
     def _learn(self, smooth_w: float, step_s: float) -> None:
         """Remember the lowest power, apart for a GPU without a process and for one whose processes do nothing."""

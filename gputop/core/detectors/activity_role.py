@@ -17,16 +17,10 @@ SERVERS: Final = (
 )  # fmt: skip
 _NOT_SERVING: Final = ("llama-cli", "llama-bench")
 _SERVING_ACTORS: Final = ("ray::serve", "ray::idle", "ray::vllm", "ray::engine")
-_SERVING_NAMES: Final = (
-    "serve",
-    "webui",
-    "gradio",
-    "streamlit",
-    "fastapi",
-    "flask",
-    "celery",
-    "bentoml",
-)  # in a script's
+_SERVING_NAMES: Final = (  # in the name of a script or program
+    "serve", "webui", "gradio", "streamlit", "fastapi", "flask", "celery", "bentoml", "trtllm", "lmdeploy", "aphrodite",
+    "koboldcpp", "xinference", "tabbyapi",
+)  # fmt: skip
 _NOTEBOOKS: Final = ("Jupyter kernel",)
 _SHELLS_OF_PYTHON: Final = ("ipython", "bpython", "ptpython", "IPython")
 _LOADERS: Final = ("data loader", "worker process")

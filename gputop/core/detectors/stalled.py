@@ -29,6 +29,7 @@ KIND: Final = Kind(
 
 _STEADY: Final = 0.5  # of the time before, on the GPU
 _PATIENCE: Final = 4.0  # times as long, for one that works in bursts
+_READS: Final = 0.3  # percent of a core: who waits for storage and takes so much gets on
 _DEAD: Final = frozenset("ZX")
 
 
@@ -57,7 +58,7 @@ class StalledDetector:
         if track.is_progressing(look.now_s):
             return False
         held = (process, *look.relatives.get(process.pid, ()))
-        return all((_cpu(one) or 0.0) < self._thread for one in held)
+        return not any((_cpu(one) or 0.0) >= (_READS if one.state == "D" else self._thread) for one in held)
 
     def _are_all(self, party: Party, activity: Activity) -> bool:
         """Say whether nobody whom it belongs to works: a rank that has nothing to do may be meant to."""

@@ -34,6 +34,7 @@ KIND: Final = Kind(
 )
 
 _OUT: Final = (Stance.IDLE, Stance.GONE, Stance.LOST)
+_UNSTEADY: Final = 3.0
 _HALFWAY: Final = 0.7  # of the time to the alarm: from there on it is a suspect
 
 
@@ -73,6 +74,8 @@ class StuckDetector:
             return  # tiny kernels look like this all day
         track.verdict = track.verdict or "stuck"
         limit_s = self._limit_s([track], track.longest_wait_s)
+        if not is_collective and not track.board.is_static:
+            limit_s *= _UNSTEADY  # kernels that wait draw the same all the time, tiny ones do not
         use = track.use if len(track.process.gpus) == 1 else None
         case = Case(
             code="stuck.collective" if is_collective else "stuck.kernel",
@@ -86,10 +89,11 @@ class StuckDetector:
 
     # --- a job ---------------------------------------------------------------------------------------------------
     def _together(self, crew: Crew, activity: Activity, look: Look) -> Iterator[Sign]:
-        stances = [(track, stance(track, is_gone=activity.is_gone(track))) for track in crew.tracks]
+        ranks = [track for track in crew.tracks if not track.role.is_server]
+        stances = [(track, stance(track, is_gone=activity.is_gone(track))) for track in ranks]
         waiting = [track for track, is_so in stances if is_so is Stance.WAITS]
         out: list[tuple[Track, Stance]] = [one for one in stances if one[1] in _OUT]
-        if not waiting or crew.is_server or self._is_well(crew, waiting, look):
+        if not waiting or self._is_well(crew, waiting, look):
             crew.hang_s = 0.0
             return
         for track in waiting:
@@ -119,7 +123,7 @@ class StuckDetector:
             limit_s=self._limit_s(waiting, crew.longest_wait_s),
             waiting=waiting,
             out=out,
-            ranks=len(crew.tracks),
+            ranks=sum(not track.role.is_server for track in crew.tracks),
             has_worked=self._has_worked(waiting),
         )
         return hang_sign(case, self._stage(case), look)

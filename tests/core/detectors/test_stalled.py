@@ -86,3 +86,9 @@ def test_thresholds_can_be_set() -> None:
     held = found(lone((WORK, 60), (IDLE, 100)), dials={"stalled": {"pause_s": 60, "worked_s": 30}})
 
     assert Stage.ALARM in stages(held, CODE)
+
+
+def test_a_checkpoint_that_is_still_being_written_is_no_standstill() -> None:
+    writes = replace(IDLE, state="D", thread=0.6)
+
+    assert CODE not in codes(found(lone((WORK, 200), (writes, 400))))

@@ -226,3 +226,17 @@ def test_on_a_crowded_box_it_takes_no_longer() -> None:
             raised = second
 
     assert 445 < (raised or 0) < 475
+
+
+def test_a_server_in_the_same_pod_does_not_excuse_the_trainers_beside_it() -> None:
+    server = lone((WAIT, 530), gpu=4, framework="vLLM", command="VLLM::EngineCore", has_launcher=True, world=5, rank=4)
+    finding = last(found(*job((WORK, 200), (WAIT, 330)), server), HANG)
+
+    assert finding.stage is Stage.ALARM
+    assert "4 of 4 ranks alike" in finding.summary
+
+
+def test_tiny_kernels_after_real_work_are_no_hang_for_their_power_is_never_the_same() -> None:
+    tiny = [replace(WAIT, effort=0.03 + 0.1 * (n * 7 % 10) / 10) for n in range(700)]
+
+    assert Stage.ALARM not in stages(found(Rank([WORK] * 120 + tiny)), KERNEL)
