@@ -8,6 +8,7 @@ an object is a new element.
 """
 
 from collections.abc import Iterator
+from itertools import repeat
 from typing import Any, Final, TypeAlias
 
 from gputop.core.text import clean
@@ -18,6 +19,9 @@ Columns: TypeAlias = dict[str, list[Any]]
 Places: TypeAlias = dict[str, list[tuple[Any, Any]]]
 
 _WHOLE: Final = "missing"  # reasons by key: they seldom change, and then all at once
+_HOLDERS: Final = frozenset({dict, list})
+_NOWHERE: Final = object()
+_names: dict[tuple[str, object], str] = {}
 _IDENTITY: Final = ("uuid", "pid", "start_ticks", "key", "code", "subject")
 
 
@@ -106,15 +110,15 @@ def _move(name: str, old: Any, new: Any, columns: Columns) -> None:  # noqa: ANN
     """Bring the places in a holder up to date, and all below it, and note the steps."""
     is_dict = type(old) is dict
     for at, before in old.items() if is_dict else enumerate(old):
-        now = new[at]
+        now, kind = new[at], type(before)
         column = _joined(name, at) if is_dict else name
-        if _is_node(at, before):
+        if (kind is dict or kind is list) and _is_node(at, before):
             _move(column, before, now, columns)
             continue
         steps = columns.get(column)
         if steps is None:
             steps = columns[column] = []
-        if now == before and type(now) is type(before):
+        if now == before and type(now) is kind:
             steps.append(0)
         else:
             old[at] = now = kept(column, now)
@@ -147,7 +151,11 @@ def _below(name: str, holder: Any, at: Any) -> Iterator[tuple[str, Any, Any]]:  
 
 
 def _joined(name: str, key: object) -> str:
-    return f"{name}.{key}" if name else f"{key}"
+    """Return the name of a place below another; remembered, since there are few and each is asked for at each frame."""
+    found = _names.get((name, key))
+    if found is None:
+        found = _names[name, key] = f"{name}.{key}" if name else f"{key}"
+    return found
 
 
 def _is_node(at: Any, value: Any) -> bool:  # noqa: ANN401 - a holder and a place in it
@@ -165,11 +173,18 @@ def _is_list(before: Any, now: Any) -> bool:  # noqa: ANN401 - JSON
 def _same_shape(at: Any, old: Any, new: Any) -> bool:  # noqa: ANN401 - JSON
     if not _is_node(at, old):
         return not _is_node(at, new)
-    if type(old) is not type(new):
+    if type(old) is not type(new) or len(old) != len(new):
         return False
-    if type(old) is dict:
-        return old.keys() == new.keys() and all(_same_shape(key, old[key], new[key]) for key in old)
-    return len(old) == len(new) and all(_same_shape(0, one, other) for one, other in zip(old, new, strict=True))
+    if type(old) is list:
+        return all(map(_same_shape, repeat(0), old, new))
+    for key, before in old.items():
+        now = new.get(key, _NOWHERE)
+        if type(before) in _HOLDERS or type(now) in _HOLDERS:
+            if not _same_shape(key, before, now):
+                return False
+        elif now is _NOWHERE:
+            return False
+    return True
 
 
 def _pieces(name: str, before: list[Any], now: list[Any]) -> list[Any] | None:
