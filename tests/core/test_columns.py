@@ -107,11 +107,18 @@ def test_the_columns_fit_and_the_most_important_ones_always_stay(room: int) -> N
     assert chosen == least or sum((column.width or 16) + 1 for column in chosen) - 1 <= room
 
 
+def test_a_narrow_column_is_there_where_a_wide_one_that_matters_more_has_no_room() -> None:
+    keys = [column.key for column in visible_columns(79, (), used=frozenset({"progress"}), least_command=20)]
+
+    assert "progress" not in keys
+    assert "state" in keys
+
+
 def test_a_column_that_somebody_asked_for_outlives_most_of_the_usual_ones() -> None:
     chosen = [*(column.key for column in DEFAULT_COLUMNS[:-1]), "container", "command"]
     keys = [column.key for column in visible_columns(79, (), chosen=chosen, least_command=20)]
 
-    assert keys == ["gpu", "pid", "user", "gpu_memory", "sm", "cpu", "container", "command"]
+    assert keys == ["gpu", "pid", "user", "gpu_memory", "sm", "cpu", "state", "container", "command"]
 
 
 def test_the_video_columns_are_shown_while_somebody_uses_them() -> None:

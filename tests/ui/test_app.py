@@ -241,7 +241,7 @@ async def test_detail_follows_new_frames() -> None:
 def test_detail_gives_the_reason_of_each_absent_value() -> None:
     page = text_of(gpu_page(gpu(0, {FAN: Missing.UNSUPPORTED})))
 
-    assert f"–{' ' * 13}not supported by this GPU or its mode" in page
+    assert f"–{' ' * 15}not supported by this GPU or its mode" in page
 
 
 @pytest.mark.parametrize("key", ["colon", "ctrl+p"])
