@@ -38,7 +38,7 @@ _DAY_S: Final = 86_400.0
 _SWEEP_S: Final = 30.0
 _COUNT_S: Final = 10.0
 _CURRENT_S: Final = 120.0
-_WORK: Final = 24  # of evaluations, a look: about 2 ms; who does not get a turn waits for the next one
+_WORK: Final = 20  # of evaluations, a look: about 1 ms; who does not get a turn waits for the next one
 _POOLS: Final = frozenset({"vLLM", "SGLang", "TensorRT-LLM", "TF Serving"})
 _POOL_SHARE: Final = 0.7
 
