@@ -105,6 +105,7 @@ def key_presses(options: argparse.Namespace, box: Box, programs: Sequence[Progra
     """Measure how long a key takes; with ``hang``, once more while a driver call hangs."""
 
     def press(terminal: Terminal) -> screen.Keys:
+        terminal.type(options.open)
         return screen.keys(terminal, options.presses, len(box.pids))
 
     def press_while_hung(terminal: Terminal) -> screen.Keys:

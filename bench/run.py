@@ -1,7 +1,7 @@
 """Measure gputop against its peers, on whatever libnvidia-ml.so.1 the loader finds.
 
     python bench/run.py [--label TEXT] [--json FILE] [--parts snapshot,screen,first,keys]
-                        [--gputop PATH] [--peer NAME=PATH ...] [--hang COMMAND --heal COMMAND]
+                        [--gputop PATH] [--peer NAME=PATH ...] [--hang COMMAND --heal COMMAND] [--open KEYS]
 
 Peers (nvitop, gpustat, nvtop, btop) are taken from PATH unless --peer names them; a peer that is not there is left out.
 The tables are Markdown, on stdout. Needs an NVIDIA driver or a simulated one (LD_LIBRARY_PATH), msgspec and pyte. How
@@ -108,6 +108,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--first-rounds", type=int, default=5, help="of the first full frame (5)")
     parser.add_argument("--first-limit", type=float, default=5.0, metavar="S", help="to wait for it (5)")
     parser.add_argument("--presses", type=int, default=100, help="of a key (100)")
+    parser.add_argument("--open", default="", metavar="KEYS", help="typed first: ' k' is gputop's signal dialog")
     parser.add_argument("--hang", metavar="COMMAND", help="shell command that makes a driver call hang; keys again")
     parser.add_argument("--heal", metavar="COMMAND", help="shell command that undoes it")
     parser.set_defaults(bare=BARE)

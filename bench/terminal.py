@@ -24,6 +24,7 @@ _ANSWERS: Final = {
 }
 _CURSOR_MODE: Final = re.compile(rb"\x1b\[\?1([hl])")
 _PATIENCE_S: Final = 3.0
+_TYPING_S: Final = 0.7
 
 
 class EndedError(Exception):
@@ -71,6 +72,12 @@ class Terminal:
         now = time.monotonic()
         os.write(self._fd, self._arrow + letter)
         return now
+
+    def type(self, text: str) -> None:
+        """Type keys one after the other, with time for each to be answered."""
+        for sign in text:
+            os.write(self._fd, sign.encode())
+            self.run(_TYPING_S)
 
     def close(self) -> None:
         """End the program and what it started; who does not go is killed."""
