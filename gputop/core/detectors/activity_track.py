@@ -63,6 +63,7 @@ class Track:
         self.longest_step_s = 0.0
         self.gaps = 0
         self.longest_wait_s = self.longest_pause_s = self.longest_spin_s = 0.0
+        self.still_s = 0.0
         self.held_bytes, self.held_since_s = -1, now_s
         self.crew: str | None = None
         self.verdict = ""

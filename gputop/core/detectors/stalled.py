@@ -30,6 +30,8 @@ KIND: Final = Kind(
 _STEADY: Final = 0.5  # of the time before, on the GPU
 _PATIENCE: Final = 4.0  # times as long, for one that works in bursts
 _READS: Final = 0.3  # percent of a core: who waits for storage and takes so much gets on
+_STILL: Final = 0.3  # of the shortest pause, within its second half
+_WEIGHS: Final = 5.0
 _DEAD: Final = frozenset("ZX")
 
 
@@ -43,11 +45,23 @@ class StalledDetector:
     def look(self, look: Look) -> Iterator[Sign]:
         """Return who stands still."""
         activity = Activity.of(look)
-        least_s = self._pause_s
-        found = [one for one in activity.tracks if one.pause_s >= least_s and self._is_still(one, look)]
+        half_s, found = self._pause_s / 2, []
+        for track in activity.tracks:
+            if track.pause_s >= half_s:
+                self._count(track, look)
+                if track.pause_s >= self._pause_s and self._is_still(track, look):
+                    found.append(track)
         for party in parties(activity, found, lambda one: self._is_still(one, look)) if found else ():
             if self._are_all(party, activity):
                 yield self._sign(party, look)
+
+    def _count(self, track: Track, look: Look) -> None:
+        """Count for how long nobody of it has used the CPU; a moment of work weighs more than one of rest."""
+        if track.pause_s - track.step_s < self._pause_s / 2:
+            track.still_s = 0.0
+        held = (track.process, *look.relatives.get(track.process.pid, ()))
+        works = any((_cpu(one) or 0.0) >= (_READS if one.state == "D" else self._thread) for one in held)
+        track.still_s = max(0.0, track.still_s - _WEIGHS * track.step_s) if works else track.still_s + track.step_s
 
     def _is_still(self, track: Track, look: Look) -> bool:
         role, process = track.role, track.process
@@ -57,8 +71,7 @@ class StalledDetector:
             return False
         if track.is_progressing(look.now_s):
             return False
-        held = (process, *look.relatives.get(process.pid, ()))
-        return not any((_cpu(one) or 0.0) >= (_READS if one.state == "D" else self._thread) for one in held)
+        return track.still_s >= _STILL * self._pause_s
 
     def _are_all(self, party: Party, activity: Activity) -> bool:
         """Say whether nobody whom it belongs to works: a rank that has nothing to do may be meant to."""

@@ -92,3 +92,9 @@ def test_a_checkpoint_that_is_still_being_written_is_no_standstill() -> None:
     writes = replace(IDLE, state="D", thread=0.6)
 
     assert CODE not in codes(found(lone((WORK, 200), (writes, 400))))
+
+
+def test_a_moment_without_cpu_in_a_pause_full_of_it_is_no_standstill() -> None:
+    seconds = [replace(IDLE, thread=0.0 if n % 10 == 0 else 40.0) for n in range(500)]
+
+    assert CODE not in codes(found(replace(lone((WORK, 200)), seconds=[WORK] * 200 + seconds)))
