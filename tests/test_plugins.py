@@ -131,6 +131,9 @@ BROKEN = {
     "from gputop.core.plugin import *\nPLUGIN = Plugin(name='x', api=1, detectors=(Kind,))": "is not a pair of a Kind",
     "from gputop.core.plugin import *\nPLUGIN = Plugin(name='x', api=1, metrics=("
     "Metric(key='a', label='A', unit=Unit.NONE, origins=()),))": "a needs origins",
+    "from gputop.core.plugin import *\nPLUGIN = Plugin(name='x', api=1, probes=(1,))": "1 is not a Probe",
+    "from gputop.core.plugin import *\nPLUGIN = Plugin(name='x', api=1, probes=("
+    "Probe(key='a', help='', folder='', worker='w', tests=()),))": "a needs tests",
     "from gputop.core.plugin import *\nimport gputop.core.metrics\nPLUGIN = Plugin(name='x', api=1, metrics=("
     "Metric(key='a', label='A', unit=Unit.NONE, origins=(Field(1),)),))": "the table of metrics is already in use",
 }

@@ -15,6 +15,7 @@ _TABLES: Final = {
     "metrics": "gputop.core.metrics",
     "columns": "gputop.core.columns",
     "checks": "gputop.core.checks.table",
+    "probes": "gputop.core.probes",
 }
 
 

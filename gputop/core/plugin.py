@@ -16,14 +16,15 @@ from gputop.core.column import Column, Row
 from gputop.core.detector import Detector, Dial, Kind, Look, Sign
 from gputop.core.finding import Evidence, Stage, Subject
 from gputop.core.metric import ONCE, Field, FieldRate, Gpm, Metric, Missing, NvmlCall, Origin, Unit
+from gputop.core.probe_row import PROTOCOL, Level, Measure, Probe, ProbeTest, Purpose
 from gputop.core.sample import Gpu, GpuProcess, HostProcess, Sample
 from gputop.core.units import NOTHING
 
 __all__ = [
-    "API_VERSION", "NOTHING", "ONCE", "Check", "Column", "Detector", "Dial", "Evidence", "Facts", "Field", "FieldRate",
-    "Gpm", "Gpu", "GpuProcess", "HostProcess", "Kind", "Look", "Metric", "Missing", "NvmlCall", "Plugin", "Row",
-    "Sample", "Severity", "Sign", "Stage", "Subject", "Unit", "Verdict", "Verdicts", "fail", "info", "nothing", "ok",
-    "unknown", "warn",
+    "API_VERSION", "NOTHING", "ONCE", "PROTOCOL", "Check", "Column", "Detector", "Dial", "Evidence", "Facts", "Field",
+    "FieldRate", "Gpm", "Gpu", "GpuProcess", "HostProcess", "Kind", "Level", "Look", "Measure", "Metric", "Missing",
+    "NvmlCall", "Plugin", "Probe", "ProbeTest", "Purpose", "Row", "Sample", "Severity", "Sign", "Stage", "Subject",
+    "Unit", "Verdict", "Verdicts", "fail", "info", "nothing", "ok", "unknown", "warn",
 ]  # fmt: skip
 
 API_VERSION: Final = 1
@@ -45,12 +46,14 @@ class Plugin(Struct, frozen=True, kw_only=True):
     columns: tuple[Column, ...] = ()
     detectors: tuple[MadeDetector, ...] = ()
     checks: tuple[Check, ...] = ()
+    probes: tuple[Probe, ...] = ()
 
     @property
     def tables(self) -> dict[str, tuple[Any, ...]]:
         """Return the rows by the table that they belong to; empty tables are left out."""
         held: dict[str, tuple[Any, ...]] = {
             "metrics": self.metrics, "columns": self.columns, "detectors": self.detectors, "checks": self.checks,
+            "probes": self.probes,
         }  # fmt: skip
         return {table: rows for table, rows in held.items() if rows}
 
@@ -83,7 +86,7 @@ def _faults(plugin: Plugin) -> Iterator[str]:
     """Say which rows are none. A dataclass-like type of msgspec does not look at what it is given."""
     if not isinstance(plugin.name, str) or not plugin.name:
         yield "it has no name"
-    for table, kind in (("metrics", Metric), ("columns", Column), ("checks", Check)):
+    for table, kind in (("metrics", Metric), ("columns", Column), ("checks", Check), ("probes", Probe)):
         for row in _as_tuple(getattr(plugin, table)):
             if not isinstance(row, kind):
                 yield f"{table}: {row!r} is not a {kind.__name__}"
@@ -93,6 +96,13 @@ def _faults(plugin: Plugin) -> Iterator[str]:
     for metric in (metric for metric in plugin.metrics if isinstance(metric, Metric)):
         if not metric.origins or not all(isinstance(origin, _ORIGINS) for origin in metric.origins):
             yield f"metrics: {metric.key} needs origins: NvmlCall, Field, FieldRate or Gpm"
+    yield from _faults_of_probes(plugin)
+
+
+def _faults_of_probes(plugin: Plugin) -> Iterator[str]:
+    for probe in (probe for probe in _as_tuple(plugin.probes) if isinstance(probe, Probe)):
+        if not probe.tests or not all(isinstance(test, ProbeTest) for test in probe.tests):
+            yield f"probes: {probe.key} needs tests, each a ProbeTest"
 
 
 _ORIGINS: Final = (NvmlCall, Field, FieldRate, Gpm)

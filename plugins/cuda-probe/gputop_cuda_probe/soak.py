@@ -1,0 +1,89 @@
+"""Steady load: products of random numbers without a pause, one in sixteen looked at. gputop watches power and heat."""
+
+from typing import Final
+
+import torch
+from torch import Tensor
+
+from gputop_cuda_probe.timing import timed
+from gputop_cuda_probe.turn import Turn
+from gputop_cuda_probe.vote import _bits, digest
+
+_LOOK_EVERY: Final = 16
+_BATCH_S: Final = 0.25
+_WARM_SHARE: Final = 0.1
+_RING_SHARE: Final = 0.5  # of free memory: outputs that fill it
+_MOST_OUTPUTS: Final = 512
+
+
+def run(turn: Turn) -> None:
+    """Load the device for the whole time, and tell how the speed went."""
+    left, right = _operands(turn)
+    n = left.shape[0]
+    ring = _ring(turn, left)
+    speeds: list[float] = []
+    must, count, batch = "", 0, 1
+    turn.param(n=n, dtype=str(left.dtype).removeprefix("torch."), outputs=len(ring), seed=turn.seed)
+    while len(speeds) < 10 or not turn.is_due():
+        turn.faults.strike()
+        seconds = sum(_multiply(turn, (left, right), ring, range(count, count + batch)))
+        count += batch
+        speeds.append(2 * n**3 * batch / seconds / 1e12)
+        turn.tick(text=f"{speeds[-1]:.1f} TFLOP/s")
+        if (count // batch) % max(1, _LOOK_EVERY // batch) == 0 or not must:
+            output = ring[(count - 1) % len(ring)]
+            if turn.faults.has("flip") and must:
+                _bits(output)[11, 13] ^= 1
+            found = digest(output)
+            must = must or found
+            if found != must:
+                turn.finding("soak.wrong", "fail", f"product {count} differs from the first", first=must, found=found)
+                break
+        batch = max(1, min(64, int(_BATCH_S / max(seconds / batch, 1e-6))))
+    _tell(turn, speeds)
+
+
+def _tell(turn: Turn, speeds: "list[float]") -> None:
+    """Report the speed, and by how much it fell from the first tenth after the warm-up to the last."""
+    if turn.faults.has("droop"):
+        speeds = [speed * (1 - 0.99 * number / len(speeds)) for number, speed in enumerate(speeds)]
+    held = speeds[int(len(speeds) * _WARM_SHARE) :]
+    tenth = max(1, len(held) // 10)
+    first, last = sorted(held[:tenth])[tenth // 2], sorted(held[-tenth:])[tenth // 2]
+    slow = turn.faults.slowness
+    turn.metric("tflops", [speed / slow for speed in held], "TFLOP/s")
+    turn.metric("droop", max(0.0, 100 * (1 - last / first)), "%")
+
+
+def _operands(turn: Turn) -> tuple[Tensor, Tensor]:
+    is_cpu = turn.device.is_cpu
+    dtype, n = torch.float32, 256 if is_cpu else 8192
+    if not is_cpu:
+        capability = torch.cuda.get_device_capability()
+        dtype = torch.bfloat16 if capability >= (8, 0) else torch.float16 if capability >= (7, 0) else dtype
+        n = n if dtype != torch.float32 else 4096
+    generator = torch.Generator().manual_seed(turn.seed)
+    piece = torch.randn(min(n, 1024), min(n, 1024), generator=generator)
+    left = piece.repeat(n // piece.shape[0], n // piece.shape[0]).to(turn.device.torch).to(dtype)
+    return left, left.t().contiguous()
+
+
+def _ring(turn: Turn, like: Tensor) -> "list[Tensor]":
+    """Return outputs that are written in turn: as many as fill half of the free memory."""
+    if turn.device.is_cpu:
+        return [torch.empty_like(like) for _ in range(4)]
+    free = torch.cuda.mem_get_info()[0] * min(_RING_SHARE, turn.device.memory)
+    if turn.device.budget_bytes is not None:
+        free = min(free, turn.device.budget_bytes)
+    count = int(free / (like.numel() * like.element_size()))
+    return [torch.empty_like(like) for _ in range(max(1, min(_MOST_OUTPUTS, count)))]
+
+
+def _multiply(turn: Turn, pair: tuple[Tensor, Tensor], ring: "list[Tensor]", numbers: range) -> "list[float]":
+    """Make a batch of products; return its seconds as one figure, so that nothing waits between two products."""
+
+    def work() -> None:
+        for number in numbers:
+            torch.mm(*pair, out=ring[number % len(ring)])
+
+    return timed(turn.device, work, 1)
