@@ -125,7 +125,7 @@ def nearest_wishes(gpu: MigGpu, items: Sequence[Item]) -> tuple[str, ...]:
     found = []
     for _, names in ranked:
         choice = [*held, *(_like(items, by_name[name]) for name in names)]
-        if choice and plan(gpu, Wish(tuple(choice))) is not None:
+        if choice:
             found.append(wish_text(choice, gpu.geometry))
         if len(found) == _MOST_NEAREST:
             break

@@ -14,7 +14,7 @@ from msgspec import Struct
 from gputop.core.metric import Missing
 from gputop.core.mig import MigGpu, User, layout
 from gputop.core.mig_plan import plan_layout
-from gputop.core.mig_steps import Plan, Step, StepKind
+from gputop.core.mig_steps import Plan, StepKind
 from gputop.core.mig_text import reset_line, state_text
 from gputop.core.mig_why import pending, unreadable
 from gputop.core.outcome import Result, Status
@@ -129,7 +129,6 @@ class Partitioner:
         now = self._read(plan)
         way = None if now is None else plan_layout(now, plan.before, is_on=plan.was_on, is_forced=True)
         second = "" if way is None else _second(way, doer, tell)
-        second = second or self._unpend(plan, doer)
         after = self._read(plan)
         if after is not None and not second and _is(after, plan.before, is_on=plan.was_on):
             detail = f"{problem.detail}. Everything is as it was before"
@@ -144,18 +143,6 @@ class Partitioner:
             f"{problem.remedy} To try again to go back: gputop mig restore {kept}".strip() if kept else problem.remedy
         )
         return _result(plan, Status.FAILED, detail, remedy, after=found)
-
-    def _unpend(self, plan: Plan, doer: Doer) -> str:
-        """Take back a mode that is pending; return why that failed."""
-        now = self._read(plan)
-        if now is None or now.is_on_next is plan.was_on:
-            return ""
-        kind = StepKind.ENABLE if plan.was_on else StepKind.DISABLE
-        try:
-            doer.do(Step(kind=kind))
-        except (RefusedError, PendingError) as error:
-            return f"{kind.value} MIG mode: {_code_text(error)}"
-        return ""
 
     def _failed(self, plan: Plan, number: int, error: RefusedError) -> Result:
         if error.code == NO_PERMISSION:

@@ -45,6 +45,10 @@ class Faulty:
         self.calls = 0
         self.lies = False
 
+    def fail(self, *numbers: int) -> None:
+        """Have these calls fail."""
+        self._numbers = numbers
+
     def __getattr__(self, name: str) -> Any:
         function = getattr(self._functions, name)
         return (lambda *args: self._change(function, *args)) if name in CHANGING else function
@@ -215,6 +219,17 @@ def test_without_the_right_it_is_said_which_one_is_missing() -> None:
 
     assert (result.status, result.remedy) == (Status.NOT_PERMITTED, "Ask root.")
     assert "no right to destroy_compute" in result.detail
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4])
+def test_a_failure_after_the_mode_was_turned_on_turns_it_off_again(number: int) -> None:
+    bench = idle()
+    bench.change("off")
+    bench.faulty.fail(bench.faulty.calls + number)
+    result = bench.change("3g,4g")
+
+    assert "Everything is as it was before" in result.detail
+    assert (bench.gpu.is_on, bench.gpu.is_on_next) == (False, False)
 
 
 def test_the_mode_of_hopper_goes_off_and_on() -> None:
