@@ -14,7 +14,7 @@ from gputop.core.detectors.leak_vote import Limits, Vote
 from gputop.core.detectors.leak_words import NO_AGE, POOL, Case, sign_of
 from gputop.core.detectors.subjects import gpu_subject, process_subject
 from gputop.core.finding import Subject
-from gputop.core.metrics import GPU_UTILIZATION, MEMORY_FREE, MEMORY_TOTAL, MEMORY_USED
+from gputop.core.metrics import GPU_UTILIZATION, MEMORY_FREE, MEMORY_TOTAL, MEMORY_USED, SM_ACTIVE
 from gputop.core.program import arguments_of, program
 from gputop.core.sample import Gpu, GpuProcess, HostProcess, Readings
 
@@ -95,7 +95,8 @@ class LeakDetector:
         held = self._held.get(key)
         if held is None or held.start != start:
             held = self._held[key] = Held(_track(look, memory / _MIB, process.started_s, process.pid), start)
-        if held.track.add(look.now_s, memory / _MIB, use.sm_percent):
+        busy = use.sm_percent if use.sm_percent is not None else _busy(look.gpus.get(use.gpu), use.gpu_instance)
+        if held.track.add(look.now_s, memory / _MIB, busy):
             gpu = look.gpus.get(use.gpu)
             held.of = (process, use)
             self._due(key, held, gpu, use.gpu_instance)
@@ -209,6 +210,17 @@ def _part(gpu: Gpu | None, instance: int | None) -> Readings | None:
     if gpu is None or instance is None:
         return gpu
     return next((one for one in gpu.instances if one.id == instance), None)
+
+
+def _busy(gpu: Gpu | None, instance: int | None) -> float | None:
+    """Return what an instance does, for the driver tells nothing of processes there; of a GPU only that it is idle."""
+    part = _part(gpu, instance)
+    if part is None:
+        return None
+    if instance is not None:
+        return part[SM_ACTIVE]
+    percent = part[GPU_UTILIZATION]
+    return 0.0 if percent is not None and percent < 1 else None
 
 
 def _silent(look: Look) -> dict[_Where, set[int]]:

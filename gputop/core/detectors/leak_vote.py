@@ -15,7 +15,8 @@ _WAVE_SPAN_S: Final = 600.0
 _PASSES: Final = 3
 _PASSES_OF_CYCLES: Final = 8  # what comes back looks like growth by chance more often
 _FILLS_S: Final = 6 * 3600.0  # who would fill the whole board sooner may load, or fill a buffer: that ends,
-_FILL_SPAN_S: Final = 1800.0  # within half an hour
+_FILL_SPAN_S: Final = 1800.0  # within half an hour; on a small board
+_FILL_RATE: Final = 2.0  # MiB/s at least, for nobody loads more slowly
 _FELL_BACK: Final = 0.5
 _FELL_BACK_CYCLES: Final = 0.25  # the floor of a sawtooth is known less well
 _FAILS: Final = 3.0  # spans without growth after which a leak is over
@@ -100,7 +101,7 @@ class Vote:
             return Why.YOUNG
         if self.odds < limits.odds:
             return Why.SATURATING
-        if one.even * _FILLS_S > total_mib and one.ended_s - one.began_s < _FILL_SPAN_S:
+        if one.even > max(total_mib / _FILLS_S, _FILL_RATE) and one.ended_s - one.began_s < _FILL_SPAN_S:
             return Why.FILLING
         return None
 

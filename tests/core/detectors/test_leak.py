@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from gputop.core.finding import Finding, Stage
 from gputop.core.metric import Missing
-from gputop.core.metrics import MEMORY_FREE, MEMORY_TOTAL, MEMORY_USED
-from gputop.core.sample import Frame, GpuProcess, HostProcess
+from gputop.core.metrics import MEMORY_FREE, MEMORY_TOTAL, MEMORY_USED, SM_ACTIVE
+from gputop.core.sample import Frame, GpuInstance, GpuProcess, HostProcess
 
 MIB = 1024**2
 Memory = Callable[[float], float]
@@ -109,6 +109,21 @@ def test_without_utilization_a_leak_is_never_more_than_medium_and_says_what_is_m
     assert leak.confidence is not None
     assert leak.confidence <= 0.6
     assert any("SM utilization" in signal for signal in leak.lacking)
+
+
+def test_on_an_instance_its_own_activity_tells_work_from_loading() -> None:
+    def split(second: int, active: float) -> Frame:
+        memory = {MEMORY_USED.key: 5 * GIB, MEMORY_FREE.key: 5 * GIB, MEMORY_TOTAL.key: 10 * GIB}
+        inside = GpuInstance(id=3, profile="1g.10gb", metrics={**memory, SM_ACTIVE.key: active})
+        use = GpuProcess(
+            gpu="GPU-00000000", gpu_index=0, type="C", gpu_instance=3, memory_bytes=int(leaking(second) * GIB)
+        )
+        return frame((gpu(0, instances=(inside,)),), (process(4711, started_s=NOW, gpus=(use,)),))
+
+    works, loads = ([(second, split(second, active)) for second in range(720)] for active in (40.0, 0.0))
+
+    assert stages(watched(works))[-1] is Stage.SUSPECT
+    assert stages(watched(loads)) == []
 
 
 def test_a_pool_of_a_server_is_said_to_hide_what_is_inside() -> None:
