@@ -292,7 +292,7 @@ async def test_a_recording_that_stops_is_told_and_the_mark_goes() -> None:
 
 @pytest.mark.parametrize("size", [SMALL, MIDDLE])
 def test_what_a_recording_looks_like(snap_compare: Callable[..., bool], size: tuple[int, int], tmp_path: Path) -> None:
-    player = HandPlayer(RAW, tmp_path, Clock())
+    player = HandPlayer(taped(frames(300)), tmp_path, Clock())
     app = GputopApp(player, ViewOptions(theme="dark", player=player), clock=lambda: 100.0)
 
-    assert snap_compare(app, terminal_size=size, press=["exclamation_mark", "plus", "plus"])
+    assert snap_compare(app, terminal_size=size, press=["space", *(["right_parenthesis"] * 4), "plus"])
