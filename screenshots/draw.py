@@ -5,31 +5,45 @@ python screenshots/draw.py dying      those whose name holds a word
 """
 
 import asyncio
+import os
 import re
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from gputop.cli.before import JudgeWithPast
+from gputop.core.builtin import detectors, made
 from gputop.core.command import Command
+from gputop.core.judge import Judge
 from gputop.core.link import News
 from gputop.core.monitor import Monitor
+from gputop.core.playback import Playing, Stretch
 from gputop.core.sample import Frame
+from gputop.core.selection import Selection
 from gputop.machine.host import HostReader
 from gputop.machine.nvml import Driver
 from gputop.machine.processes import ProcessReader
 from gputop.machine.simulator import simulate
+from gputop.machine.simulator.procfiles import HERTZ, PAGE
 from gputop.machine.source import Limits, MachineSource
 from gputop.ui.app import GputopApp
 from gputop.ui.options import Density, ViewOptions
+from gputop.wire.tape.player import TapePlayer
+from gputop.wire.tape.reader import Tape, open_tape
 
 HERE: Final = Path(__file__).parent
+A_TAPE: Final = HERE.parent / "tests" / "tapes" / "training.tape"
 NOON: Final = 1_800_014_400.0
 START: Final = 1000.0
 
 
 class Picture(NamedTuple):
-    """What is drawn: a box after so many seconds, in a terminal of this size, after these keys."""
+    """What is drawn: a box after so many seconds, in a terminal of this size, after these keys.
+
+    ``at_s``: the place on a recording of it that is shown; None: the box itself.
+    """
 
     name: str
     box: str
@@ -38,12 +52,16 @@ class Picture(NamedTuple):
     keys: tuple[str, ...] = ()
     theme: str = "dark"
     density: Density = Density.AUTO
+    at_s: float | None = None
 
 
 PICTURES: Final = (
     Picture("training", "training", 300, (160, 48)),
     Picture("compact", "training", 120, (100, 26)),
     Picture("mig", "mig", 150, (120, 40)),
+    Picture("trouble", "trouble", 60, (140, 42)),
+    Picture("findings", "trouble", 60, (140, 42), ("F", *["down"] * 7)),
+    Picture("replay", "trouble", 60, (120, 30), at_s=754.0),
     Picture("lost", "dying", 60, (120, 36)),
     Picture("workstation-light", "workstation", 150, (120, 34), theme="light"),
     Picture("details", "training", 120, (120, 40), ("i",)),
@@ -90,7 +108,7 @@ def frames(picture: Picture) -> list[Frame]:
     source = MachineSource(
         Driver(box.driver),
         HostReader(box.proc, box.host),
-        ProcessReader(box.proc, box.users.get),
+        ProcessReader(box.proc, box.users.get, reports=box.reports, clock_ticks=HERTZ, page_bytes=PAGE),
         limits=Limits(patience_s=10.0),
         simulated=box.name,
         watches_events=False,
@@ -98,31 +116,46 @@ def frames(picture: Picture) -> list[Frame]:
         wall=clock.wall,
     )
     source.open()
-    monitor = Monitor(source)
-    made = []
+    judge = JudgeWithPast(Judge(made(detectors(), {})), picture.box, Selection())
+    monitor = Monitor(source, judge)
+    held = []
     for _ in range(picture.seconds):
         clock.now += 1.0
-        made.append(monitor.step())
-    return made
+        held.append(monitor.step())
+        judge.wait()
+    return held
 
 
 async def draw(picture: Picture) -> str:
     """Return the picture as SVG."""
     held = frames(picture)
     link = Player(held)
-    app = GputopApp(
-        link, ViewOptions(theme=picture.theme, density=picture.density, own_user="ann"), clock=lambda: START
-    )
+    player = None if picture.at_s is None else _player()
+    options = ViewOptions(theme=picture.theme, density=picture.density, own_user="ann", player=player)
+    app = GputopApp(link, options, clock=lambda: START)
     async with app.run_test(size=picture.size) as pilot:
         link.receive(held[0])
         await pilot.pause()
         for frame in held[1:-1]:
             app.view.history.remember(frame)
-        link.receive(held[-1])
+            app.view.tracks.remember(frame)
+        link.receive(held[-1] if picture.at_s is None else Stretch(_playing(picture.at_s), shown=held[-1]))
         await pilot.pause()
         await pilot.press(*picture.keys)
         await pilot.pause()
         return _stable(app.export_screenshot(title=f"gputop · {picture.name}"))
+
+
+def _player() -> TapePlayer:
+    """Return a player that is never asked to play: the screen shows that there is one."""
+    tape = open_tape(str(A_TAPE))
+    if not isinstance(tape, Tape):
+        raise SystemExit(tape.text)
+    return TapePlayer(tape)
+
+
+def _playing(at_s: float) -> Playing:
+    return Playing(at_s=at_s, length_s=1800.0, number=int(at_s), frames=1800, is_playing=True)
 
 
 def _stable(svg: str) -> str:
@@ -132,6 +165,8 @@ def _stable(svg: str) -> str:
 
 def main(words: list[str]) -> None:
     """Draw the pictures whose names hold one of the words; all if there is none."""
+    os.environ["TZ"] = "UTC"  # instants are told in local time
+    time.tzset()
     for picture in PICTURES:
         if not words or any(word in picture.name for word in words):
             path = HERE / f"{picture.name}.svg"

@@ -68,6 +68,12 @@ async def test_suspects_and_alarms_stand_on_the_screen_and_observations_do_not()
         assert "no work" not in panel(stage)
 
 
+async def test_the_key_at_the_end_of_the_last_line_cuts_nothing_that_has_room() -> None:
+    async with staged(box(leak())) as stage:
+        assert "…" not in panel(stage)
+        assert panel(stage).rstrip().endswith("F: why")
+
+
 async def test_where_nothing_is_wrong_there_is_no_panel() -> None:
     async with staged(size=WIDE) as stage:
         await stage.deliver(box(leak()), box(idle()))

@@ -8,7 +8,7 @@ from textual.message import Message
 from gputop.core.finding import Finding, Stage
 from gputop.core.sample import Gpu
 from gputop.core.units import duration_text
-from gputop.ui.line import Line, Spans, ends, fit, length
+from gputop.ui.line import Line, Span, Spans, ends, fit, length
 from gputop.ui.view import View
 from gputop.ui.widgets.fastlines import FastLines
 
@@ -47,21 +47,21 @@ def panel(view: View, width: int, most: int, key: str) -> list[Line]:
     if view.frame is None or not found or most < 1:
         return []
     shown, rest = found[:most], len(found) - most
-    lines = [finding_line(one, view.frame.time_s, width) for one in shown]
-    more = f" +{rest} more: {key} " if rest > 0 else f" {key}: why "
-    spans = list(lines[-1].spans[:-1])
-    lines[-1] = Line(ends(spans, [lines[-1].spans[-1], (more, "key" if rest > 0 else "muted")], width))
-    return lines
+    more = (f" +{rest} more: {key} ", "key") if rest > 0 else (f" {key}: why ", "muted")
+    now_s, last = view.frame.time_s, len(shown) - 1
+    return [finding_line(one, now_s, width, more=(more,) if n == last else ()) for n, one in enumerate(shown)]
 
 
-def finding_line(finding: Finding, now_s: float, width: int, base: str = "text") -> Line:
-    """Return a finding in a line: how grave, about whom, what, and for how long."""
-    age = (f" {duration_text(now_s - finding.since_s):>6} ", "muted")
+def finding_line(
+    finding: Finding, now_s: float, width: int, base: str = "text", *, more: tuple[Span, ...] = ()
+) -> Line:
+    """Return a finding in a line: how grave, about whom, what, and for how long. ``more``: at its right end."""
+    right: Spans = [(f" {duration_text(now_s - finding.since_s):>6} ", "muted"), *more]
     left: Spans = [(" ", "text"), (_WORDS[finding.stage], INKS[finding.stage]), (" ", "text")]
-    room = max(0, width - length(left) - length([age]))
+    room = max(0, width - length(left) - length(right))
     label = min(len(finding.subject.label), max(12, room // _LABEL_SHARE))
     left += [(fit(finding.subject.label, label), "title"), (" · ", "faint"), (finding.summary, "text")]
-    return Line(ends(left, [age], width), base)
+    return Line(ends(left, right, width), base)
 
 
 def clock_text(time_s: float) -> str:
