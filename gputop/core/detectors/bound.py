@@ -30,12 +30,24 @@ KIND: Final = Kind(
     },
     dials=(
         Dial(key="after_s", default=60.0, least=30.0, most=3600.0, help="The shortest time that is judged."),
-        Dial(key="memory_percent", default=60.0, least=1.0, most=100.0, help="Memory activity of a memory-bound job."),
-        Dial(key="power_percent", default=55.0, least=1.0, most=100.0, help="Of the range, of a compute-bound job."),
-        Dial(key="tensor_percent", default=30.0, least=1.0, most=100.0, help="Tensor activity of a compute-bound job."),
-        Dial(key="worker_percent", default=60.0, least=1.0, most=100.0, help="CPU of a loader that does not keep up."),
+        Dial(
+            key="memory_percent", default=60.0, least=1.0, most=100.0,
+            help="Memory activity from which a job is bound by memory.",
+        ),
+        Dial(
+            key="power_percent", default=55.0, least=1.0, most=100.0,
+            help="Power, as a share of the range from idle to the limit, from which it is bound by computing.",
+        ),
+        Dial(
+            key="tensor_percent", default=30.0, least=1.0, most=100.0,
+            help="Tensor activity from which it is bound by computing.",
+        ),
+        Dial(
+            key="worker_percent", default=60.0, least=1.0, most=100.0,
+            help="CPU of a data loader from which it is one that does not keep up.",
+        ),
     ),
-)
+)  # fmt: skip
 
 _EVERY_S: Final = 5.0
 _CHANGES_S: Final = 30.0

@@ -27,14 +27,24 @@ KIND: Final = Kind(
     question="Will a GPU be full soon?",
     codes={"memory.filling": "The memory of a GPU grows so fast that it is full within the hour."},
     dials=(
-        Dial(key="alarm_s", default=900.0, least=0.0, most=86_400.0, help="Time until it is full that is an alarm."),
         Dial(
-            key="suspect_s", default=3600.0, least=0.0, most=86_400.0, help="Time until it is full that is a suspect."
+            key="alarm_s", default=900.0, least=0.0, most=86_400.0,
+            help="Time left until it is full that is an alarm.",
         ),
-        Dial(key="watched_s", default=120.0, least=60.0, most=600.0, help="Growth that is an alarm lasts so long."),
-        Dial(key="suspect_watched_s", default=300.0, least=60.0, most=600.0, help="Growth that is a suspect does."),
+        Dial(
+            key="suspect_s", default=3600.0, least=0.0, most=86_400.0,
+            help="Time left until it is full that is a suspect.",
+        ),
+        Dial(
+            key="watched_s", default=120.0, least=60.0, most=600.0,
+            help="For how long it must have grown to be an alarm.",
+        ),
+        Dial(
+            key="suspect_watched_s", default=300.0, least=60.0, most=600.0,
+            help="For how long it must have grown to be a suspect.",
+        ),
     ),
-)
+)  # fmt: skip
 _MIB: Final = 1024.0**2
 _BUCKET_S: Final = 5.0
 _BUCKETS: Final = 121

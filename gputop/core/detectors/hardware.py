@@ -42,17 +42,32 @@ KIND: Final = Kind(
             key="corrected_a_day", default=100.0, least=1.0, most=1e9,
             help="Corrected memory errors a day that are worth a line.",
         ),
-        Dial(key="most_remaps", default=512.0, least=1.0, most=1e6, help="Rows replaced after uncorrected errors."),
+        Dial(
+            key="most_remaps", default=512.0, least=1.0, most=1e6,
+            help="Rows replaced after uncorrected errors that are an alarm.",
+        ),
         Dial(key="many_pages", default=15.0, least=1.0, most=1e6, help="Retired pages that are worth a line."),
         Dial(key="most_pages", default=63.0, least=1.0, most=1e6, help="Retired pages that are an alarm."),
-        Dial(key="busy_percent", default=50.0, least=1.0, most=100.0, help="GPU utilization from which links count."),
-        Dial(key="link_s", default=60.0, least=10.0, most=86400.0, help="Time below width or generation while busy."),
+        Dial(
+            key="busy_percent", default=50.0, least=1.0, most=100.0,
+            help="GPU utilization from which a PCIe link is judged: links of idle GPUs slow down.",
+        ),
+        Dial(
+            key="link_s", default=60.0, least=10.0, most=86400.0,
+            help="Time below its width or generation, while busy, from which a PCIe link is told.",
+        ),
         Dial(
             key="replay_factor", default=1.0, least=0.01, most=1e6,
-            help="PCIe replays, in multiples of what a link of its width and generation may have.",
+            help="PCIe replays that are told, in multiples of what a link of its width and generation may have.",
         ),
-        Dial(key="nvlink_a_minute", default=1.0, least=0.1, most=1e6, help="NVLink replays and recoveries a minute."),
-        Dial(key="nvlink_crc_a_second", default=100.0, least=0.1, most=1e9, help="NVLink CRC errors a second."),
+        Dial(
+            key="nvlink_a_minute", default=1.0, least=0.1, most=1e6,
+            help="NVLink replays and recoveries a minute that are an alarm.",
+        ),
+        Dial(
+            key="nvlink_crc_a_second", default=100.0, least=0.1, most=1e9,
+            help="NVLink CRC errors a second that are a suspect.",
+        ),
     ),
     is_instant=True,
 )  # fmt: skip

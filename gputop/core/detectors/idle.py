@@ -15,12 +15,15 @@ KIND: Final = Kind(
     question="Who holds GPU memory without work, for how long, and what does it cost?",
     codes={"idle.holder": "A process holds GPU memory and has not used the GPU for long."},
     dials=(
-        Dial(key="memory_bytes", default=2.0**28, least=0.0, most=2.0**50, help="Memory that is worth a line."),
+        Dial(key="memory_bytes", default=2.0**28, least=0.0, most=2.0**50, help="Memory held from which it is told."),
         Dial(key="after_s", default=600.0, least=60.0, most=86400.0, help="Idle for so long is worth a line."),
         Dial(key="suspect_s", default=3600.0, least=60.0, most=864000.0, help="Idle for so long is a suspect."),
-        Dial(key="full_percent", default=80.0, least=0.0, most=100.0, help="With so much used, it is one at once."),
+        Dial(
+            key="full_percent", default=80.0, least=0.0, most=100.0,
+            help="With so much of the GPU's memory used, a holder is a suspect at once.",
+        ),
     ),
-)
+)  # fmt: skip
 
 _SAID: Final = ("T", "t", "Z", "D")  # other detectors tell what is wrong with these
 _NOTED_S: Final = 10.0  # from then on memory is followed

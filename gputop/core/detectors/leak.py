@@ -26,12 +26,24 @@ KIND: Final = Kind(
         "leak.gpu": "The memory of a GPU grows and does not come back; the driver does not tell whose it is.",
     },
     dials=(
-        Dial(key="least_growth_bytes", default=64.0 * 1024**2, least=1024**2, most=1024**4, help="Growth to speak of."),
-        Dial(key="observed_s", default=600.0, least=300.0, most=86_400.0, help="Time to watch before it is a leak."),
-        Dial(key="least_log_odds", default=3.0, least=0.0, most=20.0, help="Log odds of a steady rate against 1/t."),
-        Dial(key="alarm_s", default=3600.0, least=0.0, most=86_400.0, help="A sure leak with less time left: alarm."),
+        Dial(
+            key="least_growth_bytes", default=64.0 * 1024**2, least=1024**2, most=1024**4,
+            help="Growth below this is not told.",
+        ),
+        Dial(
+            key="observed_s", default=600.0, least=300.0, most=86_400.0,
+            help="Time to watch before growth is called a leak.",
+        ),
+        Dial(
+            key="least_log_odds", default=3.0, least=0.0, most=20.0,
+            help="Evidence for a steady rate over one that dies away: logarithm of the odds. More is stricter.",
+        ),
+        Dial(
+            key="alarm_s", default=3600.0, least=0.0, most=86_400.0,
+            help="A sure leak that fills the GPU sooner than this is an alarm.",
+        ),
     ),
-)
+)  # fmt: skip
 _MIB: Final = 1024.0**2
 _UNKNOWN_TOTAL_MIB: Final = 81_920.0
 _DAY_S: Final = 86_400.0

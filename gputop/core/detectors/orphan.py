@@ -22,16 +22,31 @@ KIND: Final = Kind(
         "memory.unexplained": "Memory of a GPU is used by no process that the driver lists.",
     },
     dials=(
-        Dial(key="gone_s", default=10.0, least=2.0, most=3600.0, help="Until one that is gone is worth a line."),
-        Dial(key="suspect_s", default=30.0, least=5.0, most=3600.0, help="Until it is a suspect."),
-        Dial(key="alarm_s", default=300.0, least=10.0, most=86400.0, help="Until memory that is lost is an alarm."),
+        Dial(
+            key="gone_s", default=10.0, least=2.0, most=3600.0,
+            help="A process that is gone, for so long: worth a line.",
+        ),
+        Dial(
+            key="suspect_s", default=30.0, least=5.0, most=3600.0,
+            help="A process that is gone or a zombie, for so long: a suspect.",
+        ),
+        Dial(
+            key="alarm_s", default=300.0, least=10.0, most=86400.0,
+            help="Memory that is lost for so long is an alarm.",
+        ),
         Dial(key="idle_s", default=600.0, least=10.0, most=86400.0, help="Idle time that makes an orphan a suspect."),
         Dial(
             key="parent_s", default=60.0, least=0.0, most=86400.0,
             help="How long it must have had the parent: who becomes a service loses it at once.",
         ),
-        Dial(key="unexplained_bytes", default=536870912.0, least=1e6, most=1e13, help="Memory that nobody explains."),
-        Dial(key="unexplained_percent", default=2.0, least=0.1, most=100.0, help="The same, of all memory."),
+        Dial(
+            key="unexplained_bytes", default=536870912.0, least=1e6, most=1e13,
+            help="Memory that nobody explains, from which it is told.",
+        ),
+        Dial(
+            key="unexplained_percent", default=2.0, least=0.1, most=100.0,
+            help="The same as a share of all memory; the larger of both holds.",
+        ),
         Dial(key="unexplained_s", default=30.0, least=5.0, most=3600.0, help="For how long it must be unexplained."),
         Dial(
             key="context_bytes", default=134217728.0, least=0.0, most=1e10,

@@ -34,8 +34,14 @@ KIND: Final = Kind(
             key="steady_s", default=600.0, least=10.0, most=86400.0,
             help="Memory that did not change for so long is a pool, and no suspect.",
         ),
-        Dial(key="steady_bytes", default=67108864.0, least=0.0, most=1e12, help="What counts as a change of it."),
-        Dial(key="margin_celsius", default=5.0, least=0.0, most=50.0, help="Distance to the board's limit."),
+        Dial(
+            key="steady_bytes", default=67108864.0, least=0.0, most=1e12,
+            help="A change of the memory below this is none.",
+        ),
+        Dial(
+            key="margin_celsius", default=5.0, least=0.0, most=50.0,
+            help="Distance to the board's limit from which a temperature is told.",
+        ),
     ),
     is_instant=True,
 )  # fmt: skip

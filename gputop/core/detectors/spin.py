@@ -18,9 +18,12 @@ KIND: Final = Kind(
     dials=(
         Dial(key="after_s", default=60.0, least=10.0, most=86400.0, help="Spinning for so long is worth a line."),
         Dial(key="suspect_s", default=300.0, least=10.0, most=86400.0, help="Spinning for so long is a suspect."),
-        Dial(key="thread_percent", default=85.0, least=10.0, most=100.0, help="CPU of the busiest thread."),
+        Dial(
+            key="thread_percent", default=85.0, least=10.0, most=100.0,
+            help="CPU of its busiest thread from which it spins.",
+        ),
     ),
-)
+)  # fmt: skip
 
 _FALLS: Final = 6.0  # times as fast as it rose: 60 s of spinning are over after 10 s
 

@@ -21,11 +21,20 @@ KIND: Final = Kind(
     },
     dials=(
         Dial(key="pause_s", default=300.0, least=30.0, most=86400.0, help="The shortest standstill that counts."),
-        Dial(key="times", default=4.0, least=1.0, most=100.0, help="So many times its longest pause before."),
-        Dial(key="worked_s", default=120.0, least=10.0, most=86400.0, help="It must have used the GPU for so long."),
-        Dial(key="thread_percent", default=5.0, least=0.0, most=100.0, help="CPU of a thread that does nothing."),
+        Dial(
+            key="times", default=4.0, least=1.0, most=100.0,
+            help="A standstill must last so many times as long as its longest pause before.",
+        ),
+        Dial(
+            key="worked_s", default=120.0, least=10.0, most=86400.0,
+            help="It must have used the GPU for so long before.",
+        ),
+        Dial(
+            key="thread_percent", default=5.0, least=0.0, most=100.0,
+            help="CPU of its busiest thread below which it does nothing.",
+        ),
     ),
-)
+)  # fmt: skip
 
 _STEADY: Final = 0.5  # of the time before, on the GPU
 _PATIENCE: Final = 4.0  # times as long, for one that works in bursts

@@ -26,12 +26,24 @@ KIND: Final = Kind(
     },
     dials=(
         Dial(key="after_s", default=120.0, least=30.0, most=3600.0, help="Slower for so long is a suspect."),
-        Dial(key="alarm_s", default=600.0, least=30.0, most=86400.0, help="Slower for so long is an alarm, if it is"),
-        Dial(key="alarm_percent", default=70.0, least=1.0, most=100.0, help="at less than this of the others' clock."),
-        Dial(key="clock_percent", default=93.0, least=1.0, most=100.0, help="Of the others' clock: below is slower."),
-        Dial(key="behind_points", default=8.0, least=1.0, most=100.0, help="Utilization below the others': slower."),
+        Dial(
+            key="alarm_s", default=600.0, least=30.0, most=86400.0,
+            help="Slower for so long is an alarm, if its clock is below alarm_percent.",
+        ),
+        Dial(
+            key="alarm_percent", default=70.0, least=1.0, most=100.0,
+            help="Share of the others' clock below which it is an alarm.",
+        ),
+        Dial(
+            key="clock_percent", default=93.0, least=1.0, most=100.0,
+            help="Share of the others' clock below which it is slower.",
+        ),
+        Dial(
+            key="behind_points", default=8.0, least=1.0, most=100.0,
+            help="GPU utilization below the others', in points, from which it is slower.",
+        ),
     ),
-)
+)  # fmt: skip
 
 _LEAST: Final = 3  # of two, nobody can say who is the odd one
 _SMOOTH_S: Final = 20.0

@@ -25,13 +25,28 @@ KIND: Final = Kind(
     },
     dials=(
         Dial(key="waiting_s", default=120.0, least=30.0, most=86400.0, help="Waiting for so long is worth a line."),
-        Dial(key="alarm_s", default=300.0, least=60.0, most=86400.0, help="An alarm, if it worked before."),
-        Dial(key="fresh_alarm_s", default=600.0, least=60.0, most=86400.0, help="An alarm, if it never worked."),
-        Dial(key="behind_s", default=1800.0, least=60.0, most=86400.0, help="Waiting while others work: a suspect."),
-        Dial(key="times", default=2.0, least=1.0, most=100.0, help="So many times its longest wait that ended well."),
-        Dial(key="worked_s", default=60.0, least=0.0, most=86400.0, help="Real work that tells it from tiny kernels."),
+        Dial(
+            key="alarm_s", default=300.0, least=60.0, most=86400.0,
+            help="Waiting for so long is an alarm, if it worked before.",
+        ),
+        Dial(
+            key="fresh_alarm_s", default=600.0, least=60.0, most=86400.0,
+            help="Waiting for so long is an alarm, if it never worked.",
+        ),
+        Dial(
+            key="behind_s", default=1800.0, least=60.0, most=86400.0,
+            help="Waiting for so long is a suspect, where other ranks work.",
+        ),
+        Dial(
+            key="times", default=2.0, least=1.0, most=100.0,
+            help="It must also wait so many times as long as its longest wait that ended well.",
+        ),
+        Dial(
+            key="worked_s", default=60.0, least=0.0, most=86400.0,
+            help="Real work that it must have done, to tell it from a job of tiny kernels.",
+        ),
     ),
-)
+)  # fmt: skip
 
 _OUT: Final = (Stance.IDLE, Stance.GONE, Stance.LOST)
 _UNSTEADY: Final = 3.0

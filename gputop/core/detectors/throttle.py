@@ -35,15 +35,36 @@ KIND: Final = Kind(
         "throttle.power_cap": "The clocks are lowered to stay below the power limit: normal for a busy GPU.",
     },
     dials=(
-        Dial(key="hardware_percent", default=1.0, least=0.1, most=100.0, help="Of a minute: hardware slowdown."),
-        Dial(key="software_percent", default=5.0, least=0.1, most=100.0, help="Of a minute: thermal, a suspect."),
-        Dial(key="lasting_percent", default=30.0, least=0.1, most=100.0, help="Of five minutes: thermal, an alarm."),
-        Dial(key="cap_percent", default=50.0, least=1.0, most=100.0, help="Of five minutes: power cap worth a line."),
-        Dial(key="lowered_percent", default=2.0, least=0.0, most=99.0, help="Limit below the default one, a suspect."),
-        Dial(key="clock_percent", default=80.0, least=1.0, most=100.0, help="SM clock of what busy siblings have."),
-        Dial(key="reason_s", default=10.0, least=2.0, most=3600.0, help="Without counters: time with such a reason."),
+        Dial(
+            key="hardware_percent", default=1.0, least=0.1, most=100.0,
+            help="Share of a minute slowed down by the hardware, heat or power brake, that is an alarm.",
+        ),
+        Dial(
+            key="software_percent", default=5.0, least=0.1, most=100.0,
+            help="Share of a minute slowed down by heat that is a suspect.",
+        ),
+        Dial(
+            key="lasting_percent", default=30.0, least=0.1, most=100.0,
+            help="Share of five minutes slowed down by heat that is an alarm.",
+        ),
+        Dial(
+            key="cap_percent", default=50.0, least=1.0, most=100.0,
+            help="Share of five minutes at the power limit that is worth a line.",
+        ),
+        Dial(
+            key="lowered_percent", default=2.0, least=0.0, most=99.0,
+            help="A power limit so much below the default one, and reached, is a suspect.",
+        ),
+        Dial(
+            key="clock_percent", default=80.0, least=1.0, most=100.0,
+            help="At the limit and below this share of the SM clock of its busy siblings: a suspect.",
+        ),
+        Dial(
+            key="reason_s", default=10.0, least=2.0, most=3600.0,
+            help="Where the driver counts nothing: time with such a reason that is told.",
+        ),
     ),
-)
+)  # fmt: skip
 
 _MINUTE_S: Final = 60.0
 _LASTING_S: Final = 300.0
