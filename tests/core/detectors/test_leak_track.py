@@ -41,7 +41,7 @@ def test_life_keeps_lows_and_highs_when_its_buckets_are_merged() -> None:
 
     assert scales is not None
     assert scales.life.lows[0] == 1000.0
-    assert [high - low > 0 for low, high in zip(scales.life.lows, scales.life.highs, strict=True)][1:].count(False) == 0
+    assert all(low < high for low, high in zip(scales.life.lows[1:], scales.life.highs[1:], strict=True))
     assert list(scales.life.lows) == sorted(scales.life.lows)
 
 
