@@ -1,0 +1,277 @@
+"""What figures mean: against the reference table, against siblings, against the device's own past. Each is told apart.
+
+Correctness and speed are two verdicts: a slow link makes no result wrong. Where a CPU stands in for a GPU its speed is
+nobody's, as its cores are shared; only what is many times too slow is told there.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from statistics import median
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from gputop.core.probe_row import Measure, Probe
+from gputop.core.probing.reference import MEASURED, Entry, Expected, expected, link
+from gputop.core.probing.result import DeviceResult, Figure, Finding, Status, TestResult, device_status, worst
+
+_EXPECTED_WARN: Final = 0.90
+_EXPECTED_FAIL: Final = 0.80
+_LINK_FAIL: Final = 0.70
+_LINK: Final = "pcie"
+_CPU_SHARE: Final = 0.2
+_CPU_MOST: Final = 80.0
+_BASELINE: Final = (0.95, 0.90)
+_STALE: Final = 1.10
+_COVERED: Final = 0.80
+_MANY: Final = 3  # from here on a median means something
+
+Past = Mapping[str, Mapping[str, float]]
+"""By uuid: the device's own figures, by ``test.figure``."""
+
+
+class Known(Struct, frozen=True, kw_only=True):
+    """What figures are compared with. ``links``: generation and lanes by uuid; ``busy``: whose GPUs others use."""
+
+    entries: tuple[Entry, ...] = ()
+    links: Mapping[str, tuple[int | None, int | None]] = {}
+    past: Past = {}
+    busy: Collection[str] = ()
+    wants_coverage: bool = False
+
+
+def judge(devices: Iterable[DeviceResult], probe: Probe, known: Known) -> tuple[DeviceResult, ...]:
+    """Return the devices with ratios, with findings of what is slow or odd, and with their statuses."""
+    raw = list(devices)
+    held = [_uniform_apart(device, raw) for device in raw]
+    votes = _votes(held)
+    shares = _shares(held, probe)
+    correctness = [test.key for test in probe.tests if test.purpose.value == "correctness"]
+    return tuple(
+        _judged(
+            replace(device, tests=tuple(map(_Judge(device, probe, known, votes, shares).test, device.tests))),
+            correctness,
+        )
+        for device in held
+    )
+
+
+def _judged(device: DeviceResult, correctness: Iterable[str]) -> DeviceResult:
+    status = device_status(device.tests, correctness)
+    if device.reason and not device.tests:
+        return device
+    why = "no test of correctness ran to its end" if status is Status.SKIP else device.reason
+    return replace(device, status=status, reason=why)
+
+
+class _Judge:
+    """Of one device."""
+
+    def __init__(
+        self, device: DeviceResult, probe: Probe, known: Known,
+        votes: Mapping[tuple[str, str], str], shares: Mapping[tuple[str, str, str], float],
+    ) -> None:  # fmt: skip
+        self._device = device
+        self._measures = {test.key: {m.name: m for m in test.measures} for test in probe.tests}
+        self._known = known
+        self._votes = votes
+        self._shares = shares
+
+    def device(self) -> DeviceResult:
+        """Return the device with its tests judged."""
+        return replace(self._device, tests=tuple(map(self._test, self._device.tests)))
+
+    def _test(self, test: TestResult) -> TestResult:
+        """Return a test with its figures judged."""
+        found: list[Finding] = []
+        figures = tuple(self._figure(test.key, figure, found) for figure in test.figures)
+        found += self._vote(test)
+        found += self._coverage(test)
+        if not found and figures == test.figures:
+            return test
+        status = worst((test.status, *(finding.status for finding in found)))
+        return replace(test, figures=figures, findings=(*test.findings, *found), status=status)
+
+    def _figure(self, key: str, figure: Figure, found: list[Finding]) -> Figure:
+        measure = self._measures.get(key, {}).get(figure.name)
+        if measure is None:
+            return figure
+        figure = self._with_expected(measure, figure)
+        sibling = self._shares.get((self._device.uuid, key, figure.name))
+        past = self._known.past.get(self._device.uuid, {}).get(f"{key}.{figure.name}")
+        figure = replace(
+            figure, sibling_ratio=sibling, baseline_ratio=_ratio(measure, figure.value, past) if past else None
+        )
+        found += filter(None, (
+            self._by_most(measure, figure), self._by_expected(measure, figure),
+            self._by_siblings(measure, figure), self._by_past(measure, figure),
+        ))  # fmt: skip
+        return figure
+
+    def _with_expected(self, measure: Measure, figure: Figure) -> Figure:
+        wanted = self._expected(measure)
+        if wanted is None:
+            return figure
+        return replace(
+            figure, expected=wanted.value, source=wanted.source, confidence=wanted.confidence,
+            ratio=figure.value / wanted.value,
+        )  # fmt: skip
+
+    def _expected(self, measure: Measure) -> Expected | None:
+        device = self._device
+        if not measure.expected or self._is_cpu or device.uuid.startswith("MIG-"):
+            return None
+        if measure.expected == _LINK:
+            return link(*self._known.links.get(device.uuid, (None, None)))
+        return expected(self._known.entries, device.name, measure.expected)
+
+    @property
+    def _is_cpu(self) -> bool:
+        return self._device.kind == "cpu"
+
+    def _by_most(self, measure: Measure, figure: Figure) -> Finding | None:
+        if measure.most is None:
+            return None
+        warn, fail = measure.most
+        if self._is_cpu and figure.unit == "%":
+            warn, fail = _CPU_MOST, _CPU_MOST
+        status = Status.FAIL if figure.value > fail else Status.WARN if figure.value > warn else None
+        return self._finding(
+            status, "limit", figure, f"{figure.value:.3g} {figure.unit} is more than {warn:g} {figure.unit}"
+        )
+
+    def _by_expected(self, measure: Measure, figure: Figure) -> Finding | None:
+        if figure.ratio is None:
+            return None
+        warn, fail = (_LINK_FAIL, _LINK_FAIL) if measure.expected == _LINK else (_EXPECTED_WARN, _EXPECTED_FAIL)
+        status = _status(figure.ratio, warn, fail)
+        if status is Status.FAIL and figure.confidence != MEASURED:
+            status = Status.WARN
+        return self._finding(
+            status, "expected", figure, f"{figure.ratio:.0%} of what is expected ({figure.source or 'the table'})"
+        )
+
+    def _by_siblings(self, measure: Measure, figure: Figure) -> Finding | None:
+        if figure.sibling_ratio is None or measure.siblings is None:
+            return None
+        warn, fail = measure.siblings
+        if self._is_cpu:
+            warn, fail = min(warn, _CPU_SHARE), min(fail, _CPU_SHARE)
+        status = _status(figure.sibling_ratio, warn, fail)
+        return self._finding(status, "straggler", figure, f"{figure.sibling_ratio:.0%} of its siblings")
+
+    def _by_past(self, measure: Measure, figure: Figure) -> Finding | None:
+        if figure.baseline_ratio is None or measure.siblings is None:
+            return None
+        warn, fail = (_CPU_SHARE, _CPU_SHARE) if self._is_cpu else _BASELINE
+        status = _status(figure.baseline_ratio, warn, fail)
+        return self._finding(status, "baseline", figure, f"{figure.baseline_ratio:.0%} of its own baseline")
+
+    def _finding(self, status: Status | None, kind: str, figure: Figure, text: str) -> Finding | None:
+        if status is None:
+            return None
+        if self._device.uuid in self._known.busy:
+            status, text = Status.INCONCLUSIVE, f"{text}; others use this GPU"
+        return Finding(
+            code=f"{kind}.{figure.name}", status=status, text=f"{figure.name}: {text}",
+            data={"value": figure.value, "unit": figure.unit},
+        )  # fmt: skip
+
+    def _vote(self, test: TestResult) -> Iterable[Finding]:
+        for key, value in test.digests.items():
+            right = self._votes.get((_kin(self._device), key))
+            if right is None or right == value:
+                continue
+            if right:
+                yield Finding(
+                    code="vote.minority", status=Status.FAIL, text=f"{key}: its bits are not those of its siblings",
+                    data={"digest": value, "majority": right},
+                )  # fmt: skip
+            else:
+                yield Finding(
+                    code="vote.suspect", status=Status.INCONCLUSIVE, data={"digest": value},
+                    text=f"{key}: GPUs of one model disagree, and there is no majority: one of them is wrong",
+                )  # fmt: skip
+
+    def _coverage(self, test: TestResult) -> Iterable[Finding]:
+        covered = test.params.get("bytes")
+        if not test.key.startswith("memory.") or not self._known.wants_coverage or not isinstance(covered, int):
+            return
+        share = covered / self._device.total_bytes if self._device.total_bytes else 1.0
+        if share < _COVERED:
+            yield Finding(
+                code="memory.partial", status=Status.WARN, text=f"only {share:.0%} of the memory was tested",
+                data={"bytes": covered, "total": self._device.total_bytes},
+            )  # fmt: skip
+
+
+def _uniform_apart(device: DeviceResult, devices: list[DeviceResult]) -> DeviceResult:
+    """Take it for our own error, not the device's, where a product is wrong in the same way everywhere on all GPUs."""
+
+    def is_everywhere(key: str) -> bool:
+        tests = [test for other in devices for test in other.tests if test.key == key]
+        return all(any(f.code == "gemm.uniform" for f in test.findings) for test in tests)
+
+    def apart(test: TestResult) -> TestResult:
+        if not any(f.code == "gemm.uniform" for f in test.findings) or not is_everywhere(test.key):
+            return test
+        findings = tuple(
+            replace(f, status=Status.INCONCLUSIVE) if f.code == "gemm.uniform" else f for f in test.findings
+        )
+        return replace(test, findings=findings, status=worst(f.status for f in findings))
+
+    return replace(device, tests=tuple(map(apart, device.tests)))
+
+
+def _votes(devices: Iterable[DeviceResult]) -> dict[tuple[str, str], str]:
+    """Return the digest that most siblings have, by model and product; empty where there is no majority."""
+    ballots: dict[tuple[str, str], list[str]] = {}
+    for device in devices:
+        for test in device.tests:
+            for key, value in test.digests.items():
+                ballots.setdefault((_kin(device), key), []).append(value)
+    found = {}
+    for place, values in ballots.items():
+        most = max(set(values), key=values.count)
+        found[place] = most if values.count(most) * 2 > len(values) else ""
+    return found
+
+
+def _shares(devices: list[DeviceResult], probe: Probe) -> dict[tuple[str, str, str], float]:
+    """Return each figure's share of its siblings: of their median, or of the better one where there are two."""
+    measures = {(test.key, m.name): m for test in probe.tests for m in test.measures}
+    held: dict[tuple[str, str, str], list[tuple[str, float]]] = {}
+    for device in devices:
+        for test in device.tests:
+            for figure in test.figures:
+                held.setdefault((_kin(device), test.key, figure.name), []).append((device.uuid, figure.value))
+    found = {}
+    for (_, key, name), values in held.items():
+        measure = measures.get((key, name))
+        if measure is None or len(values) < 2:
+            continue
+        numbers = [value for _, value in values]
+        best = min(numbers) if measure.is_cost else max(numbers)
+        middle = median(numbers) if len(numbers) >= _MANY else best
+        for uuid, value in values:
+            if ratio := _ratio(measure, value, middle):
+                found[uuid, key, name] = ratio
+    return found
+
+
+def _kin(device: DeviceResult) -> str:
+    """Return what siblings share. A part of a GPU has none: its neighbours slow it down."""
+    own = device.uuid if device.uuid.startswith("MIG-") else ""
+    return "/".join((device.kind, device.name, device.torch, device.cuda, str(device.total_bytes), own))
+
+
+def _ratio(measure: Measure, value: float, other: float) -> float | None:
+    if value <= 0 or other <= 0:
+        return None
+    return other / value if measure.is_cost else value / other
+
+
+def _status(ratio: float, warn: float, fail: float) -> Status | None:
+    if ratio < fail:
+        return Status.FAIL
+    return Status.WARN if ratio < warn else None

@@ -1,0 +1,82 @@
+"""From what somebody asked for to the tests and seconds of one worker."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from gputop.core.nearest import nearest
+from gputop.core.probe_row import PROTOCOL, Level, Probe, ProbeTest
+
+START_S: Final = 6.0  # what it takes to start Python, torch and a context
+_LEAST_S: Final = 0.2
+_SELECTED_S: Final = 5.0  # for a test that is named, and is of no part of the level
+
+
+class PlannedTest(Struct, frozen=True):
+    """A test and how long it may take."""
+
+    id: str
+    seconds: float
+
+
+class WorkerPlan(Struct, frozen=True, kw_only=True):
+    """What a worker is told, as one line of JSON. ``memory``: share of what is free; ``budget``: bytes at the most."""
+
+    v: int = PROTOCOL
+    device: str
+    uuid: str
+    index: int
+    tests: tuple[PlannedTest, ...]
+    memory: float = 0.9
+    budget: int | None = None
+    threads: int | None = None
+    seed: int = 1
+
+
+def chosen(probe: Probe, level: Level, wishes: Sequence[str]) -> tuple[ProbeTest, ...]:
+    """Return the tests of a level, or those that are named. Raises ValueError for a name that there is none of."""
+    if not wishes:
+        return tuple(test for test in probe.tests if level in test.seconds)
+    for wish in wishes:
+        if not any(_is_named(test.key, wish) for test in probe.tests):
+            known = sorted({test.key for test in probe.tests} | {test.key.partition(".")[0] for test in probe.tests})
+            near = nearest(wish, known)
+            raise ValueError(
+                f"no such test: {wish}.{f' Did you mean {near}?' if near else ''} There are: {', '.join(known)}"
+            )
+    return tuple(test for test in probe.tests if any(_is_named(test.key, wish) for wish in wishes))
+
+
+def timed(tests: Sequence[ProbeTest], level: Level, time_s: float | None) -> dict[str, float]:
+    """Return seconds by test. Where a time is given they are made to fit, and what is left over is for the soak."""
+    usual = {test.key: _usual(test, level) for test in tests}
+    if time_s is None or not usual:
+        return usual
+    room = max(time_s - START_S, _LEAST_S * len(usual))
+    stretching = [test.key for test in tests if test.stretches]
+    fixed = sum(seconds for key, seconds in usual.items() if key not in stretching)
+    if stretching and fixed < room * 0.5:
+        return usual | dict.fromkeys(stretching, (room - fixed) / len(stretching))
+    factor = room / sum(usual.values())
+    return {key: max(_LEAST_S, seconds * factor) for key, seconds in usual.items()}
+
+
+def total_s(seconds: Mapping[str, float]) -> float:
+    """Return how long a worker will take, about."""
+    return START_S + sum(seconds.values())
+
+
+def limit_s(seconds: float) -> float:
+    """Return when a test of so many seconds has taken too long."""
+    return 3 * seconds + 30
+
+
+def _usual(test: ProbeTest, level: Level) -> float:
+    if level in test.seconds:
+        return test.seconds[level]
+    return min([*test.seconds.values(), _SELECTED_S])
+
+
+def _is_named(key: str, wish: str) -> bool:
+    return key == wish or key.startswith(f"{wish}.")
