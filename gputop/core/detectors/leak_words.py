@@ -1,6 +1,7 @@
 """What is said of memory that grows: numbers and time span first, the name second, what to do third."""
 
 from collections.abc import Sequence
+from math import exp, log
 from typing import Final
 
 from msgspec import Struct
@@ -32,7 +33,7 @@ _REMEDY: Final = (
 )
 
 _CANNOT_TELL: Final = {
-    Why.YOUNG: "could still be warm-up: not watched for long enough",
+    Why.YOUNG: "could still be warm-up: watched for only {}",
     Why.SATURATING: "could still be warm-up, a cache that fills or fragmentation: too early to see whether it slows",
     Why.FILLING: "so fast that it may be loading or a buffer that fills: a leak if it goes on for half an hour",
 }
@@ -102,6 +103,7 @@ def _leak(case: Case, leak: Suspicion) -> Sign:
 def _rising(case: Case, rising: Suspicion) -> Sign:
     one = rising.growth
     why = _CANNOT_TELL.get(case.vote.why, _CANNOT_TELL[Why.SATURATING])
+    why = why.format(duration_text(case.track.observed_s))
     who = "this GPU rises" if case.is_of_gpu else "rising"
     summary = f"{who}: +{_mib(one.grown)} in {duration_text(one.ended_s - one.began_s)}, {why}"
     return _sign(case, one, Stage.OBSERVATION, summary, min(_DOUBT, confidence(case, rising)))
@@ -161,8 +163,8 @@ def _kept(one: Growth) -> str:
 def _odds_text(odds: float) -> str:
     if odds <= 0:
         return "growth that fades fits better than a steady one"
-    times = min(10_000, round(2.718281828 ** min(odds, 20)))
-    return f"a steady rate is {times}{' times or more' if times == 10_000 else ' times'} as likely as one that fades"
+    times = "more than 10000" if odds > log(10_000) else f"{exp(odds):.0f}"
+    return f"a steady rate is {times} times as likely as one that fades"
 
 
 def _rate(one: Growth) -> str:
