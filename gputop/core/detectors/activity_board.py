@@ -46,6 +46,13 @@ class Board:
     share of time in which its engine was active. ``is_quiet``: nothing but kernels in registers can be going on.
     """
 
+    __slots__ = (
+        "_active", "_active_s", "_empty_s", "_held_s", "_idle_s", "_lowest_w", "_other_s", "_smooth_w", "_wobble",
+        "clock", "context_w", "dram", "effort", "empty_w", "gpu", "holders", "index", "is_known", "is_quiet",
+        "is_shared", "is_static", "key", "limit_w", "memory", "nvlink", "occupancy", "pcie", "sm", "tensor",
+        "unknown_s", "utilization", "watts",
+    )  # fmt: skip
+
     def __init__(self, key: BoardKey, index: int) -> None:
         self.key, self.index = key, index
         self.gpu: Gpu | None = None

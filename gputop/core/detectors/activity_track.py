@@ -46,6 +46,14 @@ class Track:
     an earlier question has said of it in this look.
     """
 
+    __slots__ = (
+        "_blip_at_s", "_blip_s", "_hidden_s", "_pending_s", "_resumed_s", "board", "busy_s", "crew", "first_s",
+        "gaps", "gu", "held_bytes", "held_since_s", "idle_s", "is_fed", "key", "longest_pause_s", "longest_spin_s",
+        "longest_step_s", "longest_wait_s", "low", "pause_s", "process", "role", "role_due_s", "seen_s", "sm_high",
+        "sm_low", "spin_s", "step", "step_s", "stepped_s", "still_s", "use", "verdict", "wait_s", "window",
+        "work_effort", "work_w", "worked_s",
+    )  # fmt: skip
+
     def __init__(self, key: Key, process: HostProcess, use: GpuProcess, board: Board, now_s: float) -> None:
         self.key, self.process, self.use, self.board = key, process, use, board
         self.role, self.role_due_s = Role(), 0.0
