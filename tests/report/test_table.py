@@ -217,7 +217,7 @@ def _without_colour(text: str) -> str:
 
 
 def test_suspects_and_alarms_have_a_line_each_and_observations_none() -> None:
-    given = {"subject": Subject(label="GPU 0", gpu="GPU-0"), "since_s": NOW, "stage_since_s": NOW}
+    given: dict[str, Any] = {"subject": Subject(label="GPU 0", gpu="GPU-0"), "since_s": NOW, "stage_since_s": NOW}
     found = tuple(Finding(code="it", stage=stage, summary=f"is {stage.value}", **given) for stage in Stage)
 
     text = table(frame(findings=found))
