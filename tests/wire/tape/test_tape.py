@@ -163,7 +163,7 @@ def test_a_tape_that_lost_its_beginning_plays_from_the_next_good_frame(tmp_path:
         (b"", "it is empty"),
         (b"hello", "is no tape of gputop"),
         (b'{"schema_version":1}\n', "gputop stream"),
-        (gzip.compress(b"hello"), "something else, compressed with gzip"),
+        (gzip.compress(b"hello", mtime=0), "something else, compressed with gzip"),
         (MARK[:9], "cut off in its first bytes"),
         (taped(moving(1))[:200], "holds no whole frame"),
     ],
