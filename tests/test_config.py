@@ -100,6 +100,13 @@ def test_show_prints_what_holds_as_a_file_the_environment_over_the_file(tmp_path
     assert "GPUTOP_DENSITY: 'huge' is none of" in done.stderr
 
 
+def test_show_prints_the_thresholds_of_detectors_that_are_settled(tmp_path: Path, file: Path) -> None:
+    written(file, "[detectors.leak]\nenabled = false\nobserved_s = 900\n")
+    done = gputop("config", "show", home=tmp_path)
+
+    assert loads(done.stdout)["detectors"] == {"leak": {"enabled": False, "observed_s": 900}}
+
+
 def test_a_headless_command_does_not_read_the_file(tmp_path: Path, file: Path) -> None:
     written(file, "no settings at all")
     done = gputop("snapshot", "--demo", "h200", "--wait", "0", home=tmp_path)

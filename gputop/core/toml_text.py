@@ -5,7 +5,7 @@ import re
 from textwrap import wrap
 from typing import Final
 
-from gputop.core.settings import KEYS, SETTINGS, Settings, Value
+from gputop.core.settings import DETECTORS, KEYS, SETTINGS, Settings, Value
 
 _BARE: Final = re.compile(r"[\w-]+", re.ASCII)
 _PART: Final = re.compile(r"""[\w-]+|"[^"\\]*"|'[^']*'""", re.ASCII)
@@ -33,14 +33,31 @@ def commented() -> str:
         parts += [f"# {line}" for line in wrap(setting.help + variable, 100)]
         parts += [f"#{setting.key} = {value_text(setting.default)}", ""]
     parts += ["# Keys in place of those of the keymap, by action; the help page and `gputop config show` name them."]
-    return "\n".join([*parts, f"[{KEYS}]", '#quit = ["q", "f10"]', ""])
+    parts += [f"[{KEYS}]", '#quit = ["q", "f10"]', ""]
+    return "\n".join([*parts, *_commented_detectors()])
+
+
+def _commented_detectors() -> list[str]:
+    from gputop.core.builtin import ENABLED, detectors  # noqa: PLC0415 - the screen reads files without it
+
+    parts = ["# Thresholds of the detectors. Take the # away from the name of the table as well."]
+    for kind, _ in detectors():
+        parts += [f"# {kind.question}", f"#[{DETECTORS}.{key_text(kind.name)}]", f"#{ENABLED} = true"]
+        parts += [f"#{dial.key} = {value_text(dial.default)}  # {dial.help}" for dial in kind.dials] + [""]
+    return parts
 
 
 def effective(settings: Settings) -> str:
-    """Return all settings as a file."""
+    """Return all settings as a file; of the detectors those that are not as usual."""
+    from gputop.core.builtin import ENABLED  # noqa: PLC0415 - as above
+
     lines = [f"{setting.key} = {value_text(getattr(settings, setting.key))}" for setting in SETTINGS]
     keys = [f"{key_text(action)} = {value_text(keys)}" for action, keys in settings.keys.items()]
-    return "\n".join([*lines, *(["", f"[{KEYS}]", *keys] if keys else []), ""])
+    lines += ["", f"[{KEYS}]", *keys] if keys else []
+    for name, dials in settings.detectors.items():
+        lines += ["", f"[{DETECTORS}.{key_text(name)}]"]
+        lines += [f"{key} = {value_text(bool(value) if key == ENABLED else value)}" for key, value in dials.items()]
+    return "\n".join([*lines, ""])
 
 
 def lines_of(text: str) -> dict[str, int]:
