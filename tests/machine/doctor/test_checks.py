@@ -403,7 +403,7 @@ def box(tmp_path: Path) -> Clinic:
     return Clinic(tmp_path)
 
 
-@pytest.mark.parametrize(("code", "sicken", "severity", "words"), cases(), ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(("code", "sicken", "severity", "words"), cases())
 def test_a_sick_box_is_told_what_is_wrong(box: Clinic, code: str, sicken: Make, severity: Severity, words: str) -> None:
     sicken(box)
     found = box.check(code)
