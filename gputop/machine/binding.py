@@ -5,6 +5,7 @@ instead of two, an empty list is not an error, and the field-value array has the
 """
 
 import ctypes
+import threading
 from collections.abc import Iterator, Sequence
 from ctypes import byref, c_int, c_uint, c_ulonglong, c_void_p
 from struct import Struct
@@ -22,9 +23,11 @@ _SUCCESS: Final = 0
 _NOT_FOUND: Final = 6
 _INSUFFICIENT_SIZE: Final = 7
 _FUNCTION_NOT_FOUND: Final = 13
+_VERSION_MISMATCH: Final = 25
 _NO_INSTANCE: Final = 0xFFFFFFFF
 _NO_MEMORY_VALUE: Final = 2**64 - 1
 _FIRST_ROOM: Final = 128
+_MOST_ROOM: Final = 2**16  # processes on a GPU: a driver that wants more room is broken
 # The driver's structures, unpacked at one go: ctypes takes five times as long, pynvml's own classes twenty times.
 _PROCESS: Final = Struct("=I4xQII")  # nvmlProcessInfo_t of the _v2 and _v3 functions
 _PROTECTED_PROCESS: Final = Struct("=I4xQII8x")  # with a field that early R535 drivers had and that was taken back
@@ -100,6 +103,7 @@ class Binding(HealthFunctions, MigFunctions):
     def __init__(self) -> None:
         self._library: Any = None
         self._loaded: Any = None
+        self._loading = threading.Lock()
         self._field_questions: dict[tuple[tuple[int, int], ...], bytes] = {}
         self._functions: dict[str, Any] = {}
         self._listers: dict[str, tuple[Any, Struct]] = {}
@@ -111,6 +115,8 @@ class Binding(HealthFunctions, MigFunctions):
         try:
             value = self._library.plain(name) or getattr(self._pynvml, name)
         except NVMLError as error:
+            if error.value != _FUNCTION_NOT_FOUND:
+                return _raising(error.value)  # it may be there the next time
             value = _raising(error.value)
         setattr(self, name, value)
         return value
@@ -122,10 +128,9 @@ class Binding(HealthFunctions, MigFunctions):
 
     @property
     def _pynvml(self) -> Any:
-        if self._loaded is None:
-            pynvml: Any = lean("pynvml")
-            pynvml.nvmlInit()
-            self._loaded = pynvml
+        with self._loading:  # a thread for each GPU may come here at once
+            if self._loaded is None:
+                self._loaded = _started_pynvml()
         return self._loaded
 
     def nvmlInit(self) -> None:
@@ -194,11 +199,13 @@ class Binding(HealthFunctions, MigFunctions):
             count = info.count
             if code == _NOT_FOUND:
                 return []
+            if code == _VERSION_MISMATCH:
+                return self._older_utilization(handle, since_us)
             if code != _INSUFFICIENT_SIZE:
                 check(code)
                 used = _unpacked(_UTILIZATION, entries, min(count, room))
                 return [(pid, time_us, sm, memory, enc, dec) for time_us, pid, sm, memory, enc, dec in used]
-            room = max(room, count) * 2
+            room = _more_room(room, count)
 
     def nvmlGpmQueryDeviceSupport(self, handle: Any) -> bool:
         """Say whether the GPU has profiling metrics."""
@@ -273,7 +280,7 @@ class Binding(HealthFunctions, MigFunctions):
             if code != _INSUFFICIENT_SIZE:
                 check(code)
                 return [_process_entry(*entry) for entry in _unpacked(layout, entries, min(count.value, room))]
-            count.value = max(room, count.value) * 2 + 5
+            count.value = _more_room(room, count.value)
 
     def _older_utilization(self, handle: Any, since_us: int) -> list[UtilizationEntry]:
         function = self._function("nvmlDeviceGetProcessUtilization")
@@ -287,7 +294,21 @@ class Binding(HealthFunctions, MigFunctions):
             if code != _INSUFFICIENT_SIZE:
                 check(code)
                 return list(_unpacked(_FIRST_UTILIZATION, entries, min(count.value, room)))
-            count.value = max(room, count.value) * 2
+            count.value = _more_room(room, count.value)
+
+
+def _started_pynvml() -> Any:
+    """Return nvidia-ml-py, ready to be asked. Raises `NVMLError`, also where another package has taken its name."""
+    try:
+        pynvml: Any = lean("pynvml")
+        started = pynvml.nvmlInit
+    except (ImportError, AttributeError):
+        raise NVMLError(_FUNCTION_NOT_FOUND) from None
+    try:
+        started()
+    except pynvml.NVMLError as error:
+        raise NVMLError(error.value) from None
+    return pynvml
 
 
 def _raising(code: int) -> Any:
@@ -297,6 +318,13 @@ def _raising(code: int) -> Any:
         raise NVMLError(code)
 
     return call
+
+
+def _more_room(room: int, wanted: int) -> int:
+    """Return room for what did not fit. Raises `NVMLError` where no room is ever enough."""
+    if room >= _MOST_ROOM:
+        raise NVMLError(_INSUFFICIENT_SIZE)
+    return min(max(room, wanted) * 2 + 5, _MOST_ROOM)
 
 
 def _room(layout: Struct, count: int) -> Any:

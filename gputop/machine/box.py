@@ -1,5 +1,7 @@
 """Which GPUs there are, and what the driver says of itself."""
 
+from typing import Final
+
 from msgspec import Struct
 
 from gputop.core.metric import Missing
@@ -7,19 +9,26 @@ from gputop.core.sample import DriverInfo
 from gputop.core.text import clean
 from gputop.machine.nvml import Driver, Handle
 
+_MOST_GPUS: Final = 512  # of one box: a driver may answer garbage
+
 Identity = tuple[str, str, str]  # uuid, name, PCI bus id
 
 
 class Box(Struct, frozen=True):
-    """The GPUs that the driver lists: index, handle, and identity; a GPU that is lost may not say who it is."""
+    """The GPUs that the driver lists: index, handle, and identity; a GPU that is lost may not say who it is.
+
+    A GPU that a container or a job must not use is counted by the driver, and no part of this box. ``refusal``: why the
+    driver does not say how many GPUs there are, or why none of them may be used.
+    """
 
     driver: DriverInfo
     gpus: tuple[tuple[int, Handle, Identity | Missing], ...] = ()
+    refusal: Missing | None = None
 
     @property
-    def silent(self) -> tuple[int, ...]:
-        """Return the indices of the GPUs that do not say who they are."""
-        return tuple(index for index, _, identity in self.gpus if isinstance(identity, Missing))
+    def silent(self) -> dict[int, Missing]:
+        """Return the indices of the GPUs that do not say who they are, and why."""
+        return {index: identity for index, _, identity in self.gpus if isinstance(identity, Missing)}
 
     @property
     def named(self) -> tuple[tuple[int, Handle, Identity], ...]:
@@ -30,16 +39,17 @@ class Box(Struct, frozen=True):
 def look(driver: Driver, simulated: str | None) -> Box:
     """Ask the driver for all of it. May hang with the driver."""
     count = driver.ask("nvmlDeviceGetCount")
-    handles = [
-        (index, driver.ask("nvmlDeviceGetHandleByIndex", index))
-        for index in range(count if isinstance(count, int) else 0)
-    ]
+    if isinstance(count, Missing):
+        return Box(driver=_about(driver, simulated), refusal=count)
+    counted = [(index, driver.ask("nvmlDeviceGetHandleByIndex", index)) for index in range(min(count, _MOST_GPUS))]
+    handles = [(index, handle) for index, handle in counted if handle is not Missing.FORBIDDEN]
     return Box(
         driver=_about(driver, simulated),
         gpus=tuple(
             (index, handle, handle if isinstance(handle, Missing) else _identify(driver, handle))
             for index, handle in handles
         ),
+        refusal=Missing.FORBIDDEN if counted and not handles else None,
     )
 
 

@@ -122,7 +122,7 @@ class DeviceReader:
     def _uses(self, gpu: Readings, now: float) -> dict[int, tuple[GpuProcess, ...]]:
         handles = [device.handle for device in self._instances.devices] if self._is_mig else [self._handle]
         found = self._lister.read(handles)
-        if self._lister.refusal is Missing.LOST:
+        if Missing.LOST in (self._lister.refusal, self._lister.gap):
             raise GpuLostError
         if self._is_mig and self._lister.refusal is Missing.FAULT:
             self.is_changed = True  # an instance was destroyed: its handle is no longer valid

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from gputop.core.metric import Missing
-from gputop.machine.nvml import Driver, Handle, reason
+from gputop.machine.nvml import LASTING, Driver, Handle, reason
 
 _LEAST_S: Final = 0.1  # the driver renews its samples about every 100 ms
 
@@ -15,18 +15,17 @@ class GpmReader:
         self._driver = driver
         self._handle = handle
         self._instance = instance
-        self._is_supported: bool | None = None
+        self._is_supported: bool | Missing = Missing.NOT_YET
         self._older: Any = None
         self._spare: Any = None
         self._older_s = 0.0
 
     def read(self, ids: tuple[int, ...], now: float) -> dict[int, float | Missing]:
         """Return a value or a reason for each metric id. The first reading has no values yet."""
-        if self._is_supported is None:
-            answer = self._driver.ask("nvmlGpmQueryDeviceSupport", self._handle)
-            self._is_supported = answer is True
-        if not self._is_supported:
-            return dict.fromkeys(ids, Missing.UNSUPPORTED)
+        if isinstance(self._is_supported, Missing) and self._is_supported not in LASTING:
+            self._is_supported = self._driver.ask("nvmlGpmQueryDeviceSupport", self._handle)
+        if self._is_supported is not True:
+            return dict.fromkeys(ids, self._is_supported or Missing.UNSUPPORTED)
         if self._older is not None and now - self._older_s < _LEAST_S:
             return dict.fromkeys(ids, Missing.NOT_YET)
         newer = self._sample()

@@ -1,7 +1,7 @@
 """Reads the metrics of one GPU: what is due, from the first origin that the GPU supports, in as few calls as can be."""
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from gputop.core.metric import ONCE, Field, FieldRate, Gpm, Metric, Missing, NvmlCall, Origin, Reading
 from gputop.core.metrics import CATALOGUE
@@ -11,6 +11,8 @@ from gputop.machine.gpm import GpmReader
 from gputop.machine.nvml import LASTING, Driver, Handle, reason
 
 _STAGGER: Final = 0.13  # of an interval, per index: slow readings of many GPUs do not fall on the same second
+
+FieldAnswer: TypeAlias = Missing | tuple[float, int]  # the value, and when it was taken in µs
 
 _ODD: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # an answer of another shape
 
@@ -90,6 +92,8 @@ class MetricReader:
                 value = self._value(metric, origin, fields, gpm)
             except _ODD:
                 value = Missing.FAULT
+            if value is Missing.LOST:
+                raise GpuLostError
             if isinstance(value, Missing) and value in LASTING and self._drop(metric):
                 again.append(metric)
             else:
@@ -100,38 +104,38 @@ class MetricReader:
         self,
         metric: Metric[Any],
         origin: Origin,
-        fields: dict[tuple[int, int], tuple[int, float, int]],
+        fields: dict[tuple[int, int], FieldAnswer],
         gpm: dict[int, float | Missing],
     ) -> Any:
         match origin:
             case NvmlCall():
                 answer = self.ask(origin.name, *origin.args)
                 return answer if isinstance(answer, Missing) else origin.to(answer)
-            case Field():
-                code, number, _ = fields[origin.id, origin.scope]
-                return reason(code) if code else origin.to(number)
-            case FieldRate():
-                code, number, time_us = fields[origin.id, origin.scope]
-                return reason(code) if code else self._rate(metric.key, origin, number, time_us)
+            case Field() | FieldRate():
+                answer = fields[origin.id, origin.scope]
+                if isinstance(answer, Missing):
+                    return answer
+                number, time_us = answer
+                return origin.to(number) if isinstance(origin, Field) else self._rate(metric, origin, number, time_us)
             case Gpm():
                 return gpm[origin.id]
             case Reading():
                 return getattr(readings, origin.name)(self.ask)
 
-    def _fields(self, origins: Iterable[Origin]) -> dict[tuple[int, int], tuple[int, float, int]]:
+    def _fields(self, origins: Iterable[Origin]) -> dict[tuple[int, int], FieldAnswer]:
         """Fetch all field values among the origins in one call."""
         ids = tuple({(o.id, o.scope): None for o in origins if isinstance(o, (Field, FieldRate))})
         if not ids:
             return {}
         answer = self.ask("nvmlDeviceGetFieldValues", ids)
         if isinstance(answer, Missing):
-            code = 3 if answer in LASTING else 999
-            return dict.fromkeys(ids, (code, 0, 0))
-        return dict(zip(ids, answer, strict=True))
+            return dict.fromkeys(ids, answer)
+        told = zip(ids, answer, strict=True)
+        return {one: reason(code) if code else (number, time_us) for one, (code, number, time_us) in told}
 
-    def _rate(self, key: str, origin: FieldRate, number: float, time_us: int) -> float | Missing:
+    def _rate(self, metric: Metric[Any], origin: FieldRate, number: float, time_us: int) -> float | Missing:
         """Return the growth per second; a counter that went back (reset, reload, wrap) starts anew."""
-        before = self._counters.get(key)
+        key, before = metric.key, self._counters.get(metric.key)
         if before is not None and time_us == before[1]:
             value = self._values[key]  # the driver has not renewed it
             return value if isinstance(value, float) else Missing.NOT_YET

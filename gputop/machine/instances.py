@@ -14,6 +14,7 @@ from gputop.machine.nvml import Driver, Handle
 
 _GPM: Final = tuple((metric, origin.id) for metric in CATALOGUE for origin in metric.origins if isinstance(origin, Gpm))
 _GPM_IDS: Final = tuple(metric_id for _, metric_id in _GPM)
+_MOST_SLOTS: Final = 64  # for MIG devices, where a driver has 7 or 8: it may answer garbage
 _MEMORY: Final = (
     (MEMORY_TOTAL, readings.memory_total),
     (MEMORY_USED, readings.memory_used),
@@ -43,7 +44,7 @@ class InstanceReader:
     def enumerate(self) -> None:
         """Look at the layout anew. Slots may be empty anywhere, so all of them are asked."""
         slots = self._driver.ask("nvmlDeviceGetMaxMigDeviceCount", self._handle)
-        found = (self._device(slot) for slot in range(slots if isinstance(slots, int) else 0))
+        found = (self._device(slot) for slot in range(min(slots, _MOST_SLOTS) if isinstance(slots, int) else 0))
         self.devices = tuple(device for device in found if device is not None)
         present = {device.gpu_instance for device in self.devices}
         self._gpm = {gi: self._gpm.get(gi) or GpmReader(self._driver, self._handle, gi) for gi in sorted(present)}

@@ -70,8 +70,8 @@ class Driver:
             return function(*args)
         except self._functions.NVMLError as error:
             return reason(_code(error))
-        except UnicodeDecodeError:
-            return Missing.FAULT  # the binding decodes strictly; a lost board answers garbage
+        except (ValueError, MemoryError):
+            return Missing.FAULT  # a lost board answers garbage: text that is none, sizes that nobody has
 
     def tell(self, name: str, *args: Any) -> Any:
         """Have the function ``name`` change something, and return its answer. Raises `RefusedError`."""

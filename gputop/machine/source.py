@@ -16,7 +16,7 @@ from gputop.machine.box import Box, Identity, look
 from gputop.machine.device import DeviceReader, DeviceReading
 from gputop.machine.events import EventWatcher
 from gputop.machine.host import HostReader
-from gputop.machine.nvml import Driver, Handle, NoDriverError
+from gputop.machine.nvml import Driver, Handle, NoDriverError, reason
 from gputop.machine.processes import ProcessReader
 from gputop.machine.slot import Slot
 from gputop.machine.worker import Worker
@@ -117,8 +117,12 @@ class MachineSource:
             gpus=tuple(self._with_xids(reading.gpu) for reading in readings) + self._silent(),
             processes=listed.processes,
             relatives=listed.relatives,
-            problems=problems,
+            problems=(*self._refusals(), *problems),
         )
+
+    def _refusals(self) -> tuple[str, ...]:
+        why = self._box.refusal if self._box else None
+        return (f"the driver does not give out its GPUs: {why.text}",) if why else ()
 
     def _check_selection(self) -> None:
         if self._box is None:
@@ -149,8 +153,8 @@ class MachineSource:
         """Return the GPUs that do not even say who they are."""
         known = {slot.reader.index for slot in self._slots.values()}
         return tuple(
-            Gpu(index=index, uuid=f"unknown-{index}", name="", bus_id="", state=GpuState.LOST)
-            for index in (self._box.silent if self._box else ())
+            Gpu(index=index, uuid=f"unknown-{index}", name="", bus_id="", state=GpuState.LOST, missing={"uuid": why})
+            for index, why in (self._box.silent if self._box else {}).items()
             if index not in known and self._selection.wants_gpu(index, "", "")
         )
 
@@ -184,9 +188,10 @@ class MachineSource:
             try:
                 self._driver.start()
             except NoDriverError as error:
-                return error
-            self._is_started = True
-        return look(self._driver, self._simulated)
+                return error if self._box is None else Box(self._box.driver, refusal=reason(error.code))
+        found = look(self._driver, self._simulated)
+        self._is_started = found.refusal is None  # or else it may have been loaded anew, and wants another start
+        return found
 
     # --- the box: runs where read() runs -------------------------------------------------------------------------
     def _follow_box(self, now: float) -> None:
@@ -200,8 +205,10 @@ class MachineSource:
             raise found
         if found is None:
             return
+        if found.refusal and self._box:
+            found = replace(found, gpus=self._box.gpus)  # they are not gone because it does not answer
         self._box = found
-        self._look_due = self._clock() + (_LOST_RETRY_S if found.silent else _COUNT_EVERY_S)
+        self._look_due = self._clock() + (_LOST_RETRY_S if found.silent or found.refusal else _COUNT_EVERY_S)
         present = {identity[0] for _, _, identity in found.named} | {
             slot.reader.uuid for slot in self._slots.values() if slot.reader.index in found.silent
         }

@@ -8,6 +8,7 @@ from gputop.machine.binding import UtilizationEntry
 from gputop.machine.nvml import LASTING, Driver, Handle
 
 _MOST: Final = 100  # percent; the driver also has entries of 37100
+_NEWEST_US: Final = 2**53  # in 2255: a later timestamp is garbage, and would hide all that follow
 _OLDEST_US: Final = 10_000_000  # the driver's ring holds 10 s
 _WINDOW_S: Final = 10.0
 
@@ -47,6 +48,7 @@ class UtilizationReader:
         return self._shares()
 
     def _accepted(self, answer: list[UtilizationEntry], pids: set[int]) -> dict[int, UtilizationEntry]:
+        answer = [entry for entry in answer if entry[1] < _NEWEST_US]
         newest = max((entry[1] for entry in answer), default=0)
         entries = {
             entry[0]: entry

@@ -312,3 +312,44 @@ def test_a_process_that_keeps_its_reader_waiting_does_not_keep_the_gpus() -> Non
     assert sample.gpus[0].read_s == 1005.0
     assert [process.pid for process in sample.processes] == [100]
     assert sample.problems == ("/proc has not answered for 4s: processes are shown as they were",)
+
+
+def test_gpus_do_not_vanish_because_the_driver_does_not_say_how_many_there_are() -> None:
+    clock, driver = Hand(), functions(2)
+    held = source(driver, clock)
+    held.open()
+    held.read()
+    seen = []
+    for count in (NVMLError(999), 2):
+        driver.answers["nvmlDeviceGetCount"] = count
+        clock.now += 60
+        held.read()  # asks for the count
+        held._settle(held._box_worker.take(PATIENCE_S))
+        seen.append(held.read())
+
+    assert [states(sample) for sample in seen] == [[GpuState.OK] * 2] * 2
+    assert [sample.problems for sample in seen] == [
+        ("the driver does not give out its GPUs: the driver answered with an error or an impossible value",), (),
+    ]  # fmt: skip
+
+
+def test_a_driver_that_was_loaded_anew_is_started_anew() -> None:
+    clock, driver = Hand(), functions(1)
+    held = source(driver, clock)
+    held.open()
+    driver.answers["nvmlDeviceGetCount"] = NVMLError(1)
+    for _ in range(3):
+        clock.now += 60
+        held.read()
+        held._settle(held._box_worker.take(PATIENCE_S))
+
+    assert driver.calls["nvmlInit"] > 1
+
+
+def test_a_gpu_that_does_not_say_who_it_is_has_the_reason() -> None:
+    held = source(
+        functions(2, nvmlDeviceGetUUID=lambda handle: NVMLError(999) if handle == "handle-1" else "GPU-0"), Hand()
+    )
+    held.open()
+
+    assert held.read().gpus[1].missing == {"uuid": Missing.FAULT}
