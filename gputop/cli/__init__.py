@@ -25,6 +25,7 @@ COMMANDS: Final = {
     "replay": "show a recording as if it were now",
     "analyse": "print what the detectors find on a recording",
     "doctor": "say whether this box is well, and what to type where it is not",
+    "probe": "test GPUs: exact results, memory, speed, steady load",
     "mig": "show how GPUs are split with MIG, plan it anew, carry that out",
     "schema": "print the JSON Schema of a frame",
     "plugins": "list what is installed, what each adds, and why any was rejected",

@@ -1,4 +1,4 @@
-"""A lock against two gputops that change the MIG layout of one GPU at once.
+"""A lock against two gputops that change the MIG layout of one GPU, or test it, at once.
 
 It is a name in the kernel's abstract socket namespace: it needs no directory that all users may write to, it goes when
 its process ends, however that ends, and it says who has it. It does not reach into another network namespace.
@@ -6,10 +6,10 @@ its process ends, however that ends, and it says who has it. It does not reach i
 
 import errno
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Final
 
-_NAME: Final = "\0gputop-mig-"
+_NAME: Final = "\0gputop-"
 _CREDENTIALS: Final = 12  # struct ucred: pid, uid, gid
 
 
@@ -21,26 +21,31 @@ class TakenError(Exception):
         self.pid = pid
 
 
-@contextmanager
-def mig_lock(uuid: str) -> Iterator[None]:
+def mig_lock(uuid: str) -> AbstractContextManager[None]:
     """Hold the lock of a GPU. Raises TakenError, and OSError where there are no such locks."""
+    return named_lock(f"mig-{uuid}")
+
+
+@contextmanager
+def named_lock(name: str) -> Iterator[None]:
+    """Hold the lock of a name. Raises TakenError, and OSError where there are no such locks."""
     import socket  # noqa: PLC0415 - only where something is changed
 
     held = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         try:
-            held.bind(_NAME + uuid)
+            held.bind(_NAME + name)
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
                 raise
-            raise TakenError(_holder(uuid)) from None
+            raise TakenError(_holder(name)) from None
         held.listen()
         yield
     finally:
         held.close()
 
 
-def _holder(uuid: str) -> int:
+def _holder(name: str) -> int:
     """Return the pid of whoever has the lock: the kernel tells it of the other end of a socket."""
     import socket  # noqa: PLC0415
     import struct  # noqa: PLC0415
@@ -48,7 +53,7 @@ def _holder(uuid: str) -> int:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
         asking.settimeout(1.0)
         try:
-            asking.connect(_NAME + uuid)
+            asking.connect(_NAME + name)
             raw = asking.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS)
         except OSError:
             return 0

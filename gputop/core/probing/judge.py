@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gputop.core.probe_row import Measure, Probe
+from gputop.core.probe_row import Measure, Probe, Purpose
 from gputop.core.probing.reference import MEASURED, Entry, Expected, expected, link
 from gputop.core.probing.result import DeviceResult, Figure, Finding, Status, TestResult, device_status, worst
 
@@ -46,14 +46,8 @@ def judge(devices: Iterable[DeviceResult], probe: Probe, known: Known) -> tuple[
     held = [_uniform_apart(device, raw) for device in raw]
     votes = _votes(held)
     shares = _shares(held, probe)
-    correctness = [test.key for test in probe.tests if test.purpose.value == "correctness"]
-    return tuple(
-        _judged(
-            replace(device, tests=tuple(map(_Judge(device, probe, known, votes, shares).test, device.tests))),
-            correctness,
-        )
-        for device in held
-    )
+    correctness = [test.key for test in probe.tests if test.purpose is Purpose.CORRECTNESS]
+    return tuple(_judged(_Judge(device, probe, known, votes, shares).device(), correctness) for device in held)
 
 
 def _judged(device: DeviceResult, correctness: Iterable[str]) -> DeviceResult:

@@ -1,0 +1,100 @@
+"""gputop probe: test GPUs: exact results, memory, speed, steady load."""
+
+import argparse
+import os
+import sys
+from typing import Final
+
+from gputop.cli.arguments import Parser, add_place, fail, seconds
+from gputop.cli.duration import duration
+from gputop.cli.probe_run import Ask, probe
+from gputop.core.metric import Unit
+from gputop.core.probe_row import Level
+from gputop.core.probes import PROBES
+from gputop.core.quantity import expected, quantity
+
+_USAGE: Final = 64  # 2 is a verdict
+_ERROR: Final = 3
+_MOST_MEMORY: Final = 0.95
+_NO_PROBE: Final = (
+    "there is nothing to run: the tests are a plugin. From a checkout of gputop: pip install ./plugins/cuda-probe. "
+    "What is installed: gputop plugins"
+)
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    Parser.usage_status = _USAGE
+    parser.description = (
+        "Test GPUs with a program of a plugin, one process per GPU or MIG device, at the same time. A GPU that "
+        "somebody uses is refused. No setting of a GPU is changed, and no process but those that were started is ended."
+    )
+    parser.add_argument("tests", nargs="*", metavar="TEST", help="only these, e.g. gemm.bf16, memory; see --list")
+    parser.add_argument("--level", choices=[level.value for level in Level], default="standard", help="how thorough")
+    parser.add_argument("--time", type=duration, metavar="TIME", help="how long all of it may take, e.g. 90s, 2h")
+    parser.add_argument(
+        "--mem", type=_memory, default=(0.9, None), metavar="90%|SIZE", help="of the free memory (90%%)"
+    )
+    parser.add_argument("--json", metavar="FILE", help="write all results there; - is stdout")
+    parser.add_argument("--junit", metavar="FILE", help="write JUnit XML there")
+    parser.add_argument("--baseline", choices=("save", "compare"), help="keep figures, or compare with those kept")
+    parser.add_argument("--python", metavar="PY", help="the Python that has torch")
+    parser.add_argument("--device", type=_device, metavar="cpu[:N]", help="N CPUs in place of GPUs, to try it out")
+    parser.add_argument("--force", action="store_true", help="test a GPU although somebody uses it")
+    parser.add_argument("--strict", action="store_true", help="warnings, and tests that are skipped, count as failures")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of all random numbers (1)")
+    parser.add_argument(
+        "--patience", type=seconds(1.0), default=30.0, metavar="S", help="how long a worker may say nothing (30)"
+    )
+    parser.add_argument("--list", action="store_true", help="print the tests, and end")
+    add_place(parser)
+    parser.epilog = (
+        "Exit status, of the worst GPU: 0 pass, 1 warnings or unclear, 2 fail, 3 error, 4 refused as it is in use, "
+        "5 nothing was tested, 64 bad options, 130 stopped."
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Test them."""
+    if not PROBES:
+        fail(_ERROR, _NO_PROBE)
+    if options.list:
+        _print_tests()
+        return 0
+    ask = Ask(
+        probe=PROBES[0], level=Level(options.level), tests=tuple(options.tests), time_s=options.time,
+        memory=options.mem[0], budget=options.mem[1], python=options.python, cpus=options.device, seed=options.seed,
+        is_forced=options.force, is_strict=options.strict, patience_s=options.patience, json=options.json,
+        junit=options.junit, baseline=options.baseline, demo=options.demo,
+        gpus=tuple(word for group in options.gpu or () for word in group),
+    )  # fmt: skip
+    try:
+        return probe(ask, os.environ, sys.stdout)
+    except ValueError as error:
+        fail(_USAGE, str(error))
+
+
+def _print_tests() -> None:
+    for one in PROBES:
+        for test in one.tests:
+            levels = ", ".join(f"{level.value} {seconds:g} s" for level, seconds in test.seconds.items())
+            print(f"{test.key:20}  {test.question}  ({levels})")
+
+
+def _memory(text: str) -> tuple[float, int | None]:
+    """Read 90% as a share of free memory, 8GiB as bytes at the most."""
+    share = quantity(text, Unit.PERCENT) if text.endswith("%") else None
+    if share is not None and 0 < share <= _MOST_MEMORY * 100:
+        return share / 100, None
+    size = None if text.endswith("%") else quantity(text, Unit.BYTES)
+    if not size or size <= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither up to 95% nor {expected(Unit.BYTES)}")
+    return _MOST_MEMORY, int(size)
+
+
+def _device(text: str) -> int:
+    """Read cpu, cpu:2 as a number of CPUs."""
+    kind, _, count = text.partition(":")
+    if kind != "cpu" or not (count or "1").isdecimal() or not 1 <= int(count or "1") <= 16:
+        raise argparse.ArgumentTypeError(f"{text!r} is not cpu or cpu:N, with N from 1 to 16")
+    return int(count or "1")

@@ -1,0 +1,294 @@
+"""One run of a probe, from what was asked for to the exit status."""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Final, TextIO
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from gputop.cli.arguments import fail, warn
+from gputop.cli.interruptible import interruptible
+from gputop.cli.probe_files import entries, read_baseline, write_baseline, write_file
+from gputop.cli.probe_targets import Box, Target, box_of_cpus, box_of_gpus
+from gputop.cli.probe_watch import Watch
+from gputop.core.probe_row import Level, Probe, ProbeTest
+from gputop.core.probing.baseline import Run, figures_of, stale
+from gputop.core.probing.judge import Known, judge
+from gputop.core.probing.plan import PlannedTest, WorkerPlan, chosen, timed
+from gputop.core.probing.result import (
+    DeviceResult,
+    ProbeReport,
+    Status,
+    TestResult,
+    exit_status,
+    worst,
+)
+from gputop.machine.probe import Job, Limits, Task, joint_command, run, worker_command
+from gputop.machine.probe_python import candidates, dropped, with_package, worker_environment
+
+_ERROR: Final = 3
+_LEAST_JOINT: Final = 2
+
+
+class Ask(Struct, frozen=True, kw_only=True):
+    """What somebody asked for. ``cpus``: so many in place of GPUs; ``budget``: bytes of each device at the most."""
+
+    probe: Probe
+    level: Level = Level.STANDARD
+    tests: tuple[str, ...] = ()
+    time_s: float | None = None
+    memory: float = 0.9
+    budget: int | None = None
+    python: str | None = None
+    cpus: int | None = None
+    gpus: tuple[str, ...] = ()
+    demo: str | None = None
+    seed: int = 1
+    is_forced: bool = False
+    is_strict: bool = False
+    patience_s: float = 30.0
+    json: str | None = None
+    junit: str | None = None
+    baseline: str | None = None
+
+
+def probe(ask: Ask, environment: Mapping[str, str], out: TextIO) -> int:
+    """Run it and print what was found. Raises ValueError for what cannot be asked."""
+    tests = chosen(ask.probe, ask.level, ask.tests)
+    table = entries(ask.probe.reference, environment)
+    box = box_of_cpus(ask.cpus) if ask.cpus else box_of_gpus(ask.gpus, ask.demo)
+    started_s = time.time()
+    with ExitStack() as held:
+        refused = _refusals(ask, box, held)
+        targets = [target for target in box.targets if target.uuid not in {one.uuid for one in refused}]
+        found = _run(ask, tests, box, targets, environment) if targets else _Found()
+    known = Known(
+        entries=table, links=box.links, busy=box.busy, past=_past(ask, targets, environment),
+        wants_coverage=ask.level in (Level.STANDARD, Level.LONG) and not ask.cpus,
+    )  # fmt: skip
+    devices = (*judge(found.devices, ask.probe, known), *refused)
+    devices = tuple(sorted(devices, key=lambda device: [t.uuid for t in box.targets].index(device.uuid)))
+    notes = (*_keep(ask, devices, box, environment), *stale(devices), *_dropped(environment))
+    report = replace(
+        _report(ask, devices, found, box, notes), started_s=started_s, duration_s=time.time() - started_s
+    )  # fmt: skip
+    _deliver(report, ask, out)
+    return report.exit_status
+
+
+class _Found(Struct, frozen=True):
+    devices: tuple[DeviceResult, ...] = ()
+    joint: tuple[TestResult, ...] = ()
+
+
+def _refusals(ask: Ask, box: Box, held: ExitStack) -> list[DeviceResult]:
+    """Return the devices that are not to be tested, and lock the others."""
+    refused = []
+    for target in box.targets:
+        why = () if ask.is_forced else box.users(target)
+        taken = "" if why else target.lock(held)
+        if why or taken:
+            reason = taken or f"in use: {'; '.join(why)}"
+            refused.append(
+                DeviceResult(
+                    label=target.label, uuid=target.uuid, name=target.name, kind=target.kind, status=Status.REFUSED,
+                    reason=reason,
+                )
+            )  # fmt: skip
+    return refused
+
+
+def _run(
+    ask: Ask, tests: Sequence[ProbeTest], box: Box, targets: Sequence[Target], environment: Mapping[str, str]
+) -> _Found:
+    """Run the workers, and then the joint tests."""
+    if box.is_simulated:
+        fail(_ERROR, "a simulated GPU cannot be tested; gputop probe --device cpu tries the tests out")
+    python = _python(ask, environment)
+    seconds = timed(tests, ask.level, ask.time_s)
+    with _folder(environment) as folder, interruptible():
+        watch = Watch(box, seconds, sys.stderr)
+        session = _Session(ask, python, seconds, environment, folder)
+        jobs = session.single([test for test in tests if not test.is_joint], targets, watch)
+        together = session.together([test for test in tests if test.is_joint], targets, watch, jobs)
+        watch.clear()
+        watched = watch.results()
+    return _Found(
+        tuple(_device(target, job, watched) for target, job in zip(targets, jobs, strict=False)), together
+    )  # fmt: skip
+
+
+class _Session(Struct, frozen=True):
+    """What all workers of a run have in common."""
+
+    ask: Ask
+    python: str
+    seconds: Mapping[str, float]
+    environment: Mapping[str, str]
+    folder: str
+
+    def single(self, tests: Sequence[ProbeTest], targets: Sequence[Target], watch: Watch) -> list[Job]:
+        """Run a worker for each device, all at the same time."""
+        if not tests:
+            return []
+        tasks = [self._task(target, tests, len(targets)) for target in targets]
+        return run(tasks, watch.tell, Limits(silence_s=self.ask.patience_s))
+
+    def together(
+        self, tests: Sequence[ProbeTest], targets: Sequence[Target], watch: Watch, before: Sequence[Job]
+    ) -> tuple[TestResult, ...]:
+        """Run the joint tests over all devices; where one CPU stands in for GPUs, two processes on it."""
+        if not tests:
+            return ()
+        ask = self.ask
+        count = max(_LEAST_JOINT, len(targets)) if ask.cpus else len(targets)
+        is_aborted = any(t.status is Status.ABORTED for job in before for t in job.record.results())
+        why = "stopped" if is_aborted else _why_not_joint(targets, count)
+        if why:
+            status = Status.ABORTED if is_aborted else Status.SKIP
+            return tuple(TestResult(key=test.key, status=status, reason=why) for test in tests)
+        plan = WorkerPlan(device=targets[0].kind, uuid="", index=0, seed=ask.seed, tests=self._planned(tests))
+        visible = "" if ask.cpus else ",".join(target.uuid for target in targets)
+        task = Task(
+            label="all together", command=joint_command(self.python, ask.probe, count), plan=plan, is_joint=True,
+            environment=worker_environment(self.environment, visible, self.folder) | {"OMP_NUM_THREADS": "1"},
+        )  # fmt: skip
+        return run([task], watch.tell, Limits(silence_s=ask.patience_s))[0].record.results()
+
+    def _task(self, target: Target, tests: Sequence[ProbeTest], count: int) -> Task:
+        ask = self.ask
+        is_cpu = target.kind == "cpu"
+        plan = WorkerPlan(
+            device=target.kind, uuid=target.uuid, index=target.index, memory=ask.memory, budget=ask.budget,
+            seed=ask.seed, tests=self._planned(tests), threads=max(1, (os.cpu_count() or 1) // count) if is_cpu else None,
+        )  # fmt: skip
+        return Task(
+            label=target.label, command=worker_command(self.python, ask.probe), plan=plan,
+            environment=worker_environment(self.environment, "" if is_cpu else target.uuid, self.folder),
+        )  # fmt: skip
+
+    def _planned(self, tests: Sequence[ProbeTest]) -> tuple[PlannedTest, ...]:
+        return tuple(PlannedTest(test.key, self.seconds[test.key]) for test in tests)
+
+
+def _why_not_joint(targets: Sequence[Target], count: int) -> str:
+    if any(target.uuid.startswith("MIG-") for target in targets):
+        return "parts of a GPU cannot be joined"
+    return "it takes two GPUs" if count < _LEAST_JOINT else ""
+
+
+def _device(
+    target: Target, job: Job, watched: Callable[[str, Sequence[TestResult]], tuple[TestResult, ...]]
+) -> DeviceResult:
+    """Return what was found of a device."""
+    device = DeviceResult(label=target.label, uuid=target.uuid, name=target.name, kind=target.kind)
+    hello, tests = job.record.hello, job.record.results()
+    if hello is not None:
+        device = replace(
+            device, name=hello.name or target.name, torch=hello.torch, cuda=hello.cuda, total_bytes=hello.total
+        )
+    return replace(device, tests=watched(target.uuid, tests), last_words=job.last_words)
+
+
+def _python(ask: Ask, environment: Mapping[str, str]) -> str:
+    """Return the Python that has what the worker needs, or end the program and say how to get it."""
+    tried, needs = candidates(ask.python, environment), ask.probe.needs
+    found = with_package(tried, needs, environment) if needs else tried[0]
+    if found is None:
+        fail(
+            _ERROR,
+            f"{needs} is in none of: {', '.join(tried)}. To get it: python3 -m venv ~/probe && ~/probe/bin/pip install "
+            f"{needs}; then: gputop probe --python ~/probe/bin/python",
+        )
+    return found
+
+
+@contextmanager
+def _folder(environment: Mapping[str, str]) -> Iterator[str]:
+    """Make a folder for what workers write, and take it away with all that is in it."""
+    from shutil import rmtree
+    from tempfile import mkdtemp
+
+    made = mkdtemp(prefix="gputop-probe-", dir=environment.get("TMPDIR"))
+    try:
+        yield made
+    finally:
+        rmtree(made, ignore_errors=True)
+
+
+def _past(ask: Ask, targets: Sequence[Target], environment: Mapping[str, str]) -> dict[str, dict[str, float]]:
+    if ask.baseline != "compare":
+        return {}
+    return {target.uuid: read_baseline(environment, target.uuid).figures() for target in targets}
+
+
+def _keep(ask: Ask, devices: Sequence[DeviceResult], box: Box, environment: Mapping[str, str]) -> Iterator[str]:
+    """Save the figures, or say what is to be thought of the comparison."""
+    for device in devices if ask.baseline else ():
+        if device.status is Status.REFUSED:
+            continue
+        run_ = Run(
+            saved_s=time.time(), driver=box.driver, torch=device.torch, level=ask.level.value,
+            power_limit_w=box.power_limit_w(device.uuid), figures=figures_of(device),
+        )  # fmt: skip
+        held = read_baseline(environment, device.uuid)
+        if ask.baseline == "compare":
+            yield from held.doubts(run_)
+        elif device.status in (Status.PASS, Status.WARN):
+            write_baseline(environment, held.with_run(run_))
+            yield f"{device.label}: the baseline is now of {len(held.runs) + 1} runs at the most of 9"
+        else:
+            yield f"{device.label}: no baseline is saved of a run that did not pass"
+
+
+def _dropped(environment: Mapping[str, str]) -> Iterator[str]:
+    names = dropped(environment)
+    if names:
+        yield f"workers ran without {', '.join(names)}, which would change what is measured"
+
+
+def _report(
+    ask: Ask, devices: tuple[DeviceResult, ...], found: _Found, box: Box, notes: tuple[str, ...]
+) -> ProbeReport:
+    """Put it together; how long it took is told afterwards."""
+    joint = [test.status for test in found.joint]
+    grave = [status for status in joint if status is not Status.SKIP] if devices else joint
+    statuses = [*(device.status for device in devices), *grave]
+    skips = any(t.status is Status.SKIP for d in devices for t in d.tests) or Status.SKIP in joint
+    return ProbeReport(
+        started_s=0.0, duration_s=0.0, host=os.uname().nodename, driver=box.driver, probe=ask.probe.key,
+        level=ask.level.value, status=worst(statuses), devices=devices, joint=found.joint, notes=notes,
+        exit_status=exit_status(statuses, has_skips=skips, is_strict=ask.is_strict),
+    )  # fmt: skip
+
+
+def _deliver(report: ProbeReport, ask: Ask, out: TextIO) -> None:
+    """Write the files, and the text unless the JSON goes where the text would."""
+    from gputop.report.doctor import ascii_text
+    from gputop.report.probe import report as text_of
+    from gputop.report.terminal import look
+    from gputop.wire.encode import encode
+
+    if ask.junit:
+        from gputop.report.junit import junit
+
+        _write(ask.junit, junit(report, is_strict=ask.is_strict).encode())
+    if ask.json == "-":
+        sys.stdout.buffer.write(encode(report))
+        return
+    if ask.json:
+        _write(ask.json, encode(report))
+    room, style = look(out, os.environ)
+    text = text_of(report, {test.key: test.question for test in ask.probe.tests}, room, style)
+    print(text if (out.encoding or "utf-8").lower().startswith("utf") else ascii_text(text), file=out)
+
+
+def _write(path: str, content: bytes) -> None:
+    try:
+        write_file(path, content)
+    except OSError as error:
+        warn(f"{path}: {error.strerror}")

@@ -1,0 +1,127 @@
+"""A probe for people: a line a test while it runs and when it is done, what is wrong beneath it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from gputop.core.probing.result import DeviceResult, Figure, Finding, ProbeReport, Status, TestResult
+from gputop.core.text import clean, fit
+from gputop.core.tone import Tone
+from gputop.core.units import duration_text
+from gputop.report.grid import Style, cut, paint
+
+_INDENT: Final = "    "
+_MOST: Final = 8  # findings of a test that are told; the JSON has them all
+_WORDS: Final = {
+    Status.PASS: ("✓ pass", Tone.OK),
+    Status.WARN: ("! WARN", Tone.WARM),
+    Status.FAIL: ("✗ FAIL", Tone.HOT),
+    Status.ERROR: ("✗ ERROR", Tone.HOT),
+    Status.REFUSED: ("– refused", Tone.WARM),
+    Status.SKIP: ("– skipped", Tone.NONE),
+    Status.INCONCLUSIVE: ("? unclear", Tone.WARM),
+    Status.ABORTED: ("– aborted", Tone.WARM),
+}
+_MARK: Final = max(len(word) for word, _ in _WORDS.values())
+_PREFIXES: Final = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+_BAR: Final = 20
+
+
+class Stand(Struct, frozen=True, kw_only=True):
+    """How far a device is. ``done``: 0 to 1, of all its tests; ``left_s``: about."""
+
+    label: str
+    test: str
+    done: float
+    left_s: float
+    text: str = ""
+
+
+def progress(stands: Sequence[Stand], room: int | None) -> list[str]:
+    """Return a line for each device: a bar, what runs, how long it will take."""
+    lines = []
+    for stand in stands:
+        full = round(min(1.0, max(0.0, stand.done)) * _BAR)
+        bar = "█" * full + "·" * (_BAR - full)
+        left = f"{duration_text(stand.left_s)} left"
+        lines.append(cut(f"{clean(stand.label)}  {bar} {stand.done:4.0%}  {left}  {stand.test}  {stand.text}", room))
+    return lines
+
+
+def report(found: ProbeReport, questions: Mapping[str, str], room: int | None, style: Style) -> str:
+    """Return the results as lines, without a newline at the end. ``questions``: of the tests."""
+    lines: list[str] = []
+    for device in found.devices:
+        lines += [*_device(device, questions, room, style), ""]
+    if found.joint:
+        lines += ["all together", *_tests(found.joint, questions, room, style), ""]
+    lines += [cut(clean(note), room) for note in found.notes]
+    word, tone = _WORDS[found.status]
+    lines.append(
+        f"{paint(word, tone, style)}  gputop probe, level {found.level}, {duration_text(found.duration_s)}, "
+        f"exit status {found.exit_status}"
+    )
+    return "\n".join(lines)
+
+
+def figure_text(figure: Figure) -> str:
+    """Return a figure with its unit and what it was compared with."""
+    value = f"{figure.name} {_number(figure.value, figure.unit)}"
+    notes = [
+        f"{ratio:.0%} of {what}"
+        for ratio, what in (
+            (figure.ratio, "expected"), (figure.sibling_ratio, "siblings"), (figure.baseline_ratio, "baseline"),
+        )
+        if ratio is not None
+    ]  # fmt: skip
+    return f"{value} ({', '.join(notes)})" if notes else value
+
+
+def _device(device: DeviceResult, questions: Mapping[str, str], room: int | None, style: Style) -> Iterator[str]:
+    word, tone = _WORDS[device.status]
+    torch = f"torch {device.torch}" if device.torch else ""
+    parts = [device.label, device.name, device.uuid, torch, device.reason]
+    yield f"{paint(fit(word, _MARK), tone, style)}  {cut('  '.join(clean(part) for part in parts if part), room)}"
+    yield from _tests(device.tests, questions, room, style)
+    if device.status is Status.ERROR and device.last_words:
+        yield from (f"{_INDENT}{cut(line, room)}" for line in device.last_words.splitlines()[-5:])
+
+
+def _tests(tests: Sequence[TestResult], questions: Mapping[str, str], room: int | None, style: Style) -> Iterator[str]:
+    longest = max((len(test.key) for test in tests), default=0)
+    for test in tests:
+        word, tone = _WORDS[test.status]
+        figures = ", ".join(map(figure_text, test.figures))
+        told = figures or questions.get(test.key, "")
+        text = test.reason if test.status in (Status.SKIP, Status.ABORTED) else told
+        yield f"{paint(fit(word, _MARK), tone, style)}  {cut(f'{fit(clean(test.key), longest)}  {clean(text)}', room)}"
+        yield from _findings(test.findings, room)
+
+
+def _findings(findings: Sequence[Finding], room: int | None) -> Iterator[str]:
+    for finding in findings[:_MOST]:
+        told = [f"{key} {value}" for key, value in finding.data.items() if key in _TOLD and not isinstance(value, dict)]
+        yield _INDENT + cut(clean("  ".join([finding.code, finding.text, *told])), room)
+        for key in ("bits", "flips"):
+            held = finding.data.get(key)
+            if isinstance(held, dict):
+                counts = ", ".join(f"{bit}: {count}" for bit, count in held.items())
+                yield f"{_INDENT}{_INDENT}{_HISTOGRAMS[key]}  {cut(clean(counts), room)}"
+    if len(findings) > _MOST:
+        yield f"{_INDENT}and {len(findings) - _MOST} more: --json has them all"
+
+
+_TOLD: Final = frozenset({"virtual_address", "expected", "actual", "xor"})
+_HISTOGRAMS: Final = {"bits": "words by the bit that flipped:", "flips": "words by how many bits flipped:"}
+
+
+def _number(value: float, unit: str) -> str:
+    if unit == "s":
+        return (
+            f"{value:.2f} s" if value >= 1 else f"{value * 1000:.2f} ms" if value >= 1e-3 else f"{value * 1e6:.1f} µs"
+        )
+    if unit in ("B/s", "Hz"):
+        factor, prefix = next(((f, p) for f, p in _PREFIXES if abs(value) >= f), (1.0, ""))
+        return f"{value / factor:.4g} {prefix}{unit}"
+    return f"{value:.4g} {unit}"
