@@ -1,20 +1,40 @@
-"""Writes into README.md what follows from the code: the table of keys.
+"""Writes into the documents what follows from the code: between a line that says so and one that ends it.
 
 python docs/generate.py
 """
 
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from generate_doctor import table
+
+from gputop.core.builtin import detectors
+from gputop.core.columns import COLUMNS
+from gputop.core.detector import Dial, Kind
+from gputop.core.settings import SETTINGS
+from gputop.core.toml_text import value_text
+from gputop.core.units import bytes_text, duration_text
 from gputop.ui.key_names import keys_text
 from gputop.ui.tape_actions import EVERY
 
-README: Final = Path(__file__).parent.parent / "README.md"
-_BEGIN, _END = "<!-- keys: written by docs/generate.py -->\n", "<!-- end of keys -->\n"
+_DOCS: Final = Path(__file__).parent
+PAGES: Final = (_DOCS.parent / "README.md", _DOCS / "findings.md", _DOCS / "configuration.md")
 
 
-def keys() -> str:
-    """Return the table of keys in Markdown, a row for each group; the help page says more of each key."""
+def filled(text: str) -> str:
+    """Return a document with its parts as they are now."""
+    for name, write in PARTS.items():
+        begin, end = f"<!-- {name}: written by docs/generate.py -->\n", f"<!-- end of {name} -->\n"
+        if begin in text:
+            before, _, rest = text.partition(begin)
+            text = before + begin + write() + end + rest.partition(end)[2]
+    return text
+
+
+# --- keys --------------------------------------------------------------------------------------------------------
+def _keys() -> str:
+    """Return the table of keys, a row for each group; the help page says more of each key."""
     groups: dict[str, list[str]] = {}
     for action in EVERY:
         groups.setdefault(action.group, []).append(f"{_code(keys_text(action))} {_small(action.label)}")
@@ -22,19 +42,86 @@ def keys() -> str:
     return "| | |\n|---|---|\n" + "".join(rows)
 
 
+def _actions() -> Iterator[tuple[str, ...]]:
+    yield "action", "keys", "where", "what it does"
+    for action in EVERY:
+        yield f"`{action.id}`", _code(keys_text(action)), action.place.value, f"{action.label}: {_small(action.help)}"
+
+
 def _small(label: str) -> str:
     return label[0].lower() + label[1:] if not label[1:2].isupper() else label
-
-
-def filled(text: str) -> str:
-    """Return the README with the table as it is now."""
-    before, _, rest = text.partition(_BEGIN)
-    return before + _BEGIN + keys() + _END + rest.partition(_END)[2]
 
 
 def _code(words: str) -> str:
     return " ".join(f"`{word}`" for word in words.split())
 
 
+# --- settings ----------------------------------------------------------------------------------------------------
+def _settings() -> Iterator[tuple[str, ...]]:
+    yield "setting", "default", "what it is"
+    for setting in SETTINGS:
+        words = setting.help.partition(" gpu, pid,")[0]  # the columns have a table of their own
+        yield f"`{setting.key}`", f"`{value_text(setting.default)}`", words
+
+
+def _variables() -> Iterator[tuple[str, ...]]:
+    yield "variable", "stands for the setting"
+    for setting in SETTINGS:
+        if setting.variable:
+            yield f"`{setting.variable}`", f"`{setting.key}`"
+
+
+def _columns() -> Iterator[tuple[str, ...]]:
+    yield "key", "title", "shown", "what it is"
+    for column in COLUMNS:
+        shown = "where it is chosen" if column.is_optional else "where it is used" if column.only_if_used else ""
+        yield f"`{column.key}`", column.title, shown, column.help
+
+
+# --- detectors ---------------------------------------------------------------------------------------------------
+def _detectors() -> str:
+    return "\n".join(_detector(kind) for kind, _ in detectors())
+
+
+def _detector(kind: Kind) -> str:
+    at_once = " At once: `gputop snapshot` asks it as well." if kind.is_instant else ""
+    head = f"### {kind.name}\n\n{kind.question}{at_once}\n\n{table(_codes(kind))}"
+    return f"{head}\n{table(_dials(kind))}" if kind.dials else head
+
+
+def _codes(kind: Kind) -> Iterator[tuple[str, ...]]:
+    yield "code", "meaning"
+    for code, meaning in kind.codes.items():
+        yield f"`{code}`", meaning
+
+
+def _dials(kind: Kind) -> Iterator[tuple[str, ...]]:
+    yield f"`[detectors.{kind.name}]`", "default", "from", "to", "what it is"
+    for dial in kind.dials:
+        yield f"`{dial.key}`", _number(dial, dial.default), _plain(dial.least), _plain(dial.most), dial.help
+
+
+def _number(dial: Dial, value: float) -> str:
+    """Return a number as the file has it, and as people read it where that is another."""
+    if dial.key.endswith("_bytes"):
+        return f"{_plain(value)} ({bytes_text(value)})"
+    return f"{_plain(value)} ({duration_text(value)})" if dial.key.endswith("_s") and value >= 60 else _plain(value)
+
+
+def _plain(value: float) -> str:
+    return f"{value:.0f}" if value == int(value) else f"{value:g}"
+
+
+PARTS: Final[Mapping[str, Callable[[], str]]] = {
+    "keys": _keys,
+    "actions": lambda: table(_actions()),
+    "settings": lambda: table(_settings()),
+    "variables": lambda: table(_variables()),
+    "columns": lambda: table(_columns()),
+    "detectors": _detectors,
+}
+
+
 if __name__ == "__main__":
-    README.write_text(filled(README.read_text()))
+    for page in PAGES:
+        page.write_text(filled(page.read_text()))

@@ -63,7 +63,7 @@ that are older than a day count one degree less. Of NVLink 5 (144 to 150), what 
 
 def page() -> str:
     """Return the page."""
-    return _HEAD + _table(_checks()) + _XIDS + _table(_xids())
+    return _HEAD + table(_checks()) + _XIDS + table(_xids())
 
 
 def _checks() -> Iterator[tuple[str, ...]]:
@@ -91,7 +91,8 @@ def _ranges(numbers: list[int]) -> Iterator[str]:
         numbers = numbers[length:]
 
 
-def _table(rows: Iterable[tuple[str, ...]]) -> str:
+def table(rows: Iterable[tuple[str, ...]]) -> str:
+    """Return rows as a table of Markdown, the first as its head."""
     head, *rest = rows
     lines = [head, ("---",) * len(head), *rest]
     return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)

@@ -5,15 +5,32 @@ from pathlib import Path
 
 import generate_doctor
 import pytest
-from generate import filled
+from generate import PAGES, PARTS, filled
+
+from gputop.core.builtin import detectors
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 DOCUMENTS = [path for path in ROOT.glob("**/*.md") if not {".venv", "node_modules"} & set(path.parts)]
 
 
-def test_the_table_of_keys_is_current() -> None:
-    assert filled(README) == README, "run: python docs/generate.py"
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_follows_from_the_code_is_current(page: Path) -> None:
+    assert filled(page.read_text()) == page.read_text(), "run: python docs/generate.py"
+
+
+def test_every_part_has_its_place_in_a_document() -> None:
+    text = "".join(page.read_text() for page in PAGES)
+
+    assert [
+        part for part in PARTS if f"<!-- {part}: written" not in text or f"<!-- end of {part} -->" not in text
+    ] == []
+
+
+def test_every_code_is_explained() -> None:
+    page = (ROOT / "docs" / "findings.md").read_text()
+
+    assert [code for kind, _ in detectors() for code in kind.codes if f"`{code}`" not in page] == []
 
 
 def test_the_page_of_the_doctor_is_current() -> None:
