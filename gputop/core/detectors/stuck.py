@@ -104,7 +104,11 @@ class StuckDetector:
 
     # --- a job ---------------------------------------------------------------------------------------------------
     def _together(self, crew: Crew, activity: Activity, look: Look) -> Iterator[Sign]:
-        ranks = [track for track in crew.tracks if not track.role.is_server]
+        ranks = _ranks(crew)
+        if len(ranks) == 1 and (ranks[0].role.world or 1) == 1:
+            crew.hang_s = 0.0
+            yield from self._alone(ranks[0], look)
+            return
         stances = [(track, stance(track, is_gone=activity.is_gone(track))) for track in ranks]
         waiting = [track for track, is_so in stances if is_so is Stance.WAITS]
         out: list[tuple[Track, Stance]] = [one for one in stances if one[1] in _OUT]
@@ -138,7 +142,7 @@ class StuckDetector:
             limit_s=self._limit_s(waiting, crew.longest_wait_s),
             waiting=waiting,
             out=out,
-            ranks=sum(not track.role.is_server for track in crew.tracks),
+            ranks=len(_ranks(crew)),
             has_worked=self._has_worked(waiting),
         )
         return hang_sign(case, self._stage(case), look)
@@ -165,3 +169,8 @@ class StuckDetector:
         if case.lasted_s < _HALFWAY * case.limit_s or case.lacks_power:
             return Stage.OBSERVATION if case.lasted_s < case.limit_s else Stage.SUSPECT
         return Stage.ALARM if case.lasted_s >= case.limit_s and not is_doubtful else Stage.SUSPECT
+
+
+def _ranks(crew: Crew) -> list[Track]:
+    """Return those of a job that can hang: a server or a notebook in the same container has nothing to do with it."""
+    return [track for track in crew.tracks if not (track.role.is_server or track.role.is_interactive)]

@@ -11,6 +11,7 @@ from suite.behaviour_frames import Rank, Scene, pid_of, samples
 from suite.behaviour_shapes import V100, Second
 
 from gputop.core.finding import Stage
+from gputop.core.identity import ProcessId
 from gputop.core.metrics import GRAPHICS_ACTIVE, MIG_MODE, POWER_AVERAGE
 from gputop.core.sample import GpuInstance, Sample
 
@@ -240,3 +241,12 @@ def test_tiny_kernels_after_real_work_are_no_hang_for_their_power_is_never_the_s
     tiny = [replace(WAIT, effort=0.03 + 0.1 * (n * 7 % 10) / 10) for n in range(700)]
 
     assert Stage.ALARM not in stages(found(Rank([WORK] * 120 + tiny)), KERNEL)
+
+
+def test_a_notebook_in_the_same_container_is_not_the_odd_one_out() -> None:
+    hung = lone((WORK, 120), (WAIT, 330), has_launcher=True)
+    notebook = lone((IDLE, 450), gpu=1, has_launcher=True, command="python -m ipykernel_launcher -f k.json")
+    held = found(hung, notebook, names=("stuck",))
+
+    assert codes(held) == {KERNEL}
+    assert (last(held, KERNEL).subject.process or ProcessId(0, 0)).pid == pid_of(0)
