@@ -172,6 +172,10 @@ ACTIONS: Final = (
         help="Every metric of the GPU that is looked at, with the reason where there is no value.",
     ),
     Action(
+        id="mig", keys=("p",), run="mig", label="MIG: partition the GPU", group=VIEW,
+        help="How the GPU is split, who uses what, what else would fit; plan another layout, and make it so.",
+    ),
+    Action(
         id="density", keys=("g",), run="screen.density", label="GPU panel size", group=VIEW, footer="Size",
         help="GPUs as they fit, in one line each, or as cards with plots.",
     ),
@@ -307,8 +311,8 @@ ACTIONS: Final = (
         help="As Esc and q do.",
     ),
     Action(
-        id="yes", keys=("y",), label="Send SIGKILL", group=DIALOGS, place=Place.DIALOG, in_palette=False,
-        help="The answer to that question alone.", changes_machine=True,
+        id="yes", keys=("y",), label="Send SIGKILL, change MIG", group=DIALOGS, place=Place.DIALOG, in_palette=False,
+        help="The answer to these questions alone.", changes_machine=True,
     ),
     Action(
         id="scope-process", keys=("p",), label="The process alone", group=DIALOGS, place=Place.DIALOG,
@@ -333,6 +337,14 @@ ACTIONS: Final = (
     Action(
         id="past-findings", keys=("tab", "p"), label="Past", group=PAGES, place=Place.PAGE, in_palette=False,
         help="What was wrong and is over, or what is wrong now.",
+    ),
+    Action(
+        id="mig-plan", keys=("e",), label="Plan another MIG layout", group=PAGES, place=Place.PAGE, in_palette=False,
+        help="Shows what would be done for it, and changes nothing before a question is answered with y.",
+    ),
+    Action(
+        id="mig-copy", keys=("c",), label="Copy a line", group=PAGES, place=Place.PAGE, in_palette=False,
+        help="That uses a MIG instance: CUDA_VISIBLE_DEVICES, docker, Kubernetes.",
     ),
     Action(
         id="page-on", keys=("space",), label="A page on", group=PAGES, place=Place.PAGE, in_palette=False,

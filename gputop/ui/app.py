@@ -11,9 +11,10 @@ from textual.screen import Screen
 from gputop.core.glance import Glimpse
 from gputop.core.inspection import Inspection
 from gputop.core.link import Down, Link, News
+from gputop.core.mig_answers import MigBox, MigProgress
 from gputop.core.outcome import Outcome
 from gputop.core.playback import Stretch
-from gputop.core.sample import Frame
+from gputop.core.sample import Frame, Gpu
 from gputop.ui.aftermath import Clock
 from gputop.ui.keymap import ALWAYS_QUITS
 from gputop.ui.messages import (
@@ -22,6 +23,7 @@ from gputop.ui.messages import (
     GlimpseArrived,
     InspectionArrived,
     LinkWentDown,
+    MigTold,
     SettingsChanged,
     SignalWanted,
     StretchArrived,
@@ -33,6 +35,7 @@ from gputop.ui.screens.findings import FindingsScreen
 from gputop.ui.screens.gpu import GpuScreen
 from gputop.ui.screens.help import HelpScreen
 from gputop.ui.screens.main import MainScreen
+from gputop.ui.screens.mig import MigScreen
 from gputop.ui.screens.process import ProcessScreen, pointed_at
 from gputop.ui.tape_actions import keys_that_hold
 from gputop.ui.terminal import TerminalApp
@@ -103,7 +106,15 @@ class GputopApp(TerminalApp):
 
     def on_change_ended(self, message: ChangeEnded) -> None:
         """Show how a change ended."""
-        self.main.change_ended(message.outcome)
+        shown = [each.take_outcome(message.outcome) for each in self.screen_stack if isinstance(each, MigScreen)]
+        if not any(shown):
+            self.main.change_ended(message.outcome)
+
+    def on_mig_told(self, message: MigTold) -> None:
+        """Hand it to the MIG page."""
+        for screen in self.screen_stack:
+            if isinstance(screen, MigScreen):
+                screen.hear(message.told)
 
     def on_glimpse_arrived(self, message: GlimpseArrived) -> None:
         """Hand it to whoever asked."""
@@ -148,11 +159,16 @@ class GputopApp(TerminalApp):
 
     def action_detail(self) -> None:
         """Show all of the GPU that is looked at, or that the selected process is on, or of the first."""
-        row = self.main.processes.selected
-        wanted = self.view.focus if self.view.focus is not None or row is None else row.use.gpu_index
-        gpus = [gpu for gpu in self.view.gpus if wanted in {None, gpu.index}] or list(self.view.gpus)
-        if gpus:
-            self.push_screen(GpuScreen(gpus[0], self.view.standing, is_ascii=self.options.is_ascii))
+        gpu = self._meant()
+        if gpu is not None:
+            self.push_screen(GpuScreen(gpu, self.view.standing, is_ascii=self.options.is_ascii))
+
+    def action_mig(self, index: int | None = None) -> None:
+        """Show how a GPU is split with MIG: this one, or the one that is looked at."""
+        gpu = self._meant() if index is None else next((each for each in self.view.gpus if each.index == index), None)
+        if gpu is not None:
+            clock = self._reception.clock
+            self.push_screen(MigScreen(gpu.uuid, self.view, self._link.send, clock=clock, options=self.options))
 
     def action_process(self, part: str = "") -> None:
         """Show all of the selected process, from a part of it on; fold a group; without a selection show the GPU."""
@@ -185,13 +201,22 @@ class GputopApp(TerminalApp):
                 self.post_message(InspectionArrived(news))
             case Glimpse():
                 self.post_message(GlimpseArrived(news))
+            case MigBox() | MigProgress():
+                self.post_message(MigTold(news))
             case Stretch():
                 self.post_message(StretchArrived(news))
 
+    def _meant(self) -> Gpu | None:
+        """Return the GPU that is looked at, or that the selected process is on, or the first."""
+        row = self.main.processes.selected
+        wanted = self.view.focus if self.view.focus is not None or row is None else row.use.gpu_index
+        gpus = [gpu for gpu in self.view.gpus if wanted in {None, gpu.index}] or list(self.view.gpus)
+        return gpus[0] if gpus else None
+
     def _show(self) -> None:
         """Draw the view; what a page covers is drawn when that goes."""
-        if not any(isinstance(screen, ProcessScreen) for screen in self.screen_stack):
+        if not any(isinstance(screen, ProcessScreen | MigScreen) for screen in self.screen_stack):
             self.main.show()
         for screen in self.screen_stack:
-            if isinstance(screen, GpuScreen | ProcessScreen | FindingsScreen):
+            if isinstance(screen, GpuScreen | ProcessScreen | FindingsScreen | MigScreen):
                 screen.follow(self.view)

@@ -5,6 +5,7 @@ from textual.message import Message
 from gputop.core.glance import Glimpse
 from gputop.core.inspection import Inspection
 from gputop.core.link import Down
+from gputop.core.mig_answers import MigBox, MigProgress
 from gputop.core.outcome import Outcome
 from gputop.core.playback import Stretch
 from gputop.core.sample import Frame, HostProcess
@@ -65,6 +66,14 @@ class GlimpseArrived(Message):
     def __init__(self, glimpse: Glimpse) -> None:
         super().__init__()
         self.glimpse = glimpse
+
+
+class MigTold(Message):
+    """The sampler told how the GPUs are split, or how far a change of that is."""
+
+    def __init__(self, told: MigBox | MigProgress) -> None:
+        super().__init__()
+        self.told = told
 
 
 class SettingsChanged(Message):

@@ -27,7 +27,7 @@ _GROUPS: Final = {
 class GpuScreen(Overlay):
     """Shows one GPU in full; new frames are shown as they come."""
 
-    TAKES: ClassVar[Mapping[str, str]] = {**Overlay.TAKES, "detail": "close"}
+    TAKES: ClassVar[Mapping[str, str]] = {**Overlay.TAKES, "detail": "close", "mig": "open_mig"}
 
     def __init__(self, gpu: Gpu, standing: Standing, *, is_ascii: bool) -> None:
         self.title_text = f"GPU {gpu.index} · {gpu.name}"
@@ -39,6 +39,14 @@ class GpuScreen(Overlay):
         """Return the page of the GPU as it last came."""
         wrong = findings_part(self._standing.of(self.gpu.uuid), width)
         return gpu_page(self.gpu, wrong)
+
+    def keys_line(self, rest: int) -> str:
+        """Name the way to MIG as well."""
+        return f"{super().keys_line(rest)} · {self.name_of('mig')} MIG"
+
+    def open_mig(self) -> None:
+        """Show how it is split, on top."""
+        self.call_later(self.app.run_action, f"mig({self.gpu.index})")
 
     def follow(self, view: View) -> None:
         """Draw its new values."""

@@ -1,0 +1,175 @@
+"""Carrying out a MIG plan: the plan and the question, then each step as it is done, then how it ended."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
+
+from gputop.core.mig import MigGpu
+from gputop.core.mig_answers import MigProgress
+from gputop.core.mig_steps import Plan
+from gputop.core.mig_text import plan_lines, smi_lines, use_lines
+from gputop.core.outcome import Outcome, Status
+from gputop.ui.line import BLANK, Line
+from gputop.ui.screens import target_list
+from gputop.ui.screens.dialog import Dialog
+from gputop.ui.screens.mig_page import paragraph
+from gputop.ui.screens.mig_plan import coloured
+from gputop.ui.screens.outcome import outcome_lines
+
+
+class MigApplyScreen(Dialog[bool]):
+    """Asks; only `y` carries the plan out. It ends with whether a line of the new instances is to be copied.
+
+    ``begin`` has the plan carried out and returns the id of the change. Once begun, the screen may go: the change does
+    not depend on it.
+    """
+
+    TAKES: ClassVar[Mapping[str, str]] = {
+        "back": "close", "quit": "close", "refuse": "close", "yes": "carry_out", "mig-copy": "copy", "up": "line_up",
+        "down": "line_down", "page-up": "page_up", "page-down": "page_down",
+    }  # fmt: skip
+    ink = "warm"
+
+    def __init__(
+        self, gpu: MigGpu, plan: Plan, warnings: Sequence[str], begin: Callable[[Plan], str], *, is_ascii: bool
+    ) -> None:
+        super().__init__(is_ascii=is_ascii)
+        self._gpu = gpu
+        self._plan = plan
+        self._warnings = warnings
+        self._begin = begin
+        self.change_id = ""
+        self.progress: list[MigProgress] = []
+        self.outcome: Outcome | None = None
+        self._is_fresh = False  # whether the GPU was looked at since the end
+        self._top = 0
+
+    def carry_out(self) -> None:
+        """Begin, once."""
+        if not self.change_id:
+            self._top = 0
+            self.change_id = self._begin(self._plan)
+            self.redraw()
+
+    def hear(self, progress: MigProgress) -> None:
+        """Show which step begins."""
+        if progress.index == self._plan.index and self.change_id and self.outcome is None:
+            self.progress.append(progress)
+            self._top = 10**6  # the last lines
+            self.redraw()
+
+    def end(self, outcome: Outcome) -> bool:
+        """Show how it ended; say whether this was the change of this screen."""
+        if not self.change_id or outcome.id != self.change_id:
+            return False
+        self.outcome = outcome
+        self.ink = "accent" if outcome.all_worked else "hot"
+        self._top = 0
+        self.redraw()
+        return True
+
+    def take(self, gpu: MigGpu) -> None:
+        """Take how the GPU is split now: after the end, for the lines that use its instances."""
+        if self.outcome is not None and gpu.uuid == self._plan.gpu:
+            self._gpu, self._is_fresh = gpu, True
+            self.redraw()
+
+    def close(self) -> None:
+        """Go. What has begun goes on, and its end is told wherever the user is then."""
+        self.dismiss(False)
+
+    def copy(self) -> None:
+        """Go, and choose a line to copy."""
+        if self.outcome is not None and self._is_fresh:
+            self.dismiss(True)
+
+    def title_line(self) -> str:
+        """Say how far it is."""
+        whose = f"MIG of GPU {self._plan.index}"
+        if self.outcome is not None:
+            waits = any(result.status is Status.PENDING for result in self.outcome.results)
+            end = "done and verified" if self.outcome.all_worked else "waits for a reset" if waits else "did not work"
+            return f"{whose} · {end}"
+        return f"{whose} · being changed" if self.change_id else f"Change {whose}?"
+
+    def keys_line(self) -> str:
+        """Name the keys."""
+        name = self.name_of
+        if self.outcome is not None:
+            copies = f"{name('mig-copy')} copy a line · " if self._is_fresh else ""
+            return f"{copies}{name('back')} closes"
+        if self.change_id:
+            return f"{name('back')} leaves this page; the change goes on"
+        return f"{name('yes')} carries it out · {name('back')} leaves everything as it is"
+
+    def page(self, width: int, height: int) -> Sequence[Line]:
+        """Return the plan, the steps, or the end."""
+        lines = self._question(width) if not self.change_id else self._steps(width)
+        if self.outcome is not None:
+            lines = self._ended(self.outcome, width) + lines
+        shown, self._top = target_list.window(lines, self._top, height)
+        return shown
+
+    def line_up(self) -> None:
+        """Scroll up."""
+        self._scroll(-1)
+
+    def line_down(self) -> None:
+        """Scroll down."""
+        self._scroll(1)
+
+    def page_up(self) -> None:
+        """Scroll up by a page."""
+        self._scroll(-10)
+
+    def page_down(self) -> None:
+        """Scroll down by a page."""
+        self._scroll(10)
+
+    def _scroll(self, by: int) -> None:
+        self._top += by
+        self.redraw()
+
+    def _question(self, width: int) -> list[Line]:
+        lines = coloured(plan_lines(self._gpu, self._plan), width)
+        for warning in self._warnings:
+            lines += paragraph(f"! {warning}", width, "warm", 2)
+        again = "If a step fails, everything is put back as it was; the driver is asked afterwards whether it is so."
+        lines += [BLANK, *paragraph(again, width, "muted"), BLANK]
+        lines += paragraph("the same with nvidia-smi (ID: of the instance that was just created):", width, "muted")
+        return lines + [Line(((f"  {line}", "muted"),)) for line in smi_lines(self._plan.index, self._plan.steps)]
+
+    def _steps(self, width: int) -> list[Line]:
+        """Return the steps with a mark: done, running, failed; and the way back, if there was one."""
+        total = len(self._plan.steps)
+        lines = [Line((("Steps", "accent"),))]
+        for at, step in enumerate(self._plan.steps):
+            mark, ink = self._mark(at)
+            lines += paragraph(f"{mark:<4} {at + 1}/{total} {step.text}", width, ink)
+        back = [each for each in self.progress if each.is_going_back]
+        lines += [BLANK, Line((("Going back", "warm"),))] if back else []
+        for each in back:
+            lines += paragraph(f"     {each.done + 1}/{each.total} {each.text}", width, "warm")
+        if not self.progress and self.outcome is None:
+            lines += [BLANK, *paragraph("asking the sampler to begin…", width, "muted")]
+        return lines
+
+    def _mark(self, at: int) -> tuple[str, str]:
+        """Return how far a step is, and its ink."""
+        if self.outcome is not None and self.outcome.all_worked:
+            return "done", "muted"
+        last = max((each.done for each in self.progress if not each.is_going_back), default=-1)
+        if at == last:
+            has_failed = self.outcome is not None or any(each.is_going_back for each in self.progress)
+            return ("fail", "hot") if has_failed else ("now", "title")
+        return ("done", "muted") if at < last else ("", "text")
+
+    def _ended(self, outcome: Outcome, width: int) -> list[Line]:
+        lines = outcome_lines(outcome, width)
+        for result in outcome.results:
+            if result.after is not None and outcome.all_worked:
+                lines += paragraph(f"{result.before} → {result.after}", width)
+        if outcome.all_worked and self._is_fresh:
+            use = list(use_lines(self._gpu))
+            lines += [BLANK, Line((("What uses the instances", "accent"),))] if use else []
+            lines += [Line(((line, "muted" if line.startswith("#") else "text"),)) for line in use]
+        return [*lines, BLANK]
