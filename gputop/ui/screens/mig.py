@@ -112,13 +112,15 @@ class MigScreen(Overlay):
         """Name the keys, and say how much there is below."""
         name = self.name_of
         more = f"{rest} more below · " if rest > 0 else ""
-        change = f"{name('mig-plan')} change…" + (" (only plans: read-only)" if self._refusal else "")
+        change = f"({name('mig-plan')} plan, read-only)" if self._refusal else f"{name('mig-plan')} change…"
         turn = f"{name('left')} {name('right')} GPU · " if len(self._gpus()) > 1 else ""
         return f"{more}{change} · {name('mig-copy')} copy a line · {turn}{name('back')} closes"
 
     def draw_page(self) -> None:
         """Draw the page as wide as the screen."""
-        self.body.show(self.page(max(20, self.size.width - 4)), is_full=True)
+        width, height = self.size
+        lines = self.page(max(20, width - 4))
+        self.body.show([*lines, *[BLANK] * (height - 2 - len(lines))], is_full=True)
 
     def page(self, width: int) -> Sequence[Line]:
         """Return the page of the GPU."""
@@ -145,7 +147,9 @@ class MigScreen(Overlay):
     def plan(self) -> None:
         """Choose what it is to be."""
         gpu = self.gpu
-        if gpu is None:
+        if gpu is None or gpu.is_on is None:
+            why = "the sampler has not told yet how it is split" if gpu is None else gpu.why or "it has no MIG"
+            self.notify(f"there is nothing to plan: {why}", markup=False, timeout=4)
             return
         self._planning = MigPlanScreen(gpu, refusal=self._refusal, is_ascii=self.body.is_ascii)
         self.app.push_screen(self._planning, self._planned)

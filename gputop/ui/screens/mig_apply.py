@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
+from msgspec.structs import replace
+
 from gputop.core.mig import MigGpu
 from gputop.core.mig_answers import MigProgress
 from gputop.core.mig_steps import Plan
@@ -163,13 +165,20 @@ class MigApplyScreen(Dialog[bool]):
             return ("fail", "hot") if has_failed else ("now", "title")
         return ("done", "muted") if at < last else ("", "text")
 
+    def _newest_first(self) -> MigGpu:
+        """Return the GPU with the instances first that have just come."""
+        new = {(target.profile, target.start) for target in self._plan.created}
+        order = sorted(self._gpu.instances, key=lambda one: (one.profile, one.start) not in new)
+        return replace(self._gpu, instances=tuple(order))
+
     def _ended(self, outcome: Outcome, width: int) -> list[Line]:
         lines = outcome_lines(outcome, width)
         for result in outcome.results:
             if result.after is not None and outcome.all_worked:
                 lines += paragraph(f"{result.before} → {result.after}", width)
         if outcome.all_worked and self._is_fresh:
-            use = list(use_lines(self._gpu))
+            use = list(use_lines(self._newest_first()))
             lines += [BLANK, Line((("What uses the instances", "accent"),))] if use else []
-            lines += [Line(((line, "muted" if line.startswith("#") else "text"),)) for line in use]
+            for line in use:
+                lines += paragraph(line, width, "muted" if line.startswith("#") else "text")
         return [*lines, BLANK]

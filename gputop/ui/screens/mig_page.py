@@ -26,9 +26,9 @@ _HIDDEN: Final = (
 
 def mig_page(gpu: MigGpu, shown: Gpu | None, frame: Frame | None, width: int) -> list[Line]:
     """Return the page. ``shown``: the GPU in ``frame``, for what its instances do."""
-    lines = [*paragraph(mode_text(gpu), width, "accent" if gpu.is_on else "warm")]
     if gpu.is_on is None:
-        return lines
+        return paragraph(f"This GPU cannot be split: {gpu.why or 'it has no MIG'}.", width, "warm")
+    lines = paragraph(mode_text(gpu), width, "accent" if gpu.is_on else "warm")
     if gpu.is_on:
         lines += [BLANK, *bar_lines(gpu, width)] if is_placed(gpu) else []
         if Missing.FORBIDDEN in gpu.missing.values():

@@ -6,10 +6,10 @@ from typing import ClassVar, Final, TypeAlias
 from textual import events
 from textual.message import Message
 
-from gputop.core.mig import MigGpu
+from gputop.core.mig import MigGpu, layout
 from gputop.core.mig_request import RequestError, read_request
 from gputop.core.mig_steps import Plan
-from gputop.core.mig_text import no_plan_lines, plan_lines, plan_summary
+from gputop.core.mig_text import no_plan_lines, plan_lines, plan_summary, target_text
 from gputop.core.mig_why import NoPlan, answer, possible
 from gputop.ui.line import Line, ends, fit
 from gputop.ui.screens import target_list
@@ -37,8 +37,9 @@ class MigPlanScreen(Dialog[Plan | None]):
         self._refusal = refusal
         self._known: dict[str, Answer] = {}
         self._possible = _choices(gpu)
+        self._now = target_text(layout(gpu.instances), gpu) if gpu.is_on else ""
         self.text = ""
-        self.at = 0
+        self.at = self._possible.index(self._now) if self._now in self._possible else 0
         self._top = 0
         self._plan_top = 0
 
@@ -48,6 +49,7 @@ class MigPlanScreen(Dialog[Plan | None]):
             return
         marked = self.marked
         self._gpu, self._known, self._possible = gpu, {}, _choices(gpu)
+        self._now = target_text(layout(gpu.instances), gpu) if gpu.is_on else ""
         listed = self.listed
         self.at = listed.index(marked) if marked in listed else min(self.at, max(0, len(listed) - 1))
         self.redraw()
@@ -85,7 +87,7 @@ class MigPlanScreen(Dialog[Plan | None]):
     def keys_line(self) -> str:
         """Name the keys."""
         name = self.name_of
-        accept = f"({name('accept')}: {self._refusal})" if self._refusal else f"{name('accept')} asks, then changes"
+        accept = f"({name('accept')} is refused: read-only)" if self._refusal else f"{name('accept')} asks, then changes"
         return f"{accept} · {name('up')} {name('down')} layout · {name('page-down')} plan · {name('back')} cancels"
 
     def page(self, width: int, height: int) -> Sequence[Line]:
@@ -184,6 +186,7 @@ class MigPlanScreen(Dialog[Plan | None]):
         """Return a layout, with what the plan for it would do, as far as that was asked for."""
         found = self.answer(request) if at == self.at else None
         note = plan_summary(found) if isinstance(found, Plan) else ""
+        note = "as it is" if request == self._now else note
         mark = "▶ " if at == self.at else "  "
         left = [(mark, "accent"), (request, "text")]
         return Line(ends(left, [(note, "muted")], width), "cursor" if at == self.at else "text")
@@ -211,5 +214,7 @@ def coloured(texts: Iterable[str], width: int, ink: str = "title") -> list[Line]
 
 def _choices(gpu: MigGpu) -> list[str]:
     """Return the layouts to choose from, and the mode alone."""
-    modes = [] if gpu.is_on is None else ["off"] if gpu.is_on else ["on"]
-    return [*possible(gpu), *modes] if gpu.geometry.profiles else modes
+    if gpu.is_on is None:
+        return []
+    layouts = possible(gpu) if gpu.geometry.profiles else ()
+    return [*layouts, "off"] if gpu.is_on else ["on", *(each for each in layouts if each != "none")]
