@@ -1,12 +1,13 @@
 # make run    start gputop; on a simulated box where there is no NVIDIA driver
 # make test   every check: ruff, mypy, import contracts, tests
+# make sweep  every driver call with every error, on a simulated driver (NVML_MOCK_BOX=1)
 # make detectors   how well the detectors do on labelled traces, all of them; ARGS=leaks for a part
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 ARGS ?=
 
-.PHONY: run test check tests detectors screenshots bench dist clean
+.PHONY: run test check tests sweep detectors screenshots bench dist clean
 
 run: $(VENV)/installed
 	@$(BIN)/gputop snapshot --json --wait 0 >/dev/null 2>&1; \
@@ -22,6 +23,10 @@ check: $(VENV)/installed-dev
 
 tests: $(VENV)/installed-dev
 	$(BIN)/python -m pytest
+
+# on a simulated driver alone: NVML_MOCK_BOX=1 and its folder in LD_LIBRARY_PATH
+sweep: $(VENV)/installed-dev
+	GPUTOP_SWEEP=1 $(BIN)/python -m pytest tests/hardware/sweep $(ARGS)
 
 detectors: $(VENV)/installed-dev
 	PYTHONPATH=tests $(BIN)/python -m suite $(ARGS)

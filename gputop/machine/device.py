@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from gputop.core.metric import Missing
+from gputop.core.metric import Missing, Unit
 from gputop.core.metrics import MIG_MODE
 from gputop.core.sample import Gpu, GpuProcess, GpuState, Readings, Reasons
 from gputop.core.totals import Meter
@@ -148,11 +148,17 @@ class DeviceReader:
 
     def _use(self, place: Place, kind: str, memory: int | None, shares: _Shares) -> GpuProcess:
         pid, gpu_instance, compute_instance = place
+        if memory is not None and not Unit.BYTES.allows(memory):
+            memory, of_memory = None, Missing.FAULT
+        else:
+            of_memory = Missing.UNSUPPORTED
         sm, controller, encoder, decoder = shares.by_pid.get(pid, shares.others)
         seconds, joules = self._meter.total(place, sm)
         missing = shares.missing
         if memory is None or seconds is None or joules is None:
-            missing = missing | self._reasons(memory, seconds, joules, missing.get("sm_percent"))
+            missing = missing | self._reasons(seconds, joules, missing.get("sm_percent"))
+            if memory is None:
+                missing["memory_bytes"] = of_memory
         return GpuProcess(
             gpu=self.uuid,
             gpu_index=self.index,
@@ -170,11 +176,9 @@ class DeviceReader:
             missing=missing,
         )
 
-    def _reasons(self, memory: int | None, seconds: float | None, joules: float | None, why: Missing | None) -> Reasons:
+    def _reasons(self, seconds: float | None, joules: float | None, why: Missing | None) -> Reasons:
         """Return the reasons of what is not known of a use. ``why``: of its utilization, where that is not known."""
         missing: Reasons = {}
-        if memory is None:
-            missing["memory_bytes"] = Missing.UNSUPPORTED
         if seconds is None:
             missing["gpu_seconds"] = why or Missing.NOT_YET
         if joules is None:

@@ -13,6 +13,7 @@ from gputop.core.metric import Missing
 from gputop.core.metrics import FAN, PCIE_TX, POWER_INSTANT
 from gputop.machine import binding
 from gputop.machine.box import look
+from gputop.machine.device import DeviceReader
 from gputop.machine.direct import NVMLError as DriverError
 from gputop.machine.gpm import GpmReader
 from gputop.machine.gpus import GpuLostError, MetricReader
@@ -281,3 +282,13 @@ def test_sizes_that_nobody_has_are_a_fault_and_not_a_crash() -> None:
         raise MemoryError
 
     assert Driver(FakeFunctions(nvmlDeviceGetFanSpeed=ask)).ask("nvmlDeviceGetFanSpeed", 1) is Missing.FAULT
+
+
+@pytest.mark.parametrize("memory", [2**63, 2**64 - 2])
+def test_memory_that_nobody_has_is_not_that_of_a_process(memory: int) -> None:
+    functions = FakeFunctions(nvmlDeviceGetComputeRunningProcesses=[(7, memory, None, None)])
+    device = DeviceReader(Driver(functions), "handle-0", 0, ("GPU-0", "", ""))
+    (use,) = device.read(0.0, 0.0).uses[7]
+
+    assert use.memory_bytes is None
+    assert use.missing["memory_bytes"] is Missing.FAULT
