@@ -15,17 +15,19 @@ from typing import Final, NamedTuple
 
 from gputop.cli.before import JudgeWithPast
 from gputop.core.builtin import detectors, made
-from gputop.core.command import Command
+from gputop.core.command import Command, ReadMig
 from gputop.core.judge import Judge
 from gputop.core.link import News
+from gputop.core.mig_answers import MigBox
 from gputop.core.monitor import Monitor
 from gputop.core.playback import Playing, Stretch
 from gputop.core.sample import Frame
 from gputop.core.selection import Selection
 from gputop.machine.host import HostReader
 from gputop.machine.nvml import Driver
+from gputop.machine.partitioning import of_box
 from gputop.machine.processes import ProcessReader
-from gputop.machine.simulator import simulate
+from gputop.machine.simulator import Box, simulate
 from gputop.machine.simulator.procfiles import HERTZ, PAGE
 from gputop.machine.source import Limits, MachineSource
 from gputop.ui.app import GputopApp
@@ -62,6 +64,7 @@ PICTURES: Final = (
     Picture("trouble", "trouble", 60, (140, 42)),
     Picture("findings", "trouble", 60, (140, 42), ("F", *["down"] * 7)),
     Picture("replay", "trouble", 60, (120, 30), at_s=754.0),
+    Picture("split", "mig", 60, (120, 40), ("p", "right", "right")),
     Picture("lost", "dying", 60, (120, 36)),
     Picture("workstation-light", "workstation", 150, (120, 34), theme="light"),
     Picture("details", "training", 120, (120, 40), ("i",)),
@@ -85,24 +88,26 @@ class Clock:
 
 
 class Player:
-    """A link that plays frames made beforehand."""
+    """A link to a box that stands still."""
 
-    def __init__(self, frames: list[Frame]) -> None:
-        self._frames = frames
+    def __init__(self, box: Box) -> None:
+        self._box = box
 
     def open(self, receive: Callable[[News], None]) -> None:
-        """Play all but the last; the last is played once the screen has its size."""
+        """Take whom to tell."""
         self.receive = receive
 
-    def send(self, _: Command) -> None:
-        """Ignore a command."""
+    def send(self, command: Command) -> None:
+        """Answer how the GPUs are split; ignore all else."""
+        if isinstance(command, ReadMig):
+            self.receive(MigBox(id=command.id, gpus=of_box(self._box).reader.all()))
 
     def close(self) -> None:
         """Have nothing to close."""
 
 
-def frames(picture: Picture) -> list[Frame]:
-    """Return a frame a second of the box."""
+def frames(picture: Picture) -> tuple[list[Frame], Box]:
+    """Return a frame a second of the box, and the box as it is then."""
     clock = Clock()
     box = simulate(picture.box, clock, clock.wall, lambda _: None)
     source = MachineSource(
@@ -123,13 +128,13 @@ def frames(picture: Picture) -> list[Frame]:
         clock.now += 1.0
         held.append(monitor.step())
         judge.wait()
-    return held
+    return held, box
 
 
 async def draw(picture: Picture) -> str:
     """Return the picture as SVG."""
-    held = frames(picture)
-    link = Player(held)
+    held, box = frames(picture)
+    link = Player(box)
     player = None if picture.at_s is None else _player()
     options = ViewOptions(theme=picture.theme, density=picture.density, own_user="ann", player=player)
     app = GputopApp(link, options, clock=lambda: START)
