@@ -92,7 +92,7 @@ def _refusals(ask: Ask, box: Box, held: ExitStack) -> list[DeviceResult]:
         why = () if ask.is_forced else box.users(target)
         taken = "" if why else target.lock(held)
         if why or taken:
-            reason = taken or f"in use: {'; '.join(why)}"
+            reason = taken or "\n".join(("in use; --force tests it all the same", *why))
             refused.append(
                 DeviceResult(
                     label=target.label, uuid=target.uuid, name=target.name, kind=target.kind, status=Status.REFUSED,
@@ -164,7 +164,8 @@ class _Session(Struct, frozen=True):
         is_cpu = target.kind == "cpu"
         plan = WorkerPlan(
             device=target.kind, uuid=target.uuid, index=target.index, memory=ask.memory, budget=ask.budget,
-            seed=ask.seed, tests=self._planned(tests), threads=max(1, (os.cpu_count() or 1) // count) if is_cpu else None,
+            seed=ask.seed, tests=self._planned(tests),
+            threads=max(1, (os.cpu_count() or 1) // count) if is_cpu else None,
         )  # fmt: skip
         return Task(
             label=target.label, command=worker_command(self.python, ask.probe), plan=plan,

@@ -15,7 +15,7 @@ from msgspec.json import encode
 from msgspec.structs import replace
 
 from gputop.core.probe_row import Probe
-from gputop.core.probing.events import Beat, read
+from gputop.core.probing.events import Beat, Hello, read
 from gputop.core.probing.plan import WorkerPlan, limit_s
 from gputop.core.probing.record import Record, ended
 from gputop.core.probing.result import Status
@@ -123,15 +123,15 @@ class Job:
         self.record.take(event)
         if not isinstance(event, Beat) or event.n != turns:
             self._seen_s = now
-        if self.record.hello is not None:
-            self._has_spoken = True
+        if isinstance(event, Hello):
+            self._has_spoken = True  # this child: the one before it may have died
         if self.record.current != current:
             self._began_s = now
 
     def _watch(self, now: float) -> None:
         """Find out whether the worker hangs, or takes too long."""
         limits, test = self._limits, self.record.current
-        if not self._has_spoken or (self.record.hello is None):
+        if not self._has_spoken:
             if now - self._started_s > limits.start_s:
                 self.stop((Status.ERROR, "worker.start", f"the worker did not start within {limits.start_s:.0f} s"))
             return

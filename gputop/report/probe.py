@@ -81,8 +81,10 @@ def figure_text(figure: Figure) -> str:
 def _device(device: DeviceResult, questions: Mapping[str, str], room: int | None, style: Style) -> Iterator[str]:
     word, tone = _WORDS[device.status]
     torch = f"torch {device.torch}" if device.torch else ""
-    parts = [device.label, device.name, device.uuid, torch, device.reason]
+    reason, *more = device.reason.split("\n")
+    parts = [device.label, device.name, device.uuid, torch, reason]
     yield f"{paint(fit(word, _MARK), tone, style)}  {cut('  '.join(clean(part) for part in parts if part), room)}"
+    yield from (f"{_INDENT}{cut(clean(line), room)}" for line in more)
     yield from _tests(device.tests, questions, room, style)
     if device.status is Status.ERROR and device.last_words:
         yield from (f"{_INDENT}{cut(line, room)}" for line in device.last_words.splitlines()[-5:])
