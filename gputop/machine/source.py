@@ -114,7 +114,7 @@ class MachineSource:
             interval_s=self.interval_s,
             driver=self._driver_info(),
             host=host,
-            gpus=tuple(self._with_xids(reading.gpu) for reading in readings) + self._silent(),
+            gpus=tuple(sorted([*map(self._with_xids, [one.gpu for one in readings]), *self._silent()], key=_index)),
             processes=listed.processes,
             relatives=listed.relatives,
             problems=(*self._refusals(), *problems),
@@ -235,6 +235,10 @@ class MachineSource:
         """Say whether the driver gives pids of our PID namespace: since 535.113.01."""
         version = self._driver_info().version
         return version is None or _numbers(version) >= (535, 113, 1)
+
+
+def _index(gpu: Gpu) -> int:
+    return gpu.index
 
 
 def _by_pid(readings: list[DeviceReading]) -> dict[int, tuple[GpuProcess, ...]]:

@@ -353,3 +353,11 @@ def test_a_gpu_that_does_not_say_who_it_is_has_the_reason() -> None:
     held.open()
 
     assert held.read().gpus[1].missing == {"uuid": Missing.FAULT}
+
+
+def test_a_gpu_that_is_lost_before_the_start_does_not_stand_behind_all_others() -> None:
+    handles = {0: "handle-0", 1: NVMLError(15), 2: "handle-2"}
+    held = source(functions(3, nvmlDeviceGetHandleByIndex=lambda index: handles[index]), Hand())
+    held.open()
+
+    assert [gpu.index for gpu in held.read().gpus] == [0, 1, 2]
