@@ -1,0 +1,40 @@
+"""Whether a GPU may be tested: not while somebody uses it."""
+
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from gputop.core.metrics import GPU_UTILIZATION, MEMORY_TOTAL, MEMORY_USED
+from gputop.core.sample import Gpu, HostProcess, Sample
+from gputop.core.text import clean
+from gputop.core.units import bytes_text
+
+_USED_BYTES: Final = 500 << 20
+_USED_SHARE: Final = 0.02
+_BUSY_PERCENT: Final = 5
+
+
+def users(sample: Sample, gpu: Gpu, own: Collection[int]) -> tuple[str, ...]:
+    """Say who uses a GPU, a line each; nothing where nobody does. In a container the driver may list nobody at all."""
+    found = tuple(_processes(sample, gpu, own))
+    return found or tuple(_traces(gpu))
+
+
+def _processes(sample: Sample, gpu: Gpu, own: Collection[int]) -> Iterator[str]:
+    for process in sample.processes:
+        memory = sum(use.memory_bytes or 0 for use in process.gpus if use.gpu == gpu.uuid)
+        if process.pid not in own and any(use.gpu == gpu.uuid for use in process.gpus):
+            yield _line(process, memory)
+
+
+def _line(process: HostProcess, memory: int) -> str:
+    who = clean(process.user or "somebody")
+    what = clean(process.command or process.presence.text)[:60]
+    return f"pid {process.pid}, {who}, {bytes_text(memory)}, {what}"
+
+
+def _traces(gpu: Gpu) -> Iterator[str]:
+    used, total, busy = gpu[MEMORY_USED], gpu[MEMORY_TOTAL], gpu[GPU_UTILIZATION]
+    if used is not None and used > _USED_BYTES + _USED_SHARE * (total or 0):
+        yield f"{bytes_text(used)} of its memory are used, and no process is listed"
+    if busy is not None and busy > _BUSY_PERCENT:
+        yield f"its utilization is {busy} %, and no process is listed"
