@@ -1,13 +1,14 @@
 # make run    start gputop; on a simulated box where there is no NVIDIA driver
 # make test   every check: ruff, mypy, import contracts, tests
 # make sweep  every driver call with every error, on a simulated driver (NVML_MOCK_BOX=1)
+# make probe-tests   the tests of the probe on a CPU: installs torch into the environment, and leaves it there
 # make detectors   how well the detectors do on labelled traces, all of them; ARGS=leaks for a part
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 ARGS ?=
 
-.PHONY: run test check tests sweep detectors screenshots bench dist clean
+.PHONY: run test check tests probe-tests sweep detectors screenshots bench dist clean
 
 run: $(VENV)/installed
 	@$(BIN)/gputop snapshot --json --wait 0 >/dev/null 2>&1; \
@@ -23,6 +24,11 @@ check: $(VENV)/installed-dev
 
 tests: $(VENV)/installed-dev
 	$(BIN)/python -m pytest
+
+# torch is none of gputop's dependencies: tests/probe skips, saying so, where it is not installed
+probe-tests: $(VENV)/installed-dev
+	$(BIN)/python -m pip install --quiet "torch>=2.4"
+	$(BIN)/python -m pytest -n 0 tests/probe
 
 # on a simulated driver alone: NVML_MOCK_BOX=1 and its folder in LD_LIBRARY_PATH
 sweep: $(VENV)/installed-dev

@@ -17,10 +17,7 @@ from gputop.core.probing.result import DeviceResult, Status, TestResult
 from gputop.machine.probe import Job, Limits, Task, joint_command, run, worker_command
 from gputop.machine.probe_python import worker_environment
 
-pytestmark = [
-    pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed: make probe-tests"),
-    pytest.mark.xdist_group("probe"),
-]
+pytestmark = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed: make probe-tests")
 
 PROBE = PLUGIN.probes[0]
 SINGLE = tuple(test.key for test in TESTS if not test.is_joint)

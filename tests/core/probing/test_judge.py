@@ -37,7 +37,13 @@ def passed(key: str = "gemm.bf16", figures: dict[str, float] | None = None, **fi
 
 
 def device(*tests: TestResult, n: int = 0, **fields: Any) -> DeviceResult:
-    given = {"label": f"GPU {n}", "uuid": f"GPU-{n}", "name": "NVIDIA H100", "kind": "cuda", "total_bytes": 100}
+    given: dict[str, Any] = {
+        "label": f"GPU {n}",
+        "uuid": f"GPU-{n}",
+        "name": "NVIDIA H100",
+        "kind": "cuda",
+        "total_bytes": 100,
+    }
     return DeviceResult(**(given | {"tests": tests} | fields))
 
 

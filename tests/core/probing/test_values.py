@@ -184,7 +184,8 @@ def test_an_xid_and_a_pending_row_fail_and_no_counters_are_no_pass() -> None:
 
 
 def loaded(values: dict[Metric[Any], Any]) -> Any:
-    return gpu(values={POWER_AVERAGE: 690.0, CLOCK_SM: 1.9e9, CLOCK_SM_MAX: 1.98e9} | values)
+    usual: dict[Metric[Any], Any] = {POWER_AVERAGE: 690.0, CLOCK_SM: 1.9e9, CLOCK_SM_MAX: 1.98e9}
+    return gpu(values=usual | values)
 
 
 def test_a_soak_at_the_power_limit_is_well() -> None:
