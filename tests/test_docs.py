@@ -33,6 +33,14 @@ def test_every_code_is_explained() -> None:
     assert [code for kind, _ in detectors() for code in kind.codes if f"`{code}`" not in page] == []
 
 
+def test_every_variable_is_explained() -> None:
+    page = (ROOT / "docs" / "configuration.md").read_text()
+    sources = "".join(path.read_text() for path in (ROOT / "gputop").glob("**/*.py"))
+    variables = set(re.findall(r'"(GPUTOP_[A-Z_]+)"', sources)) - {"GPUTOP_PROBE_PLAN"}  # for a worker, by gputop
+
+    assert sorted(name for name in variables if f"`{name}`" not in page) == []
+
+
 def test_the_page_of_the_doctor_is_current() -> None:
     assert generate_doctor.PAGE.read_text() == generate_doctor.page(), "run: python docs/generate_doctor.py"
 
