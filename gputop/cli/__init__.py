@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from errno import EDQUOT, EFBIG, ENOSPC
 from importlib import import_module
 from io import TextIOWrapper
 from typing import Final, NoReturn
@@ -12,6 +13,8 @@ from gputop import __version__
 from gputop.cli.arguments import BAD_INPUT, OK, Parser, add_common
 from gputop.machine.discover import plug_in
 
+CANNOT_WRITE: Final = 1
+_FULL: Final = (ENOSPC, EDQUOT, EFBIG)
 NO_PLUGINS: Final = "GPUTOP_NO_PLUGINS"
 COMMANDS: Final = {
     "snapshot": "print what is now, and end",
@@ -35,6 +38,7 @@ COMMANDS: Final = {
 
 def main(arguments: Sequence[str]) -> NoReturn:
     """Run what the arguments say and end the process; threads that hang in a driver are not waited for."""
+    _fill_streams()
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a locale without our signs is no reason to fail
     try:
@@ -45,12 +49,24 @@ def main(arguments: Sequence[str]) -> NoReturn:
         sys.stdout.flush()
     except BrokenPipeError:
         status = OK  # the reader has seen enough
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        print(f"gputop: cannot write the output: {error.strerror}", file=sys.stderr)
+        status = CANNOT_WRITE
     except KeyboardInterrupt:
         status = 130
     except SystemExit as end:  # argparse, after it has printed
         status = end.code if isinstance(end.code, int) else BAD_INPUT
     sys.stderr.flush()
     os._exit(status)
+
+
+def _fill_streams() -> None:
+    """Open what is closed of stdin, stdout and stderr: the next file to be opened would take its place."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - for as long as we run
 
 
 def _without_command(arguments: Sequence[str]) -> tuple[Sequence[str], list[str] | None]:

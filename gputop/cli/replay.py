@@ -1,7 +1,6 @@
 """gputop replay: a recording on the same screen."""
 
 import argparse
-import sys
 
 from gputop.cli import screen
 from gputop.cli.arguments import BAD_INPUT, fail
@@ -25,7 +24,7 @@ def run(options: argparse.Namespace) -> int:
     tape = open_tape(options.file)
     if isinstance(tape, Problem):
         fail(BAD_INPUT, tape.text)
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not screen.has_terminal():
         fail(BAD_INPUT, "replay needs a terminal; what was found on a tape prints gputop analyse, its lines zcat")
     player = TapePlayer(tape)
     if options.at is not None:

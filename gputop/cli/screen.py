@@ -29,8 +29,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Show the screen; without a terminal print a snapshot instead."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    """Show the screen; without a terminal that can show it print a snapshot instead."""
+    if not has_terminal():
         from gputop.cli import snapshot
 
         options.format, options.wait = "table", snapshot.FIRST_WAIT_S
@@ -47,6 +47,11 @@ def run(options: argparse.Namespace) -> int:
     status = shown(link, settings, said, recorder=recorder)
     recorder.close(_LAST_FRAMES_S)
     return status
+
+
+def has_terminal() -> bool:
+    """Say whether a screen can be shown: keys come from a terminal, and the cursor can be moved on it."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def shown(

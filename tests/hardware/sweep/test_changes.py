@@ -102,7 +102,7 @@ def test_what_was_refused_for_good_is_asked_for_again_after_the_gpu_was_lost(box
 def test_a_box_of_any_size_is_read_by_every_command(box: Any, gpus: int) -> None:
     box.write(f"[box]\ngpus = {gpus}\nmodel = h100\n")
     assert len(box.snapshot()["gpus"]) == gpus
-    for arguments in (["snapshot"], ["snapshot", "--csv"], ["doctor", "--json"], ["stream", "--count", "2"]):
+    for arguments in (["snapshot"], ["snapshot", "--format", "csv"], ["doctor", "--json"], ["stream", "--count", "2"]):
         done = box.command(*arguments)
 
         assert "Traceback" not in done.stderr, arguments
