@@ -19,7 +19,7 @@ _INTERVAL_S: Final = 1.0
 
 
 class Target(Struct, frozen=True, kw_only=True):
-    """A device. ``uuid``: of a GPU or a MIG device; ``gpu``: of the GPU that it is, or is part of."""
+    """A device. ``uuid``: of a GPU or a MIG device; ``gpu``: that of the GPU; ``instance``: the GPU instance on it."""
 
     label: str
     uuid: str
@@ -27,6 +27,7 @@ class Target(Struct, frozen=True, kw_only=True):
     kind: str
     index: int
     gpu: str = ""
+    instance: int | None = None
 
     def lock(self, held: ExitStack) -> str:
         """Keep other probes off as long as ``held`` is open; return why that cannot be."""
@@ -78,7 +79,7 @@ class Box(Struct, frozen=True, kw_only=True):
             return ()
         if gpu.state is not GpuState.OK:
             return (f"the GPU is {gpu.state.value}",)
-        return users(self.sample, gpu, (os.getpid(),))
+        return users(self.sample, gpu, (os.getpid(),), target.instance)
 
     def power_limit_w(self, uuid: str) -> float | None:
         """Return the limit that is in force."""
@@ -129,7 +130,7 @@ def _targets(gpu: Gpu) -> tuple[Target, ...]:
     parts = tuple(
         Target(
             label=f"GPU {gpu.index} {part.name}", uuid=part.uuid, name=gpu.name, kind="cuda", index=gpu.index,
-            gpu=gpu.uuid,
+            gpu=gpu.uuid, instance=instance.id,
         )
         for instance in gpu.instances
         for part in instance.compute_instances

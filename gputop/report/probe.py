@@ -96,7 +96,7 @@ def _tests(tests: Sequence[TestResult], questions: Mapping[str, str], room: int 
         word, tone = _WORDS[test.status]
         figures = ", ".join(map(figure_text, test.figures))
         told = figures or questions.get(test.key, "")
-        text = test.reason if test.status in (Status.SKIP, Status.ABORTED) else told
+        text = test.reason if test.reason and test.status in _REASONED else told
         yield f"{paint(fit(word, _MARK), tone, style)}  {cut(f'{fit(clean(test.key), longest)}  {clean(text)}', room)}"
         yield from _findings(test.findings, room)
 
@@ -115,6 +115,7 @@ def _findings(findings: Sequence[Finding], room: int | None) -> Iterator[str]:
 
 
 _TOLD: Final = frozenset({"virtual_address", "expected", "actual", "xor"})
+_REASONED: Final = frozenset({Status.SKIP, Status.ABORTED, Status.ERROR})
 _HISTOGRAMS: Final = {"bits": "words by the bit that flipped:", "flips": "words by how many bits flipped:"}
 
 

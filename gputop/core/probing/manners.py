@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from gputop.core.metrics import GPU_UTILIZATION, MEMORY_TOTAL, MEMORY_USED
-from gputop.core.sample import Gpu, HostProcess, Sample
+from gputop.core.sample import Gpu, GpuProcess, HostProcess, Readings, Sample
 from gputop.core.text import clean
 from gputop.core.units import bytes_text
 
@@ -13,17 +13,28 @@ _USED_SHARE: Final = 0.02
 _BUSY_PERCENT: Final = 5
 
 
-def users(sample: Sample, gpu: Gpu, own: Collection[int]) -> tuple[str, ...]:
-    """Say who uses a GPU, a line each; nothing where nobody does. In a container the driver may list nobody at all."""
-    found = tuple(_processes(sample, gpu, own))
-    return found or tuple(_traces(gpu))
+def users(sample: Sample, gpu: Gpu, own: Collection[int], instance: int | None = None) -> tuple[str, ...]:
+    """Say who uses a GPU, or one GPU instance of it, a line each; nothing where nobody does.
+
+    In a container the driver may list nobody at all; then what is used tells it.
+    """
+    found = tuple(_processes(sample, gpu, own, instance))
+    part: Readings | None = gpu
+    if instance is not None:
+        part = next((one for one in gpu.instances if one.id == instance), None)
+    return found or tuple(_traces(part) if part is not None else ())
 
 
-def _processes(sample: Sample, gpu: Gpu, own: Collection[int]) -> Iterator[str]:
+def _processes(sample: Sample, gpu: Gpu, own: Collection[int], instance: int | None) -> Iterator[str]:
     for process in sample.processes:
-        memory = sum(use.memory_bytes or 0 for use in process.gpus if use.gpu == gpu.uuid)
-        if process.pid not in own and any(use.gpu == gpu.uuid for use in process.gpus):
-            yield _line(process, memory)
+        uses = [use for use in process.gpus if use.gpu == gpu.uuid and _is_on(use, instance)]
+        if uses and process.pid not in own:
+            yield _line(process, sum(use.memory_bytes or 0 for use in uses))
+
+
+def _is_on(use: GpuProcess, instance: int | None) -> bool:
+    """Say whether a process may be on an instance: where that is not told it may be on any."""
+    return instance is None or use.gpu_instance in (None, instance)
 
 
 def _line(process: HostProcess, memory: int) -> str:
@@ -32,7 +43,7 @@ def _line(process: HostProcess, memory: int) -> str:
     return f"pid {process.pid}, {who}, {bytes_text(memory)}, {what}"
 
 
-def _traces(gpu: Gpu) -> Iterator[str]:
+def _traces(gpu: Readings) -> Iterator[str]:
     used, total, busy = gpu[MEMORY_USED], gpu[MEMORY_TOTAL], gpu[GPU_UTILIZATION]
     if used is not None and used > _USED_BYTES + _USED_SHARE * (total or 0):
         yield f"{bytes_text(used)} of its memory are used, and no process is listed"

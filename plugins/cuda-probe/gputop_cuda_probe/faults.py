@@ -14,12 +14,12 @@ KINDS: Final = {
     "nan": "one element of a result is not a number",
     "alias": "a word of memory takes the content of another address",
     "fade": "a bit of memory is lost while nothing is written",
-    "slow": "a figure is twenty times worse than it is",
+    "slow": "a figure is a hundred times worse than it is",
     "droop": "the speed of steady load falls as time goes by",
     "hang": "the worker stops",
     "crash": "the worker is aborted",
 }
-SLOWNESS: Final = 20.0
+SLOWNESS: Final = 100.0
 _FOR_EVER_S: Final = 86_400.0
 
 

@@ -21,7 +21,7 @@ from gputop.core.probing.reference import expected, link
 from gputop.core.probing.reference import read as read_table
 from gputop.core.probing.result import Status
 from gputop.core.probing.watched import counters, soak
-from gputop.core.sample import DriverInfo, Host, Sample, XidEvent
+from gputop.core.sample import DriverInfo, GpuInstance, GpuProcess, Host, Sample, XidEvent
 
 REFERENCE = Path(PLUGIN.probes[0].reference)
 
@@ -220,3 +220,15 @@ def test_a_gpu_in_use_is_told_with_who_and_traces_count_where_nobody_is_listed()
     assert users(sample, sample.gpus[0], (4711,)) == ()
     assert users(sample, sample.gpus[1], ()) == ()
     assert "no process is listed" in users(sample, sample.gpus[2], ())[0]
+
+
+def test_a_part_of_a_gpu_is_not_in_use_because_its_neighbour_is() -> None:
+    parts = tuple(GpuInstance(id=n, profile="1g.10gb") for n in (7, 8))
+    use = GpuProcess(gpu="GPU-00000000", gpu_index=0, type="C", gpu_instance=7, memory_bytes=GIB)
+    sample = Sample(
+        time_s=0, interval_s=1, driver=DriverInfo(), host=Host(name="box"), gpus=(gpu(0, instances=parts),),
+        processes=(process(4711, gpus=(use,)),),
+    )  # fmt: skip
+
+    assert len(users(sample, sample.gpus[0], (), 7)) == 1
+    assert users(sample, sample.gpus[0], (), 8) == ()
