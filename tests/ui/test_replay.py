@@ -296,3 +296,12 @@ def test_what_a_recording_looks_like(snap_compare: Callable[..., bool], size: tu
     app = GputopApp(player, ViewOptions(theme="dark", player=player), clock=lambda: 100.0)
 
     assert snap_compare(app, terminal_size=size, press=["space", *(["right_parenthesis"] * 4), "plus"])
+
+
+async def test_the_mig_page_of_a_recording_says_that_it_is_not_in_it(tmp_path: Path) -> None:
+    async with replayed(tmp_path) as stage:
+        await stage.press("p")
+        await stage.pilot.pause()
+        page = text_of(stage.app.screen.query_one("OverlayBody").lines)  # type: ignore[attr-defined]
+
+        assert "it does not hold how the GPUs are split" in page

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from gputop.core.command import Change, Command, Glance, Inspect
+from gputop.core.command import Change, Command, Glance, Inspect, ReadMig
 from gputop.core.glance import Glimpse, Seen
 from gputop.core.inspection import Inspection
 from gputop.core.link import News
+from gputop.core.mig_answers import MigBox
 from gputop.core.outcome import refused
 from gputop.wire.tape.deck import Deck
 from gputop.wire.tape.reader import Tape
@@ -47,6 +48,8 @@ class TapePlayer:
         elif isinstance(command, Glance):
             seen = tuple(Seen(pid=each.pid, start_ticks=each.start_ticks, lives=None) for each in command.targets)
             self._receive(Glimpse(id=command.id, seen=seen))
+        elif isinstance(command, ReadMig):
+            self._receive(MigBox(id=command.id, problem=f"{RECORDING}: it does not hold how the GPUs are split"))
 
     def close(self) -> None:
         """Stop."""
