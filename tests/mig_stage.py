@@ -118,6 +118,11 @@ class MigStage(Stage):
     box: BoxLink
 
     @property
+    def mig(self) -> MigScreen:
+        """The MIG page, wherever it is."""
+        return next(screen for screen in self.app.screen_stack if isinstance(screen, MigScreen))
+
+    @property
     def page(self) -> str:
         screen = self.app.screen
         assert isinstance(screen, MigScreen)

@@ -20,6 +20,9 @@ from gputop.ui.screens.io_class import IoClassScreen
 from gputop.ui.screens.keyed import KeyedScreen
 from gputop.ui.screens.main import MainScreen
 from gputop.ui.screens.menu import MenuScreen
+from gputop.ui.screens.mig import MigScreen
+from gputop.ui.screens.mig_apply import MigApplyScreen
+from gputop.ui.screens.mig_plan import MigPlanScreen
 from gputop.ui.screens.outcome import OutcomeScreen
 from gputop.ui.screens.process import ProcessScreen
 from gputop.ui.screens.renice import ReniceScreen
@@ -38,8 +41,8 @@ def test_no_key_of_a_preset_does_two_things(name: str) -> None:
 
 
 SCREENS = (
-    AffinityScreen, EscalationScreen, FindingsScreen, GpuScreen, HelpScreen, IoClassScreen, MenuScreen, OutcomeScreen,
-    ProcessScreen, ReniceScreen, SetupScreen, SignalScreen,
+    AffinityScreen, EscalationScreen, FindingsScreen, GpuScreen, HelpScreen, IoClassScreen, MenuScreen, MigApplyScreen,
+    MigPlanScreen, MigScreen, OutcomeScreen, ProcessScreen, ReniceScreen, SetupScreen, SignalScreen,
 )  # fmt: skip
 
 

@@ -11,6 +11,10 @@ from gputop.core.command import ReadMig
 from gputop.core.metric import Missing
 from gputop.core.mig import MigGpu
 from gputop.core.mig_answers import MigBox
+from gputop.core.mig_request import read_request
+from gputop.core.mig_steps import Plan
+from gputop.core.mig_why import answer
+from gputop.core.outcome import Outcome, Result, Status
 from gputop.core.settings import Settings
 from gputop.ui.screens.gpu import GpuScreen
 from gputop.ui.screens.mig import MigScreen
@@ -207,6 +211,33 @@ async def test_y_carries_it_out_and_says_what_uses_the_new_instances() -> None:
         await stage.press("escape")
 
         assert "1g.5gb+me@3" in stage.page
+
+
+async def test_a_plan_for_a_gpu_that_somebody_else_changed_meanwhile_is_not_carried_out() -> None:
+    async with mig_staged(size=WIDE) as stage:
+        await asked(stage)
+        link = stage.box
+        first = link.gpus[0]
+        found = answer(first, read_request("-1g.5gb", first))
+        assert isinstance(found, Plan)
+        link.held.partitioner.change(found, lambda *_: None)
+        stage.mig.ask()
+        await stage.pilot.pause()
+        await stage.press("y")
+
+        assert "Somebody else has changed this GPU" in stage.dialog
+        assert not link.mig_changes
+
+
+async def test_a_mode_that_waits_for_a_reset_is_not_told_as_done_or_failed() -> None:
+    async with mig_staged(BoxLink(waits=True), size=WIDE) as stage:
+        screen = await asked(stage)
+        await stage.press("y")
+        result = Result(gpu=0, status=Status.PENDING, detail="it takes effect later", remedy="sudo nvidia-smi -r")
+        await stage.deliver(Outcome(id=screen.change_id, what="MIG of GPU 0", results=(result,)))
+
+        assert "MIG of GPU 0 · waits for a reset" in stage.dialog
+        assert "sudo nvidia-smi -r" in stage.dialog
 
 
 async def test_each_step_is_shown_while_it_is_done() -> None:

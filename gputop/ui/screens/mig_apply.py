@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from msgspec.structs import replace
 
-from gputop.core.mig import MigGpu
+from gputop.core.mig import MigGpu, layout
 from gputop.core.mig_answers import MigProgress
 from gputop.core.mig_steps import Plan
 from gputop.core.mig_text import plan_lines, smi_lines, use_lines
@@ -43,11 +43,12 @@ class MigApplyScreen(Dialog[bool]):
         self.progress: list[MigProgress] = []
         self.outcome: Outcome | None = None
         self._is_fresh = False  # whether the GPU was looked at since the end
+        self._is_stale = False  # whether it was changed by somebody else since it was planned
         self._top = 0
 
     def carry_out(self) -> None:
         """Begin, once."""
-        if not self.change_id:
+        if not self.change_id and not self._is_stale:
             self._top = 0
             self.change_id = self._begin(self._plan)
             self.redraw()
@@ -64,16 +65,20 @@ class MigApplyScreen(Dialog[bool]):
         if not self.change_id or outcome.id != self.change_id:
             return False
         self.outcome = outcome
-        self.ink = "accent" if outcome.all_worked else "hot"
+        self.ink = "accent" if outcome.all_worked else "warm" if self._waits else "hot"
         self._top = 0
         self.redraw()
         return True
 
     def take(self, gpu: MigGpu) -> None:
-        """Take how the GPU is split now: after the end, for the lines that use its instances."""
-        if self.outcome is not None and gpu.uuid == self._plan.gpu:
+        """Take how the GPU is split now: before the answer it may not be as it was planned for any more."""
+        if gpu.uuid != self._plan.gpu:
+            return
+        if self.outcome is not None:
             self._gpu, self._is_fresh = gpu, True
-            self.redraw()
+        elif not self.change_id:
+            self._is_stale = (bool(gpu.is_on), layout(gpu.instances)) != (self._plan.was_on, self._plan.before)
+        self.redraw()
 
     def close(self) -> None:
         """Go. What has begun goes on, and its end is told wherever the user is then."""
@@ -88,8 +93,8 @@ class MigApplyScreen(Dialog[bool]):
         """Say how far it is."""
         whose = f"MIG of GPU {self._plan.index}"
         if self.outcome is not None:
-            waits = any(result.status is Status.PENDING for result in self.outcome.results)
-            end = "done and verified" if self.outcome.all_worked else "waits for a reset" if waits else "did not work"
+            done = "done and verified" if self.outcome.all_worked else "did not work"
+            end = "waits for a reset" if self._waits else done
             return f"{whose} · {end}"
         return f"{whose} · being changed" if self.change_id else f"Change {whose}?"
 
@@ -97,17 +102,19 @@ class MigApplyScreen(Dialog[bool]):
         """Name the keys."""
         name = self.name_of
         if self.outcome is not None:
-            copies = f"{name('mig-copy')} copy a line · " if self._is_fresh else ""
+            copies = f"{name('mig-copy')} copy a line · " if self._is_fresh and self.outcome.all_worked else ""
             return f"{copies}{name('back')} closes"
         if self.change_id:
             return f"{name('back')} leaves this page; the change goes on"
+        if self._is_stale:
+            return f"({name('yes')} is refused) · {name('back')} back, to plan again"
         return f"{name('yes')} carries it out · {name('back')} leaves everything as it is"
 
     def page(self, width: int, height: int) -> Sequence[Line]:
         """Return the plan, the steps, or the end."""
         lines = self._question(width) if not self.change_id else self._steps(width)
         if self.outcome is not None:
-            lines = self._ended(self.outcome, width) + lines
+            lines = self._ended(self.outcome, width) + (lines if self.progress else [])
         shown, self._top = target_list.window(lines, self._top, height)
         return shown
 
@@ -127,12 +134,19 @@ class MigApplyScreen(Dialog[bool]):
         """Scroll down by a page."""
         self._scroll(10)
 
+    @property
+    def _waits(self) -> bool:
+        """Whether it ended with a mode that waits for a reset."""
+        return self.outcome is not None and any(one.status is Status.PENDING for one in self.outcome.results)
+
     def _scroll(self, by: int) -> None:
         self._top += by
         self.redraw()
 
     def _question(self, width: int) -> list[Line]:
-        lines = coloured(plan_lines(self._gpu, self._plan), width)
+        gone = "! Somebody else has changed this GPU since: this plan cannot be carried out any more."
+        lines = [*paragraph(gone, width, "hot"), BLANK] if self._is_stale else []
+        lines += coloured(plan_lines(self._gpu, self._plan), width)
         for warning in self._warnings:
             lines += paragraph(f"! {warning}", width, "warm", 2)
         again = "If a step fails, everything is put back as it was; the driver is asked afterwards whether it is so."
@@ -160,6 +174,8 @@ class MigApplyScreen(Dialog[bool]):
         if self.outcome is not None and self.outcome.all_worked:
             return "done", "muted"
         last = max((each.done for each in self.progress if not each.is_going_back), default=-1)
+        if at == last and self._waits:
+            return "wait", "warm"
         if at == last:
             has_failed = self.outcome is not None or any(each.is_going_back for each in self.progress)
             return ("fail", "hot") if has_failed else ("now", "title")

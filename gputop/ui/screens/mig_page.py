@@ -38,7 +38,8 @@ def mig_page(gpu: MigGpu, shown: Gpu | None, frame: Frame | None, width: int) ->
         if not gpu.instances:
             lines += [BLANK, *paragraph("There are no instances: nothing can use this GPU yet.", width, "warm")]
     if gpu.users:
-        lines += [BLANK, Line((("On no instance", "accent"),)), *_users(gpu.users, frame, width)]
+        where = "On no instance" if gpu.is_on else "Processes"
+        lines += [BLANK, Line(((where, "accent"),)), *_users(gpu.users, frame, width)]
     if gpu.is_on:
         lines += [BLANK, Line((("What else", "accent"),))]
         lines += [line for text in room_lines(gpu) for line in paragraph(text, width)]
@@ -162,7 +163,9 @@ def _profiles(gpu: MigGpu, width: int) -> Iterator[Line]:
     for profile in gpu.geometry.profiles:
         starts = ",".join(map(str, profile.starts))
         size = f"{profile.multiprocessors} SMs, {bytes_text(profile.memory_bytes)}"
-        text = f"{profile.most} x {profile.name:<12} {size}, {profile.size} slots from {starts}"
+        text = (
+            f"{profile.most} x {profile.name:<12} {size}, {profile.size} slot{'s' * (profile.size > 1)} from {starts}"
+        )
         yield from paragraph(text, width, indent=2)
 
 

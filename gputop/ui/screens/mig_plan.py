@@ -87,7 +87,7 @@ class MigPlanScreen(Dialog[Plan | None]):
     def keys_line(self) -> str:
         """Name the keys."""
         name = self.name_of
-        accept = f"({name('accept')} is refused: read-only)" if self._refusal else f"{name('accept')} asks, then changes"
+        accept = f"({name('accept')} is refused: read-only)" if self._refusal else f"{name('accept')} goes on"
         return f"{accept} · {name('up')} {name('down')} layout · {name('page-down')} plan · {name('back')} cancels"
 
     def page(self, width: int, height: int) -> Sequence[Line]:
