@@ -7,6 +7,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 ARGS ?=
+# for probe-tests; the small build: TORCH="torch --index-url https://download.pytorch.org/whl/cpu"
+TORCH ?= torch==2.13.0
 
 .PHONY: run test check tests probe-tests sweep detectors screenshots bench dist clean
 
@@ -27,7 +29,7 @@ tests: $(VENV)/installed-dev
 
 # torch is none of gputop's dependencies: tests/probe skips, saying so, where it is not installed
 probe-tests: $(VENV)/installed-dev
-	$(BIN)/python -m pip install --quiet "torch>=2.4"
+	$(BIN)/python -m pip install --quiet $(TORCH)
 	$(BIN)/python -m pytest -n 0 tests/probe
 
 # on a simulated driver alone: NVML_MOCK_BOX=1 and its folder in LD_LIBRARY_PATH
