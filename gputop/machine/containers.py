@@ -77,7 +77,7 @@ class ContainerFiles:
             if runtime == "podman":
                 held = decode_json(self._read(_PODMAN), type=list[_PodmanContainer])
                 return next((one.names[0] for one in held if one.id == container_id and one.names), None)
-        except (OSError, DecodeError, UnicodeDecodeError):
+        except (OSError, DecodeError, UnicodeDecodeError, RecursionError):
             return None
         parts = self._log_of(container_id)
         return parts[2] if parts else None

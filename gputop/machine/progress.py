@@ -166,7 +166,7 @@ class ProgressReader:
     def _parsed(self, raw: bytes) -> _Told | None:
         try:
             told = self._decoder.decode(raw)
-        except (DecodeError, UnicodeDecodeError, OverflowError):
+        except (DecodeError, UnicodeDecodeError, OverflowError, RecursionError):
             return None
         values = (told.step, told.total, told.loss)
         is_good = all(value is None or abs(value) <= _LARGEST for value in values)  # infinite and NaN are not

@@ -39,7 +39,7 @@ def frame(line: bytes) -> Frame | Problem:
     """Read a line of a stream or a tape."""
     try:
         read: Frame = _decoder(Frame).decode(line)
-    except (DecodeError, UnicodeDecodeError) as error:  # a ValidationError is a DecodeError
+    except (DecodeError, UnicodeDecodeError, RecursionError) as error:  # a ValidationError is a DecodeError
         return _newer(_version(line)) or Problem(f"not a frame of gputop: {error}")
     return _newer(read.schema_version) or read
 
@@ -51,7 +51,7 @@ def answer(line: bytes) -> Frame | Answer | Problem:
         return read
     try:
         other: Answer = _decoder(Answer).decode(line)
-    except (DecodeError, UnicodeDecodeError):
+    except (DecodeError, UnicodeDecodeError, RecursionError):
         return read
     return other
 
@@ -60,7 +60,7 @@ def command(line: bytes) -> Command | Problem:
     """Read a line of the control pipe."""
     try:
         read: Command = _decoder(Command).decode(line)
-    except (DecodeError, UnicodeDecodeError) as error:
+    except (DecodeError, UnicodeDecodeError, RecursionError) as error:
         return Problem(f"not a command: {error}")
     return read
 
@@ -75,6 +75,6 @@ def _version(line: bytes) -> int:
     """Return the schema of a line that is otherwise not understood; our own if it does not even say that."""
     try:
         version: int = _decoder(_Version).decode(line).schema_version
-    except (DecodeError, UnicodeDecodeError):
+    except (DecodeError, UnicodeDecodeError, RecursionError):
         return SCHEMA_VERSION
     return version

@@ -127,5 +127,5 @@ def read(line: bytes) -> Event | None:
         if _TAGS.decode(line).ev not in _KNOWN:
             return None
         return _EVENTS.decode(line)
-    except (DecodeError, ValidationError) as error:
+    except (DecodeError, ValidationError, RecursionError) as error:
         raise ValueError(str(error)) from None

@@ -149,7 +149,7 @@ class Tape:
             return False
         try:
             self.header = _HEADER.decode(header)
-        except DecodeError:
+        except (DecodeError, RecursionError):
             return False
         self.refusal = _newer(self.header)
         return True
@@ -227,7 +227,7 @@ def _time(line: bytes, otherwise: float) -> float:
     """Return when a line was written, or something else where it does not tell."""
     try:
         return _AT.decode(line).at_s
-    except DecodeError:
+    except (DecodeError, RecursionError):
         return otherwise
 
 
