@@ -12,6 +12,7 @@ from gputop.core.link import Down, News
 from gputop.ui.app import GputopApp
 from gputop.ui.line import Line
 from gputop.ui.options import ViewOptions
+from gputop.ui.screens.dialog import Dialog
 
 WIDE, MIDDLE, SMALL = (200, 60), (120, 40), (80, 24)
 
@@ -57,8 +58,13 @@ class Stage:
             await self.pilot.pause()
 
     async def press(self, *keys: str) -> None:
-        await self.pilot.press(*keys)
-        await self.pilot.pause()
+        """Press keys one after the other, each when what the one before brought up listens."""
+        for key in keys:
+            await self.pilot.press(key)
+            await self.pilot.pause()
+            screen = self.app.screen
+            while isinstance(screen, Dialog) and not screen.is_listening:
+                await self.pilot.pause()
 
     @property
     def changes(self) -> list[ProcessChange]:

@@ -57,6 +57,11 @@ class Dialog(KeyedScreen[T]):
         """Say whether an event happened after the dialog was seen."""
         return self._drawn_s is not None and event.time >= max(self._drawn_s + guard_s, self._deaf_until_s)
 
+    @property
+    def is_listening(self) -> bool:
+        """Whether it was seen, so that keys count."""
+        return self._drawn_s is not None
+
     def missed(self, event: events.Key) -> None:
         """Let what follows at once not count either: half of what was typed ahead may mean something else."""
         self._deaf_until_s = event.time + _PAUSE_S
