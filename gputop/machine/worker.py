@@ -66,9 +66,11 @@ class _Thread:
         while True:
             self._gate.acquire()
             done = self._done
-            self._work()
-            self._free.append(self)  # before anybody knows, who would else start another thread
-            done()
+            try:
+                self._work()
+                self._free.append(self)  # before anybody knows, who would else start another thread
+            finally:
+                done()  # also where it failed, which ends this thread: it is tried again, and does not count as hung
 
 
 def _closed() -> threading.Lock:

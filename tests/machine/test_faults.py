@@ -20,6 +20,7 @@ from gputop.machine.gpus import GpuLostError, MetricReader
 from gputop.machine.instances import InstanceReader
 from gputop.machine.nvml import Driver
 from gputop.machine.utilization import UtilizationReader
+from gputop.machine.worker import Worker
 
 SECOND = 1_000_000
 PROCESSES = "nvmlDeviceGetComputeRunningProcesses"
@@ -292,3 +293,21 @@ def test_memory_that_nobody_has_is_not_that_of_a_process(memory: int) -> None:
 
     assert use.memory_bytes is None
     assert use.missing["memory_bytes"] is Missing.FAULT
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_work_that_fails_is_tried_again_and_is_not_hung_for_ever() -> None:
+    answers = iter([KeyError("a mistake of ours"), "answer"])
+
+    def work(_: float) -> object:
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    worker = Worker(work)
+    worker.ask(0.0)
+    first = worker.take(60)
+    worker.ask(1.0)
+
+    assert (first, worker.take(60)) == (None, "answer")
