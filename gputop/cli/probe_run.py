@@ -89,6 +89,14 @@ def _refusals(ask: Ask, box: Box, held: ExitStack) -> list[DeviceResult]:
     """Return the devices that are not to be tested, and lock the others."""
     refused = []
     for target in box.targets:
+        if fault := box.fault(target):
+            refused.append(
+                DeviceResult(
+                    label=target.label, uuid=target.uuid, name=target.name, kind=target.kind, status=Status.ERROR,
+                    reason=fault,
+                )
+            )  # fmt: skip
+            continue
         why = () if ask.is_forced else box.users(target)
         taken = "" if why else target.lock(held)
         if why or taken:
@@ -240,8 +248,9 @@ def _keep(ask: Ask, devices: Sequence[DeviceResult], box: Box, environment: Mapp
         if ask.baseline == "compare":
             yield from held.doubts(run_)
         elif device.status in (Status.PASS, Status.WARN):
-            write_baseline(environment, held.with_run(run_))
-            yield f"{device.label}: the baseline is now of {len(held.runs) + 1} runs at the most of 9"
+            kept = held.with_run(run_)
+            write_baseline(environment, kept)
+            yield f"{device.label}: the runs in its baseline are now {len(kept.runs)}"
         else:
             yield f"{device.label}: no baseline is saved of a run that did not pass"
 

@@ -77,9 +77,14 @@ class Box(Struct, frozen=True, kw_only=True):
         gpu = self._gpus().get(target.gpu)
         if gpu is None or self.sample is None:
             return ()
-        if gpu.state is not GpuState.OK:
-            return (f"the GPU is {gpu.state.value}",)
         return users(self.sample, gpu, (os.getpid(),), target.instance)
+
+    def fault(self, target: Target) -> str:
+        """Say why a device cannot be tested at all; nothing where it can."""
+        gpu = self._gpus().get(target.gpu)
+        if gpu is None or gpu.state is GpuState.OK:
+            return ""
+        return f"the GPU is {gpu.state.value}: gputop doctor says what to do"
 
     def power_limit_w(self, uuid: str) -> float | None:
         """Return the limit that is in force."""

@@ -138,7 +138,7 @@ class Filled:
             self.turn.tick()
             try:
                 made = torch.empty(min(size, left), dtype=torch.int64, device=self.turn.device.torch)
-            except torch.OutOfMemoryError:
+            except torch.cuda.OutOfMemoryError:
                 size //= 2
                 if size < self._sizes.least:
                     return
