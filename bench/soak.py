@@ -179,7 +179,7 @@ async def screen(box: str, frames: int) -> None:
 
     maker = await asyncio.create_subprocess_exec(
         sys.executable, __file__, "lines", "--box", box, "--frames", str(frames), stdout=asyncio.subprocess.PIPE,
-        limit=64 * 1024 * 1024,
+        limit=1024 * 1024,  # asyncio holds twice that of what the maker is ahead
     )  # fmt: skip
     made = maker.stdout or asyncio.StreamReader()
     app = GputopApp(Hand(), ViewOptions(theme="dark"))
