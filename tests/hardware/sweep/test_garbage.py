@@ -6,6 +6,7 @@ import pytest
 from sweeping import compared
 
 ALL = str(2**64 - 1)
+COMMANDS = (["snapshot"], ["snapshot", "--format", "csv"], ["doctor"], ["mig", "status"])
 GARBAGE = {  # by what to put into a scenario, which keeps some of it within bounds: what is then absent
     "util = 255": (),
     "util = 4294967295": (),
@@ -80,7 +81,7 @@ def test_garbage_of_one_value_leaves_the_others_right(box: Any) -> None:
 
 def test_every_command_lives_with_garbage(box: Any) -> None:
     box.fail([[line] for line in GARBAGE])
-    for arguments in (["snapshot"], ["snapshot", "--format", "csv"], ["doctor"], ["mig", "status"], ["stream", "--count", "3"]):
+    for arguments in (*COMMANDS, ["stream", "--count", "3"]):
         done = box.command(*arguments)
 
         assert "Traceback" not in done.stdout + done.stderr, arguments
@@ -109,7 +110,7 @@ def test_a_process_with_garbage(box: Any, memory: str, share: str) -> None:
 @pytest.mark.parametrize("key", ["name", "serial", "vbios", "uuid"])
 def test_texts_of_garbage_cannot_steer_the_terminal(box: Any, key: str) -> None:
     box.fail([[f"{key} = H\x1b]0;owned\x07\x9b31m\u202e\udcff".encode("utf-8", "surrogateescape").decode("latin-1")]])
-    for arguments in (["snapshot"], ["snapshot", "--format", "csv"], ["doctor"], ["mig", "status"], ["snapshot", "--json"]):
+    for arguments in (*COMMANDS, ["snapshot", "--json"]):
         done = box.command(*arguments)
 
         assert "Traceback" not in done.stderr
