@@ -61,7 +61,7 @@ class Job:
         self._asked_s: float | None = None
         self._steps = 0
         self.is_over = False
-        self.child = self._start()
+        self.child: Child | None = None  # started by the first step, where an interrupt finds all in order
 
     @property
     def began_s(self) -> float:
@@ -72,33 +72,44 @@ class Job:
         """Read what there is, and end what has to end."""
         if self.is_over:
             return
-        now = self._clock()
-        for line in self.child.lines():
+        if self.child is None:
+            self.child = self._start()
+        now, child = self._clock(), self.child
+        for line in child.lines():
             self._take(line, now)
-        status = self.child.status()
+        status = child.status()
         if status is not None:
-            for line in self.child.lines():
+            for line in child.lines():
                 self._take(line, now)
             self._finish(status)
         elif self._asked_s is None:
             self._watch(now)
         else:
-            self._press(now)
+            self._press(now, child)
 
     def stop(self, why: tuple[Status, str, str]) -> None:
         """Ask the worker to end; ``why`` is what becomes of the test that runs."""
         if self._asked_s is None and not self.is_over:
             self._why, self._asked_s, self._steps = why, self._clock(), 0
-            self.child.hang_up()
+            if self.child is None:
+                self.record.leave(self.record.left, why[0], why[2])
+                self.is_over = True
+            else:
+                self.child.hang_up()
 
     @property
     def last_words(self) -> str:
         """Return what the worker said on stderr."""
-        return self.child.last_words
+        return self.child.last_words if self.child is not None else ""
+
+    def descriptors(self) -> list[int]:
+        """Return the pipes that something may still come from."""
+        return self.child.descriptors() if self.child is not None and not self.is_over else []
 
     def close(self) -> None:
-        """Let go of the pipes."""
-        self.child.close()
+        """Let go of the pipes, and of a worker that still runs."""
+        if self.child is not None:
+            self.child.close()
 
     def _start(self) -> Child:
         plan = replace(self.task.plan, tests=tuple(t for t in self.task.plan.tests if t.id in self.record.left))
@@ -144,7 +155,7 @@ class Job:
     def _seconds(self, test: str) -> float:
         return next((one.seconds for one in self.task.plan.tests if one.id == test), 0.0)
 
-    def _press(self, now: float) -> None:
+    def _press(self, now: float, child: Child) -> None:
         """Be harder on a worker that was asked to end and has not."""
         limits = self._limits
         waits = (limits.stop_s, limits.end_s, limits.kill_s)
@@ -153,7 +164,7 @@ class Job:
         if self._steps == len(waits) - 1:
             self._give_up()
             return
-        self.child.end(is_hard=self._steps > 0)
+        child.end(is_hard=self._steps > 0)
         self._steps += 1
 
     def _give_up(self) -> None:
@@ -186,7 +197,7 @@ class Job:
         self._restarts += 1
         self._why, self._asked_s = None, None
         self.record.is_summed, self.record.error = False, None
-        self.child.close()
+        self.close()
         self.child = self._start()
 
 
@@ -204,10 +215,10 @@ def run(
     try:
         while not all(job.is_over for job in jobs):
             try:
-                _wait(jobs)
                 for job in jobs:
                     job.step()
                 tell(jobs)
+                _wait(jobs)
             except KeyboardInterrupt:  # noqa: PERF203 - in place of one around the loop, which has to go on
                 for job in jobs:
                     job.stop((Status.ABORTED, "aborted", "stopped"))
@@ -221,9 +232,8 @@ def _wait(jobs: Sequence[Job]) -> None:
     """Sleep until a worker says something, a tenth of a second at the most."""
     with selectors.DefaultSelector() as selector:
         for job in jobs:
-            if not job.is_over:
-                for descriptor in job.child.descriptors():
-                    selector.register(descriptor, selectors.EVENT_READ)
+            for descriptor in job.descriptors():
+                selector.register(descriptor, selectors.EVENT_READ)
         if not selector.select(_POLL_S) and not selector.get_map():
             time.sleep(_POLL_S)
 
