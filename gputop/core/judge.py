@@ -11,7 +11,7 @@ from gputop.core.sample import HostProcess, Job, Sample
 
 BROKEN: Final = "gputop.detector"
 _COOLDOWN_S: Final = 300.0  # who comes back sooner was never away
-_AT_A_TIME: Final = 400  # processes a look: 2,000 of them take turns, and each comes every 5 s
+_AT_A_TIME: Final = 250  # processes a look: 2,000 of them take turns, and each comes every 8 s
 _LATE: Final = 3.0  # intervals
 _LATE_S: Final = 5.0
 
@@ -43,7 +43,7 @@ class Judge:
         self._turns = 1  # until each process was shown once
 
     def look(self, sample: Sample, jobs: tuple[Job, ...]) -> tuple[Finding, ...]:
-        """Return what is wrong as of this sample, the gravest first."""
+        """Return what is wrong as of this sample, the gravest first, of those the newest."""
         look = self._prepared(sample, jobs)
         for name, detector in self._detectors.items():
             for sign in self._signs(name, detector, look):
@@ -164,7 +164,7 @@ def _broken(name: str, error: Exception) -> Sign:
 
 
 def _order(finding: Finding) -> tuple[object, ...]:
-    return (-finding.stage.rank, finding.since_s, finding.code, finding.subject.label)
+    return (-finding.stage.rank, -finding.stage_since_s, finding.code, finding.subject.label)
 
 
 def worst(findings: Sequence[Finding]) -> Finding | None:

@@ -252,7 +252,7 @@ class Sample(Struct, frozen=True, kw_only=True):
 class Frame(Sample, frozen=True, kw_only=True):
     """A sample with what gputop makes of it: everything that a view needs. One line of a stream.
 
-    ``findings``: the gravest first.
+    ``findings``: the gravest first, of those the newest.
     """
 
     schema_version: int = SCHEMA_VERSION

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from examples import NOW, frame, process
 from looks import at, judge_with, watch
+from msgspec.structs import replace
 
 from gputop.core.detector import Look, Sign
 from gputop.core.finding import Finding, Stage, Subject
@@ -113,11 +114,20 @@ def test_on_a_crowded_box_the_processes_take_turns_and_each_comes() -> None:
     crowd = frame(processes=tuple(process(pid) for pid in range(1, 2001)))
     judge = judge_with(it=seen)
 
-    for second in range(5):
+    for second in range(8):
         judge.look(at(crowd, second), ())
 
-    assert all(len(look.due) == 400 for look in seen.looks)
+    assert all(len(look.due) == 250 for look in seen.looks)
     assert {one.pid for look in seen.looks for one in look.due} == set(range(1, 2001))
+
+
+def test_of_two_that_are_equally_grave_the_newer_comes_first() -> None:
+    late = Seen(stages(5))
+    late.look = lambda look: (replace(sign, code="late") for sign in Seen.look(late, look))  # type: ignore[method-assign]
+
+    found = watch(judge_with(one=Seen(stages(0, 1, 2, 3, 4, 5)), two=late), range(6))[-1]
+
+    assert names(found) == ["late", "it"]
 
 
 def test_the_gravest_comes_first() -> None:

@@ -226,7 +226,7 @@ def test_on_a_crowded_box_a_leak_is_found_among_two_thousand() -> None:
         made = box(leaking(second))
         return replace(made, processes=(*others, *made.processes))
 
-    found = [judge.look(at(crowd(second), second), ()) for second in range(0, 800, 2)]
+    found = [judge.look(at(crowd(second), second), ()) for second in range(0, 1000, 2)]
 
     assert [(one.stage, one.subject.process) for one in found[-1]] == [(Stage.SUSPECT, process(4711).id)]
 
