@@ -16,10 +16,11 @@ from gputop.core.mig_steps import Plan
 from gputop.core.mig_why import answer
 from gputop.core.outcome import Outcome, Result, Status
 from gputop.core.settings import Settings
+from gputop.ui.line import length
 from gputop.ui.screens.gpu import GpuScreen
 from gputop.ui.screens.mig import MigScreen
 from gputop.ui.screens.mig_apply import MigApplyScreen
-from gputop.ui.screens.mig_page import bar_lines, mig_page
+from gputop.ui.screens.mig_page import bar_lines, mig_page, paragraph
 from gputop.ui.screens.mig_plan import MigPlanScreen
 from gputop.ui.screens.outcome import OutcomeScreen
 
@@ -72,6 +73,13 @@ def test_a_name_that_has_no_room_in_its_slot_goes_without_its_memory() -> None:
     split = board(H100, instance(H100, "1g.10gb+me", 0))
 
     assert text_of([bar_lines(split, 64)[2]]).split()[0] == "1g+me"
+
+
+def test_a_paragraph_with_signs_that_take_two_cells_stays_within_its_width() -> None:
+    lines = paragraph("= stays 2g.10gb@0 (1 (bob) python 训练训练训练训练 --批量 16 模型模型模型)", 40, indent=2)
+
+    assert len(lines) > 1
+    assert all(length(line.spans) <= 40 for line in lines)
 
 
 async def test_the_arrows_go_from_gpu_to_gpu() -> None:

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator
 from textwrap import wrap
 from typing import Final
 
+from rich.cells import cell_len
+
 from gputop.core.metric import Missing
 from gputop.core.metrics import DRAM_ACTIVE, GRAPHICS_ACTIVE, MEMORY_TOTAL, MEMORY_USED, SM_ACTIVE, TENSOR_ACTIVE
 from gputop.core.mig import MigGpu, PlacedCompute, PlacedInstance, User, free_slots
@@ -11,6 +13,7 @@ from gputop.core.mig_text import mode_text, room_lines
 from gputop.core.sample import Frame, Gpu, GpuInstance, HostProcess
 from gputop.core.units import NOTHING, bytes_text, percent_text
 from gputop.ui.line import BLANK, Line, Span, Spans, fit
+from gputop.ui.screens.process_page import wrapped
 
 BUSY: Final = "●"
 _IN_USE, _IDLE, _FREE = "█", "▄", "╌"
@@ -76,6 +79,9 @@ def bar_lines(gpu: MigGpu, width: int) -> list[Line]:
 def paragraph(text: str, width: int, ink: str = "text", indent: int = 0) -> list[Line]:
     """Return text in lines; those after the first stand further in."""
     first, rest = " " * indent, " " * (indent + 2)
+    if cell_len(text) != len(text):  # signs that take two cells, or none: textwrap counts signs
+        lines = wrapped(text, max(20, width - len(rest)))
+        return [Line((((first if at == 0 else rest) + line, ink),)) for at, line in enumerate(lines)]
     parts = wrap(text, max(20, width), initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
     return [Line(((part, ink),)) for part in parts]
 
