@@ -78,7 +78,9 @@ def test_a_stream_is_a_frame_a_line() -> None:
 
 
 def test_a_closed_pipe_ends_a_stream_quietly() -> None:
-    command = [sys.executable, "-m", "gputop", "stream", "--demo", "--interval", "0.1"]
+    listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # off where tests run behind
+    start = f"{listen}; import sys; sys.argv[1:] = ['stream', '--demo', '--interval', '0.1']"
+    command = [sys.executable, "-c", f"{start}; from gputop.__main__ import main; main()"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL) as child:
         assert child.stdout is not None
         assert child.stderr is not None
@@ -90,7 +92,9 @@ def test_a_closed_pipe_ends_a_stream_quietly() -> None:
 
 
 def test_ctrl_c_ends_a_stream_without_a_traceback() -> None:
-    command = [sys.executable, "-m", "gputop", "stream", "--demo", "--interval", "0.1"]
+    listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # off where tests run behind
+    start = f"{listen}; import sys; sys.argv[1:] = ['stream', '--demo', '--interval', '0.1']"
+    command = [sys.executable, "-c", f"{start}; from gputop.__main__ import main; main()"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL) as child:
         assert child.stdout is not None
         child.stdout.readline()
