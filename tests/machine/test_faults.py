@@ -295,8 +295,9 @@ def test_memory_that_nobody_has_is_not_that_of_a_process(memory: int) -> None:
     assert use.missing["memory_bytes"] is Missing.FAULT
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_work_that_fails_is_tried_again_and_is_not_hung_for_ever() -> None:
+def test_work_that_fails_is_tried_again_and_is_not_hung_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = threading.Event()
+    monkeypatch.setattr(threading, "excepthook", lambda _: told.set())
     answers = iter([KeyError("a mistake of ours"), "answer"])
 
     def work(_: float) -> object:
@@ -311,3 +312,4 @@ def test_work_that_fails_is_tried_again_and_is_not_hung_for_ever() -> None:
     worker.ask(1.0)
 
     assert (first, worker.take(60)) == (None, "answer")
+    assert told.wait(60)
