@@ -1,6 +1,6 @@
 """What a detector is: it looks at samples one after the other and tells what it sees in each."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Protocol
 
 from msgspec import Struct
@@ -50,7 +50,7 @@ class Look(Struct, frozen=True, kw_only=True):
     jobs: tuple[Job, ...]
     due: tuple[HostProcess, ...]
     gpus: Mapping[str, Gpu]
-    relatives: Mapping[int, tuple[HostProcess, ...]]
+    relatives: Mapping[int, Sequence[HostProcess]]
     shared: dict[type, object] = {}
 
     def epoch_s(self, now_s: float) -> float:

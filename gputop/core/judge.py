@@ -8,6 +8,7 @@ from msgspec import Struct
 from gputop.core.detector import Detector, Look, Sign
 from gputop.core.finding import Finding, Stage, Subject
 from gputop.core.sample import HostProcess, Job, Sample
+from gputop.core.text import clean
 
 BROKEN: Final = "gputop.detector"
 _COOLDOWN_S: Final = 300.0  # who comes back sooner was never away
@@ -55,10 +56,10 @@ class Judge:
         step_s, is_gap = _step(self._before, sample)
         self._before = sample
         self._now_s += step_s
-        relatives: dict[int, tuple[HostProcess, ...]] = {}
+        relatives: dict[int, list[HostProcess]] = {}
         for one in sample.relatives:
             if one.parent_pid is not None:
-                relatives[one.parent_pid] = (*relatives.get(one.parent_pid, ()), one)
+                relatives.setdefault(one.parent_pid, []).append(one)
         return Look(
             now_s=self._now_s,
             step_s=step_s,
@@ -157,7 +158,7 @@ def _broken(name: str, error: Exception) -> Sign:
         code=BROKEN,
         stage=Stage.SUSPECT,
         subject=Subject(label=f"detector {name}"),
-        summary=f"the detector {name} failed and is switched off: {type(error).__name__}: {error}",
+        summary=f"the detector {name} failed and is switched off: {type(error).__name__}: {clean(str(error))}",
         remedy=f"Report it, with a recording if you can. [detectors.{name}] enabled = false hides this.",
         hold_s=0.0,
     )
@@ -170,8 +171,3 @@ def _order(finding: Finding) -> tuple[object, ...]:
 def worst(findings: Sequence[Finding]) -> Finding | None:
     """Return the gravest finding, None where there is none."""
     return max(findings, key=lambda finding: finding.stage.rank, default=None)
-
-
-def unmuted(findings: Sequence[Finding], muted: Mapping[_Key, float], time_s: float) -> tuple[Finding, ...]:
-    """Return those that are not muted. ``muted``: until when, by the finding's key."""
-    return tuple(finding for finding in findings if muted.get(finding.key, 0.0) <= time_s)

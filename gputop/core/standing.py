@@ -28,10 +28,6 @@ class Standing(Struct, frozen=True):
         held = (*self.findings, *self.muted)
         return tuple(one for one in held if who in (one.subject.process, one.subject.gpu))
 
-    def count(self, stage: Stage) -> int:
-        """Return how many findings have come to this stage."""
-        return sum(one.stage is stage for one in self.findings)
-
 
 class Watchlist:
     """Follows findings from frame to frame, and knows what somebody does not want to see for a while."""

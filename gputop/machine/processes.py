@@ -48,6 +48,7 @@ class ProcessReader:
         self._has_begun = False
         self._followed: dict[int, Followed] = {}
         self._renewed: set[int] = set()
+        self._has_told = False  # in this reading or the one before
 
     def read(
         self,
@@ -85,6 +86,7 @@ class ProcessReader:
         held = [found[pid] for pid in sorted(found)]
         self._read_threads(held, now)
         self._take_reports(held)
+        self._has_told = bool(self._reports and self._reports.pids)
         return tuple([one.row((), self._units) for one in held])
 
     def _read_threads(self, held: Iterable[Followed], now: float) -> None:
@@ -97,8 +99,9 @@ class ProcessReader:
             self._take_reports(held)
 
     def _take_reports(self, held: Iterable[Followed]) -> None:
-        if self._reports:
+        if self._reports and (self._reports.pids or self._has_told):
             pids = self._reports.pids
+            self._has_told = True
             for one in held:
                 is_named = one.pid in pids or (one.inner_pid or 0) in pids
                 one.tell(self._reports.of(one.teller(self._units)) if is_named else None)

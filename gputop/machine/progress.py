@@ -8,7 +8,7 @@ import os
 import re
 import stat
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final, Protocol
 
 from msgspec import DecodeError, Struct
@@ -45,7 +45,7 @@ class Reports(Protocol):
     """Who knows the reports."""
 
     @property
-    def pids(self) -> Container[int]:
+    def pids(self) -> Collection[int]:
         """The pids that are named by a file, of whatever process."""
         ...
 

@@ -41,7 +41,9 @@ class Slot:
         if reading is not None:
             return _out_of_reach(reading.gpu, last, Missing.LOST)
         busy_since = self.worker.busy_since
-        if busy_since is not None and now - busy_since >= hung_s:
+        if busy_since is None:  # the reading failed, which is a mistake of ours: what was before is not what is now
+            return _out_of_reach(last.gpu, last, Missing.FAULT)
+        if now - busy_since >= hung_s:
             return _out_of_reach(replace(last.gpu, state=GpuState.HUNG), last, Missing.HUNG)
         return last
 

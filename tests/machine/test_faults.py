@@ -10,15 +10,16 @@ import pytest
 from fakes import FakeFunctions, NVMLError
 
 from gputop.core.metric import Missing
-from gputop.core.metrics import FAN, PCIE_TX, POWER_INSTANT
+from gputop.core.metrics import CATALOGUE, FAN, PCIE_TX, POWER_INSTANT
 from gputop.machine import binding
 from gputop.machine.box import look
-from gputop.machine.device import DeviceReader
+from gputop.machine.device import DeviceReader, DeviceReading
 from gputop.machine.direct import NVMLError as DriverError
 from gputop.machine.gpm import GpmReader
 from gputop.machine.gpus import GpuLostError, MetricReader
 from gputop.machine.instances import InstanceReader
 from gputop.machine.nvml import Driver
+from gputop.machine.slot import Slot
 from gputop.machine.utilization import UtilizationReader
 from gputop.machine.worker import Worker
 
@@ -312,4 +313,22 @@ def test_work_that_fails_is_tried_again_and_is_not_hung_for_ever(monkeypatch: py
     worker.ask(1.0)
 
     assert (first, worker.take(60)) == (None, "answer")
+    assert told.wait(60)
+
+
+def test_a_gpu_whose_reading_fails_is_not_shown_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = threading.Event()
+    monkeypatch.setattr(threading, "excepthook", lambda _: told.set())
+    slot = Slot(DeviceReader(Driver(FakeFunctions()), "handle-0", 0, ("GPU-0", "", "")), lambda: 0.0)
+    slot.start(0.0)
+    slot.finish(60, 0.0, 3.0)
+
+    def fail(now: float, wall_s: float) -> DeviceReading:
+        raise KeyError(now, wall_s)
+
+    monkeypatch.setattr(slot.reader, "read", fail)
+    slot.start(1.0)
+    gpu = slot.finish(60, 1.0, 3.0).gpu
+
+    assert {gpu.why(metric) for metric in CATALOGUE} == {Missing.FAULT}
     assert told.wait(60)

@@ -1,6 +1,6 @@
 """What the host side of a process does: its busiest thread, and the children that prepare data for it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from gputop.core.detectors.activity_role import is_loader
 from gputop.core.sample import HostProcess
@@ -21,7 +21,7 @@ def workers(process: HostProcess, children: Iterable[HostProcess]) -> tuple[Host
     return loaders or tuple([child for child in children if (child.cpu_percent or 0.0) >= _BUSY or child.state == "D"])
 
 
-def followed(process: HostProcess, children: tuple[HostProcess, ...]) -> tuple[float | None, ...]:
+def followed(process: HostProcess, children: Sequence[HostProcess]) -> tuple[float | None, ...]:
     """Return busiest thread, CPU of the workers, whether somebody waits for storage, number of workers."""
     if not children:
         return busiest(process), None, float(process.state == "D"), 0.0

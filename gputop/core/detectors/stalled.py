@@ -1,6 +1,6 @@
 """Has a job that worked come to a standstill? Nothing on the GPU, nothing on the CPU, memory held."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from gputop.core.detector import Dial, Kind, Look, Sign
@@ -133,7 +133,7 @@ def _cpu(process: HostProcess) -> float | None:
 
 
 def _summary(
-    party: Party, pause_s: float, children: tuple[HostProcess, ...], dead: list[HostProcess]
+    party: Party, pause_s: float, children: Sequence[HostProcess], dead: list[HostProcess]
 ) -> str:  # fmt: skip
     track = party.first
     held = sum(one.use.memory_bytes or 0 for one in party.tracks)
