@@ -16,15 +16,33 @@ from gputop.core.column import Column, Row
 from gputop.core.detector import Detector, Dial, Kind, Look, Sign
 from gputop.core.finding import Evidence, Stage, Subject
 from gputop.core.metric import ONCE, Field, FieldRate, Gpm, Metric, Missing, NvmlCall, Origin, Unit
+from gputop.core.monitor import Source
+from gputop.core.panel import Cell, Panel, PanelLine, Shown
 from gputop.core.probe_row import PROTOCOL, Level, Measure, Probe, ProbeTest, Purpose
-from gputop.core.sample import Gpu, GpuProcess, HostProcess, Sample
-from gputop.core.units import NOTHING
+from gputop.core.sample import (
+    DriverInfo,
+    Frame,
+    Gpu,
+    GpuInstance,
+    GpuProcess,
+    GpuState,
+    Host,
+    HostProcess,
+    Job,
+    Presence,
+    Sample,
+)
+from gputop.core.source import NamedSource
+from gputop.core.tones import Tone
+from gputop.core.units import NOTHING, bytes_text, duration_text
 
 __all__ = [
-    "API_VERSION", "NOTHING", "ONCE", "PROTOCOL", "Check", "Column", "Detector", "Dial", "Evidence", "Facts", "Field",
-    "FieldRate", "Gpm", "Gpu", "GpuProcess", "HostProcess", "Kind", "Level", "Look", "Measure", "Metric", "Missing",
-    "NvmlCall", "Plugin", "Probe", "ProbeTest", "Purpose", "Row", "Sample", "Severity", "Sign", "Stage", "Subject",
-    "Unit", "Verdict", "Verdicts", "fail", "info", "nothing", "ok", "unknown", "warn",
+    "API_VERSION", "NOTHING", "ONCE", "PROTOCOL", "Cell", "Check", "Column", "Detector", "Dial", "DriverInfo",
+    "Evidence", "Facts", "Field", "FieldRate", "Frame", "Gpm", "Gpu", "GpuInstance", "GpuProcess", "GpuState", "Host",
+    "HostProcess", "Job", "Kind", "Level", "Look", "Measure", "Metric", "Missing", "NamedSource", "NvmlCall", "Panel",
+    "PanelLine", "Plugin", "Presence", "Probe", "ProbeTest", "Purpose", "Row", "Sample", "Severity", "Shown", "Sign",
+    "Source", "Stage", "Subject", "Tone", "Unit", "Verdict", "Verdicts", "bytes_text", "duration_text", "fail", "info",
+    "nothing", "ok", "sample_of", "unknown", "warn",
 ]  # fmt: skip
 
 API_VERSION: Final = 1
@@ -47,13 +65,15 @@ class Plugin(Struct, frozen=True, kw_only=True):
     detectors: tuple[MadeDetector, ...] = ()
     checks: tuple[Check, ...] = ()
     probes: tuple[Probe, ...] = ()
+    panels: tuple[Panel, ...] = ()
+    sources: tuple[NamedSource, ...] = ()
 
     @property
     def tables(self) -> dict[str, tuple[Any, ...]]:
         """Return the rows by the table that they belong to; empty tables are left out."""
         held: dict[str, tuple[Any, ...]] = {
             "metrics": self.metrics, "columns": self.columns, "detectors": self.detectors, "checks": self.checks,
-            "probes": self.probes,
+            "probes": self.probes, "panels": self.panels, "sources": self.sources,
         }  # fmt: skip
         return {table: rows for table, rows in held.items() if rows}
 
@@ -61,6 +81,16 @@ class Plugin(Struct, frozen=True, kw_only=True):
     def keys(self) -> dict[str, tuple[str, ...]]:
         """Return the names of the rows by table."""
         return {table: tuple(_key(row) for row in rows) for table, rows in self.tables.items()}
+
+
+def sample_of(line: bytes | str) -> Sample:
+    """Return the sample of a frame that a gputop printed: a line of `gputop stream`, or of `gputop snapshot --json`.
+
+    Raises ValueError for what is none.
+    """
+    from msgspec.json import decode  # noqa: PLC0415 - few plugins read frames
+
+    return decode(line, type=Sample)
 
 
 def wrong_with(value: object) -> str:
@@ -86,7 +116,7 @@ def _faults(plugin: Plugin) -> Iterator[str]:
     """Say which rows are none. A dataclass-like type of msgspec does not look at what it is given."""
     if not isinstance(plugin.name, str) or not plugin.name:
         yield "it has no name"
-    for table, kind in (("metrics", Metric), ("columns", Column), ("checks", Check), ("probes", Probe)):
+    for table, kind in _KINDS.items():
         for row in _as_tuple(getattr(plugin, table)):
             if not isinstance(row, kind):
                 yield f"{table}: {row!r} is not a {kind.__name__}"
@@ -97,6 +127,7 @@ def _faults(plugin: Plugin) -> Iterator[str]:
         if not metric.origins or not all(isinstance(origin, _ORIGINS) for origin in metric.origins):
             yield f"metrics: {metric.key} needs origins: NvmlCall, Field, FieldRate or Gpm"
     yield from _faults_of_probes(plugin)
+    yield from _faults_of_calls(plugin)
 
 
 def _faults_of_probes(plugin: Plugin) -> Iterator[str]:
@@ -105,6 +136,17 @@ def _faults_of_probes(plugin: Plugin) -> Iterator[str]:
             yield f"probes: {probe.key} needs tests, each a ProbeTest"
 
 
+def _faults_of_calls(plugin: Plugin) -> Iterator[str]:
+    """Say which panels and sources cannot be called."""
+    for table, name in (("panels", "lines"), ("sources", "open")):
+        for row in _as_tuple(getattr(plugin, table)):
+            if not callable(getattr(row, name, None)):
+                yield f"{table}: {getattr(row, 'key', row)} needs {name}, a function"
+
+
+_KINDS: Final[dict[str, type]] = {
+    "metrics": Metric, "columns": Column, "checks": Check, "probes": Probe, "panels": Panel, "sources": NamedSource,
+}  # fmt: skip
 _ORIGINS: Final = (NvmlCall, Field, FieldRate, Gpm)
 
 

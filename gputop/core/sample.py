@@ -223,12 +223,16 @@ class Host(Struct, frozen=True, kw_only=True):
 
 
 class DriverInfo(Struct, frozen=True, kw_only=True):
-    """The driver behind the numbers. ``simulated`` names the simulated box, None on a real one."""
+    """The driver behind the numbers. ``simulated`` names the simulated box, None on a real one.
+
+    ``source``: the plugin's source that all of the sample is from; None where gputop asked the driver itself.
+    """
 
     version: str | None = None
     cuda_version: str | None = None
     nvml_version: str | None = None
     simulated: str | None = None
+    source: str | None = None
     missing: Reasons = {}
 
 

@@ -1,6 +1,5 @@
 """How worrying a value is, by the board's own limits. A tone is chosen here; the theme gives it a colour."""
 
-from enum import Enum
 from typing import Final
 
 from gputop.core.metrics import (
@@ -14,6 +13,7 @@ from gputop.core.metrics import (
     TEMPERATURE_SLOWDOWN,
 )
 from gputop.core.sample import Readings
+from gputop.core.tones import Tone
 from gputop.core.units import share
 
 _WARM_MARGIN_C: Final = 10
@@ -27,15 +27,6 @@ _MILD_REASONS: Final = {
     "power cap": "cap", "sync boost": "sync", "application clocks": "app clk", "display clocks": "display",
     "idle": "idle",
 }  # fmt: skip
-
-
-class Tone(str, Enum):
-    """None: there is no value. Ok needs no attention, warm a look, hot an action."""
-
-    NONE = "none"
-    OK = "ok"
-    WARM = "warm"
-    HOT = "hot"
 
 
 def share_tone(percent: float | None) -> Tone:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from gputop.core.outcome import Outcome, Status
 from gputop.core.sample import HostProcess, Presence
 from gputop.core.text import clean
-from gputop.core.tone import Tone
+from gputop.core.tones import Tone
 from gputop.core.units import NOTHING, bytes_text, duration_text
 from gputop.report.grid import Cell, Layout, Style, cut, draw, paint
 

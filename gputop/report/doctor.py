@@ -5,7 +5,7 @@ from typing import Final
 
 from gputop.core.checks.verdict import Checked, Diagnosis, Severity, Verdict
 from gputop.core.text import clean, fit, width
-from gputop.core.tone import Tone
+from gputop.core.tones import Tone
 from gputop.core.units import NOTHING
 from gputop.report.grid import Style, cut, paint, wrap
 

@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from gputop.core.text import fit, width
-from gputop.core.tone import Tone
+from gputop.core.tones import Tone
 
 _LEAST: Final = 8  # cells that are left to the column that gives way
 _CODES: Final = {Tone.NONE: "2", Tone.WARM: "33", Tone.HOT: "1;31"}

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from gputop.core.probing.result import DeviceResult, Figure, Finding, ProbeReport, Status, TestResult
 from gputop.core.text import clean, fit
-from gputop.core.tone import Tone
+from gputop.core.tones import Tone
 from gputop.core.units import duration_text
 from gputop.report.grid import Style, cut, paint
 

@@ -20,7 +20,8 @@ from gputop.core.metrics import (
 from gputop.core.sample import Frame, Gpu, GpuInstance, GpuState, Host, Presence, Readings
 from gputop.core.selection import why_no_processes
 from gputop.core.text import clean, fit, width
-from gputop.core.tone import Tone, memory_tone, share_tone, temperature_tone
+from gputop.core.tone import memory_tone, share_tone, temperature_tone
+from gputop.core.tones import Tone
 from gputop.core.units import NOTHING, bytes_text, duration_text, percent_text, share, value_text
 from gputop.report.grid import Cell, Layout, Style, cut, draw, paint, wrap
 from gputop.report.reasons import reasons
@@ -58,6 +59,8 @@ def _header(frame: Frame, room: int | None, style: Style) -> Iterator[str]:
     driver = frame.driver
     if driver.simulated:
         yield paint(cut(f"SIMULATED: {clean(driver.simulated)}, no real GPU", room), Tone.WARM, style)
+    if driver.source:
+        yield paint(cut(f"FROM {clean(driver.source)}, a plugin's source: not read by gputop", room), Tone.WARM, style)
     parts = (
         clean(frame.host.name),
         f"driver {clean(driver.version or NOTHING)}",

@@ -4,7 +4,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from rich.cells import cell_len, set_cell_size
 
-from gputop.core.tone import Tone
+from gputop.core.tones import Tone
 
 Span: TypeAlias = tuple[str, str]
 Spans: TypeAlias = list[Span]

@@ -12,7 +12,8 @@ from gputop.core.metrics import (
     TEMPERATURE_MARGIN,
     TEMPERATURE_SLOWDOWN,
 )
-from gputop.core.tone import Tone, memory_tone, pressure_tone, temperature_tone, throttle
+from gputop.core.tone import memory_tone, pressure_tone, temperature_tone, throttle
+from gputop.core.tones import Tone
 from gputop.core.units import share
 
 

@@ -61,6 +61,8 @@ def _right(view: View) -> Spans:
         spans.append((" PAUSED ", "badge"))
     if frame is not None and frame.driver.simulated is not None:
         spans += [(" ", "text"), (f" SIMULATED {frame.driver.simulated} ", "badge")]
+    if frame is not None and frame.driver.source is not None:
+        spans += [(" ", "text"), (f" FROM {frame.driver.source} ", "badge")]
     clock = "" if frame is None else time.strftime("%H:%M:%S", time.localtime(frame.time_s))
     return [*spans, (f"  {clock} ", "muted")]
 

@@ -23,7 +23,8 @@ from gputop.core.metrics import (
 )
 from gputop.core.plot import bar
 from gputop.core.sample import Gpu, GpuState, Readings
-from gputop.core.tone import Tone, memory_tone, temperature_tone, throttle
+from gputop.core.tone import memory_tone, temperature_tone, throttle
+from gputop.core.tones import Tone
 from gputop.core.units import NOTHING, share
 from gputop.ui.line import Spans, fit, fit_right, tone_ink
 

@@ -119,7 +119,9 @@ def test_a_full_disk_ends_a_recording_and_leaves_it_readable(room: int, tmp_path
         any(map(writer.write, frames))
 
     if writer.frames:
-        assert [moment.frame for moment in opened(bytes(sink.raw), tmp_path).play()] == frames[: writer.frames]
+        played = [moment.frame for moment in opened(bytes(sink.raw), tmp_path).play()]
+        assert played == frames[: len(played)]
+        assert len(played) in {writer.frames, writer.frames + 1}  # a line may be there before the mark behind it is
 
 
 def test_a_damaged_part_is_left_out_and_named_and_the_rest_is_played(tmp_path: Path) -> None:
