@@ -148,7 +148,7 @@ def test_graphics_processes_are_left_out_on_request() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["snapshot", "--demo", "-i", "9"], "no such GPU: 9"),
+        (["snapshot", "--demo", "-i", "9"], "no such GPU: 9. There are: 0, 1, 2, 3, 4, 5, 6, 7"),
         (["snapshot", "--demo", "-i", "GPU-nonsense"], "no such GPU: GPU-nonsense"),
         (["snapshot", "--demo", "-i", ","], "empty name"),
         (["stream", "--demo", "--interval", "0"], "'0' is not a number of seconds"),
@@ -156,9 +156,14 @@ def test_graphics_processes_are_left_out_on_request() -> None:
         (["stream", "--demo", "--interval", "-1"], "'-1' is not a number of seconds"),
         (["stream", "--demo", "--count", "0"], "'0' is not a whole number"),
         (["snapshot", "--demo", "nonsense"], "no simulated box 'nonsense'"),
-        (["snapshot", "--format", "xml"], "invalid choice"),
-        (["snapshto"], "invalid choice"),
-        (["--nonsense"], "unrecognized arguments"),
+        (["snapshot", "--format", "xml"], "there is no 'xml'. There are: table, json, csv, csv-processes"),
+        (["snapshto"], "there is no 'snapshto'. Did you mean snapshot? See: gputop --help"),
+        (
+            ["snapshot", "--jsn"],
+            "there is no option --jsn. Did you mean --json? See: gputop snapshot --help",
+        ),
+        (["snapshot", "now"], "'now' is one word too many. See: gputop snapshot --help"),
+        (["--nonsense"], "there is no option --nonsense"),
     ],
 )
 def test_bad_input_is_one_line_that_says_what_is_wrong_and_status_2(arguments: list[str], said: str) -> None:

@@ -274,8 +274,8 @@ def test_a_real_process_that_ignores_sigterm_is_killed_in_the_end(tmp_path: Path
     ("arguments", "said"),
     [
         (["signal", "SIGTREM", "--demo", "--yes", "--pid", "1"], "did you mean SIGTERM?"),
-        (["signal", "TERM", "--demo", "--yes"], "whom?"),
-        (["signal", "TERM", "--demo", "--yes", "--where", ""], "whom?"),
+        (["signal", "TERM", "--demo", "--yes"], "which processes?"),
+        (["signal", "TERM", "--demo", "--yes", "--where", ""], "which processes?"),
         (["signal", "TERM", "--demo", "--user", "ann"], "no terminal to ask on: add --yes"),
         (["signal", "TERM", "--demo", "--pid", "x"], "'x' is not a pid"),
         (["signal", "TERM", "--demo", "--pid", "0"], "'0' is not a pid"),

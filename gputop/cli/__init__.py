@@ -10,28 +10,30 @@ from io import TextIOWrapper
 from typing import Final, NoReturn
 
 from gputop import __version__
-from gputop.cli.arguments import BAD_INPUT, OK, Parser, add_common
+from gputop.cli.arguments import BAD_INPUT, OK, add_common, add_ending
+from gputop.cli.parser import Parser
 from gputop.machine.discover import plug_in
 
 CANNOT_WRITE: Final = 1
+_HELP: Final = ("-h", "--help")
 _FULL: Final = (ENOSPC, EDQUOT, EFBIG)
 NO_PLUGINS: Final = "GPUTOP_NO_PLUGINS"
 COMMANDS: Final = {
-    "snapshot": "print what is now, and end",
-    "stream": "print a frame a line as JSON, until stopped",
+    "snapshot": "print what is now, once: a table, JSON or CSV",
+    "stream": "print what is now again and again, a line of JSON each, until stopped",
     "signal": "send a signal to processes on GPUs",
     "renice": "change the nice value of processes on GPUs",
-    "pick": "name the freest GPUs, for CUDA_VISIBLE_DEVICES",
+    "pick": "name the freest GPUs, for CUDA_VISIBLE_DEVICES; wait for them, start a command on them",
     "inspect": "print all that is known of one process",
-    "watch": "look for a while, print what is wrong, and tell by the exit status",
-    "record": "write frames to a file, to be looked at later",
-    "replay": "show a recording as if it were now",
-    "analyse": "print what the detectors find on a recording",
-    "doctor": "say whether this box is well, and what to type where it is not",
+    "watch": "look for a while, and print what is wrong",
+    "record": "write what is seen to a file, to be looked at later",
+    "replay": "show a recording on the screen, as if it were now",
+    "analyse": "print what is wrong on a recording",
+    "doctor": "check driver, GPUs and configuration of this machine; say what to do where it is not well",
     "probe": "test GPUs: exact results, memory, speed, steady load",
-    "mig": "show how GPUs are split with MIG, plan it anew, carry that out",
-    "schema": "print the JSON Schema of a frame",
-    "plugins": "list what is installed, what each adds, and why any was rejected",
+    "mig": "show how GPUs are split with MIG, plan another layout, carry it out",
+    "schema": "print the JSON Schema of what snapshot, stream or doctor print",
+    "plugins": "list the plugins: what each adds, and why any was rejected",
     "config": "write, check or show the configuration file",
 }
 
@@ -78,26 +80,34 @@ def _without_command(arguments: Sequence[str]) -> tuple[Sequence[str], list[str]
 
 
 def _called(arguments: Sequence[str]) -> list[str]:
-    """Return the commands that are named; of the simulated boxes one is called ``mig`` as well."""
+    """Return the commands that are named, if not help was asked for before; one simulated box is called ``mig`` too."""
     plain = [word for before, word in zip(("", *arguments), arguments, strict=False) if before != "--demo"]
-    return [name for name in COMMANDS if name in plain]
+    first = next((word for word in plain if word in COMMANDS or word in _HELP), "")
+    return [] if first in _HELP else [name for name in COMMANDS if name in plain]
 
 
 def _parser(arguments: Sequence[str]) -> Parser:
     """Return the parser. Only the command that is called is imported and gets its options."""
     parser = Parser(
         prog="gputop",
-        description="Watch and manage the GPUs of this machine and the processes on them.",
-        epilog="example: gputop snapshot --json | jq '.gpus[].metrics.power_average_w'",
+        description="Show the GPUs of this machine and the processes on them, and manage those processes.\n"
+        "Without a command: the screen. F1 there lists its keys.",
     )
-    parser.add_argument("--version", action="version", version=f"gputop {__version__}")
+    parser.add_argument("--version", action="version", version=f"gputop {__version__}", help="print the version")
+    add_ending(
+        parser,
+        "gputop --demo trouble        the screen, on a simulated box",
+        "gputop -i 0,2 --user ann     only these GPUs, only her processes",
+        "gputop snapshot --json | jq '.gpus[].metrics.power_average_w'",
+        status="0 done, 1 done for some, 2 bad input, 3 no driver, 4 done for none; more stand in a command's help",
+    )
     called = _called(arguments)
     if not called:
         screen = import_module("gputop.cli.screen")
         screen.add(parser)
         parser.set_defaults(run=screen.run)
-    add_common(parser, is_inner=False)
-    commands = parser.add_subparsers(title="without the screen", metavar="COMMAND", prog="gputop")
+    add_common(parser, is_inner=False, changes=True)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", prog="gputop")
     for name in called or COMMANDS:
         about = COMMANDS[name]
         command = commands.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")

@@ -6,7 +6,7 @@ import time
 
 from msgspec import Struct
 
-from gputop.cli.arguments import BAD_INPUT, OK, fail
+from gputop.cli.arguments import BAD_INPUT, OK, add_ending, fail
 from gputop.cli.judging import judge
 from gputop.core.text import clean
 from gputop.core.timeline import Episode, Timeline
@@ -32,8 +32,15 @@ class Analysis(Struct, frozen=True, kw_only=True):
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("file", metavar="FILE", help="a tape, as gputop record writes it")
-    parser.add_argument("--format", choices=("table", "json"), default="table", help="a line of JSON, or for people")
+    parser.add_argument("file", metavar="FILE", help="a recording: what gputop record wrote")
+    parser.add_argument(
+        "--format", choices=("table", "json"), default="table", metavar="FORMAT", help="table (default) or json"
+    )
+    add_ending(
+        parser,
+        "gputop analyse night.tape --format json | jq -r '.findings[].finding.summary'",
+        status="0 done, whatever was found; 2 bad input",
+    )
 
 
 def run(options: argparse.Namespace) -> int:

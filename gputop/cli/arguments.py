@@ -1,7 +1,6 @@
-"""What the commands' arguments have in common: the parser, the kinds of values, the options of all commands."""
+"""What the commands' arguments have in common: the kinds of values, the options of all commands, how help ends."""
 
 import argparse
-import os
 import sys
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
@@ -26,61 +25,68 @@ def fail(status: int, message: str) -> NoReturn:
     raise SystemExit(status)
 
 
-class Help(argparse.HelpFormatter):
-    """Takes the width from the terminal; argparse would import shutil for it, at each argument's definition."""
+def add_common(
+    parser: argparse.ArgumentParser, *, is_inner: bool = True, repeats: bool = True, changes: bool = False
+) -> None:
+    """Add the options of all commands that show processes.
 
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=columns(sys.stdout.fileno()) or 80)
-
-
-class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line. ``usage_status``: the exit status then, of all parsers."""
-
-    usage_status = BAD_INPUT
-
-    def __init__(self, **options: Any) -> None:  # noqa: ANN401 - what argparse takes
-        super().__init__(formatter_class=Help, **options)
-
-    def error(self, message: str) -> NoReturn:
-        """End the program with a line on stderr."""
-        self.exit(self.usage_status, f"gputop: {message}. See: {self.prog} --help\n")
-
-
-def add_common(parser: argparse.ArgumentParser, *, is_inner: bool = True) -> None:
-    """Add the options of all commands that show processes."""
-    absent = add_place(parser, is_inner=is_inner)
-    parser.add_argument("-u", "--user", action="append", type=words, default=absent, help="only their processes")
-    parser.add_argument(
+    ``repeats``: the command reads again and again. ``changes``: it may change the machine. What does not concern it is
+    taken as well, so that an option may stand before any command, and is not in its help.
+    """
+    absent, group = add_place(parser, is_inner=is_inner, repeats=repeats)
+    group.add_argument(
+        "-u", "--user", action="append", type=words, default=absent, metavar="USER",
+        help="only processes of these users: -u ann,bob",
+    )  # fmt: skip
+    group.add_argument(
         "--only-compute", action="store_true", default=absent or False, help="leave out graphics processes"
     )
+    group.add_argument(
+        "--where", action="append", type=_filter, default=absent, metavar="FILTER",
+        help="only processes that match, such as 'user:ann gpu_mem>10GiB sm<5 not cmd~vllm'; several must all match",
+    )  # fmt: skip
     parser.add_argument(
-        "--read-only", action="store_true", default=absent or False, help="change nothing: no signals, no priorities"
-    )
-    parser.add_argument(
-        "--where", action="append", type=_filter, default=absent, metavar="EXPR",
-        help="only processes that match, e.g. 'user:ann gpu_mem>10GiB sm<5 not cmd~vllm'; several must all match",
+        "--read-only", action="store_true", default=absent or False,
+        help="change nothing: no signals, no priorities, no MIG layouts" if changes else argparse.SUPPRESS,
     )  # fmt: skip
 
 
-def add_place(parser: argparse.ArgumentParser, *, is_inner: bool = True) -> Any:  # noqa: ANN401 - argparse's own mark
-    """Add the options that say what is read; return the default of options.
+def add_place(
+    parser: argparse.ArgumentParser, *, is_inner: bool = True, repeats: bool = True
+) -> tuple[Any, argparse._ActionsContainer]:
+    """Add the options that say what is read; return the default of options (argparse's own mark), and their group.
 
     Those after a command's name must not reset those before it: there an option that is not given leaves no value.
     """
     absent: Any = argparse.SUPPRESS if is_inner else None
-    parser.add_argument(
+    group = parser.add_argument_group("what is read and shown")
+    group.add_argument(
         "-i", "--gpu", action="append", type=words, default=absent, metavar="GPU",
-        help="only these GPUs: index, uuid or bus id; 0,2 or -i 0 -i 2",
+        help="only these GPUs, by index, UUID or bus id: -i 0,2",
     )  # fmt: skip
+    group.add_argument(
+        "--interval", type=seconds(LEAST_INTERVAL_S), default=absent, metavar="SECONDS",
+        help="time between readings (default 1)" if repeats else argparse.SUPPRESS,
+    )  # fmt: skip
+    add_demo(group, default=absent)
+    return absent, group
+
+
+def add_demo(
+    parser: argparse._ActionsContainer, *, default: str | None = argparse.SUPPRESS, box: str = "training"
+) -> None:
+    """Add the option for a simulated box; ``box``: which one, if none is named."""
+    boxes = "training, h200, mig, workstation, trouble, dying"
     parser.add_argument(
-        "--interval", type=seconds(LEAST_INTERVAL_S), default=absent, metavar="S",
-        help="time between readings (default 1)",
+        "--demo", nargs="?", const=box, default=default, metavar="BOX",
+        help=f"a simulated box in place of this machine: {boxes} (default {box})",
     )  # fmt: skip
-    parser.add_argument(
-        "--demo", nargs="?", const="training", default=absent, metavar="BOX",
-        help="a simulated box instead of this machine: training, h200, mig, workstation, trouble, dying",
-    )  # fmt: skip
-    return absent
+
+
+def add_ending(parser: argparse.ArgumentParser, *examples: str, status: str = "") -> None:
+    """Let the help end with examples, which a test has the parser read, and with what the exit status means."""
+    shown = "\n".join(("example:" if len(examples) == 1 else "examples:", *(f"  {example}" for example in examples)))
+    parser.epilog = f"{shown}\n\nexit status: {status}" if status else shown
 
 
 def selection(options: argparse.Namespace) -> Selection:
@@ -90,14 +96,6 @@ def selection(options: argparse.Namespace) -> Selection:
         users=tuple(word for group in options.user or () for word in group),
         only_compute=options.only_compute,
     )
-
-
-def columns(descriptor: int) -> int | None:
-    """Return the width of the terminal behind a descriptor; None where there is none."""
-    try:
-        return os.get_terminal_size(descriptor).columns or None
-    except OSError:
-        return None
 
 
 def _filter(text: str) -> object:

@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from gputop.cli.arguments import BAD_INPUT, OK, add_common, fail, warn, words
+from gputop.cli.arguments import BAD_INPUT, OK, add_common, add_ending, fail, warn, words
 from gputop.cli.door import Door, opened_door
 from gputop.cli.machine import monitored, opened
 from gputop.core.command import Change, SendSignal, wording
@@ -69,14 +69,15 @@ class Caller:
         return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def add_choice(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say whom and whether."""
+def add_choice(parser: argparse.ArgumentParser, *examples: str) -> None:
+    """Add the options that say whom and whether, and how the help ends."""
     parser.add_argument(
-        "--pid", action="append", type=_pids, metavar="PID", help="only these processes: 4711,4712 or --pid twice"
+        "--pid", action="append", type=_pids, metavar="PID", help="only these processes: --pid 4711,4712"
     )
-    parser.add_argument("-n", "--dry-run", action="store_true", help="only list whom it would hit")
+    parser.add_argument("-n", "--dry-run", action="store_true", help="list the processes that are meant, and end")
     parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
-    add_common(parser)
+    add_common(parser, repeats=False, changes=True)
+    add_ending(parser, *examples, status="0 done for all, 1 for some, 2 bad input, 3 no driver, 4 for none")
 
 
 def carry_out(
@@ -163,7 +164,7 @@ def new_id() -> str:
 def _check(options: argparse.Namespace) -> None:
     filters = [query for query in options.where or () if str(query)]
     if not (filters or options.pid or options.user or options.gpu):
-        fail(BAD_INPUT, "whom? Name them with --where, --pid, --user or --gpu")
+        fail(BAD_INPUT, "which processes? Name them with --where, --pid, --user or --gpu")
     if not (options.yes or options.dry_run or (sys.stdin.isatty() and sys.stderr.isatty())):
         fail(BAD_INPUT, "there is no terminal to ask on: add --yes to do it, --dry-run to see whom it would hit")
 

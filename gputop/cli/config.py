@@ -6,15 +6,20 @@ import sys
 from typing import Final
 
 from gputop.cli import config_path, settings_file
-from gputop.cli.arguments import BAD_INPUT, OK, fail
+from gputop.cli.arguments import BAD_INPUT, OK, add_ending, fail
 from gputop.core.text import clean
 from gputop.core.toml_text import commented, effective
 
 _WHAT: Final = {
     "path": "print where the file is, or would be",
     "init": "write a file in which every setting is explained and commented out; never over another",
-    "check": "name what is wrong in it, with line and nearest right word; exit status 2 if there is anything",
+    "check": "name what is wrong in it, with line and nearest right word",
     "show": "print the settings that hold: the file's, and over them those of GPUTOP_… variables",
+}
+
+_STATUS: Final = {
+    "init": "0 written, 2 not written",
+    "check": "0 all is well, or there is no file; 2 something is wrong",
 }
 
 
@@ -22,7 +27,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add what can be done."""
     actions = parser.add_subparsers(metavar="WHAT", dest="what", required=True)
     for name, about in _WHAT.items():
-        actions.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
+        action = actions.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
+        add_ending(action, f"gputop config {name}", status=_STATUS.get(name, ""))
+    add_ending(parser, "gputop config init", "gputop config check")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -7,7 +7,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from gputop.cli.arguments import Parser, fail, whole
+from gputop.cli.arguments import add_demo, add_ending, fail, whole
+from gputop.cli.parser import Parser
 from gputop.core.checks.diagnose import diagnose
 from gputop.core.checks.facts import Facts
 from gputop.core.checks.verdict import Diagnosis
@@ -18,15 +19,23 @@ _USAGE: Final = 64  # 2 is a diagnosis
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     Parser.usage_status = _USAGE  # of all parsers: an unknown option is reported by the outermost one
-    parser.add_argument("--json", action="store_true", help="the diagnosis as one line of JSON")
-    parser.add_argument("--expect", type=whole(0), metavar="N", help="how many GPUs there should be")
+    parser.add_argument("--json", action="store_true", help="one line of JSON")
     parser.add_argument(
-        "--demo", nargs="?", const="dying", default=argparse.SUPPRESS, metavar="BOX",
-        help="of a simulated box (default: dying)",
-    )  # fmt: skip
-    parser.epilog = (
-        "Nothing is changed, and no fix is executed. Exit status: 0 well, 1 warnings, 2 act now, 3 there is no GPU to "
-        "check, 64 bad options."
+        "--expect",
+        type=whole(0),
+        metavar="N",
+        help="how many GPUs there should be (default: expected_gpus of the configuration)",
+    )
+    add_demo(parser, box="dying")
+    parser.description = (
+        "Check driver, GPUs and configuration of this machine, and say what to do where it is not well.\n"
+        "Nothing is changed, and no fix is executed."
+    )
+    add_ending(
+        parser,
+        "gputop doctor --expect 8",
+        "gputop doctor --json | jq -r '.checks[] | select(.severity == \"fail\") | .code'",
+        status="0 well, 1 warnings, 2 act now, 3 there is no GPU to check, 64 bad options",
     )
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gputop.cli.arguments import BAD_INPUT, OK, USUAL_INTERVAL_S, fail, seconds, whole
+from gputop.cli.arguments import BAD_INPUT, OK, USUAL_INTERVAL_S, add_demo, add_ending, fail, seconds, whole
 from gputop.cli.lookout import opened_lookout
 from gputop.core.command import Inspect
 from gputop.core.identity import ProcessId
@@ -22,17 +22,19 @@ _WAIT_S: Final = 1.0
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("pid", type=whole(1), metavar="PID", help="the process")
+    parser.add_argument("pid", type=whole(1), metavar="PID", help="of any process, on a GPU or not")
     parser.add_argument("--json", action="store_true", help="one line of JSON, with the reason where a part is missing")
-    parser.add_argument("--reveal", action="store_true", help="with the values of secrets in its environment")
     parser.add_argument(
-        "--wait", type=seconds(0), default=_WAIT_S, metavar="S",
-        help="time between the two readings that rates need, if it is on a GPU (default 1; 0: one reading, no rates)",
-    )  # fmt: skip
+        "--reveal", action="store_true", help="show secrets in its environment, which are masked otherwise"
+    )
     parser.add_argument(
-        "--demo", nargs="?", const="training", default=argparse.SUPPRESS, metavar="BOX",
-        help="a process of a simulated box; write it behind the PID",
+        "--wait", type=seconds(0), default=_WAIT_S, metavar="SECONDS",
+        help="time between the two readings that rates need (default 1); 0: one reading, no rates",
     )  # fmt: skip
+    add_demo(parser)
+    add_ending(
+        parser, "gputop inspect 4711 --json | jq .limits", status="0 done, 2 bad input, 4 there is no such process"
+    )
 
 
 def run(options: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Final
 
-from gputop.cli.arguments import Help, words
+from gputop.cli.arguments import add_demo, add_ending, words
 
 _WHAT: Final = {
     "status": "show how the GPUs are split, what would fit besides, and what blocks what",
@@ -21,30 +21,38 @@ _MODULES: Final = {
     "status": "mig_show", "use": "mig_show", "export": "mig_show", "checkpoint": "mig_show", "service": "mig_service",
     "plan": "mig_apply", "apply": "mig_apply", "restore": "mig_apply",
 }  # fmt: skip
-_REQUESTS: Final = """
-requests:
+_EXAMPLES: Final = {
+    "status": ("gputop mig status -i 0",),
+    "plan": ("gputop mig plan 3g.20gb,2g.10gb,1g.5gb -i 0 --demo", "gputop mig plan -i 0 -- -1g.5gb"),
+    "apply": (
+        "gputop mig apply 3g.40gb,2x1g.10gb -i 0 --dry-run",
+        "gputop mig apply -f mig-parted.yaml -c all-balanced",
+    ),
+    "use": ("gputop mig use -i 0",),
+    "export": ("gputop mig export > mig-parted.yaml",),
+    "checkpoint": ("gputop mig checkpoint -o mig.json",),
+    "restore": ("gputop mig restore mig.json --dry-run",),
+    "service": ("gputop mig service /etc/gputop/mig.json",),
+}
+_STATUS: Final = "0 all done or possible, 1 some, or it waits for a reset, 2 bad input, 3 no driver, 4 nothing"
+_REQUESTS: Final = """requests:
   3g.40gb,2x1g.10gb   these instances and no others         3g,all=1g as many of a kind as fit
   +1x2g.20gb          one more beside those that there are  -1g.10gb  one less (behind --)
   3g.40gb@4           at this memory slot                   none      no instances
   2g.20gb/1c+1c       with these compute instances          on, off   the mode alone
   1c.3g.40gb          a compute instance; those of a kind share GPU instances
-
-exit status: 0 all done or possible, 1 some, or it waits for a reset, 2 bad input, 3 no driver, 4 nothing
 """
-
-
-class _Lines(Help, argparse.RawDescriptionHelpFormatter):
-    """Leaves the lines of the requests as they are."""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add what can be done, each with its options."""
-    parser.formatter_class = _Lines
-    parser.epilog = _REQUESTS
+    add_ending(parser, "gputop mig plan 3g.71gb,2x1g.18gb -i 0 --demo h200", status=_STATUS)
+    parser.epilog = f"{_REQUESTS}\n{parser.epilog}"
     actions = parser.add_subparsers(metavar="WHAT", dest="what", required=True)
     for name, about in _WHAT.items():
         action = actions.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
         _ADD[name](action)
+        add_ending(action, *_EXAMPLES[name], status=_STATUS)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -58,11 +66,9 @@ def _common(parser: argparse.ArgumentParser) -> None:
     absent: Any = argparse.SUPPRESS
     parser.add_argument(
         "-i", "--gpu", action="append", type=words, default=absent, metavar="GPU",
-        help="only these GPUs: index, uuid or bus id; or all",
+        help="only these GPUs, by index, UUID or bus id, or all: -i 0,2",
     )  # fmt: skip
-    parser.add_argument(
-        "--demo", nargs="?", const="mig", default=absent, metavar="BOX", help="a simulated box instead of this machine"
-    )
+    add_demo(parser, box="mig")
 
 
 def _status(parser: argparse.ArgumentParser) -> None:
@@ -71,9 +77,13 @@ def _status(parser: argparse.ArgumentParser) -> None:
 
 
 def _asked(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("request", nargs="?", metavar="REQUEST", help="as 3g.40gb,2x1g.10gb; see gputop mig --help")
-    parser.add_argument("-f", "--file", metavar="FILE", help="a configuration file of mig-parted instead")
-    parser.add_argument("-c", "--config", metavar="NAME", help="which one of the file's configurations")
+    parser.add_argument(
+        "request", nargs="?", metavar="REQUEST", help="such as 3g.40gb,2x1g.10gb; gputop mig --help explains it"
+    )
+    parser.add_argument("-f", "--file", metavar="FILE", help="a configuration of mig-parted in place of a request")
+    parser.add_argument(
+        "-c", "--config", metavar="NAME", help="which configuration of the file (needed where it has several)"
+    )
 
 
 def _plan(parser: argparse.ArgumentParser) -> None:
@@ -96,7 +106,7 @@ def _restore(parser: argparse.ArgumentParser) -> None:
 
 def _checkpoint(parser: argparse.ArgumentParser) -> None:
     _common(parser)
-    parser.add_argument("-o", "--output", metavar="FILE", help="where to (default: print it)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write to this file (default: standard output)")
 
 
 def _service(parser: argparse.ArgumentParser) -> None:
@@ -106,17 +116,17 @@ def _service(parser: argparse.ArgumentParser) -> None:
 
 
 def _changing(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-n", "--dry-run", action="store_true", help="only show the plan")
+    parser.add_argument("-n", "--dry-run", action="store_true", help="show the plan, and end")
     parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
     _forced(parser)
-    parser.add_argument(
-        "--read-only", action="store_true", default=argparse.SUPPRESS, help="change nothing: for trying it out"
-    )
+    parser.add_argument("--read-only", action="store_true", default=argparse.SUPPRESS, help="change nothing")
 
 
 def _forced(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--force", action="store_true", help="plan as if no process used anything; the driver has the last word"
+        "--force",
+        action="store_true",
+        help="plan as if no process used anything; the driver refuses what is in use all the same",
     )
 
 

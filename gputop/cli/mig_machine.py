@@ -24,7 +24,7 @@ def partitioned(options: argparse.Namespace) -> Partitioning:
     try:
         return opened_partitioning(options)
     except NoDriverError as error:
-        fail(NO_DRIVER, f"{error} To try it without a GPU: gputop --demo mig mig status")
+        fail(NO_DRIVER, f"{error} To try it without a GPU: gputop mig status --demo")
     except ValueError as error:
         fail(BAD_INPUT, str(error))
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from gputop.cli.arguments import BAD_INPUT, OK, USUAL_INTERVAL_S, add_place, fail, whole
+from gputop.cli.arguments import BAD_INPUT, OK, USUAL_INTERVAL_S, add_ending, add_place, fail, whole
 from gputop.cli.machine import opened
 from gputop.core.metric import Unit
 from gputop.core.monitor import Monitor
@@ -25,30 +25,41 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.description = (
         "Name the freest GPUs: most free memory first (by the GiB), then least utilization (the higher of two"
-        " readings), then fewest processes. Lost and hung GPUs are never named. Exit status 1: there are not enough,"
-        " and stderr says why. What is named is free now and not reserved: a process that has started and holds no"
-        " memory yet cannot be seen, nor can another gputop pick at the same moment."
+        " readings), then fewest processes. Lost and hung GPUs are never named.\nThey are free now and not reserved:"
+        " a process that has started and holds no memory yet cannot be seen, nor can another gputop pick at the same"
+        " moment."
     )
-    parser.epilog = "example: gputop pick -n 2 --min-free 20GiB --wait --exec python train.py"
+    add_ending(
+        parser,
+        "gputop pick -n 2 --min-free 20GiB --wait --exec python train.py",
+        "env $(gputop pick) python train.py",
+        status="0 found, 1 there are not enough (why is on standard error), 2 bad input, 3 no driver; with --exec"
+        " that of the command",
+    )
     parser.add_argument("-n", "--count", type=whole(1), default=1, metavar="N", help="how many (default 1)")
     parser.add_argument(
-        "--min-free", type=_measured(Unit.BYTES), default=0.0, metavar="SIZE", help="memory that must be free on each"
+        "--min-free",
+        type=_measured(Unit.BYTES),
+        default=0.0,
+        metavar="SIZE",
+        help="memory that must be free on each, such as 20GiB",
     )
     parser.add_argument(
-        "--max-util", type=_measured(Unit.PERCENT), metavar="PERCENT", help="utilization that none may exceed"
+        "--max-util",
+        type=_measured(Unit.PERCENT),
+        metavar="PERCENT",
+        help="utilization that none may exceed, such as 10",
     )
-    parser.add_argument(
-        "--mig", action="store_true", help="offer MIG instances too; a process of CUDA can use only one of them"
-    )
+    parser.add_argument("--mig", action="store_true", help="name MIG instances too; a process can use only one of them")
     parser.add_argument("--wait", action="store_true", help="look again every interval until there are enough")
     parser.add_argument(
-        "--format", choices=_FORMATS, default="env",
-        help="of what is printed (default env, as in: env $(gputop pick) python train.py). index is that of nvidia-smi;"
-        " CUDA counts so with CUDA_DEVICE_ORDER=PCI_BUS_ID only",
+        "--format", choices=_FORMATS, default="env", metavar="FORMAT",
+        help="env (default: CUDA_VISIBLE_DEVICES=…), uuid, json, or index: that of nvidia-smi, which CUDA shares with"
+        " CUDA_DEVICE_ORDER=PCI_BUS_ID only",
     )  # fmt: skip
     parser.add_argument(
-        "--exec", nargs=argparse.REMAINDER, metavar="CMD", default=argparse.SUPPRESS,
-        help="instead of printing, become this command, with CUDA_VISIBLE_DEVICES set; must come last",
+        "--exec", nargs=argparse.REMAINDER, metavar="COMMAND", default=argparse.SUPPRESS,
+        help="print nothing and run this command with CUDA_VISIBLE_DEVICES set; must come last",
     )  # fmt: skip
     add_place(parser)
 

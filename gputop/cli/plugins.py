@@ -5,7 +5,7 @@ import sys
 from importlib import import_module
 from typing import Final
 
-from gputop.cli.arguments import OK
+from gputop.cli.arguments import OK, add_ending
 from gputop.core import plugged
 from gputop.core.text import clean
 from gputop.machine.discover import GROUP, Found
@@ -21,8 +21,8 @@ _TABLES: Final = {
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("--json", action="store_true", help="a line of JSON for each")
-    parser.epilog = "Exit status: 0, or 1 if a plugin or a row of one was rejected. How to write one: docs/plugins.md."
+    parser.add_argument("--json", action="store_true", help="a line of JSON for each plugin")
+    add_ending(parser, "gputop plugins", status="0, or 1 if a plugin or a row of one was rejected")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -5,8 +5,9 @@ import os
 import sys
 from typing import Final
 
-from gputop.cli.arguments import Parser, add_place, fail, seconds
+from gputop.cli.arguments import add_ending, add_place, fail, seconds
 from gputop.cli.duration import duration
+from gputop.cli.parser import Parser
 from gputop.cli.probe_run import Ask, probe
 from gputop.core.metric import Unit
 from gputop.core.probe_row import Level
@@ -26,31 +27,55 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     Parser.usage_status = _USAGE
     parser.description = (
-        "Test GPUs with a program of a plugin, one process per GPU or MIG device, at the same time. A GPU that "
-        "somebody uses is refused. No setting of a GPU is changed, and no process but those that were started is ended."
+        "Test GPUs, all at the same time, with a program that a plugin brings. A GPU that somebody uses is refused. "
+        "No setting of a GPU is changed, and no process is ended but those that were started."
     )
-    parser.add_argument("tests", nargs="*", metavar="TEST", help="only these, e.g. gemm.bf16, memory; see --list")
-    parser.add_argument("--level", choices=[level.value for level in Level], default="standard", help="how thorough")
-    parser.add_argument("--time", type=duration, metavar="TIME", help="how long all of it may take, e.g. 90s, 2h")
     parser.add_argument(
-        "--mem", type=_memory, default=(0.9, None), metavar="90%|SIZE", help="of the free memory (90%%)"
+        "tests", nargs="*", metavar="TEST", help="only these tests, such as gemm.bf16 or memory (--list names all)"
     )
-    parser.add_argument("--json", metavar="FILE", help="write all results there; - is stdout")
-    parser.add_argument("--junit", metavar="FILE", help="write JUnit XML there")
-    parser.add_argument("--baseline", choices=("save", "compare"), help="keep figures, or compare with those kept")
-    parser.add_argument("--python", metavar="PY", help="the Python that has torch")
-    parser.add_argument("--device", type=_device, metavar="cpu[:N]", help="N CPUs in place of GPUs, to try it out")
+    levels = [level.value for level in Level]
+    parser.add_argument(
+        "--level", choices=levels, default="standard", metavar="LEVEL",
+        help=f"how thorough: {', '.join(levels)} (default standard)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--time", type=duration, metavar="DURATION", help="how long all of it may take, such as 90s, 2h"
+    )
+    parser.add_argument(
+        "--mem",
+        type=_memory,
+        default=(0.9, None),
+        metavar="SIZE",
+        help="how much memory to test: 8GiB, or a share of what is free (default 90%%)",
+    )
+    parser.add_argument("--json", metavar="FILE", help="write all results to this file; - for standard output")
+    parser.add_argument("--junit", metavar="FILE", help="write JUnit XML to this file")
+    parser.add_argument(
+        "--baseline", choices=("save", "compare"), metavar="WHAT",
+        help="save: keep the figures of this run; compare: compare with those kept",
+    )  # fmt: skip
+    parser.add_argument(
+        "--python", metavar="PYTHON", help="the Python that has torch (default: the first that is found)"
+    )
+    parser.add_argument("--device", type=_device, metavar="cpu:N", help="test N CPUs in place of GPUs, to try it out")
     parser.add_argument("--force", action="store_true", help="test a GPU although somebody uses it")
     parser.add_argument("--strict", action="store_true", help="warnings, and tests that are skipped, count as failures")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of all random numbers (1)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of all random numbers (default 1)")
     parser.add_argument(
-        "--patience", type=seconds(1.0), default=30.0, metavar="S", help="how long a worker may say nothing (30)"
+        "--patience",
+        type=seconds(1.0),
+        default=30.0,
+        metavar="SECONDS",
+        help="how long a test may be silent (default 30)",
     )
     parser.add_argument("--list", action="store_true", help="print the tests, and end")
-    add_place(parser)
-    parser.epilog = (
-        "Exit status, of the worst GPU: 0 pass, 1 warnings or unclear, 2 fail, 3 error, 4 refused as it is in use, "
-        "5 nothing was tested, 64 bad options, 130 stopped."
+    add_place(parser, repeats=False)
+    add_ending(
+        parser,
+        "gputop probe --level quick -i 0,1",
+        "gputop probe gemm.bf16 memory --json - | jq .status",
+        status="that of the worst GPU: 0 pass, 1 warnings or unclear, 2 fail, 3 error, 4 refused as it is in use, 5"
+        " nothing was tested, 64 bad options, 130 stopped",
     )
 
 

@@ -6,7 +6,7 @@ from typing import Final, TextIO
 
 from msgspec.structs import replace
 
-from gputop.cli.arguments import columns
+from gputop.cli.parser import columns
 from gputop.cli.probe_targets import Box, opened
 from gputop.core.probing.result import TestResult, worst
 from gputop.core.probing.watched import counters, soak

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from gputop.cli.arguments import BAD_INPUT, OK, add_common, fail
+from gputop.cli.arguments import BAD_INPUT, OK, add_common, add_ending, fail
 from gputop.cli.duration import duration
 from gputop.cli.ending import Ending
 from gputop.cli.machine import monitored, opened
@@ -27,10 +27,17 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("file", metavar="FILE", help="a new file; - for standard output")
     parser.add_argument(
-        "--for", dest="duration", type=duration, metavar="DURATION", help="end after 90s, 10m, 1h30m; else on Ctrl-C"
+        "--for",
+        dest="duration",
+        type=duration,
+        metavar="DURATION",
+        help="how long, such as 90s, 10m, 1h30m (default: until Ctrl-C)",
     )
     parser.add_argument("--force", action="store_true", help="overwrite the file if it is there")
     add_common(parser)
+    add_ending(
+        parser, "gputop record night.tape --for 8h --interval 5", status="0 done, 1 cut short, 2 bad input, 3 no driver"
+    )
 
 
 def run(options: argparse.Namespace) -> int:

@@ -10,9 +10,11 @@ from gputop.core.sample import HostProcess
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("nice", type=_nice, metavar="NICE", help="-20 (goes first) to 19 (last); of all threads")
-    add_choice(parser)
-    parser.epilog = "exit status: 0 all worked, 1 some, 2 bad input, 3 no driver, 4 none"
+    parser.add_argument("nice", type=_nice, metavar="NICE", help="from -20 (goes first; needs root) to 19 (goes last)")
+    add_choice(parser, "gputop renice 10 --pid 4711,4712", "gputop renice 19 --user bob --dry-run")
+    parser.description = (
+        "List the processes on GPUs that are meant, ask, and change the nice value of all their threads."
+    )
 
 
 def run(options: argparse.Namespace) -> int:

@@ -3,7 +3,7 @@
 import argparse
 
 from gputop.cli import screen
-from gputop.cli.arguments import BAD_INPUT, fail
+from gputop.cli.arguments import BAD_INPUT, add_ending, fail
 from gputop.cli.config_path import path
 from gputop.cli.settings_file import settled, written
 from gputop.core.playback import PLACES, Playing, place
@@ -14,9 +14,12 @@ from gputop.wire.tape.reader import Tape, open_tape
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("file", metavar="FILE", help="a tape, as gputop record writes it")
-    parser.add_argument("--at", metavar="PLACE", help="begin there: 12:30, 1:02:03, 50%%, 90s")
+    parser.add_argument("file", metavar="FILE", help="a recording: what gputop record wrote")
+    parser.add_argument(
+        "--at", metavar="PLACE", help="where to begin: 12:30, 1:02:03, 50%%, 90s (default: at the beginning)"
+    )
     screen.add(parser)
+    add_ending(parser, "gputop replay night.tape --at 1:02:03", status="0 done, 2 bad input")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -4,14 +4,16 @@ import argparse
 import json
 from typing import Any
 
-from gputop.cli.arguments import OK
+from gputop.cli.arguments import OK, add_ending
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add what there is a schema of."""
     parser.add_argument(
-        "what", nargs="?", choices=("frame", "doctor"), default="frame", help="of what (default: frame)"
-    )
+        "what", nargs="?", choices=("frame", "doctor"), default="frame", metavar="WHAT",
+        help="frame (default): what snapshot and stream print; doctor: what doctor prints",
+    )  # fmt: skip
+    add_ending(parser, "gputop schema doctor")
 
 
 def run(options: argparse.Namespace) -> int:

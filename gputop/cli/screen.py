@@ -15,17 +15,23 @@ from gputop.core.recording import Recorder
 from gputop.core.settings import Settings
 from gputop.lean import collect_seldom
 
+_THEMES: Final = ("auto", "dark", "light", "high-contrast", "monochrome", "16-colour")
+_DENSITIES: Final = ("auto", "compact", "detailed")
 _LAST_FRAMES_S: Final = 2.0  # for the disk, when somebody leaves while it records
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the screen's options."""
-    parser.add_argument(
-        "--theme", choices=("auto", "dark", "light", "high-contrast", "monochrome", "16-colour"),
-        help="colours (default: as the terminal can)",
+    group = parser.add_argument_group("the screen")
+    group.add_argument(
+        "--theme", choices=_THEMES,
+        metavar="THEME", help=f"colours: {', '.join(_THEMES)} (default auto: as the terminal can)",
     )  # fmt: skip
-    parser.add_argument("--density", choices=("auto", "compact", "detailed"), help="of the GPU panels")
-    parser.add_argument("--ascii", action="store_true", help="no signs beyond ASCII")
+    group.add_argument(
+        "--density", choices=_DENSITIES, metavar="DENSITY",
+        help=f"how much of each GPU is shown: {', '.join(_DENSITIES)} (default auto: as there is room)",
+    )  # fmt: skip
+    group.add_argument("--ascii", action="store_true", help="draw with ASCII signs alone")
 
 
 def run(options: argparse.Namespace) -> int:

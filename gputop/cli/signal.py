@@ -14,13 +14,17 @@ from gputop.core.signals import signal_name
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("signal", type=_signal, metavar="SIGNAL", help="SIGTERM, TERM or 15")
+    parser.add_argument("signal", type=_signal, metavar="SIGNAL", help="its name or number: SIGTERM, TERM or 15")
     parser.add_argument(
-        "--escalate", type=seconds(0), metavar="S",
-        help="wait so many seconds for them to end, then ask again and send SIGKILL to those that are left",
+        "--escalate", type=seconds(0), metavar="SECONDS",
+        help="wait so long for them to end, then ask again and send SIGKILL to those that are left",
     )  # fmt: skip
-    add_choice(parser)
-    parser.epilog = "exit status: 0 all worked, 1 some, 2 bad input, 3 no driver, 4 none"
+    add_choice(
+        parser,
+        "gputop signal SIGTERM --where 'user:ann sm<5 time>2h' --dry-run",
+        "gputop signal SIGTERM --pid 4711 --escalate 10",
+    )
+    parser.description = "List the processes on GPUs that are meant, ask, and send them a signal."
 
 
 def run(options: argparse.Namespace) -> int:

@@ -6,23 +6,33 @@ import sys
 import time
 from typing import Final
 
-from gputop.cli.arguments import OK, add_common, seconds
+from gputop.cli.arguments import OK, add_common, add_ending, seconds
 from gputop.cli.machine import monitored, opened
 from gputop.core.sample import Frame
 from gputop.wire.encode import encode
 
 FIRST_WAIT_S: Final = 1.0
+_FORMATS: Final = ("table", "json", "csv", "csv-processes")
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("--format", choices=("table", "json", "csv", "csv-processes"), default="table")
+    parser.add_argument(
+        "--format", choices=_FORMATS, default="table", metavar="FORMAT",
+        help="table (default), json, csv (a row for each GPU), csv-processes (a row for each process)",
+    )  # fmt: skip
     parser.add_argument("--json", action="store_const", dest="format", const="json", help="short for --format json")
     parser.add_argument(
-        "--wait", type=seconds(0), default=FIRST_WAIT_S, metavar="S",
-        help="time between the two readings that rates need (default 1; 0: one reading, no rates)",
+        "--wait", type=seconds(0), default=FIRST_WAIT_S, metavar="SECONDS",
+        help="time between the two readings that rates need (default 1); 0: one reading, no rates",
     )  # fmt: skip
-    add_common(parser)
+    add_common(parser, repeats=False)
+    add_ending(
+        parser,
+        "gputop snapshot --where 'user:ann gpu_mem>10GiB'",
+        "gputop snapshot --json | jq '.gpus[0].missing'",
+        status="0 done, 2 bad input, 3 no driver",
+    )
 
 
 def run(options: argparse.Namespace) -> int:

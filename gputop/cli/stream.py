@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 
-from gputop.cli.arguments import OK, add_common, whole
+from gputop.cli.arguments import OK, add_common, add_ending, whole
 from gputop.cli.door import opened_door
 from gputop.cli.lookout import opened_glance, opened_lookout
 from gputop.cli.machine import monitored, opened
@@ -21,9 +21,18 @@ from gputop.wire.survey import Survey, told
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("--count", type=whole(1), metavar="N", help="end after so many frames")
-    parser.add_argument("--control", action="store_true", help="obey commands on stdin, end when it closes")
-    add_common(parser)
+    parser.add_argument("--count", type=whole(1), metavar="N", help="end after N lines")
+    parser.add_argument(
+        "--control",
+        action="store_true",
+        help="obey lines of JSON on standard input, as the screen sends them; end when it closes",
+    )
+    add_common(parser, changes=True)
+    add_ending(
+        parser,
+        "gputop stream --interval 5 | jq -c --unbuffered '.gpus[] | select(.state != \"ok\") | {index, state}'",
+        status="0 done, 2 bad input, 3 no driver",
+    )
 
 
 def run(options: argparse.Namespace) -> int:

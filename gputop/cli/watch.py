@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.cli.arguments import NO_DRIVER, OK, add_common
+from gputop.cli.arguments import NO_DRIVER, OK, add_common, add_ending
 from gputop.cli.duration import duration
 from gputop.cli.ending import Ending
 from gputop.cli.machine import monitored, opened
@@ -41,17 +41,30 @@ class Watch(Struct, frozen=True, kw_only=True):
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.description = (
-        "Look for a while and print what is wrong. Exit status: 0 nothing, 1 suspects, 2 alarms, 3 could not look. "
-        "A hang takes 5 minutes to be an alarm, a leak 10 to be told from warm-up."
+        "Look for a while, and print what is wrong. A hang takes 5 minutes to be an alarm, a leak 10 to be told from"
+        " warm-up."
     )
-    parser.epilog = "example: gputop watch --for 10m --json | jq '.findings[].finding.summary'"
     parser.add_argument(
-        "--for", dest="duration", type=duration, default=USUAL_S, metavar="DURATION", help="90s, 10m, 1h (default 1m)"
+        "--for",
+        dest="duration",
+        type=duration,
+        default=USUAL_S,
+        metavar="DURATION",
+        help="such as 90s, 10m, 1h (default 1m)",
     )
-    parser.add_argument("--format", choices=("table", "json"), default="table")
+    parser.add_argument(
+        "--format", choices=("table", "json"), default="table", metavar="FORMAT", help="table (default) or json"
+    )
     parser.add_argument("--json", action="store_const", dest="format", const="json", help="short for --format json")
-    parser.add_argument("--observations", action="store_true", help="print also what is merely worth knowing")
+    parser.add_argument(
+        "--observations", action="store_true", help="print also what is worth knowing and nothing to be mended"
+    )
     add_common(parser)
+    add_ending(
+        parser,
+        "gputop watch --for 10m --json | jq -r '.findings[].finding.summary'",
+        status="0 nothing is wrong, 1 suspects, 2 alarms or bad input, 3 could not look",
+    )
 
 
 def run(options: argparse.Namespace) -> int:

@@ -130,8 +130,11 @@ class MachineSource:
         present = [Gpu(index=i, uuid=who[0], name=who[1], bus_id=who[2]) for i, _, who in self._box.named]
         unknown = self._selection.unknown(present)
         if unknown:
-            held = ", ".join(f"{gpu.index} ({gpu.uuid}, {gpu.bus_id})" for gpu in present) or "none"
-            raise ValueError(f"no such GPU: {clean(', '.join(unknown))}. There are: {held}")
+            is_index = all(name.isdecimal() for name in unknown)
+            held = ", ".join(
+                str(gpu.index) if is_index else f"{gpu.index} ({gpu.uuid}, {gpu.bus_id})" for gpu in present
+            )
+            raise ValueError(f"no such GPU: {clean(', '.join(unknown))}. There are: {held or 'none'}")
 
     # --- GPUs ----------------------------------------------------------------------------------------------------
     def _finish(self, now: float) -> list[DeviceReading]:
