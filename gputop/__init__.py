@@ -1,6 +1,10 @@
 """gputop: a terminal UI process manager for NVIDIA GPUs."""
 
-from typing import SupportsFloat
+from __future__ import annotations
+
+TYPE_CHECKING = False  # as type checkers know it; importing typing takes longer than all that is here
+if TYPE_CHECKING:
+    from typing import SupportsFloat
 
 __version__ = "0.1.0"
 

@@ -3,12 +3,13 @@
 import gc
 import sys
 
-from gputop.lean import lean
+gc.disable()  # nothing that lives for a snapshot only is garbage before its end; longer runs enable it again
 
 
 def main() -> None:
     """Run gputop and end the process with its exit status."""
-    gc.disable()  # nothing that lives for a snapshot only is garbage before its end; longer runs enable it again
+    from gputop.lean import lean  # noqa: PLC0415
+
     lean("argparse")
     lean("msgspec")
     from gputop.cli import main as run  # noqa: PLC0415

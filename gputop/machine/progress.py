@@ -19,7 +19,7 @@ from gputop.progress import FOLDER_VARIABLE, folders
 
 _OPEN_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _OPEN_FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_NAME: Final = re.compile(r"([0-9]{1,10})(?:-([0-9]{1,18}))?\.json")
+_NAME: Final = r"([0-9]{1,10})(?:-([0-9]{1,18}))?\.json"  # compiled when the first file is seen: most boxes have none
 _LARGEST_FILE: Final = 4096
 _LARGEST: Final = 1e15
 _MOST_FILES: Final = 1024  # of a folder
@@ -174,7 +174,7 @@ class ProgressReader:
 
 
 def _named(name: str) -> _File | None:
-    found = _NAME.fullmatch(name)
+    found = re.fullmatch(_NAME, name)
     return _File(int(found[1]), int(found[2]) if found[2] else None) if found else None
 
 
