@@ -251,7 +251,7 @@ def held_door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **variables: str)
     for name, value in ({"XDG_CONFIG_HOME": str(tmp_path)} | variables).items():
         monkeypatch.setenv(name, value)
     told: list[str] = []
-    return opened_door(argparse.Namespace(read_only=False, demo=None), frozenset(), told.append), told
+    return opened_door(argparse.Namespace(read_only=False, demo=None, source=None), frozenset(), told.append), told
 
 
 @pytest.mark.parametrize(("text", "variables"), [("read_only = true\n", {}), ("", {"GPUTOP_READ_ONLY": "1"})])
@@ -327,7 +327,7 @@ def test_a_signal_from_the_command_line_heeds_a_file_that_is_no_toml(tmp_path: P
 def test_the_sampler_of_the_screen_heeds_it_as_well(tmp_path: Path, file: Path) -> None:
     written(file, "no settings at all")
     held = settings_file.settled({"XDG_CONFIG_HOME": str(tmp_path)}).settings
-    options = argparse.Namespace(gpu=None, user=None, only_compute=False, where=None, demo=None)
+    options = argparse.Namespace(gpu=None, user=None, only_compute=False, where=None, demo=None, source=None)
 
     assert "--read-only" in screen.forwarded(options, held)
 

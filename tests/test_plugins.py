@@ -33,11 +33,14 @@ def install(folder: Path, name: str, code: str, value: str = "PLUGIN") -> None:
 
 
 def gputop(folder: Path, *arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+    own = {
+        "PYTHONPATH": str(folder), "XDG_CONFIG_HOME": str(folder / "config"), "XDG_STATE_HOME": str(folder / "state"),
+    }  # fmt: skip
     return subprocess.run(
         [sys.executable, "-m", "gputop", *arguments],
         capture_output=True,
         check=False,
-        env=os.environ | {"PYTHONPATH": str(folder), "XDG_CONFIG_HOME": str(folder / "config")} | environment,
+        env=os.environ | own | environment,
         stdin=subprocess.DEVNULL,
         text=True,
         timeout=60,
@@ -71,6 +74,8 @@ def test_the_template_is_listed_with_what_it_adds(hello: Path) -> None:
         "  columns: project",
         "  detectors: crowd",
         "  checks: site.driver",
+        "  panels: users",
+        "  sources: box",
     ]
 
 
@@ -117,6 +122,62 @@ def test_a_check_is_a_line_of_the_doctor(hello: Path, box: str, severity: str) -
     assert {one["code"]: one["severity"] for one in found["checks"]}["site.driver"] == severity
 
 
+def test_a_source_is_read_as_the_machine_is_and_named(hello: Path) -> None:
+    held = gputop(hello, "snapshot", "--json", "--wait", "0", "--demo", "workstation")
+    (hello / "box.json").write_text(held.stdout)
+    source = f"box:{hello / 'box.json'}"
+    frame = snapshot(hello, "--source", source, "-i", "1")
+    table = gputop(hello, "snapshot", "--source", source, "--wait", "0")
+
+    assert [gpu["index"] for gpu in frame["gpus"]] == [1]
+    assert frame["processes"]
+    assert all(1 in {use["gpu_index"] for use in process["gpus"]} for process in frame["processes"])
+    assert frame["gpus"][0]["metrics"] == json.loads(held.stdout)["gpus"][1]["metrics"]
+    assert frame["driver"]["source"] == "box"
+    assert "FROM box, a plugin's source" in table.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "told"),
+    [
+        (["snapshot", "--source", "box"], 2, "no file is named. It takes: the file that a box writes"),
+        (["snapshot", "--source", "bix:x"], 2, "no such source: bix. Did you mean box?"),
+        (["snapshot", "--source", "box:/nothing"], 3, "the source box cannot be read: FileNotFoundError"),
+        (["--source", "box:x", "doctor"], 2, "gputop doctor knows no --source"),
+        (["snapshot", "--source", "box:x", "--demo"], 2, "--demo and --source: one of both"),
+    ],
+)
+def test_a_source_that_cannot_be_had_is_told_in_words(
+    hello: Path, arguments: list[str], status: int, told: str
+) -> None:
+    done = gputop(hello, *arguments)
+
+    assert done.returncode == status
+    assert told in done.stderr
+
+
+def test_nothing_of_a_source_can_be_signalled(hello: Path) -> None:
+    (hello / "box.json").write_text(gputop(hello, "snapshot", "--json", "--wait", "0", "--demo", "training").stdout)
+    done = gputop(hello, "signal", "SIGTERM", "--user", "bob", "--yes", "--source", f"box:{hello / 'box.json'}")
+
+    assert done.returncode == 4
+    assert "nothing there can be changed from here" in done.stdout + done.stderr
+
+
+def test_a_source_that_failed_is_told_by_plugins_until_it_works(hello: Path) -> None:
+    gputop(hello, "snapshot", "--source", "box:/nothing")
+    failed = gputop(hello, "plugins")
+    as_json = json.loads(gputop(hello, "plugins", "--json").stdout)
+    (hello / "box.json").write_text(gputop(hello, "snapshot", "--json", "--wait", "0", "--demo").stdout)
+    snapshot(hello, "--source", f"box:{hello / 'box.json'}")
+    well = gputop(hello, "plugins")
+
+    assert failed.returncode == 1
+    assert re.search(r"shut off  sources: box at .*: FileNotFoundError", failed.stdout)
+    assert "FileNotFoundError" in as_json["shut_off"]["box"]
+    assert (well.returncode, "shut off" in well.stdout) == (0, False)
+
+
 BROKEN = {
     "import nothing_of_this_name": "ModuleNotFoundError: No module named 'nothing_of_this_name'",
     "PLUGIN = 1 / 0": "ZeroDivisionError: division by zero (",
@@ -134,6 +195,11 @@ BROKEN = {
     "from gputop.core.plugin import *\nPLUGIN = Plugin(name='x', api=1, probes=(1,))": "1 is not a Probe",
     "from gputop.core.plugin import *\nPLUGIN = Plugin(name='x', api=1, probes=("
     "Probe(key='a', help='', folder='', worker='w', tests=()),))": "a needs tests",
+    "from gputop.core.plugin import *\nPLUGIN = Plugin(name='x', api=1, panels=('p',))": "'p' is not a Panel",
+    "from gputop.core.plugin import *\nPLUGIN = Plugin(name='x', api=1, panels=("
+    "Panel(key='p', title='', help='', lines=3),))": "panels: p needs lines, a function",
+    "from gputop.core.plugin import *\nPLUGIN = Plugin(name='x', api=1, sources=("
+    "NamedSource(key='s', help='', open=None),))": "sources: s needs open, a function",
     "from gputop.core.plugin import *\nimport gputop.core.metrics\nPLUGIN = Plugin(name='x', api=1, metrics=("
     "Metric(key='a', label='A', unit=Unit.NONE, origins=(Field(1),)),))": "the table of metrics is already in use",
 }

@@ -3,17 +3,18 @@
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from errno import EDQUOT, EFBIG, ENOSPC
 from importlib import import_module
 from io import TextIOWrapper
 from typing import Final, NoReturn
 
 from gputop import __version__
-from gputop.cli.arguments import BAD_INPUT, OK, add_common, add_ending
+from gputop.cli.arguments import BAD_INPUT, OK, add_common, add_ending, fail
 from gputop.cli.parser import Parser
 from gputop.machine.discover import plug_in
 
+_OF_SOURCES: Final = ("screen", "snapshot", "stream", "watch", "record", "signal", "renice")
 CANNOT_WRITE: Final = 1
 _HELP: Final = ("-h", "--help")
 _FULL: Final = (ENOSPC, EDQUOT, EFBIG)
@@ -47,6 +48,8 @@ def main(arguments: Sequence[str]) -> NoReturn:
         own, command = _without_command(arguments)
         plugins = plug_in(() if os.environ.get(NO_PLUGINS) else sys.path)  # before any of their tables is imported
         options = _parser(own).parse_args(own, argparse.Namespace(command=command, plugins=plugins))
+        if options.source is not None:
+            _check_source(options)
         status = options.run(options)
         sys.stdout.flush()
     except BrokenPipeError:
@@ -62,6 +65,15 @@ def main(arguments: Sequence[str]) -> NoReturn:
         status = end.code if isinstance(end.code, int) else BAD_INPUT
     sys.stderr.flush()
     os._exit(status)
+
+
+def _check_source(options: argparse.Namespace) -> None:
+    """End the program where a command would read something else than the source that is named."""
+    name = options.run.__module__.rpartition(".")[2]
+    if name not in _OF_SOURCES:
+        fail(BAD_INPUT, f"gputop {name} knows no --source; {', '.join(_OF_SOURCES[1:])} and the screen do")
+    if options.demo is not None:
+        fail(BAD_INPUT, "--demo and --source: one of both")
 
 
 def _fill_streams() -> None:
@@ -86,8 +98,19 @@ def _called(arguments: Sequence[str]) -> list[str]:
     return [] if first in _HELP else [name for name in COMMANDS if name in plain]
 
 
+def whole() -> Parser:
+    """Return the parser with the options of all commands, for what is written of them."""
+    return _of((), COMMANDS)
+
+
 def _parser(arguments: Sequence[str]) -> Parser:
     """Return the parser. Only the command that is called is imported and gets its options."""
+    called = _called(arguments)
+    return _of(called, called)
+
+
+def _of(called: Collection[str], filled: Collection[str]) -> Parser:
+    """Return the parser of the commands that are called, of all if none is; ``filled`` ones get their options."""
     parser = Parser(
         prog="gputop",
         description="Show the GPUs of this machine and the processes on them, and manage those processes.\n"
@@ -101,7 +124,6 @@ def _parser(arguments: Sequence[str]) -> Parser:
         "gputop snapshot --json | jq '.gpus[].metrics.power_average_w'",
         status="0 done, 1 done for some, 2 bad input, 3 no driver, 4 done for none; more stand in a command's help",
     )
-    called = _called(arguments)
     if not called:
         screen = import_module("gputop.cli.screen")
         screen.add(parser)
@@ -111,7 +133,7 @@ def _parser(arguments: Sequence[str]) -> Parser:
     for name in called or COMMANDS:
         about = COMMANDS[name]
         command = commands.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
-        if called:
+        if name in filled:
             module = import_module(f"gputop.cli.{name}")
             module.add(command)
             command.set_defaults(run=module.run)

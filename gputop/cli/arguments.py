@@ -45,6 +45,10 @@ def add_common(
         "--where", action="append", type=_filter, default=absent, metavar="FILTER",
         help="only processes that match, such as 'user:ann gpu_mem>10GiB sm<5 not cmd~vllm'; several must all match",
     )  # fmt: skip
+    group.add_argument(
+        "--source", default=absent, metavar="NAME[:ARG]",
+        help="samples of a plugin in place of this machine's; gputop plugins lists their names",
+    )  # fmt: skip
     parser.add_argument(
         "--read-only", action="store_true", default=absent or False,
         help="change nothing: no signals, no priorities, no MIG layouts" if changes else argparse.SUPPRESS,

@@ -63,6 +63,10 @@ def opened_door(
         return Shut("gputop cannot tell whether it is set to read_only", "What is wrong: gputop config show")
     if held.settings.read_only:
         return Shut("gputop is set to read_only by its file or a variable", "To see the settings: gputop config show")
+    if options.source is not None:
+        from gputop.cli.source import REFUSAL
+
+        return Shut(REFUSAL, "Change it on the machine that they are of.")
     if options.demo is not None:
         return _simulated_door(options.demo, progress)
     from gputop.machine.control import control_of_this_machine

@@ -3,10 +3,13 @@
 import argparse
 from collections.abc import Callable
 from functools import cache
+from typing import Final
 
 from gputop.core.command import Glance, Inspect
 from gputop.core.glance import Glimpse
 from gputop.core.inspection import Inspection
+
+_FOREIGN: Final = "the source of a plugin tells no more of processes than what the table shows"
 
 
 def opened_lookout(options: argparse.Namespace) -> Callable[[Inspect], Inspection]:
@@ -19,6 +22,8 @@ def opened_lookout(options: argparse.Namespace) -> Callable[[Inspect], Inspectio
         return inspector(options.demo).inspect
 
     def look(question: Inspect) -> Inspection:
+        if options.source is not None:
+            return Inspection(id=question.id, pid=question.pid, problem=_FOREIGN)
         return made()(question)
 
     return look
@@ -34,6 +39,8 @@ def opened_glance(options: argparse.Namespace) -> Callable[[Glance], Glimpse]:
         return glancer(options.demo).glance
 
     def look(question: Glance) -> Glimpse:
+        if options.source is not None:
+            return Glimpse(id=question.id, seen=())
         return made()(question)
 
     return look

@@ -2,21 +2,33 @@
 
 import argparse
 from collections.abc import Callable
+from typing import Protocol
 
 from gputop.cli.arguments import BAD_INPUT, NO_DRIVER, USUAL_INTERVAL_S, fail, selection
 from gputop.cli.judging import judge
-from gputop.core.monitor import Judging, Monitor
+from gputop.core.monitor import Judging, Monitor, Source
 from gputop.core.sample import Frame
 from gputop.machine.build import build
 from gputop.machine.nvml import NoDriverError
-from gputop.machine.source import MachineSource
 
 
-def opened(options: argparse.Namespace, *, is_once: bool) -> MachineSource:
+class Opened(Source, Protocol):
+    """A source whose GPUs are found."""
+
+    def look_again(self, uuid: str) -> None:
+        """Look at the layout of a GPU anew with the next reading: somebody has changed it."""
+        ...
+
+
+def opened(options: argparse.Namespace, *, is_once: bool) -> Opened:
     """Return the source of samples, its GPUs found; end the program in words where there are none to be had.
 
     ``is_once``: somebody waits for one sample; slow GPUs get their time.
     """
+    if options.source is not None:
+        from gputop.cli.source import opened_source
+
+        return opened_source(options, is_once=is_once)
     try:
         source = build(selection(options), options.interval or USUAL_INTERVAL_S, options.demo, is_once=is_once)
         source.open()
@@ -27,7 +39,7 @@ def opened(options: argparse.Namespace, *, is_once: bool) -> MachineSource:
     return source
 
 
-def monitored(source: MachineSource, options: argparse.Namespace, *, is_once: bool = False) -> Callable[[], Frame]:
+def monitored(source: Source, options: argparse.Namespace, *, is_once: bool = False) -> Callable[[], Frame]:
     """Return what makes the next frame, with those processes only that the options ask for."""
     step = Monitor(source, _judge(options, is_once=is_once)).step
     if not options.where:

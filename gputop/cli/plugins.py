@@ -1,7 +1,10 @@
 """gputop plugins: what is installed, what each adds, and why any was rejected."""
 
 import argparse
+import os
 import sys
+import time
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Final
 
@@ -9,6 +12,7 @@ from gputop.cli.arguments import OK, add_ending
 from gputop.core import plugged
 from gputop.core.text import clean
 from gputop.machine.discover import GROUP, Found
+from gputop.machine.failures import Failure, Failures
 
 _REJECTED: Final = 1
 _TABLES: Final = {
@@ -16,13 +20,21 @@ _TABLES: Final = {
     "columns": "gputop.core.columns",
     "checks": "gputop.core.checks.table",
     "probes": "gputop.core.probes",
+    "panels": "gputop.core.panels",
+    "sources": "gputop.core.sources",
 }
+
+
+class Listed(Found, frozen=True, kw_only=True):
+    """A plugin, and by the key of a row why that was shut off while gputop ran."""
+
+    shut_off: Mapping[str, str] = {}
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("--json", action="store_true", help="a line of JSON for each plugin")
-    add_ending(parser, "gputop plugins", status="0, or 1 if a plugin or a row of one was rejected")
+    add_ending(parser, "gputop plugins", status="0, or 1 if a plugin or a row of one was rejected or shut off")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -30,13 +42,25 @@ def run(options: argparse.Namespace) -> int:
     found: tuple[Found, ...] = options.plugins
     _use_tables()
     left_out = plugged.left_out()
+    shut_off = _shut_off(found)
     if options.json:
-        _print_json(found)
+        _print_json(found, shut_off)
     else:
         _print(found)
         for row in left_out:
             print(f"left out  {clean(row.table)}: {clean(row.key)} of {clean(row.plugin)}: {row.reason}")
-    return _REJECTED if left_out or any(one.rejected for one in found) else OK
+        for one in shut_off:
+            at = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.time_s))
+            print(f"shut off  {one.table}: {one.key} at {at}: {clean(one.reason)}")
+    return _REJECTED if left_out or shut_off or any(one.rejected for one in found) else OK
+
+
+def _shut_off(found: tuple[Found, ...]) -> tuple[Failure, ...]:
+    """Return why panels and sources were shut off while gputop ran, of those that are still installed."""
+    if not any(table in one.adds for one in found for table in ("panels", "sources")):
+        return ()
+    held = {(table, key) for one in found for table, keys in one.adds.items() for key in keys}
+    return tuple(one for one in Failures(os.environ).all() if (one.table, one.key) in held)
 
 
 def _use_tables() -> None:
@@ -60,8 +84,9 @@ def _print(found: tuple[Found, ...]) -> None:
             print(f"  {table}: {', '.join(map(clean, keys))}")
 
 
-def _print_json(found: tuple[Found, ...]) -> None:
+def _print_json(found: tuple[Found, ...], shut_off: tuple[Failure, ...]) -> None:
     from gputop.wire.encode import encode
 
     for one in found:
-        sys.stdout.buffer.write(encode(one))
+        whys = {f.key: f.reason for f in shut_off if f.key in one.adds.get(f.table, ())}
+        sys.stdout.buffer.write(encode(Listed(entry=one.entry, adds=one.adds, rejected=one.rejected, shut_off=whys)))

@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     settings = with_options(settings_file.settled(said=said).settings, options)
     link = Client(sampler_command(forwarded(options, settings)))  # it reads while the screen is still importing
     recorder = TapeRecorder()
-    status = shown(link, settings, said, recorder=recorder)
+    status = shown(link, settings, said, recorder=recorder, source=options.source or "")
     recorder.close(_LAST_FRAMES_S)
     return status
 
@@ -61,11 +61,18 @@ def has_terminal() -> bool:
 
 
 def shown(
-    link: Link, settings: Settings, said: Written, *, player: Player | None = None, recorder: Recorder | None = None
+    link: Link,
+    settings: Settings,
+    said: Written,
+    *,
+    player: Player | None = None,
+    recorder: Recorder | None = None,
+    source: str = "",
 ) -> int:
     """Show the screen on a link until somebody leaves it; return the exit status."""
     collect_seldom()
     from gputop.cli import settings_file
+    from gputop.core.panels import PANELS
     from gputop.ui.app import GputopApp
     from gputop.ui.options import Density, ViewOptions
     from gputop.ui.tape_actions import EVERY
@@ -83,6 +90,9 @@ def shown(
         save=settings_file.save,
         player=player,
         recorder=recorder,
+        panels=PANELS,
+        panel_ended=_keep_ending,
+        source=source.partition(":")[0],
     )
     if not sys.stderr.isatty():
         sys.__stderr__ = sys.__stdout__  # type: ignore[misc] # Textual draws there; `2>file` is meant for messages
@@ -91,6 +101,14 @@ def shown(
         return OK
     print(down.reason, file=sys.stderr)  # the sampler's own words
     return BAD_INPUT if down.status is None else down.status
+
+
+def _keep_ending(panel: str, reason: str) -> None:
+    """Keep for `gputop plugins` why a panel was shut off, or forget it where it works."""
+    from gputop.machine.failures import Failures
+
+    failures = Failures(os.environ)
+    failures.failed("panels", panel, reason) if reason else failures.worked("panels", panel)
 
 
 def _speaks_unicode() -> bool:
@@ -114,6 +132,7 @@ def forwarded(options: argparse.Namespace, settings: Settings) -> list[str]:
     """Return the arguments that the sampler needs too."""
     wanted = selection(options)
     pairs = [("--gpu", ",".join(wanted.gpus)), ("--user", ",".join(wanted.users)), ("--demo", options.demo)]
+    pairs.append(("--source", options.source))
     words = [word for name, value in pairs if value for word in (name, value)]
     words += [word for query in options.where or () for word in ("--where", str(query))]
     flags = (("--only-compute", wanted.only_compute), ("--read-only", settings.read_only))

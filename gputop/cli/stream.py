@@ -5,18 +5,20 @@ import os
 import sys
 from collections.abc import Callable
 from functools import cache
+from typing import Final
 
 from gputop.cli.arguments import OK, add_common, add_ending, whole
 from gputop.cli.door import opened_door
 from gputop.cli.lookout import opened_glance, opened_lookout
-from gputop.cli.machine import monitored, opened
+from gputop.cli.machine import Opened, monitored, opened
 from gputop.core.command import Change, ChangeMig, ReadMig
 from gputop.core.mig_answers import MigBox
 from gputop.core.outcome import Outcome
 from gputop.lean import collect_seldom
-from gputop.machine.source import MachineSource
 from gputop.wire.server import LAST_CHANGES_S, Door, Lines, Lookout, Rhythm, obey, serve
 from gputop.wire.survey import Survey, told
+
+_FOREIGN: Final = "the source of a plugin does not tell how GPUs can be split"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
     return OK
 
 
-def _followed(execute: Callable[[Change], Outcome], source: MachineSource) -> Callable[[Change], Outcome]:
+def _followed(execute: Callable[[Change], Outcome], source: Opened) -> Callable[[Change], Outcome]:
     """Return what carries changes out and has the source look at GPUs that were split anew; not every driver tells."""
 
     def act(change: Change) -> Outcome:
@@ -76,6 +78,8 @@ def _survey(options: argparse.Namespace, lines: Lines) -> Callable[[ReadMig], No
         return opened_survey(options)
 
     def read(question: ReadMig) -> MigBox:
+        if options.source is not None:
+            return MigBox(id=question.id, problem=_FOREIGN)
         return made()(question)
 
     return Survey(read, lines).ask

@@ -41,6 +41,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     sort: str = "gpu"
     sort_reversed: bool = False
     show_host: bool = True
+    show_panels: bool = True
     bell: bool = False
     keymap: str = "htop"
     keys: Mapping[str, tuple[str, ...]] = {}
@@ -276,6 +277,7 @@ SETTINGS: Final = (
     Setting(key="sort", read=_column, help="Column that the processes are sorted by."),
     Setting(key="sort_reversed", read=_flag, help="Sort the other way round."),
     Setting(key="show_host", read=_flag, help="Show the panel of the machine around the GPUs."),
+    Setting(key="show_panels", read=_flag, help="Show the panels of plugins, between findings and processes."),
     Setting(key="bell", read=_flag, help="Ring the terminal's bell when a finding becomes an alarm."),
     Setting(key="keymap", read=_one_of(*KEYMAPS), help=f"Keys as in: {', '.join(KEYMAPS)}."),
     Setting(

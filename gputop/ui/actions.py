@@ -184,6 +184,10 @@ ACTIONS: Final = (
         help="What is wrong, with the evidence and what to do; what was wrong before.",
     ),
     Action(
+        id="panels", keys=("E",), run="screen.panels", label="Panels of plugins", group=VIEW,
+        help="All that plugins have to say. Some lines of it stand on the main screen, unless set-up hides them.",
+    ),
+    Action(
         id="pause", keys=("Z",), run="screen.pause", label="Pause", group=VIEW, footer="Pause",
         help="Hold the picture; readings go on.",
     ),

@@ -88,11 +88,13 @@ class GputopApp(TerminalApp):
         self.main.heard(message.frame)
         self.main.record(message.frame)
         self.main.ring()
+        self.main.ask_panels()
         self._show()
 
     def on_stretch_arrived(self, message: StretchArrived) -> None:
         """Show how a recording goes on, and have more of it when that is drawn."""
         self._reception.play(message.stretch)
+        self.main.ask_panels()
         self._show()
         if self.options.player is not None:
             self.call_after_refresh(self.options.player.taken)

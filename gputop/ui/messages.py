@@ -76,6 +76,14 @@ class MigTold(Message):
         self.told = told
 
 
+class PanelSpoke(Message):
+    """A panel of a plugin has something else to show."""
+
+    def can_replace(self, message: Message) -> bool:
+        """Let one stand for several."""
+        return isinstance(message, PanelSpoke)
+
+
 class SettingsChanged(Message):
     """Somebody changed the settings, and wants to see it."""
 

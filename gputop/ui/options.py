@@ -5,6 +5,7 @@ from enum import Enum
 
 from msgspec import Struct
 
+from gputop.core.panel import Panel
 from gputop.core.player import Player
 from gputop.core.recording import Recorder
 from gputop.core.settings import Settings, Value
@@ -25,7 +26,9 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
     ``settings``: all that is settled, the options of the command line among it; ``problems``: lines about what could
     not be used of the file and the environment. ``save`` keeps settings for good, and says why it could not; None:
     nothing is kept. ``writes_changes_only``: see `framediff`; off writes whole lines, as Textual does. ``player``: what
-    plays the recording that is shown, None where the machine itself is; ``recorder``: what records it.
+    plays the recording that is shown, None where the machine itself is; ``recorder``: what records it. ``panels``:
+    those of plugins; ``panel_ended``: is told, from any thread, which was shut off and why, or which works.
+    ``source``: of a plugin, where all that is shown is from that.
     """
 
     theme: str = "auto"
@@ -38,10 +41,15 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
     writes_changes_only: bool = True
     player: Player | None = None
     recorder: Recorder | None = None
+    panels: tuple[Panel, ...] = ()
+    panel_ended: Callable[[str, str], None] | None = None
+    source: str = ""
 
     @property
     def refusal(self) -> str:
         """Return why nothing can be changed; nothing where it can."""
         if self.player is not None:
             return "this is a recording: nothing on it can be changed"
+        if self.source:
+            return f"this is from {self.source}, a plugin's source: nothing there can be changed from here"
         return READ_ONLY if self.settings.read_only else ""

@@ -39,6 +39,7 @@ OPTIONS: Final = (
     Option("sort", "Sort by", tuple(column.key for column in COLUMNS), "column of the processes"),
     Option("sort_reversed", "Sorted backwards", _SWITCH, "against the column's own direction"),
     Option("keymap", "Keys as in", KEYMAPS, "hold at once; keys of your own stay"),
+    Option("show_panels", "Panels of plugins", _SWITCH, "what plugins add to the screen"),
 )
 
 

@@ -156,7 +156,7 @@ async def test_what_sigkill_freed_is_told(tmp_path: Path) -> None:
 
 
 async def test_the_outcome_on_a_simulated_box_says_that_it_is_simulated() -> None:
-    door = opened_door(argparse.Namespace(read_only=False, demo="training"), frozenset())
+    door = opened_door(argparse.Namespace(read_only=False, demo="training", source=None), frozenset())
     async with before(door, frame(1)) as stage:
         await stage.press("k", "enter")
 

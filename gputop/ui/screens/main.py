@@ -14,11 +14,11 @@ from gputop.ui.panels.gpus import GpuPanel
 from gputop.ui.panels.header import HeaderPanel
 from gputop.ui.panels.host import HostPanel
 from gputop.ui.reception import Reception
-from gputop.ui.screens.judged import JudgedScreen
 from gputop.ui.screens.keyed import KeyedScreen
+from gputop.ui.screens.plugged import PluggedScreen
 
 
-class MainScreen(JudgedScreen):
+class MainScreen(PluggedScreen):
     """Holds the panels."""
 
     ALLOW_SELECT = False
@@ -42,6 +42,7 @@ class MainScreen(JudgedScreen):
         yield self.gpus
         yield self.host
         yield self.findings
+        yield self.plugged
         yield self.processes
         yield self.prompt
         yield self.footer
@@ -55,7 +56,8 @@ class MainScreen(JudgedScreen):
         counts = [len(view.values(gpu).instances) for gpu in view.gpus]
         self.tape.show(view)
         wrong = self.findings.show(view, size[0], size[1] // 10, self.findings_key)
-        room = (size[0], size[1] - self.tape.display - wrong)
+        plugged = self.show_panels(size)
+        room = (size[0], size[1] - self.tape.display - wrong - plugged)
         arranged = arrange(room, counts, view.density, has_host=self.has_host)
         if arranged != self._arranged:
             self._arranged = arranged

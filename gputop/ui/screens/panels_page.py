@@ -1,0 +1,27 @@
+"""All that the panels of plugins have to say, on a page."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
+
+from gputop.ui.asked import Told
+from gputop.ui.line import Line
+from gputop.ui.panels.plugged import page
+from gputop.ui.screens.overlay import Overlay
+
+_NOBODY = "No plugin adds a panel here. What is installed: gputop plugins. How to write one: docs/plugins.md."
+
+
+class PanelsScreen(Overlay):
+    """Shows the panels in full; what they say anew is shown as it comes."""
+
+    TAKES: ClassVar[Mapping[str, str]] = {**Overlay.TAKES, "panels": "close"}
+    title_text = "Panels of plugins"
+
+    def __init__(self, told: Callable[[], Sequence[Told]], *, is_ascii: bool) -> None:
+        super().__init__(is_ascii=is_ascii)
+        self._told = told
+
+    def page(self, width: int) -> Sequence[Line]:  # noqa: ARG002 - lines are cut
+        """Return what there is."""
+        told = self._told()
+        return page(told) if told else [Line(((_NOBODY, "muted"),))]
