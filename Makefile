@@ -2,6 +2,8 @@
 # make test   every check: ruff, mypy, import contracts, tests
 # make sweep  every driver call with every error, on a simulated driver (NVML_MOCK_BOX=1)
 # make probe-tests   the tests of the probe on a CPU: installs torch into the environment, and leaves it there
+# make dist   sdist and wheel of gputop and of its probe into dist/: built, checked, tried in a fresh environment
+# make generate   write anew what follows from the code: parts of documents, man page, completions
 # make detectors   how well the detectors do on labelled traces, all of them; ARGS=leaks for a part
 PYTHON ?= python3
 VENV ?= .venv
@@ -10,7 +12,7 @@ ARGS ?=
 # for probe-tests; the small build: TORCH="torch --index-url https://download.pytorch.org/whl/cpu"
 TORCH ?= torch==2.13.0
 
-.PHONY: run test check tests probe-tests sweep detectors screenshots bench dist clean
+.PHONY: run test check tests probe-tests sweep detectors screenshots generate bench dist clean
 
 run: $(VENV)/installed
 	@$(BIN)/gputop snapshot --json --wait 0 >/dev/null 2>&1; \
@@ -42,8 +44,19 @@ detectors: $(VENV)/installed-dev
 screenshots: $(VENV)/installed-dev
 	$(BIN)/python screenshots/draw.py
 
+generate: $(VENV)/installed-dev
+	$(BIN)/python docs/generate.py
+
 bench: $(VENV)/installed-dev
 	$(BIN)/python bench/run.py $(ARGS)
+
+dist: $(VENV)/installed-dev
+	$(BIN)/python -m pip install --quiet --group dist
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m build --outdir dist plugins/cuda-probe
+	$(BIN)/twine check --strict dist/*
+	.ci/try-dist $(PYTHON)
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

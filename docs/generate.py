@@ -1,4 +1,4 @@
-"""Writes into the documents what follows from the code: between a line that says so and one that ends it.
+"""Writes what follows from the code: into the documents between a line that says so and one that ends it, and share/.
 
 python docs/generate.py
 """
@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+import generate_doctor
+import generate_share
 from generate_doctor import table
 
 from gputop.core.builtin import detectors
@@ -125,3 +127,5 @@ PARTS: Final[Mapping[str, Callable[[], str]]] = {
 if __name__ == "__main__":
     for page in PAGES:
         page.write_text(filled(page.read_text()))
+    generate_doctor.PAGE.write_text(generate_doctor.page())
+    generate_share.write()

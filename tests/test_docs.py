@@ -42,7 +42,7 @@ def test_every_variable_is_explained() -> None:
 
 
 def test_the_page_of_the_doctor_is_current() -> None:
-    assert generate_doctor.PAGE.read_text() == generate_doctor.page(), "run: python docs/generate_doctor.py"
+    assert generate_doctor.PAGE.read_text() == generate_doctor.page(), "run: python docs/generate.py"
 
 
 def test_the_readme_is_short() -> None:
