@@ -8,6 +8,7 @@ from typing import Final
 from gputop.cli.arguments import add_ending, add_place, fail, seconds
 from gputop.cli.duration import duration
 from gputop.cli.parser import Parser
+from gputop.cli.probe_follow import Follower, stop_with_stdin
 from gputop.cli.probe_run import Ask, probe
 from gputop.core.metric import Unit
 from gputop.core.probe_row import Level
@@ -68,6 +69,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="how long a test may be silent (default 30)",
     )
+    parser.add_argument("--control", action="store_true", help="tell how it goes in lines of JSON; end with stdin")
     parser.add_argument("--list", action="store_true", help="print the tests, and end")
     add_place(parser, repeats=False)
     add_ending(
@@ -93,8 +95,11 @@ def run(options: argparse.Namespace) -> int:
         junit=options.junit, baseline=options.baseline, demo=options.demo,
         gpus=tuple(word for group in options.gpu or () for word in group),
     )  # fmt: skip
+    follower = Follower(sys.stdout.buffer) if options.control else None
+    if follower is not None:
+        stop_with_stdin()
     try:
-        return probe(ask, os.environ, sys.stdout)
+        return probe(ask, os.environ, sys.stdout, follower)
     except ValueError as error:
         fail(_USAGE, str(error))
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from gputop.cli.arguments import fail, warn
 from gputop.cli.interruptible import interruptible
 from gputop.cli.probe_files import entries, read_baseline, write_baseline, write_file
+from gputop.cli.probe_follow import Follower
 from gputop.cli.probe_targets import Box, Target, box_of_cpus, box_of_gpus
 from gputop.cli.probe_watch import Watch
 from gputop.core.probe_row import Level, Probe, ProbeTest
@@ -56,8 +57,8 @@ class Ask(Struct, frozen=True, kw_only=True):
     baseline: str | None = None
 
 
-def probe(ask: Ask, environment: Mapping[str, str], out: TextIO) -> int:
-    """Run it and print what was found. Raises ValueError for what cannot be asked."""
+def probe(ask: Ask, environment: Mapping[str, str], out: TextIO, follower: Follower | None = None) -> int:
+    """Run it and print what was found. Raises ValueError for what cannot be asked. ``follower``: is told instead."""
     tests = chosen(ask.probe, ask.level, ask.tests)
     table = entries(ask.probe.reference, environment)
     box = box_of_cpus(ask.cpus) if ask.cpus else box_of_gpus(ask.gpus, ask.demo)
@@ -65,7 +66,9 @@ def probe(ask: Ask, environment: Mapping[str, str], out: TextIO) -> int:
     with ExitStack() as held:
         refused = _refusals(ask, box, held)
         targets = [target for target in box.targets if target.uuid not in {one.uuid for one in refused}]
-        found = _run(ask, tests, box, targets, environment) if targets else _Found()
+        if follower is not None:
+            follower.begin(box.targets, refused)
+        found = _run(ask, tests, box, targets, environment, follower) if targets else _Found()
     known = Known(
         entries=table, links=box.links, busy=box.busy, past=_past(ask, targets, environment),
         wants_coverage=ask.level in (Level.STANDARD, Level.LONG) and not ask.cpus,
@@ -76,7 +79,10 @@ def probe(ask: Ask, environment: Mapping[str, str], out: TextIO) -> int:
     report = replace(
         _report(ask, devices, found, box, notes), started_s=started_s, duration_s=time.time() - started_s
     )  # fmt: skip
-    _deliver(report, ask, out)
+    if follower is not None:
+        follower.end(report)
+    else:
+        _deliver(report, ask, out)
     return report.exit_status
 
 
@@ -110,8 +116,13 @@ def _refusals(ask: Ask, box: Box, held: ExitStack) -> list[DeviceResult]:
     return refused
 
 
-def _run(
-    ask: Ask, tests: Sequence[ProbeTest], box: Box, targets: Sequence[Target], environment: Mapping[str, str]
+def _run(  # noqa: PLR0917 - all that is known by then
+    ask: Ask,
+    tests: Sequence[ProbeTest],
+    box: Box,
+    targets: Sequence[Target],
+    environment: Mapping[str, str],
+    follower: Follower | None,
 ) -> _Found:
     """Run the workers, and then the joint tests."""
     if box.is_simulated:
@@ -119,7 +130,7 @@ def _run(
     python = _python(ask, environment)
     seconds = timed(tests, ask.level, ask.time_s)
     with _folder(environment) as folder, interruptible():
-        watch = Watch(box, seconds, sys.stderr)
+        watch = Watch(box, seconds, sys.stderr, follower)
         session = _Session(ask, python, seconds, environment, folder)
         jobs = session.single([test for test in tests if not test.is_joint], targets, watch)
         together = session.together([test for test in tests if test.is_joint], targets, watch, jobs)

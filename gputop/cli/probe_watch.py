@@ -7,6 +7,7 @@ from typing import Final, TextIO
 from msgspec.structs import replace
 
 from gputop.cli.parser import columns
+from gputop.cli.probe_follow import Follower
 from gputop.cli.probe_targets import Box, opened
 from gputop.core.probing.result import TestResult, worst
 from gputop.core.probing.watched import counters, soak
@@ -21,9 +22,12 @@ _MOST_SAMPLES: Final = 100_000
 
 
 class Watch:
-    """Of one run. ``seconds``: by test; ``terminal``: where progress goes, if it is one."""
+    """Of one run. ``seconds``: by test; ``terminal``: where progress goes, if it is one; ``follower``: is told it."""
 
-    def __init__(self, box: Box, seconds: Mapping[str, float], terminal: TextIO) -> None:
+    def __init__(
+        self, box: Box, seconds: Mapping[str, float], terminal: TextIO, follower: Follower | None = None
+    ) -> None:
+        self._follower = follower
         self._box = box
         self._seconds = seconds
         self._terminal = terminal if terminal.isatty() else None
@@ -42,6 +46,8 @@ class Watch:
         if self._terminal is not None and now - self._drawn_s >= _DRAW_EVERY_S:
             self._drawn_s = now
             self._draw([_stand(job, self._seconds) for job in jobs])
+        if self._follower is not None:
+            self._follower.tell(jobs, {job.task.label: _stand(job, self._seconds) for job in jobs})
 
     def clear(self) -> None:
         """Take the progress away."""
@@ -92,7 +98,7 @@ class Watch:
         """Write the lines over those of before."""
         if self._terminal is None:
             return
-        lines = progress(stands, columns(self._terminal.fileno()))
+        lines = progress(stands, columns(self._terminal))
         up = f"\x1b[{self._lines}A" if self._lines else ""
         self._terminal.write(f"{up}\r\x1b[J" + "".join(f"{line}\n" for line in lines))
         self._terminal.flush()

@@ -5,26 +5,15 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.core.probing.result import DeviceResult, Figure, Finding, ProbeReport, Status, TestResult
+from gputop.core.probing.result import DeviceResult, Finding, ProbeReport, Status, TestResult
+from gputop.core.probing.words import WORDS, figure_text
 from gputop.core.text import clean, fit
-from gputop.core.tones import Tone
 from gputop.core.units import duration_text
 from gputop.report.grid import Style, cut, paint
 
 _INDENT: Final = "    "
 _MOST: Final = 8  # findings of a test that are told; the JSON has them all
-_WORDS: Final = {
-    Status.PASS: ("✓ pass", Tone.OK),
-    Status.WARN: ("! WARN", Tone.WARM),
-    Status.FAIL: ("✗ FAIL", Tone.HOT),
-    Status.ERROR: ("✗ ERROR", Tone.HOT),
-    Status.REFUSED: ("– refused", Tone.WARM),
-    Status.SKIP: ("– skipped", Tone.NONE),
-    Status.INCONCLUSIVE: ("? unclear", Tone.WARM),
-    Status.ABORTED: ("– aborted", Tone.WARM),
-}
-_MARK: Final = max(len(word) for word, _ in _WORDS.values())
-_PREFIXES: Final = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+_MARK: Final = max(len(word) for word, _ in WORDS.values())
 _BAR: Final = 20
 
 
@@ -57,7 +46,7 @@ def report(found: ProbeReport, questions: Mapping[str, str], room: int | None, s
     if found.joint:
         lines += ["all together", *_tests(found.joint, questions, room, style), ""]
     lines += [cut(clean(note), room) for note in found.notes]
-    word, tone = _WORDS[found.status]
+    word, tone = WORDS[found.status]
     lines.append(
         f"{paint(word, tone, style)}  gputop probe, level {found.level}, {duration_text(found.duration_s)}, "
         f"exit status {found.exit_status}"
@@ -65,21 +54,8 @@ def report(found: ProbeReport, questions: Mapping[str, str], room: int | None, s
     return "\n".join(lines)
 
 
-def figure_text(figure: Figure) -> str:
-    """Return a figure with its unit and what it was compared with."""
-    value = f"{figure.name} {_number(figure.value, figure.unit)}"
-    notes = [
-        f"{ratio:.0%} of {what}"
-        for ratio, what in (
-            (figure.ratio, "expected"), (figure.sibling_ratio, "siblings"), (figure.baseline_ratio, "baseline"),
-        )
-        if ratio is not None
-    ]  # fmt: skip
-    return f"{value} ({', '.join(notes)})" if notes else value
-
-
 def _device(device: DeviceResult, questions: Mapping[str, str], room: int | None, style: Style) -> Iterator[str]:
-    word, tone = _WORDS[device.status]
+    word, tone = WORDS[device.status]
     torch = f"torch {device.torch}" if device.torch else ""
     reason, *more = device.reason.split("\n")
     parts = [device.label, device.name, device.uuid, torch, reason]
@@ -93,7 +69,7 @@ def _device(device: DeviceResult, questions: Mapping[str, str], room: int | None
 def _tests(tests: Sequence[TestResult], questions: Mapping[str, str], room: int | None, style: Style) -> Iterator[str]:
     longest = max((len(test.key) for test in tests), default=0)
     for test in tests:
-        word, tone = _WORDS[test.status]
+        word, tone = WORDS[test.status]
         figures = ", ".join(map(figure_text, test.figures))
         told = figures or questions.get(test.key, "")
         text = test.reason if test.reason and test.status in _REASONED else told
@@ -117,14 +93,3 @@ def _findings(findings: Sequence[Finding], room: int | None) -> Iterator[str]:
 _TOLD: Final = frozenset({"virtual_address", "expected", "actual", "xor"})
 _REASONED: Final = frozenset({Status.SKIP, Status.ABORTED, Status.ERROR})
 _HISTOGRAMS: Final = {"bits": "words by the bit that flipped:", "flips": "words by how many bits flipped:"}
-
-
-def _number(value: float, unit: str) -> str:
-    if unit == "s":
-        return (
-            f"{value:.2f} s" if value >= 1 else f"{value * 1000:.2f} ms" if value >= 1e-3 else f"{value * 1e6:.1f} µs"
-        )
-    if unit in ("B/s", "Hz"):
-        factor, prefix = next(((f, p) for f, p in _PREFIXES if abs(value) >= f), (1.0, ""))
-        return f"{value / factor:.4g} {prefix}{unit}"
-    return f"{value:.4g} {unit}"
