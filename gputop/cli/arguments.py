@@ -1,6 +1,7 @@
 """What the commands' arguments have in common: the kinds of values, the options of all commands, how help ends."""
 
 import argparse
+import os
 import sys
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
@@ -100,6 +101,14 @@ def selection(options: argparse.Namespace) -> Selection:
         users=tuple(word for group in options.user or () for word in group),
         only_compute=options.only_compute,
     )
+
+
+def columns(descriptor: int) -> int | None:
+    """Return the width of the terminal behind a descriptor; None where there is none."""
+    try:
+        return os.get_terminal_size(descriptor).columns or None
+    except OSError:
+        return None
 
 
 def _filter(text: str) -> object:

@@ -1,12 +1,11 @@
 """The parser of arguments: mistakes in one line with the word that was probably meant, help in short lines."""
 
 import argparse
-import os
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NoReturn
 
-from gputop.cli.arguments import BAD_INPUT
+from gputop.cli.arguments import BAD_INPUT, columns
 
 _WIDEST: Final = 100  # longer lines are hard to read
 
@@ -69,14 +68,6 @@ class Parser(argparse.ArgumentParser):
             return
         choices = [str(choice) for choice in action.choices]
         raise argparse.ArgumentError(action, f"there is no {value!r}{_meant(str(value), choices) or _all(choices)}")
-
-
-def columns(descriptor: int) -> int | None:
-    """Return the width of the terminal behind a descriptor; None where there is none."""
-    try:
-        return os.get_terminal_size(descriptor).columns or None
-    except OSError:
-        return None
 
 
 def _meant(word: str, words: Iterable[str]) -> str:

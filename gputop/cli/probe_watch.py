@@ -6,7 +6,7 @@ from typing import Final, TextIO
 
 from msgspec.structs import replace
 
-from gputop.cli.parser import columns
+from gputop.cli.arguments import columns
 from gputop.cli.probe_follow import Follower
 from gputop.cli.probe_targets import Box, opened
 from gputop.core.probing.result import TestResult, worst
@@ -98,7 +98,7 @@ class Watch:
         """Write the lines over those of before."""
         if self._terminal is None:
             return
-        lines = progress(stands, columns(self._terminal))
+        lines = progress(stands, columns(self._terminal.fileno()))
         up = f"\x1b[{self._lines}A" if self._lines else ""
         self._terminal.write(f"{up}\r\x1b[J" + "".join(f"{line}\n" for line in lines))
         self._terminal.flush()

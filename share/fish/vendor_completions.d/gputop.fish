@@ -206,6 +206,7 @@ complete -c gputop -n '_shtab_gputop_using probe' -l force -d 'test a GPU althou
 complete -c gputop -n '_shtab_gputop_using probe' -l strict -d 'warnings, and tests that are skipped, count as failures'
 complete -c gputop -n '_shtab_gputop_using probe' -l seed -x -d 'of all random numbers (default 1)'
 complete -c gputop -n '_shtab_gputop_using probe' -l patience -x -d 'how long a test may be silent (default 30)'
+complete -c gputop -n '_shtab_gputop_using probe' -l control -d 'tell how it goes in lines of JSON; end with stdin'
 complete -c gputop -n '_shtab_gputop_using probe' -l list -d 'print the tests, and end'
 complete -c gputop -n '_shtab_gputop_using probe' -s i -l gpu -xka "(_gputop_gpus)" -d 'only these GPUs, by index, UUID or bus id: -i 0,2'
 complete -c gputop -n '_shtab_gputop_using probe' -l demo -xka "training h200 mig workstation trouble dying" -d 'a simulated box in place of this machine: training, h200, mig, workstation, trouble, dying (default training)'

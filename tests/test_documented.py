@@ -1,0 +1,87 @@
+"""What documents and the help tell people to type is what the parser takes, and where they point to is there."""
+
+import argparse
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from documented import anchors, calls, examples
+
+from gputop.cli import whole
+from gputop.machine.simulator import BOXES
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = [path for path in ROOT.glob("**/*.md") if not {".venv", "node_modules"} & set(path.parts)]
+PLACES = re.compile(r"\]\(([^)#:]*)#([^)]+)\)")
+
+
+def commands(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """Yield a parser and those of its commands."""
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for inner in action.choices.values():
+                yield from commands(inner)
+
+
+HELPS = {parser.prog: parser.format_help() for parser in commands(whole())}
+
+
+def is_a_name(call: Sequence[str]) -> bool:
+    """Say whether a call only names a command: whoever speaks of `gputop record` need not say of which file."""
+    return " ".join(("gputop", *call)) in HELPS
+
+
+def refused(call: Sequence[str]) -> bool:
+    """Say whether the parser refuses a call; it has said why then."""
+    try:
+        whole().parse_args(["4711" if word == "PID" else word for word in call])
+    except SystemExit:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_command_that_a_document_shows_is_taken(document: Path) -> None:
+    shown = list(calls(document.read_text()))
+
+    assert [call for call in shown if not is_a_name(call) and refused(call)] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_heading_that_a_document_points_to_is_there(document: Path) -> None:
+    places = PLACES.findall(document.read_text())
+    found = {path: anchors((document.parent / path if path else document).read_text()) for path, _ in places}
+
+    assert [(path, anchor) for path, anchor in places if anchor not in found[path]] == []
+
+
+def test_commands_are_found_in_documents_as_people_write_them() -> None:
+    block = "$ X=1 bin/gputop -i 0 | jq '\n  .a'   # gputop no\nssh box gputop stream\n"
+    text = f"Say `gputop mig plan REQUEST [-i GPU]`.\n```\n{block}```\n"
+
+    assert list(calls(text)) == [["-i", "0"], ["stream"], ["mig", "plan", "REQUEST", "-i", "GPU"]]
+
+
+@pytest.mark.parametrize("command", HELPS)
+def test_the_examples_in_a_help_are_taken(command: str) -> None:
+    shown = list(examples(HELPS[command]))
+
+    assert shown != []
+    assert [call for call in shown if refused(call)] == []
+
+
+@pytest.mark.parametrize("command", HELPS)
+def test_a_help_explains_every_option_and_is_not_wider_than_a_terminal(command: str) -> None:
+    parser = next(found for found in commands(whole()) if found.prog == command)
+    text = HELPS[command].partition("\nexample")[0].partition("\nrequests:")[0]
+
+    told = [action for action in parser._actions if not isinstance(action, argparse._SubParsersAction)]
+
+    assert [action.dest for action in told if not action.help] == []
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_the_help_names_every_simulated_box() -> None:
+    assert [box for box in BOXES if f" {box}" not in HELPS["gputop"]] == []
