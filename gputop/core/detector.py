@@ -34,21 +34,24 @@ class Sign(Struct, frozen=True, kw_only=True, gc=False):
 class Look(Struct, frozen=True, kw_only=True):
     """What detectors get to see. Everything comes from the sample; there is no clock but this.
 
+    ``number``: of this look. Nobody keeps a look: its sample would stay with it.
     ``now_s``: seconds that were observed so far: it never goes back, and stands still while nobody looked. ``step_s``:
     by how much it grew, 0 at the first look. ``is_gap``: something was missed before this look (a late sampler, a
     suspended machine, a changed clock): what has to last without a break starts again.
     ``due``: the processes whose turn it is; all of them on a usual box, a share of them on a crowded one, where each
-    comes every few seconds: measure time from look to look of the same process, never by counting looks.
+    comes every ``round_s`` seconds: measure time from look to look of the same process, never by counting looks.
     ``relatives``: children without a GPU, by the pid of their parent.
     ``shared``: what several detectors of the same judge work out together, by its type; it stays from look to look.
     """
 
+    number: int
     now_s: float
     step_s: float
     is_gap: bool
     sample: Sample
     jobs: tuple[Job, ...]
     due: tuple[HostProcess, ...]
+    round_s: float
     gpus: Mapping[str, Gpu]
     relatives: Mapping[int, Sequence[HostProcess]]
     shared: dict[type, object] = {}

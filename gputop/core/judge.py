@@ -12,7 +12,7 @@ from gputop.core.text import clean
 
 BROKEN: Final = "gputop.detector"
 _COOLDOWN_S: Final = 300.0  # who comes back sooner was never away
-_AT_A_TIME: Final = 250  # processes a look: 2,000 of them take turns, and each comes every 8 s
+_AT_A_TIME: Final = 150  # processes a look, 1 ms of it each hundred: 2,000 take turns, and each comes every 14 s
 _LATE: Final = 3.0  # intervals
 _LATE_S: Final = 5.0
 
@@ -38,7 +38,7 @@ class Judge:
         self._ended: dict[_Key, tuple[Finding, float]] = {}
         self._broken: dict[str, Sign] = {}
         self._shared: dict[type, object] = {}
-        self._before: Sample | None = None
+        self._before: tuple[float, float] | None = None  # time and interval of the sample before
         self._now_s = 0.0
         self._turn = 0
         self._turns = 1  # until each process was shown once
@@ -53,20 +53,24 @@ class Judge:
         return tuple(sorted([kept.finding for kept in self._kept.values()], key=_order))
 
     def _prepared(self, sample: Sample, jobs: tuple[Job, ...]) -> Look:
+        self._turn += 1
         step_s, is_gap = _step(self._before, sample)
-        self._before = sample
+        self._before = sample.time_s, sample.interval_s
         self._now_s += step_s
+        due = self._due(sample.processes)
         relatives: dict[int, list[HostProcess]] = {}
         for one in sample.relatives:
             if one.parent_pid is not None:
                 relatives.setdefault(one.parent_pid, []).append(one)
         return Look(
+            number=self._turn,
             now_s=self._now_s,
             step_s=step_s,
             is_gap=is_gap,
             sample=sample,
             jobs=jobs,
-            due=self._due(sample.processes),
+            due=due,
+            round_s=self._turns * max(step_s, sample.interval_s),
             gpus={gpu.uuid: gpu for gpu in sample.gpus},
             relatives=relatives,
             shared=self._shared,
@@ -74,7 +78,6 @@ class Judge:
 
     def _due(self, processes: Sequence[HostProcess]) -> tuple[HostProcess, ...]:
         self._turns = turns = -(-len(processes) // _AT_A_TIME) or 1
-        self._turn += 1
         if turns == 1:
             return tuple(processes)
         return tuple([process for process in processes if (process.pid + self._turn) % turns == 0])
@@ -115,7 +118,7 @@ class Judge:
         return _found(sign, since_s, look.sample.time_s, 0)
 
     def _end(self, look: Look) -> None:
-        round_s = 2 * self._turns * look.step_s if self._turns > 1 else 0.0
+        round_s = 2 * look.round_s if self._turns > 1 else 0.0
         for key, kept in tuple(self._kept.items()):
             if look.now_s - kept.seen_s > max(kept.hold_s, round_s):
                 del self._kept[key]
@@ -125,12 +128,12 @@ class Judge:
                 del self._ended[key]
 
 
-def _step(before: Sample | None, sample: Sample) -> tuple[float, bool]:
+def _step(before: tuple[float, float] | None, sample: Sample) -> tuple[float, bool]:
     """Return the seconds observed since the sample before, and whether something was missed in between."""
     if before is None:
         return 0.0, False
-    passed = sample.time_s - before.time_s
-    interval_s = max(before.interval_s, sample.interval_s)
+    passed = sample.time_s - before[0]
+    interval_s = max(before[1], sample.interval_s)
     if passed <= 0 or passed > max(_LATE * interval_s, _LATE_S):
         return 0.0, True
     return passed, False

@@ -19,6 +19,7 @@ _YOUNG_S: Final = 120.0
 _SWEEP_EVERY_S: Final = 10.0
 _SHORT_GAP_S: Final = 60.0  # who was idle before and after it was idle in it
 _ASLEEP_S: Final = 180.0
+_FAST_ASLEEP_S: Final = 240.0  # when what was said of it is over
 _GRAPHICS: Final = "G"
 
 
@@ -31,9 +32,9 @@ class Activity:
         self.crews: dict[str, Crew] = {}
         self._round_s = 0.0  # until each process has come once
         self._all: dict[Key, Track] = {}
-        self._look: Look | None = None
-        self._everybody_of: Look | None = None
-        self._everybody: dict[int, HostProcess] = {}
+        self._number = 0
+        self._now_s = 0.0
+        self._everybody: dict[int, HostProcess] = {}  # while a look lasts, once somebody asks
         self._jobs: tuple[Job, ...] | None = None
         self._is_changed = False
         self._crews_s = self._swept_s = 0.0
@@ -52,15 +53,15 @@ class Activity:
 
     def see(self, look: Look) -> None:
         """Take a look, once."""
-        if look is self._look:
+        if look.number == self._number:
             return
-        self._look = look
+        self._number, self._now_s = look.number, look.now_s
         self._mind_gap(look)
-        everyone, due = len(look.sample.processes), len(look.due)
-        self._round_s = look.step_s * max(1.0, everyone / due) if due else look.step_s
-        self._see_boards(look, is_everyone=everyone == due)
+        self._round_s = look.round_s
+        self._see_boards(look, is_everyone=len(look.sample.processes) == len(look.due))
         self._see_processes(look)
-        if (self._is_changed or look.jobs is not self._jobs) and look.now_s - self._crews_s >= self._round_s:
+        self._everybody = {}
+        if look.now_s - self._crews_s >= self._round_s and (self._is_changed or look.jobs != self._jobs):
             self._jobs, self._is_changed, self._crews_s = look.jobs, False, look.now_s
             self.crews = crews_of(look.jobs, self._all.values(), self.crews)
         if look.now_s - self._swept_s >= _SWEEP_EVERY_S:
@@ -69,7 +70,7 @@ class Activity:
 
     def is_gone(self, track: Track) -> bool:
         """Say whether a process was not seen when it should have been."""
-        return self._look is not None and self._look.now_s - track.seen_s > 2 * self._round_s + 2.0
+        return self._now_s - track.seen_s > 2 * self._round_s + 2.0
 
     def crew_of(self, track: Track) -> Crew | None:
         """Return the ranks that a process is one of, None if it works for itself."""
@@ -91,12 +92,12 @@ class Activity:
         self._time_s = time_s
 
     def _see_boards(self, look: Look, *, is_everyone: bool) -> None:
-        held = {use.gpu for process in look.due for use in process.gpus if use.type != _GRAPHICS}
+        held = {use.gpu for process in look.due for use in process.gpus if use.type != _GRAPHICS} if is_everyone else ()
         for uuid, gpu in look.gpus.items():
             if (uuid, None) not in self.boards:
                 self.boards[uuid, None] = Board((uuid, None), gpu.index)
         for key, board in self.boards.items():
-            is_held = True if key[0] in held else False if is_everyone else None
+            is_held = key[0] in held if is_everyone else True if board.holders else None
             board.see(look, is_held=is_held)
 
     def _see_processes(self, look: Look) -> None:
@@ -142,8 +143,7 @@ class Activity:
         is_young = look.now_s - track.first_s < _YOUNG_S
         every_s = _ROLE_SOON_S if is_young else _ROLE_EVERY_S
         track.role_due_s = look.now_s + every_s + track.process.pid % every_s  # not all at once
-        if self._everybody_of is not look:
-            self._everybody_of = look
+        if not self._everybody:
             self._everybody = {one.pid: one for held in (look.sample.relatives, look.sample.processes) for one in held}
         track.role = role_of(track.process, self._everybody)
 
@@ -158,4 +158,7 @@ class Activity:
             if board.unknown_s > FORGET_S and where[0] not in look.gpus:
                 del self.boards[where]
         for track in self._all.values():
-            track.board.holders += not self.is_gone(track)
+            board = track.board
+            board.holders += not self.is_gone(track)
+            if track.window is not None and (board.is_shared or track.idle_s >= _FAST_ASLEEP_S):
+                track.window = None  # nothing can be said of it, and once it can be, that was long ago

@@ -27,13 +27,14 @@ class Stance(Enum):
 class Crew:
     """The processes of a job, each on each of its GPUs. Those that left are remembered as long as one of them is there.
 
-    ``hang_s``: for how long some have waited and nobody has worked.
+    ``hang_s``: for how long some have waited and nobody has worked. ``is_apart``: each has a GPU to itself.
     """
 
     def __init__(self, job: Job) -> None:
         self.job = job
         self.tracks: list[Track] = []
         self.hang_s = 0.0
+        self.is_apart = True
 
     def take(self, job: Job, tracks: Iterable[Track]) -> None:
         """Take the processes that the job has now; whoever left and was not replaced on its GPU stays known."""
@@ -42,6 +43,7 @@ class Crew:
         boards = {track.board.key for track in now}
         left = [track for track in self.tracks if track.key not in held and track.board.key not in boards]
         self.job, self.tracks = job, [*now, *left]
+        self.is_apart = len({track.board.key for track in self.tracks}) == len(self.tracks)
         for track in now:
             track.crew = job.key
 

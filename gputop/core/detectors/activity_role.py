@@ -4,6 +4,7 @@ Judged by command line and framework, never by listening sockets: the ranks of t
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
@@ -44,12 +45,14 @@ class Role(Struct, frozen=True, gc=False):
 
 def role_of(process: HostProcess, everybody: Mapping[int, HostProcess]) -> Role:
     """Return what a process is. Whatever a server started is part of it. ``everybody``: by pid, to find its parents."""
-    return Role(
-        is_server=any(_serves(one) for one in _line(process, everybody)),
-        is_daemon=_is_daemon(process),
-        is_interactive=_is_prompt(process),
-        has_terminal=process.owner.terminal is not None,
-        world=process.owner.world_size,
+    owner = process.owner
+    is_daemon, is_interactive = _told_by(process.command, owner.framework)
+    return _role(
+        is_server=any(_serves(one.command, one.owner.framework) for one in _line(process, everybody)),
+        is_daemon=is_daemon,
+        is_interactive=is_interactive,
+        has_terminal=owner.terminal is not None,
+        world=owner.world_size,
     )
 
 
@@ -68,29 +71,38 @@ def _line(process: HostProcess, everybody: Mapping[int, HostProcess]) -> list[Ho
     return line
 
 
-def _serves(process: HostProcess) -> bool:
-    command = process.command
+@lru_cache(256)
+def _role(*, is_server: bool, is_daemon: bool, is_interactive: bool, has_terminal: bool, world: int | None) -> Role:
+    """Return a role; those of thousands of processes are few."""
+    return Role(is_server, is_daemon, is_interactive, has_terminal, world)
+
+
+@lru_cache(256)
+def _serves(command: str, framework: str | None) -> bool:
+    """Say whether it serves; remembered, because thousands have the same ancestors."""
     if command.lower().startswith(_SERVING_ACTORS):
         return True
     if any(name in command[:200] for name in _NOT_SERVING):
         return False
     what = program(arguments_of(command))
-    known = process.owner.framework or what.known
+    known = framework or what.known
     if known is not None:
         return known.startswith(SERVERS)
     name = (what.script or what.name).rpartition("/")[2].lower()
     return any(part in name for part in _SERVING_NAMES)
 
 
-def _is_daemon(process: HostProcess) -> bool:
-    name = process.command[:200]
-    return process.owner.framework in ("desktop", "MPS server") or any(one in name for one in _DAEMONS)
+def _told_by(command: str, framework: str | None) -> tuple[bool, bool]:
+    """Say whether it is of the driver or the desktop, and whether it is a notebook or a prompt."""
+    name = command[:200]
+    is_daemon = framework in ("desktop", "MPS server") or any(one in name for one in _DAEMONS)
+    return is_daemon, _is_prompt(command, framework)
 
 
-def _is_prompt(process: HostProcess) -> bool:
-    arguments = arguments_of(process.command)
+def _is_prompt(command: str, framework: str | None) -> bool:
+    arguments = arguments_of(command)
     what = program(arguments)
-    if (process.owner.framework or what.known or "").startswith(_NOTEBOOKS):
+    if (framework or what.known or "").startswith(_NOTEBOOKS):
         return True
     name = (what.script or what.name).rpartition("/")[2]
     if name in _SHELLS_OF_PYTHON or "-i" in arguments[1:3]:

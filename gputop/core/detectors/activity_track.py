@@ -129,6 +129,8 @@ class Track:
         if self.idle_s >= _REST_S and not self.is_fed:
             return
         if self.window is None:
+            if not self.busy_s and not self.is_fed:
+                return  # it has done nothing yet
             self.window = Window(EFFORT + 1)
         self.window.add(self.step_s, (self.gu, *host, *self.board.values()))
 

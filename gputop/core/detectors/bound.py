@@ -73,6 +73,7 @@ class BoundDetector:
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._dials = dials
         self._held: dict[Key, _Held] = {}
+        self._sweep_s = 0.0
 
     def look(self, look: Look) -> Iterator[Sign]:
         """Return the verdicts."""
@@ -84,7 +85,8 @@ class BoundDetector:
         ]
         for party in parties(activity, found, self._has_verdict) if found else ():
             yield self._sign(party, activity, look)
-        if self._held and int(look.now_s) % 30 == 0:
+        if look.now_s >= self._sweep_s:
+            self._sweep_s = look.now_s + FORGET_S
             gone = [key for key, held in self._held.items() if look.now_s - held.seen_s > FORGET_S]
             for key in gone:
                 del self._held[key]

@@ -28,12 +28,14 @@ class Growth:
         """Add what the counter says; None where it says nothing now."""
         if value is None:
             return
-        points = self._points
-        if points and value < self._last[1]:
-            points.clear()
-        if not points or now_s - points[-1][0] >= self._apart_s:
-            points.append((now_s, value))
-        self._last = (now_s, value)
+        points, before = self._points, self._last
+        self._last = now = (now_s, value)
+        if points:
+            if value >= before[1] and now_s - points[-1][0] < self._apart_s:
+                return
+            if value < before[1]:
+                points.clear()
+        points.append(now)
         while len(points) > 1 and now_s - points[1][0] >= self._longest_s:
             points.popleft()
 

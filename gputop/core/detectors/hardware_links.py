@@ -44,8 +44,9 @@ class _Links:
         replays, recoveries = gpu[NVLINK_REPLAYS], gpu[NVLINK_RECOVERIES]
         nvlink = None if replays is None or recoveries is None else replays + recoveries
         values = (gpu[PCIE_REPLAYS], nvlink, gpu[NVLINK_CRC])
+        is_new = starts_again(gpu, look)
         for growth, value in zip((self.replays, self.nvlink, self.crc), values, strict=True):
-            if starts_again(gpu, look):
+            if is_new:
                 growth.forget()
             growth.add(look.now_s, value)
 

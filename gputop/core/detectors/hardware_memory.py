@@ -33,12 +33,13 @@ class _Counted:
 
     def take(self, gpu: Gpu, look: Look) -> None:
         """Add what the GPU says."""
+        is_new = starts_again(gpu, look)
         for growth, value in (
             (self.corrected, gpu[ECC_VOLATILE_CORRECTED]),
             (self.uncorrected, gpu[ECC_VOLATILE_UNCORRECTED]),
             (self.pages, _pages(gpu)),
         ):
-            if starts_again(gpu, look):
+            if is_new:
                 growth.forget()
             growth.add(look.now_s, value)
 

@@ -55,20 +55,20 @@ _POOLS: Final = frozenset({"vLLM", "SGLang", "TensorRT-LLM", "TF Serving"})
 _POOL_SHARE: Final = 0.7
 
 _Where = tuple[str, int | None]  # a GPU, and one of its instances
-_Key = tuple[int, str, int | None]  # a process, or -1 for a whole GPU, and where
+_Key = tuple[int, str, int | None]  # a process, or `_WHOLE` for a whole GPU, and where
+_WHOLE: Final = -1
 
 
 class Held:
     """What is kept of one process on one GPU, or of a GPU."""
 
-    __slots__ = ("free_mib", "of", "seen_s", "sign", "start", "total_mib", "track", "vote", "waits")
+    __slots__ = ("free_mib", "seen_s", "sign", "start", "total_mib", "track", "vote", "waits")
 
     def __init__(self, track: MemoryTrack, start: int | None) -> None:
         self.track = track
         self.start = start
         self.vote: Vote | None = None
         self.sign: Sign | None = None
-        self.of: tuple[HostProcess, GpuProcess] | Gpu | None = None
         self.total_mib = self.free_mib = 0.0
         self.seen_s = 0.0
         self.waits = False
@@ -107,11 +107,11 @@ class LeakDetector:
         held = self._held.get(key)
         if held is None or held.start != start:
             held = self._held[key] = Held(_track(look, memory / _MIB, process.started_s, process.pid), start)
-        busy = use.sm_percent if use.sm_percent is not None else _busy(look.gpus.get(use.gpu), use.gpu_instance)
+        busy = use.sm_percent
+        if busy is None and held.track.scales is not None:
+            busy = _busy(look.gpus.get(use.gpu), use.gpu_instance)
         if held.track.add(look.now_s, memory / _MIB, busy):
-            gpu = look.gpus.get(use.gpu)
-            held.of = (process, use)
-            self._due(key, held, gpu, use.gpu_instance)
+            self._due(key, held, look.gpus.get(use.gpu), use.gpu_instance)
         return held.sign
 
     def _due(self, key: _Key, held: Held, gpu: Gpu | None, instance: int | None) -> None:
@@ -144,13 +144,18 @@ class LeakDetector:
 
     def _sign(self, key: _Key, held: Held, look: Look) -> Sign | None:
         vote = held.vote
-        if vote is None or held.of is None or not (vote.leak or vote.rising):
+        if vote is None or not (vote.leak or vote.rising):
             return None
         lacking: tuple[str, ...] = ()
-        if isinstance(held.of, Gpu):
-            subject = Subject(label=gpu_subject(held.of).label, gpu=key[1], gpu_instance=key[2])
+        if key[0] == _WHOLE:
+            gpu = look.gpus.get(key[1])
+            label = gpu_subject(gpu).label if gpu else key[1]
+            subject = Subject(label=label, gpu=key[1], gpu_instance=key[2])
         else:
-            subject, lacking = process_subject(*held.of), _lacking(held.of, held.total_mib)
+            of = _of(key, look)
+            if of is None:
+                return held.sign
+            subject, lacking = process_subject(*of), _lacking(of, held.total_mib)
         return sign_of(Case(subject, held.track, vote, self._full_s(key, held, look), lacking, self._alarm_s))
 
     def _full_s(self, where: _Key, held: Held, look: Look) -> tuple[float, float | None] | None:
@@ -186,20 +191,19 @@ class LeakDetector:
         if gpu is None or used is None:
             return ()
         mib = (used - _told(look, where)) / _MIB
-        key = (-1, *where)
+        key = (_WHOLE, *where)
         held = self._held.get(key)
         if held is None or not pids <= self._on_gpu.get(where, set()):  # a newcomer explains any growth
             held = self._held[key] = Held(_track(look, mib, None, gpu.index), None)
         self._on_gpu[where] = pids
         if held.track.add(look.now_s, mib, gpu[GPU_UTILIZATION]):
-            held.of = gpu
             self._due(key, held, gpu, where[1])
         return (held.sign,) if held.sign else ()
 
     def _sweep(self, look: Look) -> None:
         """Forget who is gone for a minute."""
         present = {
-            (process.pid if use.memory_bytes is not None else -1, use.gpu, use.gpu_instance)
+            (process.pid if use.memory_bytes is not None else _WHOLE, use.gpu, use.gpu_instance)
             for process in look.sample.processes
             for use in process.gpus
         }
@@ -209,7 +213,15 @@ class LeakDetector:
             elif look.now_s - max(held.seen_s, held.track.seen_s) > FORGET_S:
                 del self._held[key]
                 self._growing.discard(key)
-        self._on_gpu = {where: pids for where, pids in self._on_gpu.items() if (-1, *where) in self._held}
+        self._on_gpu = {where: pids for where, pids in self._on_gpu.items() if (_WHOLE, *where) in self._held}
+
+
+def _of(key: _Key, look: Look) -> tuple[HostProcess, GpuProcess] | None:
+    """Return whose growth it is; it is looked up for those few that grow, and not kept for all."""
+    for process in look.sample.processes:
+        if process.pid == key[0]:
+            return next(((process, use) for use in process.gpus if (use.gpu, use.gpu_instance) == key[1:]), None)
+    return None
 
 
 def _track(look: Look, mib: float, started_s: float | None, turn: int) -> MemoryTrack:

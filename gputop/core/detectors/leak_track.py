@@ -11,37 +11,79 @@ MID_S: Final = 30.0
 FINE: Final = 36  # 6 minutes
 MID: Final = 60  # 30 minutes
 LIFE: Final = 96  # half of it or more covers the whole life
+_GROWN_UP_S: Final = FINE * FINE_S
 EVALUATE_EVERY: Final = 3  # fine buckets
 _WAKES_MIB: Final = 8.0
 _RESTS_MIB: Final = 4.0  # in half an hour
 
 
 class Scales:
-    """What a process that does not stand still needs. ``life_s``: the width of the buckets of its whole life."""
+    """What a process that does not stand still needs. ``life_s``: the width of the buckets of its whole life.
 
-    __slots__ = ("fine", "life", "life_s", "mid")
+    While the fine scale reaches back to the beginning, the others say nothing more and are not kept: ``is_young``.
+    """
+
+    __slots__ = ("_life", "_mid", "fine", "life_s")
 
     def __init__(self) -> None:
-        self.fine, self.mid, self.life = Buckets(FINE), Buckets(MID), Buckets(LIFE)
+        self.fine = Buckets(FINE)
+        self._mid: Buckets | None = None
+        self._life: Buckets | None = None
         self.life_s = FINE_S
+
+    @property
+    def is_young(self) -> bool:
+        """Say whether the fine scale is all there is."""
+        return self._mid is None
+
+    @property
+    def mid(self) -> Buckets:
+        """Return the last half hour."""
+        return self.fine.merged(MID_S, MID) if self._mid is None else self._mid
+
+    @property
+    def life(self) -> Buckets:
+        """Return the whole life."""
+        return self.fine if self._life is None else self._life
 
     def close(self, start: float, low: float, high: float, fall: float, work: int) -> None:
         """Add a fine bucket that is over."""
-        self.fine.add(start, low, high, fall, work)
-        self.fine.drop_oldest()
-        mid, life = self.mid, self.life
-        if mid.work and start // MID_S == mid.starts[-1] // MID_S:
+        fine, mid, life = self.fine, self._mid, self._life
+        fine.add(start, low, high, fall, work)
+        if mid is None or life is None:
+            if start >= _GROWN_UP_S:
+                self._mid, self._life = fine.merged(MID_S, MID), fine.merged(self.life_s, LIFE)
+                fine.drop_oldest()
+            return
+        fine.drop_oldest()
+        if start // MID_S == mid.last_start // MID_S:
             mid.put(low, high, fall, work)
         else:
             mid.add(start, low, high, fall, work)
             mid.drop_oldest()
-        if life.work and start // self.life_s == life.starts[-1] // self.life_s:
+        if start // self.life_s == life.last_start // self.life_s:
             life.put(low, high, fall, work)
             return
         life.add(start, low, high, fall, work)
         if len(life) > LIFE:
             self.life_s *= 2
-            self.life = life.merged(self.life_s)
+            self._life = life.merged(self.life_s, LIFE)
+
+    def fill(self, low: float, end: float) -> None:
+        """Write down that memory stood still from the beginning until ``end``."""
+        while self.life_s * (LIFE - 1) < end:
+            self.life_s *= 2
+        _fill(self.fine, FINE_S, low, end)
+        if end >= _GROWN_UP_S:
+            self._mid, self._life = Buckets(MID), Buckets(LIFE)
+            _fill(self._mid, MID_S, low, end)
+            _fill(self._life, self.life_s, low, end)
+
+
+def _fill(buckets: Buckets, width_s: float, low: float, end: float) -> None:
+    slots = int(end // width_s)
+    for slot in range(max(0, slots - buckets.most + 1), slots):
+        buckets.add(slot * width_s, low, low, 0.0, UNKNOWN)
 
 
 class MemoryTrack:
@@ -90,29 +132,27 @@ class MemoryTrack:
         scales = self.scales
         if scales is None:
             return True
+        if scales.is_young:
+            return False
         mid = scales.mid
         return len(mid) == MID and max(mid.highs) - min(mid.lows) < _RESTS_MIB
 
     def rest(self) -> None:
         """Forget everything but the level, until it changes. The process counts as seen since half an hour."""
         if self.scales is not None:
-            start = self.scales.mid.starts[0]
+            mid = self.scales.mid
+            start = mid.starts[0]
             self.age_s += start
             self.began_s += start
-            self._low = self.scales.mid.lows[-1]
+            self._low = mid.last_low
             self.scales = None
 
     def _wake(self, now: float) -> None:
         """Begin to write down; what was before is level."""
-        scales = self.scales = Scales()
         low = self._low
         end = now // FINE_S * FINE_S
-        while scales.life_s * (LIFE - 1) < end:
-            scales.life_s *= 2
-        for buckets, width_s in ((scales.fine, FINE_S), (scales.mid, MID_S), (scales.life, scales.life_s)):
-            slots = int(end // width_s)
-            for slot in range(max(0, slots - buckets.most + 1), slots):
-                buckets.add(slot * width_s, low, low, 0.0, UNKNOWN)
+        self.scales = Scales()
+        self.scales.fill(low, end)
         self._open(low, end)
 
     def _open(self, mib: float, start: float) -> None:

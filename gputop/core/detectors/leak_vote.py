@@ -107,7 +107,7 @@ class Vote:
 
     def _clear(self, track: MemoryTrack, scales: Scales) -> None:
         """Take back what came back, or went on no longer."""
-        now, low = track.observed_s, scales.fine.lows[-1]
+        now, low = track.observed_s, scales.fine.last_low
         rising, leak = self.rising, self.leak
         if rising and _fell_back(rising.growth, low, rising.growth.grown):
             self._past_mib = max(scales.fine.highs)
@@ -147,6 +147,8 @@ def _odds(scales: Scales, age_s: float, *, calmed: bool) -> float:
 
 def _of_scales(scales: Scales, limits: Limits) -> list[Growth | Why]:
     fine = growth(window_of(scales.fine), _SPANS_S[0], limits.growth_mib)
+    if scales.is_young:
+        return [fine, Why.SHORT, Why.SHORT]
     mid = _with_waves(window_of(scales.mid), _SPANS_S[1], limits)
     life = _with_waves(window_of(scales.life, without_last=True), _SPANS_S[2], limits)
     return [fine, mid, life]

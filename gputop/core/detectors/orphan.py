@@ -140,7 +140,8 @@ class OrphanDetector:
     def _sweep(self, look: Look) -> None:
         if look.now_s - self._swept_s >= FORGET_S:
             self._swept_s = look.now_s
-            self._tracks = {pid: one for pid, one in self._tracks.items() if look.now_s - one.seen_s <= FORGET_S}
+            longest_s = FORGET_S + look.round_s
+            self._tracks = {pid: one for pid, one in self._tracks.items() if look.now_s - one.seen_s <= longest_s}
 
 
 class _Everybody:

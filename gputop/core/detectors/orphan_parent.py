@@ -34,7 +34,9 @@ class Strays:
             left = {
                 pid: track
                 for pid, track in children.items()
-                if look.now_s - track.seen_s <= _UNSEEN_S and track.parted_s is not None and track.is_alive
+                if look.now_s - track.seen_s <= max(_UNSEEN_S, 2 * look.round_s)
+                and track.parted_s is not None
+                and track.is_alive
             }
             self._parted[parent] = left
             if left:

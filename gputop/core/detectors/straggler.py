@@ -72,6 +72,7 @@ class _Race(Struct):
     ranks: dict[Key, _Rank] = {}
     seen_s: float = 0.0
     compared_s: float = 0.0
+    slowest_s: float = 0.0  # for how long the one has been slow that has been so longest
 
 
 class StragglerDetector:
@@ -96,7 +97,8 @@ class StragglerDetector:
             step_s, race.seen_s = look.now_s - race.seen_s, look.now_s
             if step_s and _is_comparable(crew, look):
                 self._compare(crew.tracks, race, step_s)
-            yield from self._slow(crew, race, look)
+            if race.slowest_s >= self._dials["after_s"]:
+                yield from self._slow(crew, race, look)
         if len(self._races) > len(crews):
             self._races = {key: race for key, race in self._races.items() if key in crews}
 
@@ -118,6 +120,7 @@ class StragglerDetector:
             one.behind_s = _counted(one.behind_s, is_behind, step_s)
             if race.compared_s <= _LEARN_S:
                 one.usual_gap += (gap - one.usual_gap) * step_s / (step_s + _KNOWN_S)
+        race.slowest_s = max(map(_lasted_s, held))
 
     def _is_behind(self, gap: float, spread: float, rank: _Rank, race: _Race) -> bool:
         least = max(self._dials["behind_points"], _SPREAD * spread)
@@ -147,14 +150,14 @@ class StragglerDetector:
 
 def _is_comparable(crew: Crew, look: Look) -> bool:
     """Say whether all ranks work: while some wait, or one has left, the numbers of the others say nothing."""
-    if crew.is_server or len({track.board.key for track in crew.tracks}) < len(crew.tracks):
+    if not crew.is_apart or crew.is_server:
         return False
     return all(
         track.gu is not None
         and not track.wait_s
         and track.idle_s < _PAUSES_S
         and track.board.is_known
-        and look.now_s - track.seen_s < _SMOOTH_S
+        and look.now_s - track.seen_s < max(_SMOOTH_S, 2 * look.round_s)
         for track in crew.tracks
     )
 

@@ -96,9 +96,10 @@ class _Slowed:
     def take(self, gpu: Gpu, look: Look, *, is_new: bool) -> None:
         """Add what the GPU says."""
         reasons = gpu[EVENT_REASONS] or ()
+        is_broken = starts_again(gpu, look)
         for name, metric in _COUNTERS.items():
             growth = self.growth[name]
-            if starts_again(gpu, look):
+            if is_broken:
                 growth.forget()
             if is_new:
                 growth.add(look.now_s, gpu[metric])
