@@ -17,11 +17,14 @@ from gputop.core.detector import Dial, Kind
 from gputop.core.settings import SETTINGS
 from gputop.core.toml_text import value_text
 from gputop.core.units import bytes_text, duration_text
+from gputop.machine.simulator import BOXES
 from gputop.ui.key_names import keys_text
 from gputop.ui.tape_actions import EVERY
 
 _DOCS: Final = Path(__file__).parent
-PAGES: Final = (_DOCS.parent / "README.md", _DOCS / "findings.md", _DOCS / "configuration.md")
+PAGES: Final = (
+    _DOCS.parent / "README.md", _DOCS / "findings.md", _DOCS / "configuration.md", _DOCS / "getting-started.md",
+)  # fmt: skip
 
 
 def filled(text: str) -> str:
@@ -56,6 +59,13 @@ def _small(label: str) -> str:
 
 def _code(words: str) -> str:
     return " ".join(f"`{word}`" for word in words.split())
+
+
+# --- simulated boxes ---------------------------------------------------------------------------------------------
+def _boxes() -> Iterator[tuple[str, ...]]:
+    yield "simulated box", "what is on it"
+    for name, about in BOXES.items():
+        yield f"`gputop --demo {name}`", about
 
 
 # --- settings ----------------------------------------------------------------------------------------------------
@@ -117,6 +127,7 @@ def _plain(value: float) -> str:
 PARTS: Final[Mapping[str, Callable[[], str]]] = {
     "keys": _keys,
     "actions": lambda: table(_actions()),
+    "boxes": lambda: table(_boxes()),
     "settings": lambda: table(_settings()),
     "variables": lambda: table(_variables()),
     "columns": lambda: table(_columns()),

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from gputop.cli.before import JudgeWithPast
 from gputop.core.builtin import detectors, made
-from gputop.core.command import Command, ReadMig
+from gputop.core.command import Command, Inspect, ReadMig
 from gputop.core.judge import Judge
 from gputop.core.link import News
 from gputop.core.mig_answers import MigBox
@@ -24,6 +24,7 @@ from gputop.core.playback import Playing, Stretch
 from gputop.core.sample import Frame
 from gputop.core.selection import Selection
 from gputop.machine.host import HostReader
+from gputop.machine.inspect import Inspector
 from gputop.machine.nvml import Driver
 from gputop.machine.partitioning import of_box
 from gputop.machine.processes import ProcessReader
@@ -57,6 +58,12 @@ class Picture(NamedTuple):
     at_s: float | None = None
 
 
+def _typed(text: str) -> tuple[str, ...]:
+    """Return the keys of a text."""
+    names = {":": "colon", " ": "space", "<": "less_than_sign"}
+    return tuple(names.get(sign, sign) for sign in text)
+
+
 PICTURES: Final = (
     Picture("training", "training", 300, (160, 48)),
     Picture("compact", "training", 120, (100, 26)),
@@ -69,6 +76,12 @@ PICTURES: Final = (
     Picture("workstation-light", "workstation", 150, (120, 34), theme="light"),
     Picture("details", "training", 120, (120, 40), ("i",)),
     Picture("help", "training", 120, (120, 40), ("f1",)),
+    Picture("jobs", "training", 120, (120, 34), ("v", "v")),
+    Picture("tree", "trouble", 60, (120, 32), ("t",), density=Density.COMPACT),
+    Picture("process", "training", 120, (120, 44), ("down", "enter")),
+    Picture("signal", "training", 120, (120, 40), ("down", "f9")),
+    Picture("filter", "training", 120, (120, 34), ("f4", *_typed("user:ann sm<97"))),
+    Picture("setup", "training", 120, (120, 34), ("f2",)),
 )
 
 
@@ -98,8 +111,11 @@ class Player:
         self.receive = receive
 
     def send(self, command: Command) -> None:
-        """Answer how the GPUs are split; ignore all else."""
-        if isinstance(command, ReadMig):
+        """Answer how the GPUs are split, and what a process is; ignore all else."""
+        if isinstance(command, Inspect):
+            inspector = Inspector(self._box.proc, self._box.users.get, clock_ticks=HERTZ, wall=lambda: NOON)
+            self.receive(inspector.inspect(command))
+        elif isinstance(command, ReadMig):
             self.receive(MigBox(id=command.id, gpus=of_box(self._box).reader.all()))
 
     def close(self) -> None:

@@ -57,6 +57,17 @@ def test_a_heading_that_a_document_points_to_is_there(document: Path) -> None:
     assert [(path, anchor) for path, anchor in places if anchor not in found[path]] == []
 
 
+def test_every_document_can_be_reached_from_the_readme() -> None:
+    reached, left = set[Path](), [ROOT / "README.md"]
+    while left:
+        document = left.pop()
+        reached.add(document)
+        links = re.findall(r"\]\(([^)#:]+\.md)(?:#[^)]*)?\)", document.read_text())
+        left += {(document.parent / link).resolve() for link in links} - reached - set(left)
+
+    assert sorted(set((ROOT / "docs").glob("*.md")) - reached) == []
+
+
 def test_commands_are_found_in_documents_as_people_write_them() -> None:
     block = "$ X=1 bin/gputop -i 0 | jq '\n  .a'   # gputop no\nssh box gputop stream\n"
     text = f"Say `gputop mig plan REQUEST [-i GPU]`.\n```\n{block}```\n"
