@@ -9,7 +9,8 @@ from gputop.cli.arguments import add_ending, add_place, fail, seconds
 from gputop.cli.duration import duration
 from gputop.cli.parser import Parser
 from gputop.cli.probe_follow import Follower, stop_with_stdin
-from gputop.cli.probe_run import Ask, probe
+from gputop.cli.probe_run import probe
+from gputop.cli.probe_session import Ask
 from gputop.core.metric import Unit
 from gputop.core.probe_row import Level
 from gputop.core.probes import PROBES
@@ -18,6 +19,9 @@ from gputop.core.quantity import expected, quantity
 _USAGE: Final = 64  # 2 is a verdict
 _ERROR: Final = 3
 _MOST_MEMORY: Final = 0.95
+_MEMORY: Final = 0.9
+_QUICK_MEMORY: Final = 0.25
+_MOST_BUSBW: Final = 1e6
 _NO_PROBE: Final = (
     "there is nothing to run: the tests are a plugin. From a checkout of gputop: pip install ./plugins/cuda-probe. "
     "What is installed: gputop plugins"
@@ -45,9 +49,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mem",
         type=_memory,
-        default=(0.9, None),
         metavar="SIZE",
-        help="how much memory to test: 8GiB, or a share of what is free (default 90%%)",
+        help="how much memory to test: 8GiB, or a share of what is free (default 90%%, quick 25%%)",
     )
     parser.add_argument("--json", metavar="FILE", help="write all results to this file; - for standard output")
     parser.add_argument("--junit", metavar="FILE", help="write JUnit XML to this file")
@@ -55,6 +58,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--baseline", choices=("save", "compare"), metavar="WHAT",
         help="save: keep the figures of this run; compare: compare with those kept",
     )  # fmt: skip
+    parser.add_argument(
+        "--min-busbw", type=_busbw, metavar="GB/S", help="what sums over all GPUs must reach, as nccl-tests count it"
+    )
     parser.add_argument(
         "--python", metavar="PYTHON", help="the Python that has torch (default: the first that is found)"
     )
@@ -88,11 +94,12 @@ def run(options: argparse.Namespace) -> int:
     if options.list:
         _print_tests()
         return 0
+    memory, budget = options.mem or (_QUICK_MEMORY if options.level == Level.QUICK.value else _MEMORY, None)
     ask = Ask(
         probe=PROBES[0], level=Level(options.level), tests=tuple(options.tests), time_s=options.time,
-        memory=options.mem[0], budget=options.mem[1], python=options.python, cpus=options.device, seed=options.seed,
+        memory=memory, budget=budget, python=options.python, cpus=options.device, seed=options.seed,
         is_forced=options.force, is_strict=options.strict, patience_s=options.patience, json=options.json,
-        junit=options.junit, baseline=options.baseline, demo=options.demo,
+        junit=options.junit, baseline=options.baseline, demo=options.demo, least_busbw=options.min_busbw,
         gpus=tuple(word for group in options.gpu or () for word in group),
     )  # fmt: skip
     follower = Follower(sys.stdout.buffer) if options.control else None
@@ -120,6 +127,17 @@ def _memory(text: str) -> tuple[float, int | None]:
     if not size or size <= 0:
         raise argparse.ArgumentTypeError(f"{text!r} is neither up to 95% nor {expected(Unit.BYTES)}")
     return _MOST_MEMORY, int(size)
+
+
+def _busbw(text: str) -> float:
+    """Read GB/s as bytes per second."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < _MOST_BUSBW:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of GB/s")
+    return value * 1e9
 
 
 def _device(text: str) -> int:

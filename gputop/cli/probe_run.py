@@ -3,7 +3,7 @@
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Final, TextIO
 
@@ -12,14 +12,16 @@ from msgspec.structs import replace
 
 from gputop.cli.arguments import fail, warn
 from gputop.cli.interruptible import interruptible
+from gputop.cli.probe_driver import DriverWatch
 from gputop.cli.probe_files import entries, read_baseline, write_baseline, write_file
 from gputop.cli.probe_follow import Follower
+from gputop.cli.probe_session import Ask, Session
 from gputop.cli.probe_targets import Box, Target, box_of_cpus, box_of_gpus
 from gputop.cli.probe_watch import Watch
-from gputop.core.probe_row import Level, Probe, ProbeTest
+from gputop.core.probe_row import Level, ProbeTest
 from gputop.core.probing.baseline import Run, figures_of, stale
 from gputop.core.probing.judge import Known, judge
-from gputop.core.probing.plan import PlannedTest, WorkerPlan, chosen, timed
+from gputop.core.probing.plan import chosen, timed
 from gputop.core.probing.result import (
     DeviceResult,
     ProbeReport,
@@ -28,33 +30,11 @@ from gputop.core.probing.result import (
     exit_status,
     worst,
 )
-from gputop.machine.probe import Job, Limits, Task, joint_command, run, worker_command
-from gputop.machine.probe_python import candidates, dropped, with_package, worker_environment
+from gputop.core.probing.together import Group, judge_together
+from gputop.machine.probe import Job
+from gputop.machine.probe_python import candidates, dropped, with_package
 
 _ERROR: Final = 3
-_LEAST_JOINT: Final = 2
-
-
-class Ask(Struct, frozen=True, kw_only=True):
-    """What somebody asked for. ``cpus``: so many in place of GPUs; ``budget``: bytes of each device at the most."""
-
-    probe: Probe
-    level: Level = Level.STANDARD
-    tests: tuple[str, ...] = ()
-    time_s: float | None = None
-    memory: float = 0.9
-    budget: int | None = None
-    python: str | None = None
-    cpus: int | None = None
-    gpus: tuple[str, ...] = ()
-    demo: str | None = None
-    seed: int = 1
-    is_forced: bool = False
-    is_strict: bool = False
-    patience_s: float = 30.0
-    json: str | None = None
-    junit: str | None = None
-    baseline: str | None = None
 
 
 def probe(ask: Ask, environment: Mapping[str, str], out: TextIO, follower: Follower | None = None) -> int:
@@ -69,13 +49,21 @@ def probe(ask: Ask, environment: Mapping[str, str], out: TextIO, follower: Follo
         if follower is not None:
             follower.begin(box.targets, refused)
         found = _run(ask, tests, box, targets, environment, follower) if targets else _Found()
+    busy = box.busy | found.came.keys()
     known = Known(
-        entries=table, links=box.links, busy=box.busy, past=_past(ask, targets, environment),
+        entries=table, links={**box.links, **found.links}, busy=busy, past=_past(ask, targets, environment),
         wants_coverage=ask.level in (Level.STANDARD, Level.LONG) and not ask.cpus,
     )  # fmt: skip
     devices = (*judge(found.devices, ask.probe, known), *refused)
     devices = tuple(sorted(devices, key=lambda device: [t.uuid for t in box.targets].index(device.uuid)))
-    notes = (*_keep(ask, devices, box, environment), *stale(devices), *_dropped(environment))
+    if found.joint:
+        first = devices[[device.uuid for device in devices].index(targets[0].uuid)]
+        group = Group(
+            kind=first.kind, name=first.name, entries=table, least_busbw=ask.least_busbw,
+            is_busy=any(target.uuid in busy for target in targets),
+        )  # fmt: skip
+        found = replace(found, joint=judge_together(found.joint, ask.probe, group))
+    notes = (*_keep(ask, devices, box, environment), *stale(devices), *_came(found), *_dropped(environment))
     report = replace(
         _report(ask, devices, found, box, notes), started_s=started_s, duration_s=time.time() - started_s
     )  # fmt: skip
@@ -86,9 +74,13 @@ def probe(ask: Ask, environment: Mapping[str, str], out: TextIO, follower: Follo
     return report.exit_status
 
 
-class _Found(Struct, frozen=True):
+class _Found(Struct, frozen=True, kw_only=True):
+    """What a run found. ``links``: what PCIe links were under load; ``came``: who came to which device meanwhile."""
+
     devices: tuple[DeviceResult, ...] = ()
     joint: tuple[TestResult, ...] = ()
+    links: Mapping[str, tuple[int | None, int | None]] = {}
+    came: Mapping[str, tuple[str, ...]] = {}
 
 
 def _refusals(ask: Ask, box: Box, held: ExitStack) -> list[DeviceResult]:
@@ -96,23 +88,13 @@ def _refusals(ask: Ask, box: Box, held: ExitStack) -> list[DeviceResult]:
     refused = []
     for target in box.targets:
         if fault := box.fault(target):
-            refused.append(
-                DeviceResult(
-                    label=target.label, uuid=target.uuid, name=target.name, kind=target.kind, status=Status.ERROR,
-                    reason=fault,
-                )
-            )  # fmt: skip
+            refused.append(replace(box.about(target), status=Status.ERROR, reason=fault))
             continue
         why = () if ask.is_forced else box.users(target)
         taken = "" if why else target.lock(held)
         if why or taken:
             reason = taken or "\n".join(("in use; --force tests it all the same", *why))
-            refused.append(
-                DeviceResult(
-                    label=target.label, uuid=target.uuid, name=target.name, kind=target.kind, status=Status.REFUSED,
-                    reason=reason,
-                )
-            )  # fmt: skip
+            refused.append(replace(box.about(target), status=Status.REFUSED, reason=reason))
     return refused
 
 
@@ -130,88 +112,35 @@ def _run(  # noqa: PLR0917 - all that is known by then
     python = _python(ask, environment)
     seconds = timed(tests, ask.level, ask.time_s)
     with _folder(environment) as folder, interruptible():
-        watch = Watch(box, seconds, sys.stderr, follower)
-        session = _Session(ask, python, seconds, environment, folder)
-        jobs = session.single([test for test in tests if not test.is_joint], targets, watch)
-        together = session.together([test for test in tests if test.is_joint], targets, watch, jobs)
+        driver = DriverWatch(box.source, box.sample, targets) if box.source and box.sample else None
+        watch = Watch(driver, seconds, sys.stderr, follower)
+        session = Session(
+            ask=ask, python=python, seconds=seconds, environment=environment, folder=folder, watch=watch,
+            targets=targets, cpus={target.uuid: box.near(target) for target in targets},
+        )  # fmt: skip
+        jobs = session.single([test for test in tests if not (test.is_joint or test.sees_all)])
+        together = (
+            *session.over_all([test for test in tests if test.sees_all], jobs),
+            *session.joint([test for test in tests if test.is_joint], jobs),
+        )
         watch.clear()
-        watched = watch.results()
+        devices = [_device(box.about(target), job) for target, job in zip(targets, jobs, strict=False)]
+        if driver is None:
+            return _Found(devices=tuple(devices), joint=together)
+        driver.finish()
     return _Found(
-        tuple(_device(target, job, watched) for target, job in zip(targets, jobs, strict=False)), together
+        devices=tuple(map(driver.completed, devices)), joint=together, links=driver.links(), came=driver.came()
     )  # fmt: skip
 
 
-class _Session(Struct, frozen=True):
-    """What all workers of a run have in common."""
-
-    ask: Ask
-    python: str
-    seconds: Mapping[str, float]
-    environment: Mapping[str, str]
-    folder: str
-
-    def single(self, tests: Sequence[ProbeTest], targets: Sequence[Target], watch: Watch) -> list[Job]:
-        """Run a worker for each device, all at the same time."""
-        if not tests:
-            return []
-        tasks = [self._task(target, tests) for target in targets]
-        return run(tasks, watch.tell, Limits(silence_s=self.ask.patience_s))
-
-    def together(
-        self, tests: Sequence[ProbeTest], targets: Sequence[Target], watch: Watch, before: Sequence[Job]
-    ) -> tuple[TestResult, ...]:
-        """Run the joint tests over all devices; where one CPU stands in for GPUs, two processes on it."""
-        if not tests:
-            return ()
-        ask = self.ask
-        count = max(_LEAST_JOINT, len(targets)) if ask.cpus else len(targets)
-        is_aborted = any(t.status is Status.ABORTED for job in before for t in job.record.results())
-        why = "stopped" if is_aborted else _why_not_joint(targets, count)
-        if why:
-            status = Status.ABORTED if is_aborted else Status.SKIP
-            return tuple(TestResult(key=test.key, status=status, reason=why) for test in tests)
-        plan = WorkerPlan(device=targets[0].kind, uuid="", index=0, seed=ask.seed, tests=self._planned(tests))
-        visible = "" if ask.cpus else ",".join(target.uuid for target in targets)
-        task = Task(
-            label="all together", command=joint_command(self.python, ask.probe, count), plan=plan, is_joint=True,
-            environment=worker_environment(self.environment, visible, self.folder) | {"OMP_NUM_THREADS": "1"},
-        )  # fmt: skip
-        return run([task], watch.tell, Limits(silence_s=ask.patience_s))[0].record.results()
-
-    def _task(self, target: Target, tests: Sequence[ProbeTest]) -> Task:
-        ask = self.ask
-        is_cpu = target.kind == "cpu"
-        plan = WorkerPlan(
-            device=target.kind, uuid=target.uuid, index=target.index, memory=ask.memory, budget=ask.budget,
-            seed=ask.seed, tests=self._planned(tests),
-            threads=1 if is_cpu else None,  # several that wait for each other on busy cores are 30 times slower
-        )  # fmt: skip
-        return Task(
-            label=target.label, command=worker_command(self.python, ask.probe), plan=plan,
-            environment=worker_environment(self.environment, "" if is_cpu else target.uuid, self.folder),
-        )  # fmt: skip
-
-    def _planned(self, tests: Sequence[ProbeTest]) -> tuple[PlannedTest, ...]:
-        return tuple(PlannedTest(test.key, self.seconds[test.key]) for test in tests)
-
-
-def _why_not_joint(targets: Sequence[Target], count: int) -> str:
-    if any(target.uuid.startswith("MIG-") for target in targets):
-        return "parts of a GPU cannot be joined"
-    return "it takes two GPUs" if count < _LEAST_JOINT else ""
-
-
-def _device(
-    target: Target, job: Job, watched: Callable[[str, Sequence[TestResult]], tuple[TestResult, ...]]
-) -> DeviceResult:
+def _device(device: DeviceResult, job: Job) -> DeviceResult:
     """Return what was found of a device."""
-    device = DeviceResult(label=target.label, uuid=target.uuid, name=target.name, kind=target.kind)
-    hello, tests = job.record.hello, job.record.results()
+    hello = job.record.hello
     if hello is not None:
         device = replace(
-            device, name=hello.name or target.name, torch=hello.torch, cuda=hello.cuda, total_bytes=hello.total
+            device, name=hello.name or device.name, torch=hello.torch, cuda=hello.cuda, total_bytes=hello.total
         )
-    return replace(device, tests=watched(target.uuid, tests), last_words=job.last_words)
+    return replace(device, tests=job.record.results(), last_words=job.last_words)
 
 
 def _python(ask: Ask, environment: Mapping[str, str]) -> str:
@@ -266,6 +195,12 @@ def _keep(ask: Ask, devices: Sequence[DeviceResult], box: Box, environment: Mapp
             yield f"{device.label}: no baseline is saved of a run that did not pass"
 
 
+def _came(found: _Found) -> Iterator[str]:
+    labels = {device.uuid: device.label for device in found.devices}
+    for uuid, lines in found.came.items():
+        yield f"{labels.get(uuid, uuid)}: somebody came meanwhile, so its speed is unclear: {', '.join(lines)}"
+
+
 def _dropped(environment: Mapping[str, str]) -> Iterator[str]:
     names = dropped(environment)
     if names:
@@ -282,7 +217,8 @@ def _report(
     skips = any(t.status is Status.SKIP for d in devices for t in d.tests) or Status.SKIP in joint
     return ProbeReport(
         started_s=0.0, duration_s=0.0, host=os.uname().nodename, driver=box.driver, probe=ask.probe.key,
-        level=ask.level.value, status=worst(statuses), devices=devices, joint=found.joint, notes=notes,
+        level=ask.level.value, seed=ask.seed, arguments=tuple(sys.argv[1:]), status=worst(statuses), devices=devices,
+        joint=found.joint, notes=notes,
         exit_status=exit_status(statuses, has_skips=skips, is_strict=ask.is_strict),
     )  # fmt: skip
 

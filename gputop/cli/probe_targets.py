@@ -8,8 +8,9 @@ from typing import Final
 from msgspec import Struct
 
 from gputop.cli.arguments import fail
-from gputop.core.metrics import PCIE_GENERATION_MAX, PCIE_WIDTH_MAX, POWER_LIMIT
+from gputop.core.metrics import PCIE_GENERATION_MAX, PCIE_WIDTH_MAX, POWER_LIMIT, SERIAL, VBIOS
 from gputop.core.probing.manners import users
+from gputop.core.probing.result import DeviceResult
 from gputop.core.sample import Gpu, GpuState, Sample
 from gputop.core.selection import Selection
 from gputop.machine.source import MachineSource
@@ -85,6 +86,21 @@ class Box(Struct, frozen=True, kw_only=True):
         if gpu is None or gpu.state is GpuState.OK:
             return ""
         return f"the GPU is {gpu.state.value}: gputop doctor says what to do"
+
+    def near(self, target: Target) -> tuple[int, ...]:
+        """Return the CPUs next to a device."""
+        from gputop.machine.probe_place import near_cpus
+
+        gpu = self._gpus().get(target.gpu)
+        return near_cpus(gpu.bus_id) if gpu is not None else ()
+
+    def about(self, target: Target) -> DeviceResult:
+        """Return what is known of a device without testing it."""
+        gpu = self._gpus().get(target.gpu)
+        return DeviceResult(
+            label=target.label, uuid=target.uuid, name=target.name, kind=target.kind,
+            bus_id=gpu.bus_id if gpu else None, serial=gpu[SERIAL] if gpu else None, vbios=gpu[VBIOS] if gpu else None,
+        )  # fmt: skip
 
     def power_limit_w(self, uuid: str) -> float | None:
         """Return the limit that is in force."""

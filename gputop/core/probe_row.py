@@ -34,6 +34,8 @@ class Purpose(str, Enum):
 class Measure(Struct, frozen=True, kw_only=True):
     """A figure that a test reports, and what is asked of it. Of pairs the first warns, the second fails.
 
+    ``name``: that of the figure, or what it begins with, up to a dot: figures of a test over all devices are
+    ``peer.0-1``, ``peer.1-0``, and siblings of each other.
     ``siblings``: least share of the median of GPUs of one model. ``expected``: the column of the reference table.
     ``most``: the most that it may be, in its unit. ``is_cost``: less is better, and shares are turned over.
     """
@@ -49,7 +51,7 @@ class ProbeTest(Struct, frozen=True, kw_only=True):
     """A test. ``seconds``: how long it takes at each level; at a level that is not there it is not run.
 
     ``stretches``: what is left of the time that somebody gives is its own. ``is_joint``: one run over all devices, by
-    torchrun, of the module that `Probe.joint` names.
+    torchrun, of the module that `Probe.joint` names. ``sees_all``: one worker that sees all devices makes it.
     """
 
     key: str
@@ -59,6 +61,7 @@ class ProbeTest(Struct, frozen=True, kw_only=True):
     measures: tuple[Measure, ...] = ()
     stretches: bool = False
     is_joint: bool = False
+    sees_all: bool = False
 
 
 class Probe(Struct, frozen=True, kw_only=True):

@@ -19,6 +19,7 @@ from gputop.core.probing.events import Beat, Hello, read
 from gputop.core.probing.plan import WorkerPlan, limit_s
 from gputop.core.probing.record import Record, ended
 from gputop.core.probing.result import Status
+from gputop.core.probing.slurm import Station
 from gputop.machine.probe_child import Child
 
 _POLL_S: Final = 0.1
@@ -243,12 +244,16 @@ def worker_command(python: str, probe: Probe) -> tuple[str, ...]:
     return (python, "-c", _BOOT, probe.folder, probe.worker)
 
 
-def joint_command(python: str, probe: Probe, count: int) -> tuple[str, ...]:
-    """Return the command line of a joint test: torchrun, as a module of the same Python."""
+def joint_command(python: str, probe: Probe, count: int, station: Station | None = None) -> tuple[str, ...]:
+    """Return the command line of a joint test: torchrun, as a module of the same Python. ``station``: of many boxes."""
     own = (python, "-c", _BOOT, probe.folder, probe.joint)
-    return (
-        python, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={count}", "--no-python", *own,
-    )  # fmt: skip
+    where: tuple[str, ...] = ("--standalone",)
+    if station is not None:
+        where = (
+            f"--nnodes={station.boxes}", f"--node-rank={station.number}", f"--master-addr={station.head}",
+            f"--master-port={station.port}",
+        )  # fmt: skip
+    return (python, "-m", "torch.distributed.run", *where, f"--nproc-per-node={count}", "--no-python", *own)
 
 
 _BOOT: Final = (

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
-from pathlib import Path
 from tempfile import gettempdir
 
 import pytest
@@ -14,19 +13,25 @@ from gputop_cuda_probe.plugin import PLUGIN, TESTS
 from gputop.core.probing.judge import Known, judge
 from gputop.core.probing.plan import PlannedTest, WorkerPlan
 from gputop.core.probing.result import DeviceResult, Status, TestResult
+from gputop.core.probing.slurm import station
+from gputop.core.probing.together import Group, judge_together
 from gputop.machine.probe import Job, Limits, Task, joint_command, run, worker_command
 from gputop.machine.probe_python import worker_environment
 
 pytestmark = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed: make probe-tests")
 
 PROBE = PLUGIN.probes[0]
-SINGLE = tuple(test.key for test in TESTS if not test.is_joint)
+SINGLE = tuple(test.key for test in TESTS if not (test.is_joint or test.sees_all))
+JOINT = tuple(test.key for test in TESTS if test.is_joint)
 GEMM = tuple(key for key in SINGLE if key.startswith("gemm."))
 VOTE = ("vote.fp32", "vote.bf16")
 MEMORY = tuple(key for key in SINGLE if key.startswith("memory."))
 COPY = tuple(key for key in SINGLE if key.startswith("bandwidth."))
+ALIASED = ("memory.address", "memory.random", "memory.move")
+FADING = ("memory.retention", "memory.resume", "gemm.bf16", "soak", "memory.kept")
 LIMITS = Limits(start_s=120, silence_s=15)
 SECONDS = 0.15
+CPUS = Group(kind="cpu", name="CPU")
 
 
 def quiet(_: Sequence[Job]) -> None:
@@ -106,13 +111,58 @@ def test_the_flipped_bit_of_memory_is_told_with_its_address(key: str) -> None:
     assert (total.data["bits"], total.data["flips"], total.data["words"]) == ({"37": 1}, {"1": 1}, 1)
 
 
-@pytest.mark.parametrize("key", ["memory.address", "memory.random"])
+@pytest.mark.parametrize("key", ALIASED)
 def test_a_word_that_is_read_from_another_address_is_found(key: str) -> None:
-    assert result(injected("alias", ("memory.address", "memory.random"))[0], key).status is Status.FAIL
+    assert result(injected("alias", ALIASED)[0], key).status is Status.FAIL
 
 
-def test_memory_that_forgets_is_found() -> None:
-    assert result(injected("fade", ("memory.retention",))[0], "memory.retention").status is Status.FAIL
+@pytest.mark.parametrize(
+    ("key", "code"),
+    [
+        ("memory.retention", "memory.wrong"), ("memory.resume", "memory.wrong"), ("memory.kept", "memory.wrong"),
+        ("gemm.bf16", "gemm.operands"), ("soak", "soak.outputs"),
+    ],
+)  # fmt: skip
+def test_memory_that_forgets_is_found(key: str, code: str) -> None:
+    assert code in codes(result(injected("fade", FADING)[0], key))
+
+
+def test_what_is_lost_is_told_with_the_test_after_which_it_was() -> None:
+    found = result(injected("fade", FADING)[0], "memory.kept")
+
+    assert found.findings[0].data["pattern"] == "written at the start, read after memory.resume"
+
+
+@pytest.mark.parametrize("key", [*GEMM, *MEMORY])
+def test_what_is_wrong_once_and_right_when_read_again_is_found(key: str) -> None:
+    found = result(injected("misread", (*GEMM, *MEMORY))[0], key)
+
+    assert found.status is Status.FAIL
+    assert codes(found) == {f"{key.partition('.')[0]}.misread"}
+
+
+def test_how_much_was_made_is_told() -> None:
+    found = ran("", ("memory.modulo", "gemm.fp32"))[0]
+    modulo, gemm = (result(found, key).params for key in ("memory.modulo", "gemm.fp32"))
+
+    assert modulo["of"] == 4
+    assert modulo["passes"] in range(1, 5)
+    assert isinstance(gemm["layouts"], list)
+    assert gemm["layouts"] == ["nn", "tn", "nt", "tt", "odd", "batch"][: len(gemm["layouts"])]
+
+
+def test_a_product_that_is_wrong_alike_on_all_gpus_is_our_own_error_and_on_one_is_its() -> None:
+    own, its = ran("odd@gemm.fp32", ("gemm.fp32",), 2), ran("odd@gemm.fp32#1", ("gemm.fp32",), 2)
+
+    assert [device.status for device in own] == [Status.INCONCLUSIVE, Status.INCONCLUSIVE]
+    assert [device.status for device in its] == [Status.PASS, Status.FAIL]
+
+
+def test_special_functions_that_repeat_and_differ_from_siblings_are_found() -> None:
+    found = ran("odd@ops#2", ("ops",), 3)
+
+    assert [device.status for device in found] == [Status.PASS, Status.PASS, Status.FAIL]
+    assert codes(found[2].tests[0]) == {"vote.minority"}
 
 
 def test_a_vote_is_clean_among_siblings_that_agree() -> None:
@@ -154,6 +204,8 @@ def test_speed_that_falls_is_found() -> None:
         "memory.random",
         "bandwidth.copy",
         "soak",
+        "pulse",
+        "memory.kept",
     ],  # one of each file
 )
 def test_a_crash_is_a_result_of_every_test(key: str) -> None:
@@ -179,21 +231,130 @@ def test_a_fault_that_is_misspelt_is_an_error_as_it_would_prove_nothing() -> Non
     assert "'flop@ops' is not KIND@TEST" in found.tests[0].reason
 
 
-@pytest.mark.parametrize(
-    ("inject", "status"),
-    [
-        ("", Status.PASS), ("flip@allreduce#1", Status.FAIL), ("nan@allreduce", Status.FAIL),
-        ("crash@allreduce#1", Status.ERROR),
-    ],
-)  # fmt: skip
-def test_sums_over_ranks_are_exact_and_a_wrong_one_is_found(tmp_path: Path, inject: str, status: Status) -> None:
-    environment = worker_environment(os.environ, "", str(tmp_path)) | {
-        "GPUTOP_PROBE_INJECT": inject, "OMP_NUM_THREADS": "1",
-    }  # fmt: skip
-    plan = WorkerPlan(device="cpu", uuid="", index=0, tests=(PlannedTest("allreduce", 2.0),))
-    task = Task(
-        label="all", command=joint_command(sys.executable, PROBE, 2), plan=plan, environment=environment, is_joint=True
+def test_the_budget_of_memory_is_kept() -> None:
+    plan = WorkerPlan(
+        device="cpu", uuid="", index=0, tests=(PlannedTest("memory.random", SECONDS),), threads=1, budget=8 << 20
     )
-    found = run([task], quiet, LIMITS)[0].record.results()
+    task = Task(
+        label="x", command=worker_command(sys.executable, PROBE), plan=plan,
+        environment=worker_environment(os.environ, "", gettempdir()),
+    )  # fmt: skip
 
-    assert [test.status for test in found] == [status]
+    assert run([task], quiet, LIMITS)[0].record.results()[0].params["bytes"] == 8 << 20
+
+
+@cache
+def paired(inject: str, count: int = 3) -> TestResult:
+    """Copy between so many CPUs; return the result judged."""
+    environment = worker_environment(os.environ, "", gettempdir()) | {"GPUTOP_PROBE_INJECT": inject}
+    plan = WorkerPlan(device="cpu", uuid="", index=0, tests=(PlannedTest("pairs", 1.0),), threads=1, count=count)
+    task = Task(label="all", command=worker_command(sys.executable, PROBE), plan=plan, environment=environment)
+    return judge_together(run([task], quiet, LIMITS)[0].record.results(), PROBE, CPUS)[0]
+
+
+def test_copies_between_all_pairs_are_clean() -> None:
+    found = paired("")
+
+    assert (found.status, found.findings) == (Status.PASS, ())
+    assert {figure.name for figure in found.figures} == {
+        *(f"peer.{a}-{b}" for a in range(3) for b in range(3) if a != b), "peer_both.0-1", "peer_both.0-2",
+        "peer_both.1-2",
+    }  # fmt: skip
+
+
+def test_data_that_changes_on_its_way_between_gpus_is_told_with_the_pair() -> None:
+    finding = paired("flip@pairs").findings[0]
+
+    assert (finding.code, finding.data["source"], finding.data["target"]) == ("pairs.data", 0, 1)
+    assert (finding.data["word"], finding.data["xor"]) == (4711, "0x0000000000200000")
+
+
+def test_a_pair_that_is_slower_than_the_others_is_told() -> None:
+    found = paired("slow@pairs")
+
+    assert [finding.text.partition(":")[0] for finding in found.findings] == ["peer.0-1"]
+    assert found.status is Status.WARN
+
+
+def test_one_gpu_has_no_pair() -> None:
+    assert paired("", 1).status is Status.SKIP
+
+
+@cache
+def joined(inject: str, count: int = 3, tests: tuple[str, ...] = JOINT) -> tuple[TestResult, ...]:
+    """Make collectives with so many ranks; return the results judged."""
+    plan = WorkerPlan(device="cpu", uuid="", index=0, tests=tuple(PlannedTest(key, SECONDS) for key in tests))
+    task = Task(
+        label="all", command=joint_command(sys.executable, PROBE, count), plan=plan, is_joint=True,
+        environment=ranks_environment(inject),
+    )  # fmt: skip
+    return judge_together(run([task], quiet, LIMITS)[0].record.results(), PROBE, CPUS)
+
+
+def ranks_environment(inject: str) -> dict[str, str]:
+    return worker_environment(os.environ, "", gettempdir()) | {"GPUTOP_PROBE_INJECT": inject, "OMP_NUM_THREADS": "1"}
+
+
+@pytest.mark.parametrize("number", range(len(JOINT)))
+def test_collectives_over_ranks_are_exact(number: int) -> None:
+    found = joined("")[number]
+
+    assert (found.status, found.findings) == (Status.PASS, ())
+    assert found.params["ranks"] == 3
+
+
+@pytest.mark.parametrize("kind", ["flip", "nan"])
+@pytest.mark.parametrize("number", range(len(JOINT)))
+def test_a_rank_with_a_wrong_result_is_told(kind: str, number: int) -> None:
+    found = joined(f"{kind}@collective#1")[number]
+
+    assert found.status is Status.FAIL
+    assert {(finding.code, finding.data["rank"]) for finding in found.findings} == {("collective.wrong", 1)}
+
+
+def test_the_rank_that_is_slow_with_all_partners_is_told() -> None:
+    found = joined("slow@collective.sendrecv#1", 3, ("collective.sendrecv",))[0]
+
+    assert [(finding.code, finding.text.partition(":")[0]) for finding in found.findings] == [
+        ("straggler.rank", "rank.1")
+    ]
+
+
+def test_sums_below_what_was_asked_for_fail() -> None:
+    held = joined("")
+    group = Group(kind="cpu", name="CPU", least_busbw=1e15)
+
+    assert [found.status for found in judge_together(held, PROBE, group)] == [Status.FAIL, *[Status.PASS] * 4]
+
+
+def test_a_rank_that_crashes_ends_them_all_and_is_an_error() -> None:
+    assert joined("crash@collective.allreduce#1", 2, ("collective.allreduce",))[0].status is Status.ERROR
+
+
+def test_a_rank_that_hangs_is_told() -> None:
+    plan = WorkerPlan(device="cpu", uuid="", index=0, tests=(PlannedTest("collective.allreduce", SECONDS),))
+    task = Task(
+        label="all", command=joint_command(sys.executable, PROBE, 2), plan=plan, is_joint=True,
+        environment=ranks_environment("hang@collective.allreduce#1"),
+    )  # fmt: skip
+    found = run([task], quiet, Limits(start_s=120, silence_s=3.0, stop_s=1.0, end_s=1.0))[0].record.results()[0]
+
+    assert (found.status, codes(found)) == (Status.FAIL, {"hang"})
+
+
+def test_boxes_of_a_slurm_job_sum_together_and_each_tells_it() -> None:
+    slurm = {"SLURM_NNODES": "2", "SLURM_NTASKS": "2", "SLURM_JOB_NODELIST": "localhost", "SLURM_JOB_ID": "4711"}
+    tasks = [
+        Task(
+            label=f"box {number}", is_joint=True, environment=ranks_environment("flip@collective#3"),
+            command=joint_command(sys.executable, PROBE, 2, station(slurm | {"SLURM_NODEID": str(number)})),
+            plan=WorkerPlan(
+                device="cpu", uuid="", index=0, tests=(PlannedTest("collective.allreduce", SECONDS),)
+            ),
+        )
+        for number in range(2)
+    ]  # fmt: skip
+    found = [job.record.results()[0] for job in run(tasks, quiet, LIMITS)]
+
+    assert [one.params["ranks"] for one in found] == [4, 4]
+    assert [one.findings[0].data["rank"] for one in found] == [3, 3]

@@ -15,9 +15,11 @@ def test_no_torch_is_imported_by_what_gputop_loads() -> None:
 @pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed: make probe-tests")
 @pytest.mark.filterwarnings("ignore")
 def test_the_worker_knows_the_tests_of_the_manifest() -> None:
-    from gputop_cuda_probe.table import RUN  # noqa: PLC0415 - imports torch
+    from gputop_cuda_probe import collective, kept  # noqa: PLC0415 - imports torch
+    from gputop_cuda_probe.table import RUN  # noqa: PLC0415
 
-    assert set(RUN) == {test.key for test in plugin.TESTS if not test.is_joint}
+    assert {*RUN, kept.TEST} == {test.key for test in plugin.TESTS if not test.is_joint}
+    assert set(collective.RUN) == {test.key for test in plugin.TESTS if test.is_joint}
 
 
 @pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed: make probe-tests")

@@ -5,7 +5,6 @@ nobody's, as its cores are shared; only what is many times too slow is told ther
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from statistics import median
 from typing import Final
 
 from msgspec import Struct
@@ -14,17 +13,17 @@ from msgspec.structs import replace
 from gputop.core.probe_row import Measure, Probe, Purpose
 from gputop.core.probing.reference import MEASURED, Entry, Expected, expected, link
 from gputop.core.probing.result import DeviceResult, Figure, Finding, Status, TestResult, device_status, worst
+from gputop.core.probing.siblings import Shares, explanation, group, kin, ratio_of, shares, votes, warm
 
 _EXPECTED_WARN: Final = 0.90
 _EXPECTED_FAIL: Final = 0.80
 _LINK_FAIL: Final = 0.70
 _LINK: Final = "pcie"
-_CPU_SHARE: Final = 0.1  # two workers on two shared cores were seen at 0.19 of each other
+CPU_SHARE: Final = 0.1  # two workers on two shared cores were seen at 0.19 of each other
 _CPU_MOST: Final = 80.0
 _BASELINE: Final = (0.95, 0.90)
 _STALE: Final = 1.10
 _COVERED: Final = 0.80
-_MANY: Final = 3  # from here on a median means something
 
 Past = Mapping[str, Mapping[str, float]]
 """By uuid: the device's own figures, by ``test.figure``."""
@@ -44,10 +43,10 @@ def judge(devices: Iterable[DeviceResult], probe: Probe, known: Known) -> tuple[
     """Return the devices with ratios, with findings of what is slow or odd, and with their statuses."""
     raw = list(devices)
     held = [_uniform_apart(device, raw) for device in raw]
-    votes = _votes(held)
-    shares = _shares(held, probe)
+    held = [replace(device, tests=tuple(_aired(device, test, held) for test in device.tests)) for device in held]
+    ballot, share = votes(held), shares(held, probe)
     correctness = [test.key for test in probe.tests if test.purpose is Purpose.CORRECTNESS]
-    return tuple(_judged(_Judge(device, probe, known, votes, shares).device(), correctness) for device in held)
+    return tuple(_judged(_Judge(device, probe, known, ballot, share).device(), correctness) for device in held)
 
 
 def _judged(device: DeviceResult, correctness: Iterable[str]) -> DeviceResult:
@@ -63,7 +62,7 @@ class _Judge:
 
     def __init__(
         self, device: DeviceResult, probe: Probe, known: Known,
-        votes: Mapping[tuple[str, str], str], shares: Mapping[tuple[str, str, str], float],
+        votes: Mapping[tuple[str, str], str], shares: Shares,
     ) -> None:  # fmt: skip
         self._device = device
         self._measures = {test.key: {m.name: m for m in test.measures} for test in probe.tests}
@@ -87,14 +86,14 @@ class _Judge:
         return replace(test, figures=figures, findings=(*test.findings, *found), status=status)
 
     def _figure(self, key: str, figure: Figure, found: list[Finding]) -> Figure:
-        measure = self._measures.get(key, {}).get(figure.name)
+        measure = self._measures.get(key, {}).get(group(figure))
         if measure is None:
             return figure
         figure = self._with_expected(measure, figure)
         sibling = self._shares.get((self._device.uuid, key, figure.name))
         past = self._known.past.get(self._device.uuid, {}).get(f"{key}.{figure.name}")
         figure = replace(
-            figure, sibling_ratio=sibling, baseline_ratio=_ratio(measure, figure.value, past) if past else None
+            figure, sibling_ratio=sibling, baseline_ratio=ratio_of(measure, figure.value, past) if past else None
         )
         found += filter(None, (
             self._by_most(measure, figure), self._by_expected(measure, figure),
@@ -138,7 +137,7 @@ class _Judge:
         if figure.ratio is None:
             return None
         warn, fail = (_LINK_FAIL, _LINK_FAIL) if measure.expected == _LINK else (_EXPECTED_WARN, _EXPECTED_FAIL)
-        status = _status(figure.ratio, warn, fail)
+        status = graded(figure.ratio, warn, fail)
         if status is Status.FAIL and figure.confidence != MEASURED:
             status = Status.WARN
         return self._finding(
@@ -150,15 +149,16 @@ class _Judge:
             return None
         warn, fail = measure.siblings
         if self._is_cpu:
-            warn, fail = min(warn, _CPU_SHARE), min(fail, _CPU_SHARE)
-        status = _status(figure.sibling_ratio, warn, fail)
-        return self._finding(status, "straggler", figure, f"{figure.sibling_ratio:.0%} of its siblings")
+            warn, fail = min(warn, CPU_SHARE), min(fail, CPU_SHARE)
+        status = graded(figure.sibling_ratio, warn, fail)
+        why = explanation(self._device, self._shares) if figure.name != "clock" else ""
+        return self._finding(status, "straggler", figure, f"{figure.sibling_ratio:.0%} of its siblings{why}")
 
     def _by_past(self, measure: Measure, figure: Figure) -> Finding | None:
         if figure.baseline_ratio is None or measure.siblings is None:
             return None
-        warn, fail = (_CPU_SHARE, _CPU_SHARE) if self._is_cpu else _BASELINE
-        status = _status(figure.baseline_ratio, warn, fail)
+        warn, fail = (CPU_SHARE, CPU_SHARE) if self._is_cpu else _BASELINE
+        status = graded(figure.baseline_ratio, warn, fail)
         return self._finding(status, "baseline", figure, f"{figure.baseline_ratio:.0%} of its own baseline")
 
     def _finding(self, status: Status | None, kind: str, figure: Figure, text: str) -> Finding | None:
@@ -173,7 +173,7 @@ class _Judge:
 
     def _vote(self, test: TestResult) -> Iterable[Finding]:
         for key, value in test.digests.items():
-            right = self._votes.get((_kin(self._device), key))
+            right = self._votes.get((kin(self._device), key))
             if right is None or right == value:
                 continue
             if right:
@@ -199,6 +199,15 @@ class _Judge:
             )  # fmt: skip
 
 
+def _aired(device: DeviceResult, test: TestResult, devices: list[DeviceResult]) -> TestResult:
+    """Return the soak with what its siblings' temperatures say of it."""
+    found = tuple(warm(device, devices)) if test.key == "soak" and device.kind != "cpu" else ()
+    if not found:
+        return test
+    status = worst((test.status, *(finding.status for finding in found)))
+    return replace(test, findings=(*test.findings, *found), status=status)
+
+
 def _uniform_apart(device: DeviceResult, devices: list[DeviceResult]) -> DeviceResult:
     """Take it for our own error, not the device's, where a product is wrong in the same way everywhere on all GPUs."""
 
@@ -217,55 +226,8 @@ def _uniform_apart(device: DeviceResult, devices: list[DeviceResult]) -> DeviceR
     return replace(device, tests=tuple(map(apart, device.tests)))
 
 
-def _votes(devices: Iterable[DeviceResult]) -> dict[tuple[str, str], str]:
-    """Return the digest that most siblings have, by model and product; empty where there is no majority."""
-    ballots: dict[tuple[str, str], list[str]] = {}
-    for device in devices:
-        for test in device.tests:
-            for key, value in test.digests.items():
-                ballots.setdefault((_kin(device), key), []).append(value)
-    found = {}
-    for place, values in ballots.items():
-        most = max(set(values), key=values.count)
-        found[place] = most if values.count(most) * 2 > len(values) else ""
-    return found
-
-
-def _shares(devices: list[DeviceResult], probe: Probe) -> dict[tuple[str, str, str], float]:
-    """Return each figure's share of its siblings: of their median, or of the better one where there are two."""
-    measures = {(test.key, m.name): m for test in probe.tests for m in test.measures}
-    held: dict[tuple[str, str, str], list[tuple[str, float]]] = {}
-    for device in devices:
-        for test in device.tests:
-            for figure in test.figures:
-                held.setdefault((_kin(device), test.key, figure.name), []).append((device.uuid, figure.value))
-    found = {}
-    for (_, key, name), values in held.items():
-        measure = measures.get((key, name))
-        if measure is None or len(values) < 2:
-            continue
-        numbers = [value for _, value in values]
-        best = min(numbers) if measure.is_cost else max(numbers)
-        middle = median(numbers) if len(numbers) >= _MANY else best
-        for uuid, value in values:
-            if ratio := _ratio(measure, value, middle):
-                found[uuid, key, name] = ratio
-    return found
-
-
-def _kin(device: DeviceResult) -> str:
-    """Return what siblings share. A part of a GPU has none: its neighbours slow it down."""
-    own = device.uuid if device.uuid.startswith("MIG-") else ""
-    return "/".join((device.kind, device.name, device.torch, device.cuda, str(device.total_bytes), own))
-
-
-def _ratio(measure: Measure, value: float, other: float) -> float | None:
-    if value <= 0 or other <= 0:
-        return None
-    return other / value if measure.is_cost else value / other
-
-
-def _status(ratio: float, warn: float, fail: float) -> Status | None:
+def graded(ratio: float, warn: float, fail: float) -> Status | None:
+    """Return what a share is worth; None where it is well."""
     if ratio < fail:
         return Status.FAIL
     return Status.WARN if ratio < warn else None

@@ -3,8 +3,9 @@
 from collections.abc import Collection, Iterator
 from typing import Final
 
+from gputop.core.identity import ProcessId
 from gputop.core.metrics import GPU_UTILIZATION, MEMORY_TOTAL, MEMORY_USED
-from gputop.core.sample import Gpu, GpuProcess, HostProcess, Readings, Sample
+from gputop.core.sample import Gpu, GpuProcess, HostProcess, Presence, Readings, Sample
 from gputop.core.text import clean
 from gputop.core.units import bytes_text
 
@@ -25,11 +26,32 @@ def users(sample: Sample, gpu: Gpu, own: Collection[int], instance: int | None =
     return found or tuple(_traces(part) if part is not None else ())
 
 
+def newcomers(
+    sample: Sample, gpu: Gpu, own: Collection[int], known: Collection[ProcessId], instance: int | None = None
+) -> tuple[str, ...]:
+    """Say who uses a GPU and did not before. ``own``: our workers and us; their children are not meant either.
+
+    Whom this namespace does not show is not told: it may be a worker by another number.
+    """
+    return tuple(
+        _line(process, memory)
+        for process, memory in _uses(sample, gpu, instance)
+        if process.presence is Presence.ALIVE
+        and process.id not in known
+        and not {process.pid, process.parent_pid} & set(own)
+    )
+
+
 def _processes(sample: Sample, gpu: Gpu, own: Collection[int], instance: int | None) -> Iterator[str]:
+    return (_line(process, memory) for process, memory in _uses(sample, gpu, instance) if process.pid not in own)
+
+
+def _uses(sample: Sample, gpu: Gpu, instance: int | None) -> Iterator[tuple[HostProcess, int]]:
+    """Return the processes on a GPU, or on an instance of it, and their memory there."""
     for process in sample.processes:
         uses = [use for use in process.gpus if use.gpu == gpu.uuid and _is_on(use, instance)]
-        if uses and process.pid not in own:
-            yield _line(process, sum(use.memory_bytes or 0 for use in uses))
+        if uses:
+            yield process, sum(use.memory_bytes or 0 for use in uses)
 
 
 def _is_on(use: GpuProcess, instance: int | None) -> bool:

@@ -14,14 +14,18 @@ _SELECTED_S: Final = 5.0  # for a test that is named, and is of no part of the l
 
 
 class PlannedTest(Struct, frozen=True):
-    """A test and how long it may take."""
+    """A test and how long it may take. ``named``: somebody asked for this very test."""
 
     id: str
     seconds: float
+    named: bool = False
 
 
 class WorkerPlan(Struct, frozen=True, kw_only=True):
-    """What a worker is told, as one line of JSON. ``memory``: share of what is free; ``budget``: bytes at the most."""
+    """What a worker is told, as one line of JSON. ``memory``: share of what is free; ``budget``: bytes at the most.
+
+    ``count``: the devices that it sees; ``cpus``: those next to its device, none where that is not known.
+    """
 
     v: int = PROTOCOL
     device: str
@@ -32,6 +36,8 @@ class WorkerPlan(Struct, frozen=True, kw_only=True):
     budget: int | None = None
     threads: int | None = None
     seed: int = 1
+    count: int = 1
+    cpus: tuple[int, ...] = ()
 
 
 def chosen(probe: Probe, level: Level, wishes: Sequence[str]) -> tuple[ProbeTest, ...]:
@@ -53,13 +59,18 @@ def timed(tests: Sequence[ProbeTest], level: Level, time_s: float | None) -> dic
     usual = {test.key: _usual(test, level) for test in tests}
     if time_s is None or not usual:
         return usual
-    room = max(time_s - START_S, _LEAST_S * len(usual))
+    room = max(time_s - START_S * starts(tests), _LEAST_S * len(usual))
     stretching = [test.key for test in tests if test.stretches]
     fixed = sum(seconds for key, seconds in usual.items() if key not in stretching)
     if stretching and fixed < room * 0.5:
         return usual | dict.fromkeys(stretching, (room - fixed) / len(stretching))
     factor = room / sum(usual.values())
     return {key: max(_LEAST_S, seconds * factor) for key, seconds in usual.items()}
+
+
+def starts(tests: Sequence[ProbeTest]) -> int:
+    """Return how often workers are started, one after another: for each device, for all of them, as ranks."""
+    return 1 + any(test.sees_all for test in tests) + any(test.is_joint for test in tests)
 
 
 def total_s(seconds: Mapping[str, float]) -> float:

@@ -82,7 +82,11 @@ class TestResult(Struct, frozen=True, kw_only=True):
 
 
 class DeviceResult(Struct, frozen=True, kw_only=True):
-    """A device and its tests. ``kind``: of worker, cuda or cpu; ``last_words``: what its worker said on stderr."""
+    """A device and its tests. ``kind``: of worker, cuda or cpu; ``last_words``: what its worker said on stderr.
+
+    ``bus_id``, ``serial`` and ``vbios`` are what its maker asks for. ``samples``: what the driver said under the soak,
+    by reading, at the seconds of ``time_s``.
+    """
 
     label: str
     uuid: str
@@ -95,10 +99,14 @@ class DeviceResult(Struct, frozen=True, kw_only=True):
     total_bytes: int = 0
     tests: tuple[TestResult, ...] = ()
     last_words: str = ""
+    bus_id: str | None = None
+    serial: str | None = None
+    vbios: str | None = None
+    samples: dict[str, list[Scalar]] = {}
 
 
 class ProbeReport(Struct, frozen=True, kw_only=True):
-    """All of it. ``joint``: tests that ran over all devices at once."""
+    """All of it. ``joint``: tests that ran over all devices at once. ``seed``: of all random numbers."""
 
     schema: str = SCHEMA
     started_s: float
@@ -107,6 +115,8 @@ class ProbeReport(Struct, frozen=True, kw_only=True):
     driver: str | None
     probe: str
     level: str
+    seed: int = 1
+    arguments: tuple[str, ...] = ()
     status: Status
     exit_status: int
     devices: tuple[DeviceResult, ...] = ()

@@ -1,4 +1,4 @@
-"""What the driver said of a GPU while it was tested: counters before and after, and power and heat under the soak."""
+"""What the driver said of a GPU while it worked: power, heat and clocks under the soak, its link while it copied."""
 
 from collections.abc import Iterator, Sequence
 from statistics import median
@@ -6,95 +6,102 @@ from typing import Any, Final
 
 from gputop.core.metric import Metric
 from gputop.core.metrics import (
+    CLOCK_MEMORY,
     CLOCK_SM,
     CLOCK_SM_MAX,
     EVENT_REASONS,
+    FAN,
+    GPU_UTILIZATION,
+    MEMORY_TEMPERATURE,
+    PCIE_GENERATION,
+    PCIE_GENERATION_MAX,
+    PCIE_WIDTH,
+    PCIE_WIDTH_MAX,
     POWER_AVERAGE,
+    POWER_INSTANT,
     POWER_LIMIT,
     POWER_LIMIT_DEFAULT,
     TEMPERATURE,
     TEMPERATURE_MARGIN,
+    THROTTLED_HW_THERMAL,
+    THROTTLED_POWER_BRAKE,
+    THROTTLED_POWER_CAP,
+    THROTTLED_SW_THERMAL,
 )
-from gputop.core.probing.result import Figure, Finding, Scalar, Status, TestResult
+from gputop.core.probing.result import Figure, Finding, Scalar, Status
 from gputop.core.sample import Gpu
 
-COUNTERS: Final = "counters"
-_DELTAS: Final = {  # how many more warn, and how many more fail; None: never
-    "ecc_volatile_corrected": (1, 100),
-    "ecc_volatile_uncorrected": (1, 1),
-    "remapped_rows_correctable": (1, 1),
-    "remapped_rows_uncorrectable": (1, 1),
-    "retired_pages_single_bit": (1, 1),
-    "retired_pages_double_bit": (1, 1),
-    "pcie_replays": (9, 81),
-    "pcie_fatal_errors": (1, 1),
-    "nvlink_replay_errors": (1, None),
-    "nvlink_recovery_errors": (1, 1),
-}
-_ALARMS: Final = {
-    "remapped_rows_pending": "a row is to be remapped: reset the GPU",
-    "remapped_rows_failed": "rows cannot be remapped any more: replace the board",
-    "retired_pages_pending": "a page is to be retired: reset the GPU",
-}
 _HARD: Final = ("hardware slowdown", "hardware thermal", "power brake")
 _SOFT: Final = "software thermal"
 _IN_A_ROW: Final = 3
+_LEAST_POINTS: Final = 5
 _LEAST_SHARE: Final = 0.02
 _SOFT_SHARE: Final = 0.20
 _MARGIN_C: Final = 5
-
-
-def counters(before: Gpu, after: Gpu) -> TestResult:
-    """Compare what the driver counted. A pattern test on memory with ECC passes while these climb."""
-    found = [*_deltas(before, after), *_alarms(after), *_xids(before, after)]
-    known = [key for key in _DELTAS if isinstance(after.metrics.get(key), int)]
-    if not known and not found:
-        return TestResult(key=COUNTERS, status=Status.SKIP, reason="the driver tells none of the counters")
-    status = min((finding.status for finding in found), key=lambda one: one.rank, default=Status.PASS)
-    params: dict[str, Scalar] = {key: _count(after, key) for key in known}
-    return TestResult(key=COUNTERS, status=status, findings=tuple(found), params=dict(params))
+_SETTLED_C_PER_MIN: Final = 1.0
+_SETTLES_S: Final = 240.0  # a soak that is shorter ends before any GPU has settled
+_MOST_POINTS: Final = 2000
+_THROTTLED: Final[tuple[Metric[float], ...]] = (
+    THROTTLED_POWER_CAP, THROTTLED_SW_THERMAL, THROTTLED_HW_THERMAL, THROTTLED_POWER_BRAKE,
+)  # fmt: skip
+_SERIES: Final[dict[str, Metric[Any]]] = {
+    "power_w": POWER_INSTANT, "power_average_w": POWER_AVERAGE, "temperature_c": TEMPERATURE,
+    "memory_temperature_c": MEMORY_TEMPERATURE, "margin_c": TEMPERATURE_MARGIN, "clock_sm_hz": CLOCK_SM,
+    "clock_memory_hz": CLOCK_MEMORY, "fan_percent": FAN, "utilization_percent": GPU_UTILIZATION,
+}  # fmt: skip
 
 
 def soak(samples: Sequence[Gpu]) -> tuple[tuple[Figure, ...], tuple[Finding, ...]]:
     """Judge power, heat and clocks under load, by samples of the whole soak."""
     late = samples[len(samples) // 2 :]
-    figures = tuple(_figures(late))
-    findings = [*_throttling(samples), *_power(late), *_heat(late)]
-    return figures, tuple(findings)
+    slope = _slope(samples[-(len(samples) // 3) :])
+    figures = [*_figures(late), *_share(late), *_throttled(samples)]
+    if slope is not None:
+        figures.append(Figure(name="temperature_slope", value=slope, unit="°C/min"))
+    findings = [*_throttling(samples), *_power(late), *_heat(late), *_unsettled(samples, slope)]
+    return tuple(figures), tuple(findings)
 
 
-def _deltas(before: Gpu, after: Gpu) -> Iterator[Finding]:
-    for key, (warn, fail) in _DELTAS.items():
-        was, is_ = _count(before, key), _count(after, key)
-        if was is None or is_ is None or is_ - was < warn:
-            continue
-        status = Status.FAIL if fail is not None and is_ - was >= fail else Status.WARN
-        yield Finding(
-            code=f"counters.{key}", status=status, text=f"{key} went up by {is_ - was} while this GPU was tested",
-            data={"before": was, "after": is_},
-        )  # fmt: skip
+def series(samples: Sequence[Gpu]) -> dict[str, list[Scalar]]:
+    """Return what was seen, as many points as a plot wants: seconds since the first, then a list for each reading."""
+    held = samples[:: max(1, -(-len(samples) // _MOST_POINTS))]
+    if not held:
+        return {}
+    begun_s = held[0].read_s or 0.0
+    found: dict[str, list[Scalar]] = {"time_s": [round((gpu.read_s or begun_s) - begun_s, 2) for gpu in held]}
+    for name, metric in _SERIES.items():
+        found[name] = [gpu[metric] for gpu in held]
+    found["reasons"] = [", ".join(_reasons(gpu)) for gpu in held]
+    return {name: values for name, values in found.items() if any(value is not None for value in values)}
 
 
-def _alarms(after: Gpu) -> Iterator[Finding]:
-    for key, text in _ALARMS.items():
-        if after.metrics.get(key) is True:
-            yield Finding(code=f"counters.{key}", status=Status.FAIL, text=text)
-    action = after.metrics.get("recovery_action")
-    if isinstance(action, str) and action != "none":
-        yield Finding(code="counters.recovery_action", status=Status.FAIL, text=f"the driver asks for: {action}")
+def _reasons(gpu: Gpu) -> tuple[str, ...]:
+    return gpu[EVENT_REASONS] or ()
 
 
-def _xids(before: Gpu, after: Gpu) -> Iterator[Finding]:
-    for event in after.xids[len(before.xids) :]:
-        yield Finding(
-            code=f"counters.xid_{event.xid}", status=Status.FAIL, text=f"Xid {event.xid} came while it was tested",
-            data={"time_s": event.time_s},
-        )  # fmt: skip
+def negotiated(samples: Sequence[Gpu]) -> tuple[int | None, int | None]:
+    """Return generation and lanes of the PCIe link at its best: it is slower while nothing is copied."""
+    generations = [value for gpu in samples if (value := gpu[PCIE_GENERATION]) is not None]
+    widths = [value for gpu in samples if (value := gpu[PCIE_WIDTH]) is not None]
+    return max(generations, default=None), max(widths, default=None)
 
 
-def _count(gpu: Gpu, key: str) -> int | None:
-    value = gpu.metrics.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+def link(samples: Sequence[Gpu]) -> tuple[Finding, ...]:
+    """Judge the PCIe link by samples that were taken while it carried copies."""
+    if not samples:
+        return ()
+    last, found = samples[-1], []
+    pairs = zip(("generation", "width"), negotiated(samples), (PCIE_GENERATION_MAX, PCIE_WIDTH_MAX), strict=True)
+    for name, best, metric in pairs:
+        most = last[metric]
+        if best is not None and most is not None and best < most:
+            found.append(
+                Finding(
+                    code=f"link.{name}", status=Status.WARN, data={"value": best, "most": most},
+                    text=f"the PCIe link ran at {name} {best} under load; board and slot can do {most}",
+                )
+            )  # fmt: skip
+    return tuple(found)
 
 
 def _figures(late: Sequence[Gpu]) -> Iterator[Figure]:
@@ -107,9 +114,48 @@ def _figures(late: Sequence[Gpu]) -> Iterator[Figure]:
             yield Figure(name=name, value=median(values), unit=unit, n=len(values))
 
 
+def _share(late: Sequence[Gpu]) -> Iterator[Figure]:
+    """Return how much of the limit was drawn."""
+    draws = [draw for gpu in late if (draw := gpu[POWER_AVERAGE]) is not None]
+    limit = next((one for gpu in reversed(late) if (one := gpu[POWER_LIMIT])), None)
+    if draws and limit:
+        yield Figure(name="power_reached", value=100 * median(draws) / limit, unit="%", n=len(draws))
+
+
+def _throttled(samples: Sequence[Gpu]) -> Iterator[Figure]:
+    """Return the share of the time in which clocks were lowered, by the driver's own counters, where there was any."""
+    if len(samples) < 2:
+        return
+    seconds = (samples[-1].read_s or 0.0) - (samples[0].read_s or 0.0)
+    for metric in _THROTTLED:
+        was, is_ = samples[0][metric], samples[-1][metric]
+        if was is not None and is_ is not None and is_ > was and seconds > 0:
+            name = metric.key.removesuffix("_s")
+            yield Figure(name=name, value=min(100.0, 100 * (is_ - was) / seconds), unit="%")
+
+
+def _slope(samples: Sequence[Gpu]) -> float | None:
+    """Return by how much the temperature rises a minute: the line with the least squares."""
+    held = [(gpu.read_s / 60, t) for gpu in samples if gpu.read_s and (t := gpu[TEMPERATURE]) is not None]
+    if len(held) < _LEAST_POINTS:
+        return None
+    x0, y0 = (sum(column) / len(held) for column in zip(*held, strict=True))
+    square = sum((x - x0) ** 2 for x, _ in held)
+    return sum((x - x0) * (y - y0) for x, y in held) / square if square else None
+
+
+def _unsettled(samples: Sequence[Gpu], slope: float | None) -> Iterator[Finding]:
+    seconds = (samples[-1].read_s or 0.0) - (samples[0].read_s or 0.0) if samples else 0.0
+    if slope is not None and slope > _SETTLED_C_PER_MIN and seconds >= _SETTLES_S:
+        yield Finding(
+            code="soak.not_settled", status=Status.WARN, data={"slope": slope},
+            text=f"its temperature still rose by {slope:.1f} °C a minute at the end: soak it for longer",
+        )  # fmt: skip
+
+
 def _throttling(samples: Sequence[Gpu]) -> Iterator[Finding]:
     for reason in (*_HARD, _SOFT):
-        marks = [reason in (gpu[EVENT_REASONS] or ()) for gpu in samples]
+        marks = [reason in _reasons(gpu) for gpu in samples]
         share = sum(marks) / len(marks) if marks else 0.0
         if share < _LEAST_SHARE or not _has_run(marks):
             continue
@@ -144,7 +190,7 @@ def _power(late: Sequence[Gpu]) -> Iterator[Finding]:
         return
     clocks = [gpu[CLOCK_SM] for gpu in late if gpu[CLOCK_SM]]
     most = late[-1][CLOCK_SM_MAX]
-    is_capped = any("power cap" in (gpu[EVENT_REASONS] or ()) for gpu in late)
+    is_capped = any("power cap" in _reasons(gpu) for gpu in late)
     is_slow = bool(clocks and most and median(clock for clock in clocks if clock) < 0.9 * most) and not is_capped
     status = Status.FAIL if share < 0.75 and is_slow and not is_lowered else Status.WARN
     yield Finding(

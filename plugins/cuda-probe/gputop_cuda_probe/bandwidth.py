@@ -1,5 +1,6 @@
-"""How fast bytes travel, and whether they arrive: on the device, to it and from it. Slow and wrong are different."""
+"""How fast bytes travel, and whether they arrive: on the device, to it, from it, both. Slow and wrong are different."""
 
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import Final
@@ -11,6 +12,7 @@ from gputop_cuda_probe.timing import timed
 from gputop_cuda_probe.turn import Turn
 
 _WORD: Final = 8
+_BLOCK: Final = 1 << 17
 _AT_ONCE: Final = 5
 _LEAST_REPEATS: Final = 5
 
@@ -18,11 +20,11 @@ _LEAST_REPEATS: Final = 5
 def run(turn: Turn, name: str) -> None:
     """Copy until the time is over; then compare what arrived."""
     turn.faults.strike()
-    {"copy": _on_device, "h2d": _to_device, "d2h": _to_host}[name](turn)
+    {"copy": _on_device, "h2d": _to_device, "d2h": _to_host, "both": _both_ways}[name](turn)
 
 
 def _on_device(turn: Turn) -> None:
-    source = _random(turn, _words(turn, 1 << 30)).to(turn.device.torch)
+    source = random_words(turn.seed, _words(turn, 1 << 30)).to(turn.device.torch)
     target = torch.zeros_like(source)
     size = source.numel() * _WORD
     _measure(turn, "copy", 2 * size, lambda: target.copy_(source), 0.6)
@@ -51,22 +53,59 @@ def _to_host(turn: Turn) -> None:
         _compare(turn, target, held)
 
 
+def _both_ways(turn: Turn) -> None:
+    """Copy to the device and from it at the same time, on a GPU in two streams."""
+    words = _words(turn, 256 << 20)
+    up, sent = _hosts(turn, words)[0][1], random_words(turn.seed + 1, words)
+    down = _hosts(turn, words)[0][1].zero_()
+    here, there = torch.zeros_like(up, device=turn.device.torch), sent.to(turn.device.torch)
+    _measure(
+        turn, "both", 2 * words * _WORD, _in_streams(turn, partial(_copy, here, up), partial(_copy, down, there)), 1.0
+    )
+    _compare(turn, here.cpu(), up)
+    _compare(turn, down, sent)
+
+
+def _copy(target: Tensor, source: Tensor) -> None:
+    target.copy_(source, non_blocking=True)
+
+
+def _in_streams(turn: Turn, *works: Callable[[], object]) -> Callable[[], object]:
+    """Return what does all of these, each in a stream of its own, and has the current one wait for them."""
+    if turn.device.is_cpu:
+        return lambda: deque((work() for work in works), maxlen=0)
+    streams = [torch.cuda.Stream() for _ in works]
+
+    def work_all() -> None:
+        current = torch.cuda.current_stream()
+        for stream, work in zip(streams, works, strict=True):
+            stream.wait_stream(current)
+            with torch.cuda.stream(stream):
+                work()
+        for stream in streams:
+            current.wait_stream(stream)
+
+    return work_all
+
+
 def _hosts(turn: Turn, words: int) -> "list[tuple[str, Tensor]]":
     """Return random words in the two kinds of the host's memory. On a CPU there is one kind."""
-    pageable = _random(turn, words)
+    pageable = random_words(turn.seed, words)
     if turn.device.is_cpu:
         return [("pageable", pageable)]
     return [("pinned", pageable.pin_memory()), ("pageable", pageable)]
 
 
 def _words(turn: Turn, on_gpu: int) -> int:
-    return (16 << 20 if turn.device.is_cpu else on_gpu) // _WORD
+    """Return how many words to copy: a quarter of what may be used, at most, as there are others beside them."""
+    most = min(16 << 20 if turn.device.is_cpu else on_gpu, turn.device.room() // 4)
+    return max(_BLOCK, most // _WORD // _BLOCK * _BLOCK)
 
 
-def _random(turn: Turn, words: int) -> Tensor:
+def random_words(seed: int, words: int) -> Tensor:
     """Return random words: a block that is repeated, each time with another number in it."""
-    generator = torch.Generator().manual_seed(turn.seed)
-    block = min(words, 1 << 20)
+    generator = torch.Generator().manual_seed(seed)
+    block = min(words, _BLOCK)
     base = torch.randint(-(2**62), 2**62, (block,), dtype=torch.int64, generator=generator)
     return torch.cat([base ^ number for number in range(words // block)])
 

@@ -1,55 +1,77 @@
-"""Sums over all GPUs of a box, or of several: one process per GPU, started by torchrun or srun. Every sum is exact.
+"""Collectives over all GPUs of a box, or of several: one process per GPU, started by torchrun or srun. All are exact.
 
-Rank 0 writes the events. The plan is in the variable ``GPUTOP_PROBE_PLAN``; the end of stdin ends all ranks.
+The first rank of each box writes the events. The plan is in the variable ``GPUTOP_PROBE_PLAN``, or else all tests are
+run; the end of stdin ends all ranks.
 """
 
 import json
 import os
 import threading
-import time
+from collections.abc import MutableMapping
 from datetime import timedelta
 from typing import Any, Final
 
 import torch
 import torch.distributed as dist
 
+from gputop_cuda_probe.exchange import exchange
 from gputop_cuda_probe.faults import Faults, read_faults
 from gputop_cuda_probe.lines import Lines, Stop, heart
-from gputop_cuda_probe.turn import Device, Turn
+from gputop_cuda_probe.shared import MADE, run
+from gputop_cuda_probe.turn import Device, SkippedError, Turn
 
 PLAN: Final = "GPUTOP_PROBE_PLAN"
-TEST: Final = "allreduce"
+_PREFIX: Final = "collective."
 _PATIENCE: Final = timedelta(seconds=60)
-_GPU_BYTES: Final = (1 << 20, 256 << 20)
-_CPU_BYTES: Final = (1 << 16, 1 << 20)
-_REPEATS: Final = 5
+_SECONDS: Final = 10.0
+RUN: Final = {f"{_PREFIX}{name}": made for name, made in MADE.items()} | {f"{_PREFIX}sendrecv": None}
 
 
 def main() -> None:
-    """Run one rank; the exit status is 0 if the test could be made, whatever it found."""
+    """Run one rank; the exit status is 0 if the tests could be made, whatever they found."""
     _take_from_slurm(os.environ)
     plan = json.loads(os.environ.get(PLAN, "{}"))
     rank = int(os.environ["RANK"])
-    lines = Lines() if rank == 0 else _Silent()
+    lines = Lines() if os.environ.get("LOCAL_RANK", "0") == "0" else _Silent()
     stop = Stop()
     stop.listen()
     threading.Thread(target=lambda: (stop.wait(), os._exit(130)), daemon=True).start()
-    device = Device(plan.get("device", "cuda" if torch.cuda.is_available() else "cpu"), rank, 1.0, None)
-    turn = Turn(TEST, device, lines, Faults(read_faults(), TEST, rank))
-    turn.seconds = float(plan.get("seconds", 10.0))
+    kind = plan.get("device", "cuda" if torch.cuda.is_available() else "cpu")
+    device = Device(kind, rank, float(plan.get("memory", 0.9)), plan.get("budget"))
     lines.send("hello", name=f"{os.environ['WORLD_SIZE']} ranks", torch=torch.__version__, pid=os.getpid())
-    heart(lines, turn.count)
-    lines.send("start", id=TEST)
-    turn.begin()
+    count = [0]
+    heart(lines, count)
     _join(device)
-    _sum(turn)
-    status = "fail" if "fail" in turn.statuses else "pass"
-    lines.send("end", id=TEST, status=status, dur_s=round(turn.elapsed_s, 3), reason="")
-    lines.send("summary", status=status)
+    faults = read_faults()
+    for row in plan.get("tests") or [{"id": name, "seconds": _SECONDS} for name in RUN]:
+        turn = Turn(row["id"], device, lines, Faults(faults, row["id"], rank))
+        turn.seconds, turn.seed, turn.count = float(row["seconds"]), int(plan.get("seed", 1)), count
+        _run_one(turn, lines)
+    lines.send("summary", status="done")
     dist.destroy_process_group()
 
 
-def _take_from_slurm(environment: Any) -> None:  # noqa: ANN401 - os.environ, which is written to
+def _run_one(turn: Turn, lines: Lines) -> None:
+    lines.send("start", id=turn.test)
+    turn.begin()
+    reason, status = "", ""
+    turn.param(ranks=dist.get_world_size(), backend=dist.get_backend())
+    try:
+        turn.faults.strike()
+        made = RUN[turn.test]
+        if made is None:
+            exchange(turn)
+        else:
+            run(turn, made)
+    except SkippedError as error:
+        reason, status = str(error), "skip"
+    if "fail" in turn.statuses:
+        status = "fail"
+    turn.device.clear()
+    lines.send("end", id=turn.test, status=status or "pass", dur_s=round(turn.elapsed_s, 3), reason=reason)
+
+
+def _take_from_slurm(environment: MutableMapping[str, str]) -> None:
     """Name the rank as torch does, where srun started us and not torchrun."""
     names = {"RANK": "SLURM_PROCID", "LOCAL_RANK": "SLURM_LOCALID", "WORLD_SIZE": "SLURM_NTASKS"}
     for name, other in names.items():
@@ -67,59 +89,6 @@ def _join(device: Device) -> None:
     torch.cuda.set_device(local)
     device.torch = torch.device("cuda", local)
     dist.init_process_group("nccl", timeout=_PATIENCE, device_id=device.torch)
-
-
-def _sum(turn: Turn) -> None:
-    """Sum whole numbers that depend on the rank, in two sizes: one shows latency, one bandwidth."""
-    ranks, rank = dist.get_world_size(), dist.get_rank()
-    turn.param(ranks=ranks, backend=dist.get_backend())
-    for size in _CPU_BYTES if turn.device.is_cpu else _GPU_BYTES:
-        turn.faults.strike()
-        count = size // 4
-        base = (torch.arange(count, device=turn.device.torch) % 1024).float()
-        must = base * ranks + ranks * (ranks - 1) // 2
-        seconds = [_once(turn, base + rank) for _ in range(2 + _REPEATS)][2:]
-        held = base + rank
-        dist.all_reduce(held)
-        if turn.faults.has("flip"):
-            held.view(torch.int32)[17] ^= 1
-        if turn.faults.has("nan"):
-            held[23] = float("nan")
-        _compare(turn, held, must, size)
-        longest = _longest(turn, seconds)
-        factor = 2 * (ranks - 1) / ranks  # as nccl-tests count: what each link carries
-        turn.metric(f"busbw_{size >> 10}k", [size / each * factor / turn.faults.slowness for each in longest], "B/s")
-
-
-def _once(turn: Turn, held: torch.Tensor) -> float:
-    dist.barrier()
-    turn.device.wait()
-    begun_s = time.perf_counter()
-    dist.all_reduce(held)
-    turn.device.wait()
-    turn.tick()
-    return time.perf_counter() - begun_s
-
-
-def _longest(turn: Turn, seconds: "list[float]") -> "list[float]":
-    """Return for each repeat the time of the slowest rank."""
-    held = torch.tensor(seconds, dtype=torch.float64, device=turn.device.torch)
-    dist.all_reduce(held, op=dist.ReduceOp.MAX)
-    return [float(each) for each in held.tolist()]
-
-
-def _compare(turn: Turn, held: torch.Tensor, must: torch.Tensor, size: int) -> None:
-    """Tell which ranks have a wrong sum; all of them say so to rank 0."""
-    bad = torch.ne(held, must)
-    counts = torch.zeros(dist.get_world_size(), dtype=torch.int64, device=turn.device.torch)
-    counts[dist.get_rank()] = bad.sum()
-    dist.all_reduce(counts)
-    for rank, count in enumerate(counts.tolist()):
-        if count:
-            turn.finding(
-                "allreduce.wrong", "fail", f"rank {rank}: {count} of {held.numel()} sums of {size} bytes are wrong",
-                rank=rank, bad=count, bytes=size,
-            )  # fmt: skip
 
 
 class _Silent(Lines):

@@ -11,9 +11,11 @@ from typing import Final, NamedTuple
 VARIABLE: Final = "GPUTOP_PROBE_INJECT"
 KINDS: Final = {
     "flip": "one bit of a result or of memory is turned over",
+    "odd": "a result is another than that of the siblings, each time",
     "nan": "one element of a result is not a number",
     "alias": "a word of memory takes the content of another address",
     "fade": "a bit of memory is lost while nothing is written",
+    "misread": "what is in memory is right, and is read wrongly once",
     "slow": "a figure is a hundred times worse than it is",
     "droop": "the speed of steady load falls as time goes by",
     "hang": "the worker stops",

@@ -17,7 +17,9 @@ FP16_MOST: Final = 65_504
 _LOCATED: Final = 64  # bad elements that are told one by one
 _SPEED_SHARE: Final = 0.35  # of the time is spent on the figure
 _BATCH_S: Final = 0.1  # between two looks at whether to stop
-_LAYOUTS: Final = ("nn", "tn", "nt")
+_LAYOUTS: Final = ("nn", "tn", "nt", "tt", "odd", "batch")
+_PLAIN: Final = {"int8": ("nn", "odd"), "fp8": ("nn",)}  # these want columns, and multiples of 8 and 16
+_BATCH: Final = 64
 
 
 class Kind(NamedTuple):
@@ -56,25 +58,31 @@ def largest(kind: Kind, depth: int) -> int:
 
 
 class Sizes(NamedTuple):
-    """Of a product: rows and columns, the depth, and the block that repeats."""
+    """Of a product: the block that repeats, how often it does downwards and to the right, and the depth."""
 
-    n: int
+    rows: int
+    columns: int
+    down: int
+    right: int
     depth: int
-    block: int
 
 
 def run(turn: Turn, name: str) -> None:
     """Multiply until the time is over, comparing each product as a whole; then measure the speed."""
     kind = KINDS[name]
     _set_up(kind, turn.device)
-    sizes = _sizes(kind, turn)
-    turn.param(n=sizes.n, depth=sizes.depth, block=sizes.block, largest=largest(kind, sizes.depth), seed=turn.seed)
-    exact_share = 1 - _SPEED_SHARE
-    for number, (seed, layout) in enumerate(_variants(turn.seed, kind), 1):
-        Product(kind, sizes, seed, layout, turn).work(until=exact_share * min(1.0, number / len(_LAYOUTS)))
+    n, depth = _size(kind, turn)
+    turn.param(n=n, depth=depth, largest=largest(kind, depth), seed=turn.seed)
+    exact_share, made = 1 - _SPEED_SHARE, 0
+    layouts = _PLAIN.get(kind.name, _LAYOUTS)
+    for number, (seed, layout) in enumerate(_variants(turn.seed, layouts), 1):
+        sizes = _sizes(n, depth, layout, is_small=turn.device.is_cpu)
+        Product(kind, sizes, seed, layout, turn).work(until=exact_share * min(1.0, number / len(layouts)))
+        made = number
         if turn.is_due(exact_share):
             break
-    _speed(kind, sizes, turn)
+    turn.param(layouts=list(layouts[:made]))
+    _speed(kind, n, turn)
 
 
 def _set_up(kind: Kind, device: Device) -> None:
@@ -91,26 +99,34 @@ def _set_up(kind: Kind, device: Device) -> None:
         matmul.allow_fp16_accumulation = False
 
 
-def _sizes(kind: Kind, turn: Turn) -> Sizes:
-    """Return sizes of which one product takes a tenth of a second at most, so that stopping never takes long."""
+def _size(kind: Kind, turn: Turn) -> tuple[int, int]:
+    """Return rows and depth of which one product takes a tenth of a second at most: stopping must not take long."""
     if turn.device.is_cpu:
-        return Sizes(256, 512, 64)
-    small = Sizes(1024, 1024, 256)
-    product = Product(kind, small, turn.seed, "nn", turn)
+        return 256, 512
+    product = Product(kind, Sizes(256, 256, 4, 4, 1024), turn.seed, "nn", turn)
     product.multiply()
     second = min(timed(turn.device, product.multiply, 3))
-    n = 8192
-    while n > 1024 and second * (n / 1024) ** 2 * (kind.depth / 1024) > _BATCH_S:
+    n, room = 8192, turn.device.room() // (6 * getattr(torch, kind.dtype).itemsize + 8)
+    while n > 1024 and (second * (n / 1024) ** 2 * (kind.depth / 1024) > _BATCH_S or n * max(n, kind.depth) > room):
         n //= 2
-    return Sizes(n, kind.depth, 256)
+    return n, kind.depth
 
 
-def _variants(seed: int, kind: Kind) -> Iterator[tuple[int, str]]:
+def _sizes(n: int, depth: int, layout: str, *, is_small: bool) -> Sizes:
+    """Return the sizes for a layout; odd ones choose other kernels."""
+    if layout == "odd":
+        rows, columns = (56, 40) if is_small else (248, 200)
+        return Sizes(rows, columns, n // rows, -(-n // columns), depth)
+    block = 64 if is_small else 256
+    return Sizes(block, block, min(_BATCH, n // block) if layout == "batch" else n // block, n // block, depth)
+
+
+def _variants(seed: int, layouts: tuple[str, ...]) -> Iterator[tuple[int, str]]:
     """Return other numbers and other layouts, which choose other kernels."""
     while True:
-        for number, layout in enumerate(_LAYOUTS):
-            yield seed + number, "nn" if kind.name in ("fp8", "int8") else layout
-        seed += len(_LAYOUTS)
+        for number, layout in enumerate(layouts):
+            yield seed + number, layout
+        seed += len(layouts)
 
 
 class Product:
@@ -124,8 +140,8 @@ class Product:
         self._layout = layout
         generator = torch.Generator().manual_seed(seed)
         most = largest(kind, sizes.depth)
-        self._left0 = torch.randint(-most, most + 1, (sizes.block, sizes.depth), generator=generator)
-        self._right0 = torch.randint(-most, most + 1, (sizes.depth, sizes.block), generator=generator)
+        self._left0 = torch.randint(-most, most + 1, (sizes.rows, sizes.depth), generator=generator)
+        self._right0 = torch.randint(-most, most + 1, (sizes.depth, sizes.columns), generator=generator)
         exact = self._left0.double() @ self._right0.double()  # each sum is below 2**53
         turn.tick()
         self._left, self._right = self._operands()
@@ -134,7 +150,8 @@ class Product:
 
     def multiply(self) -> Tensor:
         """Return the product."""
-        return self._call(self._left, self._right)
+        result = self._call(self._left, self._right)
+        return result + 1 if self._turn.faults.has("odd") else result
 
     def work(self, until: float) -> None:
         """Multiply and compare until this share of the time is over, once at least."""
@@ -145,59 +162,83 @@ class Product:
             result = self.multiply()
             if is_first:
                 self._spoil(result)
-            bad = self._wrong(result).sum()
+            bad = self._wrong(result).sum() + (1 if turn.faults.has("misread") else 0)
             turn.tick(text=f"seed {self._seed}, {self._layout}")
             if int(bad):
                 return self._explain(result, int(bad))
             is_first = False
+        if turn.faults.has("fade"):
+            _bits(self._left)[(0,) * (self._left.dim() - 2) + (3, 5)] ^= 1
+        if not self._has_good_operands():
+            turn.finding(
+                "gemm.operands", "fail", f"{self._kind.name}: the operands changed in memory", seed=self._seed,
+                layout=self._layout,
+            )  # fmt: skip
         return None
 
     def _operands(self) -> tuple[Tensor, Tensor]:
         """Return the operands on the device: blocks that repeat, in the layout that is asked for."""
-        sizes, device = self._sizes, self._turn.device.torch
-        times, dtype = sizes.n // sizes.block, getattr(torch, self._kind.dtype)
-        left = self._left0.to(device).repeat(times, 1).to(dtype)
-        right = self._right0.to(device).repeat(1, times).to(dtype)
-        if self._layout == "tn":
+        sizes, device, layout = self._sizes, self._turn.device.torch, self._layout
+        dtype = getattr(torch, self._kind.dtype)
+        left, right = self._left0.to(device).to(dtype), self._right0.to(device).to(dtype)
+        if layout == "batch":
+            return left.repeat(sizes.down, 1, 1), right.repeat(sizes.down, 1, 1)
+        left, right = left.repeat(sizes.down, 1), right.repeat(1, sizes.right)
+        if layout in ("tn", "tt"):
             left = left.t().contiguous().t()
-        if self._layout == "nt" or self._kind.name in ("fp8", "int8"):
-            right = right.t().contiguous().t()  # those two want columns
+        if layout in ("nt", "tt") or self._kind.name in _PLAIN:
+            right = right.t().contiguous().t()
         return left, right
 
     def _wrong(self, result: Tensor) -> Tensor:
         """Return which elements are not what they must be: by value, so that -0 is 0, and NaN is never right."""
-        times, block = self._sizes.n // self._sizes.block, self._sizes.block
-        tiles = result.view(times, block, times, block)
-        return torch.ne(tiles, self._reference.view(1, block, 1, block))
+        sizes = self._sizes
+        right = 1 if self._layout == "batch" else sizes.right
+        tiles = result.view(sizes.down, sizes.rows, right, sizes.columns)
+        return torch.ne(tiles, self._reference.view(1, sizes.rows, 1, sizes.columns))
 
     def _spoil(self, result: Tensor) -> None:
         """Make the faults that are injected, in two different tiles."""
+        flat = result.view(-1, result.shape[-1])
         if self._turn.faults.has("flip"):
-            _bits(result)[1, 2] ^= 1
+            _bits(flat)[1, 2] ^= 1
         if self._turn.faults.has("nan") and result.is_floating_point():
-            result[-1, -1] = float("nan")
+            flat[-1, -1] = float("nan")
 
     def _explain(self, result: Tensor, count: int) -> None:
         """Report where the product is wrong, and what the pattern says of the cause."""
-        turn, kind = self._turn, self._kind
-        wrong = self._wrong(result)
-        block = self._sizes.block
-        places = wrong.nonzero()[:_LOCATED].tolist()
-        again = self.multiply()
-        is_uniform = bool((wrong == wrong[:1, :, :1, :]).all()) and not bool(result.isnan().any())
+        turn, kind, sizes = self._turn, self._kind, self._sizes
+        wrong, again = self._wrong(result), self.multiply()
+        is_uniform = bool((wrong == wrong[:1, :, :1, :]).all()) and bool(wrong.any()) and not bool(result.isnan().any())
         if is_uniform and self._has_good_operands() and torch.equal(again, result):
             turn.finding(
                 "gemm.uniform", "fail", f"{kind.name}: all tiles are wrong in the same way, operands are intact",
                 bad=count, seed=self._seed,
             )  # fmt: skip
             return
+        cause = self._cause(result, again, wrong)
+        turn.param(bad=count, cause=cause)
+        places = wrong.nonzero()[:_LOCATED].tolist()
+        if not places:
+            turn.finding("gemm.misread", "fail", f"{kind.name}: {cause}", bad=count, seed=self._seed)
+        flat, flat_again = (one.view(-1, one.shape[-1]) for one in (result, again))
         for row, i, column, j in places:
-            at = (row * block + i, column * block + j)
+            at = (row * sizes.rows + i, column * sizes.columns + j)
             turn.finding(
-                "gemm.wrong", "fail", f"{kind.name}: element {at[0]}, {at[1]} is wrong", tile=[row, column],
-                place=[i, j], seed=self._seed, layout=self._layout, **_values(result, again, at, self._reference[i, j]),
+                "gemm.wrong", "fail", f"{kind.name}: element {at[0]}, {at[1]} is wrong: {cause}", tile=[row, column],
+                place=[i, j], seed=self._seed, layout=self._layout, cause=cause,
+                **_values(flat, flat_again, at, self._reference[i, j]),
             )  # fmt: skip
-        turn.param(bad=count)
+
+    def _cause(self, result: Tensor, again: Tensor, wrong: Tensor) -> str:
+        """Say what a second look, a second product and the operands say of the cause."""
+        if not bool(wrong.any()):
+            return "wrong when it was read, and right when read again: the way from the memory"
+        if not self._has_good_operands():
+            return "an operand changed in memory"
+        if bool((_bits(again) != _bits(result)).any()):
+            return "a second product is another: computing or a cache, and not each time"
+        return "a second product is the same: each time"
 
     def _has_good_operands(self) -> bool:
         """Say whether the operands are still what was put there."""
@@ -237,9 +278,10 @@ def _call(kind: Kind, left: Tensor, right: Tensor) -> Callable[[Tensor, Tensor],
             return torch._scaled_mm(a, b, scale_a=one, scale_b=one, out_dtype=out, use_fast_accum=False)
 
         return _first_that_works(kind, left, right, scaled, lambda a, b: scaled(a, b, torch.bfloat16))
+    way = torch.bmm if left.dim() == 3 else torch.mm
     if kind.name == "bf16":
-        return _first_that_works(kind, left, right, lambda a, b: torch.mm(a, b, out_dtype=torch.float32), torch.mm)
-    return _first_that_works(kind, left, right, torch.mm)
+        return _first_that_works(kind, left, right, lambda a, b: way(a, b, out_dtype=torch.float32), way)
+    return _first_that_works(kind, left, right, way)
 
 
 def _first_that_works(
@@ -258,9 +300,9 @@ def _first_that_works(
     raise SkippedError(f"this torch does not multiply {kind.name} here: {why}")
 
 
-def _speed(kind: Kind, sizes: Sizes, turn: Turn) -> None:
+def _speed(kind: Kind, n: int, turn: Turn) -> None:
     """Measure the speed with random numbers: whole ones take less power, and would flatter."""
-    n, dtype = sizes.n, getattr(torch, kind.dtype)
+    dtype = getattr(torch, kind.dtype)
     generator = torch.Generator().manual_seed(turn.seed)
     piece = torch.randn(min(n, 1024), min(n, 1024), generator=generator) * 16
     square = piece.repeat(n // piece.shape[0], n // piece.shape[1]).to(turn.device.torch)

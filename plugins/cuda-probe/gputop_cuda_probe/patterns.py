@@ -1,6 +1,5 @@
 """The patterns that memory is filled with, and what each must be when it is read."""
 
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final
@@ -8,31 +7,37 @@ from typing import Final
 import torch
 from torch import Tensor
 
-from gputop_cuda_probe.memory import Filled, Piece, key, signed
+from gputop_cuda_probe import noise
+from gputop_cuda_probe.errors import Piece
+from gputop_cuda_probe.memory import Filled, key, signed
 from gputop_cuda_probe.turn import Turn
 
 _CONSTANTS: Final = (0, 2**64 - 1, 0xAAAAAAAAAAAAAAAA, 0x5555555555555555, 0x0F0F0F0F0F0F0F0F)
 _CHUNK_SHIFT: Final = 40  # the number of a chunk, above the number of a word in it
-_QUICK_STEPS: Final = 8
-_POLL_S: Final = 0.05
+_STEPS: Final = 64
+_STRIDE: Final = 29  # of the steps, when time is short those that are made lie apart
+_CPU_STEPS: Final = 8
+_MODULO: Final = 20
 
 
 def run(turn: Turn, name: str) -> None:
-    """Fill the memory with the patterns of this name and read it, until the time is over; all of them once."""
-    filled = Filled(turn)
-    for number, pattern in enumerate(PATTERNS[name](turn)):
-        if number and turn.is_due():
-            break
-        pattern(filled)
+    """Fill the memory with the patterns of this name and read it: once each, and the first at least."""
+    filled, passes = Filled(turn), list(PATTERNS[name](turn))
+    made = 0
+    while made < len(passes) and (made == 0 or not turn.is_due()):
+        passes[made](filled)
+        made += 1
+    turn.param(passes=made, of=len(passes))
     filled.report()
 
 
-def _constants(_: Turn) -> Iterator[Callable[[Filled], None]]:
-    for value in _CONSTANTS:
+def _constants(turn: Turn) -> Iterator[Callable[[Filled], None]]:
+    for value in (*_CONSTANTS, key(turn.seed, 0, 0) % 256 * 0x0101010101010101):
         yield partial(_constant, value=value)
 
 
 def _constant(filled: Filled, value: int) -> None:
+    filled.what = f"all 0x{value:016x}"
     filled.fill(lambda piece: piece.words.fill_(signed(value)))
     _verify_same(filled, value)
 
@@ -54,6 +59,7 @@ def _address(_: Turn) -> Iterator[Callable[[Filled], None]]:
 
 def _own_address(filled: Filled, *, is_inverted: bool) -> None:
     """Write into each word where it is: whoever reads a wrong address reads another number."""
+    filled.what = "its own address" + ", inverted" * is_inverted
 
     def base(piece: Piece) -> int:
         return (piece.chunk << _CHUNK_SHIFT) + piece.begin
@@ -76,14 +82,15 @@ def _own_address(filled: Filled, *, is_inverted: bool) -> None:
 
 def _walking(turn: Turn) -> Iterator[Callable[[Filled], None]]:
     """Walk a one through zeros, and a zero through ones. The time says how many of the 64 steps there are."""
-    steps = range(0, 64, 64 // _QUICK_STEPS) if turn.device.is_cpu else range(64)
-    for step in steps:
+    for number in range(_CPU_STEPS if turn.device.is_cpu else _STEPS):
+        step = number * _STRIDE % _STEPS
         for is_inverted in (False, True):
             yield partial(_walk, step=step, is_inverted=is_inverted)
 
 
 def _walk(filled: Filled, step: int, *, is_inverted: bool) -> None:
-    base = torch.bitwise_left_shift(torch.ones_like(filled.iota), (filled.iota + step) % 64)
+    filled.what = f"a {'zero' if is_inverted else 'one'} that walks, step {step}"
+    base = torch.bitwise_left_shift(torch.ones_like(filled.iota), (filled.iota + step) % _STEPS)
     if is_inverted:
         base.bitwise_not_()
     filled.fill(lambda piece: piece.words.copy_(base[: piece.words.numel()]))
@@ -102,6 +109,7 @@ def _inversions(turn: Turn) -> Iterator[Callable[[Filled], None]]:
 
 def _moving(filled: Filled, pattern: int) -> None:
     """Invert each word where it is, upwards and then downwards: a word that was wrong stays so, and is seen."""
+    filled.what = f"0x{pattern:016x}, inverted in place"
     filled.fill(lambda piece: piece.words.fill_(signed(pattern)))
     for piece in filled.pieces():
         piece.words.bitwise_not_()
@@ -111,62 +119,39 @@ def _moving(filled: Filled, pattern: int) -> None:
     _verify_same(filled, pattern)
 
 
-def _random(turn: Turn) -> Iterator[Callable[[Filled], None]]:
-    for number in range(4):
-        yield partial(_write_and_read, seed=turn.seed + number)
+def _modulo(turn: Turn) -> Iterator[Callable[[Filled], None]]:
+    """Every twentieth word has one value and the others another: no power of two, so no part of a cache repeats."""
+    for offset in range(0, _MODULO, 5 if turn.device.is_cpu else 1):
+        yield partial(_every, offset=offset, value=key(turn.seed, 0, offset))
 
 
-def _retention(turn: Turn) -> Iterator[Callable[[Filled], None]]:
-    yield lambda filled: _Noise(filled, turn.seed).keep(turn.seconds * 0.6)
+def _every(filled: Filled, offset: int, value: int) -> None:
+    filled.what = f"every {_MODULO}th word from {offset} on"
+
+    def write(piece: Piece) -> None:
+        at = (offset - piece.begin) % _MODULO
+        piece.words[at::_MODULO].fill_(signed(value))
+        for _ in range(2):  # neighbours are written again: they must not touch it
+            _fill_others(piece.words, at, signed(~value))
+
+    def constant(piece: Piece, scratch: Tensor) -> int:
+        scratch.copy_(piece.words)
+        scratch[(offset - piece.begin) % _MODULO :: _MODULO].bitwise_not_()
+        return ~value
+
+    filled.fill(write)
+    filled.verify(constant, lambda piece, at: value if (piece.begin + at) % _MODULO == offset else ~value)
 
 
-def _write_and_read(filled: Filled, seed: int) -> None:
-    _Noise(filled, seed).write_and_read()
-
-
-class _Noise:
-    """Random words, no two slices the same: one random slice, changed by a number of where it is."""
-
-    def __init__(self, filled: Filled, seed: int) -> None:
-        self._filled = filled
-        self._seed = seed
-        generator = torch.Generator().manual_seed(seed)
-        count = filled.iota.numel()
-        words = torch.randint(-(2**63), 2**63 - 1, (count,), dtype=torch.int64, generator=generator)
-        self._base = words.to(filled.iota.device)
-
-    def write_and_read(self) -> None:
-        self._filled.fill(self._write)
-        self._verify()
-
-    def keep(self, seconds: float) -> None:
-        """Write, leave the memory alone, and read it twice."""
-        self._filled.fill(self._write)
-        turn, begun_s = self._filled.turn, time.monotonic()
-        while time.monotonic() - begun_s < seconds:
-            time.sleep(_POLL_S)
-            turn.tick(text="left alone")
-        if turn.faults.has("fade"):
-            word = int(self._filled.chunks[-1][99])
-            self._filled.chunks[-1][99] = word & (word - 1)
-        self._verify()
-        self._verify()
-
-    def _write(self, piece: Piece) -> None:
-        torch.bitwise_xor(self._base[: piece.words.numel()], self._key(piece), out=piece.words)
-
-    def _verify(self) -> None:
-        def constant(piece: Piece, scratch: Tensor) -> int:
-            torch.bitwise_xor(piece.words, self._base[: piece.words.numel()], out=scratch)
-            return self._key(piece)
-
-        self._filled.verify(constant, lambda piece, at: int(self._base[at]) ^ self._key(piece))
-
-    def _key(self, piece: Piece) -> int:
-        return signed(key(self._seed, piece.chunk, piece.begin))
+def _fill_others(words: Tensor, at: int, value: int) -> None:
+    """Fill all words but one in twenty."""
+    rows = words[: words.numel() // _MODULO * _MODULO].view(-1, _MODULO)
+    rest = words[rows.numel() :]
+    for part in (rows[:, :at], rows[:, at + 1 :], rest[:at], rest[at + 1 :]):
+        part.fill_(value)
 
 
 PATTERNS: Final = {
-    "constants": _constants, "address": _address, "walking": _walking, "inversions": _inversions, "random": _random,
-    "retention": _retention,
+    "constants": _constants, "address": _address, "walking": _walking, "inversions": _inversions, "modulo": _modulo,
+    "random": noise.random, "move": noise.move, "retention": noise.retention, "resume": noise.resume,
 }  # fmt: skip

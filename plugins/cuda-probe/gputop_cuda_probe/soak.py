@@ -7,18 +7,17 @@ from torch import Tensor
 
 from gputop_cuda_probe.timing import timed
 from gputop_cuda_probe.turn import Turn
-from gputop_cuda_probe.vote import _bits, digest
+from gputop_cuda_probe.vote import bits, digest
 
 _LOOK_EVERY: Final = 16
 _BATCH_S: Final = 0.25
 _WARM_SHARE: Final = 0.1
-_RING_SHARE: Final = 0.5  # of free memory: outputs that fill it
-_MOST_OUTPUTS: Final = 512
+_MOST_OUTPUTS: Final = 4096
 
 
 def run(turn: Turn) -> None:
-    """Load the device for the whole time, and tell how the speed went."""
-    left, right = _operands(turn)
+    """Load the device for the whole time, its memory full of outputs, and tell how the speed went."""
+    left, right = operands(turn)
     n = left.shape[0]
     ring = _ring(turn, left)
     speeds: list[float] = []
@@ -33,14 +32,27 @@ def run(turn: Turn) -> None:
         if (count // batch) % max(1, _LOOK_EVERY // batch) == 0 or not must:
             output = ring[(count - 1) % len(ring)]
             if turn.faults.has("flip") and must:
-                _bits(output)[11, 13] ^= 1
+                bits(output)[11, 13] ^= 1
             found = digest(output)
             must = must or found
             if found != must:
                 turn.finding("soak.wrong", "fail", f"product {count} differs from the first", first=must, found=found)
                 break
         batch = max(1, min(64, int(_BATCH_S / max(seconds / batch, 1e-6))))
+    _read_again(turn, ring[: min(count, len(ring))], must)
     _tell(turn, speeds)
+
+
+def _read_again(turn: Turn, outputs: "list[Tensor]", must: str) -> None:
+    """Look at every output once more: most were not looked at, and all lay in memory under load."""
+    if turn.faults.has("fade"):
+        bits(outputs[-1])[7, 9] ^= 1
+    bad = 0
+    for output in outputs:
+        bad += digest(output) != must
+        turn.tick(text="reading all outputs")
+    if bad:
+        turn.finding("soak.outputs", "fail", f"{bad} of {len(outputs)} outputs differ from the first product", bad=bad)
 
 
 def _tell(turn: Turn, speeds: "list[float]") -> None:
@@ -55,7 +67,8 @@ def _tell(turn: Turn, speeds: "list[float]") -> None:
     turn.metric("droop", max(0.0, 100 * (1 - last / first)), "%")
 
 
-def _operands(turn: Turn) -> tuple[Tensor, Tensor]:
+def operands(turn: Turn) -> tuple[Tensor, Tensor]:
+    """Return what loads this device fully: bf16 where it has it. Their digests are those of any GPU of the model."""
     is_cpu = turn.device.is_cpu
     dtype, n = torch.float32, 256 if is_cpu else 8192
     if not is_cpu:
@@ -69,13 +82,10 @@ def _operands(turn: Turn) -> tuple[Tensor, Tensor]:
 
 
 def _ring(turn: Turn, like: Tensor) -> "list[Tensor]":
-    """Return outputs that are written in turn: as many as fill half of the free memory."""
+    """Return outputs that are written in turn: as many as fill the memory that may be used."""
     if turn.device.is_cpu:
         return [torch.empty_like(like) for _ in range(4)]
-    free = torch.cuda.mem_get_info()[0] * min(_RING_SHARE, turn.device.memory)
-    if turn.device.budget_bytes is not None:
-        free = min(free, turn.device.budget_bytes)
-    count = int(free / (like.numel() * like.element_size()))
+    count = turn.device.room() // (like.numel() * like.element_size()) - 1
     return [torch.empty_like(like) for _ in range(max(1, min(_MOST_OUTPUTS, count)))]
 
 

@@ -12,6 +12,7 @@ from gputop_cuda_probe.lines import Lines
 
 _PROGRESS_EVERY_S: Final = 0.5
 _MOST_FINDINGS: Final = 64  # told in full; the rest is counted
+_CPU_ROOM: Final = 1 << 30
 
 
 class StoppedError(Exception):
@@ -28,6 +29,7 @@ class Device:
     def __init__(self, kind: str, index: int, memory: float, budget_bytes: int | None) -> None:
         self.kind = kind
         self.index = index
+        self.count = 1
         self.torch = torch.device(kind, 0) if kind == "cuda" else torch.device("cpu")
         self.memory = memory
         self.budget_bytes = budget_bytes
@@ -42,6 +44,11 @@ class Device:
         if not self.is_cpu:
             torch.cuda.synchronize()
 
+    def room(self) -> int:
+        """Return the bytes that a test may take now: of what is free, and of the budget."""
+        free = _CPU_ROOM if self.is_cpu else int(torch.cuda.mem_get_info()[0] * self.memory)
+        return free if self.budget_bytes is None else min(free, self.budget_bytes)
+
     def clear(self) -> None:
         """Give memory back that is kept for the next allocation."""
         if not self.is_cpu:
@@ -49,7 +56,10 @@ class Device:
 
 
 class Turn:
-    """Handed to a test. ``seconds``: how long it should take. ``seed``: of all its random numbers."""
+    """Handed to a test. ``seconds``: how long it should take. ``seed``: of all its random numbers.
+
+    ``is_named``: somebody asked for this very test.
+    """
 
     def __init__(self, test: str, device: Device, lines: Lines, faults: Faults) -> None:
         self.test = test
@@ -57,6 +67,7 @@ class Turn:
         self.faults = faults
         self.seconds = 1.0
         self.seed = 1
+        self.is_named = False
         self.count = [0]
         self.stop = threading.Event()
         self.statuses: set[str] = set()

@@ -27,8 +27,8 @@ def run(turn: Turn, name: str) -> None:
     while repeats < 2 or not turn.is_due():
         turn.faults.strike()
         result = left @ right
-        if turn.faults.has("flip"):  # the same each time: this GPU is wrong, and agrees with itself
-            _bits(result)[3, 5] ^= 1
+        if turn.faults.has("flip") or turn.faults.has("odd"):  # each time: this GPU is wrong, and agrees with itself
+            bits(result)[3, 5] ^= 1
         if turn.faults.has("nan") and repeats:
             result[0, 0] = float("nan")
         found = digest(result)
@@ -46,7 +46,7 @@ def run(turn: Turn, name: str) -> None:
 
 def digest(tensor: Tensor) -> str:
     """Return a fingerprint of the bits: each is multiplied by an odd number of its place, all are summed."""
-    whole = _bits(tensor).reshape(-1)
+    whole = bits(tensor).reshape(-1)
     total = torch.zeros((), dtype=torch.int64, device=tensor.device)
     step = _ROWS * 4096
     for begin in range(0, whole.numel(), step):
@@ -61,5 +61,6 @@ def _random(n: int, seed: int) -> Tensor:
     return torch.randn(n, n, generator=torch.Generator().manual_seed(seed))
 
 
-def _bits(tensor: Tensor) -> Tensor:
+def bits(tensor: Tensor) -> Tensor:
+    """Return the same memory as whole numbers."""
     return tensor.view({2: torch.int16, 4: torch.int32, 8: torch.int64}[tensor.element_size()])

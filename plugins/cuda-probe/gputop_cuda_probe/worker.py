@@ -5,6 +5,7 @@ import gc
 import os
 import signal
 import time
+from contextlib import suppress
 from typing import Any, Final
 
 from gputop_cuda_probe.faults import Faults, read_faults
@@ -44,6 +45,7 @@ class _Worker:
         self._lines = lines
         self._count = [0]
         self._stop = Stop()
+        self._kept: Any = None  # its module imports torch
 
     def run(self) -> int:
         """Run all tests in turn; return the exit status."""
@@ -58,6 +60,7 @@ class _Worker:
             return 3
         if device is None:
             return 3
+        self._prepare(device, faults)
         for row in self._plan["tests"]:
             if self._stop.is_set() or not self._run_one(row, device, faults):
                 break
@@ -84,6 +87,8 @@ class _Worker:
 
         plan = self._plan
         device = Device(plan["device"], int(plan.get("index", 0)), float(plan.get("memory", 0.9)), plan.get("budget"))
+        device.count = int(plan.get("count", 1))
+        _bind(plan.get("cpus"))
         about: dict[str, Any] = {"torch": torch.__version__, "cuda": torch.version.cuda or "", "pid": os.getpid()}
         if device.is_cpu:
             self._lines.send("hello", name="CPU", uuid=plan.get("uuid", ""), total=0, sm=0, **about)
@@ -101,6 +106,13 @@ class _Worker:
             return None
         return device
 
+    def _prepare(self, device: Any, faults: tuple[Any, ...]) -> None:  # noqa: ANN401
+        """Make ready what lives longer than a test."""
+        from gputop_cuda_probe import kept  # noqa: PLC0415
+
+        if any(row["id"] == kept.TEST for row in self._plan["tests"]):
+            self._kept = kept.Kept(device, self._lines, faults, int(self._plan.get("seed", 1)))
+
     def _run_one(self, row: dict[str, Any], device: Any, faults: tuple[Any, ...]) -> bool:  # noqa: ANN401
         """Run a test; return whether others may follow."""
         from gputop_cuda_probe.table import RUN  # noqa: PLC0415
@@ -109,12 +121,18 @@ class _Worker:
         test = row["id"]
         turn = Turn(test, device, self._lines, Faults(faults, test, device.index))
         turn.seconds, turn.seed = float(row["seconds"]), int(self._plan.get("seed", 1))
+        turn.is_named = bool(row.get("named"))
         turn.count, turn.stop = self._count, self._stop
         self._lines.send("start", id=test, params={})
         turn.begin()
         reason, status = "", ""
         try:
-            RUN[test](turn)
+            if self._kept is not None and test == self._kept.TEST:
+                self._kept.run(turn)
+                self._kept = None
+            else:
+                RUN[test](turn)
+                self._look(test)
         except SkippedError as error:
             reason, status = str(error), "skip"
         except StoppedError:
@@ -132,8 +150,23 @@ class _Worker:
         self._lines.send("end", id=test, status=status or "pass", dur_s=taken_s, reason=reason)
         return status not in ("error", "aborted") or not _is_sticky(reason)
 
+    def _look(self, test: str) -> None:
+        """Read the block that is kept. What goes wrong with the device there is the test's that was just made."""
+        from gputop_cuda_probe.turn import SkippedError  # noqa: PLC0415
+
+        if self._kept is not None:
+            with suppress(SkippedError):  # there is no memory for it: its own turn will say so
+                self._kept.look(test)
+
     def _tell_error(self, test: str, error: Exception) -> None:
         self._lines.send("error", id=test, type=type(error).__name__, code=_code(error), text=str(error)[:4000])
+
+
+def _bind(cpus: "list[int] | None") -> None:
+    """Stay on the CPUs that are next to the GPU, as far as they are ours: others make copies slower."""
+    ours = os.sched_getaffinity(0) & set(cpus or ())
+    if ours:
+        os.sched_setaffinity(0, ours)
 
 
 def _code(error: Exception) -> int:

@@ -13,14 +13,15 @@ from gputop.core.metric import Metric
 from gputop.core.metrics import CLOCK_SM, CLOCK_SM_MAX, EVENT_REASONS, GPU_UTILIZATION, MEMORY_USED, POWER_AVERAGE
 from gputop.core.probe_row import Level
 from gputop.core.probing.baseline import Baseline, Run
+from gputop.core.probing.counters import counters
 from gputop.core.probing.events import Beat, read
 from gputop.core.probing.manners import users
-from gputop.core.probing.plan import START_S, chosen, timed
+from gputop.core.probing.plan import START_S, chosen, starts, timed
 from gputop.core.probing.record import Record, ended
 from gputop.core.probing.reference import expected, link
 from gputop.core.probing.reference import read as read_table
 from gputop.core.probing.result import Status
-from gputop.core.probing.watched import counters, soak
+from gputop.core.probing.watched import soak
 from gputop.core.sample import DriverInfo, GpuInstance, GpuProcess, Host, Sample, XidEvent
 
 REFERENCE = Path(PLUGIN.probes[0].reference)
@@ -85,19 +86,20 @@ def test_how_a_worker_ended_is_a_result(status: int, expected: str) -> None:
 def test_every_level_of_the_plugin_has_tests_of_correctness_and_fits_its_time() -> None:
     probe = PLUGIN.probes[0]
     for level, most in ((Level.QUICK, 30), (Level.STANDARD, 180), (Level.LONG, 900)):
-        seconds = timed(chosen(probe, level, ()), level, None)
-        assert START_S + sum(seconds.values()) <= most, level
+        tests = chosen(probe, level, ())
+        assert START_S * starts(tests) + sum(timed(tests, level, None).values()) <= most, level
     assert {"gemm.bf16", "memory.random"} <= {test.key for test in chosen(probe, Level.QUICK, ())}
 
 
 def test_the_time_that_is_given_is_kept_and_the_soak_takes_what_is_left() -> None:
     probe = PLUGIN.probes[0]
     soaking = timed(chosen(probe, Level.SOAK, ()), Level.SOAK, 3600)
-    short = timed(chosen(probe, Level.STANDARD, ()), Level.STANDARD, 60)
+    tests = chosen(probe, Level.STANDARD, ())
+    short = timed(tests, Level.STANDARD, 60)
 
     assert soaking["soak"] > 3500
     assert START_S + sum(soaking.values()) == pytest.approx(3600)
-    assert START_S + sum(short.values()) == pytest.approx(60, abs=2)
+    assert START_S * starts(tests) + sum(short.values()) == pytest.approx(60, abs=2)
 
 
 def test_a_test_is_named_by_its_name_or_the_beginning_of_it() -> None:

@@ -1,0 +1,129 @@
+"""Copies between the GPUs of a box, each to each, and what arrives: some boxes change data on the way without an error.
+
+What must arrive is made on the GPU that it arrives at, so that it has not come the way that is tested.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+import torch
+from torch import Tensor
+
+from gputop_cuda_probe.bandwidth import random_words
+from gputop_cuda_probe.turn import SkippedError, Turn
+
+_WORD: Final = 8
+_BLOCK: Final = 1 << 17
+_GPU_BLOCKS: Final = (256 << 20) // _WORD // _BLOCK
+_CPU_BLOCKS: Final = 8
+_AT_ONCE: Final = 4
+_LEAST: Final = 3  # repeats of which the median is told
+_ONE_WAY: Final = 0.7  # of a pair's time
+
+
+def run(turn: Turn) -> None:
+    """Copy from each to each, one way and both ways at once, and compare all that arrives."""
+    turn.faults.strike()
+    count = turn.device.count
+    if count < 2:
+        raise SkippedError("it takes two GPUs")
+    ends = [_End(turn, number, count) for number in range(count)]
+    turn.param(bytes=ends[0].source.numel() * _WORD, seed=turn.seed)
+    pairs = [(a, b) for a in ends for b in ends if a is not b]
+    for number, (a, b) in enumerate(pairs):
+        _one_way(turn, a, b, (number + _ONE_WAY) / len(pairs))
+        if a.number < b.number:
+            _both_ways(turn, a, b, (number + 1) / len(pairs))
+
+
+class _End:
+    """One GPU: what it sends, and where it receives. ``device``: a CPU stands in for all of them."""
+
+    def __init__(self, turn: Turn, number: int, count: int) -> None:
+        is_cpu = turn.device.is_cpu
+        self.number = number
+        self.device = turn.device.torch if is_cpu else torch.device("cuda", number)
+        self._count = count
+        self._blocks = _CPU_BLOCKS if is_cpu else max(1, min(_GPU_BLOCKS, turn.device.room() // 4 // _WORD // _BLOCK))
+        self._base = random_words(turn.seed, _BLOCK).to(self.device)
+        self.source = self.content(number)
+        self.target = torch.zeros_like(self.source)
+        turn.tick()
+
+    def content(self, number: int) -> Tensor:
+        """Return what the GPU of this number sends, made here: no two have a word in common at the same place."""
+        places = torch.arange(self._blocks, device=self.device).reshape(-1, 1) * self._count + number
+        return (self._base ^ (places << 8)).reshape(-1)
+
+    def wait(self) -> None:
+        """Wait for all that this GPU has to do."""
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+
+
+def _one_way(turn: Turn, a: _End, b: _End, until: float) -> None:
+    b.target.zero_()
+    seconds = _timed(turn, (a, b), lambda: b.target.copy_(a.source, non_blocking=True), until)
+    slow = turn.faults.slowness if (a.number, b.number) == (0, 1) else 1.0
+    size = a.source.numel() * _WORD
+    turn.metric(f"{_way(a, b)}.{a.number}-{b.number}", [size / (each * slow) for each in seconds], "B/s")
+    _compare(turn, a, b)
+
+
+def _both_ways(turn: Turn, a: _End, b: _End, until: float) -> None:
+    a.target.zero_()
+    b.target.zero_()
+
+    def copy() -> None:
+        b.target.copy_(a.source, non_blocking=True)  # torch queues a copy on the GPU that it comes from
+        a.target.copy_(b.source, non_blocking=True)
+
+    seconds = _timed(turn, (a, b), copy, until)
+    size = 2 * a.source.numel() * _WORD
+    turn.metric(f"{_way(a, b)}_both.{a.number}-{b.number}", [size / each for each in seconds], "B/s")
+    _compare(turn, a, b)
+    _compare(turn, b, a)
+
+
+def _way(a: _End, b: _End) -> str:
+    """Say whether one reaches the other, or the host has to carry it: these are not to be compared."""
+    if a.device.type == "cpu":
+        return "peer"
+    return "peer" if torch.cuda.can_device_access_peer(a.device, b.device) else "staged"
+
+
+def _timed(turn: Turn, ends: tuple[_End, _End], copy: Callable[[], object], until: float) -> list[float]:
+    """Return the seconds of a copy, several times: of some at once, so that the start of one hides in another."""
+    found: list[float] = []
+    copy()
+    while len(found) < _LEAST or not turn.is_due(min(until, 1.0)):
+        for end in ends:
+            end.wait()
+        begun_s = time.perf_counter()
+        for _ in range(_AT_ONCE):
+            copy()
+        for end in ends:
+            end.wait()
+        found.append(max(time.perf_counter() - begun_s, 1e-9) / _AT_ONCE)
+        turn.tick(text=f"{ends[0].number} to {ends[1].number}")
+    return found
+
+
+def _compare(turn: Turn, a: _End, b: _End) -> None:
+    """Compare what has arrived bit by bit."""
+    if turn.faults.has("flip"):
+        b.target[4711] ^= 1 << 21
+    must = b.content(a.number)
+    wrong = torch.ne(b.target, must)
+    bad = int(wrong.sum())
+    turn.tick()
+    if bad:
+        at = int(wrong.nonzero()[0, 0])
+        is_, wanted = (int(each[at]) & (2**64 - 1) for each in (b.target, must))
+        turn.finding(
+            "pairs.data", "fail", f"{a.number} to {b.number}: {bad} of {must.numel()} words did not arrive as "
+            "they were sent; where copies over the host arrive, look at IOMMU and ACS", source=a.number,
+            target=b.number, bad=bad, word=at, expected=f"0x{wanted:016x}", actual=f"0x{is_:016x}",
+            xor=f"0x{wanted ^ is_:016x}",
+        )  # fmt: skip
