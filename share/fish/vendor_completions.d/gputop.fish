@@ -65,7 +65,7 @@ function _shtab_gputop_using
 end
 
 set -g _shtab_gputop_commands snapshot stream signal renice pick inspect watch record replay analyse doctor probe mig 'mig status' 'mig plan' 'mig apply' 'mig use' 'mig export' 'mig checkpoint' 'mig restore' 'mig service' schema plugins config 'config path' 'config init' 'config check' 'config show'
-set -g _shtab_gputop_opts_with_value --at --baseline --config --count --demo --density --device --escalate --exec --expect --file --for --format --gpu --interval --json --junit --level --max-util --mem --min-free --output --patience --pid --python --seed --source --theme --time --user --wait --where -c -f -i -n -o -u
+set -g _shtab_gputop_opts_with_value --at --baseline --config --count --demo --density --device --escalate --exec --expect --file --for --format --gpu --interval --json --junit --level --max-util --mem --min-busbw --min-free --output --patience --pid --python --seed --source --theme --time --user --wait --where -c -f -i -n -o -u
 
 complete -c gputop -e
 complete -c gputop -f
@@ -196,10 +196,11 @@ complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' 
 complete -c gputop -n '_shtab_gputop_using probe' -s h -l help -d 'show this help message and exit'
 complete -c gputop -n '_shtab_gputop_using probe' -l level -xka "quick standard long soak" -d 'how thorough: quick, standard, long, soak (default standard)'
 complete -c gputop -n '_shtab_gputop_using probe' -l time -x -d 'how long all of it may take, such as 90s, 2h'
-complete -c gputop -n '_shtab_gputop_using probe' -l mem -x -d 'how much memory to test: 8GiB, or a share of what is free (default 90%)'
+complete -c gputop -n '_shtab_gputop_using probe' -l mem -x -d 'how much memory to test: 8GiB, or a share of what is free (default 90%, quick 25%)'
 complete -c gputop -n '_shtab_gputop_using probe' -l json -xka "(__fish_complete_path (commandline -ct))" -d 'write all results to this file; - for standard output'
 complete -c gputop -n '_shtab_gputop_using probe' -l junit -xka "(__fish_complete_path (commandline -ct))" -d 'write JUnit XML to this file'
 complete -c gputop -n '_shtab_gputop_using probe' -l baseline -xka "save compare" -d 'save: keep the figures of this run; compare: compare with those kept'
+complete -c gputop -n '_shtab_gputop_using probe' -l min-busbw -x -d 'what sums over all GPUs must reach, as nccl-tests count it'
 complete -c gputop -n '_shtab_gputop_using probe' -l python -xka "(__fish_complete_path (commandline -ct))" -d 'the Python that has torch (default: the first that is found)'
 complete -c gputop -n '_shtab_gputop_using probe' -l device -xka "cpu" -d 'test N CPUs in place of GPUs, to try it out'
 complete -c gputop -n '_shtab_gputop_using probe' -l force -d 'test a GPU although somebody uses it'
