@@ -87,7 +87,7 @@ def test_a_file_that_is_no_settings_is_a_problem_and_the_usual_holds(file: Path,
 def test_a_syntax_error_says_its_line(file: Path) -> None:
     _, problems = settings_file.load(written(file, 'sort = "sm"\ntheme = "dark\n'))
 
-    assert [str(problem).startswith("line 2: no TOML: ") for problem in problems] == [True]
+    assert [str(problem).startswith("line 2: this is not TOML: ") for problem in problems] == [True]
 
 
 def test_show_prints_what_holds_as_a_file_the_environment_over_the_file(tmp_path: Path, file: Path) -> None:
@@ -320,7 +320,7 @@ def test_a_signal_from_the_command_line_heeds_a_file_that_is_no_toml(tmp_path: P
     done = gputop("signal", "SIGKILL", "--user", "bob", "--yes", "--demo", home=tmp_path)
 
     assert done.returncode == 4
-    assert done.stderr.startswith(f"gputop: {file}: line 2: no TOML: ")
+    assert done.stderr.startswith(f"gputop: {file}: line 2: this is not TOML: ")
     assert "refused: gputop cannot tell whether it is set to read_only" in done.stdout
 
 

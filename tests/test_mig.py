@@ -54,7 +54,7 @@ def test_the_status_has_all_of_it_as_json() -> None:
 
 def test_gpus_are_chosen_by_index_and_an_unknown_one_is_named() -> None:
     assert mig("status", "-i", "2").stdout.startswith("GPU 2 NVIDIA H100")
-    assert "no GPU '9'" in mig("status", "-i", "9").stderr
+    assert "no such GPU: 9. There are: 0, 1, 2" in mig("status", "-i", "9").stderr
 
 
 def test_a_gpu_without_mig_says_why() -> None:
@@ -114,7 +114,7 @@ def test_read_only_shows_the_plan_and_refuses() -> None:
 
 
 def test_several_gpus_are_not_changed_unless_that_is_said() -> None:
-    assert "which GPU? -i 0, or -i all" in mig("apply", "none", "--yes").stderr
+    assert "which GPU? Name it: -i 0, or -i all" in mig("apply", "none", "--yes").stderr
 
 
 def test_the_mode_of_a_busy_gpu_is_left_alone() -> None:

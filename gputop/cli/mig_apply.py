@@ -67,7 +67,7 @@ def apply(options: argparse.Namespace) -> int:
     def ask(gpus: Sequence[MigGpu]) -> Answers:
         capable = [gpu for gpu in gpus if gpu.is_on is not None]
         if options.request and not options.gpu and len(capable) > 1:
-            fail(BAD_INPUT, f"which GPU? -i {capable[0].index}, or -i all")
+            fail(BAD_INPUT, f"which GPU? Name it: -i {capable[0].index}, or -i all")
         return requested(options, gpus)
 
     return _carry_out(options, ask, partitioned(options))

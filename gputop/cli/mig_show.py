@@ -80,7 +80,8 @@ def chosen(options: argparse.Namespace, gpus: Sequence[MigGpu]) -> tuple[MigGpu,
     names = [word for group in options.gpu or () for word in group]
     for name in names:
         if name != _ALL and not any(_wants(name, gpu) for gpu in gpus):
-            fail(BAD_INPUT, f"no GPU {name!r}")
+            there = ", ".join(str(gpu.index) for gpu in gpus) or "none"
+            fail(BAD_INPUT, f"no such GPU: {clean(name)}. There are: {there}")
     return tuple(gpu for gpu in gpus if not names or any(name == _ALL or _wants(name, gpu) for name in names))
 
 

@@ -28,7 +28,10 @@ def run(options: argparse.Namespace) -> int:
     if isinstance(tape, Problem):
         fail(BAD_INPUT, tape.text)
     if not screen.has_terminal():
-        fail(BAD_INPUT, "replay needs a terminal; what was found on a tape prints gputop analyse, its lines zcat")
+        fail(
+            BAD_INPUT,
+            "replay needs a terminal. Without one: gputop analyse FILE prints what was wrong, zcat FILE every frame",
+        )
     player = TapePlayer(tape)
     if options.at is not None:
         player.go(_place(options.at, tape))

@@ -147,7 +147,7 @@ def _write(file: str, text: str, mode: int | None) -> None:
 def _syntax(message: str) -> Problem:
     place = _PLACE.search(message)
     line = int(place[1]) if place else None
-    return Problem(path="", message=f"no TOML: {clean(_PLACE.sub('', message))}", line=line)
+    return Problem(path="", message=f"this is not TOML: {clean(_PLACE.sub('', message))}", line=line)
 
 
 def _why(error: Exception) -> str:
