@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, Protocol
 
 from msgspec.structs import replace
 
@@ -14,8 +14,8 @@ from gputop.core.probing.result import DeviceResult, TestResult, worst
 from gputop.core.probing.watched import link, negotiated, series, soak
 from gputop.core.sample import Gpu, Sample
 from gputop.machine.doctor.boards import details
+from gputop.machine.nvml import Driver
 from gputop.machine.probe import Job
-from gputop.machine.source import MachineSource
 
 _READ_EVERY_S: Final = 1.0
 _SOAK: Final = "soak"
@@ -23,10 +23,27 @@ _COPIES: Final = ("bandwidth.h2d", "bandwidth.d2h", "bandwidth.both")
 _MOST_SAMPLES: Final = 100_000
 
 
+class Readable(Protocol):
+    """A `MachineSource`, as far as it is asked here."""
+
+    @property
+    def driver(self) -> Driver:
+        """Return the driver."""
+        ...
+
+    def look_again(self, uuid: str) -> None:
+        """Read with the next sample what would have its turn later."""
+        ...
+
+    def read(self) -> Sample:
+        """Take a sample."""
+        ...
+
+
 class DriverWatch:
     """Of one run. ``before``: what the driver said before anything began. ``last``: what it said last, by uuid."""
 
-    def __init__(self, source: MachineSource, before: Sample, targets: Sequence[Target]) -> None:
+    def __init__(self, source: Readable, before: Sample, targets: Sequence[Target]) -> None:
         self._source = source
         self._before = {gpu.uuid: gpu for gpu in before.gpus}
         self._known = frozenset(process.id for process in before.processes)

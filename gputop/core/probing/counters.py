@@ -42,7 +42,7 @@ _ALARMS: Final = {
     "remapped_rows_failed": "rows cannot be remapped any more: replace the board",
     "retired_pages_pending": "a page is to be retired: reset the GPU",
 }
-_OWN_END: Final = frozenset({43, 45})  # what an application that was ended leaves: it may have been our worker
+_OWN_END: Final = frozenset({43})  # what an application that was ended leaves: it may have been our worker
 
 
 class Board(Struct, frozen=True, kw_only=True):

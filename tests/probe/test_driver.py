@@ -1,0 +1,135 @@
+"""What is read of the driver while workers run, with a driver that tells what it is told to."""
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from examples import NOW, gpu, process
+from msgspec.structs import replace
+
+from gputop.cli.probe_driver import DriverWatch
+from gputop.cli.probe_targets import Target
+from gputop.core.metric import Metric
+from gputop.core.metrics import PCIE_GENERATION, PCIE_GENERATION_MAX, PCIE_REPLAYS, POWER_AVERAGE, TEMPERATURE
+from gputop.core.probing.events import End, Start
+from gputop.core.probing.plan import PlannedTest, WorkerPlan
+from gputop.core.probing.result import DeviceResult, Status
+from gputop.core.sample import DriverInfo, Host, HostProcess, Sample
+from gputop.core.selection import Selection
+from gputop.machine.build import build
+from gputop.machine.nvml import Driver
+from gputop.machine.probe import Job, Limits, Task
+
+UUID = gpu().uuid
+TARGETS = (Target(label="GPU 0", uuid=UUID, name="H", kind="cuda", index=0, gpu=UUID),)
+
+
+class Told:
+    """A source that says what it is told; slow readings only when they are hastened. ``values``: of GPU 0."""
+
+    def __init__(self) -> None:
+        source = build(Selection(), 1.0, "training", is_once=True)
+        source.open()
+        self._driver = source.driver
+        self.values: dict[Metric[Any], Any] = {PCIE_REPLAYS: 0, PCIE_GENERATION_MAX: 5}
+        self.slow: dict[Metric[Any], Any] = {}
+        self.processes: tuple[HostProcess, ...] = ()
+        self.seconds = 0.0
+
+    @property
+    def driver(self) -> Driver:
+        return self._driver
+
+    def look_again(self, _: str) -> None:
+        self.values |= self.slow
+
+    def read(self) -> Sample:
+        self.seconds += 1
+        return Sample(
+            time_s=NOW, interval_s=1, driver=DriverInfo(), host=Host(name="box"), processes=self.processes,
+            gpus=(gpu(values=self.values, read_s=NOW + self.seconds),),
+        )  # fmt: skip
+
+
+class Play:
+    """A worker that runs one test after another, looked at each second."""
+
+    def __init__(self, *tests: str) -> None:
+        self.source = Told()
+        self.watch = DriverWatch(self.source, self.source.read(), TARGETS)
+        plan = WorkerPlan(device="cuda", uuid=UUID, index=0, tests=tuple(PlannedTest(key, 1.0) for key in tests))
+        task = Task(label="GPU 0", command=(sys.executable,), plan=plan, environment={})
+        self.job = Job(task, Limits(), lambda: self.seconds)
+        self.seconds = 10.0
+
+    def look(self, times: int = 1) -> None:
+        for _ in range(times):
+            self.seconds += 1
+            self.watch.look([self.job], self.seconds)
+
+    def test(self, key: str, *, looks: int = 3, slow: Mapping[Metric[Any], Any] | None = None) -> None:
+        self.job.record.take(Start(id=key))
+        self.source.slow |= slow or {}
+        self.look(looks)
+        self.job.record.take(End(id=key, status="pass"))
+        self.look()
+
+    def result(self) -> DeviceResult:
+        self.watch.finish()
+        device = DeviceResult(label="GPU 0", uuid=UUID, name="H", kind="cuda", tests=self.job.record.results())
+        return self.watch.completed(device)
+
+
+def test_counters_are_read_anew_when_a_test_ends_though_they_are_slow() -> None:
+    play = Play("a", "b", "c")
+    play.test("a")
+    play.test("b", slow={PCIE_REPLAYS: 90})
+    play.test("c")
+    found = play.result().tests[-1]
+
+    assert (found.key, found.status) == ("counters", Status.FAIL)
+    assert found.findings[0].text == "pcie_replays went up by 90 while this GPU was tested: b +90"
+
+
+def test_what_is_seen_under_the_soak_is_kept_and_judged_and_nothing_else() -> None:
+    play = Play("a", "soak")
+    play.source.values |= {POWER_AVERAGE: 100.0, TEMPERATURE: 40}
+    play.test("a")
+    play.source.values |= {POWER_AVERAGE: 690.0, TEMPERATURE: 70}
+    play.test("soak", looks=9)
+    found = play.result()
+    soak = found.tests[1]
+
+    assert len(found.samples["time_s"]) == 9
+    assert set(found.samples["power_average_w"]) == {690.0}
+    assert {figure.name: round(figure.value) for figure in soak.figures}["power_reached"] == 99
+    assert found.tests[0].figures == ()
+
+
+def test_the_link_is_read_while_it_carries_copies() -> None:
+    play = Play("bandwidth.h2d")
+    play.test("bandwidth.h2d", slow={PCIE_GENERATION: 3})
+    found = play.result().tests[0]
+
+    assert play.watch.links() == {UUID: (3, None)}
+    assert [(finding.code, finding.status) for finding in found.findings] == [("link.generation", Status.WARN)]
+
+
+def test_who_comes_while_a_gpu_is_tested_is_told_once() -> None:
+    play = Play("a")
+    play.source.processes = (process(4711), process(7, parent_pid=os.getpid()))
+    play.test("a")
+
+    assert list(play.watch.came()) == [UUID]
+    assert [line.split(",")[0] for line in play.watch.came()[UUID]] == ["pid 4711"]
+
+
+def test_a_gpu_that_is_lost_meanwhile_has_its_tests_and_no_counters() -> None:
+    play = Play("a")
+    play.test("a")
+    before = play.result()
+    empty = DeviceResult(label="x", uuid="GPU-other", name="H", kind="cuda", tests=before.tests[:1])
+
+    assert [test.key for test in play.watch.completed(empty).tests] == ["a"]
+    assert play.watch.completed(replace(empty, tests=())).tests == ()
