@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from documented import anchors, calls, examples
+from documented import anchors, calls, examples, settings
 
 from gputop.cli import whole
+from gputop.cli.settings_file import load
 from gputop.machine.simulator import BOXES
+from gputop.ui.tape_actions import EVERY
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [path for path in ROOT.glob("**/*.md") if not {".venv", "node_modules"} & set(path.parts)]
@@ -57,6 +59,15 @@ def test_a_heading_that_a_document_points_to_is_there(document: Path) -> None:
     assert [(path, anchor) for path, anchor in places if anchor not in found[path]] == []
 
 
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_configuration_that_a_document_shows_is_right(document: Path, tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text(settings(document.read_text()))
+    _, problems = load(str(file), {action.id: action.place for action in EVERY})
+
+    assert list(map(str, problems)) == []
+
+
 def test_every_document_can_be_reached_from_the_readme() -> None:
     reached, left = set[Path](), [ROOT / "README.md"]
     while left:
@@ -77,7 +88,7 @@ def test_commands_are_found_in_documents_as_people_write_them() -> None:
 
 @pytest.mark.parametrize("command", HELPS)
 def test_the_examples_in_a_help_are_taken(command: str) -> None:
-    shown = list(examples(HELPS[command]))
+    shown = list(calls(examples(HELPS[command])))
 
     assert shown != []
     assert [call for call in shown if refused(call)] == []
