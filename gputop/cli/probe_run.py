@@ -57,9 +57,8 @@ def probe(ask: Ask, environment: Mapping[str, str], out: TextIO, follower: Follo
     devices = (*judge(found.devices, ask.probe, known), *refused)
     devices = tuple(sorted(devices, key=lambda device: [t.uuid for t in box.targets].index(device.uuid)))
     if found.joint:
-        first = devices[[device.uuid for device in devices].index(targets[0].uuid)]
         group = Group(
-            kind=first.kind, name=first.name, entries=table, least_busbw=ask.least_busbw,
+            kind=targets[0].kind, name=targets[0].name, entries=table, least_busbw=ask.least_busbw,
             is_busy=any(target.uuid in busy for target in targets),
         )  # fmt: skip
         found = replace(found, joint=judge_together(found.joint, ask.probe, group))
@@ -119,10 +118,9 @@ def _run(  # noqa: PLR0917 - all that is known by then
             targets=targets, cpus={target.uuid: box.near(target) for target in targets},
         )  # fmt: skip
         jobs = session.single([test for test in tests if not (test.is_joint or test.sees_all)])
-        together = (
-            *session.over_all([test for test in tests if test.sees_all], jobs),
-            *session.joint([test for test in tests if test.is_joint], jobs),
-        )
+        made = [result for job in jobs for result in job.record.results()]
+        together = session.over_all([test for test in tests if test.sees_all], made)
+        together += session.joint([test for test in tests if test.is_joint], [*made, *together])
         watch.clear()
         devices = [_device(box.about(target), job) for target, job in zip(targets, jobs, strict=False)]
         if driver is None:

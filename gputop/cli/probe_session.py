@@ -59,8 +59,8 @@ class Session(Struct, frozen=True, kw_only=True):
         """Run a worker for each device, all at the same time."""
         return self._run([self._task(target, tests) for target in self.targets]) if tests else []
 
-    def over_all(self, tests: Sequence[ProbeTest], before: Sequence[Job]) -> tuple[TestResult, ...]:
-        """Run one worker that sees all devices."""
+    def over_all(self, tests: Sequence[ProbeTest], before: Sequence[TestResult]) -> tuple[TestResult, ...]:
+        """Run one worker that sees all devices. ``before``: what was run so far; after a stop nothing more is."""
         if not tests or (left := self._left_out(tests, before)):
             return left if tests else ()
         task = Task(
@@ -70,7 +70,7 @@ class Session(Struct, frozen=True, kw_only=True):
         )  # fmt: skip
         return self._run([task])[0].record.results()
 
-    def joint(self, tests: Sequence[ProbeTest], before: Sequence[Job]) -> tuple[TestResult, ...]:
+    def joint(self, tests: Sequence[ProbeTest], before: Sequence[TestResult]) -> tuple[TestResult, ...]:
         """Run a process for each device, started by torchrun; with those of other boxes, where Slurm has them."""
         where = station(self.environment)
         if not tests or (left := self._left_out(tests, before, is_alone=where is None)):
@@ -89,10 +89,10 @@ class Session(Struct, frozen=True, kw_only=True):
         return max(_LEAST, len(self.targets)) if self.ask.cpus else len(self.targets)
 
     def _left_out(
-        self, tests: Sequence[ProbeTest], before: Sequence[Job], *, is_alone: bool = True
+        self, tests: Sequence[ProbeTest], before: Sequence[TestResult], *, is_alone: bool = True
     ) -> tuple[TestResult, ...]:
         """Return the results of tests that cannot be made; nothing where they can."""
-        if any(test.status is Status.ABORTED for job in before for test in job.record.results()):
+        if any(test.status is Status.ABORTED for test in before):
             return tuple(TestResult(key=test.key, status=Status.ABORTED, reason="stopped") for test in tests)
         why = "it takes two GPUs" if is_alone and self._count < _LEAST else ""
         if any(target.uuid.startswith("MIG-") for target in self.targets):

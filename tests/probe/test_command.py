@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -151,30 +152,92 @@ def test_a_device_that_became_slow_is_seen_by_its_own_baseline(site: Path) -> No
 
 
 @needs_torch
-def test_a_probe_that_is_interrupted_ends_its_workers_and_says_so(site: Path) -> None:
+def test_copies_and_sums_over_all_are_in_the_results_and_in_the_exit_status(site: Path) -> None:
+    found, cases = site / "found.json", site / "found.xml"
+    done = probe(
+        site, "--device", "cpu:2", "--time", "20", "pairs", "collective.allreduce", "memory.random", "--json",
+        str(found), "--junit", str(cases), "--min-busbw", "900000",
+    )  # fmt: skip
+    report = json.loads(found.read_text())
+    suites = {str(suite.get("name")): suite for suite in ET.parse(cases).getroot()}  # noqa: S314 - our own
+
+    assert done.returncode == 2, done.stdout
+    assert [(test["key"], test["status"]) for test in report["joint"]] == [
+        ("pairs", "pass"), ("collective.allreduce", "fail"),
+    ]  # fmt: skip
+    assert [finding["code"] for finding in report["joint"][1]["findings"]] == ["limit.busbw"]
+    assert [device["status"] for device in report["devices"]] == ["pass", "pass"]
+    assert suites["all together"].get("failures") == "1"
+    assert list((site / "tmp").iterdir()) == []
+
+
+@needs_torch
+def test_boxes_that_slurm_has_started_sum_together(site: Path) -> None:
+    slurm = {"SLURM_NNODES": "2", "SLURM_NTASKS": "2", "SLURM_JOB_NODELIST": "localhost", "SLURM_JOB_ID": "99"}
+    boxes = [
+        subprocess.Popen(
+            [sys.executable, "-m", "gputop", "probe", "--device", "cpu", "--time", "9", "collective.alltoall",
+             "--json", str(site / f"{number}.json")],
+            env=environment(site, **slurm, SLURM_NODEID=str(number)), stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )
+        for number in range(2)
+    ]  # fmt: skip
+    for box in boxes:
+        box.wait(timeout=200)
+    joint = [json.loads((site / f"{number}.json").read_text())["joint"][0] for number in range(2)]
+
+    assert [(one["status"], one["params"]["ranks"]) for one in joint] == [("pass", 4), ("pass", 4)]
+
+
+@needs_torch
+def test_the_quick_level_ends_within_its_time_and_leaves_the_rest_of_the_memory_alone(site: Path) -> None:
+    found = site / "found.json"
+    done = probe(site, "--device", "cpu", "--level", "quick", "--json", str(found))
+    report = json.loads(found.read_text())
+
+    assert done.returncode == 0, done.stdout
+    assert sum(test["duration_s"] for test in report["devices"][0]["tests"]) < 24
+
+
+@needs_torch
+@pytest.mark.parametrize(
+    ("test", "words", "count"),
+    [
+        ("soak", b"gputop_cuda_probe.worker", 2), ("pairs collective", b"gputop_cuda_probe.worker", 1),
+        ("collective.allreduce", b"gputop_cuda_probe.collective", 3),
+    ],
+)  # fmt: skip
+def test_a_probe_that_is_interrupted_ends_its_workers_and_says_so(
+    site: Path, test: str, words: bytes, count: int
+) -> None:
     found = site / "found.json"
     child = subprocess.Popen(
-        [sys.executable, "-m", "gputop", "probe", "--device", "cpu", "--level", "soak", "soak", "--json", str(found)],
+        [sys.executable, "-m", "gputop", "probe", "--device", "cpu:2", "--time", "10m", *test.split(), "--json",
+         str(found)],
         env=environment(site), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
-    worker = _worker_of(child.pid)
+    workers: set[int] = set()
+    while len(workers) < count:
+        workers = workers_of(site, words)
     child.send_signal(signal.SIGINT)
     child.communicate(timeout=120)
 
     assert child.returncode == 130
-    assert json.loads(found.read_text())["status"] == "aborted"
-    assert not os.path.exists(f"/proc/{worker}")
+    report = json.loads(found.read_text())
+    results = [one for each in report["devices"] for one in each["tests"]] + report["joint"]
+    assert {report["status"], *(result["status"] for result in results)} == {"aborted"}
+    assert not workers_of(site, b"")
     assert list((site / "tmp").iterdir()) == []
 
 
-def _worker_of(pid: int) -> int:
-    """Return the worker, once it tests: it has as many as one child of its own kind then."""
-    while True:
-        for name in os.listdir("/proc"):
-            try:
-                words = Path(f"/proc/{name}/cmdline").read_bytes().split(b"\0")
-                parent = int(Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()[1])
-            except (OSError, ValueError):
-                continue
-            if parent == pid and b"gputop_cuda_probe.worker" in words:
-                return int(name)
+def workers_of(site: Path, words: bytes) -> set[int]:
+    """Return the processes that write below the folder of the workers, and have these words in their command."""
+    folder = f"TMPDIR={site / 'tmp'}/gputop-probe-".encode()
+    found = set()
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        with suppress(OSError):
+            is_ours = folder in Path(f"/proc/{name}/environ").read_bytes()
+            if is_ours and words in Path(f"/proc/{name}/cmdline").read_bytes():
+                found.add(int(name))
+    return found
