@@ -62,6 +62,10 @@ def _device(device: DeviceResult, questions: Mapping[str, str], room: int | None
     yield f"{paint(fit(word, _MARK), tone, style)}  {cut('  '.join(clean(part) for part in parts if part), room)}"
     yield from (f"{_INDENT}{cut(clean(line), room)}" for line in more)
     yield from _tests(device.tests, questions, room, style)
+    if device.status is Status.FAIL and device.bus_id:
+        told = (("serial", device.serial), ("bus", device.bus_id), ("VBIOS", device.vbios))
+        words = ", ".join(f"{name} {value}" for name, value in told if value)
+        yield f"{_INDENT}{cut(clean(f'for whoever replaces it: {words}'), room)}"
     if device.status is Status.ERROR and device.last_words:
         yield from (f"{_INDENT}{cut(line, room)}" for line in device.last_words.splitlines()[-5:])
 

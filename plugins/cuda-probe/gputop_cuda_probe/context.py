@@ -20,6 +20,9 @@ def run(turn: Turn) -> None:
     turn.device.wait()
     taken_s = time.perf_counter() - begun_s + (_SLOW_S if turn.faults.has("slow") else 0.0)
     turn.metric("context", taken_s, "s")
+    if not turn.device.is_cpu:
+        free, total = torch.cuda.mem_get_info()
+        turn.param(used_bytes=total - free)  # the context's, where nobody else is there
     turn.metric("import", _started_s[0] if _started_s else 0.0, "s")
     if turn.faults.has("flip"):
         one += 1

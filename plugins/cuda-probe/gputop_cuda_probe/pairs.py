@@ -1,5 +1,7 @@
 """Copies between the GPUs of a box, each to each, and what arrives: some boxes change data on the way without an error.
 
+Before that each GPU copies from the host and to it while the others rest: together they may share a switch.
+
 What must arrive is made on the GPU that it arrives at, so that it has not come the way that is tested.
 """
 
@@ -20,6 +22,7 @@ _CPU_BLOCKS: Final = 8
 _AT_ONCE: Final = 4
 _LEAST: Final = 3  # repeats of which the median is told
 _ONE_WAY: Final = 0.7  # of a pair's time
+_HOST_SHARE: Final = 0.2
 
 
 def run(turn: Turn) -> None:
@@ -30,11 +33,13 @@ def run(turn: Turn) -> None:
         raise SkippedError("it takes two GPUs")
     ends = [_End(turn, number, count) for number in range(count)]
     turn.param(bytes=ends[0].source.numel() * _WORD, seed=turn.seed)
+    for number, end in enumerate(ends):
+        _with_host(turn, end, _HOST_SHARE * (number + 1) / count, _HOST_SHARE / count)
     pairs = [(a, b) for a in ends for b in ends if a is not b]
     for number, (a, b) in enumerate(pairs):
-        _one_way(turn, a, b, (number + _ONE_WAY) / len(pairs))
+        _one_way(turn, a, b, _HOST_SHARE + (1 - _HOST_SHARE) * (number + _ONE_WAY) / len(pairs))
         if a.number < b.number:
-            _both_ways(turn, a, b, (number + 1) / len(pairs))
+            _both_ways(turn, a, b, _HOST_SHARE + (1 - _HOST_SHARE) * (number + 1) / len(pairs))
 
 
 class _End:
@@ -62,13 +67,27 @@ class _End:
             torch.cuda.synchronize(self.device)
 
 
+def _with_host(turn: Turn, end: _End, until: float, share: float) -> None:
+    """Copy from the host and back, and compare what has come both ways."""
+    host = end.source.clone() if turn.device.is_cpu else end.source.cpu().pin_memory()
+    size, number = host.numel() * _WORD, end.number
+    end.target.zero_()
+    up = _timed(turn, (end, end), lambda: end.target.copy_(host, non_blocking=True), until - share / 2)
+    turn.metric(f"h2d_alone.{number}", [size / each for each in up], "B/s")
+    host.zero_()
+    down = _timed(turn, (end, end), lambda: host.copy_(end.target, non_blocking=True), until)
+    turn.metric(f"d2h_alone.{number}", [size / each for each in down], "B/s")
+    end.target.copy_(host)
+    _compare(turn, ("host", str(number)), end.target, end.content(number))
+
+
 def _one_way(turn: Turn, a: _End, b: _End, until: float) -> None:
     b.target.zero_()
     seconds = _timed(turn, (a, b), lambda: b.target.copy_(a.source, non_blocking=True), until)
     slow = turn.faults.slowness if (a.number, b.number) == (0, 1) else 1.0
     size = a.source.numel() * _WORD
     turn.metric(f"{_way(a, b)}.{a.number}-{b.number}", [size / (each * slow) for each in seconds], "B/s")
-    _compare(turn, a, b)
+    _compare(turn, (str(a.number), str(b.number)), b.target, b.content(a.number))
 
 
 def _both_ways(turn: Turn, a: _End, b: _End, until: float) -> None:
@@ -82,8 +101,8 @@ def _both_ways(turn: Turn, a: _End, b: _End, until: float) -> None:
     seconds = _timed(turn, (a, b), copy, until)
     size = 2 * a.source.numel() * _WORD
     turn.metric(f"{_way(a, b)}_both.{a.number}-{b.number}", [size / each for each in seconds], "B/s")
-    _compare(turn, a, b)
-    _compare(turn, b, a)
+    for one, other in ((a, b), (b, a)):
+        _compare(turn, (str(one.number), str(other.number)), other.target, other.content(one.number))
 
 
 def _way(a: _End, b: _End) -> str:
@@ -110,20 +129,18 @@ def _timed(turn: Turn, ends: tuple[_End, _End], copy: Callable[[], object], unti
     return found
 
 
-def _compare(turn: Turn, a: _End, b: _End) -> None:
+def _compare(turn: Turn, way: tuple[str, str], arrived: Tensor, must: Tensor) -> None:
     """Compare what has arrived bit by bit."""
     if turn.faults.has("flip"):
-        b.target[4711] ^= 1 << 21
-    must = b.content(a.number)
-    wrong = torch.ne(b.target, must)
+        arrived[4711] ^= 1 << 21
+    wrong = torch.ne(arrived, must)
     bad = int(wrong.sum())
     turn.tick()
     if bad:
         at = int(wrong.nonzero()[0, 0])
-        is_, wanted = (int(each[at]) & (2**64 - 1) for each in (b.target, must))
+        is_, wanted = (int(each[at]) & (2**64 - 1) for each in (arrived, must))
         turn.finding(
-            "pairs.data", "fail", f"{a.number} to {b.number}: {bad} of {must.numel()} words did not arrive as "
-            "they were sent; where copies over the host arrive, look at IOMMU and ACS", source=a.number,
-            target=b.number, bad=bad, word=at, expected=f"0x{wanted:016x}", actual=f"0x{is_:016x}",
-            xor=f"0x{wanted ^ is_:016x}",
+            "pairs.data", "fail", f"{way[0]} to {way[1]}: {bad} of {must.numel()} words did not arrive as they were "
+            "sent; if copies over the host do, look at IOMMU and ACS", source=way[0], target=way[1], bad=bad,
+            word=at, expected=f"0x{wanted:016x}", actual=f"0x{is_:016x}", xor=f"0x{wanted ^ is_:016x}",
         )  # fmt: skip

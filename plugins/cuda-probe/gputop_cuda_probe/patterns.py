@@ -18,14 +18,15 @@ _STEPS: Final = 64
 _STRIDE: Final = 29  # of the steps, when time is short those that are made lie apart
 _CPU_STEPS: Final = 8
 _MODULO: Final = 20
+_ONCE: Final = ("retention", "resume")  # these take their time by waiting
 
 
 def run(turn: Turn, name: str) -> None:
-    """Fill the memory with the patterns of this name and read it: once each, and the first at least."""
+    """Fill the memory with the patterns of this name and read it, in turn until the time is over; the first at least."""
     filled, passes = Filled(turn), list(PATTERNS[name](turn))
     made = 0
-    while made < len(passes) and (made == 0 or not turn.is_due()):
-        passes[made](filled)
+    while made == 0 or not (turn.is_due() or (made == len(passes) and name in _ONCE)):
+        passes[made % len(passes)](filled)
         made += 1
     turn.param(passes=made, of=len(passes))
     filled.report()

@@ -117,7 +117,7 @@ TESTS: Final = (
         key="pairs", question="How fast do GPUs copy to each other, and rightly?", purpose=Purpose.CORRECTNESS,
         seconds=_for(standard=8, long=20), sees_all=True,
         measures=tuple(Measure(name=name, siblings=(0.80, 0.0)) for name in (
-            "peer", "peer_both", "staged", "staged_both",
+            "peer", "peer_both", "staged", "staged_both", "h2d_alone", "d2h_alone",
         )),
     ),
     *(
