@@ -11,6 +11,7 @@ from gputop.cli.arguments import BAD_INPUT, OK, selection
 from gputop.cli.settings_file import Written
 from gputop.core.link import Link
 from gputop.core.player import Player
+from gputop.core.probing.course import Prober
 from gputop.core.recording import Recorder
 from gputop.core.settings import Settings
 from gputop.lean import collect_seldom
@@ -50,9 +51,20 @@ def run(options: argparse.Namespace) -> int:
     settings = with_options(settings_file.settled(said=said).settings, options)
     link = Client(sampler_command(forwarded(options, settings)))  # it reads while the screen is still importing
     recorder = TapeRecorder()
-    status = shown(link, settings, said, recorder=recorder, source=options.source or "")
+    status = shown(link, settings, said, recorder=recorder, source=options.source or "", prober=_prober(options))
     recorder.close(_LAST_FRAMES_S)
     return status
+
+
+def _prober(options: argparse.Namespace) -> Prober:
+    """Return what runs probes on the page of the screen, on the box that it shows."""
+    import time
+
+    from gputop.core.probes import PROBES
+    from gputop.wire.prober import ProbeClient, probe_command
+
+    more = ["--demo", options.demo] if options.demo else []
+    return ProbeClient(PROBES[0] if PROBES else None, lambda wish: probe_command(wish, more), time.monotonic)
 
 
 def has_terminal() -> bool:
@@ -68,6 +80,7 @@ def shown(
     player: Player | None = None,
     recorder: Recorder | None = None,
     source: str = "",
+    prober: Prober | None = None,
 ) -> int:
     """Show the screen on a link until somebody leaves it; return the exit status."""
     collect_seldom()
@@ -93,6 +106,7 @@ def shown(
         panels=PANELS,
         panel_ended=_keep_ending,
         source=source.partition(":")[0],
+        prober=prober,
     )
     if not sys.stderr.isatty():
         sys.__stderr__ = sys.__stdout__  # type: ignore[misc] # Textual draws there; `2>file` is meant for messages

@@ -176,6 +176,11 @@ ACTIONS: Final = (
         help="How the GPU is split, who uses what, what else would fit; plan another layout, and make it so.",
     ),
     Action(
+        id="probe", keys=("X",), run="screen.probe", label="Probe: test GPUs…", group=ACT,
+        help="Exact results, memory, speed, steady load; a GPU in use only if you insist. It can be stopped.",
+        changes_machine=True,
+    ),
+    Action(
         id="density", keys=("g",), run="screen.density", label="GPU panel size", group=VIEW, footer="Size",
         help="GPUs as they fit, in one line each, or as cards with plots.",
     ),
@@ -316,7 +321,7 @@ ACTIONS: Final = (
     ),
     Action(
         id="yes", keys=("y",), label="Send SIGKILL, change MIG", group=DIALOGS, place=Place.DIALOG, in_palette=False,
-        help="The answer to these questions alone.", changes_machine=True,
+        help="The answer to these questions alone, and to whether a GPU in use is to be tested.", changes_machine=True,
     ),
     Action(
         id="scope-process", keys=("p",), label="The process alone", group=DIALOGS, place=Place.DIALOG,
@@ -349,6 +354,10 @@ ACTIONS: Final = (
     Action(
         id="mig-copy", keys=("c",), label="Copy a line", group=PAGES, place=Place.PAGE, in_palette=False,
         help="That uses a MIG instance: CUDA_VISIBLE_DEVICES, docker, Kubernetes.",
+    ),
+    Action(
+        id="probe-stop", keys=("a",), label="Stop the probe", group=PAGES, place=Place.PAGE, in_palette=False,
+        help="Its processes end within seconds; what was found so far is shown.",
     ),
     Action(
         id="page-on", keys=("space",), label="A page on", group=PAGES, place=Place.PAGE, in_palette=False,

@@ -36,6 +36,7 @@ from gputop.ui.screens.gpu import GpuScreen
 from gputop.ui.screens.help import HelpScreen
 from gputop.ui.screens.main import MainScreen
 from gputop.ui.screens.mig import MigScreen
+from gputop.ui.screens.probe import ProbeScreen
 from gputop.ui.screens.process import ProcessScreen, pointed_at
 from gputop.ui.tape_actions import keys_that_hold
 from gputop.ui.terminal import TerminalApp
@@ -79,8 +80,10 @@ class GputopApp(TerminalApp):
         self.set_interval(1.0, self.check_age)
 
     def on_unmount(self) -> None:
-        """Let the sampler go."""
+        """Let the sampler go, and a probe's workers."""
         self._link.close()
+        if self.options.prober is not None:
+            self.options.prober.close()
 
     def on_frame_arrived(self, message: FrameArrived) -> None:
         """Show the frame unless the picture is held."""
@@ -217,8 +220,8 @@ class GputopApp(TerminalApp):
 
     def _show(self) -> None:
         """Draw the view; what a page covers is drawn when that goes."""
-        if not any(isinstance(screen, ProcessScreen | MigScreen) for screen in self.screen_stack):
+        if not any(isinstance(screen, ProcessScreen | MigScreen | ProbeScreen) for screen in self.screen_stack):
             self.main.show()
         for screen in self.screen_stack:
-            if isinstance(screen, GpuScreen | ProcessScreen | FindingsScreen | MigScreen):
+            if isinstance(screen, GpuScreen | ProcessScreen | FindingsScreen | MigScreen | ProbeScreen):
                 screen.follow(self.view)

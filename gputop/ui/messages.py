@@ -84,6 +84,14 @@ class PanelSpoke(Message):
         return isinstance(message, PanelSpoke)
 
 
+class ProbeWent(Message):
+    """A probe went on, or ended."""
+
+    def can_replace(self, message: Message) -> bool:
+        """Let one stand for several."""
+        return isinstance(message, ProbeWent)
+
+
 class SettingsChanged(Message):
     """Somebody changed the settings, and wants to see it."""
 

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from gputop.core.panel import Panel
 from gputop.core.player import Player
+from gputop.core.probing.course import Prober
 from gputop.core.recording import Recorder
 from gputop.core.settings import Settings, Value
 from gputop.ui.actions import READ_ONLY
@@ -28,7 +29,7 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
     nothing is kept. ``writes_changes_only``: see `framediff`; off writes whole lines, as Textual does. ``player``: what
     plays the recording that is shown, None where the machine itself is; ``recorder``: what records it. ``panels``:
     those of plugins; ``panel_ended``: is told, from any thread, which was shut off and why, or which works.
-    ``source``: of a plugin, where all that is shown is from that.
+    ``source``: of a plugin, where all that is shown is from that. ``prober``: what tests GPUs; None where it cannot.
     """
 
     theme: str = "auto"
@@ -44,6 +45,7 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
     panels: tuple[Panel, ...] = ()
     panel_ended: Callable[[str, str], None] | None = None
     source: str = ""
+    prober: Prober | None = None
 
     @property
     def refusal(self) -> str:

@@ -13,6 +13,7 @@ from gputop.core.metrics import (
     TEMPERATURE,
 )
 from gputop.core.playback import Playing
+from gputop.core.probing.course import Run
 from gputop.core.recording import Recording
 from gputop.core.sample import Frame, Gpu, GpuState
 from gputop.core.standing import Standing
@@ -29,7 +30,7 @@ class View(Struct, frozen=True, kw_only=True):
     ``standing``: what is wrong in the frame. ``tracks``: what single processes did. ``known``: each GPU as it last
     answered, by uuid. ``focus``: index of the GPU that alone is looked at. ``age_s``: since the frame came, if that is
     long ago. ``retry_s``: seconds until the sampler is started again. ``playing``: where the recording is that is
-    shown; ``recording``: the one that is made.
+    shown; ``recording``: the one that is made. ``probing``: the probe that runs, or has ended since somebody looked.
     """
 
     history: History
@@ -47,6 +48,7 @@ class View(Struct, frozen=True, kw_only=True):
     retry_s: float | None = None
     playing: Playing | None = None
     recording: Recording | None = None
+    probing: Run | None = None
 
     @property
     def is_grey(self) -> bool:

@@ -24,6 +24,8 @@ from gputop.ui.screens.mig import MigScreen
 from gputop.ui.screens.mig_apply import MigApplyScreen
 from gputop.ui.screens.mig_plan import MigPlanScreen
 from gputop.ui.screens.outcome import OutcomeScreen
+from gputop.ui.screens.panels_page import PanelsScreen
+from gputop.ui.screens.probe import ProbeScreen
 from gputop.ui.screens.process import ProcessScreen
 from gputop.ui.screens.renice import ReniceScreen
 from gputop.ui.screens.setup import SetupScreen
@@ -42,7 +44,8 @@ def test_no_key_of_a_preset_does_two_things(name: str) -> None:
 
 SCREENS = (
     AffinityScreen, EscalationScreen, FindingsScreen, GpuScreen, HelpScreen, IoClassScreen, MenuScreen, MigApplyScreen,
-    MigPlanScreen, MigScreen, OutcomeScreen, ProcessScreen, ReniceScreen, SetupScreen, SignalScreen,
+    MigPlanScreen, MigScreen, OutcomeScreen, PanelsScreen, ProbeScreen, ProcessScreen, ReniceScreen, SetupScreen,
+    SignalScreen,
 )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from gputop.core.probe_row import Level, Probe
 from gputop.core.probing.result import ProbeReport, Status, TestResult
+from gputop.core.units import duration_text
 
 MOST_FINDINGS: Final = 6  # of a test, while it runs; the report has them all
 
@@ -61,6 +62,12 @@ class Course(Struct, frozen=True, kw_only=True, tag_field="news", tag="course"):
     def left_s(self) -> float | None:
         """Return how long it will take, about; None where that is not known yet."""
         return max((one.left_s for one in self._tested if one.left_s is not None), default=None)
+
+    @property
+    def text(self) -> str:
+        """Return ``62%, 12s left``."""
+        left = "" if self.left_s is None else f", {duration_text(self.left_s)} left"
+        return f"{self.done:.0%}{left}"
 
     @property
     def _tested(self) -> tuple[DeviceCourse, ...]:

@@ -2,8 +2,11 @@
 
 import time
 
+from gputop.core.probing.course import Run
+from gputop.core.probing.result import Status
+from gputop.core.probing.words import WORDS
 from gputop.core.units import bytes_text, duration_text
-from gputop.ui.line import Line, Spans, length
+from gputop.ui.line import Line, Span, Spans, length
 from gputop.ui.view import View
 from gputop.ui.widgets.fastlines import FastLines
 
@@ -57,6 +60,8 @@ def _right(view: View) -> Spans:
     if view.recording is not None:
         size, span = bytes_text(view.recording.bytes), duration_text(round(view.recording.seconds))
         spans += [(" ", "text"), (f" REC {size} {span} ", "alarm"), (" ", "text")]
+    if view.probing is not None:
+        spans += [(" ", "text"), _probe(view.probing)]
     if view.is_paused:
         spans.append((" PAUSED ", "badge"))
     if frame is not None and frame.driver.simulated is not None:
@@ -65,6 +70,16 @@ def _right(view: View) -> Spans:
         spans += [(" ", "text"), (f" FROM {frame.driver.source} ", "badge")]
     clock = "" if frame is None else time.strftime("%H:%M:%S", time.localtime(frame.time_s))
     return [*spans, (f"  {clock} ", "muted")]
+
+
+def _probe(run: Run) -> Span:
+    """Return how far the probe is, or how it came out."""
+    if run.report is not None:
+        ink = "alarm" if run.report.status in (Status.FAIL, Status.ERROR) else "badge"
+        return f" PROBE {WORDS[run.report.status][0]} ", ink
+    if run.problem:
+        return " PROBE did not run ", "badge"
+    return f" PROBE {'stopping' if run.is_stopping else run.course.text} ", "badge"
 
 
 def _retry(view: View) -> str:

@@ -15,10 +15,10 @@ from gputop.ui.panels.header import HeaderPanel
 from gputop.ui.panels.host import HostPanel
 from gputop.ui.reception import Reception
 from gputop.ui.screens.keyed import KeyedScreen
-from gputop.ui.screens.plugged import PluggedScreen
+from gputop.ui.screens.probing import ProbingScreen
 
 
-class MainScreen(PluggedScreen):
+class MainScreen(ProbingScreen):
     """Holds the panels."""
 
     ALLOW_SELECT = False

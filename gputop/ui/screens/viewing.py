@@ -31,6 +31,10 @@ class ViewingScreen(Screen[None]):
         """Draw the view."""
         raise NotImplementedError
 
+    def show_age(self) -> None:
+        """Draw only the first line."""
+        raise NotImplementedError
+
     def change(self, **changes: Any) -> None:  # noqa: ANN401 - the fields of View
         """Show something else."""
         self._reception.change(**changes)

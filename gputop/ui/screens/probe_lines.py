@@ -1,0 +1,203 @@
+"""The probe page as lines: what can be chosen, how far each device is, and what was found."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from gputop.core.probe_row import Probe
+from gputop.core.probing.course import DeviceCourse, Run
+from gputop.core.probing.plan import START_S, chosen, timed
+from gputop.core.probing.result import DeviceResult, ProbeReport, Status, TestResult
+from gputop.core.probing.words import WORDS, figure_text, number_text
+from gputop.core.sample import Gpu
+from gputop.core.text import clean
+from gputop.core.units import duration_text
+from gputop.ui.line import BLANK, Line, Spans, cut, fit, length, tone_ink
+from gputop.ui.panels import values
+from gputop.ui.probe_choice import CPU_COUNT, CPUS, Candidate, Choice
+from gputop.ui.screens.mig_page import paragraph
+
+_MARK: Final = max(len(word) for word, _ in WORDS.values())
+_BAR: Final = 16
+_SMALL_BAR: Final = 8
+_NARROW: Final = 90
+_MANNERS: Final = (
+    "Each device gets a process of its own, which loads it fully and takes up to 90 % of its free memory. No setting "
+    "of a GPU is changed, and nothing is left behind."
+)
+_SIMULATED: Final = "The GPUs of a simulated box cannot be tested: there is nothing behind them."
+_FORCED: Final = (
+    "Who uses a GPU that is tested may run out of memory and gets slower; its own speed is then inconclusive. Only y "
+    "starts that."
+)
+
+
+# --- before ------------------------------------------------------------------------------------------------------
+def choice_lines(
+    probe: Probe, choice: Choice, held: Sequence[Candidate], *, is_simulated: bool, width: int
+) -> list[Line]:
+    """Return what can be chosen."""
+    tests = chosen(probe, choice.level, ())
+    about = duration_text(START_S + sum(timed(tests, choice.level, None).values()))
+    level: Spans = [(" Level   ", "muted"), ("◂ ", "faint"), (choice.level.value, "title"), (" ▸", "faint")]
+    lines = [Line((*level, (f"   about {about}, {len(tests)} tests", "text")))]
+    lines += paragraph(", ".join(test.key for test in tests), width, "muted", indent=9)
+    lines += [BLANK, Line(((" What is tested", "accent"),))]
+    lines += [_candidate(one, choice, at, width) for at, one in enumerate(held)]
+    cpus = f"{CPU_COUNT} CPUs in place of GPUs, to try the tests out"
+    lines.append(_row(choice, CPUS, len(held), [(cpus, "text")], width))
+    lines += [BLANK, *(Line(((f" {line}", "muted"),)) for line in _texts(_MANNERS, width))]
+    if is_simulated:
+        lines += [Line(((f" {line}", "warm"),)) for line in _texts(_SIMULATED, width)]
+    if choice.in_use(tuple(held)):
+        lines += [Line(((f" {line}", "warm"),)) for line in _texts(_FORCED, width)]
+    return lines
+
+
+def _texts(text: str, width: int) -> list[str]:
+    return [line.spans[0][0].strip() for line in paragraph(text, width - 2)]
+
+
+def _candidate(one: Candidate, choice: Choice, at: int, width: int) -> Line:
+    spans: Spans = [(fit(one.label, 7), "title"), (fit(values.short_name(one.name), min(26, width // 4)), "text")]
+    if one.parts:
+        spans.append((f"{one.parts} MIG devices  ", "muted"))
+    if one.fault:
+        spans.append((one.fault, "hot"))
+    elif one.users:
+        who = "in use" if len(one.users) == 1 else f"in use by {len(one.users)}"
+        spans.append((f"{who}: {one.users[0]}", "warm"))
+    else:
+        spans.append(("free", "text"))
+    return _row(choice, one.uuid, at, spans, width)
+
+
+def _row(choice: Choice, uuid: str, at: int, spans: Spans, width: int) -> Line:
+    box = ("[x] ", "accent") if uuid in choice.chosen else ("[ ] ", "muted")
+    return Line(tuple(cut([(" ", "text"), box, *spans], width)), "cursor" if at == choice.at else "text")
+
+
+# --- while it runs -----------------------------------------------------------------------------------------------
+def running_lines(run: Run, questions: Mapping[str, str], gpus: Sequence[Gpu], *, at: int, width: int) -> list[Line]:
+    """Return a line for each device, and the tests of the one that is marked. ``gpus``: with their present values."""
+    devices = run.course.devices
+    if not devices:
+        return [Line(((" looking for the GPUs, and for the Python that the tests run in…", "muted"),))]
+    by_uuid = {gpu.uuid: gpu for gpu in gpus}
+    label = max(len(one.label) for one in devices)
+    lines = []
+    for n, one in enumerate(devices):
+        spans = _refused(one) if one.status is not None else _progress(one, by_uuid.get(one.gpu), width)
+        head: Spans = [(f" {fit(one.label, label)}  ", "title")]
+        lines.append(Line(tuple(cut([*head, *spans], width)), "cursor" if n == at else "text"))
+    marked = devices[min(at, len(devices) - 1)]
+    return [*lines, BLANK, *_course(marked, questions, width)]
+
+
+def _refused(one: DeviceCourse) -> Spans:
+    word, tone = WORDS[one.status or Status.SKIP]
+    return [(f"{word}  ", tone_ink(tone)), (_why(one.reason), "muted")]
+
+
+def _why(reason: str) -> str:
+    """Return why a device is not tested, in a line; what to type for it in a shell is of no use here."""
+    first, *more = reason.split("\n")
+    return clean(": ".join((first.partition("; --force")[0], *more[:1])))
+
+
+def _progress(one: DeviceCourse, gpu: Gpu | None, width: int) -> Spans:
+    """Return bar, share, time left, temperature, power, and what runs with what it says."""
+    cells = _SMALL_BAR if width < _NARROW else _BAR
+    left = "done" if one.is_over else "starting" if one.left_s is None else f"{duration_text(one.left_s)} left"
+    spans: Spans = [*values.meter(100 * one.done, cells, "utilization"), (f" {one.done:4.0%} ", "text")]
+    spans.append((fit(left, 12), "muted"))
+    if gpu is not None:
+        spans += [*values.temperature(gpu, 6), *values.power(gpu, 9), ("  ", "text")]
+    counts = _counts(one.tests)
+    what = one.current or ("" if one.is_over or one.done else "starts")
+    told = one.text if one.current else ""
+    return [*spans, *counts, (f"{what}  ", "text"), (f"{told}  " if told else "", "text"), (_speed(one, told), "muted")]
+
+
+def _counts(tests: Sequence[TestResult]) -> Spans:
+    """Return how many tests came out badly, and how many are done."""
+    bad = [one.status for one in tests if one.status in (Status.FAIL, Status.ERROR, Status.WARN)]
+    found: Spans = [(f"{len(bad)}✗ ", "hot" if Status.FAIL in bad or Status.ERROR in bad else "warm")] if bad else []
+    return [*found, (f"{len(tests) - len(bad)}✓  ", "muted")]
+
+
+def _speed(one: DeviceCourse, told: str) -> str:
+    """Return the last throughput that was measured, unless the test that runs tells its own."""
+    figures = [(test.key, figure) for test in one.tests for figure in test.figures if figure.unit.endswith("/s")]
+    if not figures or told.endswith("/s"):
+        return ""
+    key, figure = figures[-1]
+    return f"{key}: {number_text(figure.value, figure.unit)}"
+
+
+def _course(one: DeviceCourse, questions: Mapping[str, str], width: int) -> Iterator[Line]:
+    """Return the tests of a device: those done, the one that runs, those that come."""
+    yield Line(((f" {one.label}", "accent"), (f"  {one.name}", "muted")))
+    if one.status is not None:
+        yield from paragraph(f" {clean(one.reason)}", width, "warm")
+    done = {test.key: test for test in one.tests}
+    for key in one.wanted:
+        if key in done:
+            yield from _test(done[key], questions, width)
+        elif key == one.current:
+            runs: Spans = [(fit(" ▶ runs", _MARK + 3), "accent"), (fit(key, 20), "title")]
+            yield Line((*runs, *values.meter(100 * one.test_done, _BAR, "utilization"), (f"  {one.text}", "muted")))
+        else:
+            yield Line(((fit("", _MARK + 3) + key, "faint"),))
+
+
+# --- when it is over ---------------------------------------------------------------------------------------------
+def report_lines(report: ProbeReport, questions: Mapping[str, str], at: int, width: int) -> list[Line]:
+    """Return a line for each device with its verdict, and the tests of the one that is marked.
+
+    ``questions``: of the tests.
+    """
+    devices = report.devices
+    label = max((len(one.label) for one in devices), default=0)
+    lines = [_verdict(one, label, n == at, width) for n, one in enumerate(devices)]
+    if devices:
+        lines += [BLANK, *_result(devices[min(at, len(devices) - 1)], questions, width)]
+    if report.joint:
+        lines += [BLANK, Line(((" all together", "accent"),))]
+        lines += [line for test in report.joint for line in _test(test, questions, width)]
+    notes = [line for note in report.notes for line in paragraph(f" {clean(note)}", width, "muted")]
+    return [*lines, BLANK, *notes] if notes else lines
+
+
+def _verdict(one: DeviceResult, label: int, is_marked: bool, width: int) -> Line:  # noqa: FBT001
+    word, tone = WORDS[one.status]
+    counts = f"{sum(test.status is Status.PASS for test in one.tests)} of {len(one.tests)} tests passed"
+    told = _why(one.reason) or counts
+    spans: Spans = [(f" {fit(word, _MARK)}  ", tone_ink(tone)), (f"{fit(one.label, label)}  ", "title")]
+    spans += [(fit(values.short_name(one.name), 22), "text"), (told, "muted")]
+    return Line(tuple(cut(spans, width)), "cursor" if is_marked else "text")
+
+
+def _result(one: DeviceResult, questions: Mapping[str, str], width: int) -> Iterator[Line]:
+    torch = f"  torch {one.torch}" if one.torch else ""
+    yield Line(((f" {one.label}", "accent"), (f"  {clean(one.name)}  {one.uuid}{torch}", "muted")))
+    for line in one.reason.split("\n") if one.reason else ():
+        yield from paragraph(f" {clean(line)}", width, "warm")
+    for test in one.tests:
+        yield from _test(test, questions, width)
+    if one.status is Status.ERROR:
+        for line in one.last_words.splitlines()[-5:]:
+            yield from paragraph(f" {clean(line)}", width, "muted")
+
+
+def _test(test: TestResult, questions: Mapping[str, str], width: int) -> Iterator[Line]:
+    """Return a test with its figures; what is wrong below it."""
+    word, tone = WORDS[test.status]
+    figures = ", ".join(map(figure_text, test.figures))
+    told = (
+        clean(test.reason) if test.reason and test.status is not Status.PASS else figures or questions.get(test.key, "")
+    )
+    head: Spans = [(fit(f" {word}", _MARK + 3), tone_ink(tone, "muted")), (fit(clean(test.key), 20), "text")]
+    yield Line(tuple(cut([*head, (told, "muted")], max(width, length(head)))))
+    for finding in test.findings:
+        ink = "hot" if finding.status is Status.FAIL else "warm"
+        yield from paragraph(f"{clean(finding.code)}: {clean(finding.text)}", width, ink, indent=_MARK + 3)

@@ -1,0 +1,132 @@
+"""Runs a probe in a process of its own, and hands on how it goes. Its end of stdin is what ends it."""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext, suppress
+from typing import Final
+
+from msgspec import DecodeError
+from msgspec.json import Decoder
+from msgspec.structs import replace
+
+from gputop.core.probe_row import Probe
+from gputop.core.probing.course import Course, Ended, Run, Wish
+from gputop.core.text import decode
+
+_ENTRY: Final = "import sys; sys.path[:] = filter(None, sys.path); from gputop.__main__ import main; main()"
+_NEWS: Final[Decoder[Course | Ended]] = Decoder(Course | Ended)
+_PREFIX: Final = "gputop: "
+_STOPPED: Final = 130
+
+
+def probe_command(wish: Wish, arguments: Sequence[str] = ()) -> list[str]:
+    """Return the command line of a probe: this Python, without the working directory on its path."""
+    where = ["--device", f"cpu:{wish.cpus}"] if wish.cpus else ["--gpu", ",".join(wish.gpus)]
+    force = ["--force"] if wish.is_forced else []
+    own = ["probe", "--control", "--level", wish.level.value, *where, *force, *arguments]
+    return [sys.executable, "-c", _ENTRY, *own]
+
+
+class ProbeClient:
+    """A `Prober` whose runs are children of this process. All of it happens in a thread of its own."""
+
+    def __init__(
+        self, probe: Probe | None, command: Callable[[Wish], Sequence[str]], clock: Callable[[], float]
+    ) -> None:
+        self.probe = probe
+        self._command = command
+        self._clock = clock
+        self._gate = threading.Lock()
+        self._child: subprocess.Popen[bytes] | None = None
+        self._is_closed = False
+        self._run: Run | None = None
+
+    @property
+    def run(self) -> Run | None:
+        """The run; None before the first."""
+        return self._run
+
+    def start(self, wish: Wish, news: Callable[[], object]) -> None:
+        """Begin, unless one runs."""
+        if self._run is not None and not self._run.is_over:
+            return
+        self._run = Run(wish=wish, began_s=self._clock())
+        threading.Thread(target=self._follow, args=(wish, news), name="probe", daemon=True).start()
+
+    def stop(self) -> None:
+        """End the one that runs."""
+        with self._gate:
+            if self._run is not None and not self._run.is_over:
+                self._run = replace(self._run, is_stopping=True)
+                self._hang_up()
+
+    def close(self) -> None:
+        """End the one that runs, and tell nobody. Its workers end with it, after the screen if need be."""
+        self._is_closed = True
+        self.stop()
+
+    def _hang_up(self) -> None:
+        if self._child is not None and self._child.stdin is not None:
+            with suppress(OSError):
+                self._child.stdin.close()
+
+    def _follow(self, wish: Wish, news: Callable[[], object]) -> None:
+        def tell(**changes: object) -> None:
+            with self._gate:
+                if self._run is not None:
+                    self._run = replace(self._run, **changes)
+            if not self._is_closed:
+                news()
+
+        try:
+            child = self._spawn(wish)
+        except OSError as error:
+            tell(problem=f"it cannot be started: {error.strerror}")
+            return
+        report = None
+        with child.stdout or nullcontext(()) as lines:
+            for line in lines:
+                match _read(line):
+                    case Course() as course:
+                        tell(course=course)
+                    case Ended(report=found):
+                        report = found
+        why = _last_words(child)
+        status = child.wait()
+        with self._gate:
+            self._hang_up()
+        tell(**({"report": report} if report is not None else {"problem": why or _ending(status)}))
+
+    def _spawn(self, wish: Wish) -> "subprocess.Popen[bytes]":
+        child = subprocess.Popen(
+            self._command(wish), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C and Ctrl-Z are meant for the screen
+        )  # fmt: skip
+        with self._gate:
+            self._child = child
+            if self._run is not None and self._run.is_stopping:
+                self._hang_up()
+        return child
+
+
+def _read(line: bytes) -> Course | Ended | None:
+    """Return the news of a line; nothing for what is none."""
+    try:
+        return _NEWS.decode(line)
+    except (DecodeError, UnicodeDecodeError, RecursionError):  # a ValidationError is a DecodeError
+        return None
+
+
+def _last_words(child: "subprocess.Popen[bytes]") -> str:
+    """Return the last line that it said on stderr."""
+    with child.stderr or nullcontext(None) as pipe:
+        words = [decode(line) for line in (pipe.read() if pipe is not None else b"").splitlines()]
+    return words[-1].removeprefix(_PREFIX) if words else ""
+
+
+def _ending(status: int) -> str:
+    if status == _STOPPED:
+        return "stopped"
+    return f"it was killed by signal {-status}" if status < 0 else f"it ended with status {status} and no result"
