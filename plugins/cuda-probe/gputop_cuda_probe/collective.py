@@ -1,7 +1,7 @@
 """Collectives over all GPUs of a box, or of several: one process per GPU, started by torchrun or srun. All are exact.
 
-The first rank of each box writes the events. The plan is in the variable ``GPUTOP_PROBE_PLAN``, or else all tests are
-run; the end of stdin ends all ranks.
+The first rank of each box writes the events. The plan is in the variable ``GPUTOP_PROBE_PLAN``, and then the end of
+stdin ends all ranks; without it all tests are run.
 """
 
 import json
@@ -33,9 +33,10 @@ def main() -> None:
     plan = json.loads(os.environ.get(PLAN, "{}"))
     rank = int(os.environ["RANK"])
     lines = Lines() if os.environ.get("LOCAL_RANK", "0") == "0" else _Silent()
-    stop = Stop()
-    stop.listen()
-    threading.Thread(target=lambda: (stop.wait(), os._exit(130)), daemon=True).start()
+    if PLAN in os.environ:  # without gputop stdin is that of srun, which may be closed
+        stop = Stop()
+        stop.listen()
+        threading.Thread(target=lambda: (stop.wait(), os._exit(130)), daemon=True).start()
     kind = plan.get("device", "cuda" if torch.cuda.is_available() else "cpu")
     device = Device(kind, rank, float(plan.get("memory", 0.9)), plan.get("budget"))
     lines.send("hello", name=f"{os.environ['WORLD_SIZE']} ranks", torch=torch.__version__, pid=os.getpid())

@@ -22,7 +22,7 @@ _ONCE: Final = ("retention", "resume")  # these take their time by waiting
 
 
 def run(turn: Turn, name: str) -> None:
-    """Fill the memory with the patterns of this name and read it, in turn until the time is over; the first at least."""
+    """Fill the memory with the patterns of this name in turn, and read it, until the time is over; once at least."""
     filled, passes = Filled(turn), list(PATTERNS[name](turn))
     made = 0
     while made == 0 or not (turn.is_due() or (made == len(passes) and name in _ONCE)):
