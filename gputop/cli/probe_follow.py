@@ -17,12 +17,19 @@ _EVERY_S: Final = 0.25
 
 
 class Follower:
-    """Writes lines. A reader that is gone stops the probe as well: its end of stdin is closed then."""
+    """Writes lines, in a thread of its own: a reader that is stopped for a while must not hold up the probe.
+
+    What nobody has read yet is replaced by what is newer; the end is always written.
+    """
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
         self._devices: dict[str, DeviceCourse] = {}
         self._told_s = 0.0
+        self._gate = threading.Condition()
+        self._waiting: Course | Ended | None = None
+        self._writer = threading.Thread(target=self._run, name="follower", daemon=True)
+        self._writer.start()
 
     def begin(self, targets: Sequence[Target], refused: Sequence[DeviceResult]) -> None:
         """Say which devices there are, and which are not tested."""
@@ -51,13 +58,30 @@ class Follower:
         self._write()
 
     def end(self, report: ProbeReport) -> None:
-        """Say what was found."""
-        self._out.write(encode(Ended(report=report)))
-        self._out.flush()
+        """Say what was found, and wait until that is written."""
+        self._put(Ended(report=report))
+        self._writer.join()
 
     def _write(self) -> None:
-        self._out.write(encode(Course(devices=tuple(self._devices.values()))))
-        self._out.flush()
+        self._put(Course(devices=tuple(self._devices.values())))
+
+    def _put(self, news: Course | Ended) -> None:
+        with self._gate:
+            self._waiting = news
+            self._gate.notify()
+
+    def _run(self) -> None:
+        news: Course | Ended | None = None
+        while not isinstance(news, Ended):
+            with self._gate:
+                while self._waiting is None:
+                    self._gate.wait()
+                news, self._waiting = self._waiting, None
+            try:
+                self._out.write(encode(news))
+                self._out.flush()
+            except OSError:
+                return  # nobody reads any more: stdin has ended as well, which stops the probe
 
 
 def _course(job: Job, stand: Stand, held: DeviceCourse) -> DeviceCourse:

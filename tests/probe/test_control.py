@@ -1,12 +1,17 @@
 """gputop probe --control: how a program, the screen above all, looks on."""
 
+import os
 import subprocess
 import sys
+import threading
+from contextlib import suppress
 
 import pytest
 from msgspec.json import decode
-from probe_stage import FakeBox, fake_box
+from probe_stage import REPORT, FakeBox, fake_box
 
+from gputop.cli.probe_follow import Follower
+from gputop.cli.probe_targets import box_of_cpus
 from gputop.core.probing.course import Course, Ended
 from gputop.core.probing.result import Status
 
@@ -36,13 +41,14 @@ def test_how_it_goes_is_told_in_lines_and_the_last_one_is_the_report(fake_box: F
     fake_box.let("alpha", "beta")
     lines, errors = closed(begun("--device", "cpu:2"))
     *courses, last = map(read, lines)
-    assert isinstance(courses[-1], Course)
-    first = courses[-1].devices[0]
+    assert isinstance(courses[0], Course)
+    assert isinstance(last, Ended)
+    device = last.report.devices[0]
 
     assert errors == b""
-    assert (first.label, first.name, first.is_over, first.done) == ("CPU 0", "Fake 9000", True, 1.0)
-    assert [(test.key, test.status) for test in first.tests] == [("alpha", Status.PASS), ("beta", Status.PASS)]
-    assert isinstance(last, Ended)
+    assert [one.label for one in courses[0].devices] == ["CPU 0", "CPU 1"]
+    assert (device.label, device.name) == ("CPU 0", "Fake 9000")
+    assert [(test.key, test.status) for test in device.tests] == [("alpha", Status.PASS), ("beta", Status.PASS)]
     assert last.report.status is Status.PASS
 
 
@@ -69,10 +75,36 @@ def test_the_end_of_stdin_stops_it_with_a_report() -> None:
 def test_gpus_that_are_refused_are_told_with_who_uses_them() -> None:
     child = begun("--demo", "training", "--gpu", "2")
     lines, _ = closed(child)
-    first, last = read(lines[0]), read(lines[-1])
+    last = read(lines[-1])
 
     assert child.returncode == 4
-    assert isinstance(first, Course)
-    assert first.devices[0].status is Status.REFUSED
-    assert "pid 31877, bob" in first.devices[0].reason
     assert isinstance(last, Ended)
+    assert last.report.devices[0].status is Status.REFUSED
+    assert "pid 31877, bob" in last.report.devices[0].reason
+
+
+def test_a_reader_that_is_stopped_for_a_while_does_not_hold_up_the_probe() -> None:
+    reading, writing = os.pipe()
+    with open(reading, "rb") as source, open(writing, "wb") as out:
+        follower = Follower(out)
+        for _ in range(200):
+            follower.begin(box_of_cpus(16).targets, ())  # far more than a pipe holds
+        found: list[bytes] = []
+        reader = threading.Thread(target=lambda: found.extend(source.read().splitlines()))
+        reader.start()
+        follower.end(REPORT)
+        out.close()
+        reader.join(60)
+
+    assert len(found) < 200
+    assert all(isinstance(read(line), Course) for line in found[:-1])
+    assert isinstance(read(found[-1]), Ended)
+
+
+def test_a_reader_that_is_gone_is_no_failure() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with suppress(BrokenPipeError), open(writing, "wb") as out:
+        follower = Follower(out)
+        follower.begin(box_of_cpus(1).targets, ())
+        follower.end(REPORT)
