@@ -62,6 +62,9 @@ _STAND_INS: Final[dict[str, dict[str, Any]]] = {
         "decimal": SimpleNamespace(Decimal=_Unused),  # 2 ms with the next
         "uuid": SimpleNamespace(UUID=type("UUID", (), {}), SafeUUID=_Unused),
     },
+    "textual.app": {
+        "ssl": None,  # 5 ms and 2 MiB for asyncio, which does without: nothing here is encrypted
+    },
     "pynvml": {
         "ctypes.util": SimpleNamespace(find_library=None),  # 15 ms for what is used on Windows alone
         "string": SimpleNamespace(capwords=_capwords),  # 1 ms for the one name that pynvml asks for
@@ -73,7 +76,9 @@ def lean(name: str) -> ModuleType:
     """Import a module, leaner if it has not been imported yet. Its stand-ins are gone afterwards."""
     held = {other: sys.modules[other] for other in _STAND_INS[name] if other in sys.modules}
     sys.modules.update({other: stand_in for other, stand_in in _STAND_INS[name].items() if other not in held})
-    reference, typing.ForwardRef = typing.ForwardRef, _Unused  # type: ignore[misc, assignment]
+    reference = typing.ForwardRef
+    if name == "msgspec":
+        typing.ForwardRef = _Unused  # type: ignore[misc, assignment]
     try:
         return import_module(name)
     finally:

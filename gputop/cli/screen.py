@@ -14,7 +14,7 @@ from gputop.core.player import Player
 from gputop.core.probing.course import Prober
 from gputop.core.recording import Recorder
 from gputop.core.settings import Settings
-from gputop.lean import collect_seldom
+from gputop.lean import collect_seldom, lean
 
 _THEMES: Final = ("auto", "dark", "light", "high-contrast", "monochrome", "16-colour")
 _DENSITIES: Final = ("auto", "compact", "detailed")
@@ -86,6 +86,8 @@ def shown(
     collect_seldom()
     from gputop.cli import settings_file
     from gputop.core.panels import PANELS
+
+    lean("textual.app")
     from gputop.ui.app import GputopApp
     from gputop.ui.options import Density, ViewOptions
     from gputop.ui.tape_actions import EVERY

@@ -32,12 +32,13 @@ class Units(Struct, frozen=True):
 class Followed:
     """A pid that the driver lists without a break.
 
-    The process behind it may change: then ``is_suspect``, for the driver may still mean the one before.
+    The process behind it may change: then ``is_suspect``, for the driver may still mean the one before. ``is_resting``:
+    it did nothing between the last two readings. ``seen``: the hash of the line that was read last.
     """
 
     __slots__ = (
-        "_at", "_cpu_percent", "_details", "_is_changed", "_progress", "_row", "_ticks", "details_due", "is_suspect",
-        "path", "pid", "presence", "proof_due", "raw", "stat", "watch",
+        "_at", "_cpu_percent", "_details", "_is_changed", "_progress", "_row", "_ticks", "details_due",
+        "is_resting", "is_suspect", "path", "pid", "presence", "proof_due", "seen", "stat", "watch",
     )  # fmt: skip
 
     def __init__(self, pid: int) -> None:
@@ -49,7 +50,8 @@ class Followed:
     def forget(self, presence: Presence) -> None:
         """Drop all that is known of the process behind the pid."""
         self.presence = presence
-        self.raw = b""
+        self.is_resting = False
+        self.seen = 0
         self.stat: ProcessStat | None = None
         self.watch = ThreadWatch(self.pid)
         self.details_due = self.proof_due = 0.0
@@ -60,16 +62,16 @@ class Followed:
         self._row: HostProcess | None = None
         self._is_changed = True
 
-    def begin(self, raw: bytes, stat: ProcessStat, now: float) -> None:
+    def begin(self, seen: int, stat: ProcessStat, now: float) -> None:
         """Take the first line of stat of a process; from here on its CPU time counts."""
         self._at, self._ticks = now, stat.cpu_ticks
-        self.advance(raw, stat)
+        self.advance(seen, stat)
 
-    def advance(self, raw: bytes, stat: ProcessStat) -> None:
+    def advance(self, seen: int, stat: ProcessStat) -> None:
         """Take another line of stat of the same process."""
         if self.stat and stat.name != self.stat.name:
             self.details_due = 0.0  # it has become another program
-        self.raw, self.stat = raw, stat
+        self.seen, self.stat = seen, stat
         self.watch.cpu_ticks = stat.cpu_ticks
         self._is_changed = True
 

@@ -19,11 +19,13 @@ from gputop.machine.view import View
 _CLOCK_TICKS: Final = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
 _PROOF_EVERY_S: Final = 10.0
+_CROWD: Final = 750  # processes: where there are more, those that sleep take turns
 
 
 class ProcessReader:
     """Reads processes, and remembers those that the driver listed in the reading before and their relatives; no others.
 
+    In a crowd those that slept when they were last read take turns: of 2,000 each is read in every third reading.
     ``users`` names the user of a uid; it is asked once for each. ``names`` knows those of containers. ``reports``: what
     jobs say of their progress.
     """
@@ -45,6 +47,8 @@ class ProcessReader:
         self._reports = reports
         self._relatives: set[int] = set()
         self._units = Units(clock_ticks, page_bytes)
+        self._turn = 0
+        self._turns = 1
         self._has_begun = False
         self._followed: dict[int, Followed] = {}
         self._renewed: set[int] = set()
@@ -66,6 +70,8 @@ class ProcessReader:
         is_foreign = not is_translated and not self._view.is_initial
         for pid in self._followed.keys() - uses.keys() - self._relatives:
             self._proc.forget(self._followed.pop(pid).path)
+        self._turn += 1
+        self._turns = 1 + len(uses) // _CROWD
         held = [self._follow(pid, now, is_foreign) for pid in sorted(uses)]
         self._read_threads(held, now)
         self._read_reports(held, now)
@@ -110,6 +116,8 @@ class ProcessReader:
         one = self._followed.get(pid)
         if one is None:
             one = self._followed[pid] = Followed(pid)
+        elif one.is_resting and (pid + self._turn) % self._turns:
+            return one
         try:
             raw = self._proc.reread(one.path)
         except GONE:
@@ -119,7 +127,8 @@ class ProcessReader:
         except OSError:
             one.forget(Presence.HIDDEN)
             return one
-        if raw != one.raw:
+        one.is_resting = hash(raw) == one.seen and not one.is_suspect and not is_foreign
+        if hash(raw) != one.seen:
             self._advance(one, raw, now)
         one.measure(now, self._units.clock_ticks)
         if one.is_suspect or is_foreign:
@@ -127,7 +136,7 @@ class ProcessReader:
         else:
             one.judge(Presence.ALIVE)
         if now >= one.details_due and one.stat and one.presence is Presence.ALIVE:
-            one.describe(self._details.read(pid, one.stat.name, one.raw), now)
+            one.describe(self._details.read(pid, one.stat.name, raw), now)
         return one
 
     def _advance(self, one: Followed, raw: bytes, now: float) -> None:
@@ -135,14 +144,14 @@ class ProcessReader:
         if stat is None:
             one.forget(Presence.ALIVE)
         elif one.stat is None:
-            one.begin(raw, stat, now)
+            one.begin(hash(raw), stat, now)
         elif stat.start_ticks == one.stat.start_ticks:
-            one.advance(raw, stat)
+            one.advance(hash(raw), stat)
         else:
             one.forget(Presence.HIDDEN)
             one.is_suspect = True
             self._renewed.add(one.pid)
-            one.begin(raw, stat, now)
+            one.begin(hash(raw), stat, now)
 
     def _prove(self, one: Followed, now: float, is_foreign: bool) -> None:  # noqa: FBT001
         """Find out whether the process behind a pid can be the one that the driver means: does it use a GPU at all."""

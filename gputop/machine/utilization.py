@@ -1,5 +1,6 @@
 """What each process did on a GPU, from the driver's samples: about 7 a second, each charged to one process."""
 
+from array import array
 from collections import deque
 from typing import Final
 
@@ -24,8 +25,8 @@ class UtilizationReader:
         self._since_us = 0
         self._has_begun = False
         self._refusal: Missing | None = None
-        self._ticks: deque[tuple[float, float, dict[int, UtilizationEntry]]] = deque()
-        self._sums: dict[int, list[float]] = {}  # by pid: shares times seconds, and in how many intervals it was
+        self._ticks: deque[tuple[float, int, array[int]]] = deque()  # when, how long in ms, and the packed entries
+        self._sums: dict[int, list[int]] = {}  # by pid: percent times milliseconds, and in how many intervals it was
         self._before: float | None = None
 
     def read(self, pids: set[int], now: float) -> Missing | tuple[float, dict[int, Shares]]:
@@ -40,14 +41,15 @@ class UtilizationReader:
         before, self._before = self._before, now
         if before is None:
             return Missing.NOT_YET  # the first answer averages over whatever the driver's buffer holds
-        self._ticks.append((now, now - before, entries))
-        self._weigh(entries, now - before, 1)
+        length_ms = round((now - before) * 1000) or 1
+        self._ticks.append((now, length_ms, entries))
+        self._weigh(entries, length_ms, 1)
         while self._ticks[0][0] <= now - _WINDOW_S:
-            _, length, old = self._ticks.popleft()
-            self._weigh(old, length, -1)
+            _, length_ms, old = self._ticks.popleft()
+            self._weigh(old, length_ms, -1)
         return self._shares()
 
-    def _accepted(self, answer: list[UtilizationEntry], pids: set[int]) -> dict[int, UtilizationEntry]:
+    def _accepted(self, answer: list[UtilizationEntry], pids: set[int]) -> "array[int]":
         answer = [entry for entry in answer if entry[1] < _NEWEST_US]
         newest = max((entry[1] for entry in answer), default=0)
         entries = {
@@ -56,41 +58,47 @@ class UtilizationReader:
             if entry[0] in pids and max(entry[2:]) <= _MOST and entry[1] > max(self._since_us, newest - _OLDEST_US)
         }
         self._since_us = max(self._since_us, *(entry[1] for entry in entries.values()), 0)
-        return entries
+        return array("Q", [_packed(*entry) for entry in entries.values()])
 
     def _shares(self) -> tuple[float, dict[int, Shares]]:
         if len(self._sums) <= 1:
-            _, length, entries = self._ticks[-1]
-            return length, {pid: _percent(entry) for pid, entry in entries.items()}
-        window = sum([length for _, length, _ in self._ticks])
-        return window, {pid: _mean(held, window) for pid, held in self._sums.items()}
+            _, length_ms, entries = self._ticks[-1]
+            return length_ms / 1000, {entry >> 32: _percent(entry) for entry in entries}
+        window_ms = sum([length_ms for _, length_ms, _ in self._ticks])
+        return window_ms / 1000, {pid: _mean(held, window_ms) for pid, held in self._sums.items()}
 
-    def _weigh(self, entries: dict[int, UtilizationEntry], length: float, sign: int) -> None:
-        """Add what an interval of ``length`` seconds saw to the sums, or take it out; who is in none is dropped."""
-        for pid, (_, _, sm, memory, encoder, decoder) in entries.items():
-            held = self._sums.get(pid)
+    def _weigh(self, entries: "array[int]", length_ms: int, sign: int) -> None:
+        """Add what an interval saw to the sums, or take it out; who is in none is dropped."""
+        sums, weight = self._sums, length_ms * sign
+        for entry in entries:
+            pid = entry >> 32
+            held = sums.get(pid)
             if held is None:
-                held = self._sums[pid] = [0.0, 0.0, 0.0, 0.0, 0]
-            weight = length * sign
-            held[0] += sm * weight
-            held[1] += memory * weight
-            held[2] += encoder * weight
-            held[3] += decoder * weight
+                held = sums[pid] = [0, 0, 0, 0, 0]
+            held[0] += (entry >> 24 & 0xFF) * weight
+            if entry & 0xFFFFFF:
+                held[1] += (entry >> 16 & 0xFF) * weight
+                held[2] += (entry >> 8 & 0xFF) * weight
+                held[3] += (entry & 0xFF) * weight
             held[4] += sign
             if not held[4]:
-                del self._sums[pid]
+                del sums[pid]
 
 
-def _mean(held: list[float], window: float) -> Shares:
-    """Return percent; rounded, as sums that are added to and taken from leave crumbs."""
+def _packed(pid: int, _: int, sm: int, memory: int, encoder: int, decoder: int) -> int:
+    """Return an entry as one number: of 2,000 processes the last 10 s are kept."""
+    return pid << 32 | sm << 24 | memory << 16 | encoder << 8 | decoder
+
+
+def _mean(held: list[int], window_ms: int) -> Shares:
     sm, memory, encoder, decoder, _ = held
     return (
-        round(abs(sm) / window, 3),
-        round(abs(memory) / window, 3),
-        round(abs(encoder) / window, 3),
-        round(abs(decoder) / window, 3),
+        round(sm / window_ms, 3),
+        round(memory / window_ms, 3) if memory else 0.0,
+        round(encoder / window_ms, 3) if encoder else 0.0,
+        round(decoder / window_ms, 3) if decoder else 0.0,
     )
 
 
-def _percent(entry: UtilizationEntry) -> Shares:
-    return float(entry[2]), float(entry[3]), float(entry[4]), float(entry[5])
+def _percent(entry: int) -> Shares:
+    return float(entry >> 24 & 0xFF), float(entry >> 16 & 0xFF), float(entry >> 8 & 0xFF), float(entry & 0xFF)

@@ -20,11 +20,12 @@ from gputop.core.sample import Frame
 from gputop.core.text import decode
 from gputop.wire import codec
 from gputop.wire.encode import encode
+from gputop.wire.lines import lines_of
 
 _LASTING: Final = frozenset({2, 3})  # exit statuses that another try would not change: bad input, no driver
 _PAUSES_S: Final = (1.0, 2.0, 5.0, 10.0, 30.0)
 _LAST_WORDS_S: Final = 1.0
-_PIPE_BYTES: Final = 1_048_576  # a command for 2,000 processes takes 100 kB; the kernel's usual pipe holds 64
+_PIPE_BYTES: Final = 1_048_576  # for 2,000 processes a frame takes 1.5 MB, a command 100 kB; usual pipes hold 64 kB
 _NOT_TAKEN: Final = "the sampler does not take commands: nothing was done"
 _DIED: Final = "the sampler died before it answered"
 _ENTRY: Final = "import sys; sys.path[:] = filter(None, sys.path); from gputop.__main__ import main; main()"
@@ -94,8 +95,9 @@ class Client:
         )
         if child.stdin is not None:
             os.set_blocking(child.stdin.fileno(), False)
+        for pipe in (child.stdin, child.stdout):
             with suppress(OSError):  # an administrator may allow less
-                fcntl(child.stdin.fileno(), F_SETPIPE_SZ, _PIPE_BYTES)
+                fcntl(pipe or -1, F_SETPIPE_SZ, _PIPE_BYTES)
         self._logger = threading.Thread(target=self._keep_log, args=(child,), name="log", daemon=True)
         self._logger.start()
         return child
@@ -123,8 +125,8 @@ class Client:
     def _hand_on(self) -> bool:
         """Hand on frames and outcomes until the pipe ends; say whether there was a frame."""
         is_alive = False
-        with self.child.stdout or nullcontext(()) as lines:
-            for line in lines:
+        with self.child.stdout or nullcontext() as pipe:
+            for line in lines_of(pipe):
                 match codec.answer(line):
                     case Frame() as frame:
                         is_alive = True
@@ -136,7 +138,6 @@ class Client:
                         self._tell(answer)
                     case codec.Problem(text=text):
                         self._log.append(text)
-                del line  # of 2,000 processes it has 1.5 MB, and the next one comes in a second
         return is_alive
 
     def _answer_for(self, change: Change, why: str, remedy: str) -> None:

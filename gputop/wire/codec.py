@@ -35,7 +35,7 @@ def _decoder(kind: Any) -> Decoder[Any]:  # noqa: ANN401 - a type, or a union of
     return Decoder(kind)
 
 
-def frame(line: bytes) -> Frame | Problem:
+def frame(line: bytes | memoryview) -> Frame | Problem:
     """Read a line of a stream or a tape."""
     try:
         read: Frame = _decoder(Frame).decode(line)
@@ -44,7 +44,7 @@ def frame(line: bytes) -> Frame | Problem:
     return _newer(read.schema_version) or read
 
 
-def answer(line: bytes) -> Frame | Answer | Problem:
+def answer(line: bytes | memoryview) -> Frame | Answer | Problem:
     """Read a line of a sampler: a frame, or the answer to a command. Readers that know only frames skip the latter."""
     read = frame(line)
     if isinstance(read, Frame):
@@ -71,7 +71,7 @@ def _newer(version: int) -> Problem | None:
     return Problem(f"written by a newer gputop (schema {version}, this one reads {SCHEMA_VERSION}): update gputop")
 
 
-def _version(line: bytes) -> int:
+def _version(line: bytes | memoryview) -> int:
     """Return the schema of a line that is otherwise not understood; our own if it does not even say that."""
     try:
         version: int = _decoder(_Version).decode(line).schema_version

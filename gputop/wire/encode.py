@@ -9,3 +9,9 @@ _ENCODER = Encoder()
 def encode(value: Struct) -> bytes:
     """Return one line, with its newline: a frame, a command or an answer."""
     return _ENCODER.encode(value) + b"\n"
+
+
+def encode_into(value: Struct, line: bytearray) -> None:
+    """Put one line in the place of what ``line`` holds: a frame of 2,000 processes has 1.5 MB, once a second."""
+    _ENCODER.encode_into(value, line)
+    line += b"\n"

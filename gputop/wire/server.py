@@ -16,7 +16,7 @@ from gputop.core.monitor import Source
 from gputop.core.outcome import Outcome
 from gputop.core.sample import Frame
 from gputop.wire import codec
-from gputop.wire.encode import encode
+from gputop.wire.encode import encode_into
 
 LEAST_INTERVAL_S: Final = 0.1
 LAST_CHANGES_S: Final = 5.0
@@ -56,13 +56,14 @@ class Lines:
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
+        self._line = bytearray()
         self._gate = threading.Lock()
 
     def write(self, value: Frame | codec.Answer) -> None:
         """Write a line at once. Raises BrokenPipeError when nobody reads any more."""
-        line = encode(value)
         with self._gate:
-            self._out.write(line)
+            encode_into(value, self._line)
+            self._out.write(self._line)
             self._out.flush()
 
 

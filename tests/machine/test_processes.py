@@ -417,3 +417,50 @@ def test_a_uid_is_named_by_the_system() -> None:
 @pytest.mark.parametrize("uid", [3_000_004_711, 2**64])
 def test_a_uid_of_nobody_has_no_name(uid: int) -> None:
     assert resolve_user(uid) is None
+
+
+# --- a crowd ---------------------------------------------------------------------------------------------------------
+def a_crowd(count: int) -> tuple[Machine, list[int]]:
+    """Return a machine whose processes were read twice: all of them are known to sleep."""
+    proc, pids = FakeProc(), list(range(1000, 1000 + count))
+    for pid in pids:
+        proc.add(pid)
+    crowd = Machine(proc)
+    for _ in range(4):
+        crowd.read(*pids)
+    return crowd, pids
+
+
+def test_in_a_crowd_each_that_sleeps_is_read_in_every_third_reading() -> None:
+    crowd, pids = a_crowd(1500)
+    read: Counter[str] = Counter()
+
+    for _ in range(6):
+        crowd.read(*pids)
+        read.update(crowd.proc.reads)
+
+    assert {read[f"{pid}/stat"] for pid in pids} == {2}
+
+
+def test_in_a_crowd_one_that_works_is_read_each_time() -> None:
+    crowd, pids = a_crowd(1500)
+    rows = []
+
+    for work in range(1, 7):
+        crowd.proc.add(pids[0], user=50 * work)
+        rows.append(crowd.read(*pids)[0])
+
+    percents = [row.cpu_percent for row in rows]
+    begin = next(index for index, percent in enumerate(percents) if percent)
+    assert begin <= 2  # when it had its turn
+    assert percents[begin] == pytest.approx(50 * (begin + 1) / 3, abs=0.1)  # of the three seconds since its last turn
+    assert percents[begin + 1 :] == [50.0] * (5 - begin)
+
+
+def test_few_processes_are_all_read_each_time() -> None:
+    crowd, pids = a_crowd(700)
+
+    crowd.read(*pids)
+
+    assert crowd.proc.reads.count("1000/stat") == 1
+    assert len([path for path in crowd.proc.reads if path.endswith("/stat")]) == 700

@@ -1,0 +1,36 @@
+"""Lines that come through a pipe, read into one buffer that stays: of 2,000 processes each has 1.5 MB."""
+
+import os
+from collections.abc import Iterator
+from typing import IO, Final
+
+_FIRST: Final = 262_144  # bytes; doubled as often as a line needs it
+
+
+def lines_of(pipe: IO[bytes] | None) -> Iterator[memoryview]:
+    """Yield each line, without its end, until the pipe ends; a line is only valid until the next one is asked for."""
+    if pipe is None:
+        return
+    buffer, begin, end = bytearray(_FIRST), 0, 0  # what is between was read, and not yet handed out
+    while True:
+        at = buffer.find(b"\n", begin, end)
+        while at < 0:
+            buffer, begin, end = _with_room(buffer, begin, end)
+            with memoryview(buffer)[end:] as room:
+                count = os.readv(pipe.fileno(), [room])
+            if not count:
+                return
+            at = buffer.find(b"\n", end, end + count)
+            end += count
+        with memoryview(buffer)[begin:at] as line:
+            yield line
+        begin = at + 1
+
+
+def _with_room(buffer: bytearray, begin: int, end: int) -> tuple[bytearray, int, int]:
+    """Return the buffer with room behind what it holds."""
+    if begin:
+        buffer[: end - begin] = buffer[begin:end]
+    elif end == len(buffer):
+        buffer += bytes(end)
+    return buffer, 0, end - begin
