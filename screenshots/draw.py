@@ -69,7 +69,7 @@ PICTURES: Final = (
     Picture("compact", "training", 120, (100, 26)),
     Picture("mig", "mig", 150, (120, 40)),
     Picture("trouble", "trouble", 60, (140, 42)),
-    Picture("findings", "trouble", 60, (140, 42), ("F", *["down"] * 7)),
+    Picture("findings", "trouble", 60, (140, 42), ("F",)),
     Picture("replay", "trouble", 60, (120, 30), at_s=754.0),
     Picture("split", "mig", 60, (120, 40), ("p", "right", "right")),
     Picture("lost", "dying", 60, (120, 36)),
