@@ -50,6 +50,22 @@ def opened_door(
     ``protected``: pids of gputop's own processes. ``tell``: is told what is wrong with file and environment.
     ``progress``: is told how far a change of a MIG layout has come.
     """
+    shut = shut_by(options, tell)
+    if shut is not None:
+        return shut
+    if options.source is not None:
+        from gputop.cli.source import REFUSAL
+
+        return Shut(REFUSAL, "Change it on the machine that they are of.")
+    if options.demo is not None:
+        return _simulated_door(options.demo, progress)
+    from gputop.machine.control import control_of_this_machine
+
+    return control_of_this_machine(protected, progress)
+
+
+def shut_by(options: argparse.Namespace, tell: Callable[[str], None] | None = None) -> Shut | None:
+    """Return a shut door where options, environment or configuration file want nothing changed; else None."""
     if options.read_only:
         return Shut("gputop runs with --read-only", "Start it without, to change anything.")
     from gputop.cli import settings_file
@@ -63,15 +79,7 @@ def opened_door(
         return Shut("gputop cannot tell whether it is set to read_only", "What is wrong: gputop config show")
     if held.settings.read_only:
         return Shut("gputop is set to read_only by its file or a variable", "To see the settings: gputop config show")
-    if options.source is not None:
-        from gputop.cli.source import REFUSAL
-
-        return Shut(REFUSAL, "Change it on the machine that they are of.")
-    if options.demo is not None:
-        return _simulated_door(options.demo, progress)
-    from gputop.machine.control import control_of_this_machine
-
-    return control_of_this_machine(protected, progress)
+    return None
 
 
 def _simulated_door(name: str, progress: Callable[[MigProgress], None]) -> Door:

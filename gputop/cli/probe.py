@@ -5,7 +5,8 @@ import os
 import sys
 from typing import Final
 
-from gputop.cli.arguments import add_ending, add_place, fail, seconds
+from gputop.cli.arguments import add_ending, add_place, fail, seconds, warn
+from gputop.cli.door import shut_by
 from gputop.cli.duration import duration
 from gputop.cli.parser import Parser
 from gputop.cli.probe_follow import Follower, stop_with_stdin
@@ -95,6 +96,9 @@ def run(options: argparse.Namespace) -> int:
         _print_tests()
         return 0
     memory, budget = options.mem or (_QUICK_MEMORY if options.level == Level.QUICK.value else _MEMORY, None)
+    shut = shut_by(options, warn)
+    if shut is not None:
+        fail(_ERROR, f"{shut.detail}: no test is run. {shut.remedy}")
     ask = Ask(
         probe=PROBES[0], level=Level(options.level), tests=tuple(options.tests), time_s=options.time,
         memory=memory, budget=budget, python=options.python, cpus=options.device, seed=options.seed,

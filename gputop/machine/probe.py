@@ -214,19 +214,25 @@ def run(
     """
     jobs = [Job(task, limits or Limits(), clock) for task in tasks]
     try:
-        while not all(job.is_over for job in jobs):
-            try:
-                for job in jobs:
-                    job.step()
-                tell(jobs)
-                _wait(jobs)
-            except KeyboardInterrupt:  # noqa: PERF203 - in place of one around the loop, which has to go on
-                for job in jobs:
-                    job.stop((Status.ABORTED, "aborted", "stopped"))
+        try:
+            _go_on(jobs, tell)
+        except KeyboardInterrupt:
+            for job in jobs:
+                job.stop((Status.ABORTED, "aborted", "stopped"))
+            _go_on(jobs, tell)  # an interrupt comes once: `interruptible`
     finally:
         for job in jobs:
             job.close()
     return jobs
+
+
+def _go_on(jobs: Sequence[Job], tell: Callable[[Sequence[Job]], None]) -> None:
+    """Step until all are over. The loop is in here so that an interrupt between two turns is caught as well."""
+    while not all(job.is_over for job in jobs):
+        for job in jobs:
+            job.step()
+        tell(jobs)
+        _wait(jobs)
 
 
 def _wait(jobs: Sequence[Job]) -> None:

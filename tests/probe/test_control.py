@@ -108,3 +108,15 @@ def test_a_reader_that_is_gone_is_no_failure() -> None:
         follower = Follower(out)
         follower.begin(box_of_cpus(1).targets, ())
         follower.end(REPORT)
+
+
+@pytest.mark.usefixtures("fake_box")
+@pytest.mark.parametrize(("words", "variables"), [(["--read-only"], {}), ([], {"GPUTOP_READ_ONLY": "1"})])
+def test_where_nothing_may_be_changed_nothing_is_tested(words: list[str], variables: dict[str, str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "gputop", *words, "probe", "--device", "cpu"], check=False, capture_output=True,
+        env=os.environ | variables, stdin=subprocess.DEVNULL, text=True, timeout=60,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "no test is run" in done.stderr
