@@ -325,3 +325,19 @@ async def test_a_gpu_of_a_simulated_box_is_refused_by_the_probe_itself() -> None
 
         assert prober.run is not None
         assert "a simulated GPU cannot be tested" in prober.run.problem
+
+
+async def test_verdicts_can_be_told_apart_without_signs_beyond_ascii() -> None:
+    prober = FakeProber(PROBE)
+    async with staged(free(), prober=prober, is_ascii=True) as stage:
+        await stage.press("X", "enter")
+        prober.tell(report=REPORT)
+        await stage.pilot.pause()
+        screen = stage.app.screen
+        assert isinstance(screen, ProbeScreen)
+        shown = "\n".join(strip.text for strip in screen.body.render_lines(screen.body.region.reset_offset))
+
+        assert shown.isascii()
+        assert "+ pass     GPU 0" in shown
+        assert "- refused  GPU 1" in shown
+        assert "x FAIL     GPU 2" in shown
