@@ -100,6 +100,8 @@ def test_a_clean_run_passes_and_its_files_say_so(site: Path) -> None:
         "cpu",
         "--time",
         "8",
+        "--mem",
+        "8MiB",
         "gemm.bf16",
         "memory.random",
         "--json",
@@ -115,6 +117,7 @@ def test_a_clean_run_passes_and_its_files_say_so(site: Path) -> None:
     assert [(test["key"], test["status"]) for test in report["devices"][0]["tests"]] == [
         ("gemm.bf16", "pass"), ("memory.random", "pass"),
     ]  # fmt: skip
+    assert report["devices"][0]["tests"][1]["params"]["bytes"] == 8 << 20
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "0", "0")
     assert list((site / "tmp").iterdir()) == []
 

@@ -58,7 +58,7 @@ def _read_again(turn: Turn, outputs: "list[Tensor]", must: str) -> None:
 def _tell(turn: Turn, speeds: "list[float]") -> None:
     """Report the speed, and by how much it fell from the first tenth after the warm-up to the last."""
     if turn.faults.has("droop"):
-        speeds = [speed * (1 - 0.99 * number / len(speeds)) for number, speed in enumerate(speeds)]
+        speeds = [speed * (1 - number / len(speeds)) ** 3 for number, speed in enumerate(speeds)]
     held = speeds[int(len(speeds) * _WARM_SHARE) :]
     tenth = max(1, len(held) // 10)
     first, last = sorted(held[:tenth])[tenth // 2], sorted(held[-tenth:])[tenth // 2]
