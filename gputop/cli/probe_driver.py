@@ -10,7 +10,7 @@ from gputop.cli.probe_targets import Target
 from gputop.core.checks.facts import Details
 from gputop.core.probing.counters import Board, counters
 from gputop.core.probing.manners import newcomers
-from gputop.core.probing.result import DeviceResult, TestResult, worst
+from gputop.core.probing.result import DeviceResult, Status, TestResult, worst
 from gputop.core.probing.watched import link, negotiated, series, soak
 from gputop.core.sample import Gpu, Sample
 from gputop.machine.doctor.boards import details
@@ -21,6 +21,8 @@ _READ_EVERY_S: Final = 1.0
 _SOAK: Final = "soak"
 _COPIES: Final = ("bandwidth.h2d", "bandwidth.d2h", "bandwidth.both")
 _MOST_SAMPLES: Final = 100_000
+_STAYS: Final = 3  # looks in a row: who is gone before that did not want the GPU
+GAVE_WAY: Final = "gave_way"
 
 
 class Readable(Protocol):
@@ -41,10 +43,15 @@ class Readable(Protocol):
 
 
 class DriverWatch:
-    """Of one run. ``before``: what the driver said before anything began. ``last``: what it said last, by uuid."""
+    """Of one run. ``before``: what the driver said before anything began. ``last``: what it said last, by uuid.
 
-    def __init__(self, source: Readable, before: Sample, targets: Sequence[Target]) -> None:
+    ``gives_way``: the workers of a GPU are ended when somebody comes to it and stays.
+    """
+
+    def __init__(self, source: Readable, before: Sample, targets: Sequence[Target], *, gives_way: bool = True) -> None:
         self._source = source
+        self._gives_way = gives_way
+        self._guests: dict[str, int] = {}
         self._before = {gpu.uuid: gpu for gpu in before.gpus}
         self._known = frozenset(process.id for process in before.processes)
         self._targets = {target.uuid: target for target in targets}
@@ -134,13 +141,20 @@ class DriverWatch:
                 held.append(gpu)
 
     def _greet(self, sample: Sample, jobs: Sequence[Job]) -> None:
-        """Take down who has come to a GPU that is tested."""
+        """Take down who has come to a GPU that is tested, and make way for who stays."""
         own = {os.getpid(), *(job.child.pid for job in jobs if job.child is not None)}
         gpus = {gpu.uuid: gpu for gpu in sample.gpus}
         for target in self._targets.values():
             gpu = gpus.get(target.gpu)
-            if gpu is not None and (found := newcomers(sample, gpu, own, self._known, target.instance)):
+            found = newcomers(sample, gpu, own, self._known, target.instance) if gpu is not None else ()
+            self._guests[target.uuid] = self._guests.get(target.uuid, 0) + 1 if found else 0
+            if found:
                 self._came.setdefault(target.uuid, found)
+            if self._gives_way and self._guests[target.uuid] == _STAYS:
+                text = f"gave way to somebody who came: {'; '.join(found)}"
+                for job in jobs:
+                    if job.task.plan.uuid in (target.uuid, ""):
+                        job.stop((Status.INCONCLUSIVE, GAVE_WAY, text), is_final=True)
 
 
 def _board(told: Details | None) -> Board:

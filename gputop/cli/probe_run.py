@@ -111,7 +111,11 @@ def _run(  # noqa: PLR0917 - all that is known by then
     python = _python(ask, environment)
     seconds = timed(tests, ask.level, ask.time_s)
     with _folder(environment) as folder, interruptible():
-        driver = DriverWatch(box.source, box.sample, targets) if box.source and box.sample else None
+        driver = (
+            DriverWatch(box.source, box.sample, targets, gives_way=not ask.is_forced)
+            if box.source and box.sample
+            else None
+        )
         watch = Watch(driver, seconds, sys.stderr, follower)
         session = Session(
             ask=ask, python=python, seconds=seconds, environment=environment, folder=folder, watch=watch,

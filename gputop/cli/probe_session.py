@@ -6,6 +6,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from gputop.cli.probe_driver import GAVE_WAY
 from gputop.cli.probe_targets import Target
 from gputop.cli.probe_watch import Watch
 from gputop.core.probe_row import Level, Probe, ProbeTest
@@ -94,6 +95,9 @@ class Session(Struct, frozen=True, kw_only=True):
         """Return the results of tests that cannot be made; nothing where they can."""
         if any(test.status is Status.ABORTED for test in before):
             return tuple(TestResult(key=test.key, status=Status.ABORTED, reason="stopped") for test in tests)
+        if any(finding.code == GAVE_WAY for test in before for finding in test.findings):
+            why = "a GPU of them is not free any more"
+            return tuple(TestResult(key=test.key, status=Status.SKIP, reason=why) for test in tests)
         why = "it takes two GPUs" if is_alone and self._count < _LEAST else ""
         if any(target.uuid.startswith("MIG-") for target in self.targets):
             why = "parts of a GPU cannot be joined"

@@ -15,7 +15,7 @@ from msgspec.json import encode
 from msgspec.structs import replace
 
 from gputop.core.probe_row import Probe
-from gputop.core.probing.events import Beat, Hello, read
+from gputop.core.probing.events import Beat, End, FindingEvent, Hello, read
 from gputop.core.probing.plan import WorkerPlan, limit_s
 from gputop.core.probing.record import Record, ended
 from gputop.core.probing.result import Status
@@ -59,6 +59,7 @@ class Job:
         self._clock = clock
         self._restarts = 0
         self._why: tuple[Status, str, str] | None = None
+        self._final: tuple[Status, str, str] | None = None
         self._asked_s: float | None = None
         self._steps = 0
         self.is_over = False
@@ -88,8 +89,10 @@ class Job:
         else:
             self._press(now, child)
 
-    def stop(self, why: tuple[Status, str, str]) -> None:
-        """Ask the worker to end; ``why`` is what becomes of the test that runs."""
+    def stop(self, why: tuple[Status, str, str], *, is_final: bool = False) -> None:
+        """Ask the worker to end; ``why`` is what becomes of the test that runs; ``is_final``: and of what follows."""
+        if is_final:
+            self._final = self._final or why
         if self._asked_s is None and not self.is_over:
             self._why, self._asked_s, self._steps = why, self._clock(), 0
             if self.child is None:
@@ -132,6 +135,8 @@ class Job:
             return  # not of the protocol; what counts will be missing then
         if event is None:
             return
+        if isinstance(event, End) and event.status == Status.ABORTED.value and self._final is not None:
+            event = self._stopped(event, self._final)
         self.record.take(event)
         if not isinstance(event, Beat) or event.n != turns:
             self._seen_s = now
@@ -139,6 +144,13 @@ class Job:
             self._has_spoken = True  # this child: the one before it may have died
         if self.record.current != current:
             self._began_s = now
+
+    def _stopped(self, event: End, final: tuple[Status, str, str]) -> End:
+        """Return the end of a test that heeded us, with why we stopped it."""
+        status, code, text = final
+        if status is not Status.ABORTED:
+            self.record.take(FindingEvent(id=event.id, sev=status.value, code=code, text=text))
+        return End(id=event.id, status=status.value, dur_s=event.dur_s, reason=text)
 
     def _watch(self, now: float) -> None:
         """Find out whether the worker hangs, or takes too long."""
@@ -186,8 +198,8 @@ class Job:
             record.leave(record.left, Status.ERROR, record.error.text.partition("\n")[0][:400])
         elif not record.is_summed and (record.hello is None or not record.left):
             record.close(*ended(status))
-        if why is not None and why[0] is Status.ABORTED:
-            record.leave(record.left, Status.ABORTED, "stopped")
+        if self._final is not None:
+            record.leave(record.left, self._final[0], self._final[2])
         if record.left and record.hello is not None and self._restarts < _RESTARTS:
             self._restart()
             return
@@ -218,7 +230,7 @@ def run(
             _go_on(jobs, tell)
         except KeyboardInterrupt:
             for job in jobs:
-                job.stop((Status.ABORTED, "aborted", "stopped"))
+                job.stop((Status.ABORTED, "aborted", "stopped"), is_final=True)
             _go_on(jobs, tell)  # an interrupt comes once: `interruptible`
     finally:
         for job in jobs:

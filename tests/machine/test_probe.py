@@ -152,6 +152,39 @@ def test_an_interrupt_stops_the_workers_and_is_told(tmp_path: Path) -> None:
     assert [(one.key, one.status) for one in job.record.results()] == [("a", Status.ABORTED), ("b", Status.ABORTED)]
 
 
+def test_a_stop_that_is_final_ends_the_test_that_runs_and_no_fresh_worker_runs_the_rest(tmp_path: Path) -> None:
+    body = """
+        say("start", id="a")
+        sys.stdin.read()
+    """
+
+    def stop(jobs: Sequence[Job]) -> None:
+        if jobs[0].record.current:
+            jobs[0].stop((Status.INCONCLUSIVE, "gave_way", "somebody came"), is_final=True)
+
+    job = run([task(tmp_path, body)], stop, QUICK)[0]
+
+    assert told(job) == [("a", "inconclusive", ["gave_way"]), ("b", "inconclusive", [])]
+
+
+def test_a_test_that_heeds_a_stop_is_told_with_why_it_was_stopped(tmp_path: Path) -> None:
+    body = """
+        say("start", id="a")
+        sys.stdin.read()
+        say("end", id="a", status="aborted")
+        say("summary", status="aborted")
+    """
+
+    def stop(jobs: Sequence[Job]) -> None:
+        if jobs[0].record.current:
+            jobs[0].stop((Status.INCONCLUSIVE, "gave_way", "somebody came"), is_final=True)
+
+    job = run([task(tmp_path, body, "a")], stop, QUICK)[0]
+
+    assert told(job) == [("a", "inconclusive", ["gave_way"])]
+    assert job.record.results()[0].reason == "somebody came"
+
+
 def test_what_is_no_line_of_the_protocol_is_passed_over_and_stderr_is_kept(tmp_path: Path) -> None:
     body = "print('hello'); print('oops', file=sys.stderr); test('a'); say('summary', status='done')"
     job = run([task(tmp_path, body, "a")], quiet, QUICK)[0]

@@ -55,9 +55,9 @@ class Told:
 class Play:
     """A worker that runs one test after another, looked at each second."""
 
-    def __init__(self, *tests: str) -> None:
+    def __init__(self, *tests: str, gives_way: bool = True) -> None:
         self.source = Told()
-        self.watch = DriverWatch(self.source, self.source.read(), TARGETS)
+        self.watch = DriverWatch(self.source, self.source.read(), TARGETS, gives_way=gives_way)
         plan = WorkerPlan(device="cuda", uuid=UUID, index=0, tests=tuple(PlannedTest(key, 1.0) for key in tests))
         task = Task(label="GPU 0", command=(sys.executable,), plan=plan, environment={})
         self.job = Job(task, Limits(), lambda: self.seconds)
@@ -123,6 +123,31 @@ def test_who_comes_while_a_gpu_is_tested_is_told_once() -> None:
 
     assert list(play.watch.came()) == [UUID]
     assert [line.split(",")[0] for line in play.watch.came()[UUID]] == ["pid 4711"]
+
+
+def test_the_probe_makes_way_for_who_comes_and_stays() -> None:
+    play = Play("a", "b")
+    play.source.processes = (process(4711),)
+    play.look(2)
+    short = play.job.is_over
+    play.look()
+
+    assert (short, play.job.is_over) == (False, True)
+    assert [test.status for test in play.job.record.results()] == [Status.INCONCLUSIVE] * 2
+    assert "gave way to somebody who came: pid 4711, ann" in play.job.record.results()[0].reason
+
+
+def test_who_looks_in_and_goes_stops_nothing_and_neither_does_anybody_where_it_is_forced() -> None:
+    brief, forced = Play("a"), Play("a", gives_way=False)
+    for _ in range(4):
+        brief.source.processes = (process(4711),)
+        brief.look(2)
+        brief.source.processes = ()
+        brief.look()
+    forced.source.processes = (process(4711),)
+    forced.look(9)
+
+    assert (brief.job.is_over, forced.job.is_over) == (False, False)
 
 
 def test_a_gpu_that_is_lost_meanwhile_has_its_tests_and_no_counters() -> None:
