@@ -47,7 +47,7 @@ _gputop_commands() {
 }"""
 _CHOICES: Final = {
     "BOX": tuple(BOXES),
-    "SIGNAL": tuple(signal.name for signal in SIGNALS),
+    "SIGNAL": tuple(signal.name for signal in SIGNALS if signal.name != "SIGSTKFLT"),  # not known to every Python
     "REQUEST": ("none", "on", "off"),
     "cpu:N": ("cpu",),
 }

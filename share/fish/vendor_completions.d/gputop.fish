@@ -119,7 +119,7 @@ complete -c gputop -n '_shtab_gputop_using signal' -l only-compute -d 'leave out
 complete -c gputop -n '_shtab_gputop_using signal' -l where -x -d 'only processes that match, such as '"'"'user:ann gpu_mem>10GiB sm<5 not cmd~vllm'"'"'; several must all match'
 complete -c gputop -n '_shtab_gputop_using signal' -l source -x -d 'samples of a plugin in place of this machine'"'"'s; gputop plugins lists their names'
 complete -c gputop -n '_shtab_gputop_using signal' -l read-only -d 'change nothing: no signals, no priorities, no MIG layouts'
-complete -c gputop -n '_shtab_gputop_using signal; and test $_shtab_gputop_npos -eq 0' -ka "SIGHUP SIGINT SIGQUIT SIGILL SIGTRAP SIGABRT SIGBUS SIGFPE SIGKILL SIGUSR1 SIGSEGV SIGUSR2 SIGPIPE SIGALRM SIGTERM SIGSTKFLT SIGCHLD SIGCONT SIGSTOP SIGTSTP SIGTTIN SIGTTOU SIGURG SIGXCPU SIGXFSZ SIGVTALRM SIGPROF SIGWINCH SIGIO SIGPWR SIGSYS" -d 'its name or number: SIGTERM, TERM or 15'
+complete -c gputop -n '_shtab_gputop_using signal; and test $_shtab_gputop_npos -eq 0' -ka "SIGHUP SIGINT SIGQUIT SIGILL SIGTRAP SIGABRT SIGBUS SIGFPE SIGKILL SIGUSR1 SIGSEGV SIGUSR2 SIGPIPE SIGALRM SIGTERM SIGCHLD SIGCONT SIGSTOP SIGTSTP SIGTTIN SIGTTOU SIGURG SIGXCPU SIGXFSZ SIGVTALRM SIGPROF SIGWINCH SIGIO SIGPWR SIGSYS" -d 'its name or number: SIGTERM, TERM or 15'
 complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a renice -d 'List the processes on GPUs that are meant, ask, and change the nice value of all their threads.'
 complete -c gputop -n '_shtab_gputop_using renice' -s h -l help -d 'show this help message and exit'
 complete -c gputop -n '_shtab_gputop_using renice' -l pid -xka "(_gputop_pids)" -d 'only these processes: --pid 4711,4712'
