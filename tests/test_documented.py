@@ -105,5 +105,12 @@ def test_a_help_explains_every_option_and_is_not_wider_than_a_terminal(command: 
     assert max(map(len, text.splitlines())) <= 80
 
 
+@pytest.mark.parametrize("parser", commands(whole()), ids=lambda parser: parser.prog)
+def test_what_can_be_json_takes_the_short_option(parser: argparse.ArgumentParser) -> None:
+    formats = [action for action in parser._actions if action.dest == "format" and "json" in (action.choices or ())]
+
+    assert not formats or "--json" in parser.format_help()
+
+
 def test_the_help_names_every_simulated_box() -> None:
     assert [box for box in BOXES if f" {box}" not in HELPS["gputop"]] == []

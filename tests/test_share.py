@@ -22,7 +22,7 @@ LINES = {
     "gputop --demo ": {"training", "h200", "mig", "workstation", "trouble", "dying"},
     "gputop snapshot --demo h200 --format ": {"table", "json", "csv", "csv-processes"},
     "gputop signal SIGTE": {"SIGTERM"},
-    "gputop signal --user ro": {"root"},
+    "gputop signal --user roo": {"root"},
     "gputop mig ch": {"checkpoint"},
     "gputop mig apply --fi": {"--file"},
     "gputop mig restore pyproject.t": {"pyproject.toml"},

@@ -6,7 +6,7 @@ import time
 
 from msgspec import Struct
 
-from gputop.cli.arguments import BAD_INPUT, OK, add_ending, fail
+from gputop.cli.arguments import BAD_INPUT, OK, add_ending, add_json, fail
 from gputop.cli.judging import judge
 from gputop.core.text import clean
 from gputop.core.timeline import Episode, Timeline
@@ -36,9 +36,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", choices=("table", "json"), default="table", metavar="FORMAT", help="table (default) or json"
     )
+    add_json(parser)
     add_ending(
         parser,
-        "gputop analyse night.tape --format json | jq -r '.findings[].finding.summary'",
+        "gputop analyse night.tape --json | jq -r '.findings[].finding.summary'",
         status="0 done, whatever was found; 2 bad input",
     )
 

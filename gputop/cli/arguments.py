@@ -88,6 +88,11 @@ def add_demo(
     )  # fmt: skip
 
 
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add the short form of ``--format json``, which every command has that has the long one."""
+    parser.add_argument("--json", action="store_const", dest="format", const="json", help="short for --format json")
+
+
 def add_ending(parser: argparse.ArgumentParser, *examples: str, status: str = "") -> None:
     """Let the help end with examples, which a test has the parser read, and with what the exit status means."""
     shown = "\n".join(("example:" if len(examples) == 1 else "examples:", *(f"  {example}" for example in examples)))

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from gputop.cli.arguments import BAD_INPUT, OK, USUAL_INTERVAL_S, add_ending, add_place, fail, whole
+from gputop.cli.arguments import BAD_INPUT, OK, USUAL_INTERVAL_S, add_ending, add_json, add_place, fail, whole
 from gputop.cli.machine import opened
 from gputop.core.metric import Unit
 from gputop.core.monitor import Monitor
@@ -57,6 +57,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="env (default: CUDA_VISIBLE_DEVICES=…), uuid, json, or index: that of nvidia-smi, which CUDA shares with"
         " CUDA_DEVICE_ORDER=PCI_BUS_ID only",
     )  # fmt: skip
+    add_json(parser)
     parser.add_argument(
         "--exec", nargs=argparse.REMAINDER, metavar="COMMAND", default=argparse.SUPPRESS,
         help="print nothing and run this command with CUDA_VISIBLE_DEVICES set; must come last",

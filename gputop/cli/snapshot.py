@@ -6,7 +6,7 @@ import sys
 import time
 from typing import Final
 
-from gputop.cli.arguments import OK, add_common, add_ending, seconds
+from gputop.cli.arguments import OK, add_common, add_ending, add_json, seconds
 from gputop.cli.machine import monitored, opened
 from gputop.core.sample import Frame
 from gputop.wire.encode import encode
@@ -21,7 +21,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--format", choices=_FORMATS, default="table", metavar="FORMAT",
         help="table (default), json, csv (a row for each GPU), csv-processes (a row for each process)",
     )  # fmt: skip
-    parser.add_argument("--json", action="store_const", dest="format", const="json", help="short for --format json")
+    add_json(parser)
     parser.add_argument(
         "--wait", type=seconds(0), default=FIRST_WAIT_S, metavar="SECONDS",
         help="time between the two readings that rates need (default 1); 0: one reading, no rates",

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.cli.arguments import NO_DRIVER, OK, add_common, add_ending
+from gputop.cli.arguments import NO_DRIVER, OK, add_common, add_ending, add_json
 from gputop.cli.duration import duration
 from gputop.cli.ending import Ending
 from gputop.cli.machine import monitored, opened
@@ -55,7 +55,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", choices=("table", "json"), default="table", metavar="FORMAT", help="table (default) or json"
     )
-    parser.add_argument("--json", action="store_const", dest="format", const="json", help="short for --format json")
+    add_json(parser)
     parser.add_argument(
         "--observations", action="store_true", help="print also what is worth knowing and nothing to be mended"
     )
