@@ -6,7 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from gputop.core.probing.result import DeviceResult, Finding, ProbeReport, Status, TestResult
-from gputop.core.probing.words import WORDS, figure_text
+from gputop.core.probing.words import WORDS, figures_text
 from gputop.core.text import clean, fit
 from gputop.core.units import duration_text
 from gputop.report.grid import Style, cut, paint
@@ -74,7 +74,7 @@ def _tests(tests: Sequence[TestResult], questions: Mapping[str, str], room: int 
     longest = max((len(test.key) for test in tests), default=0)
     for test in tests:
         word, tone = WORDS[test.status]
-        figures = ", ".join(map(figure_text, test.figures))
+        figures = figures_text(test.figures)
         told = figures or questions.get(test.key, "")
         text = test.reason if test.reason and test.status in _REASONED else told
         yield f"{paint(fit(word, _MARK), tone, style)}  {cut(f'{fit(clean(test.key), longest)}  {clean(text)}', room)}"

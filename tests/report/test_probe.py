@@ -3,6 +3,7 @@
 import xml.etree.ElementTree as ET
 
 from gputop.core.probing.result import DeviceResult, Figure, Finding, ProbeReport, Status, TestResult
+from gputop.core.probing.words import figures_text
 from gputop.report.grid import Style
 from gputop.report.junit import junit
 from gputop.report.probe import Stand, progress, report
@@ -64,6 +65,13 @@ def test_only_fail_and_error_are_failures_and_what_was_not_tested_is_skipped() -
 
 def test_a_warning_is_a_failure_of_a_strict_run() -> None:
     assert ET.fromstring(junit(FOUND, is_strict=True))[0].get("failures") == "2"  # noqa: S314 - our own
+
+
+def test_many_pairs_are_told_as_a_range() -> None:
+    pairs = tuple(Figure(name=f"peer.0-{n}", value=2.5e11 + n * 1e9, unit="B/s") for n in range(1, 8))
+    few = (Figure(name="rank.0", value=1e9, unit="B/s"), Figure(name="rank.1", value=2e9, unit="B/s"))
+
+    assert figures_text((*pairs, *few)) == "7 peer, 251 GB/s to 257 GB/s, rank.0 1 GB/s, rank.1 2 GB/s"
 
 
 def test_progress_says_how_far_and_how_long() -> None:

@@ -93,7 +93,7 @@ def explanation(device: DeviceResult, held: Shares) -> str:
     """Say what a device that is slower than its siblings has beside that: low clocks, or a reason for them."""
     share = held.get((device.uuid, _SOAK, "clock"))
     found = [f"its clock is {share:.0%} of theirs"] if share is not None and share < 1 else []
-    reasons = ("soak.hardware", "soak.software", "soak.power", "link.", "straggler.temperature")
+    reasons = ("soak.hardware", "soak.software", "soak.power_", "link.", "straggler.temperature")
     found += [f.text for test in device.tests for f in test.findings if f.code.startswith(reasons)]
     return "".join(f"; {text}" for text in dict.fromkeys(found))
 

@@ -1,5 +1,6 @@
 """Verdicts and figures of a probe in words, for reports and for the screen."""
 
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from gputop.core.probing.result import Figure, Status
@@ -15,6 +16,7 @@ WORDS: Final = {
     Status.INCONCLUSIVE: ("? unclear", Tone.WARM),
     Status.ABORTED: ("– aborted", Tone.WARM),
 }
+_MOST_OF_GROUP: Final = 3
 _PREFIXES: Final = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
@@ -29,6 +31,22 @@ def figure_text(figure: Figure) -> str:
         if ratio is not None
     ]  # fmt: skip
     return f"{value} ({', '.join(notes)})" if notes else value
+
+
+def figures_text(figures: Sequence[Figure]) -> str:
+    """Return figures in a line; of many pairs or ranks the range."""
+    groups: dict[str, list[Figure]] = {}
+    for figure in figures:
+        groups.setdefault(figure.name.partition(".")[0], []).append(figure)
+    return ", ".join(text for name, held in groups.items() for text in _group(name, held))
+
+
+def _group(name: str, figures: Sequence[Figure]) -> Iterator[str]:
+    if len(figures) <= _MOST_OF_GROUP:
+        yield from map(figure_text, figures)
+        return
+    least, most = (pick(figures, key=lambda figure: figure.value) for pick in (min, max))
+    yield f"{len(figures)} {name}, {number_text(least.value, least.unit)} to {number_text(most.value, most.unit)}"
 
 
 def number_text(value: float, unit: str) -> str:
