@@ -31,12 +31,11 @@ from gputop.ui.messages import (
 from gputop.ui.options import Density, ViewOptions
 from gputop.ui.palette import commands
 from gputop.ui.reception import Reception
-from gputop.ui.screens.findings import FindingsScreen
 from gputop.ui.screens.gpu import GpuScreen
 from gputop.ui.screens.help import HelpScreen
+from gputop.ui.screens.keyed import KeyedScreen
 from gputop.ui.screens.main import MainScreen
 from gputop.ui.screens.mig import MigScreen
-from gputop.ui.screens.probe import ProbeScreen
 from gputop.ui.screens.process import ProcessScreen, pointed_at
 from gputop.ui.tape_actions import keys_that_hold
 from gputop.ui.terminal import TerminalApp
@@ -220,8 +219,8 @@ class GputopApp(TerminalApp):
 
     def _show(self) -> None:
         """Draw the view; what a page covers is drawn when that goes."""
-        if not any(isinstance(screen, ProcessScreen | MigScreen | ProbeScreen) for screen in self.screen_stack):
+        pages = [screen for screen in self.screen_stack if isinstance(screen, KeyedScreen)]
+        if not any(page.is_full for page in pages):
             self.main.show()
-        for screen in self.screen_stack:
-            if isinstance(screen, GpuScreen | ProcessScreen | FindingsScreen | MigScreen | ProbeScreen):
-                screen.follow(self.view)
+        for page in pages:
+            page.follow(self.view)

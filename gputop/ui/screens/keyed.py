@@ -11,19 +11,24 @@ from textual.screen import ModalScreen
 
 from gputop.ui.keymap import Keymap, keymap
 from gputop.ui.terminal import TerminalApp
+from gputop.ui.view import View
 from gputop.ui.widgets.dimmed import Dimmed
 
 T = TypeVar("T")
 
 
 class KeyedScreen(ModalScreen[T]):
-    """Covers the screen. ``TAKES``: by action, the method that it runs here.
+    """Covers the screen. ``TAKES``: by action, the method that it runs here; ``is_full``: nothing is seen beside it.
 
     Textual's bindings are not used: they would also take a key that was typed for the screen below, and that arrives
     while this one is on its way.
     """
 
     TAKES: ClassVar[Mapping[str, str]] = {}
+    is_full = False
+
+    def follow(self, view: View) -> None:
+        """Draw what is new, where it shows any of that."""
 
     def render(self) -> RenderableType:
         """Return what lies behind."""

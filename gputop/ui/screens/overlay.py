@@ -51,7 +51,6 @@ class Overlay(KeyedScreen[None]):
         "page-up": "page_up", "page-down": "page_down", "page-on": "page_down", "home": "first", "end": "last",
     }  # fmt: skip
     title_text = ""
-    is_full = False
 
     def __init__(self, *, is_ascii: bool) -> None:
         super().__init__()

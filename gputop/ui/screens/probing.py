@@ -6,7 +6,6 @@ from gputop.core.probing.words import WORDS
 from gputop.ui.keymap import Keymap
 from gputop.ui.messages import ProbeWent
 from gputop.ui.screens.plugged import PluggedScreen
-from gputop.ui.screens.probe import ProbeScreen
 
 _NOT_HERE = "there is nothing to test here"
 
@@ -25,12 +24,16 @@ class ProbingScreen(PluggedScreen):
         if self._options.refusal or prober is None:
             self.notify(self._options.refusal or _NOT_HERE, markup=False, severity="warning", timeout=4)
             return
+        from gputop.ui.screens.probe import ProbeScreen  # noqa: PLC0415 - most never test a GPU
+
         clock, is_ascii = self._reception.clock, self._options.is_ascii
         self.app.push_screen(ProbeScreen(prober, self._view, self._begin_probe, clock=clock, is_ascii=is_ascii))
         self._note_probe(is_seen=True)
 
     def on_probe_went(self, _: ProbeWent) -> None:
         """Show how far it is; say how it ended to whoever does not see it."""
+        from gputop.ui.screens.probe import ProbeScreen  # noqa: PLC0415
+
         pages = [screen for screen in self.app.screen_stack if isinstance(screen, ProbeScreen)]
         for page in pages:
             page.draw_page()
