@@ -97,14 +97,16 @@ def _detectors() -> str:
 
 def _detector(kind: Kind) -> str:
     at_once = " At once: `gputop snapshot` asks it as well." if kind.is_instant else ""
-    head = f"### {kind.name}\n\n{kind.question}{at_once}\n\n{table(_codes(kind))}"
-    return f"{head}\n{table(_dials(kind))}" if kind.dials else head
+    parts = [f"### {kind.name}\n\n{kind.question}{at_once}\n"]
+    parts += [table(_codes(kind))] if kind.codes else []
+    parts += [table(_dials(kind))] if kind.dials else []
+    return "\n".join(parts)
 
 
 def _codes(kind: Kind) -> Iterator[tuple[str, ...]]:
-    yield "code", "meaning"
+    yield "code", "meaning", "what to do"
     for code, meaning in kind.codes.items():
-        yield f"`{code}`", meaning
+        yield f"`{code}`", meaning, kind.remedies.get(code, "")
 
 
 def _dials(kind: Kind) -> Iterator[tuple[str, ...]]:
@@ -115,6 +117,8 @@ def _dials(kind: Kind) -> Iterator[tuple[str, ...]]:
 
 def _number(dial: Dial, value: float) -> str:
     """Return a number as the file has it, and as people read it where that is another."""
+    if dial.key.endswith("_bytes_per_s"):
+        return f"{_plain(value)} ({bytes_text(value)}/s)"
     if dial.key.endswith("_bytes"):
         return f"{_plain(value)} ({bytes_text(value)})"
     return f"{_plain(value)} ({duration_text(value)})" if dial.key.endswith("_s") and value >= 60 else _plain(value)

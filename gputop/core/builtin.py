@@ -31,6 +31,8 @@ def detectors() -> tuple[Made, ...]:
     Of those that judge what a process does, the graver come first: one verdict is enough.
     """
     from gputop.core.detectors import (  # noqa: PLC0415
+        activity,
+        activity_limits,
         bound,
         filling,
         idle,
@@ -49,6 +51,7 @@ def detectors() -> tuple[Made, ...]:
         (leak.KIND, leak.LeakDetector),
         (throttle.KIND, throttle.ThrottleDetector),
         (orphan.KIND, orphan.OrphanDetector),
+        (activity_limits.KIND, activity.ActivityDetector),
         (stuck.KIND, stuck.StuckDetector),
         (stalled.KIND, stalled.StalledDetector),
         (spin.KIND, spin.SpinDetector),

@@ -82,12 +82,14 @@ class Dial(Struct, frozen=True, kw_only=True):
 class Kind(Struct, frozen=True, kw_only=True):
     """A detector as the table of contents lists it. ``codes``: of the findings that it can make, with their meaning.
 
+    ``remedies``: by code, what to do, with keys and commands in backquotes; of a finding its own remedy is more exact.
     ``is_instant``: it can tell something from one or two samples, so that a snapshot asks it as well.
     """
 
     name: str
     question: str
     codes: Mapping[str, str]
+    remedies: Mapping[str, str] = {}
     dials: tuple[Dial, ...] = ()
     is_instant: bool = False
 

@@ -129,6 +129,15 @@ def _idle_server_after_load(rng: Random) -> Trap:
     return Trap("tensor-parallel server without requests", samples(Scene(ranks, H100)))
 
 
+def _tiny_beside_a_server(rng: Random) -> Trap:
+    """What worked on this GPU was the server, which has nothing to do now; the tiny kernels go on as they did."""
+    effort = rng.uniform(0.02, 0.1)
+    tiny = lasting(lambda: replace(shapes.tiny(rng)(), effort=effort), 1100)
+    serves = lasting(shapes.decoding(rng), 300) + lasting(shapes.hanging(rng), 800)
+    ranks = [Rank(tiny), Rank(serves, framework="vLLM", command="VLLM::Worker_TP0")]
+    return Trap("tiny kernels beside a server that falls quiet", samples(Scene(ranks, H100)))
+
+
 def _slow_reader(rng: Random) -> Trap:
     """Reads from a slow file system for two minutes, always caught in D, but it gets on."""
     held = lasting(shapes.training(rng), 200) + lasting(lambda: Second(state="D", thread=rng.uniform(2.5, 9)), 150)
@@ -221,6 +230,14 @@ def _hang_beside_a_notebook(rng: Random) -> Trap:
     held = lasting(shapes.training(rng), 200) + lasting(shapes.hanging(rng), 450)
     idle = Rank(lasting(shapes.idle(rng), 650), command="python -m ipykernel_launcher", framework="Jupyter kernel")
     return Trap("stuck kernel beside a notebook", samples(Scene([Rank(held), idle], H100)), "stuck.kernel", 200)
+
+
+def _hang_beside_a_server(rng: Random) -> Trap:
+    """Beside a server that waits in its own kernel power is not its own; that it worked, its memory traffic tells."""
+    held = lasting(shapes.training(rng), 200) + lasting(shapes.hanging(rng), 450)
+    waits = Rank(lasting(shapes.hanging(rng), 650), framework="SGLang", command="sglang::scheduler_TP0")
+    shown = samples(Scene([Rank(held), waits], A100))
+    return Trap("stuck kernel beside a server without requests", shown, "stuck.kernel", 200)
 
 
 def _hang_seen_seldom(rng: Random) -> Trap:
@@ -339,12 +356,12 @@ def _without_answer(shown: Shown, index: int, when: range) -> Iterator[tuple[Sam
 
 TRAPS: Final[tuple[Callable[[Random], Trap], ...]] = (
     _checkpoint_of_rank_0, _long_evaluation, _learned_wait, _replicas, _launch_bound_ranks, _notebook, _own_server,
-    _idle_server_after_load, _slow_reader, _graceful_end, _joins_late, _suspended, _pid_again, _gpu_goes_and_comes,
-    _gpu_hangs_for_a_while, _encoder, _restarts, _idle_stage, _reports_progress,
+    _idle_server_after_load, _tiny_beside_a_server, _slow_reader, _graceful_end, _joins_late, _suspended, _pid_again,
+    _gpu_goes_and_comes, _gpu_hangs_for_a_while, _encoder, _restarts, _idle_stage, _reports_progress,
 )  # fmt: skip
 HIDDEN: Final[tuple[Callable[[Random], Trap], ...]] = (
     _hang_on(A40, 0.08), _hang_on(A40_WORSE, 0.05), _hang_on(H100_LOWERED, 0.05), _hang_on(A100_LOWERED, 0.05),
-    _hang_on(V100, 0.09), _hang_on(RTX_4090, 0.14), _hang_beside_a_notebook, _hang_seen_seldom,
+    _hang_on(V100, 0.09), _hang_on(RTX_4090, 0.14), _hang_beside_a_notebook, _hang_beside_a_server, _hang_seen_seldom,
     _hang_without_process_utilization, _rank_of_two_dies, _hidden_ranks, _cools_slowly, _deadlock_in_tmux, _dead_worker,
     _whole_job_stalls, _kernel_blocks_it,
 )  # fmt: skip

@@ -3,11 +3,13 @@
 `Activity.of` returns it; a question reads ``tracks``, those of the processes whose turn it is, and ``crews``.
 """
 
+from collections.abc import Iterable, Mapping
 from typing import Final
 
-from gputop.core.detector import FORGET_S, Look
+from gputop.core.detector import FORGET_S, Look, Sign
 from gputop.core.detectors.activity_board import Board, BoardKey
 from gputop.core.detectors.activity_crew import Crew, crews_of
+from gputop.core.detectors.activity_limits import ActivityLimits, limits_of
 from gputop.core.detectors.activity_role import role_of
 from gputop.core.detectors.activity_track import Key, Track
 from gputop.core.detectors.activity_workers import followed
@@ -23,10 +25,23 @@ _FAST_ASLEEP_S: Final = 240.0  # when what was said of it is over
 _GRAPHICS: Final = "G"
 
 
+class ActivityDetector:
+    """Finds nothing: it is asked first, and its dials are the thresholds by which all others see what is going on."""
+
+    def __init__(self, dials: Mapping[str, float]) -> None:
+        self._limits = limits_of(dials)
+
+    def look(self, look: Look) -> Iterable[Sign]:
+        """Work out what all processes do."""
+        Activity.of(look, self._limits)
+        return ()
+
+
 class Activity:
     """Follows every process on every GPU. Bounded by the processes there are; forgets who is gone for a minute."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: ActivityLimits = ActivityLimits()) -> None:  # noqa: B008 - immutable
+        self._limits = limits
         self.boards: dict[BoardKey, Board] = {}
         self.tracks: list[Track] = []
         self.crews: dict[str, Crew] = {}
@@ -43,10 +58,10 @@ class Activity:
         self._is_short_gap = True
 
     @classmethod
-    def of(cls, look: Look) -> "Activity":
-        """Return what is shared by the detectors of this judge, as of this look."""
+    def of(cls, look: Look, limits: ActivityLimits | None = None) -> "Activity":
+        """Return what is shared by the detectors of this judge, as of this look; who asks first sets the limits."""
         held = look.shared.get(cls)
-        activity = held if isinstance(held, Activity) else cls()
+        activity = held if isinstance(held, Activity) else cls(limits or ActivityLimits())
         look.shared[cls] = activity
         activity.see(look)
         return activity
@@ -95,7 +110,7 @@ class Activity:
         held = {use.gpu for process in look.due for use in process.gpus if use.type != _GRAPHICS} if is_everyone else ()
         for uuid, gpu in look.gpus.items():
             if (uuid, None) not in self.boards:
-                self.boards[uuid, None] = Board((uuid, None), gpu.index)
+                self.boards[uuid, None] = Board((uuid, None), gpu.index, self._limits)
         for key, board in self.boards.items():
             is_held = key[0] in held if is_everyone else True if board.holders else None
             board.see(look, is_held=is_held)
@@ -132,7 +147,7 @@ class Activity:
         where = (use.gpu, use.gpu_instance)
         board = self.boards.get(where)
         if board is None:
-            board = self.boards[where] = Board(where, use.gpu_index)
+            board = self.boards[where] = Board(where, use.gpu_index, self._limits)
         board.holders += 1
         track = self._all[key] = Track(key, process, use, board, now_s)
         track.gaps = self._gaps

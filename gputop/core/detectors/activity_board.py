@@ -3,6 +3,7 @@
 from typing import Final
 
 from gputop.core.detector import Look
+from gputop.core.detectors.activity_limits import ActivityLimits
 from gputop.core.metric import Metric
 from gputop.core.metrics import (
     CLOCK_SM,
@@ -29,13 +30,10 @@ BoardKey = tuple[str, int | None]  # uuid, GPU instance
 _STALE_S: Final = 5.0
 _SMOOTH_S: Final = 5.0  # boards from A100 back say what they draw at this instant
 _WOBBLE_S: Final = 30.0
-_STATIC: Final = 0.022  # of the range: noise of the measurement is about half of it, tiny kernels make more
-_CONTEXT_SHARE: Final = 0.30  # of the limit: no context alone takes more, so a job that was always busy is seen as busy
 _CONTEXT_SHARE_OF_DEFAULT: Final = 0.20  # where the limit was lowered, the context takes what it took before
 _CONTEXT_SHARE_SEEN: Final = 0.60
 _SETTLED_S: Final = 20.0  # after so long power has come to where it stays
 _NEIGHBOUR_S: Final = 30.0
-_QUIET: Final = (3.0, 25e6, 200e6, 2.0, 3.0)  # memory controller %, PCIe and NVLink B/s, tensor %, DRAM %
 
 
 class Board:
@@ -49,12 +47,12 @@ class Board:
     __slots__ = (
         "_active", "_active_s", "_empty_s", "_held_s", "_idle_s", "_lowest_w", "_other_s", "_smooth_w", "_wobble",
         "clock", "context_w", "dram", "effort", "empty_w", "gpu", "holders", "index", "is_known", "is_quiet",
-        "is_shared", "is_static", "key", "limit_w", "memory", "nvlink", "occupancy", "pcie", "sm", "tensor",
+        "is_shared", "is_static", "key", "limit_w", "limits", "memory", "nvlink", "occupancy", "pcie", "sm", "tensor",
         "unknown_s", "utilization", "watts",
     )  # fmt: skip
 
-    def __init__(self, key: BoardKey, index: int) -> None:
-        self.key, self.index = key, index
+    def __init__(self, key: BoardKey, index: int, limits: ActivityLimits) -> None:
+        self.key, self.index, self.limits = key, index, limits
         self.gpu: Gpu | None = None
         self.is_known = False
         self.unknown_s = 0.0
@@ -137,7 +135,9 @@ class Board:
         self.watts, self.limit_w = (gpu[POWER_AVERAGE], gpu[POWER_LIMIT]) if is_whole else (None, None)
         self._weigh(step_s)
         now = (self.memory, self.pcie, self.nvlink, self.tensor, self.dram)
-        self.is_quiet = not any(value is not None and value > most for value, most in zip(now, _QUIET, strict=True))
+        self.is_quiet = not any(
+            value is not None and value > most for value, most in zip(now, self.limits.quiet, strict=True)
+        )
 
     def _weigh(self, step_s: float) -> None:
         """Work out the effort: of power, above what a context takes that does nothing."""
@@ -154,7 +154,7 @@ class Board:
         off = abs(watts - smooth) / max(1.0, limit_w - context_w)
         before = off if self._wobble is None else self._wobble
         self._wobble = before + (off - before) * step_s / (step_s + _WOBBLE_S)
-        self.is_static = self._wobble < _STATIC
+        self.is_static = self._wobble < self.limits.static
 
     def _learn(self, smooth_w: float, step_s: float) -> None:
         """Remember the lowest power, apart for a GPU without a process and for one whose processes do nothing."""
@@ -170,7 +170,7 @@ class Board:
 
     def _context(self, limit_w: float) -> float:
         default_w = self.gpu[POWER_LIMIT_DEFAULT] if self.gpu else None
-        most_w = max(_CONTEXT_SHARE * limit_w, min(_CONTEXT_SHARE_OF_DEFAULT * (default_w or 0.0), 0.6 * limit_w))
+        most_w = max(self.limits.context * limit_w, min(_CONTEXT_SHARE_OF_DEFAULT * (default_w or 0.0), 0.6 * limit_w))
         if self.context_w is not None:
             most_w = max(most_w, min(self.context_w, _CONTEXT_SHARE_SEEN * limit_w))
         return most_w if self._lowest_w is None else min(most_w, self._lowest_w)

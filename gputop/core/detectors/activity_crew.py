@@ -7,10 +7,7 @@ from typing import Final
 from gputop.core.detectors.activity_track import Track
 from gputop.core.sample import Job
 
-_WAITING_S: Final = 30.0
-_IDLE_S: Final = 10.0
-_UNKNOWN_S: Final = 10.0
-_TRAFFIC: Final = 25e6  # PCIe B/s: who copies is not dead
+_UNKNOWN_S: Final = 10.0  # as long as the driver's silence is no alarm
 
 
 class Stance(Enum):
@@ -85,10 +82,10 @@ def stance(track: Track, *, is_gone: bool) -> Stance:
         return Stance.LOST if board.unknown_s >= _UNKNOWN_S else Stance.UNKNOWN
     if track.gu is None:
         return Stance.UNKNOWN
-    if track.wait_s >= _WAITING_S:
+    if track.wait_s >= board.limits.rank_waits_s:
         return Stance.WAITS
-    is_copying = board.pcie is not None and board.pcie > _TRAFFIC
-    return Stance.IDLE if track.idle_s >= _IDLE_S and not is_copying else Stance.WORKS
+    is_copying = board.pcie is not None and board.pcie > board.limits.quiet[1]  # who copies is not dead
+    return Stance.IDLE if track.idle_s >= board.limits.rank_rests_s and not is_copying else Stance.WORKS
 
 
 def _there(crew: Crew, held: Mapping[tuple[int, int | None], list[Track]]) -> Iterable[Track]:

@@ -7,22 +7,13 @@ from gputop.core.detectors.activity_role import Role
 from gputop.core.detectors.activity_window import Window
 from gputop.core.sample import GpuProcess, HostProcess
 
-FULL: Final = 97.0  # a kernel that waits is there all the time
-IDLE: Final = 1.0
-LOW: Final = 0.12  # effort: kernels that wait draw no more
-WORKING: Final = 0.25  # effort of real work
-_LOW_MOST: Final = 0.25
-_LOW_OF_WORK: Final = 0.30  # of the effort when it worked: boards differ in what a waiting kernel draws
 _HALF: Final = 50.0
 _ACTIVE: Final = 5.0
-_SHORT_S: Final = 30.0  # a wait that is shorter ends at the first interruption
 _STEADY: Final = 80.0
 _SMOOTH_S: Final = 30.0
 _PAUSE_S: Final = 3.0
-_BLIP_S: Final = 3.0
 _BLIP_WITHIN_S: Final = 60.0
 _RESUMED_S: Final = 10.0
-_PROGRESS_S: Final = 120.0
 _FED: Final = 15.0  # percent of a core that each worker takes
 _REST_S: Final = 10.0
 _SHARE: Final = 40.0  # of the time, of two that wait on one GPU
@@ -65,7 +56,7 @@ class Track:
         self.busy_s = self.worked_s = 0.0
         self.work_w: float | None = None
         self.work_effort = 0.0
-        self.low = LOW
+        self.low = board.limits.low
         self.step: float | None = None
         self.stepped_s: float | None = None
         self.longest_step_s = 0.0
@@ -88,7 +79,7 @@ class Track:
 
     def is_progressing(self, now_s: float) -> bool:
         """Say whether the process itself reports that it goes on."""
-        quick_s = max(_PROGRESS_S, 3 * self.longest_step_s)
+        quick_s = max(self.board.limits.progress_s, 3 * self.longest_step_s)
         return self.stepped_s is not None and now_s - self.stepped_s <= quick_s
 
     def has_stopped_to_report(self, now_s: float) -> bool:
@@ -112,7 +103,7 @@ class Track:
         self.gu = gu = gu if board.is_known else None
         if gu is None:
             self.wait_s = self.pause_s = self.spin_s = 0.0
-        elif gu > IDLE or use.encoder_percent or use.decoder_percent:
+        elif gu > board.limits.idle or use.encoder_percent or use.decoder_percent:
             self._busy(gu, step_s, now_s)
         else:
             self.pause_s += step_s
@@ -131,7 +122,7 @@ class Track:
         if self.window is None:
             if not self.busy_s and not self.is_fed:
                 return  # it has done nothing yet
-            self.window = Window(EFFORT + 1)
+            self.window = Window(EFFORT + 1, self.board.limits.means_s)
         self.window.add(self.step_s, (self.gu, *host, *self.board.values()))
 
     def _busy(self, gu: float, step_s: float, now_s: float) -> None:
@@ -148,12 +139,10 @@ class Track:
         effort = board.effort
         if effort is None:
             self.wait_s = 0.0
-            return
-        is_full = gu >= FULL or (board.is_shared and gu >= _SHARE and (board.utilization or 0.0) >= FULL)
-        if is_full and board.is_quiet and (effort <= LOW or (effort <= self.low and board.is_static)):
+        elif self._is_waiting(gu, effort):
             self._wait(step_s)
         elif board.is_shared:
-            self._hide(step_s)
+            self._hide(gu, effort, step_s)
         else:
             if self.wait_s:
                 self._interrupt(gu, effort, step_s)
@@ -165,7 +154,7 @@ class Track:
         if not self._blip_s:
             self._blip_at_s = now_s
         self._blip_s += step_s
-        if self._blip_s >= _BLIP_S or self.idle_s < _BLIP_WITHIN_S:
+        if self._blip_s >= self.board.limits.heartbeat_s or self.idle_s < _BLIP_WITHIN_S:
             self.idle_s = self._blip_s = 0.0
         else:
             self.idle_s += step_s
@@ -179,14 +168,30 @@ class Track:
         self.wait_s += step_s
         self._hidden_s = self._resumed_s = 0.0
 
-    def _hide(self, step_s: float) -> None:
-        """Take it that nothing changed while a neighbour works, whose power and traffic hide what is its own."""
+    def _is_waiting(self, gu: float, effort: float) -> bool:
+        """Say whether this is the picture of a kernel that waits: there all the time, no power, nothing moved."""
+        board, limits = self.board, self.board.limits
+        full = limits.full
+        if gu < full and not (board.is_shared and gu >= _SHARE and (board.utilization or 0.0) >= full):
+            return False
+        return board.is_quiet and (effort <= limits.low or (effort <= self.low and board.is_static))
+
+    def _hide(self, gu: float, effort: float, step_s: float) -> None:
+        """Take it that nothing changed while a neighbour works, whose power and PCIe traffic hide what is its own.
+
+        That it works itself is known where it moves memory: the driver tells that of each process.
+        """
+        limits = self.board.limits
+        if effort > limits.working and gu >= _SHARE:
+            own = self.use.memory_utilization_percent
+            self.worked_s += step_s if own is not None and own >= limits.own_memory else 0.0
         self._hidden_s += step_s
         if self._hidden_s > _HIDDEN_S:
             self.wait_s = 0.0
 
     def _interrupt(self, gu: float, effort: float, step_s: float) -> None:
-        if self.wait_s < _SHORT_S or effort > WORKING or gu < _STEADY:
+        limits = self.board.limits
+        if self.wait_s < limits.interrupted_s or effort > limits.working or gu < _STEADY:
             self._end_wait()
         else:
             self._pending_s = max(self._pending_s, self.wait_s)
@@ -194,7 +199,7 @@ class Track:
 
     def _end_wait(self) -> None:
         self._pending_s = max(self._pending_s, self.wait_s)
-        if self.wait_s >= _SHORT_S:  # what it did while it waited says nothing of how it works
+        if self.wait_s >= self.board.limits.interrupted_s:  # what it did while it waited says nothing of how it works
             self.window = None
         self.wait_s = 0.0
 
@@ -204,7 +209,8 @@ class Track:
             if self._resumed_s >= _RESUMED_S:
                 self.longest_wait_s = max(self.longest_wait_s, self._pending_s)
                 self._pending_s = self._resumed_s = 0.0
-        if effort <= WORKING:
+        limits = self.board.limits
+        if effort <= limits.working:
             return
         self.worked_s += step_s
         watts = self.board.watts
@@ -212,4 +218,4 @@ class Track:
         self.work_effort += (effort - self.work_effort) * (part if self.work_effort else 1.0)
         if watts is not None:
             self.work_w = watts if self.work_w is None else self.work_w + (watts - self.work_w) * part
-        self.low = min(_LOW_MOST, max(LOW, _LOW_OF_WORK * self.work_effort))
+        self.low = min(limits.low_most, max(limits.low, limits.low_of_work * self.work_effort))

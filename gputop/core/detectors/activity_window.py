@@ -3,22 +3,21 @@
 from __future__ import annotations  # array[float] is not subscriptable before 3.12
 
 from array import array
-from typing import Final
-
-_BLOCK_S: Final = 90.0
 
 
 class Window:
-    """Weighs values by the time for which they stood. ``width``: how many are added at a time.
+    """Weighs values by the time for which they stood.
+
+    ``width``: how many are added at a time. ``block_s``: means are of once to twice this time.
 
     Sums stand in an array, the seconds in which each value was known behind them: floats of their own take thrice as
     much.
     """
 
-    __slots__ = ("_before", "_before_s", "_now", "_now_s", "_width")
+    __slots__ = ("_before", "_before_s", "_block_s", "_now", "_now_s", "_width")
 
-    def __init__(self, width: int) -> None:
-        self._width = width
+    def __init__(self, width: int, block_s: float) -> None:
+        self._width, self._block_s = width, block_s
         self._now: array[float] = array("d", bytes(16 * width))
         self._before: array[float] | None = None
         self._now_s = self._before_s = 0.0
@@ -26,7 +25,7 @@ class Window:
     def add(self, step_s: float, values: tuple[float | None, ...]) -> None:
         """Count values that stood for so many seconds; None is not counted."""
         width = self._width
-        if self._now_s >= _BLOCK_S:
+        if self._now_s >= self._block_s:
             self._before, self._before_s = self._now, self._now_s
             self._now, self._now_s = array("d", bytes(16 * width)), 0.0
         self._now_s += step_s

@@ -28,6 +28,14 @@ KIND: Final = Kind(
         "bound.compute": "The chip computes: that is what it is for.",
         "busy.fake": "Utilization is high and power is not: kernels are there that do next to nothing.",
     },
+    remedies={
+        "bound.input": "More workers, cheaper decoding, data prepared once: `py-spy top --subprocesses --pid PID`.",
+        "bound.launch": "CUDA graphs, `torch.compile(mode='reduce-overhead')`, a bigger batch: `py-spy top --pid PID`.",
+        "bound.memory": "Usual for decoding: a bigger batch, quantized weights; `i` shows DRAM and tensor cores.",
+        "bound.communication": "Overlap it with computing, larger buckets; which links it has: `nvidia-smi topo -m`.",
+        "bound.compute": "Nothing. `i` shows how much of it are tensor cores.",
+        "busy.fake": "See what it launches: `py-spy dump --pid PID`. Ranks of an idle server look like this.",
+    },
     dials=(
         Dial(key="after_s", default=60.0, least=30.0, most=3600.0, help="The shortest time that is judged."),
         Dial(
@@ -46,13 +54,54 @@ KIND: Final = Kind(
             key="worker_percent", default=60.0, least=1.0, most=100.0,
             help="CPU of a data loader from which it is one that does not keep up.",
         ),
+        Dial(
+            key="weak_worker_percent", default=15.0, least=1.0, most=100.0,
+            help="The same where nothing else explains the gaps of the GPU.",
+        ),
+        Dial(
+            key="blocked_percent", default=30.0, least=1.0, most=100.0,
+            help="Share of the time in which a loader waits for storage, from which it does not keep up.",
+        ),
+        Dial(
+            key="main_percent", default=80.0, least=1.0, most=100.0,
+            help="CPU of the main thread below which it waits for its loaders.",
+        ),
+        Dial(
+            key="thread_percent", default=90.0, least=1.0, most=100.0,
+            help="CPU of a thread that has no time to spare: it launches kernels, or loads by itself.",
+        ),
+        Dial(key="gaps_percent", default=80.0, least=1.0, most=100.0, help="GPU utilization below which it has gaps."),
+        Dial(
+            key="half_percent", default=45.0, least=1.0, most=100.0,
+            help="GPU utilization from which a thread that is busy launches, below which it prepares.",
+        ),
+        Dial(
+            key="talking_percent", default=90.0, least=1.0, most=100.0,
+            help="GPU utilization of ranks that talk to each other.",
+        ),
+        Dial(key="nvlink_bytes_per_s", default=20e9, least=1e6, most=1e13, help="NVLink traffic of such ranks."),
+        Dial(key="pcie_bytes_per_s", default=2e9, least=1e6, most=1e12, help="PCIe traffic of such ranks."),
+        Dial(
+            key="launch_power_percent", default=42.0, least=1.0, most=100.0,
+            help="Power, in parts of its range, up to which kernels are small.",
+        ),
+        Dial(
+            key="launch_memory_percent", default=20.0, least=0.0, most=100.0,
+            help="Memory activity up to which kernels are small.",
+        ),
+        Dial(key="fake_percent", default=95.0, least=1.0, most=100.0, help="GPU utilization of one busy for show."),
+        Dial(key="fake_power_percent", default=15.0, least=0.0, most=100.0, help="Power up to which it is for show."),
+        Dial(key="fake_memory_percent", default=3.0, least=0.0, most=100.0, help="Memory activity up to which it is."),
+        Dial(key="changes_s", default=30.0, least=0.0, most=3600.0, help="Time after which another verdict holds."),
+        Dial(key="idle_s", default=60.0, least=1.0, most=3600.0, help="Rest after which nothing is said any more."),
+        Dial(
+            key="starved_s", default=170.0, least=1.0, most=3600.0,
+            help="The same while its loaders are at work.",
+        ),
     ),
 )  # fmt: skip
 
-_EVERY_S: Final = 5.0
-_CHANGES_S: Final = 30.0
-_IDLE_S: Final = 60.0
-_STARVED_S: Final = 170.0  # with workers that work
+_EVERY_S: Final = 5.0  # to work it out more often costs time and changes little
 
 
 class _Held(Struct):
@@ -111,14 +160,14 @@ class BoundDetector:
         if window is None or window.passed_s < self._dials["after_s"] or track.gu is None:
             return
         means = means_of(track, window, is_multi=bool(track.crew) or (track.role.world or 1) > 1)
-        is_asleep = track.idle_s >= (_STARVED_S if track.is_fed else _IDLE_S)
+        is_asleep = track.idle_s >= self._dials["starved_s" if track.is_fed else "idle_s"]
         bound = None if is_asleep else verdict(means, self._dials)
         held.means = means
         if bound is held.bound:
             held.next = bound
         elif bound is not held.next:
             held.next, held.next_since_s = bound, look.now_s
-        elif held.bound is None or look.now_s - held.next_since_s >= _CHANGES_S:
+        elif held.bound is None or look.now_s - held.next_since_s >= self._dials["changes_s"]:
             held.bound, held.since_s = bound, look.now_s
 
     def _sign(self, party: Party, activity: Activity, look: Look) -> Sign:

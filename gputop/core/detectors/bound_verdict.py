@@ -10,20 +10,7 @@ from gputop.core.detectors import activity_track as of_track
 from gputop.core.detectors.activity_track import Track
 from gputop.core.detectors.activity_window import Window
 
-_FULL: Final = 95.0
-_NEARLY_FULL: Final = 90.0
-_NOT_FULL: Final = 80.0
-_HALF_FULL: Final = 45.0
-_MAIN_BUSY: Final = 80.0
-_ONE_CORE: Final = 90.0
-_WEAK_WORKER: Final = 15.0
-_BLOCKED: Final = 0.30
-_FAKE_EFFORT: Final = 0.15
-_FAKE_MEMORY: Final = 3.0
-_LAUNCH_EFFORT: Final = 0.42
-_LAUNCH_MEMORY: Final = 20.0
-_NVLINK: Final = 20e9
-_PCIE: Final = 2e9
+_WAITS_FOR_THEM: Final = 95.0  # percent of a core: who takes more has other things to do than to wait for workers
 
 
 class Bound(str, Enum):
@@ -103,44 +90,51 @@ def means_of(track: Track, window: Window, *, is_multi: bool) -> Means:
 
 def verdict(means: Means, dials: Mapping[str, float]) -> Bound | None:
     """Return what bounds it; None where nothing does, or nobody can tell."""
-    effort = means.effort or 0.0
+    power, tensor = 100 * (means.effort or 0.0), means.tensor or 0.0
+    is_of_memory = (means.memory_activity or 0.0) >= dials["memory_percent"] and means.gu >= dials["gaps_percent"]
+    weak, strong = dials["weak_worker_percent"], dials["worker_percent"]
     rules = (
-        (Bound.INPUT, _is_starved(means, dials["worker_percent"], _MAIN_BUSY)),
-        (Bound.MEMORY, (means.memory_activity or 0.0) >= dials["memory_percent"] and means.gu >= _NOT_FULL),
-        (Bound.COMPUTE, 100 * effort >= dials["power_percent"] or (means.tensor or 0.0) >= dials["tensor_percent"]),
-        (Bound.COMMUNICATION, means.is_multi and means.gu >= _NEARLY_FULL and _talks(means)),
-        (Bound.FAKE, _is_fake(means)),
-        (Bound.LAUNCH, _launches(means)),
-        (Bound.INPUT, _is_starved(means, _WEAK_WORKER, _FULL) or _prepares_itself(means)),
+        (Bound.INPUT, _is_starved(means, dials, strong, dials["main_percent"])),
+        (Bound.MEMORY, is_of_memory),
+        (Bound.COMPUTE, power >= dials["power_percent"] or tensor >= dials["tensor_percent"]),
+        (Bound.COMMUNICATION, _talks(means, dials)),
+        (Bound.FAKE, _is_fake(means, dials)),
+        (Bound.LAUNCH, _launches(means, dials)),
+        (Bound.INPUT, _is_starved(means, dials, weak, _WAITS_FOR_THEM) or _prepares_itself(means, dials)),
     )
     return next((bound for bound, fits in rules if fits), None)
 
 
-def _is_starved(means: Means, least: float, most_of_main: float) -> bool:
+def _is_starved(means: Means, dials: Mapping[str, float], least: float, most_of_main: float) -> bool:
     """Say whether the GPU has gaps while its workers are at work; the main thread of a starved job waits for them."""
-    if means.gu >= _NOT_FULL or not means.workers or (means.thread or 0.0) >= most_of_main:
+    if means.gu >= dials["gaps_percent"] or not means.workers or (means.thread or 0.0) >= most_of_main:
         return False
-    return means.worker_percent >= least or means.blocked_share >= _BLOCKED
+    return means.worker_percent >= least or 100 * means.blocked_share >= dials["blocked_percent"]
 
 
-def _prepares_itself(means: Means) -> bool:
+def _prepares_itself(means: Means, dials: Mapping[str, float]) -> bool:
     """Say whether one thread does all: it loads, and the GPU works in between."""
-    if means.is_server or means.workers or means.gu <= of_track.IDLE or means.gu >= _HALF_FULL:
+    if means.is_server or means.workers or means.gu <= 1 or means.gu >= dials["half_percent"]:
         return False
-    return (means.thread or 0.0) >= _ONE_CORE or means.blocked_share >= _BLOCKED
+    is_blocked = 100 * means.blocked_share >= dials["blocked_percent"]
+    return (means.thread or 0.0) >= dials["thread_percent"] or is_blocked
 
 
-def _talks(means: Means) -> bool:
-    return (means.nvlink or 0.0) >= _NVLINK or (means.pcie or 0.0) >= _PCIE
-
-
-def _is_fake(means: Means) -> bool:
-    if means.effort is None or means.gu < _FULL or means.effort > _FAKE_EFFORT:
+def _talks(means: Means, dials: Mapping[str, float]) -> bool:
+    if not means.is_multi or means.gu < dials["talking_percent"]:
         return False
-    return (means.memory_activity or 0.0) <= _FAKE_MEMORY
+    is_much = (means.nvlink or 0.0) >= dials["nvlink_bytes_per_s"]
+    return is_much or (means.pcie or 0.0) >= dials["pcie_bytes_per_s"]
 
 
-def _launches(means: Means) -> bool:
-    if means.gu < _HALF_FULL or means.effort is None or means.effort > _LAUNCH_EFFORT:
+def _is_fake(means: Means, dials: Mapping[str, float]) -> bool:
+    if means.effort is None or means.gu < dials["fake_percent"] or 100 * means.effort > dials["fake_power_percent"]:
         return False
-    return (means.thread or 0.0) >= _ONE_CORE and (means.memory_activity or 0.0) <= _LAUNCH_MEMORY
+    return (means.memory_activity or 0.0) <= dials["fake_memory_percent"]
+
+
+def _launches(means: Means, dials: Mapping[str, float]) -> bool:
+    if means.gu < dials["half_percent"] or means.effort is None or 100 * means.effort > dials["launch_power_percent"]:
+        return False
+    is_light = (means.memory_activity or 0.0) <= dials["launch_memory_percent"]
+    return is_light and (means.thread or 0.0) >= dials["thread_percent"]

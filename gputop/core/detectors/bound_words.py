@@ -29,7 +29,7 @@ def sign_of(
         subject=subject,
         summary=share + _SUMMARIES[bound](mean, _idle_text(track)),
         evidence=_evidence(mean),
-        remedy=_REMEDIES[bound](mean, look),
+        remedy=f"{_REMEDIES[bound](mean, look)} {_SEE[bound].format(pid=track.process.pid, gpu=track.board.index)}",
         confidence=min(0.6, _sure(bound, means)) if means.lacking else _sure(bound, means),
         lacking=means.lacking,
         began_s=min(since_s, look.now_s - min(one.passed_s for _, one in alike)),
@@ -162,11 +162,19 @@ _REMEDIES: Final[Mapping[Bound, Callable[[Means, Look], str]]] = {
     Bound.INPUT: _input_remedy,
     Bound.LAUNCH: lambda *_: "CUDA graphs, torch.compile(mode='reduce-overhead'), fused kernels, or a bigger batch.",
     Bound.MEMORY: lambda *_: "Usual for decoding: a bigger batch, quantized weights or cache, fused kernels.",
-    Bound.COMMUNICATION: lambda *_: "Overlap it with computing, larger buckets, gradient accumulation; is NVLink used?",
-    Bound.COMPUTE: lambda *_: "",
+    Bound.COMMUNICATION: lambda *_: "Overlap it with computing, larger buckets, gradient accumulation.",
+    Bound.COMPUTE: lambda *_: "Nothing to do: it computes.",
     Bound.FAKE: lambda means, _: (
         "Ready for requests; nothing to do."
         if means.is_server
-        else "See what it launches: py-spy dump, nsys profile. CUDA graphs or bigger kernels; polling is no work."
+        else "CUDA graphs or bigger kernels; polling is no work."
     ),
+}
+_SEE: Final[Mapping[Bound, str]] = {
+    Bound.INPUT: "Where the time goes: py-spy top --subprocesses --pid {pid}",
+    Bound.LAUNCH: "What launches them: py-spy top --pid {pid}",
+    Bound.MEMORY: "DRAM and tensor cores side by side: i, GPU in detail",
+    Bound.COMMUNICATION: "Which links it may use: nvidia-smi topo -m",
+    Bound.COMPUTE: "How much of it are tensor cores: i, GPU in detail",
+    Bound.FAKE: "What it launches: py-spy dump --pid {pid}",
 }

@@ -26,6 +26,9 @@ KIND: Final = Kind(
     name="filling",
     question="Will a GPU be full soon?",
     codes={"memory.filling": "The memory of a GPU grows so fast that it is full within the hour."},
+    remedies={
+        "memory.filling": "See who grows: `G`. End another process (`F9`); save a checkpoint while memory is left.",
+    },
     dials=(
         Dial(
             key="alarm_s", default=900.0, least=0.0, most=86_400.0,
@@ -43,21 +46,39 @@ KIND: Final = Kind(
             key="suspect_watched_s", default=300.0, least=60.0, most=600.0,
             help="For how long it must have grown to be a suspect.",
         ),
+        Dial(
+            key="least_growth_bytes", default=64.0 * 1024**2, least=1024**2, most=1024**4,
+            help="Growth below this is not told.",
+        ),
+        Dial(
+            key="came_back_percent", default=30.0, least=1.0, most=100.0,
+            help="Share of a rise that has to come back, so that the next one begins anew.",
+        ),
+        Dial(
+            key="past_s", default=3600.0, least=0.0, most=86_400.0,
+            help="For how long a rise up to where it was before is none.",
+        ),
+        Dial(
+            key="steady_percent", default=90.0, least=1.0, most=100.0,
+            help="Second half to first of growth that does not slow down.",
+        ),
+        Dial(
+            key="loading_percent", default=80.0, least=1.0, most=100.0,
+            help="Share of the time in which a GPU that loads computes nothing.",
+        ),
+        Dial(
+            key="nearly_percent", default=90.0, least=1.0, most=100.0,
+            help="Memory used up to which loading is an observation.",
+        ),
     ),
 )  # fmt: skip
 _MIB: Final = 1024.0**2
 _BUCKET_S: Final = 5.0
-_BUCKETS: Final = 121
-_PARTS: Final = 6
-_GROW: Final = 5  # parts of the time in which it must
+_BUCKETS: Final = 121  # ten minutes: as far back as the dials reach
+_PARTS: Final = 6  # of the time; in five of them it must grow, in none by most of it: as in the test for leaks
+_GROW: Final = 5
 _PART: Final = 0.12
 _BURST: Final = 0.5
-_STEADY: Final = 0.9  # the second half to the first; what slows down more is thought on to its end
-_LEAST_MIB: Final = 64.0
-_CAME_BACK: Final = 0.3
-_TERRITORY_S: Final = 3600.0
-_IDLE: Final = 0.8
-_NEARLY: Final = 0.9
 _HOLD_S: Final = 15.0
 
 
@@ -74,7 +95,9 @@ class Fill(Struct, frozen=True):
 class Level:
     """The memory of a GPU, or of an instance, over the last ten minutes, and how high it was before it came back."""
 
-    def __init__(self, now_s: float, mib: float) -> None:
+    def __init__(self, now_s: float, mib: float, dials: Mapping[str, float]) -> None:
+        self._dials = dials
+        self._least_mib = dials["least_growth_bytes"] / _MIB
         self._lows: deque[tuple[float, float, bool]] = deque(maxlen=_BUCKETS)
         self._start, self._low, self._is_idle = now_s, mib, True
         self._top = self._base = mib
@@ -84,8 +107,9 @@ class Level:
     def add(self, now_s: float, mib: float, busy_percent: float | None) -> bool:
         """Take a sample; say whether there is something new to judge."""
         self.seen_s = now_s
-        if mib < self._top - max(_LEAST_MIB, _CAME_BACK * (self._top - self._base)):
-            self._past = (now_s + _TERRITORY_S, max(self._top, self._past[1] if self._past else 0.0))
+        came_back = self._dials["came_back_percent"] / 100 * (self._top - self._base)
+        if mib < self._top - max(self._least_mib, came_back):
+            self._past = (now_s + self._dials["past_s"], max(self._top, self._past[1] if self._past else 0.0))
             self._lows.clear()
             self._top = self._base = mib
             self._start, self._low, self._is_idle = now_s, mib, True
@@ -109,12 +133,13 @@ class Level:
         floor = floor_of([low for _, low, _ in held])
         even = capped(steps_of(floor))
         total = sum(even)
-        if total < _LEAST_MIB or not _is_spread(even, total) or _ends_in(even, total) < free_mib:
+        steady = self._dials["steady_percent"] / 100
+        if total < self._least_mib or not _is_spread(even, total) or _ends_in(even, total, steady) < free_mib:
             return None
         slow, rate, fast = slopes([start for start, _, _ in held], floor)
         if fast <= 0:
             return None
-        is_idle = sum(idle for _, _, idle in held) >= _IDLE * len(held)
+        is_idle = 100 * sum(idle for _, _, idle in held) >= self._dials["loading_percent"] * len(held)
         late_s = free_mib / slow if slow > 0 else None
         return Fill(floor[-1] - floor[0], held[-1][0] - held[0][0], rate, (free_mib / fast, late_s), is_idle)
 
@@ -148,7 +173,7 @@ class FillingDetector:
         key = (gpu.uuid, instance)
         level = self._levels.get(key)
         if level is None:
-            level = self._levels[key] = Level(look.now_s, used / _MIB)
+            level = self._levels[key] = Level(look.now_s, used / _MIB, self._dials)
             self._signs[key] = None
         if level.add(look.now_s, used / _MIB, busy_percent):
             self._signs[key] = self._sign(gpu, instance, level, used, free)
@@ -163,7 +188,7 @@ class FillingDetector:
         ):
             fill = level.fill(free / _MIB, dials[watched])
             if fill and fill.full_s[0] <= dials[limit]:
-                is_loading = fill.is_idle and used < _NEARLY * (used + free)
+                is_loading = fill.is_idle and 100 * used < dials["nearly_percent"] * (used + free)
                 return _sign_of(gpu, instance, fill, Stage.OBSERVATION if is_loading else stage, free)
         return None
 
@@ -200,9 +225,9 @@ def _is_spread(even: list[float], total: float) -> bool:
     return grew >= _GROW and parts[-1] > 0 and max(parts) <= _BURST * total
 
 
-def _ends_in(even: list[float], total: float) -> float:
+def _ends_in(even: list[float], total: float, steady: float) -> float:
     """Return how much growth is to come if it goes on to slow down as it did, MiB; infinite if it does not."""
     half = len(even) // 2
     second = sum(even[half:])
     ratio = second / max(total - second, 1e-9)
-    return second * ratio / (1 - ratio) if ratio < _STEADY else float("inf")
+    return second * ratio / (1 - ratio) if ratio < steady else float("inf")

@@ -113,7 +113,8 @@ class LinkWatch:
                 evidence=(
                     Evidence("pcie_replays_per_minute", round(rate, 1), f"{grown:.0f} in {duration_text(span_s)}"),
                 ),
-                remedy="Reseat the board or its riser; if it stays, suspect the slot, then the board.",
+                remedy="Reseat the board or its riser; if it stays, suspect the slot, then the board. The kernel: "
+                "sudo dmesg | grep -i aer",
                 hold_s=_MINUTE_S,
             )
 

@@ -22,7 +22,9 @@ from gputop.core.units import duration_text
 
 _DAY_S: Final = 86_400.0
 _RESET: Final = "When nothing runs there: sudo nvidia-smi --gpu-reset -i {n}"
-_REPLACE: Final = "Take it out of service and have the board replaced."
+_REPLACE: Final = (
+    "Take it out of service and have the board replaced; for its maker: nvidia-smi -q -i {n}, nvidia-bug-report.sh"
+)
 
 
 class _Counted:
@@ -106,7 +108,7 @@ class MemoryWatch:
             gpu, "retired.many", Stage.ALARM if is_worn else Stage.OBSERVATION,
             f"{pages} pages of the memory are out of use{more}",
             Evidence("retired_pages", pages, f"{pages} pages, {double} of them after an uncorrected error"),
-            _REPLACE if is_worn else "Plan to replace the board.",
+            _REPLACE if is_worn else "Plan to replace the board: nvidia-smi -q -d PAGE_RETIREMENT -i {n}",
         )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ _HUNG_AFTER_S: Final = 3.0  # of silence, until a sample calls a GPU hung
 _REMEDIES: Final = {
     "reset GPU": "Stop what runs there, then: sudo nvidia-smi --gpu-reset -i {n}",
     "drain and reset": "Let its jobs end and give it no new ones, then: sudo nvidia-smi --gpu-reset -i {n}",
-    "drain P2P": "Stop jobs that use it together with other GPUs; give it work of its own only.",
+    "drain P2P": "Stop jobs on it and other GPUs together (nvidia-smi topo -p2p r); give it work of its own.",
     "reset bus": "Stop what runs there, then: sudo nvidia-smi --gpu-reset -i {n}",
     "recover IMEX domain": "Restart the IMEX service of the domain: sudo systemctl restart nvidia-imex",
 }
@@ -108,7 +108,7 @@ def _recovery(gpu: Gpu) -> Iterator[Sign]:
         subject=gpu_subject(gpu),
         summary=f"the driver asks for: {action}",
         evidence=(Evidence("recovery_action", action, f"recovery action: {action}"),),
-        remedy=_REMEDIES.get(action, "Drain the machine and reboot it.").format(n=gpu.index),
+        remedy=_REMEDIES.get(action, "Drain the machine, then: sudo reboot").format(n=gpu.index),
     )
 
 

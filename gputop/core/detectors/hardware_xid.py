@@ -23,7 +23,7 @@ class XidWatch:
     """Remembers errors for a while: an Xid is an instant, its damage stays."""
 
     def __init__(self, dials: Mapping[str, float]) -> None:
-        self._grave_s, self._other_s = dials["grave_xid_s"], dials["xid_s"]
+        self._grave_s, self._other_s, self._beside_s = dials["grave_xid_s"], dials["xid_s"], dials["beside_s"]
         self._seen = EachGpu(_Seen)
 
     def look(self, look: Look) -> Iterator[Sign]:
@@ -36,7 +36,7 @@ class XidWatch:
         self._seen.forget(look.now_s)
 
     def _signs(self, gpu: Gpu, events: Mapping[XidEvent, float], look: Look) -> Iterator[Sign]:
-        from gputop.core.detectors.hardware_xid_words import APPLICATION, GRAVE, NOTE, signs  # noqa: PLC0415
+        from gputop.core.detectors.hardware_xid_words import APPLICATION, GRAVE, NOTE, Limits, signs  # noqa: PLC0415
 
         lasts_s = {GRAVE: self._grave_s, APPLICATION: self._other_s, NOTE: self._other_s}
-        return signs(gpu, events, look, lasts_s)
+        return signs(gpu, events, look, Limits(lasts_s, self._beside_s))

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from msgspec import Struct
+
 from gputop.core.detector import Look, Sign
 from gputop.core.detectors.subjects import gpu_subject
 from gputop.core.finding import Evidence, Stage
@@ -12,16 +14,25 @@ from gputop.core.xid import Blame, Xid, XidKind, explained
 
 GRAVE, APPLICATION, NOTE = "xid.grave", "xid.application", "xid.note"
 _STAGES: Final = {GRAVE: Stage.ALARM, APPLICATION: Stage.SUSPECT, NOTE: Stage.OBSERVATION}
-_BESIDE_S: Final = 60.0  # an Xid that follows another comes within seconds of it
 
 
-def signs(gpu: Gpu, events: Mapping[XidEvent, float], look: Look, lasts_s: Mapping[str, float]) -> Iterator[Sign]:
-    """Return a sign for each gravity. ``events``: when each was seen first; ``lasts_s``: by code."""
+_LOG: Final = " The kernel log has more: sudo dmesg | grep -i xid"
+
+
+class Limits(Struct, frozen=True):
+    """``lasts_s``: how long each code is shown. ``beside_s``: how near an Xid is that only follows another."""
+
+    lasts_s: Mapping[str, float]
+    beside_s: float
+
+
+def signs(gpu: Gpu, events: Mapping[XidEvent, float], look: Look, limits: Limits) -> Iterator[Sign]:
+    """Return a sign for each gravity. ``events``: when each was seen first."""
     found: dict[str, list[tuple[float, Xid]]] = {}
     known = [(seen_s, explained(event.xid)) for event, seen_s in events.items()]
     for seen_s, xid in known:
         code = _code(xid)
-        if look.now_s - seen_s <= lasts_s[code] and not _follows(xid, seen_s, known):
+        if look.now_s - seen_s <= limits.lasts_s[code] and not _follows(xid, seen_s, known, limits.beside_s):
             found.setdefault(code, []).append((seen_s, xid))
     for code, held in found.items():
         yield _sign(gpu, code, held, look)
@@ -33,10 +44,10 @@ def _code(xid: Xid) -> str:
     return APPLICATION if xid.kind is XidKind.APP else NOTE
 
 
-def _follows(xid: Xid, seen_s: float, known: Sequence[tuple[float, Xid]]) -> bool:
+def _follows(xid: Xid, seen_s: float, known: Sequence[tuple[float, Xid]], beside_s: float) -> bool:
     """Say whether an error is nothing but the consequence of another one beside it."""
     return xid.blame is Blame.ANOTHER and any(
-        other.blame is not Blame.ANOTHER and abs(at_s - seen_s) <= _BESIDE_S for at_s, other in known
+        other.blame is not Blame.ANOTHER and abs(at_s - seen_s) <= beside_s for at_s, other in known
     )
 
 
@@ -56,7 +67,7 @@ def _sign(gpu: Gpu, code: str, held: Sequence[tuple[float, Xid]], look: Look) ->
             Evidence(f"xid_{number}", count, f"Xid {number} {explained(number).name}, {count} times, {_blame(number)}")
             for number, count in counts.items()
         ),
-        remedy=xid.action.replace(" -i N", f" -i {gpu.index}"),
+        remedy=xid.action.replace(" -i N", f" -i {gpu.index}") + _LOG,
         began_s=held[0][0],
     )
 

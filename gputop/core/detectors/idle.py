@@ -14,6 +14,9 @@ KIND: Final = Kind(
     name="idle",
     question="Who holds GPU memory without work, for how long, and what does it cost?",
     codes={"idle.holder": "A process holds GPU memory and has not used the GPU for long."},
+    remedies={
+        "idle.holder": "Ask its owner; ending it frees the memory: `gputop signal SIGTERM --pid PID`, or `F9`.",
+    },
     dials=(
         Dial(key="memory_bytes", default=2.0**28, least=0.0, most=2.0**50, help="Memory held from which it is told."),
         Dial(key="after_s", default=600.0, least=60.0, most=86400.0, help="Idle for so long is worth a line."),
@@ -22,14 +25,20 @@ KIND: Final = Kind(
             key="full_percent", default=80.0, least=0.0, most=100.0,
             help="With so much of the GPU's memory used, a holder is a suspect at once.",
         ),
+        Dial(
+            key="same_bytes", default=16777216.0, least=0.0, most=1e12,
+            help="A change of its memory above this is a sign of life.",
+        ),
+        Dial(
+            key="crowd", default=12.0, least=1.0, most=10000.0,
+            help="More holders than this on one GPU are one finding.",
+        ),
     ),
 )  # fmt: skip
 
-_SAID: Final = ("T", "t", "Z", "D")  # other detectors tell what is wrong with these
+_SAID: Final = ("T", "t", "Z", "X", "D")  # other detectors tell what is wrong with these
 _NOTED_S: Final = 10.0  # from then on memory is followed
 _AGAIN_S: Final = 20.0  # what is told in minutes and hours need not be told anew each second
-_CROWD: Final = 12
-_SAME: Final = 16 * 1024.0**2  # bytes: more than this is a sign of life
 
 
 class IdleDetector:
@@ -38,6 +47,7 @@ class IdleDetector:
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._memory, self._full = dials["memory_bytes"], dials["full_percent"]
         self._after_s, self._suspect_s = dials["after_s"], dials["suspect_s"]
+        self._same, self._crowd_size = dials["same_bytes"], dials["crowd"]
         self._told: dict[Key, tuple[Sign, float]] = {}  # and until when that will do
         self._crowds: dict[BoardKey, tuple[Sign, float]] = {}
         self._holders: dict[BoardKey, dict[Key, Track]] = {}
@@ -52,14 +62,14 @@ class IdleDetector:
             if track.idle_s < _NOTED_S:
                 continue
             held = track.use.memory_bytes or 0
-            if abs(held - track.held_bytes) > _SAME:
+            if abs(held - track.held_bytes) > self._same:
                 track.held_bytes, track.held_since_s = held, now_s
-            if track.idle_s < after_s or track.verdict or track.process.state in _SAID or not self._holds(track, now_s):
+            if track.idle_s < after_s or track.verdict or not self._holds(track, now_s):
                 continue
             where = track.board.key
             holders = self._holders.setdefault(where, {})
             holders[track.key] = track
-            if len(holders) > _CROWD:
+            if len(holders) > self._crowd_size:
                 crowded.add(where)
                 continue
             told = self._told.get(track.key)
@@ -100,6 +110,11 @@ class IdleDetector:
                 del self._holders[where]
 
     def _holds(self, track: Track, now_s: float) -> bool:
-        if track.idle_s < self._after_s or now_s - track.held_since_s < self._after_s or track.gu is None:
+        if (
+            track.process.state in _SAID
+            or track.idle_s < self._after_s
+            or now_s - track.held_since_s < self._after_s
+            or track.gu is None
+        ):
             return False
         return (track.use.memory_bytes or 0) >= self._memory and not track.role.is_daemon

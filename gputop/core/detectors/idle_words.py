@@ -41,7 +41,6 @@ def sign_of(party: Party, look: Look, suspect_s: float, full_percent: float) -> 
         confidence=0.9 if has_worked or idle_s >= suspect_s else 0.7,
         lacking=() if has_worked else ("when it last worked, before gputop looked",),
         began_s=look.now_s - idle_s,
-        hold_s=60.0,
     )
 
 
@@ -61,10 +60,9 @@ def crowd_sign(gpu: Gpu, tracks: Sequence[Track], look: Look, suspect_s: float, 
         summary=f"{len(tracks)} processes ({named}{more}) without GPU work for {duration_text(least_s)} to "
         f"{duration_text(most_s)} hold {bytes_text(held)}; cost so far {spent:.1f} GiB·h",
         evidence=(*_evidence(least_s, held, spent), Evidence("processes", len(tracks), f"{len(tracks)} processes")),
-        remedy="Sort by GPU memory, filter for sm=0, and ask their owners whether they are still needed.",
+        remedy="Sort by GPU memory (G), filter for sm=0 (F4), and ask their owners whether they are still needed.",
         confidence=0.9,
         began_s=look.now_s - least_s,
-        hold_s=60.0,
     )
 
 
@@ -108,9 +106,10 @@ def _who(track: Track) -> str:
 
 
 def _remedy(track: Track) -> str:
-    process = track.process
+    owner = track.process.user or "its owner"
+    end = f"gputop signal SIGTERM --pid {track.process.pid}"
     if track.role.is_server:
-        return "Stop it while nobody asks, or let another model share its GPU."
+        return f"Stop it while nobody asks ({end}), or let another model share its GPU."
     if track.role.is_interactive:
-        return f"Ask {process.user or 'its owner'} to shut the kernel down, or to delete what it keeps on the GPU."
-    return f"Ask {process.user or 'its owner'} whether it is still needed; ending it frees the memory."
+        return f"Ask {owner} to shut the kernel down, or to delete what it keeps on the GPU. To end it: {end}"
+    return f"Ask {owner} whether it is still needed; ending it frees the memory: {end}"

@@ -25,6 +25,10 @@ KIND: Final = Kind(
         "leak.process": "The memory of a process on a GPU grows and does not come back.",
         "leak.gpu": "The memory of a GPU grows and does not come back; the driver does not tell whose it is.",
     },
+    remedies={
+        "leak.process": "What is kept? `torch.cuda.memory._record_memory_history()`; end it in time: `F9`.",
+        "leak.gpu": "The same, from inside the job: nobody can be named from outside. `G` helps where some tell.",
+    },
     dials=(
         Dial(
             key="least_growth_bytes", default=64.0 * 1024**2, least=1024**2, most=1024**4,
@@ -41,6 +45,26 @@ KIND: Final = Kind(
         Dial(
             key="alarm_s", default=3600.0, least=0.0, most=86_400.0,
             help="A sure leak that fills the GPU sooner than this is an alarm.",
+        ),
+        Dial(
+            key="fill_s", default=21600.0, least=0.0, most=864_000.0,
+            help="Growth that would fill the whole GPU sooner may be loading or a buffer that fills.",
+        ),
+        Dial(
+            key="fill_watched_s", default=1800.0, least=0.0, most=86_400.0,
+            help="Time after which even that is called a leak.",
+        ),
+        Dial(
+            key="fill_bytes_per_s", default=2.0 * 1024**2, least=0.0, most=1024**4,
+            help="The least rate of such growth: nobody loads more slowly.",
+        ),
+        Dial(
+            key="fell_back_percent", default=50.0, least=1.0, most=100.0,
+            help="Share of the growth that has to come back, so that a leak is over.",
+        ),
+        Dial(
+            key="over_times", default=3.0, least=1.0, most=100.0,
+            help="A leak is over as well after so many times its span without growth.",
         ),
     ),
 )  # fmt: skip
@@ -78,7 +102,16 @@ class LeakDetector:
     """Follows the memory of every process on every GPU."""
 
     def __init__(self, dials: Mapping[str, float]) -> None:
-        self._limits = Limits(dials["least_growth_bytes"] / _MIB, dials["observed_s"], dials["least_log_odds"])
+        self._limits = Limits(
+            growth_mib=dials["least_growth_bytes"] / _MIB,
+            observed_s=dials["observed_s"],
+            odds=dials["least_log_odds"],
+            fill_s=dials["fill_s"],
+            fill_span_s=dials["fill_watched_s"],
+            fill_rate=dials["fill_bytes_per_s"] / _MIB,
+            kept=1 - dials["fell_back_percent"] / 100,
+            over=dials["over_times"],
+        )
         self._alarm_s = dials["alarm_s"]
         self._held: dict[_Key, Held] = {}
         self._waiting: deque[_Key] = deque()

@@ -14,6 +14,7 @@ from msgspec import Struct
 from gputop.core.detectors.leak_buckets import IDLE, Buckets
 from gputop.core.detectors.leak_trend import slopes, trend
 
+# The shape of the test: these hold together and were chosen together (detectors.leak has what can be settled apart).
 _LEAST: Final = 12  # buckets
 FELL_MIB: Final = 64.0
 _FELL_SHARE: Final = 0.30

@@ -14,12 +14,7 @@ _SPANS_S: Final = (300.0, 900.0, 600.0)  # fine, mid, life: the least that a ver
 _WAVE_SPAN_S: Final = 600.0
 _PASSES: Final = 3
 _PASSES_OF_CYCLES: Final = 8  # what comes back looks like growth by chance more often
-_FILLS_S: Final = 6 * 3600.0  # who would fill the whole board sooner may load, or fill a buffer: that ends,
-_FILL_SPAN_S: Final = 1800.0  # within half an hour; on a small board
-_FILL_RATE: Final = 2.0  # MiB/s at least, for nobody loads more slowly
-_FELL_BACK: Final = 0.5
-_FELL_BACK_CYCLES: Final = 0.25  # the floor of a sawtooth is known less well
-_FAILS: Final = 3.0  # spans without growth after which a leak is over
+_FELL_BACK_CYCLES: Final = 0.5  # the floor of a sawtooth is known less well: half as much tells less
 _LONGEST_SPAN_S: Final = 1800.0
 _WAVY: Final = frozenset(Why) - {Why.SHORT, Why.LOADING, Why.SLOWING}
 
@@ -30,6 +25,11 @@ class Limits(Struct, frozen=True):
     growth_mib: float = 64.0
     observed_s: float = 600.0
     odds: float = 3.0
+    fill_s: float = 6 * 3600.0
+    fill_span_s: float = 1800.0
+    fill_rate: float = 2.0  # MiB/s
+    kept: float = 0.5  # share of the growth that may be left of a leak that is over
+    over: float = 3.0  # spans
 
 
 class Suspicion(Struct, frozen=True):
@@ -83,7 +83,7 @@ class Vote:
         if not grown:
             self.why = reasons[-1]
             self._is_pause = self.leak is None
-        self._clear(track, scales)
+        self._clear(track, scales, limits)
         return 16 if grown else 1 if _CHEAP.issuperset(reasons) else 4
 
     def _passes(self, one: Growth, at: int, track: MemoryTrack, limits: Limits, total_mib: float) -> bool:
@@ -101,15 +101,18 @@ class Vote:
             return Why.YOUNG
         if self.odds < limits.odds:
             return Why.SATURATING
-        if one.even > max(total_mib / _FILLS_S, _FILL_RATE) and one.ended_s - one.began_s < _FILL_SPAN_S:
+        if (
+            one.even > max(total_mib / max(limits.fill_s, 1.0), limits.fill_rate)
+            and one.ended_s - one.began_s < limits.fill_span_s
+        ):
             return Why.FILLING
         return None
 
-    def _clear(self, track: MemoryTrack, scales: Scales) -> None:
+    def _clear(self, track: MemoryTrack, scales: Scales, limits: Limits) -> None:
         """Take back what came back, or went on no longer."""
         now, low = track.observed_s, scales.fine.last_low
         rising, leak = self.rising, self.leak
-        if rising and _fell_back(rising.growth, low, rising.growth.grown):
+        if rising and _fell_back(rising.growth, low, rising.growth.grown, limits):
             self._past_mib = max(scales.fine.highs)
             self.rising = None
         elif rising and now - rising.seen_s > rising.span_s:
@@ -117,7 +120,7 @@ class Vote:
         if leak is None:
             return
         self._top = max(self._top, leak.growth.grown)
-        if _fell_back(leak.growth, low, self._top) or now - leak.seen_s > _FAILS * leak.span_s:
+        if _fell_back(leak.growth, low, self._top, limits) or now - leak.seen_s > limits.over * leak.span_s:
             self._past_mib = max(scales.fine.highs)
             self.leak = self.rising = None
             self._counts = [0, 0, 0]
@@ -126,8 +129,8 @@ class Vote:
 _CHEAP: Final = frozenset({Why.SHORT, Why.NOT_RETAINED})
 
 
-def _fell_back(one: Growth, low_mib: float, grown: float) -> bool:
-    kept = _FELL_BACK_CYCLES if one.cycles else _FELL_BACK
+def _fell_back(one: Growth, low_mib: float, grown: float, limits: Limits) -> bool:
+    kept = limits.kept * (_FELL_BACK_CYCLES if one.cycles else 1.0)
     return low_mib - one.low_mib <= kept * grown
 
 

@@ -32,6 +32,8 @@ _REMEDY: Final = (
     "in PyTorch torch.cuda.memory._record_memory_history() and _dump_snapshot() show who allocated it"
 )
 
+_WAIT: Final = "Nothing yet: growth that goes on is told from warm-up by watching. Its course: Enter on its row"
+
 _CANNOT_TELL: Final = {
     Why.YOUNG: "could still be warm-up: watched for only {}",
     Why.SATURATING: "could still be warm-up, a cache that fills or fragmentation: too early to see whether it slows",
@@ -117,7 +119,7 @@ def _sign(case: Case, one: Growth, stage: Stage, summary: str, sure: float) -> S
         subject=case.subject,
         summary=summary,
         evidence=tuple(_evidence(case, one)),
-        remedy="" if stage is Stage.OBSERVATION else _remedy(case),
+        remedy=_WAIT if stage is Stage.OBSERVATION else _remedy(case),
         action=None if case.is_of_gpu else "signal",
         confidence=sure,
         lacking=lacking,

@@ -21,6 +21,12 @@ KIND: Final = Kind(
         "orphan.parent": "The parent of a process has died, and it runs on.",
         "memory.unexplained": "Memory of a GPU is used by no process that the driver lists.",
     },
+    remedies={
+        "orphan.gone": "Who holds it: `sudo fuser -v /dev/nvidia*`; if nobody, `sudo nvidia-smi --gpu-reset -i N`.",
+        "orphan.zombie": "End its children or threads that live on: `kill -9 PID`; `t` shows the tree.",
+        "orphan.parent": "Ask its owner: `nohup` looks like this. Else `gputop signal SIGTERM --pid PID`.",
+        "memory.unexplained": "Who holds the device: `sudo fuser -v /dev/nvidiaN`; if nobody, a reset frees it.",
+    },
     dials=(
         Dial(
             key="gone_s", default=10.0, least=2.0, most=3600.0,
@@ -52,6 +58,11 @@ KIND: Final = Kind(
             key="context_bytes", default=134217728.0, least=0.0, most=1e10,
             help="What a process may take that is not counted as its own.",
         ),
+        Dial(key="idle_percent", default=1.0, least=0.0, most=50.0, help="GPU utilization of one that is idle."),
+        Dial(
+            key="left_s", default=120.0, least=0.0, most=3600.0,
+            help="A process that left so shortly before explains whose the memory was.",
+        ),
     ),
 )  # fmt: skip
 _HOLDERS: Final = "See who holds the device files: sudo fuser -v /dev/nvidia*"
@@ -70,12 +81,12 @@ class OrphanDetector:
 
     def look(self, look: Look) -> Iterator[Sign]:
         """Return who holds memory without a right."""
-        everybody = _Everybody(look)
+        everybody, idle_percent = _Everybody(look), self._dials["idle_percent"]
         for process in look.due:
             track = self._tracks.get(process.pid)
             if track is None or not track.is_of(process):
                 track = self._tracks[process.pid] = Track(process, look.now_s, everybody.words(process.parent_pid))
-            track.take(process, look, everybody.words)
+            track.take(process, look, everybody.words, idle_percent)
             if process.presence in {Presence.GONE, Presence.REUSED}:
                 yield from self._gone(process, track, look)
             elif process.state == "Z":

@@ -21,7 +21,6 @@ _EVERY_S: Final = 5.0
 _LEARN_EVERY_S: Final = 10.0
 _LEARNED: Final = 60  # ten minutes
 _HOLD_S: Final = 15.0
-_RECENT_S: Final = 120.0
 _MANAGED: Final = "Managed (unified) memory of a running process looks like this as well."
 _OF_THE_HOST: Final = ("GH200", "GB200", "GB300", "GB10", "Orin", "Thor", "Tegra")  # pages stay after a process's end
 
@@ -110,7 +109,7 @@ class MemoryGaps:
     def _sign(self, gpu: Gpu, gap: _Gap, found: tuple[int, float, _Held], lasts_s: float) -> Sign:
         open_bytes, usual, holders = found
         since_s = gap.since_s or 0.0
-        has_left = gap.left_s is not None and abs(since_s - gap.left_s) <= _RECENT_S
+        has_left = gap.left_s is not None and abs(since_s - gap.left_s) <= self._dials["left_s"]
         stage = Stage.SUSPECT if has_left or not holders.pids else Stage.OBSERVATION
         if not holders.pids and lasts_s >= self._dials["alarm_s"]:
             stage = Stage.ALARM

@@ -6,7 +6,6 @@ from typing import Final
 from gputop.core.detector import Look
 from gputop.core.sample import HostProcess, Presence
 
-_IDLE_PERCENT: Final = 1.0
 _MEETS_S: Final = 30.0  # relatives are found within seconds, in turns
 _ENDED: Final = frozenset({Presence.GONE, Presence.REUSED})
 
@@ -46,7 +45,9 @@ class Track:
         """Whether it was neither gone nor a zombie when it was last seen."""
         return self._state == ""
 
-    def take(self, process: HostProcess, look: Look, words_of: Callable[[int | None], str]) -> None:
+    def take(
+        self, process: HostProcess, look: Look, words_of: Callable[[int | None], str], idle_percent: float
+    ) -> None:
         """Take what the process is now."""
         now_s = self.seen_s = look.now_s
         self.process = process
@@ -64,7 +65,7 @@ class Track:
             self._part(process, now_s)
         elif not self.parent_words and now_s - self._with_parent_s < _MEETS_S:
             self.parent_words = words_of(process.parent_pid)
-        self._rest(process, look)
+        self._rest(process, look, idle_percent)
 
     def idle_s(self, now_s: float) -> float | None:
         """Return for how long it has done nothing on its GPUs; None where it works, or where that is not known."""
@@ -77,10 +78,10 @@ class Track:
             self.parent_pid_before = self.parent_pid
         self.parent_pid, self._with_parent_s = process.parent_pid, now_s
 
-    def _rest(self, process: HostProcess, look: Look) -> None:
+    def _rest(self, process: HostProcess, look: Look, idle_percent: float) -> None:
         is_idle = bool(process.gpus)
         for use in process.gpus:
-            if use.sm_percent is None or use.sm_percent > _IDLE_PERCENT:
+            if use.sm_percent is None or use.sm_percent > idle_percent:
                 is_idle = False
         if not is_idle or look.is_gap:
             self._idle_since_s = None

@@ -27,6 +27,11 @@ KIND: Final = Kind(
         "temperature.gpu": "The chip is near the temperature at which the board slows it down.",
         "temperature.memory": "The memory chips are near their limit.",
     },
+    remedies={
+        "memory.full": "See who holds it: `G` sorts by GPU memory. A serving engine's pool is well.",
+        "temperature.gpu": "See fans and airflow: `nvidia-smi -q -d TEMPERATURE`; less power: `nvidia-smi -pl`.",
+        "temperature.memory": "The same as for the chip: `nvidia-smi -q -d TEMPERATURE`.",
+    },
     dials=(
         Dial(key="memory_percent", default=90.0, least=1.0, most=100.0, help="Memory used that is worth a line."),
         Dial(key="suspect_memory_percent", default=97.0, least=1.0, most=100.0, help="Memory used that is a suspect."),
@@ -47,7 +52,10 @@ KIND: Final = Kind(
 )  # fmt: skip
 
 _SLACK_PERCENT: Final = 1.0  # once it is full it must fall by so much, so that it does not flicker
-_POOL: Final = "A serving engine that reserves its pool looks like this and is well; a training job may run out."
+_POOL: Final = (
+    "A serving engine that reserves its pool looks like this and is well; a training job may run out. "
+    "Who holds it: G sorts by GPU memory"
+)
 _HOLDERS: Final = 3
 _COOL: Final = (
     "Look at fans, airflow and the neighbours: nvidia-smi -q -d TEMPERATURE. Until it is cooler, give it less work, or "

@@ -15,6 +15,9 @@ KIND: Final = Kind(
     name="spin",
     question="Does a thread take a whole core while the GPU of its process does nothing?",
     codes={"spin.host": "A thread runs all the time, and nothing reaches the GPU that the process holds."},
+    remedies={
+        "spin.host": "See what it does: `py-spy dump --pid PID`. A server that polls for requests is well.",
+    },
     dials=(
         Dial(key="after_s", default=60.0, least=10.0, most=86400.0, help="Spinning for so long is worth a line."),
         Dial(key="suspect_s", default=300.0, least=10.0, most=86400.0, help="Spinning for so long is a suspect."),
@@ -22,9 +25,18 @@ KIND: Final = Kind(
             key="thread_percent", default=85.0, least=10.0, most=100.0,
             help="CPU of its busiest thread from which it spins.",
         ),
+        Dial(
+            key="times", default=2.0, least=1.0, most=100.0,
+            help="It must also spin so many times as long as it ever did before it worked.",
+        ),
+        Dial(
+            key="fresh_times", default=3.0, least=1.0, most=100.0,
+            help="One that never worked must spin so many times as long.",
+        ),
     ),
 )  # fmt: skip
 
+_MEANT: Final = "Nothing to do: it polls for requests, or reports that it goes on. Its threads: Enter on its row"
 _FALLS: Final = 6.0  # times as fast as it rose: 60 s of spinning are over after 10 s
 
 
@@ -33,6 +45,7 @@ class SpinDetector:
 
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._after_s, self._suspect_s, self._thread = dials["after_s"], dials["suspect_s"], dials["thread_percent"]
+        self._times, self._fresh = dials["times"], dials["fresh_times"]
 
     def look(self, look: Look) -> Iterator[Sign]:
         """Return who spins."""
@@ -66,7 +79,7 @@ class SpinDetector:
             one.verdict = one.verdict or "spin"
         lasted_s = min(one.spin_s for one in party.tracks)
         is_meant = track.role.is_server or any(one.is_progressing(look.now_s) for one in party.tracks)
-        limit_s = max(self._suspect_s, 2 * track.longest_spin_s) * (1 if track.busy_s else 3)
+        limit_s = max(self._suspect_s, self._times * track.longest_spin_s) * (1 if track.busy_s else self._fresh)
         held = sum(one.use.memory_bytes or 0 for one in party.tracks)
         thread = busiest(track.process) or 0.0
         return Sign(
@@ -80,7 +93,7 @@ class SpinDetector:
                 Evidence("lasted_s", round(lasted_s, 1), f"nothing on the GPU for {duration_text(lasted_s)}"),
                 Evidence("memory_bytes", held, f"holds {bytes_text(held)}"),
             ),
-            remedy="" if is_meant else f"See what it does: py-spy dump --pid {track.process.pid}. Work on the CPU "
+            remedy=_MEANT if is_meant else f"See what it does: py-spy dump --pid {track.process.pid}. Work on the CPU "
             "belongs before the GPU is taken, or into data loader workers.",
             action="process",
             confidence=confidence_of(0.5, 0.3 if track.busy_s else 0.0, 0.2 if party.crew else 0.0),

@@ -19,6 +19,11 @@ KIND: Final = Kind(
         "stalled.process": "A process that worked has done nothing for much longer than it ever paused.",
         "stalled.job": "All ranks of a job that worked have done nothing for much longer than they ever paused.",
     },
+    remedies={
+        "stalled.process": "See where it waits: `py-spy dump --pid PID`; look for dead loaders: `sudo dmesg | grep -i "
+        "oom`.",
+        "stalled.job": "The same, of a rank; then end the job: `c` tags it, `F9`.",
+    },
     dials=(
         Dial(key="pause_s", default=300.0, least=30.0, most=86400.0, help="The shortest standstill that counts."),
         Dial(
@@ -33,15 +38,25 @@ KIND: Final = Kind(
             key="thread_percent", default=5.0, least=0.0, most=100.0,
             help="CPU of its busiest thread below which it does nothing.",
         ),
+        Dial(
+            key="steady_percent", default=50.0, least=0.0, most=100.0,
+            help="Share of its time on the GPU from which it worked steadily.",
+        ),
+        Dial(
+            key="patience_times", default=4.0, least=1.0, most=100.0,
+            help="One that worked in bursts must stand still so many times as long.",
+        ),
+        Dial(key="reads_percent", default=0.3, least=0.0, most=100.0, help="CPU of who waits for storage and gets on."),
+        Dial(
+            key="still_percent", default=30.0, least=1.0, most=50.0,
+            help="Share of the shortest standstill in which nobody of it uses the CPU.",
+        ),
     ),
 )  # fmt: skip
 
-_STEADY: Final = 0.5  # of the time before, on the GPU
-_PATIENCE: Final = 4.0  # times as long, for one that works in bursts
-_READS: Final = 0.3  # percent of a core: who waits for storage and takes so much gets on
-_STILL: Final = 0.3  # of the shortest pause, within its second half
-_WEIGHS: Final = 5.0
+_WEIGHS: Final = 5.0  # how much more a moment of work counts than one of rest
 _DEAD: Final = frozenset("ZX")
+_SAID: Final = frozenset("TtZX")  # other detectors tell what is wrong with these
 
 
 class StalledDetector:
@@ -50,6 +65,8 @@ class StalledDetector:
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._pause_s, self._times = dials["pause_s"], dials["times"]
         self._worked_s, self._thread = dials["worked_s"], dials["thread_percent"]
+        self._steady, self._still = dials["steady_percent"] / 100, dials["still_percent"] / 100
+        self._patience, self._reads = dials["patience_times"], dials["reads_percent"]
 
     def look(self, look: Look) -> Iterator[Sign]:
         """Return who stands still."""
@@ -69,34 +86,34 @@ class StalledDetector:
         if track.pause_s - track.step_s < self._pause_s / 2:
             track.still_s = 0.0
         held = (track.process, *look.relatives.get(track.process.pid, ()))
-        works = any((_cpu(one) or 0.0) >= (_READS if one.state == "D" else self._thread) for one in held)
+        works = any((_cpu(one) or 0.0) >= (self._reads if one.state == "D" else self._thread) for one in held)
         track.still_s = max(0.0, track.still_s - _WEIGHS * track.step_s) if works else track.still_s + track.step_s
 
     def _is_still(self, track: Track, look: Look) -> bool:
         role, process = track.role, track.process
         if track.gu is None or track.busy_s < self._worked_s or role.is_server or role.is_interactive:
             return False
-        if track.pause_s < max(self._pause_s, self._times * track.longest_pause_s) or process.state in ("T", "t"):
+        if track.pause_s < max(self._pause_s, self._times * track.longest_pause_s) or process.state in _SAID:
             return False
         if track.is_progressing(look.now_s):
             return False
-        return track.still_s >= _STILL * self._pause_s
+        return track.still_s >= self._still * self._pause_s
 
     def _are_all(self, party: Party, activity: Activity) -> bool:
         """Say whether nobody whom it belongs to works: a rank that has nothing to do may be meant to."""
         crew = activity.crew_of(party.first)
         those = crew.tracks if crew else activity.siblings(party.first)
         alike = {one.key for one in party.tracks}
-        return all(one.key in alike or activity.is_gone(one) for one in those)
+        return all(one.key in alike or activity.is_gone(one) or one.process.state in _DEAD for one in those)
 
     def _stage(self, party: Party, look: Look) -> Stage:
         track = party.first
         before_s = look.now_s - track.first_s - track.pause_s
-        is_steady = track.busy_s >= _STEADY * before_s
+        is_steady = track.busy_s >= self._steady * before_s
         is_batch = party.crew or track.role.world or look.relatives.get(track.process.pid)
         if _cpu(track.process) is None or (track.role.has_terminal and not is_batch):
             return Stage.SUSPECT  # it may wait for somebody to type
-        limit_s = max(self._pause_s, self._times * track.longest_pause_s) * (1 if is_steady else _PATIENCE)
+        limit_s = max(self._pause_s, self._times * track.longest_pause_s) * (1 if is_steady else self._patience)
         return Stage.ALARM if track.pause_s >= limit_s else Stage.SUSPECT
 
     def _sign(self, party: Party, look: Look) -> Sign:
@@ -160,8 +177,10 @@ def _evidence(party: Party, pause_s: float, dead: int, *, has_stopped: bool) -> 
 def _remedy(track: Track, dead: list[HostProcess], *, is_blocked: bool) -> str:
     if dead:
         return (
-            "A data loader worker died: end the job and start it from its checkpoint; look for an out-of-memory kill."
+            "A data loader worker died: look for an out-of-memory kill (sudo dmesg | grep -i oom), end the job "
+            f"(gputop signal SIGTERM --pid {track.process.pid}) and start it from its checkpoint."
         )
     if is_blocked:
-        return "It waits for storage: look at the file system it reads before ending it."
+        pid = track.process.pid
+        return f"It waits for storage: look at the file system it reads before ending it: sudo cat /proc/{pid}/stack"
     return f"See where it waits: py-spy dump --pid {track.process.pid}. A deadlocked data loader does not come back."

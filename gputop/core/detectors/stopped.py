@@ -18,16 +18,26 @@ KIND: Final = Kind(
         "process.stopped": "A process on a GPU is stopped by a signal or held by a debugger; its memory stays taken.",
         "process.blocked": "A process on a GPU waits inside the kernel and cannot be ended by any signal.",
     },
+    remedies={
+        "process.stopped": "`kill -CONT PID`, or `F9`, lets it go on; its memory is free only when it ends.",
+        "process.blocked": "No signal ends it. Look at the storage that it reads: `sudo cat /proc/PID/stack`.",
+    },
     dials=(
         Dial(key="stopped_s", default=5.0, least=0.0, most=3600.0, help="Stopped for so long is an alarm."),
         Dial(key="blocked_s", default=30.0, least=5.0, most=3600.0, help="Blocked for so long is a suspect."),
         Dial(key="blocked_alarm_s", default=120.0, least=5.0, most=86400.0, help="Blocked for so long is an alarm."),
+        Dial(
+            key="still_percent",
+            default=1.0,
+            least=0.0,
+            most=100.0,
+            help="CPU of one that is blocked; who takes more gets on with its reading.",
+        ),
     ),
     is_instant=True,
 )
 
 _STOPPED, _TRACED, _BLOCKED = "T", "t", "D"
-_STILL: Final = 1.0  # percent of a core: who gets on with its reading takes more
 _HELD_BY: Final = {_STOPPED: "stopped by a signal", _TRACED: "held by a debugger"}
 
 
@@ -41,7 +51,7 @@ class StoppedDetector:
     """Remembers since when each process has been in such a state; of others it remembers nothing."""
 
     def __init__(self, dials: Mapping[str, float]) -> None:
-        self._stopped_s = dials["stopped_s"]
+        self._stopped_s, self._still = dials["stopped_s"], dials["still_percent"]
         self._blocked_s, self._blocked_alarm_s = dials["blocked_s"], dials["blocked_alarm_s"]
         self._since: dict[tuple[int, int | None], _Since] = {}
 
@@ -52,7 +62,7 @@ class StoppedDetector:
             since.clear()
         for process in look.due:
             state = process.state
-            if state in (_STOPPED, _TRACED) or (state == _BLOCKED and (process.cpu_percent or 0.0) <= _STILL):
+            if state in (_STOPPED, _TRACED) or (state == _BLOCKED and (process.cpu_percent or 0.0) <= self._still):
                 yield from self._judged(process, state, look)
             elif since:
                 since.pop((process.pid, process.start_ticks), None)

@@ -24,6 +24,12 @@ KIND: Final = Kind(
         "straggler.host": "A rank keeps its GPU less busy than its siblings do, which wait for it.",
         "straggler.neighbour": "A rank shares its GPU with another program, and its siblings wait for it.",
     },
+    remedies={
+        "straggler.gpu": "See why: `nvidia-smi -q -d PERFORMANCE,CLOCK,POWER -i N`; leave it out meanwhile.",
+        "straggler.host": "Look at its CPU side: `py-spy dump --pid PID`, its data, its NUMA node (`a` shows the "
+        "cores).",
+        "straggler.neighbour": "Move the other program to another GPU: `gputop -i N` shows who is there.",
+    },
     dials=(
         Dial(key="after_s", default=120.0, least=30.0, most=3600.0, help="Slower for so long is a suspect."),
         Dial(
@@ -42,20 +48,35 @@ KIND: Final = Kind(
             key="behind_points", default=8.0, least=1.0, most=100.0,
             help="GPU utilization below the others', in points, from which it is slower.",
         ),
+        Dial(
+            key="works_percent", default=50.0, least=1.0, most=100.0,
+            help="GPU utilization below which a lower clock says nothing.",
+        ),
+        Dial(
+            key="full_percent", default=93.0, least=1.0, most=100.0,
+            help="GPU utilization of the others, who wait for it.",
+        ),
+        Dial(
+            key="spread_times", default=6.0, least=0.0, most=100.0,
+            help="It must also be so many times as far below them as they differ.",
+        ),
+        Dial(
+            key="clearly_points", default=15.0, least=1.0, most=100.0,
+            help="So far below it is slower; less may be meant, and counts if it is new.",
+        ),
+        Dial(
+            key="learn_s", default=600.0, least=60.0, most=86400.0,
+            help="Time in which it is learned what is usual in this job.",
+        ),
+        Dial(key="known_s", default=300.0, least=30.0, most=86400.0, help="Time from which that is known."),
     ),
 )  # fmt: skip
 
 _LEAST: Final = 3  # of two, nobody can say who is the odd one
-_SMOOTH_S: Final = 20.0
-_FALLS: Final = 3.0
-_WORKS: Final = 50.0
-_FULL: Final = 93.0
-_SPREAD: Final = 6.0
-_CLEARLY: Final = 15.0  # points; less may be meant, as of the stages of a pipeline, and counts only if it is new
-_KNOWN_S: Final = 300.0
-_LEARN_S: Final = 600.0
-_AT_A_TIME: Final = 16
-_PAUSES_S: Final = 10.0
+_SMOOTH_S: Final = 20.0  # of the mean that clocks and utilization are compared by
+_FALLS: Final = 3.0  # times as fast as it rose: what comes and goes does not add up
+_AT_A_TIME: Final = 16  # jobs a look: more of them take turns
+_PAUSES_S: Final = 10.0  # a rank that rests for longer is not compared
 
 
 class _Rank(Struct):
@@ -115,17 +136,18 @@ class StragglerDetector:
         for one in held:
             is_slow = usual_clock and one.clock and one.clock < self._dials["clock_percent"] / 100 * usual_clock
             gap = usual - one.gu
-            is_behind = usual >= _FULL and not is_slow and self._is_behind(gap, spread, one, race)
-            one.slow_s = _counted(one.slow_s, bool(is_slow) and one.gu >= _WORKS, step_s)
+            is_behind = usual >= self._dials["full_percent"] and not is_slow and self._is_behind(gap, spread, one, race)
+            one.slow_s = _counted(one.slow_s, bool(is_slow) and one.gu >= self._dials["works_percent"], step_s)
             one.behind_s = _counted(one.behind_s, is_behind, step_s)
-            if race.compared_s <= _LEARN_S:
-                one.usual_gap += (gap - one.usual_gap) * step_s / (step_s + _KNOWN_S)
+            if race.compared_s <= self._dials["learn_s"]:
+                one.usual_gap += (gap - one.usual_gap) * step_s / (step_s + self._dials["known_s"])
         race.slowest_s = max(map(_lasted_s, held))
 
     def _is_behind(self, gap: float, spread: float, rank: _Rank, race: _Race) -> bool:
-        least = max(self._dials["behind_points"], _SPREAD * spread)
-        is_new = race.compared_s >= _KNOWN_S and gap - rank.usual_gap > least
-        return gap > least and (gap >= _CLEARLY or is_new)
+        dials = self._dials
+        least = max(dials["behind_points"], dials["spread_times"] * spread)
+        is_new = race.compared_s >= dials["known_s"] and gap - rank.usual_gap > least
+        return gap > least and (gap >= dials["clearly_points"] or is_new)
 
     def _slow(self, crew: Crew, race: _Race, look: Look) -> Iterator[Sign]:
         after_s = self._dials["after_s"]

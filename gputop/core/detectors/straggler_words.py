@@ -97,9 +97,10 @@ def _reasons(gpu: Gpu | None) -> tuple[str, ...]:
 def _remedy(slow: Slow) -> str:
     if slow.is_clock:
         return (
-            "Compare temperature, power limit and clocks of the GPUs; leave this one out of the job until it is well."
+            f"See why: nvidia-smi -q -d PERFORMANCE,CLOCK,POWER -i {slow.track.board.index}; "
+            "leave it out of the job until it is well."
         )
     if slow.is_shared:
-        return "Move the other program to another GPU: every rank of the job waits for this one."
+        return f"Move the other program (gputop -i {slow.track.board.index}) elsewhere: every rank waits for this one."
     pid = slow.track.process.pid
     return f"Look at its CPU side: py-spy dump --pid {pid}, its data shard, cores taken by others, its NUMA node."

@@ -23,6 +23,11 @@ KIND: Final = Kind(
         "stuck.collective": "The ranks of a job wait in a collective, and nobody works who could end that.",
         "stuck.kernel": "A kernel of a process that worked before runs on without doing anything.",
     },
+    remedies={
+        "stuck.collective": "See where the odd rank is: `py-spy dump --pid PID`; then end the job: `c` tags it, `F9`.",
+        "stuck.kernel": "See which kernel: `py-spy dump --pid PID` or `cuda-gdb -p PID`; it does not end by itself: "
+        "`F9`.",
+    },
     dials=(
         Dial(key="waiting_s", default=120.0, least=30.0, most=86400.0, help="Waiting for so long is worth a line."),
         Dial(
@@ -45,12 +50,18 @@ KIND: Final = Kind(
             key="worked_s", default=60.0, least=0.0, most=86400.0,
             help="Real work that it must have done, to tell it from a job of tiny kernels.",
         ),
+        Dial(
+            key="suspect_percent", default=70.0, least=1.0, most=100.0,
+            help="Share of the time to the alarm from which it is a suspect.",
+        ),
+        Dial(
+            key="unsteady_times", default=3.0, least=1.0, most=100.0,
+            help="A process alone whose power varies must wait so many times as long.",
+        ),
     ),
 )  # fmt: skip
 
 _OUT: Final = (Stance.IDLE, Stance.GONE, Stance.LOST)
-_UNSTEADY: Final = 3.0
-_HALFWAY: Final = 0.7  # of the time to the alarm: from there on it is a suspect
 
 
 class StuckDetector:
@@ -60,6 +71,7 @@ class StuckDetector:
         self._waiting_s, self._worked_s = dials["waiting_s"], dials["worked_s"]
         self._alarm_s, self._fresh_s = dials["alarm_s"], dials["fresh_alarm_s"]
         self._behind_s, self._times = dials["behind_s"], dials["times"]
+        self._suspect, self._unsteady = dials["suspect_percent"] / 100, dials["unsteady_times"]
         self._hanging: dict[str, Crew] = {}
 
     def look(self, look: Look) -> Iterator[Sign]:
@@ -90,7 +102,7 @@ class StuckDetector:
         track.verdict = track.verdict or "stuck"
         limit_s = self._limit_s([track], track.longest_wait_s)
         if not is_collective and not track.board.is_static:
-            limit_s *= _UNSTEADY  # kernels that wait draw the same all the time, tiny ones do not
+            limit_s *= self._unsteady  # kernels that wait draw the same all the time, tiny ones do not
         use = track.use if len(track.process.gpus) == 1 else None
         case = Case(
             code="stuck.collective" if is_collective else "stuck.kernel",
@@ -166,7 +178,7 @@ class StuckDetector:
     def _stage(self, case: Case) -> Stage:
         """Return how grave it is; what is judged without an essential signal, or from tiny kernels, is no alarm."""
         is_doubtful = not case.has_worked and not all(track.board.is_static for track in case.waiting)
-        if case.lasted_s < _HALFWAY * case.limit_s or case.lacks_power:
+        if case.lasted_s < self._suspect * case.limit_s or case.lacks_power:
             return Stage.OBSERVATION if case.lasted_s < case.limit_s else Stage.SUSPECT
         return Stage.ALARM if case.lasted_s >= case.limit_s and not is_doubtful else Stage.SUSPECT
 

@@ -17,6 +17,10 @@ _STEADY_SM: Final = 2.0
 _DROPPED: Final = 0.6  # of the power when it worked
 _ESSENTIAL: Final = "power draw"
 _MOST_NAMED: Final = 3
+_STATES: Final = {
+    "T": "is stopped", "t": "is held by a debugger", "Z": "has ended and is a zombie",
+    "D": "is blocked in the kernel (state D)",
+}  # fmt: skip
 
 
 class Case(Struct, frozen=True):
@@ -81,7 +85,7 @@ def busy_sign(subject: Subject, stage: Stage, waiting: list[Track], working: lis
             Evidence("waiting_ranks", len(waiting), f"{len(waiting)} ranks at 100% without power"),
             Evidence("lasted_s", round(lasted_s, 1), f"for {duration_text(lasted_s)}"),
         ),
-        remedy=f"If it lasts: py-spy dump --pid {working[0].process.pid}" if working else "",
+        remedy=f"If it lasts: py-spy dump --pid {(working or waiting)[0].process.pid}",
         action="process",
         confidence=0.4,
         began_s=look.now_s - lasted_s,
@@ -136,10 +140,8 @@ def _state(track: Track, is_so: Stance, look: Look) -> str:
     if is_so is Stance.LOST:
         return "has a GPU that does not answer"
     process, thread = track.process, busiest(track.process)
-    if process.state in ("T", "t"):
-        return "is stopped"
-    if process.state == "D":
-        return "is blocked in the kernel (state D)"
+    if process.state in _STATES:
+        return _STATES[process.state]
     if thread is not None and thread >= _SPINS:
         return f"at 0% with a thread at {thread:.0f}% CPU"
     return "at 0% and asleep"
@@ -183,10 +185,11 @@ def _confidence(case: Case) -> float:
 
 
 def _remedy(case: Case, culprit: tuple[Track, Stance] | None) -> str:
+    end = f"gputop signal SIGTERM --pid {case.first.process.pid}"
     if culprit and culprit[1] is Stance.GONE:
-        return "Its rank is gone and does not come back: end the job and start it from its checkpoint."
+        return f"Its rank is gone and does not come back: end the job ({end}) and start it from its checkpoint."
     if culprit and culprit[1] is Stance.LOST:
-        return "Its GPU does not answer: see the kernel log for an Xid, then end the job."
+        return f"Its GPU does not answer: see sudo dmesg | grep -i xid, then end the job: {end}"
     odd = culprit[0] if culprit else case.first
     process = odd.process
     if process.state in ("T", "t"):

@@ -34,6 +34,12 @@ KIND: Final = Kind(
         "throttle.power_brake": "The clocks are halved because the power supply or the rack asks for it.",
         "throttle.power_cap": "The clocks are lowered to stay below the power limit: normal for a busy GPU.",
     },
+    remedies={
+        "throttle.thermal": "Look at fans, dust and airflow; until then less power: `sudo nvidia-smi -i N -pl WATTS`.",
+        "throttle.power_brake": "Look at the power supply and the cap of the rack: `nvidia-smi -q -d PERFORMANCE -i "
+        "N`.",
+        "throttle.power_cap": "Nothing, unless somebody lowered the limit: `nvidia-smi -q -d POWER -i N`.",
+    },
     dials=(
         Dial(
             key="hardware_percent", default=1.0, least=0.1, most=100.0,
@@ -63,12 +69,22 @@ KIND: Final = Kind(
             key="reason_s", default=10.0, least=2.0, most=3600.0,
             help="Where the driver counts nothing: time with such a reason that is told.",
         ),
+        Dial(
+            key="minute_s", default=60.0, least=10.0, most=3600.0,
+            help="What is called a minute here: the shorter time that is looked back.",
+        ),
+        Dial(
+            key="long_s", default=300.0, least=60.0, most=86400.0,
+            help="What is called five minutes here: the longer one.",
+        ),
+        Dial(
+            key="busy_percent", default=20.0, least=1.0, most=100.0,
+            help="GPU utilization of siblings whose clocks are compared.",
+        ),
     ),
 )  # fmt: skip
 
-_MINUTE_S: Final = 60.0
-_LASTING_S: Final = 300.0
-_BUSY: Final = 20
+_HOLD_S: Final = 60.0  # what comes and goes within a minute is one finding
 _SW_THERMAL, _HW_THERMAL, _BRAKE, _CAP = "software thermal", "hardware thermal", "power brake", "power cap"
 _COUNTERS: Final = {
     _SW_THERMAL: THROTTLED_SW_THERMAL,
@@ -82,14 +98,14 @@ _SUPPLY: Final = (
     "Look at the power supply, its cables and the power cap of the rack: nvidia-smi -q -d PERFORMANCE -i {n}"
 )
 _LOWERED: Final = "If nobody meant it: sudo nvidia-smi -i {n} -pl {watts:.0f}"
-_NORMAL: Final = "Nothing is wrong: the job uses all the power that the board may draw."
+_NORMAL: Final = "Nothing is wrong: the job uses all the power that the board may draw. nvidia-smi -q -d POWER -i {n}"
 
 
 class _Slowed:
     """For how long a GPU was slowed down, by reason, and since when without a break."""
 
-    def __init__(self) -> None:
-        self.growth = {name: Growth(_LASTING_S) for name in _COUNTERS}
+    def __init__(self, longest_s: float) -> None:
+        self.growth = {name: Growth(longest_s) for name in _COUNTERS}
         self.lasts_s = dict.fromkeys(_COUNTERS, 0.0)
         self.slow_s = 0.0
 
@@ -118,11 +134,12 @@ class ThrottleDetector:
 
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._dials = dials
-        self._slowed = EachGpu(_Slowed)
+        self._minute_s, self._long_s = dials["minute_s"], max(dials["minute_s"], dials["long_s"])
+        self._slowed = EachGpu(lambda: _Slowed(self._long_s))
 
     def look(self, look: Look) -> Iterator[Sign]:
         """Return who is slowed down."""
-        clocks = _busy_clocks(look)
+        clocks = _busy_clocks(look, self._dials["busy_percent"])
         for gpu in look.sample.gpus:
             slowed = self._slowed.of(gpu.uuid, look.now_s)
             slowed.take(gpu, look, is_new=gpu.state is GpuState.OK)
@@ -133,11 +150,11 @@ class ThrottleDetector:
         self._slowed.forget(look.now_s)
 
     def _heat(self, gpu: Gpu, slowed: _Slowed, look: Look) -> Iterator[Sign]:
-        hard_s, span_s = slowed.seconds(_HW_THERMAL, _MINUTE_S)
-        soft_s, _ = slowed.seconds(_SW_THERMAL, _MINUTE_S)
-        lasting_s, long_s = slowed.seconds(_SW_THERMAL, _LASTING_S)
+        hard_s, span_s = slowed.seconds(_HW_THERMAL, self._minute_s)
+        soft_s, _ = slowed.seconds(_SW_THERMAL, self._minute_s)
+        lasting_s, long_s = slowed.seconds(_SW_THERMAL, self._long_s)
         is_hard = hard_s > self._of_minute("hardware_percent") or self._lasts(gpu, slowed, _HW_THERMAL)
-        is_lasting = long_s >= _LASTING_S * 0.98 and 100 * lasting_s / long_s > self._dials["lasting_percent"]
+        is_lasting = long_s >= self._long_s * 0.98 and 100 * lasting_s / long_s > self._dials["lasting_percent"]
         is_soft = soft_s > self._of_minute("software_percent") or self._lasts(gpu, slowed, _SW_THERMAL)
         if not (is_hard or is_lasting or is_soft):
             return
@@ -155,7 +172,7 @@ class ThrottleDetector:
         )  # fmt: skip
 
     def _brake(self, gpu: Gpu, slowed: _Slowed) -> Iterator[Sign]:
-        braked_s, span_s = slowed.seconds(_BRAKE, _MINUTE_S)
+        braked_s, span_s = slowed.seconds(_BRAKE, self._minute_s)
         if braked_s > self._of_minute("hardware_percent") or self._lasts(gpu, slowed, _BRAKE):
             share = _share(braked_s, span_s)
             yield _sign(
@@ -164,9 +181,9 @@ class ThrottleDetector:
             )  # fmt: skip
 
     def _cap(self, gpu: Gpu, slowed: _Slowed, look: Look, clocks: tuple[int, ...]) -> Iterator[Sign]:
-        capped_s, span_s = slowed.seconds(_CAP, _LASTING_S)
+        capped_s, span_s = slowed.seconds(_CAP, self._long_s)
         clock, limit, usual = gpu[CLOCK_SM], gpu[POWER_LIMIT], gpu[POWER_LIMIT_DEFAULT]
-        if span_s < _MINUTE_S or 100 * capped_s / span_s < self._dials["cap_percent"]:
+        if span_s < self._minute_s or 100 * capped_s / span_s < self._dials["cap_percent"]:
             slowed.slow_s = 0.0
             return
         siblings = median(clocks) if len(clocks) > 2 else None
@@ -177,8 +194,8 @@ class ThrottleDetector:
         )
         share = _share(capped_s, span_s)
         evidence = [Evidence("power_cap_percent", share, _of(share, span_s))]
-        why, remedy = "", _NORMAL
-        if slowed.slow_s >= _MINUTE_S and siblings is not None:
+        why, remedy = "", _NORMAL.format(n=gpu.index)
+        if slowed.slow_s >= self._minute_s and siblings is not None:
             why = f"; its busy siblings run at {siblings / 1e6:.0f}MHz"
             evidence.append(Evidence("siblings_clock_sm_hz", siblings, why.lstrip("; ")))
             remedy = _COOLER.format(n=gpu.index)
@@ -194,19 +211,19 @@ class ThrottleDetector:
         )  # fmt: skip
 
     def _of_minute(self, dial: str) -> float:
-        return self._dials[dial] * _MINUTE_S / 100
+        return self._dials[dial] * self._minute_s / 100
 
     def _lasts(self, gpu: Gpu, slowed: _Slowed, name: str) -> bool:
         """Say whether a reason was given for long; asked only where there is no counter of it."""
         return gpu[_COUNTERS[name]] is None and slowed.lasts_s[name] >= self._dials["reason_s"]
 
 
-def _busy_clocks(look: Look) -> dict[str, tuple[int, ...]]:
+def _busy_clocks(look: Look, least_percent: float) -> dict[str, tuple[int, ...]]:
     """Return the SM clocks of the busy boards, by model."""
     found: dict[str, tuple[int, ...]] = {}
     for gpu in look.sample.gpus:
         clock = gpu[CLOCK_SM]
-        if clock is not None and (gpu[GPU_UTILIZATION] or 0) >= _BUSY:
+        if clock is not None and (gpu[GPU_UTILIZATION] or 0) >= least_percent:
             found[gpu.name] = (*found.get(gpu.name, ()), clock)
     return found
 
@@ -216,7 +233,7 @@ def _sign(  # noqa: PLR0917 - the parts of a sentence
 ) -> Sign:
     return Sign(
         code=code, stage=stage, subject=gpu_subject(gpu), summary=summary, evidence=evidence, remedy=remedy,
-        hold_s=_MINUTE_S,
+        hold_s=_HOLD_S,
         lacking=() if gpu[THROTTLED_SW_THERMAL] is not None else ("counters of lowered clocks",),
     )  # fmt: skip
 

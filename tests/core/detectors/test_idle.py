@@ -103,7 +103,26 @@ def test_of_a_crowd_on_one_gpu_all_are_one_finding_until_they_are_few() -> None:
 
 def test_what_another_detector_tells_of_is_not_told_twice() -> None:
     stopped = replace(IDLE, state="T", thread=0.0)
+    zombie = replace(IDLE, state="Z", thread=0.0)
     odd = [rank(at, 3, (WORK, 100), (WAIT if at else IDLE, 800)) for at in range(3)]
 
     assert CODE not in codes(found(lone((WORK, 60), (stopped, 800), **KERNEL)))
+    assert CODE not in codes(found(lone((WORK, 60), (zombie, 800), **KERNEL)))
     assert CODE not in codes(found(*odd))
+
+
+def test_who_becomes_a_zombie_is_idle_no_more() -> None:
+    zombie = replace(IDLE, state="Z", thread=0.0)
+
+    held = found(lone((WORK, 60), (IDLE, 700), (zombie, 30), **KERNEL), names=("idle",))
+
+    assert codes(held[:755]) == {CODE}
+    assert not held[-1]
+
+
+def test_zombies_of_a_job_are_not_counted_with_those_who_hold_memory() -> None:
+    zombie = replace(IDLE, state="Z", thread=0.0)
+
+    held = found(*[rank(at, 4, (WORK, 60), (IDLE if at else zombie, 700)) for at in range(4)], names=("idle",))
+
+    assert "3 of 4 ranks" in last(held, CODE).summary

@@ -98,3 +98,9 @@ def test_a_moment_without_cpu_in_a_pause_full_of_it_is_no_standstill() -> None:
     seconds = [replace(IDLE, thread=0.0 if n % 10 == 0 else 40.0) for n in range(500)]
 
     assert CODE not in codes(found(replace(lone((WORK, 200)), seconds=[WORK] * 200 + seconds)))
+
+
+def test_a_zombie_is_not_stalled() -> None:
+    zombie = replace(IDLE, state="Z", thread=0.0)
+
+    assert codes(found(lone((WORK, 200), (zombie, 800)), names=("stalled",))) == set()

@@ -1,0 +1,109 @@
+"""What counts as work, as rest, and as waiting inside a kernel: thresholds that several questions share."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from gputop.core.detector import Dial, Kind
+
+KIND: Final = Kind(
+    name="activity",
+    question="What counts as work, rest, waiting in a kernel? For stuck, stalled, spin, idle, straggler, bound.",
+    codes={},
+    dials=(
+        Dial(key="full_percent", default=97.0, least=50.0, most=100.0, help="GPU utilization of a kernel that waits."),
+        Dial(key="idle_percent", default=1.0, least=0.0, most=50.0, help="GPU utilization of a process that rests."),
+        Dial(
+            key="low_percent", default=12.0, least=0.0, most=100.0,
+            help="Power of a kernel that waits, as a share of the range from an idle context to the limit.",
+        ),
+        Dial(
+            key="low_of_work_percent", default=30.0, least=0.0, most=100.0,
+            help="The same as a share of its power when it worked, where that is more and the power is steady.",
+        ),
+        Dial(key="low_most_percent", default=25.0, least=0.0, most=100.0, help="The most that this may come to."),
+        Dial(key="working_percent", default=25.0, least=0.0, most=100.0, help="Power of real work, as above."),
+        Dial(
+            key="steady_percent", default=2.2, least=0.1, most=100.0,
+            help="Power that varies less, in parts of its range, is steady: as of kernels that wait, not of tiny ones.",
+        ),
+        Dial(
+            key="own_memory_percent", default=10.0, least=1.0, most=100.0,
+            help="Its own memory utilization from which a process works whose power may be that of a neighbour.",
+        ),
+        Dial(
+            key="quiet_memory_percent", default=3.0, least=0.0, most=100.0,
+            help="Memory utilization, or DRAM activity, of a GPU on which nothing is moved.",
+        ),
+        Dial(key="quiet_tensor_percent", default=2.0, least=0.0, most=100.0, help="Tensor activity of such a GPU."),
+        Dial(key="quiet_pcie_bytes_per_s", default=25e6, least=0.0, most=1e12, help="PCIe traffic of such a GPU."),
+        Dial(key="quiet_nvlink_bytes_per_s", default=200e6, least=0.0, most=1e13, help="NVLink traffic of such a GPU."),
+        Dial(
+            key="context_percent", default=30.0, least=0.0, most=90.0,
+            help="Share of the power limit that a context takes at most, until it is seen to take more.",
+        ),
+        Dial(
+            key="interrupted_s", default=30.0, least=0.0, most=3600.0,
+            help="A wait that is shorter ends with an interruption; a longer one loses five times its length.",
+        ),
+        Dial(
+            key="rank_waits_s", default=30.0, least=1.0, most=3600.0,
+            help="Waiting for so long, a rank counts as waiting.",
+        ),
+        Dial(key="rank_rests_s", default=10.0, least=1.0, most=3600.0, help="Resting for so long, a rank is out."),
+        Dial(key="heartbeat_s", default=3.0, least=0.0, most=60.0, help="Work for so long in a minute ends a rest."),
+        Dial(
+            key="progress_s", default=120.0, least=1.0, most=86400.0,
+            help="A step that it reported so long ago, or three of its longest steps, refutes that it hangs.",
+        ),
+        Dial(
+            key="means_s", default=90.0, least=30.0, most=3600.0,
+            help="What bounds a job is judged by means of once to twice this time.",
+        ),
+    ),
+)  # fmt: skip
+
+
+class ActivityLimits(Struct, frozen=True):
+    """The dials in the units of the code: shares of a range are 0-1."""
+
+    full: float = 97.0
+    idle: float = 1.0
+    low: float = 0.12
+    low_of_work: float = 0.30
+    low_most: float = 0.25
+    working: float = 0.25
+    static: float = 0.022
+    own_memory: float = 10.0
+    quiet: tuple[float, float, float, float, float] = (3.0, 25e6, 200e6, 2.0, 3.0)
+    context: float = 0.30
+    interrupted_s: float = 30.0
+    rank_waits_s: float = 30.0
+    rank_rests_s: float = 10.0
+    heartbeat_s: float = 3.0
+    progress_s: float = 120.0
+    means_s: float = 90.0
+
+
+def limits_of(dials: Mapping[str, float]) -> ActivityLimits:
+    """Return the limits. ``quiet``: memory controller, PCIe, NVLink, tensor cores, DRAM."""
+    memory, pcie = dials["quiet_memory_percent"], dials["quiet_pcie_bytes_per_s"]
+    return ActivityLimits(
+        full=dials["full_percent"],
+        idle=dials["idle_percent"],
+        low=dials["low_percent"] / 100,
+        low_of_work=dials["low_of_work_percent"] / 100,
+        low_most=dials["low_most_percent"] / 100,
+        working=dials["working_percent"] / 100,
+        static=dials["steady_percent"] / 100,
+        own_memory=dials["own_memory_percent"],
+        quiet=(memory, pcie, dials["quiet_nvlink_bytes_per_s"], dials["quiet_tensor_percent"], memory),
+        context=dials["context_percent"] / 100,
+        interrupted_s=dials["interrupted_s"],
+        rank_waits_s=dials["rank_waits_s"],
+        rank_rests_s=dials["rank_rests_s"],
+        heartbeat_s=dials["heartbeat_s"],
+        progress_s=dials["progress_s"],
+        means_s=dials["means_s"],
+    )
