@@ -66,7 +66,10 @@ class Session(Struct, frozen=True, kw_only=True):
             return left if tests else ()
         task = Task(
             label="all together", command=worker_command(self.python, self.ask.probe),
-            plan=replace(self._plan(tests), count=self._count, threads=1 if self.ask.cpus else None),
+            plan=replace(
+                self._plan(tests), count=self._count, numbers=tuple(target.index for target in self.targets),
+                threads=1 if self.ask.cpus else None,
+            ),
             environment=self._environment(),
         )  # fmt: skip
         return self._run([task])[0].record.results()

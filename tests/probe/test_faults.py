@@ -280,6 +280,27 @@ def test_a_pair_that_is_slower_than_the_others_is_told() -> None:
     assert found.status is Status.WARN
 
 
+def test_pairs_are_told_by_the_indices_of_their_gpus() -> None:
+    plan = WorkerPlan(
+        device="cpu", uuid="", index=0, tests=(PlannedTest("pairs", SECONDS),), threads=1, count=2, numbers=(4, 7)
+    )
+    task = Task(
+        label="all", command=worker_command(sys.executable, PROBE), plan=plan,
+        environment=worker_environment(os.environ, "", gettempdir()),
+    )  # fmt: skip
+    names = [figure.name for figure in run([task], quiet, LIMITS)[0].record.results()[0].figures]
+
+    assert names == [
+        "h2d_alone.4",
+        "d2h_alone.4",
+        "h2d_alone.7",
+        "d2h_alone.7",
+        "peer.4-7",
+        "peer_both.4-7",
+        "peer.7-4",
+    ]
+
+
 def test_one_gpu_has_no_pair() -> None:
     assert paired("", 1).status is Status.SKIP
 

@@ -1,7 +1,9 @@
 """What gputop is told of the tests is what the worker can run."""
 
+import re
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from gputop_cuda_probe import plugin
@@ -37,3 +39,15 @@ def test_no_partial_sum_can_leave_the_exact_range() -> None:
     assert {kind.name: largest(kind, kind.depth) for kind in KINDS.values()} == {
         "fp64": 2**20, "fp32": 45, "tf32": 45, "bf16": 45, "fp16": 2, "fp8": 1, "int8": 127,
     }  # fmt: skip
+
+
+def test_of_gputop_the_plugin_imports_the_public_api_alone() -> None:
+    folder = Path(plugin.__file__).parent
+    lines = {
+        (path.name, line.split()[1])
+        for path in folder.glob("*.py")
+        for line in path.read_text().splitlines()
+        if re.match(r"\s*(from|import) gputop\b(?!_)", line)
+    }
+
+    assert lines == {("plugin.py", "gputop.core.plugin")}

@@ -24,7 +24,8 @@ class PlannedTest(Struct, frozen=True):
 class WorkerPlan(Struct, frozen=True, kw_only=True):
     """What a worker is told, as one line of JSON. ``memory``: share of what is free; ``budget``: bytes at the most.
 
-    ``count``: the devices that it sees; ``cpus``: those next to its device, none where that is not known.
+    ``count``: the devices that it sees, and ``numbers`` their indices, where it sees several; ``cpus``: those next to
+    its device, none where that is not known.
     """
 
     v: int = PROTOCOL
@@ -37,6 +38,7 @@ class WorkerPlan(Struct, frozen=True, kw_only=True):
     threads: int | None = None
     seed: int = 1
     count: int = 1
+    numbers: tuple[int, ...] = ()
     cpus: tuple[int, ...] = ()
 
 

@@ -48,6 +48,7 @@ class _End:
     def __init__(self, turn: Turn, number: int, count: int) -> None:
         is_cpu = turn.device.is_cpu
         self.number = number
+        self.label = str(turn.device.label(number))
         self.device = turn.device.torch if is_cpu else torch.device("cuda", number)
         self._count = count
         self._blocks = _CPU_BLOCKS if is_cpu else max(1, min(_GPU_BLOCKS, turn.device.room() // 4 // _WORD // _BLOCK))
@@ -70,15 +71,15 @@ class _End:
 def _with_host(turn: Turn, end: _End, until: float, share: float) -> None:
     """Copy from the host and back, and compare what has come both ways."""
     host = end.source.clone() if turn.device.is_cpu else end.source.cpu().pin_memory()
-    size, number = host.numel() * _WORD, end.number
+    size = host.numel() * _WORD
     end.target.zero_()
     up = _timed(turn, (end, end), lambda: end.target.copy_(host, non_blocking=True), until - share / 2)
-    turn.metric(f"h2d_alone.{number}", [size / each for each in up], "B/s")
+    turn.metric(f"h2d_alone.{end.label}", [size / each for each in up], "B/s")
     host.zero_()
     down = _timed(turn, (end, end), lambda: host.copy_(end.target, non_blocking=True), until)
-    turn.metric(f"d2h_alone.{number}", [size / each for each in down], "B/s")
+    turn.metric(f"d2h_alone.{end.label}", [size / each for each in down], "B/s")
     end.target.copy_(host)
-    _compare(turn, ("host", str(number)), end.target, end.content(number))
+    _compare(turn, ("host", end.label), end.target, end.content(end.number))
 
 
 def _one_way(turn: Turn, a: _End, b: _End, until: float) -> None:
@@ -86,8 +87,8 @@ def _one_way(turn: Turn, a: _End, b: _End, until: float) -> None:
     seconds = _timed(turn, (a, b), lambda: b.target.copy_(a.source, non_blocking=True), until)
     slow = turn.faults.slowness if (a.number, b.number) == (0, 1) else 1.0
     size = a.source.numel() * _WORD
-    turn.metric(f"{_way(a, b)}.{a.number}-{b.number}", [size / (each * slow) for each in seconds], "B/s")
-    _compare(turn, (str(a.number), str(b.number)), b.target, b.content(a.number))
+    turn.metric(f"{_way(a, b)}.{a.label}-{b.label}", [size / (each * slow) for each in seconds], "B/s")
+    _compare(turn, (a.label, b.label), b.target, b.content(a.number))
 
 
 def _both_ways(turn: Turn, a: _End, b: _End, until: float) -> None:
@@ -100,9 +101,9 @@ def _both_ways(turn: Turn, a: _End, b: _End, until: float) -> None:
 
     seconds = _timed(turn, (a, b), copy, until)
     size = 2 * a.source.numel() * _WORD
-    turn.metric(f"{_way(a, b)}_both.{a.number}-{b.number}", [size / each for each in seconds], "B/s")
+    turn.metric(f"{_way(a, b)}_both.{a.label}-{b.label}", [size / each for each in seconds], "B/s")
     for one, other in ((a, b), (b, a)):
-        _compare(turn, (str(one.number), str(other.number)), other.target, other.content(one.number))
+        _compare(turn, (one.label, other.label), other.target, other.content(one.number))
 
 
 def _way(a: _End, b: _End) -> str:
@@ -125,7 +126,7 @@ def _timed(turn: Turn, ends: tuple[_End, _End], copy: Callable[[], object], unti
         for end in ends:
             end.wait()
         found.append(max(time.perf_counter() - begun_s, 1e-9) / _AT_ONCE)
-        turn.tick(text=f"{ends[0].number} to {ends[1].number}")
+        turn.tick(text=f"{ends[0].label} to {ends[1].label}")
     return found
 
 

@@ -98,7 +98,7 @@ def _one_size(turn: Turn, made: Made, size: int, until: float) -> None:
     ranks, rank = dist.get_world_size(), dist.get_rank()
     total = size // _WORD // ranks * ranks  # the larger one of input and output is of this size
     count = total // ranks if made.output(1, ranks) > 1 else total
-    base = (torch.arange(count, device=turn.device.torch) % _VALUES).float()
+    base = (torch.arange(count, dtype=torch.int32, device=turn.device.torch) % _VALUES).float()
     held = base + rank
     output = torch.empty(made.output(count, ranks), device=turn.device.torch)
     seconds: list[float] = []

@@ -30,6 +30,7 @@ class Device:
         self.kind = kind
         self.index = index
         self.count = 1
+        self.numbers: tuple[int, ...] = ()
         self.torch = torch.device(kind, 0) if kind == "cuda" else torch.device("cpu")
         self.memory = memory
         self.budget_bytes = budget_bytes
@@ -38,6 +39,10 @@ class Device:
     def is_cpu(self) -> bool:
         """Say whether this stands in for a GPU: sizes are small then."""
         return self.kind == "cpu"
+
+    def label(self, place: int) -> int:
+        """Return the index that gputop has for one of the devices that are seen."""
+        return self.numbers[place] if len(self.numbers) == self.count else place
 
     def wait(self) -> None:
         """Wait until all that was asked of the device is done. Raises what went wrong there."""

@@ -88,6 +88,7 @@ class _Worker:
         plan = self._plan
         device = Device(plan["device"], int(plan.get("index", 0)), float(plan.get("memory", 0.9)), plan.get("budget"))
         device.count = int(plan.get("count", 1))
+        device.numbers = tuple(plan.get("numbers", ()))
         _bind(plan.get("cpus"))
         about: dict[str, Any] = {"torch": torch.__version__, "cuda": torch.version.cuda or "", "pid": os.getpid()}
         if device.is_cpu:
