@@ -6,11 +6,15 @@ from typing import Any
 
 import pytest
 from examples import frame, process
-from stage import MIDDLE, SMALL, WIDE, Stage, staged, text_of
+from stage import MIDDLE, SMALL, WIDE, FakeLink, Stage, staged, text_of
+from textual.pilot import Pilot
 
+from gputop.core.link import Down
 from gputop.core.panel import Cell, Panel, PanelLine, Shown
 from gputop.core.settings import Settings
 from gputop.core.tones import Tone
+from gputop.ui.app import GputopApp
+from gputop.ui.options import ViewOptions
 from gputop.ui.screens.panels_page import PanelsScreen
 
 PANELS_AT_MOST = 5  # a fifth of the screen
@@ -168,6 +172,26 @@ async def test_without_panels_the_page_says_so() -> None:
 
         assert isinstance(screen, PanelsScreen)
         assert "No plugin adds a panel here" in text_of(screen.body.lines)
+
+
+@pytest.mark.parametrize("size", [SMALL, MIDDLE], ids=["80x24", "120x40"])
+@pytest.mark.parametrize("keys", [(), ("E",)], ids=["strip", "page"])
+def test_what_it_looks_like(snap_compare: Callable[..., bool], size: tuple[int, int], keys: tuple[str, ...]) -> None:
+    link = FakeLink()
+    panels = (panel(queue), panel(lambda _: 1 / 0, "broken"))
+    app = GputopApp(link, ViewOptions(theme="dark", panels=panels), clock=lambda: 100.0)
+
+    async def play(pilot: Pilot[Down]) -> None:
+        await pilot.pause()
+        assert link.receive is not None
+        link.receive(frame())
+        while len([one for one in app.main.told if one.lines or one.problem]) < len(panels):
+            await pilot.pause(0.01)
+        await pilot.pause()
+        await pilot.press(*keys)
+        await pilot.pause()
+
+    assert snap_compare(app, terminal_size=size, run_before=play)
 
 
 async def test_on_a_source_of_a_plugin_nothing_can_be_changed() -> None:
