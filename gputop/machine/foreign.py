@@ -14,8 +14,11 @@ from gputop.core.sample import DriverInfo, Gpu, Host, Sample
 from gputop.core.selection import Selection
 from gputop.core.source import NamedSource
 from gputop.core.text import clean
+from gputop.core.units import duration_text
 
 _MOST_WORDS: Final = 200
+_OLD_S: Final = 5.0  # then a sample that stays the same is told to be old
+_OLD: Final = 5  # or after so many intervals
 
 
 class SourceError(Exception):
@@ -46,6 +49,7 @@ class ForeignSource:
         self._last: Sample | None = None
         self._problem = ""
         self._interval_s = 1.0
+        self._renewed_s = 0.0
 
     @property
     def interval_s(self) -> float:
@@ -80,10 +84,18 @@ class ForeignSource:
     def _asked(self) -> Sample:
         """Return all that the source says, or what it said before."""
         try:
-            self._last = self._raw()
+            sample = self._raw()
         except Exception as error:  # noqa: BLE001 - this is the border
             return self._stale(why(error))
-        return self._last
+        now = self._wall()
+        if self._last is None or sample.time_s != self._last.time_s:
+            self._renewed_s = now
+        self._last = sample
+        age_s = now - self._renewed_s
+        if age_s < max(_OLD_S, _OLD * self._interval_s):
+            return sample
+        problem = f"source {self._row.key}: the same sample for {duration_text(round(age_s))}"
+        return replace(sample, problems=(problem, *sample.problems))
 
     def _raw(self) -> Sample:
         """Return a sample of the source. Raises what that raises, and TypeError for what is no sample."""

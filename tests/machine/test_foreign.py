@@ -133,3 +133,11 @@ def test_a_source_that_cannot_be_opened_does_not_end_gputop_by_itself(error: Bas
 def test_what_cannot_be_read_is_no_source() -> None:
     with pytest.raises(SourceError, match=r"a str has no read\(\)"):
         opened(row(lambda _: "x"), "")
+
+
+def test_a_source_that_has_nothing_new_says_for_how_long() -> None:
+    seconds = iter((0.0, 2.0, 65.0, 66.0))
+    given = (frame(1), frame(1), frame(1), frame(1, time_s=NOW + 1))
+    source = ForeignSource(row(), Playing(*given), wall=lambda: NOW + next(seconds))
+
+    assert [source.read().problems for _ in given] == [(), (), ("source net: the same sample for 1m05",), ()]
