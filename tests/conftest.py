@@ -2,6 +2,11 @@
 
 from types import FunctionType
 
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("gputop", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # on a busy machine
+settings.load_profile("gputop")
+
 
 def pytest_make_parametrize_id(val: object) -> str | None:
     """Name functions by their names: pytest would take their addresses, which differ from worker to worker."""
