@@ -36,11 +36,14 @@ _EXAMPLES: Final = {
 }
 _STATUS: Final = "0 all done or possible, 1 some, or it waits for a reset, 2 bad input, 3 no driver, 4 nothing"
 _REQUESTS: Final = """requests:
-  3g.40gb,2x1g.10gb   these instances and no others         3g,all=1g as many of a kind as fit
-  +1x2g.20gb          one more beside those that there are  -1g.10gb  one less (behind --)
-  3g.40gb@4           at this memory slot                   none      no instances
-  2g.20gb/1c+1c       with these compute instances          on, off   the mode alone
-  1c.3g.40gb          a compute instance; those of a kind share GPU instances
+  3g.40gb,2x1g.10gb  these instances and no others
+  3g,all=1g          these, and as many of a kind as fit besides
+  +1x2g.20gb         one more than there are
+  -1g.10gb           one less than there are; write it behind --
+  3g.40gb@4          at this memory slot
+  2g.20gb/1c+1c      with these compute instances
+  1c.3g.40gb         a compute instance; those of a kind share GPU instances
+  none, on, off      no instances; the mode alone
 """
 
 
