@@ -15,8 +15,7 @@ def read(chunks: Sequence[bytes]) -> list[bytes]:
 
     def write() -> None:
         with open(writing, "wb", buffering=0) as pipe:
-            for chunk in chunks:
-                pipe.write(chunk)
+            pipe.writelines(chunks)
 
     writer = threading.Thread(target=write)
     writer.start()
