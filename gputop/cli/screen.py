@@ -83,7 +83,6 @@ def shown(
     prober: Prober | None = None,
 ) -> int:
     """Show the screen on a link until somebody leaves it; return the exit status."""
-    collect_seldom()
     from gputop.cli import settings_file
     from gputop.core.panels import PANELS
 
@@ -110,6 +109,7 @@ def shown(
         source=source.partition(":")[0],
         prober=prober,
     )
+    collect_seldom()  # when all that stays has been imported
     if not sys.stderr.isatty():
         sys.__stderr__ = sys.__stdout__  # type: ignore[misc] # Textual draws there; `2>file` is meant for messages
     down = GputopApp(link, view).run(mouse=True)

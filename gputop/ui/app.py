@@ -18,12 +18,10 @@ from gputop.core.sample import Frame, Gpu
 from gputop.ui.aftermath import Clock
 from gputop.ui.keymap import ALWAYS_QUITS
 from gputop.ui.messages import (
+    Answered,
     ChangeEnded,
     FrameArrived,
-    GlimpseArrived,
-    InspectionArrived,
     LinkWentDown,
-    MigTold,
     SettingsChanged,
     SignalWanted,
     StretchArrived,
@@ -31,12 +29,9 @@ from gputop.ui.messages import (
 from gputop.ui.options import Density, ViewOptions
 from gputop.ui.palette import commands
 from gputop.ui.reception import Reception
-from gputop.ui.screens.gpu import GpuScreen
-from gputop.ui.screens.help import HelpScreen
 from gputop.ui.screens.keyed import KeyedScreen
 from gputop.ui.screens.main import MainScreen
-from gputop.ui.screens.mig import MigScreen
-from gputop.ui.screens.process import ProcessScreen, pointed_at
+from gputop.ui.tags import pointed_at
 from gputop.ui.tape_actions import keys_that_hold
 from gputop.ui.terminal import TerminalApp
 from gputop.ui.view import View
@@ -110,25 +105,13 @@ class GputopApp(TerminalApp):
 
     def on_change_ended(self, message: ChangeEnded) -> None:
         """Show how a change ended."""
-        shown = [each.take_outcome(message.outcome) for each in self.screen_stack if isinstance(each, MigScreen)]
-        if not any(shown):
+        if not self._hand_on(message.outcome):
             self.main.change_ended(message.outcome)
 
-    def on_mig_told(self, message: MigTold) -> None:
-        """Hand it to the MIG page."""
-        for screen in self.screen_stack:
-            if isinstance(screen, MigScreen):
-                screen.hear(message.told)
-
-    def on_glimpse_arrived(self, message: GlimpseArrived) -> None:
+    def on_answered(self, message: Answered) -> None:
         """Hand it to whoever asked."""
-        self.main.glimpsed(message.glimpse)
-
-    def on_inspection_arrived(self, message: InspectionArrived) -> None:
-        """Hand it to the screen of the process."""
-        for screen in self.screen_stack:
-            if isinstance(screen, ProcessScreen):
-                screen.take(message.inspection)
+        if not (isinstance(message.answer, Glimpse) and self.main.glimpsed(message.answer)):
+            self._hand_on(message.answer)
 
     def on_signal_wanted(self, message: SignalWanted) -> None:
         """Ask which signal a process is to get."""
@@ -158,17 +141,23 @@ class GputopApp(TerminalApp):
 
     def action_help(self) -> None:
         """Show the help page."""
+        from gputop.ui.screens.help import HelpScreen
+
         is_ascii, refusal = self.options.is_ascii, self.options.refusal
         self.push_screen(HelpScreen(is_ascii=is_ascii, refusal=refusal, actions=self.keymap.actions))
 
     def action_detail(self) -> None:
         """Show all of the GPU that is looked at, or that the selected process is on, or of the first."""
+        from gputop.ui.screens.gpu import GpuScreen
+
         gpu = self._meant()
         if gpu is not None:
             self.push_screen(GpuScreen(gpu, self.view.standing, is_ascii=self.options.is_ascii))
 
     def action_mig(self, index: int | None = None) -> None:
         """Show how a GPU is split with MIG: this one, or the one that is looked at."""
+        from gputop.ui.screens.mig import MigScreen
+
         gpu = self._meant() if index is None else next((each for each in self.view.gpus if each.index == index), None)
         if gpu is not None:
             clock = self._reception.clock
@@ -176,6 +165,8 @@ class GputopApp(TerminalApp):
 
     def action_process(self, part: str = "") -> None:
         """Show all of the selected process, from a part of it on; fold a group; without a selection show the GPU."""
+        from gputop.ui.screens.process import ProcessScreen
+
         entry, frame = self.main.processes.selected_entry, self.view.frame
         if entry is not None and entry.is_group and not part:
             self.main.processes.fold(is_open=not entry.is_open)
@@ -201,12 +192,8 @@ class GputopApp(TerminalApp):
                 self.post_message(LinkWentDown(news))
             case Outcome():
                 self.post_message(ChangeEnded(news))
-            case Inspection():
-                self.post_message(InspectionArrived(news))
-            case Glimpse():
-                self.post_message(GlimpseArrived(news))
-            case MigBox() | MigProgress():
-                self.post_message(MigTold(news))
+            case Glimpse() | Inspection() | MigBox() | MigProgress():
+                self.post_message(Answered(news))
             case Stretch():
                 self.post_message(StretchArrived(news))
 
@@ -219,8 +206,18 @@ class GputopApp(TerminalApp):
 
     def _show(self) -> None:
         """Draw the view; what a page covers is drawn when that goes."""
-        pages = [screen for screen in self.screen_stack if isinstance(screen, KeyedScreen)]
-        if not any(page.is_full for page in pages):
+        over = self._over
+        if not any(screen.is_full for screen in over):
             self.main.show()
-        for page in pages:
-            page.follow(self.view)
+        for screen in over:
+            screen.follow(self.view)
+
+    def _hand_on(self, news: News) -> bool:
+        """Hand news to the pages and dialogs; say whether one of them shows it."""
+        heard = [screen.hear(news) for screen in self._over]  # all of them
+        return any(heard)
+
+    @property
+    def _over(self) -> list[KeyedScreen[Any]]:
+        """Return what is open over the main screen."""
+        return [screen for screen in self.screen_stack if isinstance(screen, KeyedScreen)]

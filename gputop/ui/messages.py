@@ -52,28 +52,12 @@ class ChangeEnded(Message):
         self.outcome = outcome
 
 
-class InspectionArrived(Message):
-    """A process was looked at."""
+class Answered(Message):
+    """The sampler answered a question, or told how far a change is."""
 
-    def __init__(self, inspection: Inspection) -> None:
+    def __init__(self, answer: Glimpse | Inspection | MigBox | MigProgress) -> None:
         super().__init__()
-        self.inspection = inspection
-
-
-class GlimpseArrived(Message):
-    """Several processes were looked at."""
-
-    def __init__(self, glimpse: Glimpse) -> None:
-        super().__init__()
-        self.glimpse = glimpse
-
-
-class MigTold(Message):
-    """The sampler told how the GPUs are split, or how far a change of that is."""
-
-    def __init__(self, told: MigBox | MigProgress) -> None:
-        super().__init__()
-        self.told = told
+        self.answer = answer
 
 
 class PanelSpoke(Message):

@@ -3,7 +3,7 @@
 from collections.abc import Set as AbstractSet
 
 from gputop.core.identity import ProcessId
-from gputop.core.sample import Frame
+from gputop.core.sample import Frame, HostProcess
 from gputop.ui.entries import Entry
 from gputop.ui.line import Line, fit
 from gputop.ui.targets import everyone
@@ -43,6 +43,18 @@ def entry_ids(entry: Entry) -> frozenset[ProcessId]:
         case ("process", int(pid), int() | None as start_ticks):  # of the tree, folded or not
             return frozenset({ProcessId(pid, start_ticks)})
     return frozenset(process.id for process in entry.processes)
+
+
+def pointed_at(entry: Entry, frame: Frame) -> HostProcess | None:
+    """Return the process that a line stands for, a folded one as well; of a group the first."""
+    if entry.is_group:
+        return find(frame, entry.processes[0].id)
+    return next((found for name in entry_ids(entry) if (found := find(frame, name))), None)
+
+
+def find(frame: Frame, name: ProcessId) -> HostProcess | None:
+    """Return the process or relative of this identity."""
+    return next((each for held in (frame.processes, frame.relatives) for each in held if each.id == name), None)
 
 
 def tagged(line: Line) -> Line:

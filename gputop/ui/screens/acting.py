@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from itertools import count
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from gputop.core.aim import targets
 from gputop.core.command import Change, Command, Renice, SendSignal
@@ -16,18 +16,16 @@ from gputop.ui.entries import Grouping
 from gputop.ui.options import ViewOptions
 from gputop.ui.panels.processes import ProcessPanel
 from gputop.ui.reception import Reception
-from gputop.ui.screens.affinity import AffinityScreen
 from gputop.ui.screens.dialog import Dialog
-from gputop.ui.screens.escalation import EscalationScreen
-from gputop.ui.screens.io_class import IoClassScreen
-from gputop.ui.screens.outcome import OutcomeScreen
-from gputop.ui.screens.renice import ReniceScreen
-from gputop.ui.screens.signal import Sending, SignalScreen
-from gputop.ui.screens.value import ValueScreen
 from gputop.ui.screens.viewing import ViewingScreen
 from gputop.ui.tags import entry_ids
 from gputop.ui.targets import Aim, Processes, Scope, count_text, family, picked
 from gputop.ui.watches import Watches
+
+if TYPE_CHECKING:
+    from gputop.ui.screens.escalation import EscalationScreen
+    from gputop.ui.screens.signal import Sending
+    from gputop.ui.screens.value import ValueScreen
 
 _NOBODY: Final = "no process is chosen: move the cursor onto one, or tag some with Space"
 _MOST_TOLD: Final = 4
@@ -54,12 +52,9 @@ class ActingScreen(ViewingScreen):
         """Let those watch a new frame who wait for processes to end."""
         self._watches.heard(frame)
 
-    def glimpsed(self, glimpse: Glimpse) -> None:
-        """Hand an answer of the sampler to whoever asked."""
-        if not self._watches.take(glimpse):
-            for screen in self.app.screen_stack:
-                if isinstance(screen, ValueScreen):
-                    screen.take(glimpse)
+    def glimpsed(self, glimpse: Glimpse) -> bool:
+        """Take an answer of the sampler; say whether it was asked for by those who wait for processes to end."""
+        return self._watches.take(glimpse)
 
     def look_again(self) -> None:
         """Ask again who runs, once a second."""
@@ -127,14 +122,20 @@ class ActingScreen(ViewingScreen):
 
     def action_renice(self) -> None:
         """Ask for a nice value."""
+        from gputop.ui.screens.renice import ReniceScreen
+
         self._ask_value(ReniceScreen)
 
     def action_io_class(self) -> None:
         """Ask for an I/O class."""
+        from gputop.ui.screens.io_class import IoClassScreen
+
         self._ask_value(IoClassScreen)
 
     def action_affinity(self) -> None:
         """Ask for CPUs."""
+        from gputop.ui.screens.affinity import AffinityScreen
+
         self._ask_value(AffinityScreen)
 
     def _aim(self, chosen: Processes | None = None) -> Aim | None:
@@ -157,20 +158,24 @@ class ActingScreen(ViewingScreen):
         return picked(frame, self.processes.tags.ids or (entry_ids(entry) if entry is not None else ()))
 
     def _ask_signal(self, aim: Aim, *, is_kill: bool, scope: Scope, why: str = "") -> None:
-        def decided(sending: Sending | None) -> None:
+        from gputop.ui.screens.signal import SignalScreen
+
+        def decided(sending: "Sending | None") -> None:
             if sending is not None:
                 self._send(aim, sending)
 
         dialog = SignalScreen(aim, is_ascii=self._options.is_ascii, is_kill=is_kill, scope=scope, why=why)
         self.app.push_screen(dialog, decided)
 
-    def _ask_value(self, kind: type[ValueScreen]) -> None:
+    def _ask_value(self, kind: "type[ValueScreen]") -> None:
         aim = self._aim()
         if aim is not None:
             dialog = kind(aim, self._next_id(), self._ask, scope=self._scope(), is_ascii=self._options.is_ascii)
             self.app.push_screen(dialog, self._want)
 
-    def _send(self, aim: Aim, sending: Sending) -> None:
+    def _send(self, aim: Aim, sending: "Sending") -> None:
+        from gputop.ui.screens.escalation import EscalationScreen
+
         change_id = self._next_id()
         aftermath = self._watches.begin(change_id, sending.signal, sending.meant, is_quiet=sending.offers_kill)
         self._want(SendSignal(id=change_id, signal=sending.signal, targets=targets(sending.hit)))
@@ -200,6 +205,8 @@ class ActingScreen(ViewingScreen):
             self.notify(verdict.text, markup=False, timeout=6)
 
     def _show_failures(self, outcome: Outcome) -> None:
+        from gputop.ui.screens.outcome import OutcomeScreen
+
         top = self.app.screen
         if isinstance(top, OutcomeScreen):
             top.add(outcome)

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 from gputop.core.columns import COLUMN_BY_KEY
 from gputop.core.command import Command
 from gputop.core.settings import Settings, Value
-from gputop.ui.choices import EVERYBODY, column_choices, user_choices
 from gputop.ui.entries import Grouping
 from gputop.ui.finder import Finder
 from gputop.ui.keymap import Keymap
@@ -19,8 +18,6 @@ from gputop.ui.panels.processes import ProcessPanel, natural
 from gputop.ui.panels.prompt import PromptPanel
 from gputop.ui.reception import Reception
 from gputop.ui.screens.acting import ActingScreen
-from gputop.ui.screens.menu import MenuScreen
-from gputop.ui.screens.setup import SetupScreen
 from gputop.ui.setup import changes, shown, toggled
 
 
@@ -101,12 +98,18 @@ class FindingScreen(ActingScreen):
 
     def action_sort_menu(self) -> None:
         """Choose the column that sorts."""
+        from gputop.ui.choices import column_choices
+        from gputop.ui.screens.menu import MenuScreen
+
         choices = column_choices(self.processes.shown_columns)
         menu = MenuScreen("Sort by", choices, self.processes.sort_key, is_ascii=self.footer.is_ascii)
         self.app.push_screen(menu, self._sort_chosen)
 
     def action_user(self) -> None:
         """Choose whose processes are shown."""
+        from gputop.ui.choices import EVERYBODY, user_choices
+        from gputop.ui.screens.menu import MenuScreen
+
         user = self.processes.narrowing.user
         choices = user_choices(self.processes.all_rows)
         menu = MenuScreen("Processes of", choices, EVERYBODY if user is None else user, is_ascii=self.footer.is_ascii)
@@ -122,6 +125,8 @@ class FindingScreen(ActingScreen):
 
     def action_setup(self) -> None:
         """Change the settings; they are saved when the screen closes."""
+        from gputop.ui.screens.setup import SetupScreen
+
         before = self._now()
         screen = SetupScreen(before, self._apply, is_ascii=self.footer.is_ascii)
         self.app.push_screen(screen, lambda after: self._keep(before, after))
@@ -152,6 +157,8 @@ class FindingScreen(ActingScreen):
             self.processes.sort_by(key)
 
     def _user_chosen(self, user: str | None) -> None:
+        from gputop.ui.choices import EVERYBODY
+
         if user is not None:
             held = self.processes.narrowing
             self.processes.narrow(replace(held, user=None if user == EVERYBODY else user))

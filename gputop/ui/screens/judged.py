@@ -8,7 +8,7 @@ from gputop.ui.keymap import Keymap
 from gputop.ui.options import ViewOptions
 from gputop.ui.panels.findings import FindingsPanel
 from gputop.ui.reception import Reception
-from gputop.ui.screens.findings import FindingsScreen
+from gputop.ui.screens.keyed import KeyedScreen
 from gputop.ui.screens.taping import TapingScreen
 
 
@@ -28,6 +28,8 @@ class JudgedScreen(TapingScreen):
 
     def action_findings(self) -> None:
         """List all findings."""
+        from gputop.ui.screens.findings import FindingsScreen
+
         does = (self._go_to, self._act_on, self._hush)
         watchlist, is_ascii = self._reception.watchlist, self._options.is_ascii
         self.app.push_screen(FindingsScreen(self._view, watchlist, *does, is_ascii=is_ascii))
@@ -59,7 +61,7 @@ class JudgedScreen(TapingScreen):
             self._reception.watchlist.mute(finding, frame.time_s)
             self._reception.judge_again()
             self.show()
-        if isinstance(self.app.screen, FindingsScreen):
+        if isinstance(self.app.screen, KeyedScreen):
             self.app.screen.follow(self._view)
 
     def _act_on(self, finding: Finding) -> None:

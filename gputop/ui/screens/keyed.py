@@ -9,6 +9,7 @@ from textual.message import Message
 from textual.renderables.background_screen import BackgroundScreen
 from textual.screen import ModalScreen
 
+from gputop.core.link import News
 from gputop.ui.keymap import Keymap, keymap
 from gputop.ui.terminal import TerminalApp
 from gputop.ui.view import View
@@ -18,7 +19,7 @@ T = TypeVar("T")
 
 
 class KeyedScreen(ModalScreen[T]):
-    """Covers the screen. ``TAKES``: by action, the method that it runs here; ``is_full``: nothing is seen beside it.
+    """Covers the screen. ``TAKES``: by action, the method that it runs here. ``is_full``: nothing below it shows.
 
     Textual's bindings are not used: they would also take a key that was typed for the screen below, and that arrives
     while this one is on its way.
@@ -28,7 +29,11 @@ class KeyedScreen(ModalScreen[T]):
     is_full = False
 
     def follow(self, view: View) -> None:
-        """Draw what is new, where it shows any of that."""
+        """Draw what is new; those that show one moment stay as they are."""
+
+    def hear(self, news: News) -> bool:  # noqa: ARG002 - for those that ask
+        """Take what the link delivered; say whether it is shown here."""
+        return False
 
     def render(self) -> RenderableType:
         """Return what lies behind."""

@@ -5,6 +5,7 @@ from itertools import count
 from typing import ClassVar, Final
 
 from gputop.core.command import ChangeMig, Command, ReadMig
+from gputop.core.link import News
 from gputop.core.mig import MigGpu
 from gputop.core.mig_answers import MigBox, MigProgress
 from gputop.core.mig_steps import Plan
@@ -88,14 +89,18 @@ class MigScreen(Overlay):
             self._applying.take(gpu)
         self.draw_page()
 
-    def hear(self, told: MigBox | MigProgress) -> None:
-        """Take how the GPUs are split, or how far a change of that is."""
-        if isinstance(told, MigBox):
-            self.take(told)
-        elif self._applying is not None:
-            self._applying.hear(told)
+    def hear(self, news: News) -> bool:
+        """Take how the GPUs are split, how far a change of that is, and how it ended."""
+        match news:
+            case MigBox():
+                self.take(news)
+            case MigProgress() if self._applying is not None:
+                self._applying.told(news)
+            case Outcome():
+                return self._end(news)
+        return False
 
-    def take_outcome(self, outcome: Outcome) -> bool:
+    def _end(self, outcome: Outcome) -> bool:
         """Show how a change ended; say whether it is shown here."""
         self._question = ""  # what is on its way may be of before
         self.ask()

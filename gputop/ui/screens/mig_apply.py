@@ -53,7 +53,7 @@ class MigApplyScreen(Dialog[bool]):
             self.change_id = self._begin(self._plan)
             self.redraw()
 
-    def hear(self, progress: MigProgress) -> None:
+    def told(self, progress: MigProgress) -> None:
         """Show which step begins."""
         if progress.index == self._plan.index and self.change_id and self.outcome is None:
             self.progress.append(progress)

@@ -24,7 +24,7 @@ class ProbingScreen(PluggedScreen):
         if self._options.refusal or prober is None:
             self.notify(self._options.refusal or _NOT_HERE, markup=False, severity="warning", timeout=4)
             return
-        from gputop.ui.screens.probe import ProbeScreen  # noqa: PLC0415 - most never test a GPU
+        from gputop.ui.screens.probe import ProbeScreen
 
         clock, is_ascii = self._reception.clock, self._options.is_ascii
         self.app.push_screen(ProbeScreen(prober, self._view, self._begin_probe, clock=clock, is_ascii=is_ascii))
@@ -32,7 +32,7 @@ class ProbingScreen(PluggedScreen):
 
     def on_probe_went(self, _: ProbeWent) -> None:
         """Show how far it is; say how it ended to whoever does not see it."""
-        from gputop.ui.screens.probe import ProbeScreen  # noqa: PLC0415
+        from gputop.ui.screens.probe import ProbeScreen
 
         pages = [screen for screen in self.app.screen_stack if isinstance(screen, ProbeScreen)]
         for page in pages:

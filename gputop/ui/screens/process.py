@@ -6,11 +6,10 @@ from itertools import count
 from typing import ClassVar, Final
 
 from gputop.core.command import Command, Inspect
-from gputop.core.identity import ProcessId
 from gputop.core.inspection import Inspection
 from gputop.core.inspection_text import sections
-from gputop.core.sample import Frame, HostProcess, Presence
-from gputop.ui.entries import Entry
+from gputop.core.link import News
+from gputop.core.sample import HostProcess, Presence
 from gputop.ui.line import BLANK, Line
 from gputop.ui.messages import SignalWanted
 from gputop.ui.screens.findings import findings_part
@@ -18,7 +17,7 @@ from gputop.ui.screens.overlay import Overlay
 from gputop.ui.screens.page_search import PageSearch
 from gputop.ui.screens.process_page import Subject, head, section_lines
 from gputop.ui.search import highlighted
-from gputop.ui.tags import entry_ids
+from gputop.ui.tags import find
 from gputop.ui.view import View
 
 EVERY_S: Final = 2.0
@@ -85,7 +84,7 @@ class ProcessScreen(Overlay):
         """Draw a new frame."""
         self._view = view
         if view.frame is not None:
-            found = _find(view.frame, self.process.id)
+            found = find(view.frame, self.process.id)
             self._is_listed = found is not None
             self.process = found or self.process
             self._seen_s = view.frame.time_s if found else self._seen_s
@@ -99,6 +98,12 @@ class ProcessScreen(Overlay):
         self._question, self._asked_s = f"inspect-{next(_QUESTIONS)}", self._clock()
         pid, start_ticks = self.process.pid, self.process.start_ticks
         self._ask(Inspect(id=self._question, pid=pid, start_ticks=start_ticks, reveal=self.reveals))
+
+    def hear(self, news: News) -> bool:
+        """Take an inspection."""
+        if isinstance(news, Inspection):
+            self.take(news)
+        return False
 
     def take(self, inspection: Inspection) -> None:
         """Take an answer; those to older questions are of no use any more."""
@@ -279,18 +284,3 @@ def _hints(*, is_revealed: bool, has_all_threads: bool) -> list[tuple[str, str |
         ("search", "", "search"),
         ("back", "", ""),
     ]
-
-
-def pointed_at(entry: Entry, frame: Frame) -> HostProcess | None:
-    """Return the process that a line stands for, a folded one as well; of a group the first."""
-    if entry.is_group:
-        return _find(frame, entry.processes[0].id)
-    return next((found for name in entry_ids(entry) if (found := _find(frame, name))), None)
-
-
-def _find(frame: Frame, name: ProcessId) -> HostProcess | None:
-    for held in (frame.processes, frame.relatives):
-        for each in held:
-            if each.id == name:
-                return each
-    return None

@@ -14,7 +14,6 @@ from gputop.ui.keymap import Keymap
 from gputop.ui.options import ViewOptions
 from gputop.ui.panels.tape import TapePanel
 from gputop.ui.reception import Reception
-from gputop.ui.screens.ask import AskScreen
 from gputop.ui.screens.finding import FindingScreen
 
 _HINT: Final = "A new file. It holds command lines and users; only you may read it."
@@ -52,6 +51,8 @@ class TapingScreen(FindingScreen):
 
     def action_record(self) -> None:
         """Begin a recording, or end the one that runs."""
+        from gputop.ui.screens.ask import AskScreen
+
         recorder, frame = self._options.recorder, self._view.frame
         if recorder is None or frame is None:
             self.notify("there is nothing to record yet", markup=False, timeout=2)
@@ -108,6 +109,8 @@ class TapingScreen(FindingScreen):
 
     def action_tape_go(self) -> None:
         """Ask for a place."""
+        from gputop.ui.screens.ask import AskScreen
+
         dialog = AskScreen("Go to", "", PLACES, self._wrong_place, is_ascii=self._options.is_ascii)
         self.app.push_screen(dialog, self._go)
 

@@ -9,6 +9,7 @@ from gputop.core.aim import targets
 from gputop.core.command import Change, Command, Glance
 from gputop.core.glance import Glimpse, Seen
 from gputop.core.identity import ProcessId
+from gputop.core.link import News
 from gputop.ui.line import BLANK, Line, cut, fit
 from gputop.ui.screens.targets_dialog import TargetsDialog
 from gputop.ui.targets import Aim, Processes, Scope
@@ -61,11 +62,11 @@ class ValueScreen(TargetsDialog[Change | None]):
         super().on_mount()
         self._ask_for_present()
 
-    def take(self, glimpse: Glimpse) -> bool:
+    def hear(self, news: News) -> bool:
         """Take what the sampler saw; say whether it was asked for here. What was typed or chosen stays."""
-        if glimpse.id != self._question:
+        if not isinstance(news, Glimpse) or news.id != self._question:
             return False
-        self._seen |= {ProcessId(one.pid, one.start_ticks): one for one in glimpse.seen}
+        self._seen |= {ProcessId(one.pid, one.start_ticks): one for one in news.seen}
         self._propose()
         return True
 
