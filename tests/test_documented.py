@@ -79,6 +79,15 @@ def test_every_document_can_be_reached_from_the_readme() -> None:
     assert sorted(set((ROOT / "docs").glob("*.md")) - reached) == []
 
 
+def test_every_picture_is_drawn_by_the_script_and_shown_in_a_document() -> None:
+    there = {path.name for path in (ROOT / "screenshots").glob("*.svg")}
+    drawn = re.findall(r'Picture\("([\w-]+)"', (ROOT / "screenshots" / "draw.py").read_text())
+    text = "".join(document.read_text() for document in DOCUMENTS)
+
+    assert there == {f"{name}.svg" for name in drawn}
+    assert sorted(name for name in there if f"screenshots/{name})" not in text) == []
+
+
 def test_commands_are_found_in_documents_as_people_write_them() -> None:
     block = "$ X=1 bin/gputop -i 0 | jq '\n  .a'   # gputop no\nssh box gputop stream\n"
     text = f"Say `gputop mig plan REQUEST [-i GPU]`.\n```\n{block}```\n"
