@@ -41,6 +41,10 @@ class Choice(Struct, frozen=True, kw_only=True):
         at = max(0, min(len(_LEVELS) - 1, _LEVELS.index(self.level) + step))
         return replace(self, level=_LEVELS[at])
 
+    def moved(self, step: int, count: int) -> "Choice":
+        """Return it with the cursor on another of so many lines."""
+        return replace(self, at=max(0, min(count - 1, self.at + step)))
+
     def toggled(self, uuid: str) -> "Choice":
         """Return it with one more or less; CPUs stand in for GPUs, so it is either."""
         if uuid == CPUS:

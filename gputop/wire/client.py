@@ -32,8 +32,13 @@ _ENTRY: Final = "import sys; sys.path[:] = filter(None, sys.path); from gputop._
 
 
 def sampler_command(arguments: Sequence[str]) -> list[str]:
-    """Return the command line of a sampler: this Python, without the working directory on its path."""
-    return [sys.executable, "-c", _ENTRY, "stream", "--control", *arguments]
+    """Return the command line of a sampler."""
+    return gputop_command("stream", "--control", *arguments)
+
+
+def gputop_command(*words: str) -> list[str]:
+    """Return the command line of a gputop: this Python, without the working directory on its path."""
+    return [sys.executable, "-c", _ENTRY, *words]
 
 
 class Client:

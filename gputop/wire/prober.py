@@ -1,7 +1,6 @@
 """Runs a probe in a process of its own, and hands on how it goes. Its end of stdin is what ends it."""
 
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
@@ -14,19 +13,18 @@ from msgspec.structs import replace
 from gputop.core.probe_row import Probe
 from gputop.core.probing.course import Course, Ended, Run, Wish
 from gputop.core.text import decode
+from gputop.wire.client import gputop_command
 
-_ENTRY: Final = "import sys; sys.path[:] = filter(None, sys.path); from gputop.__main__ import main; main()"
 _NEWS: Final[Decoder[Course | Ended]] = Decoder(Course | Ended)
 _PREFIX: Final = "gputop: "
 _STOPPED: Final = 130
 
 
 def probe_command(wish: Wish, arguments: Sequence[str] = ()) -> list[str]:
-    """Return the command line of a probe: this Python, without the working directory on its path."""
+    """Return the command line of a probe."""
     where = ["--device", f"cpu:{wish.cpus}"] if wish.cpus else ["--gpu", ",".join(wish.gpus)]
     force = ["--force"] if wish.is_forced else []
-    own = ["probe", "--control", "--level", wish.level.value, *where, *force, *arguments]
-    return [sys.executable, "-c", _ENTRY, *own]
+    return gputop_command("probe", "--control", "--level", wish.level.value, *where, *force, *arguments)
 
 
 class ProbeClient:

@@ -174,8 +174,7 @@ class ProbeScreen(Overlay):
     def _move(self, step: int) -> None:
         run = self.run
         if run is None:
-            held = max(0, min(len(self._uuids()) - 1, self.choice.at + step))
-            self.choice = type(self.choice)(level=self.choice.level, chosen=self.choice.chosen, at=held)
+            self.choice = self.choice.moved(step, len(self._uuids()))
         else:
             devices = run.report.devices if run.report is not None else run.course.devices
             self.at = max(0, min(len(devices) - 1, self.at + step))
