@@ -11,7 +11,7 @@ from gputop.core.probing.words import WORDS, figure_text, number_text
 from gputop.core.sample import Gpu
 from gputop.core.text import clean
 from gputop.core.units import duration_text
-from gputop.ui.line import BLANK, Line, Spans, cut, fit, length, tone_ink
+from gputop.ui.line import BLANK, Line, Span, Spans, cut, fit, length, tone_ink
 from gputop.ui.panels import values
 from gputop.ui.probe_choice import CPU_COUNT, CPUS, Candidate, Choice
 from gputop.ui.screens.mig_page import paragraph
@@ -112,7 +112,8 @@ def _progress(one: DeviceCourse, gpu: Gpu | None, width: int) -> Spans:
     spans.append((fit(left, 12), "muted"))
     if gpu is not None:
         spans += [*values.temperature(gpu, 6), *values.power(gpu, 9), ("  ", "text")]
-    counts = _counts(one.tests)
+    has_room = width >= _NARROW + len(one.wanted)
+    counts = [*_marks(one.tests, one.wanted, one.current), ("  ", "text")] if has_room else _counts(one.tests)
     what = one.current or ("" if one.is_over or one.done else "starts")
     told = one.text if one.current else ""
     return [*spans, *counts, (f"{what}  ", "text"), (f"{told}  " if told else "", "text"), (_speed(one, told), "muted")]
@@ -123,6 +124,19 @@ def _counts(tests: Sequence[TestResult]) -> Spans:
     bad = [one.status for one in tests if one.status in (Status.FAIL, Status.ERROR, Status.WARN)]
     found: Spans = [(f"{len(bad)}✗ ", "hot" if Status.FAIL in bad or Status.ERROR in bad else "warm")] if bad else []
     return [*found, (f"{len(tests) - len(bad)}✓  ", "muted")]
+
+
+def _marks(tests: Sequence[TestResult], wanted: Sequence[str], current: str | None = None) -> Spans:
+    """Return a sign for each test: how it came out, which one runs, which ones come."""
+    done = {test.key: test.status for test in tests}
+    return [_mark(done.get(key), is_current=key == current) for key in wanted]
+
+
+def _mark(status: Status | None, *, is_current: bool) -> Span:
+    if status is None:
+        return ("▶", "accent") if is_current else ("·", "faint")
+    word, tone = WORDS[status]
+    return word[:1], tone_ink(tone, "muted")
 
 
 def _speed(one: DeviceCourse, told: str) -> str:
@@ -170,10 +184,14 @@ def report_lines(report: ProbeReport, questions: Mapping[str, str], at: int, wid
 
 def _verdict(one: DeviceResult, label: int, is_marked: bool, width: int) -> Line:  # noqa: FBT001
     word, tone = WORDS[one.status]
-    counts = f"{sum(test.status is Status.PASS for test in one.tests)} of {len(one.tests)} tests passed"
-    told = _why(one.reason) or counts
     spans: Spans = [(f" {fit(word, _MARK)}  ", tone_ink(tone)), (f"{fit(one.label, label)}  ", "title")]
-    spans += [(fit(values.short_name(one.name), 22), "text"), (told, "muted")]
+    spans.append((fit(values.short_name(one.name), 22), "text"))
+    if one.reason:
+        spans.append((_why(one.reason), "muted"))
+    else:
+        passed = sum(test.status is Status.PASS for test in one.tests)
+        spans += _marks(one.tests, [test.key for test in one.tests])
+        spans.append((f"  {passed} of {len(one.tests)} tests passed", "muted"))
     return Line(tuple(cut(spans, width)), "cursor" if is_marked else "text")
 
 
