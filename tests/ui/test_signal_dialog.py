@@ -582,10 +582,10 @@ async def test_a_refusal_is_shown_and_stays_when_the_countdown_is_over() -> None
 
 
 async def tick(stage: Stage, seconds: float) -> None:
-    """Let time pass in the countdown."""
+    """Let time pass in the countdown, which may have taken note of it by its own timer and be over."""
     stage.clock.now += seconds
-    assert isinstance(stage.app.screen, EscalationScreen)
-    stage.app.screen.tick()
+    if isinstance(stage.app.screen, EscalationScreen):
+        stage.app.screen.tick()
     await stage.pilot.pause()
 
 
