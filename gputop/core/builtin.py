@@ -37,6 +37,7 @@ def detectors() -> tuple[Made, ...]:
         filling,
         idle,
         leak,
+        leak_dials,
         orphan,
         spin,
         stalled,
@@ -48,7 +49,7 @@ def detectors() -> tuple[Made, ...]:
     own = (
         *_instant(),
         (filling.KIND, filling.FillingDetector),
-        (leak.KIND, leak.LeakDetector),
+        (leak_dials.KIND, leak.LeakDetector),
         (throttle.KIND, throttle.ThrottleDetector),
         (orphan.KIND, orphan.OrphanDetector),
         (activity_limits.KIND, activity.ActivityDetector),

@@ -16,11 +16,11 @@ from gputop.core.detectors.activity_workers import followed
 from gputop.core.sample import GpuProcess, HostProcess, Job, Presence
 
 _ROLE_SOON_S: Final = 30.0  # a worker may come to be known by its title only later
-_ROLE_EVERY_S: Final = 600.0
+_ROLE_EVERY_S: Final = 600.0  # how often it is looked at: what a process is for hardly ever changes
 _YOUNG_S: Final = 120.0
-_SWEEP_EVERY_S: Final = 10.0
+_SWEEP_EVERY_S: Final = 10.0  # how often those who are gone are looked for
 _SHORT_GAP_S: Final = 60.0  # who was idle before and after it was idle in it
-_ASLEEP_S: Final = 180.0
+_ASLEEP_S: Final = 180.0  # from then on its host side is not followed: it costs time, and nobody asks
 _FAST_ASLEEP_S: Final = 240.0  # when what was said of it is over
 _GRAPHICS: Final = "G"
 

@@ -27,13 +27,14 @@ from gputop.core.sample import Gpu, GpuInstance, GpuState, Readings
 
 BoardKey = tuple[str, int | None]  # uuid, GPU instance
 
+# What is settled is in `ActivityLimits`; these are of the measurement.
 _STALE_S: Final = 5.0
 _SMOOTH_S: Final = 5.0  # boards from A100 back say what they draw at this instant
-_WOBBLE_S: Final = 30.0
+_WOBBLE_S: Final = 30.0  # over which it is measured how steady power is
 _CONTEXT_SHARE_OF_DEFAULT: Final = 0.20  # where the limit was lowered, the context takes what it took before
-_CONTEXT_SHARE_SEEN: Final = 0.60
+_CONTEXT_SHARE_SEEN: Final = 0.60  # of the limit: the most that is believed of a context that was seen to rest
 _SETTLED_S: Final = 20.0  # after so long power has come to where it stays
-_NEIGHBOUR_S: Final = 30.0
+_NEIGHBOUR_S: Final = 30.0  # since it computed last: then power and traffic are not its own any more
 
 
 class Board:

@@ -26,7 +26,7 @@ _NOTEBOOKS: Final = ("Jupyter kernel",)
 _SHELLS_OF_PYTHON: Final = ("ipython", "bpython", "ptpython", "IPython")
 _LOADERS: Final = ("data loader", "worker process")
 _DAEMONS: Final = ("nvidia-cuda-mps", "nv-hostengine", "dcgm", "nvidia-persistenced")
-_DEEPEST: Final = 8
+_DEEPEST: Final = 8  # ancestors that are looked at
 
 
 class Role(Struct, frozen=True, gc=False):

@@ -7,15 +7,16 @@ from gputop.core.detectors.activity_role import Role
 from gputop.core.detectors.activity_window import Window
 from gputop.core.sample import GpuProcess, HostProcess
 
-_HALF: Final = 50.0
-_ACTIVE: Final = 5.0
-_STEADY: Final = 80.0
-_SMOOTH_S: Final = 30.0
-_PAUSE_S: Final = 3.0
-_BLIP_WITHIN_S: Final = 60.0
-_RESUMED_S: Final = 10.0
+# What is settled is in `ActivityLimits`; these hold the account together.
+_HALF: Final = 50.0  # percent of the GPU: whoever has less may not be the one who draws its power
+_ACTIVE: Final = 5.0  # percent of the GPU: less is a heartbeat, and nobody's neighbour
+_STEADY: Final = 80.0  # percent of the GPU: an interruption that leaves it as full may be one of the measurement
+_SMOOTH_S: Final = 30.0  # of the mean of power when it works
+_PAUSE_S: Final = 3.0  # shorter ones are steps, no pauses
+_BLIP_WITHIN_S: Final = 60.0  # the minute of `heartbeat_s`
+_RESUMED_S: Final = 10.0  # of work: then a wait is over and was well
 _FED: Final = 15.0  # percent of a core that each worker takes
-_REST_S: Final = 10.0
+_REST_S: Final = 10.0  # of idleness: from then on it is none of the means
 _SHARE: Final = 40.0  # of the time, of two that wait on one GPU
 _HIDDEN_S: Final = 45.0  # longer than the bursts of a small server and the time for which it counts as active
 

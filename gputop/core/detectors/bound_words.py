@@ -11,6 +11,7 @@ from gputop.core.detectors.bound_verdict import Bound, Means
 from gputop.core.finding import Evidence, Stage, Subject, confidence_of
 from gputop.core.units import rate_text
 
+# percent; these only tell how sure a verdict is
 _FEW_SMS: Final = 50.0
 _LOW_OCCUPANCY: Final = 15.0
 _STRONG_WORKER: Final = 60.0

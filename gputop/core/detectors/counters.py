@@ -9,8 +9,8 @@ from gputop.core.sample import Gpu, GpuState
 
 T = TypeVar("T")
 
-_APART_S: Final = 5.0
-_MOST: Final = 700
+_APART_S: Final = 5.0  # between two points
+_MOST: Final = 700  # points: a bound for memory
 
 
 class Growth:

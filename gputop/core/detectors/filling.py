@@ -79,7 +79,7 @@ _PARTS: Final = 6  # of the time; in five of them it must grow, in none by most 
 _GROW: Final = 5
 _PART: Final = 0.12
 _BURST: Final = 0.5
-_HOLD_S: Final = 15.0
+_HOLD_S: Final = 15.0  # it is judged every 5 s
 
 
 class Fill(Struct, frozen=True):

@@ -8,9 +8,10 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from gputop.core.detector import FORGET_S, Dial, Kind, Look, Sign
+from gputop.core.detector import FORGET_S, Look, Sign
+from gputop.core.detectors.leak_dials import limits_of
 from gputop.core.detectors.leak_track import MemoryTrack
-from gputop.core.detectors.leak_vote import Limits, Vote
+from gputop.core.detectors.leak_vote import Vote
 from gputop.core.detectors.leak_words import NO_AGE, POOL, Case, sign_of
 from gputop.core.detectors.subjects import gpu_subject, process_subject
 from gputop.core.finding import Subject
@@ -18,65 +19,15 @@ from gputop.core.metrics import GPU_UTILIZATION, MEMORY_FREE, MEMORY_TOTAL, MEMO
 from gputop.core.program import arguments_of, program
 from gputop.core.sample import Gpu, GpuProcess, HostProcess, Readings
 
-KIND: Final = Kind(
-    name="leak",
-    question="Does a process on a GPU leak memory?",
-    codes={
-        "leak.process": "The memory of a process on a GPU grows and does not come back.",
-        "leak.gpu": "The memory of a GPU grows and does not come back; the driver does not tell whose it is.",
-    },
-    remedies={
-        "leak.process": "What is kept? `torch.cuda.memory._record_memory_history()`; end it in time: `F9`.",
-        "leak.gpu": "The same, from inside the job: nobody can be named from outside. `G` helps where some tell.",
-    },
-    dials=(
-        Dial(
-            key="least_growth_bytes", default=64.0 * 1024**2, least=1024**2, most=1024**4,
-            help="Growth below this is not told.",
-        ),
-        Dial(
-            key="observed_s", default=600.0, least=300.0, most=86_400.0,
-            help="Time to watch before growth is called a leak.",
-        ),
-        Dial(
-            key="least_log_odds", default=3.0, least=0.0, most=20.0,
-            help="Evidence for a steady rate over one that dies away: logarithm of the odds. More is stricter.",
-        ),
-        Dial(
-            key="alarm_s", default=3600.0, least=0.0, most=86_400.0,
-            help="A sure leak that fills the GPU sooner than this is an alarm.",
-        ),
-        Dial(
-            key="fill_s", default=21600.0, least=0.0, most=864_000.0,
-            help="Growth that would fill the whole GPU sooner may be loading or a buffer that fills.",
-        ),
-        Dial(
-            key="fill_watched_s", default=1800.0, least=0.0, most=86_400.0,
-            help="Time after which even that is called a leak.",
-        ),
-        Dial(
-            key="fill_bytes_per_s", default=2.0 * 1024**2, least=0.0, most=1024**4,
-            help="The least rate of such growth: nobody loads more slowly.",
-        ),
-        Dial(
-            key="fell_back_percent", default=50.0, least=1.0, most=100.0,
-            help="Share of the growth that has to come back, so that a leak is over.",
-        ),
-        Dial(
-            key="over_times", default=3.0, least=1.0, most=100.0,
-            help="A leak is over as well after so many times its span without growth.",
-        ),
-    ),
-)  # fmt: skip
 _MIB: Final = 1024.0**2
-_UNKNOWN_TOTAL_MIB: Final = 81_920.0
+_UNKNOWN_TOTAL_MIB: Final = 81_920.0  # where the board does not say how much it has
 _DAY_S: Final = 86_400.0
-_SWEEP_S: Final = 30.0
+_SWEEP_S: Final = 30.0  # how often those who are gone, and those who tell nothing, are looked for
 _COUNT_S: Final = 10.0
-_CURRENT_S: Final = 120.0
+_CURRENT_S: Final = 120.0  # growth that was seen so lately goes on: then there is a time to the end
 _WORK: Final = 20  # of evaluations, a look: about 1 ms; who does not get a turn waits for the next one
 _POOLS: Final = frozenset({"vLLM", "SGLang", "TensorRT-LLM", "TF Serving"})
-_POOL_SHARE: Final = 0.7
+_POOL_SHARE: Final = 0.7  # of the memory: who holds more has reserved it
 
 _Where = tuple[str, int | None]  # a GPU, and one of its instances
 _Key = tuple[int, str, int | None]  # a process, or `_WHOLE` for a whole GPU, and where
@@ -102,16 +53,7 @@ class LeakDetector:
     """Follows the memory of every process on every GPU."""
 
     def __init__(self, dials: Mapping[str, float]) -> None:
-        self._limits = Limits(
-            growth_mib=dials["least_growth_bytes"] / _MIB,
-            observed_s=dials["observed_s"],
-            odds=dials["least_log_odds"],
-            fill_s=dials["fill_s"],
-            fill_span_s=dials["fill_watched_s"],
-            fill_rate=dials["fill_bytes_per_s"] / _MIB,
-            kept=1 - dials["fell_back_percent"] / 100,
-            over=dials["over_times"],
-        )
+        self._limits = limits_of(dials)
         self._alarm_s = dials["alarm_s"]
         self._held: dict[_Key, Held] = {}
         self._waiting: deque[_Key] = deque()

@@ -10,6 +10,7 @@ from itertools import accumulate, pairwise
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gputop.core.detectors.leak_buckets import IDLE, Buckets
 from gputop.core.detectors.leak_trend import slopes, trend
@@ -22,19 +23,12 @@ _CYCLES: Final = 3
 _FALLING_TROUGHS: Final = 0.25
 _OVERDUE: Final = 3  # times the longest cycle
 _AFTER_CUT: Final = 0.6
-_NOISE: Final = 0.35
 _NOISE_SPAN_S: Final = 900.0
-_EVENTS: Final = 6
 _CAP: Final = 3.0
 _SEGMENT: Final = 0.12
-_SEGMENTS: Final = 0.8
-_BURST: Final = 0.5
-_SLOWER: Final = 0.6
 _SLOWER_ALIKE: Final = 0.75
 _ALIKE: Final = 0.25  # the variance by the square of the mean
 _OFTEN: Final = 0.4
-_TREND_Z: Final = 3.0
-_LOADING: Final = 0.8
 
 
 class Why(str, Enum):
@@ -55,6 +49,23 @@ class Why(str, Enum):
     YOUNG = "not watched for long enough"
     SATURATING = "cannot be told from growth that saturates"
     FILLING = "steady and fast since the start: a fill may still end"
+
+
+class Shape(Struct, frozen=True):
+    """What growth has to be like. ``trend_z``: Mann-Kendall's Z of the lows; ``steps``: how many; the others: shares.
+
+    ``noise``: of all rises that are given back, above which a short window says nothing. ``segments``: in which it has
+    to grow; ``burst``: the most that one of them may have. ``slower``: second half to first. ``loading``: of the growth
+    that came while nothing was computed.
+    """
+
+    noise: float = 0.35
+    steps: float = 6.0
+    segments: float = 0.8
+    burst: float = 0.5
+    slower: float = 0.6
+    trend_z: float = 3.0
+    loading: float = 0.8
 
 
 class Growth(Struct, frozen=True, kw_only=True, gc=False):
@@ -78,6 +89,9 @@ class Growth(Struct, frozen=True, kw_only=True, gc=False):
     cycles: int
     is_work_known: bool
     is_calmed: bool = False
+
+
+_USUAL: Final = Shape()
 
 
 class Window:
@@ -112,7 +126,7 @@ def window_of(buckets: Buckets, *, without_last: bool = False) -> Window:
     return window.part(0, len(buckets) - 1) if without_last else window
 
 
-def growth(window: Window, least_span_s: float, least_mib: float) -> Growth | Why:
+def growth(window: Window, least_span_s: float, least_mib: float, shape: Shape = _USUAL) -> Growth | Why:
     """Return how memory grew in this window, or the first test that it fails. Order and numbers matter."""
     if len(window.lows) < _LEAST or window.span_s < least_span_s:
         return Why.SHORT
@@ -121,10 +135,11 @@ def growth(window: Window, least_span_s: float, least_mib: float) -> Growth | Wh
     window, cycles, why = _without_tooth(window, come_backs(window))
     if why or len(window.lows) < _LEAST or window.span_s < (_AFTER_CUT if cycles else 1.0) * least_span_s:
         return why or Why.SHORT
-    starts, lows, work = _quiet(window.starts, window.lows, window.work)
-    if _back(lows) > _NOISE and starts[-1] - starts[0] < _NOISE_SPAN_S:
+    starts, lows, work = _quiet(window.starts, window.lows, window.work, shape.noise)
+    if _back(lows) > shape.noise and starts[-1] - starts[0] < _NOISE_SPAN_S:
         return Why.NOISY
-    return _kept(starts, lows, work, least_mib, cycles)
+    found = _kept(starts, lows, work, least_mib, shape)
+    return replace(found, cycles=cycles) if isinstance(found, Growth) else found
 
 
 def come_backs(window: Window, least_mib: float = FELL_MIB) -> list[int]:
@@ -239,10 +254,10 @@ def _back(lows: Sequence[float]) -> float:
 
 
 def _quiet(
-    starts: Sequence[float], lows: Sequence[float], work: Sequence[int]
+    starts: Sequence[float], lows: Sequence[float], work: Sequence[int], noise: float
 ) -> tuple[Sequence[float], Sequence[float], Sequence[int]]:
     """Merge neighbours while the lows are noisy."""
-    while len(lows) >= 2 * _LEAST and _back(lows) > _NOISE:
+    while len(lows) >= 2 * _LEAST and _back(lows) > noise:
         end = len(lows)
         lows = [min(lows[at : at + 2]) for at in range(0, end, 2)]
         work = [min(work[at : at + 2]) for at in range(0, end, 2)]
@@ -251,23 +266,23 @@ def _quiet(
 
 
 def _kept(
-    starts: Sequence[float], lows: Sequence[float], work: Sequence[int], least_mib: float, cycles: int
+    starts: Sequence[float], lows: Sequence[float], work: Sequence[int], least_mib: float, shape: Shape
 ) -> Growth | Why:
     floor = floor_of(lows)
     grown = floor[-1] - floor[0]
     if grown < least_mib:
         return Why.NOT_RETAINED
     steps = steps_of(floor)
-    if _episodes(steps) < _EVENTS:
+    if _episodes(steps) < shape.steps:
         return Why.FEW_STEPS
     even = capped(steps)
     total = sum(even)
     if total < least_mib:
         return Why.ONE_BURST
-    grew, of, why = _spread(even, total)
-    if why or (why := _current(even) or _loading(even, total, work)):
+    grew, of, why = _spread(even, total, shape)
+    if why or (why := _current(even, shape) or _loading(even, total, work, shape)):
         return why
-    if trend(lows) < _TREND_Z:
+    if trend(lows) < shape.trend_z:
         return Why.NO_TREND
     slow, rate, fast = slopes(starts, floor)
     return Growth(
@@ -281,7 +296,7 @@ def _kept(
         ended_s=starts[-1],
         segments=grew,
         of=of,
-        cycles=cycles,
+        cycles=0,
         is_work_known=any(done <= IDLE for done in work),
     )
 
@@ -295,7 +310,7 @@ def _episodes(steps: Sequence[float]) -> int:
     return sum(now and not before for before, now in pairwise((False, *grew)))
 
 
-def _spread(even: Sequence[float], total: float) -> tuple[int, int, Why | None]:
+def _spread(even: Sequence[float], total: float, shape: Shape) -> tuple[int, int, Why | None]:
     """Return in how many of how many parts of the time it grew, and what is wrong with that."""
     count = len(even)
     of = 6 if count < 29 else 8
@@ -303,16 +318,16 @@ def _spread(even: Sequence[float], total: float) -> tuple[int, int, Why | None]:
     for at, step in enumerate(even):
         parts[at * of // count] += step
     grew = sum(part > _SEGMENT * total / of for part in parts)
-    if grew < _SEGMENTS * of:
+    if grew < shape.segments * of:
         return grew, of, Why.NOT_SPREAD
-    return grew, of, Why.ONE_BURST if max(parts) > _BURST * total else None
+    return grew, of, Why.ONE_BURST if max(parts) > shape.burst * total else None
 
 
-def _current(even: Sequence[float]) -> Why | None:
+def _current(even: Sequence[float], shape: Shape) -> Why | None:
     """Say whether it slows down, or has stopped."""
     half = len(even) // 2
     before = sum(even[:half])
-    least = _SLOWER_ALIKE if _are_alike(even) else _SLOWER
+    least = max(shape.slower, _SLOWER_ALIKE) if _are_alike(even) else shape.slower
     if before > 0 and sum(even[half:]) < least * before:
         return Why.SLOWING
     events = [at for at, step in enumerate(even) if step > 0]
@@ -328,7 +343,7 @@ def _are_alike(even: Sequence[float]) -> bool:
     return sum(step * step for step in even) / len(even) < (1 + _ALIKE) * mean * mean
 
 
-def _loading(even: Sequence[float], total: float, work: Sequence[int]) -> Why | None:
+def _loading(even: Sequence[float], total: float, work: Sequence[int], shape: Shape) -> Why | None:
     """Say whether it grew while nothing was computed, as far as that is known."""
     idle = sum(step for step, done in zip(even, work[1:], strict=False) if done == IDLE)
-    return Why.LOADING if idle > _LOADING * total else None
+    return Why.LOADING if idle > shape.loading * total else None

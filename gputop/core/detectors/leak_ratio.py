@@ -6,6 +6,7 @@ from typing import Final
 
 from gputop.core.detectors.leak_growth import Window, come_backs, floor_of, quiet_tail, steps_of, upper_median
 
+# The shape of the statistic; what it has to come to is the dial `least_log_odds`.
 _YOUNGEST_S: Final = 30.0
 _LONGER: Final = 1.2  # times as old at the end as at the start, at the least
 _STARTS: Final = 16

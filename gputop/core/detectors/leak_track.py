@@ -6,6 +6,7 @@ from typing import Final
 
 from gputop.core.detectors.leak_buckets import BUSY, IDLE, UNKNOWN, Buckets
 
+# Widths and numbers of buckets: what is kept, not what is thought of it.
 FINE_S: Final = 10.0
 MID_S: Final = 30.0
 FINE: Final = 36  # 6 minutes

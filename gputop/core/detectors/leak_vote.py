@@ -5,17 +5,19 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gputop.core.detectors.leak_growth import Growth, Why, Window, growth, window_of
+from gputop.core.detectors.leak_growth import Growth, Shape, Why, Window, growth, window_of
 from gputop.core.detectors.leak_ratio import odds
 from gputop.core.detectors.leak_track import MemoryTrack, Scales
 from gputop.core.detectors.leak_waves import without_waves
 
+# The shape of the vote; what is settled is in `Limits`.
 _SPANS_S: Final = (300.0, 900.0, 600.0)  # fine, mid, life: the least that a verdict needs
 _WAVE_SPAN_S: Final = 600.0
 _PASSES: Final = 3
 _PASSES_OF_CYCLES: Final = 8  # what comes back looks like growth by chance more often
 _FELL_BACK_CYCLES: Final = 0.5  # the floor of a sawtooth is known less well: half as much tells less
 _LONGEST_SPAN_S: Final = 1800.0
+_NO_VOTES: Final[tuple[int, ...]] = (0, 0, 0)  # of the scales; what thousands have is kept once
 _WAVY: Final = frozenset(Why) - {Why.SHORT, Why.LOADING, Why.SLOWING}
 
 
@@ -30,6 +32,7 @@ class Limits(Struct, frozen=True):
     fill_rate: float = 2.0  # MiB/s
     kept: float = 0.5  # share of the growth that may be left of a leak that is over
     over: float = 3.0  # spans
+    shape: Shape = Shape()
 
 
 class Suspicion(Struct, frozen=True):
@@ -50,7 +53,7 @@ class Vote:
     __slots__ = ("_counts", "_is_pause", "_past_mib", "_top", "agreed", "leak", "odds", "rising", "why")
 
     def __init__(self) -> None:
-        self._counts = [0, 0, 0]
+        self._counts = _NO_VOTES
         self._top = self._past_mib = 0.0
         self._is_pause = False
         self.rising: Suspicion | None = None
@@ -74,7 +77,8 @@ class Vote:
         self.agreed = len(grown)
         self.odds = _odds(scales, track.age_s, calmed=all(one.is_calmed for _, one in grown)) if grown else 0.0
         passed = {at for at, one in grown if self._passes(one, at, track, limits, total_mib)}
-        self._counts = [count + 1 if at in passed else max(0, count - 1) for at, count in enumerate(self._counts)]
+        counts = tuple([count + 1 if at in passed else max(0, count - 1) for at, count in enumerate(self._counts)])
+        self._counts = counts if any(counts) else _NO_VOTES
         for at, one in grown:
             if self.leak is None and self._counts[at] >= (_PASSES_OF_CYCLES if one.cycles else _PASSES):
                 span_s = min(_LONGEST_SPAN_S, one.ended_s - one.began_s)
@@ -123,7 +127,7 @@ class Vote:
         if _fell_back(leak.growth, low, self._top, limits) or now - leak.seen_s > limits.over * leak.span_s:
             self._past_mib = max(scales.fine.highs)
             self.leak = self.rising = None
-            self._counts = [0, 0, 0]
+            self._counts = _NO_VOTES
 
 
 _CHEAP: Final = frozenset({Why.SHORT, Why.NOT_RETAINED})
@@ -149,7 +153,7 @@ def _odds(scales: Scales, age_s: float, *, calmed: bool) -> float:
 
 
 def _of_scales(scales: Scales, limits: Limits) -> list[Growth | Why]:
-    fine = growth(window_of(scales.fine), _SPANS_S[0], limits.growth_mib)
+    fine = growth(window_of(scales.fine), _SPANS_S[0], limits.growth_mib, limits.shape)
     if scales.is_young:
         return [fine, Why.SHORT, Why.SHORT]
     mid = _with_waves(window_of(scales.mid), _SPANS_S[1], limits)
@@ -159,13 +163,13 @@ def _of_scales(scales: Scales, limits: Limits) -> list[Growth | Why]:
 
 def _with_waves(window: Window, span_s: float, limits: Limits) -> Growth | Why:
     """Return how memory grew, below a wave if there is one."""
-    found = growth(window, span_s, limits.growth_mib)
+    found = growth(window, span_s, limits.growth_mib, limits.shape)
     if isinstance(found, Growth) or found not in _WAVY:
         return found
     calm = without_waves(window)
     if calm is None:
         return found
-    again = growth(calm[0], _WAVE_SPAN_S, 2 * limits.growth_mib)
+    again = growth(calm[0], _WAVE_SPAN_S, 2 * limits.growth_mib, limits.shape)
     if isinstance(again, Why):
         return again
     return replace(again, cycles=calm[1], low_mib=min(window.lows), is_calmed=True)

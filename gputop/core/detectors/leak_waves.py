@@ -6,6 +6,7 @@ from typing import Final
 
 from gputop.core.detectors.leak_growth import FELL_MIB, Window, come_backs, rise_of_troughs, upper_median
 
+# The shape of a wave that can be taken out.
 _CYCLES: Final = 3
 _DEEP: Final = 0.35  # of the range: a wave, and not its noise
 _REGULAR: Final = 0.25  # of the usual length, by which a cycle may differ

@@ -14,11 +14,11 @@ from gputop.core.finding import Evidence, Stage, Subject, confidence_of, confide
 from gputop.core.units import bytes_text, duration_text
 
 _MIB: Final = 1024.0**2
-_CURRENT_S: Final = 120.0
-_SURE: Final = 0.85
+_CURRENT_S: Final = 120.0  # as in `leak`
+_SURE: Final = 0.85  # what is called high, medium and a doubt
 _UNSURE: Final = 0.6
 _DOUBT: Final = 0.5
-_HOLD_S: Final = 15.0
+_HOLD_S: Final = 15.0  # it is evaluated every 30 s at most, and told at each look
 _CODE: Final = "leak.process"
 _GPU_CODE: Final = "leak.gpu"
 

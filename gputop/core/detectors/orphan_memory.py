@@ -17,7 +17,7 @@ from gputop.core.metrics import MEMORY_TOTAL, MEMORY_USED, MIG_MODE, MINOR_NUMBE
 from gputop.core.sample import Gpu, GpuState
 from gputop.core.units import bytes_text, duration_text
 
-_EVERY_S: Final = 5.0
+_EVERY_S: Final = 5.0  # how often it is worked out, and how often learned
 _LEARN_EVERY_S: Final = 10.0
 _LEARNED: Final = 60  # ten minutes
 _HOLD_S: Final = 15.0

@@ -12,7 +12,7 @@ from gputop.core.sample import HostProcess
 from gputop.core.units import bytes_text, duration_text
 
 _IN_ORDER: Final = frozenset({"tmux", "screen"})
-_UNSEEN_S: Final = 30.0
+_UNSEEN_S: Final = 30.0  # the driver's lists flicker
 _LONGEST: Final = 60
 
 

@@ -61,7 +61,7 @@ _COOL: Final = (
     "Look at fans, airflow and the neighbours: nvidia-smi -q -d TEMPERATURE. Until it is cooler, give it less work, or "
     "less power: sudo nvidia-smi -i {n} -pl WATTS"
 )
-_SLACK_C: Final = 1
+_SLACK_C: Final = 1  # the same for temperatures
 
 
 class _Level:

@@ -11,6 +11,7 @@ from gputop.core.detectors.activity_workers import busiest
 from gputop.core.finding import Evidence, Stage, Subject, confidence_of
 from gputop.core.units import duration_text
 
+# These only tell how sure it is, and in which words.
 _SPINS: Final = 90.0
 _SAME_S: Final = 10.0
 _STEADY_SM: Final = 2.0

@@ -79,3 +79,30 @@ def test_evaluations_of_many_are_spread() -> None:
 
     assert len(due) == 3
     assert not set.intersection(*map(set, due))
+
+
+def test_of_a_young_process_one_scale_is_kept_and_the_others_are_made_of_it() -> None:
+    scales = track(300, rate=1.0).scales
+
+    assert scales is not None
+    assert scales.is_young
+    assert list(scales.life.lows) == list(scales.fine.lows)
+    assert list(scales.mid.lows) == list(scales.fine.lows)[::3]
+
+
+def test_nothing_is_lost_when_a_process_is_young_no_more() -> None:
+    scales = track(600, rate=1.0).scales
+
+    assert scales is not None
+    assert not scales.is_young
+    assert [len(scales.fine), len(scales.mid), len(scales.life)] == [FINE, 20, 59]
+    assert scales.life.starts[0] == scales.mid.starts[0] == 0.0
+
+
+def test_a_process_that_is_seen_seldom_is_young_no_longer_than_others() -> None:
+    made = MemoryTrack(0.0, 0.0, 0.0, 0)
+    for second in range(0, 900, 30):
+        made.add(float(second), 10.0 * second, 60.0)
+
+    assert made.scales is not None
+    assert not made.scales.is_young
