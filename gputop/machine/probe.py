@@ -20,7 +20,7 @@ from gputop.core.probing.plan import WorkerPlan, limit_s
 from gputop.core.probing.record import Record, ended
 from gputop.core.probing.result import Status
 from gputop.core.probing.slurm import Station
-from gputop.machine.probe_child import Child
+from gputop.machine.probe_child import Child, undisturbed
 
 _POLL_S: Final = 0.1
 _RESTARTS: Final = 1
@@ -75,7 +75,8 @@ class Job:
         if self.is_over:
             return
         if self.child is None:
-            self.child = self._start()
+            with undisturbed():  # an interrupt finds it started, or not yet
+                self.child = self._start()
         now, child = self._clock(), self.child
         for line in child.lines():
             self._take(line, now)
@@ -211,7 +212,8 @@ class Job:
         self._why, self._asked_s = None, None
         self.record.is_summed, self.record.error = False, None
         self.close()
-        self.child = self._start()
+        with undisturbed():
+            self.child = self._start()
 
 
 def run(

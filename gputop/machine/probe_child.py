@@ -3,8 +3,10 @@
 import os
 import signal
 import subprocess
+import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from types import FrameType
 from typing import IO, Final
 
 from gputop.core.text import decode
@@ -12,6 +14,28 @@ from gputop.core.text import decode
 _AT_ONCE: Final = 65_536
 _LONGEST_LINE: Final = 1 << 20
 _WORDS: Final = 65_536
+_INTERRUPTS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Put interrupts off until this is done: in the middle of it a process would be started that nobody knows of."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[tuple[int, FrameType | None]] = []
+    before = {number: signal.getsignal(number) for number in _INTERRUPTS}
+    for number in before:
+        signal.signal(number, lambda number, frame: came.append((number, frame)))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for signal_number, frame in came[:1]:
+            handler = before[signal.Signals(signal_number)]
+            if callable(handler):
+                handler(signal_number, frame)
 
 
 class Child:

@@ -1,6 +1,7 @@
 """Workers that behave and workers that do not, played by small programs."""
 
 import os
+import signal
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from gputop.core.probe_row import Level, Probe, ProbeTest, Purpose
 from gputop.core.probing.plan import PlannedTest, WorkerPlan
 from gputop.core.probing.result import Status
 from gputop.machine.probe import Job, Limits, Task, run, worker_command
+from gputop.machine.probe_child import undisturbed
 from gputop.machine.probe_python import candidates, with_package, worker_environment
 
 QUICK = Limits(start_s=20, silence_s=0.5, stop_s=0.3, end_s=0.3, kill_s=5)
@@ -183,6 +185,21 @@ def test_a_test_that_heeds_a_stop_is_told_with_why_it_was_stopped(tmp_path: Path
 
     assert told(job) == [("a", "inconclusive", ["gave_way"])]
     assert job.record.results()[0].reason == "somebody came"
+
+
+def test_an_interrupt_while_a_worker_is_started_comes_when_it_is_known() -> None:
+    seen: list[str] = []
+
+    def start() -> None:
+        with undisturbed():
+            signal.raise_signal(signal.SIGINT)
+            seen.append("started")
+
+    with pytest.raises(KeyboardInterrupt):
+        start()
+
+    assert seen == ["started"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_what_is_no_line_of_the_protocol_is_passed_over_and_stderr_is_kept(tmp_path: Path) -> None:
