@@ -70,10 +70,12 @@ class Aim(Struct, frozen=True):
         """Return the workers that the signal is not sent to, with the launcher that gets it and ends them."""
         if signal not in _TO_LAUNCHERS:
             return {}
-        by_id, known = {one.id: one for one in targets}, everyone(self.frame).keys()
+        by_id = {one.id: one for one in targets}
+        jobs = [job for job in self.frame.jobs if job.launcher in by_id]
+        known = {one.id for one in picked(self.frame, {member for job in jobs for member in job.members})}
         return {
             worker: launcher
-            for job in self.frame.jobs
+            for job in jobs
             if (launcher := _leader(job, by_id, known)) is not None
             for worker in job.members
             if worker != launcher.id and worker in by_id
@@ -109,13 +111,16 @@ def everyone(frame: Frame) -> dict[ProcessId, HostProcess]:
 
 def picked(frame: Frame, ids: Collection[ProcessId]) -> Processes:
     """Return the processes of these identities that are still there."""
-    return tuple(one for one in everyone(frame).values() if one.id in ids)
+    pids = {one.pid for one in ids}
+    return tuple(
+        one for held in (frame.processes, frame.relatives) for one in held if one.pid in pids and one.id in ids
+    )
 
 
 def descendants(frame: Frame, roots: Iterable[HostProcess]) -> list[HostProcess]:
     """Return the roots and all that they started."""
     children: dict[int | None, list[HostProcess]] = {}
-    for one in everyone(frame).values():
+    for one in (*frame.processes, *frame.relatives):
         children.setdefault(one.parent_pid, []).append(one)
     found: dict[ProcessId, HostProcess] = {}
     waiting = list(roots)
@@ -131,7 +136,7 @@ def family(frame: Frame, process: HostProcess) -> set[ProcessId]:
     """Return the whole job of a process, or the process and its descendants where it is in none."""
     for job in frame.jobs:
         if process.id in job.members:
-            return set(job.members) & set(everyone(frame))
+            return {one.id for one in picked(frame, job.members)}
     return {one.id for one in descendants(frame, [process])}
 
 

@@ -7,9 +7,10 @@ from rich.style import Style
 from stage import staged
 from textual.color import Color
 from textual.renderables.background_screen import BackgroundScreen
+from textual.strip import Strip
 
 from gputop.ui.theme import CONTRAST, DARK, INKS, LIGHT, MONOCHROME, SIXTEEN, THEME_NAMES, THEMES, chosen
-from gputop.ui.widgets.dimmed import Dimmed
+from gputop.ui.widgets.dimmed import dimmed
 
 
 @pytest.mark.parametrize(
@@ -80,6 +81,6 @@ def test_what_lies_behind_a_dialog_has_the_colours_that_textual_gives_it() -> No
     colour = Color.parse("#0f131a").with_alpha(0.6)
     blue = Style(color="#82aaff", bgcolor="#1c2430")
     segments = [Segment("a", blue), Segment("b", None), Segment("c", Style(bold=True))]
-    ours = list(Dimmed.process_segments(segments, colour))
+    ours = list(dimmed(Strip(segments), colour))
 
     assert ours == list(BackgroundScreen.process_segments(segments, colour))

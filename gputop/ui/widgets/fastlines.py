@@ -84,7 +84,7 @@ class FastLines(Widget):
             self._strips.clear()
         known = self._strips
         new = [y for y in range(crop.y, crop.bottom) if y not in known]
-        known.update(zip(new, self._filtered([self.render_line(y) for y in new]), strict=True))
+        known.update(zip(new, filtered(self, [self.render_line(y) for y in new]), strict=True))
         strips = [known[y] for y in range(crop.y, crop.bottom)]
         if crop.x or crop.width != width:
             strips = [strip.crop(crop.x, crop.right) for strip in strips]
@@ -95,14 +95,6 @@ class FastLines(Widget):
         """Forget the styles of the theme that was."""
         self._forget()
         super().notify_style_update()
-
-    def _filtered(self, strips: list[Strip]) -> list[Strip]:
-        """Apply what takes colours away; that of the terminal's own colours has nothing to do in our themes."""
-        for line_filter in self.get_line_filters():
-            if not isinstance(line_filter, ANSIToTruecolor):
-                background = self.background_colors[1]
-                strips = [strip.apply_filter(line_filter, background) for strip in strips]
-        return strips
 
     def _styles_on(self, base: str) -> _Styles:
         """Return the styles of all inks on a base, from the theme."""
@@ -128,6 +120,15 @@ class FastLines(Widget):
 
     def _ink(self, ink: str) -> Style:
         return self.get_component_rich_style(f"ink--{ink}", partial=True)
+
+
+def filtered(widget: Widget, strips: list[Strip]) -> list[Strip]:
+    """Apply what takes colours away; that of the terminal's own colours has nothing to do in our themes."""
+    for line_filter in widget.get_line_filters():
+        if not isinstance(line_filter, ANSIToTruecolor):
+            background = widget.background_colors[1]
+            strips = [strip.apply_filter(line_filter, background) for strip in strips]
+    return strips
 
 
 def _back(style: Style) -> Style:
