@@ -6,12 +6,13 @@ from types import SimpleNamespace
 from typing import Any
 
 from examples import GIB, NOW, frame, gpu, process
+from mig_boards import H100, board
 from simulated import box
 from stage import MIDDLE, Clock, FakeLink, Stage, text_of
 
 from gputop.core.command import ChangeMig, Command, ReadMig
 from gputop.core.metrics import DRAM_ACTIVE, GRAPHICS_ACTIVE, MEMORY_TOTAL, MEMORY_USED, SM_ACTIVE, TENSOR_ACTIVE
-from gputop.core.mig import MigGpu
+from gputop.core.mig import Holders, MigGpu
 from gputop.core.mig_answers import MigBox, MigProgress
 from gputop.core.outcome import Outcome
 from gputop.core.owner import Owner, SlurmStep
@@ -66,9 +67,13 @@ class BoxLink(FakeLink):
     def send(self, command: Command) -> None:
         super().send(command)
         if isinstance(command, ReadMig):
-            self.tell(MigBox(id=command.id, gpus=self.gpus, warnings=self.warnings))
+            self.answer(command)
         elif isinstance(command, ChangeMig) and not self.waits:
             self.carry_out(command)
+
+    def answer(self, question: ReadMig) -> None:
+        """Tell how the GPUs are split."""
+        self.tell(MigBox(id=question.id, gpus=self.gpus, warnings=self.warnings))
 
     def carry_out(self, change: ChangeMig) -> None:
         """Do what was asked for."""
@@ -84,6 +89,25 @@ class BoxLink(FakeLink):
     def tell(self, news: Any) -> None:
         assert self.receive is not None
         self.receive(news)
+
+
+class OffLink(BoxLink):
+    """Answers as the sampler of a GPU whose MIG mode is off, with these holders; with ``is_slow`` never of them."""
+
+    def __init__(self, holders: Holders | None, *, is_slow: bool = False) -> None:
+        super().__init__()
+        self._holders = holders
+        self._is_slow = is_slow
+
+    @property
+    def gpus(self) -> tuple[MigGpu, ...]:
+        return (board(H100, is_on=False, is_on_next=False),)
+
+    def answer(self, question: ReadMig) -> None:
+        if question.holders_of and self._is_slow:
+            return
+        holders = self._holders if question.holders_of == self.gpus[0].uuid else None
+        self.tell(MigBox(id=question.id, gpus=self.gpus, holders=holders))
 
 
 def split_frame(gpus: tuple[MigGpu, ...]) -> Frame:

@@ -19,7 +19,7 @@ from gputop.core.command import ChangeMig
 from gputop.core.mig import MigGpu
 from gputop.core.mig_answers import MigProgress
 from gputop.core.mig_steps import Plan
-from gputop.core.mig_text import no_plan_lines, plan_lines, plan_notes, smi_lines, use_lines
+from gputop.core.mig_text import holder_lines, no_plan_lines, plan_lines, plan_notes, smi_lines, use_lines
 from gputop.core.mig_why import NoPlan
 from gputop.core.outcome import Outcome
 from gputop.core.text import clean
@@ -137,11 +137,8 @@ def _teach(answers: Answers) -> None:
 
 def _show_holders(gpu: MigGpu, held: Partitioning) -> None:
     """Say who has the GPU open: the mode cannot change before they have let go."""
-    holders = held.holders(gpu.uuid)
-    for user in holders.users:
-        print(f"  ! has the GPU open: {user.text}   to end it: {user.how}")
-    if holders.unseen:
-        print(f"  ! of {holders.unseen} processes the open files cannot be seen: sudo shows them")
+    for line in holder_lines(held.holders(gpu.uuid)):
+        print(f"  ! {clean(line)}")
 
 
 def _tell(progress: MigProgress) -> None:

@@ -39,6 +39,7 @@ def opened_survey(options: argparse.Namespace) -> Callable[[ReadMig], MigBox]:
                 held.append(opened_partitioning(options))
         except (NoDriverError, ValueError) as error:
             return MigBox(id=question.id, problem=str(error))
-        return MigBox(id=question.id, gpus=held[0].reader.all(), warnings=held[0].warnings())
+        holders = held[0].holders(question.holders_of) if question.holders_of else None
+        return MigBox(id=question.id, gpus=held[0].reader.all(), warnings=held[0].warnings(), holders=holders)
 
     return read

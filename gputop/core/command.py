@@ -64,9 +64,14 @@ class Glance(Struct, frozen=True, kw_only=True, tag_field="command", tag="glance
 
 
 class ReadMig(Struct, frozen=True, kw_only=True, tag_field="command", tag="read_mig"):
-    """Tell how the GPUs are split with MIG, placements and profiles included; answered by a `MigBox`."""
+    """Tell how the GPUs are split with MIG, placements and profiles included; answered by a `MigBox`.
+
+    ``holders_of``: the uuid of a GPU of which it is to be told as well who has it open; that is a walk through all
+    processes.
+    """
 
     id: str
+    holders_of: str = ""
 
 
 class SendSignal(Struct, frozen=True, kw_only=True, tag_field="command", tag="send_signal"):

@@ -30,6 +30,13 @@ class User(Struct, frozen=True, kw_only=True):
         return " ".join(part for part in (str(self.pid), self.user and f"({self.user})", self.command) if part)
 
 
+class Holders(Struct, frozen=True):
+    """Who has a GPU's device file open; ``unseen``: processes whose open files may not be read."""
+
+    users: tuple[User, ...] = ()
+    unseen: int = 0
+
+
 class Profile(Struct, frozen=True, kw_only=True):
     """A kind of GPU instance.
 

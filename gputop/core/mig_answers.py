@@ -2,15 +2,19 @@
 
 from msgspec import Struct
 
-from gputop.core.mig import MigGpu
+from gputop.core.mig import Holders, MigGpu
 
 
 class MigBox(Struct, frozen=True, kw_only=True, tag_field="answer", tag="mig_box"):
-    """The answer to `ReadMig`: all GPUs as MIG sees them. ``warnings``: who else configures MIG on this machine."""
+    """The answer to `ReadMig`: all GPUs as MIG sees them.
+
+    ``warnings``: who else configures MIG on this machine; ``holders``: who has the GPU open that was asked about.
+    """
 
     id: str
     gpus: tuple[MigGpu, ...] = ()
     warnings: tuple[str, ...] = ()
+    holders: Holders | None = None
     problem: str = ""
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from gputop.core.mig import Layout, MigGpu, PlacedInstance, Target, User
+from gputop.core.mig import Holders, Layout, MigGpu, PlacedInstance, Target, User
 from gputop.core.mig_request import Item, wish_text
 from gputop.core.mig_steps import Plan, Step, StepKind
 from gputop.core.mig_why import Blocked, NoPlan, addable, blocked, fragments, free_text, unreadable
@@ -143,6 +143,20 @@ def plan_notes(gpu: MigGpu, plan: Plan) -> Iterator[str]:
     used = [one for one in gpu.instances if one.everyone and (one.profile, one.start) in gone]
     for one in used:
         yield f"{one.text} is in use: {', '.join(user.text for user in one.everyone)}"
+
+
+def holder_lines(holders: Holders | None) -> Iterator[str]:
+    """Return who has a GPU open, and what ends each: its mode cannot change before they have let go.
+
+    ``holders``: None where that could not be read.
+    """
+    if holders is None:
+        yield "who has the GPU open cannot be told"
+        return
+    for user in holders.users:
+        yield f"has the GPU open: {user.text}" + (f"   to end it: {user.how}" if user.how else "")
+    if holders.unseen:
+        yield f"of {holders.unseen} processes the open files cannot be seen: sudo shows them"
 
 
 def no_plan_lines(answer: NoPlan) -> Iterator[str]:

@@ -7,6 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from gputop.core.mig import Layout, MigGpu, PlacedInstance, Profile, User, free_slots, mask, places, refusal
+from gputop.core.mig_offer import usual_first
 from gputop.core.mig_place import fits, layouts, piece, place, room
 from gputop.core.mig_plan import plan, plan_layout
 from gputop.core.mig_request import Item, Wish, item_of, whole, wish_text
@@ -133,10 +134,11 @@ def nearest_wishes(gpu: MigGpu, items: Sequence[Item]) -> tuple[str, ...]:
 
 
 def possible(gpu: MigGpu) -> tuple[str, ...]:
-    """Return requests for all layouts that are possible now, to choose from; what is in use stays in all of them."""
+    """Return requests for all layouts that are possible now, the usual first; what is in use stays in all of them."""
     used = [one for one in gpu.instances if one.everyone]
     held = [item_of(one, gpu.geometry) for one in used]
-    choices = layouts(gpu.geometry, _standing(gpu, used))
+    beside = _standing(gpu, used)
+    choices = usual_first(layouts(gpu.geometry, beside), [profile for profile, _ in beside])
     return tuple(wish_text([*held, *(whole(profile) for profile in each)], gpu.geometry) for each in choices)
 
 

@@ -3,9 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from msgspec import Struct
-
-from gputop.core.mig import User
+from gputop.core.mig import Holders, User
 from gputop.core.owner import Owner
 from gputop.machine.procfs import Proc
 from gputop.machine.who import Who
@@ -23,13 +21,6 @@ _SERVICES: Final = {  # by the beginning of the process's name, which the kernel
     "slurmd": "scontrol update nodename=$(hostname) state=drain reason=mig",
 }
 _COOPERATE: Final = ("nvidia-persiste", "nv-fabricmanage")  # they let go when the driver asks
-
-
-class Holders(Struct, frozen=True):
-    """Who has device files open; ``unseen``: processes whose open files may not be read."""
-
-    users: tuple[User, ...] = ()
-    unseen: int = 0
 
 
 class HolderReader:

@@ -9,11 +9,11 @@ from typing import Any
 from msgspec import Struct
 
 from gputop.core.metric import Missing
-from gputop.core.mig import MigGpu, User
+from gputop.core.mig import Holders, MigGpu, User
 from gputop.core.mig_checkpoint import checkpoint
 from gputop.core.owner import Owner
 from gputop.core.text import clean
-from gputop.machine.holders import HolderReader, Holders
+from gputop.machine.holders import HolderReader
 from gputop.machine.instance_holders import instance_holders
 from gputop.machine.layout import LayoutReader
 from gputop.machine.mig_lock import mig_lock
@@ -26,11 +26,11 @@ from gputop.machine.procfs import Proc, RealProc
 
 
 class Partitioning(Struct, frozen=True):
-    """What MIG needs of a machine. ``warnings``: who else configures it."""
+    """What MIG needs of a machine. ``holders``: who has a GPU open, by its uuid; ``warnings``: who else splits it."""
 
     reader: LayoutReader
     partitioner: Partitioner
-    holders: Callable[[str], Holders]
+    holders: Callable[[str], Holders | None]
     warnings: Callable[[], tuple[str, ...]]
 
 
@@ -72,13 +72,14 @@ def _made(driver: Driver, proc: Proc, users: Callable[[int], str | None], around
 
     found = HolderReader(proc, users, owner, os.getpid())
 
-    def holders(uuid: str) -> Holders:
+    def holders(uuid: str) -> Holders | None:
         handle = driver.ask("nvmlDeviceGetHandleByUUID", uuid)
         minor = handle if isinstance(handle, Missing) else driver.ask("nvmlDeviceGetMinorNumber", handle)
-        return Holders() if isinstance(minor, Missing) else found.of_gpu(minor)
+        return None if isinstance(minor, Missing) else found.of_gpu(minor)
 
     def in_the_way(uuid: str) -> tuple[User, ...]:
-        return holders(uuid).users
+        known = holders(uuid)
+        return known.users if known is not None else ()
 
     reader = LayoutReader(driver, found.named, lambda: instance_holders(proc))
     partitioner = Partitioner(driver, reader, Surroundings(lock=around.lock, holders=in_the_way, keep=around.keep))

@@ -3,13 +3,13 @@
 import pytest
 from examples import frame, gpu
 from mig_boards import H100, board, instance
-from mig_stage import BoxLink, MigStage, mig_staged
+from mig_stage import BoxLink, MigStage, OffLink, mig_staged
 from msgspec.structs import replace
 from stage import SMALL, WIDE, staged, text_of
 
 from gputop.core.command import ReadMig
 from gputop.core.metric import Missing
-from gputop.core.mig import MigGpu
+from gputop.core.mig import Holders, MigGpu, User
 from gputop.core.mig_answers import MigBox
 from gputop.core.mig_request import read_request
 from gputop.core.mig_steps import Plan
@@ -137,7 +137,7 @@ async def test_planning_begins_with_the_layout_that_is_and_enter_does_nothing_th
 
 async def test_a_chosen_layout_has_its_plan_below() -> None:
     async with mig_staged(size=WIDE) as stage:
-        await stage.press("p", "e", "up")
+        await stage.press("p", "e", "down", "down")
 
         assert "= stays   2g.10gb@0 (30562 (bob)" in stage.dialog
         assert "- destroy 1g.5gb@3" in stage.dialog
@@ -181,8 +181,7 @@ async def test_who_is_in_the_way_is_named_with_what_ends_them() -> None:
 @pytest.mark.parametrize("key", ["enter", "space", "n", "escape", "q", "e", "p"])
 async def test_no_key_but_y_carries_a_plan_out(key: str) -> None:
     async with mig_staged() as stage:
-        await stage.press("p", "e", "up", "enter")
-        await stage.pilot.pause(0.05)
+        await asked(stage)
         await stage.press(key)
 
         assert not stage.box.mig_changes
@@ -205,6 +204,62 @@ async def test_the_question_shows_the_plan_warnings_and_the_same_with_nvidia_smi
         assert "+ create 1g.5gb+me@3" in stage.dialog
         assert "MIG manager is at home" in stage.dialog
         assert "nvidia-smi mig -i 0 -gi 11 -dgi" in stage.dialog
+
+
+HELD = Holders((User(pid=7, user="root", command="nv-hostengine", how="sudo systemctl stop nvidia-dcgm"),), unseen=3)
+
+
+async def test_who_has_the_gpu_open_is_told_before_its_mode_is_changed() -> None:
+    async with mig_staged(OffLink(HELD), size=WIDE) as stage:
+        await stage.press("p", "e", "enter")
+
+        assert "! has the GPU open: 7 (root) nv-hostengine to end it: sudo systemctl stop nvidia-dcgm" in words(
+            stage.dialog
+        )
+        assert "! of 3 processes the open files cannot be seen: sudo shows them" in stage.dialog
+        assert "y carries it out" in stage.dialog
+
+
+@pytest.mark.parametrize(("holders", "said"), [(None, "! who has the GPU open cannot be told"), (Holders(), "nobody")])
+async def test_that_nobody_or_an_unknown_has_the_gpu_open_is_told_too(holders: Holders | None, said: str) -> None:
+    async with mig_staged(OffLink(holders), size=WIDE) as stage:
+        await stage.press("p", "e", "enter")
+
+        assert said in stage.dialog
+
+
+async def test_a_mode_is_not_changed_before_it_is_told_who_has_the_gpu_open() -> None:
+    async with mig_staged(OffLink(HELD, is_slow=True), size=WIDE) as stage:
+        await stage.press("p", "e", "enter")
+        await stage.pilot.pause(0.05)
+        await stage.press("y")
+
+        assert "(y waits)" in stage.dialog
+        assert not stage.box.mig_changes
+
+
+async def test_processes_are_walked_through_only_where_the_mode_is_to_change() -> None:
+    async with mig_staged(size=WIDE) as stage:
+        await asked(stage)
+
+        assert not any(one.holders_of for one in stage.box.sent if isinstance(one, ReadMig))
+
+
+async def test_the_usual_layouts_stand_first() -> None:
+    async with mig_staged(OffLink(HELD), size=WIDE) as stage:
+        await stage.press("p", "e")
+
+        screen = stage.app.screen
+        assert isinstance(screen, MigPlanScreen)
+        assert screen.listed[:7] == [
+            "on",
+            "7g.80gb",
+            "2x3g.40gb",
+            "3x2g.20gb",
+            "4x1g.20gb",
+            "7x1g.10gb",
+            "4g.40gb,3g.40gb",
+        ]
 
 
 async def test_y_carries_it_out_and_says_what_uses_the_new_instances() -> None:

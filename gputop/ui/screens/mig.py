@@ -68,7 +68,8 @@ class MigScreen(Overlay):
         """Ask how the GPUs are split, unless that is on its way."""
         if not self._question or self._clock() - self._asked_s >= _PATIENCE_S:
             self._question, self._asked_s = f"mig-look-{next(_NUMBERS)}", self._clock()
-            self._send(ReadMig(id=self._question))
+            holders_of = self._applying.wants_holders if self._applying is not None else ""
+            self._send(ReadMig(id=self._question, holders_of=holders_of))
 
     def follow(self, view: View) -> None:
         """Draw what the instances do now."""
@@ -85,8 +86,10 @@ class MigScreen(Overlay):
         gpu = self.gpu
         if gpu is not None and self._planning is not None:
             self._planning.take(gpu)
-        if gpu is not None and self._applying is not None:
-            self._applying.take(gpu)
+        if self._applying is not None:
+            self._applying.held_by(box.holders)
+            if gpu is not None:
+                self._applying.take(gpu)
         self.draw_page()
 
     def hear(self, news: News) -> bool:
@@ -182,6 +185,9 @@ class MigScreen(Overlay):
         warnings = self.box.warnings if self.box is not None else ()
         self._applying = MigApplyScreen(gpu, plan, warnings, self._begin, is_ascii=self.body.is_ascii)
         self.app.push_screen(self._applying, self._applied)
+        if self._applying.wants_holders:
+            self._question = ""  # what is on its way does not tell who has the GPU open
+            self.ask()
 
     def _begin(self, plan: Plan) -> str:
         """Have a plan carried out; return the id of the change."""

@@ -5,10 +5,10 @@ from typing import ClassVar
 
 from msgspec.structs import replace
 
-from gputop.core.mig import MigGpu, layout
+from gputop.core.mig import Holders, MigGpu, layout
 from gputop.core.mig_answers import MigProgress
 from gputop.core.mig_steps import Plan
-from gputop.core.mig_text import plan_lines, smi_lines, use_lines
+from gputop.core.mig_text import holder_lines, plan_lines, smi_lines, use_lines
 from gputop.core.outcome import Outcome, Status
 from gputop.ui.line import BLANK, Line
 from gputop.ui.screens import target_list
@@ -44,13 +44,28 @@ class MigApplyScreen(Dialog[bool]):
         self.outcome: Outcome | None = None
         self._is_fresh = False  # whether the GPU was looked at since the end
         self._is_stale = False  # whether it was changed by somebody else since it was planned
+        self._is_asking = plan.changes_mode  # whether who has the GPU open is still to be told
+        self._holders: Holders | None = None
         self._top = 0
 
     def carry_out(self) -> None:
-        """Begin, once."""
-        if not self.change_id and not self._is_stale:
+        """Begin, once; not before it is told who has the GPU open, where that matters."""
+        if self.wants_holders and self._is_asking:
+            self.notify("it is being looked who has the GPU open", markup=False, timeout=3)
+        elif not self.change_id and not self._is_stale:
             self._top = 0
             self.change_id = self._begin(self._plan)
+            self.redraw()
+
+    @property
+    def wants_holders(self) -> str:
+        """The uuid of the GPU while it matters who has it open: its mode is about to be changed. Nothing otherwise."""
+        return self._plan.gpu if self._plan.changes_mode and not self.change_id else ""
+
+    def held_by(self, holders: Holders | None) -> None:
+        """Take who has the GPU open; None: that could not be told."""
+        if self.wants_holders:
+            self._is_asking, self._holders = False, holders
             self.redraw()
 
     def told(self, progress: MigProgress) -> None:
@@ -108,6 +123,8 @@ class MigApplyScreen(Dialog[bool]):
             return f"{name('back')} leaves this page; the change goes on"
         if self._is_stale:
             return f"({name('yes')} is refused) · {name('back')} back, to plan again"
+        if self.wants_holders and self._is_asking:
+            return f"({name('yes')} waits) · {name('back')} leaves everything as it is"
         return f"{name('yes')} carries it out · {name('back')} leaves everything as it is"
 
     def page(self, width: int, height: int) -> Sequence[Line]:
@@ -147,12 +164,19 @@ class MigApplyScreen(Dialog[bool]):
         gone = "! Somebody else has changed this GPU since: this plan cannot be carried out any more."
         lines = [*paragraph(gone, width, "hot"), BLANK] if self._is_stale else []
         lines += coloured(plan_lines(self._gpu, self._plan), width)
+        for held in self._held_lines() if self._plan.changes_mode else ():
+            lines += paragraph(held, width, "warm", 2)
         for warning in self._warnings:
             lines += paragraph(f"! {warning}", width, "warm", 2)
         again = "If a step fails, everything is put back as it was; the driver is asked afterwards whether it is so."
         lines += [BLANK, *paragraph(again, width, "muted"), BLANK]
         lines += paragraph("the same with nvidia-smi (ID: of the instance that was just created):", width, "muted")
         return lines + [Line(((f"  {line}", "muted"),)) for line in smi_lines(self._plan.index, self._plan.steps)]
+
+    def _held_lines(self) -> list[str]:
+        if self._is_asking:
+            return ["looking who has the GPU open…"]
+        return [f"! {line}" for line in holder_lines(self._holders)] or ["nobody is seen to have the GPU open"]
 
     def _steps(self, width: int) -> list[Line]:
         """Return the steps with a mark: done, running, failed; and the way back, if there was one."""

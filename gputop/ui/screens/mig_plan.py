@@ -213,8 +213,11 @@ def coloured(texts: Iterable[str], width: int, ink: str = "title") -> list[Line]
 
 
 def _choices(gpu: MigGpu) -> list[str]:
-    """Return the layouts to choose from, and the mode alone."""
+    """Return the layouts to choose from, and the mode alone; first what it is now."""
     if gpu.is_on is None:
         return []
     layouts = possible(gpu) if gpu.geometry.profiles else ()
-    return [*layouts, "off"] if gpu.is_on else ["on", *(each for each in layouts if each != "none")]
+    if not gpu.is_on:
+        return ["on", *(each for each in layouts if each != "none")]
+    now = target_text(layout(gpu.instances), gpu)
+    return [*(each for each in layouts if each == now), *(each for each in layouts if each != now), "off"]
