@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from gputop.cli.probe_targets import Target
 from gputop.core.checks.facts import Details
+from gputop.core.metrics import PCIE_GENERATION_MAX, PCIE_WIDTH_MAX
 from gputop.core.probing.counters import Board, counters
 from gputop.core.probing.manners import newcomers
 from gputop.core.probing.result import DeviceResult, Status, TestResult, worst
@@ -86,8 +87,13 @@ class DriverWatch:
         self._after = {gpu.uuid: gpu for gpu in self._source.read().gpus}
 
     def links(self) -> dict[str, tuple[int | None, int | None]]:
-        """Return by GPU what its PCIe link was while it carried copies."""
-        return {uuid: negotiated(samples) for uuid, samples in self._copies.items() if samples}
+        """Return by GPU what its PCIe link was while it carried copies; its best where that is not told."""
+        found = {}
+        for uuid, samples in self._copies.items():
+            generation, width = negotiated(samples)
+            last = samples[-1]
+            found[uuid] = (generation or last[PCIE_GENERATION_MAX], width or last[PCIE_WIDTH_MAX])
+        return found
 
     def came(self) -> Mapping[str, tuple[str, ...]]:
         """Return by device who came while it was tested."""

@@ -11,7 +11,14 @@ from msgspec.structs import replace
 from gputop.cli.probe_driver import DriverWatch
 from gputop.cli.probe_targets import Target
 from gputop.core.metric import Metric
-from gputop.core.metrics import PCIE_GENERATION, PCIE_GENERATION_MAX, PCIE_REPLAYS, POWER_AVERAGE, TEMPERATURE
+from gputop.core.metrics import (
+    PCIE_GENERATION,
+    PCIE_GENERATION_MAX,
+    PCIE_REPLAYS,
+    PCIE_WIDTH_MAX,
+    POWER_AVERAGE,
+    TEMPERATURE,
+)
 from gputop.core.probing.events import End, Start
 from gputop.core.probing.plan import PlannedTest, WorkerPlan
 from gputop.core.probing.result import DeviceResult, Status
@@ -32,7 +39,7 @@ class Told:
         source = build(Selection(), 1.0, "training", is_once=True)
         source.open()
         self._driver = source.driver
-        self.values: dict[Metric[Any], Any] = {PCIE_REPLAYS: 0, PCIE_GENERATION_MAX: 5}
+        self.values: dict[Metric[Any], Any] = {PCIE_REPLAYS: 0, PCIE_GENERATION_MAX: 5, PCIE_WIDTH_MAX: 16}
         self.slow: dict[Metric[Any], Any] = {}
         self.processes: tuple[HostProcess, ...] = ()
         self.seconds = 0.0
@@ -112,7 +119,7 @@ def test_the_link_is_read_while_it_carries_copies() -> None:
     play.test("bandwidth.h2d", slow={PCIE_GENERATION: 3})
     found = play.result().tests[0]
 
-    assert play.watch.links() == {UUID: (3, None)}
+    assert play.watch.links() == {UUID: (3, 16)}
     assert [(finding.code, finding.status) for finding in found.findings] == [("link.generation", Status.WARN)]
 
 
