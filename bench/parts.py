@@ -1,9 +1,11 @@
 """The parts of the benchmark: each measures all programs and returns a table and its values."""
 
 import argparse
+import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from statistics import median
 from typing import Any, Final, TypeVar
 
@@ -13,6 +15,7 @@ from msgspec import Struct
 from terminal import COLUMNS, ROWS, EndedError, Terminal
 
 T = TypeVar("T")
+HANGS: Final = ", a driver call hangs"
 
 
 class Program(Struct, frozen=True):
@@ -45,16 +48,23 @@ def snapshots(options: argparse.Namespace, _: Box, programs: Sequence[Program]) 
     """Measure what it costs to print once."""
     commands = {"python -c pass": (sys.executable, "-c", "pass"), "bare pynvml script": options.bare}
     commands |= {p.name: (p.path, *p.once) for p in programs if p.once is not None}
-    values = snapshot.measure(commands, options.rounds)
+    values = snapshot.measure(commands, options.rounds, options.once_limit)
+    if options.hang:
+        del commands["python -c pass"]
+        with _hanging(options):
+            hung = snapshot.measure(commands, 1, options.once_limit, uncounted=0)
+        values |= {name + HANGS: value for name, value in hung.items()}
     ours = values.get("gputop")
     rows = [
         (
-            f"{name} (failed, status {v.status})" if v.status else name,
+            name,
             f"{v.cpu_ms:.1f}",
             f"{v.least_ms:.1f} to {v.most_ms:.1f}",
             f"{v.wall_ms:.0f}",
-            _ratio(ours.cpu_ms if ours else None, v.cpu_ms),
+            _ratio(ours.cpu_ms if ours and not name.endswith(HANGS) else None, v.cpu_ms),
         )
+        if not v.status
+        else (f"{name}: {_failure(v.status)}", "", "", "", "")
         for name, v in values.items()
     ]
     header = ("once", "CPU ms", "range", "wall ms", "gputop ÷ this")
@@ -80,7 +90,7 @@ def screens(options: argparse.Namespace, _: Box, programs: Sequence[Program]) ->
         )
         for name, v in values.items()
     ]
-    title = f"Screen: {options.seconds:g} s after {options.warm_up:g} s, {COLUMNS}x{ROWS}, 1 Hz"
+    title = f"Screen: {options.seconds:g} s after {options.warm_up:g} s, {COLUMNS}x{ROWS}, every {options.interval:g} s"
     header = ("screen", "CPU % of a core", "PSS MiB", "bytes/s", "CPU: gputop ÷ this", "PSS: gputop ÷ this")
     return Measured(title, header, rows, values)
 
@@ -92,6 +102,11 @@ def first_frames(options: argparse.Namespace, box: Box, programs: Sequence[Progr
         for p in programs:
             if p.screen is not None:
                 held[p.name].append(screen.first_frame_s((p.path, *p.screen), box.pids, options.first_limit))
+    for p in programs if options.hang else ():
+        if p.screen is not None:
+            with _hanging(options):
+                time_s = screen.first_frame_s((p.path, *p.screen), box.pids, options.first_limit)
+            held[p.name + HANGS] = [time_s]
     rows = []
     for name, times in held.items():
         known = sorted(time_s * 1000 for time_s in times if time_s is not None)
@@ -109,19 +124,16 @@ def key_presses(options: argparse.Namespace, box: Box, programs: Sequence[Progra
         return screen.keys(terminal, options.presses, len(box.pids))
 
     def press_while_hung(terminal: Terminal) -> screen.Keys:
-        _shell(options.hang)
-        try:
+        with _hanging(options):
             terminal.run(options.warm_up)
             return press(terminal)
-        finally:
-            _shell(options.heal)
 
     values = _warmed_up(options, programs, press)
     if options.hang:
         hung = _warmed_up(options, programs, press_while_hung)
-        values |= {f"{name}, a driver call hangs": value for name, value in hung.items()}
+        values |= {name + HANGS: value for name, value in hung.items()}
     rows = [
-        (name, f"{v.median_ms:.1f}", f"{v.p95_ms:.1f}", f"{v.most_ms:.1f}", f"{v.unanswered} of {v.presses}")
+        (name, *map(_number, (v.median_ms, v.p95_ms, v.most_ms)), f"{v.unanswered} of {v.presses}")
         for name, v in values.items()
     ]
     title = "Key press to repaint: Down and Up, 50 to 200 ms apart"
@@ -155,9 +167,23 @@ def _warmed_up(
     return values
 
 
-def _shell(command: str | None) -> None:
-    if command:
-        subprocess.run(["/bin/sh", "-c", command], check=True)
+@contextmanager
+def _hanging(options: argparse.Namespace) -> Iterator[None]:
+    """Have a driver call hang for so long."""
+    subprocess.run(["/bin/sh", "-c", options.hang], check=True)
+    try:
+        yield
+    finally:
+        if options.heal:
+            subprocess.run(["/bin/sh", "-c", options.heal], check=True)
+
+
+def _failure(status: int) -> str:
+    return "no end, killed" if status == -signal.SIGKILL else f"failed, status {status}"
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f}"
 
 
 def _ratio(ours: float | None, theirs: float) -> str:

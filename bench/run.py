@@ -1,11 +1,11 @@
 """Measure gputop against its peers, on whatever libnvidia-ml.so.1 the loader finds.
 
-    python bench/run.py [--label TEXT] [--json FILE] [--parts snapshot,screen,first,keys]
+    python bench/run.py [--label TEXT] [--json FILE] [--parts snapshot,screen,first,keys] [--programs gputop,nvitop]
                         [--gputop PATH] [--peer NAME=PATH ...] [--hang COMMAND --heal COMMAND] [--open KEYS]
 
 Peers (nvitop, gpustat, nvtop, btop) are taken from PATH unless --peer names them; a peer that is not there is left out.
 The tables are Markdown, on stdout. Needs an NVIDIA driver or a simulated one (LD_LIBRARY_PATH), msgspec and pyte. How
-to read the numbers: bench/README.md.
+to read the numbers: docs/performance.md. One box at a time; bench/performance.py goes through several.
 """
 
 import argparse
@@ -23,10 +23,10 @@ from parts import PARTS, Box, Measured, Program
 
 BARE: Final = (sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "bare.py"))
 PROGRAMS: Final = (
-    Program("gputop", once=("snapshot", "--json"), screen=("--interval", "1")),
-    Program("nvitop", once=("-1",), screen=("--interval", "1")),
+    Program("gputop", once=("snapshot", "--json"), screen=("--interval", "{interval:g}")),
+    Program("nvitop", once=("-1",), screen=("--interval", "{interval:g}")),
     Program("gpustat", once=(), screen=None),
-    Program("nvtop", once=("-s",), screen=("-d", "10")),
+    Program("nvtop", once=("-s",), screen=("-d", "{tenths:.0f}")),
     Program("btop", once=None, screen=("--utf-force",)),
 )
 
@@ -41,10 +41,12 @@ def main() -> int:
     programs = _found(options)
     print(_heading(options.label, box))
     result: dict[str, Any] = {"label": options.label, "gpus": box.gpus, "driver": box.driver, "pids": len(box.pids)}
+    result["tables"] = {}
     for part in options.parts:
         measured = PARTS[part](options, box, programs)
         print(f"\n### {measured.title}\n\n{_markdown(measured)}", flush=True)
         result[part] = to_builtins(measured.values)
+        result["tables"][part] = {"title": measured.title, "rows": [measured.header, *measured.rows]}
     if options.json:
         with open(options.json, "w") as file:
             json.dump(result, file, indent=2)
@@ -67,8 +69,14 @@ def _found(options: argparse.Namespace) -> list[Program]:
     beside = os.path.join(os.path.dirname(sys.executable), "gputop")
     if os.access(beside, os.X_OK):
         named.setdefault("gputop", beside)
-    found = [Program(p.name, p.once, p.screen, named.get(p.name) or shutil.which(p.name) or "") for p in PROGRAMS]
-    return [program for program in found if program.path]
+    found = [_program(p, named.get(p.name) or shutil.which(p.name) or "", options.interval) for p in PROGRAMS]
+    return [program for program in found if program.path and program.name in options.programs]
+
+
+def _program(row: Program, path: str, interval_s: float) -> Program:
+    """Return the program as it is run: where it is, and how often it looks."""
+    words = row.screen and tuple(word.format(interval=interval_s, tenths=interval_s * 10) for word in row.screen)
+    return Program(row.name, row.once, words, path)
 
 
 # --- text --------------------------------------------------------------------------------------------------------
@@ -100,16 +108,21 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--label", default="", help="what this is measured on")
     parser.add_argument("--json", metavar="FILE", help="write all values there, too")
     parser.add_argument("--parts", type=_parts, default=tuple(PARTS), help="of snapshot, screen, first, keys")
+    parser.add_argument("--programs", type=_names, default=tuple(p.name for p in PROGRAMS), help="only these")
+    parser.add_argument("--interval", type=float, default=1.0, metavar="S", help="between two frames (1); not of btop")
     parser.add_argument("--gputop", metavar="PATH", help="default: beside this Python, else on PATH")
     parser.add_argument("--peer", type=_peer, action="append", default=[], metavar="NAME=PATH")
     parser.add_argument("--rounds", type=int, default=15, help="of the snapshot (default 15)")
+    parser.add_argument("--once-limit", type=float, default=30.0, metavar="S", help="then a snapshot is killed (30)")
     parser.add_argument("--warm-up", type=float, default=8.0, metavar="S", help="of a screen (default 8)")
     parser.add_argument("--seconds", type=float, default=30.0, metavar="S", help="that a screen is watched (30)")
     parser.add_argument("--first-rounds", type=int, default=5, help="of the first full frame (5)")
     parser.add_argument("--first-limit", type=float, default=5.0, metavar="S", help="to wait for it (5)")
     parser.add_argument("--presses", type=int, default=100, help="of a key (100)")
     parser.add_argument("--open", default="", metavar="KEYS", help="typed first: ' k' is gputop's signal dialog")
-    parser.add_argument("--hang", metavar="COMMAND", help="shell command that makes a driver call hang; keys again")
+    parser.add_argument(
+        "--hang", metavar="COMMAND", help="shell command that makes a driver call hang; all but the screen again"
+    )
     parser.add_argument("--heal", metavar="COMMAND", help="shell command that undoes it")
     parser.set_defaults(bare=BARE)
     return parser.parse_args()
@@ -120,6 +133,10 @@ def _parts(text: str) -> tuple[str, ...]:
     if not set(parts) <= set(PARTS):
         raise argparse.ArgumentTypeError(f"not of {', '.join(PARTS)}: {text}")
     return parts
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(text.split(","))
 
 
 def _peer(text: str) -> tuple[str, str]:

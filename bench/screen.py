@@ -17,6 +17,7 @@ _DOWN: Final = b"B"
 _HEADER: Final = re.compile(r"\bcommand\b", re.IGNORECASE)
 _GPU_LINE: Final = re.compile(r"\d ?°C|\d\dC\b")  # a GPU's temperature
 _NO_ANSWER_S: Final = 2.0
+_ENOUGH: Final = 5  # presses in a row that nothing followed: no more are tried
 
 
 class Running(Struct, frozen=True):
@@ -30,9 +31,9 @@ class Running(Struct, frozen=True):
 class Keys(Struct, frozen=True):
     """From a key press to the first bytes of the repaint. ``unanswered``: presses that nothing followed."""
 
-    median_ms: float
-    p95_ms: float
-    most_ms: float
+    median_ms: float | None
+    p95_ms: float | None
+    most_ms: float | None
     presses: int
     unanswered: int
 
@@ -85,21 +86,28 @@ def keys(terminal: Terminal, presses: int, rows: int) -> Keys:
     for _ in range(2):  # the first may only bring the cursor
         terminal.press_arrow(_DOWN)
         terminal.run(0.2)
-    delays_ms = []
-    for _ in range(presses):
+    delays_ms: list[float] = []
+    unanswered = in_a_row = 0
+    while len(delays_ms) + unanswered < presses and in_a_row < _ENOUGH:
         terminal.run(chance.uniform(0.05, 0.2))
         pressed_s = terminal.press_arrow(next_key())
         answered_s = terminal.wait(_NO_ANSWER_S)
-        if answered_s is not None:
+        if answered_s is None:
+            unanswered, in_a_row = unanswered + 1, in_a_row + 1
+        else:
             delays_ms.append((answered_s - pressed_s) * 1000)
-    delays_ms.sort()
-    held = delays_ms or [float("nan")]
+            in_a_row = 0
+    return _summary(sorted(delays_ms), unanswered)
+
+
+def _summary(delays_ms: Sequence[float], unanswered: int) -> Keys:
+    count = len(delays_ms)
     return Keys(
-        median_ms=held[len(held) // 2],
-        p95_ms=held[min(len(held) - 1, int(len(held) * 0.95))],
-        most_ms=held[-1],
-        presses=presses,
-        unanswered=presses - len(delays_ms),
+        median_ms=delays_ms[count // 2] if count else None,
+        p95_ms=delays_ms[min(count - 1, int(count * 0.95))] if count else None,
+        most_ms=delays_ms[-1] if count else None,
+        presses=count + unanswered,
+        unanswered=unanswered,
     )
 
 

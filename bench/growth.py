@@ -1,0 +1,183 @@
+"""How gputop's cost grows: with processes, GPUs, shorter intervals, and with what it remembers.
+
+    python bench/growth.py [--box COMMAND] [--json FILE]
+
+`--box` names a program that makes boxes (bench/boxes.py says how it is called); without it only what needs no driver is
+measured: the detectors and the history, on frames of a simulated box. Prints a table; docs/performance.md says how to
+read it.
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Sequence
+from math import log
+from statistics import median
+from typing import Any, Final
+
+from boxes import Plan, measure
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
+from tape import crowd, frames
+
+from gputop.cli.judging import judge
+from gputop.core.history import History
+from gputop.core.sample import Frame
+from gputop.core.tracks import Tracks
+from gputop.lean import collect_seldom
+from gputop.ui.view import PLOTTED
+
+USUAL: Final = Plan(8, 200)
+PROCESSES: Final = (200, 500, 1000, 2000)
+GPUS: Final = (1, 4, 8, 16)
+INTERVALS_S: Final = (5.0, 2.0, 1.0, 0.5)
+JUDGED: Final = (100, 500, 1000, 2000)
+MINUTES: Final = (1, 10, 30, 60)
+WATCH: Final = ("--programs", "gputop", "--parts", "screen", "--warm-up", "4", "--seconds", "10")
+
+
+class Point(Struct, frozen=True):
+    """A measurement: so much of what varies, and what it costs. ``at``: as it is read; ``amount``: as it is counted."""
+
+    at: str
+    amount: float
+    cost: float
+    pss_bytes: int | None = None
+
+
+class Curve(Struct, frozen=True):
+    """Measurements of which one thing varies. ``unit``: of the cost."""
+
+    what: str
+    unit: str
+    points: Sequence[Point]
+
+    @property
+    def exponent(self) -> float | None:
+        """By which power the cost grows over the last step: 1 is linear, less than that flattens. None: unknown."""
+        if len(self.points) < 2:
+            return None
+        before, last = self.points[-2:]
+        return log(last.cost / before.cost) / log(last.amount / before.amount) if before.cost and last.cost else None
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--box", metavar="COMMAND", help="makes a box: COMMAND GPUS PROCESSES zero PROGRAM...")
+    parser.add_argument("--json", metavar="FILE", help="write all values there, too")
+    options = parser.parse_args()
+    found = curves(options.box)
+    print(text(found))
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump(to_builtins(found), file, indent=1)
+    return 0
+
+
+def curves(box: str | None) -> list[Curve]:
+    """Measure all; without a program that makes boxes, what needs none."""
+    return [*(watched(box) if box else ()), judged(), remembered()]
+
+
+def text(found: Sequence[Curve]) -> str:
+    """Return a table."""
+    lines = ["| what grows | measured | costs | PSS MiB | exponent |", "| --- | --- | --- | --- | --: |"]
+    for curve in found:
+        cells = (
+            " · ".join(point.at for point in curve.points),
+            " · ".join(f"{point.cost:.2f}" for point in curve.points) + f" {curve.unit}",
+            " · ".join(f"{point.pss_bytes / 2**20:.0f}" for point in curve.points if point.pss_bytes),
+            "" if curve.exponent is None else f"{curve.exponent:.2f}",
+        )
+        lines.append(f"| {curve.what} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+# --- the program, on boxes ---------------------------------------------------------------------------------------
+def watched(box: str) -> list[Curve]:
+    """Return what the screen and its sampler cost as the box grows, and as they look more often."""
+    unit = "% of a core"
+    usual = point(box, USUAL, 1.0, "", 0)
+
+    def like(plan: Plan, interval_s: float, at: str, amount: float) -> Point | None:
+        if plan == USUAL and interval_s == 1.0:
+            return usual and replace(usual, at=at, amount=amount)
+        return point(box, plan, interval_s, at, amount)
+
+    processes = [like(replace(USUAL, processes=n), 1.0, f"{n:,}", n) for n in PROCESSES]
+    gpus = [like(replace(USUAL, gpus=n), 1.0, str(n), n) for n in GPUS]
+    often = [like(USUAL, every_s, f"{every_s:g} s", 1 / every_s) for every_s in INTERVALS_S]
+    return [
+        Curve(f"processes, on {USUAL.gpus} GPUs", unit, [p for p in processes if p]),
+        Curve(f"GPUs, with {USUAL.processes} processes", unit, [p for p in gpus if p]),
+        Curve(f"frames: the interval, on {USUAL.gpus} x {USUAL.processes}", unit, [p for p in often if p]),
+    ]
+
+
+def point(box: str, plan: Plan, interval_s: float, at: str, amount: float) -> Point | None:
+    """Watch the screen on a box."""
+    values = measure(box, plan, [*WATCH, "--interval", str(interval_s)])
+    ours = (values or {}).get("screen", {}).get("gputop")
+    return ours and Point(at, amount, ours["cpu_percent"], ours["pss_bytes"])
+
+
+# --- detectors and history, on frames ----------------------------------------------------------------------------
+def judged() -> Curve:
+    """Return what detectors and history cost as processes grow."""
+    points = [Point(f"{count:,}", count, _median_ms(taken(count, 24))) for count in JUDGED]
+    return Curve("detectors and history: processes", "ms a frame", points)
+
+
+def remembered() -> Curve:
+    """Return what they cost as they remember more: the same minute again and again, as if an hour went by."""
+    minute, memory, points = taken(60, 60), Memory(), []
+    for number in range(1, max(MINUTES) + 1):
+        cost_ms = memory.spent_ms(_later(minute, 60.0 * number))
+        if number in MINUTES:
+            points.append(Point(f"{number} min", number, cost_ms))
+    return Curve("detectors and history: minutes", "ms a frame", points)
+
+
+def _median_ms(shown: Sequence[Frame]) -> float:
+    """Show them several times, one after the other, and return the median; the first time everything is new."""
+    memory = Memory()
+    memory.spent_ms(shown)
+    return median(memory.spent_ms(_later(shown, len(shown) * float(turn))) for turn in range(1, 6))
+
+
+def _later(shown: Sequence[Frame], seconds: float) -> list[Frame]:
+    return [replace(frame, time_s=frame.time_s + seconds) for frame in shown]
+
+
+class Memory:
+    """What remembers frames: the sampler's judge, the screen's history."""
+
+    def __init__(self) -> None:
+        self._judge, self._history, self._tracks = judge(is_once=False), History(PLOTTED), Tracks()
+
+    def spent_ms(self, shown: Sequence[Frame]) -> float:
+        """Show frames and return the CPU time of one."""
+        began_s = time.process_time()
+        for frame in shown:
+            self._judge.look(frame, frame.jobs)
+            self._history.remember(frame)
+            self._tracks.remember(frame)
+        return (time.process_time() - began_s) / len(shown) * 1000
+
+
+def taken(processes: int, count: int) -> list[Frame]:
+    """Return frames of a box of 8 GPUs with so many processes on them."""
+    collect_seldom()
+    others = len(next(frames(crowd(0), 1)).processes)
+    return list(frames(crowd(processes - others), count))
+
+
+def facts(found: Sequence[Curve]) -> list[dict[str, Any]]:
+    """Return the measurements as they are kept."""
+    return [{**to_builtins(curve), "exponent": curve.exponent} for curve in found]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
