@@ -6,10 +6,10 @@ from typing import Final
 from gputop.core.detector import FORGET_S, Dial, Kind, Look, Sign
 from gputop.core.detectors.orphan_memory import MemoryGaps
 from gputop.core.detectors.orphan_parent import Strays
-from gputop.core.detectors.orphan_track import Track, memory_of
+from gputop.core.detectors.orphan_track import Track, has_ended, memory_of
 from gputop.core.detectors.subjects import process_subject
 from gputop.core.finding import Evidence, Stage
-from gputop.core.sample import HostProcess, Presence
+from gputop.core.sample import HostProcess
 from gputop.core.units import bytes_text, duration_text
 
 KIND: Final = Kind(
@@ -87,7 +87,7 @@ class OrphanDetector:
             if track is None or not track.is_of(process):
                 track = self._tracks[process.pid] = Track(process, look.now_s, everybody.words(process.parent_pid))
             track.take(process, look, everybody.words, idle_percent)
-            if process.presence in {Presence.GONE, Presence.REUSED}:
+            if has_ended(process):
                 yield from self._gone(process, track, look)
             elif process.state == "Z":
                 yield from self._zombie(process, track, look, everybody)

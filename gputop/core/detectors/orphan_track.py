@@ -7,7 +7,6 @@ from gputop.core.detector import Look
 from gputop.core.sample import HostProcess, Presence
 
 _MEETS_S: Final = 30.0  # relatives are found within seconds, in turns
-_ENDED: Final = frozenset({Presence.GONE, Presence.REUSED})
 
 
 class Track:
@@ -38,7 +37,7 @@ class Track:
 
     def is_of(self, process: HostProcess) -> bool:
         """Say whether this is the process that had the pid before; of one that is gone nobody else can be meant."""
-        return process.presence in _ENDED or process.start_ticks == self.start_ticks
+        return process.start_ticks == self.start_ticks or has_ended(process)
 
     @property
     def is_alive(self) -> bool:
@@ -89,6 +88,12 @@ class Track:
             self._idle_since_s = look.now_s
 
 
+def has_ended(process: HostProcess) -> bool:
+    """Say whether the driver lists a process that is no more."""
+    presence = process.presence  # compared, not looked up in a set: that would hash it, in Python
+    return presence is Presence.GONE or presence is Presence.REUSED
+
+
 def memory_of(process: HostProcess) -> int | None:
     """Return the memory that a process holds on all of its GPUs; None where that is not known of all."""
     held = 0
@@ -100,6 +105,6 @@ def memory_of(process: HostProcess) -> int | None:
 
 
 def _kind_of(process: HostProcess) -> str:
-    if process.presence in _ENDED:
-        return "gone"
-    return "Z" if process.state == "Z" else ""
+    if process.state == "Z":
+        return "Z"
+    return "gone" if has_ended(process) else ""
