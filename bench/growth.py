@@ -3,8 +3,8 @@
     python bench/growth.py [--box COMMAND] [--json FILE]
 
 `--box` names a program that makes boxes (bench/boxes.py says how it is called); without it only what needs no driver is
-measured: the detectors and the history, on frames of a simulated box. Prints a table; docs/performance.md says how to
-read it.
+measured: the detectors and the history, on frames of a simulated box. docs/performance.md says how to read
+it.
 """
 
 import argparse
@@ -69,10 +69,12 @@ def main() -> int:
     parser.add_argument("--json", metavar="FILE", help="write all values there, too")
     options = parser.parse_args()
     found = curves(options.box)
-    print(text(found))
+    for curve in found:
+        costs = ", ".join(f"{point.cost:.2f} at {point.at}" for point in curve.points)
+        print(f"{curve.what}: {costs} ({curve.unit}); exponent {curve.exponent or 0:.2f}")
     if options.json:
         with open(options.json, "w") as file:
-            json.dump(to_builtins(found), file, indent=1)
+            json.dump(facts(found), file, indent=1)
     return 0
 
 
@@ -81,18 +83,9 @@ def curves(box: str | None) -> list[Curve]:
     return [*(watched(box) if box else ()), judged(), remembered()]
 
 
-def text(found: Sequence[Curve]) -> str:
-    """Return a table."""
-    lines = ["| what grows | measured | costs | PSS MiB | exponent |", "| --- | --- | --- | --- | --: |"]
-    for curve in found:
-        cells = (
-            " · ".join(point.at for point in curve.points),
-            " · ".join(f"{point.cost:.2f}" for point in curve.points) + f" {curve.unit}",
-            " · ".join(f"{point.pss_bytes / 2**20:.0f}" for point in curve.points if point.pss_bytes),
-            "" if curve.exponent is None else f"{curve.exponent:.2f}",
-        )
-        lines.append(f"| {curve.what} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+def facts(found: Sequence[Curve]) -> list[dict[str, Any]]:
+    """Return the measurements as they are kept."""
+    return [{**to_builtins(curve), "exponent": curve.exponent} for curve in found]
 
 
 # --- the program, on boxes ---------------------------------------------------------------------------------------
@@ -172,11 +165,6 @@ def taken(processes: int, count: int) -> list[Frame]:
     collect_seldom()
     others = len(next(frames(crowd(0), 1)).processes)
     return list(frames(crowd(processes - others), count))
-
-
-def facts(found: Sequence[Curve]) -> list[dict[str, Any]]:
-    """Return the measurements as they are kept."""
-    return [{**to_builtins(curve), "exponent": curve.exponent} for curve in found]
 
 
 if __name__ == "__main__":

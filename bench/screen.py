@@ -16,7 +16,6 @@ _UP: Final = b"A"
 _DOWN: Final = b"B"
 _HEADER: Final = re.compile(r"\bcommand\b", re.IGNORECASE)
 _GPU_LINE: Final = re.compile(r"\d ?°C|\d\dC\b")  # a GPU's temperature
-_NO_ANSWER_S: Final = 2.0
 _ENOUGH: Final = 5  # presses in a row that nothing followed: no more are tried
 
 
@@ -79,7 +78,7 @@ def running(terminal: Terminal, seconds: float) -> Running:
     )
 
 
-def keys(terminal: Terminal, presses: int, rows: int) -> Keys:
+def keys(terminal: Terminal, presses: int, rows: int, no_answer_s: float = 2.0) -> Keys:
     """Press Down, and Up again at the end of ``rows``, 50 to 200 ms after the last answer, the same for everybody."""
     chance = random.Random(1)  # noqa: S311 - the same for everybody
     next_key = _zigzag(rows)
@@ -91,7 +90,7 @@ def keys(terminal: Terminal, presses: int, rows: int) -> Keys:
     while len(delays_ms) + unanswered < presses and in_a_row < _ENOUGH:
         terminal.run(chance.uniform(0.05, 0.2))
         pressed_s = terminal.press_arrow(next_key())
-        answered_s = terminal.wait(_NO_ANSWER_S)
+        answered_s = terminal.wait(no_answer_s)
         if answered_s is None:
             unanswered, in_a_row = unanswered + 1, in_a_row + 1
         else:
