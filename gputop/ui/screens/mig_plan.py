@@ -11,7 +11,7 @@ from gputop.core.mig_request import RequestError, read_request
 from gputop.core.mig_steps import Plan
 from gputop.core.mig_text import no_plan_lines, plan_lines, plan_summary, target_text
 from gputop.core.mig_why import NoPlan, answer, possible
-from gputop.ui.line import Line, ends, fit
+from gputop.ui.line import Line, ends
 from gputop.ui.screens import target_list
 from gputop.ui.screens.dialog import Dialog
 from gputop.ui.screens.mig_page import paragraph
@@ -95,7 +95,8 @@ class MigPlanScreen(Dialog[Plan | None]):
         listed = self.listed
         self.at = max(0, min(self.at, len(listed) - 1))
         hint = "type to narrow down, or a request: 3g,2x1g  +1x2g  all=1g" if not self.text else ""
-        field = Line((("layout ", "title"), (f" {fit(self.text + '_', 30)} ", "cursor"), ("  " + hint, "muted")))
+        typed = f"{self.text}_"[-(width - 9) :]  # where it is too long, its end: there is the mark
+        field = Line((("layout ", "title"), (f" {typed:<30} ", "cursor"), ("  " + hint, "muted")))
         told = self._told(width)
         rows = max(1, min(len(listed), max(_LEAST_LIST, height - 2 - len(told))))
         self._top = max(0, min(self._top, self.at, len(listed) - rows))

@@ -1,0 +1,202 @@
+"""The whole life of a MIG layout from the MIG page, in a real terminal, on a simulated driver (`mig_box`)."""
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from mig_box import MIXED, PATIENCE_S, MigBox
+from real_terminal import ENTER, ESCAPE, Terminal, in_a_terminal
+
+pytestmark = pytest.mark.skipif(
+    "NVML_MOCK_BOX" not in os.environ, reason="changes MIG: only ever on a simulated driver"
+)
+
+MADE = ["2g.20gb@0/1+1", "1g.10gb@2/1", "1g.10gb@3/1", "3g.40gb@4/3"]
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> MigBox:
+    return MigBox(tmp_path, "h100")
+
+
+@pytest.fixture
+def screen(box: MigBox) -> Iterator[Terminal]:
+    """The screen of the box, on its MIG page."""
+    with in_a_terminal(environment=box.environment) as terminal:
+        terminal.until("H100")
+        terminal.press("p")
+        terminal.until("MIG off")
+        yield terminal
+
+
+@pytest.fixture
+def process() -> Iterator[int]:
+    with subprocess.Popen(["sleep", "600"]) as child:
+        yield child.pid
+        child.kill()
+
+
+def plan(screen: Terminal, request: str) -> None:
+    """Go from the page to the question whether a request is to be carried out."""
+    screen.press("e")
+    screen.until("nothing changes yet")
+    screen.press(request)
+    screen.until(f"layout {request}_")
+    screen.press(ENTER)
+    screen.until("y carries it out")
+
+
+def back(screen: Terminal) -> None:
+    """Go back to the page."""
+    screen.press(ESCAPE)
+    screen.until_gone("MIG of GPU 0")
+
+
+def change(screen: Terminal, request: str, *end: str) -> None:
+    """Carry a request out from the page, see that it ends so, and go back to the page."""
+    plan(screen, request)
+    screen.insist("y", "─ MIG of GPU 0 · ")
+    screen.until(*(end or ("done and verified",)))
+    back(screen)
+
+
+def test_the_full_cycle(box: MigBox, screen: Terminal, process: int, tmp_path: Path) -> None:
+    screen.until("MIG off")
+    plan(screen, "on")
+    assert re.search(r"nobody is seen to have the GPU open|the open files cannot be seen", screen.text)
+    screen.insist("y", "done and verified")
+    back(screen)
+    screen.until("There are no instances")
+    assert box.status["is_on"] is True
+
+    change(screen, MIXED, "done and verified", "CUDA_VISIBLE_DEVICES=MIG-")
+    assert box.layout == MADE
+    screen.until("3g.40gb@4 GPU instance")
+
+    busy = box.status["instances"][3]
+    box.use(process, busy["id"])
+    screen.until(f"● {process} ")
+    screen.press("e")
+    screen.until("nothing changes yet")
+    screen.press("off")
+    screen.until("MIG mode cannot be turned off while processes use the GPU", f"● {process} ", "to end it: ")
+    screen.press(ESCAPE)
+    screen.until_gone("layout off_")
+    back(screen)
+    assert box.layout == MADE
+
+    change(screen, "3g.40gb,2g.20gb/1c+1c,1g.10gb+me,1g.10gb")
+    assert box.layout == ["2g.20gb@0/1+1", "1g.10gb+me@2/1", "1g.10gb@3/1", "3g.40gb@4/3"]
+    assert box.status["instances"][3]["id"] == busy["id"]
+    screen.until("1g.10gb+me@2 GPU instance", f"● {process} ")
+    box.write()
+    screen.until_gone(f"● {process} ")
+    files(box, screen, tmp_path)
+    change(screen, "off")
+    screen.until("MIG off")
+    assert (box.status["is_on"], box.layout) == (False, [])
+    screen.press(ESCAPE)
+    screen.until("q Quit")
+    screen.press("q")
+    assert screen.end() == 0
+
+
+def files(box: MigBox, screen: Terminal, folder: Path) -> None:
+    """Save the layout, change it, restore it, and apply an exported one, each in a terminal; the page follows."""
+    before, saved, exported = box.layout, folder / "mig.json", folder / "mig.yaml"
+    box.mig("checkpoint", "-o", str(saved))
+    exported.write_text(box.mig("export").out)
+    change(screen, "7g.80gb")
+    screen.until("7g.80gb@0 GPU instance")
+    asked(box, "restore", str(saved))
+    assert box.layout == before
+    screen.until("1g.10gb+me@2 GPU instance")
+    change(screen, "none")
+    screen.until("There are no instances")
+    asked(box, "apply", "-f", str(exported))
+    assert sorted(one.partition("@")[0] for one in box.layout) == sorted(one.partition("@")[0] for one in before)
+    screen.until("1g.10gb+me@", "3g.40gb@4 GPU instance")
+
+
+def last_kept(box: MigBox) -> str:
+    """Return the file with the layout from before the last change."""
+    kept = (Path(box.environment["XDG_STATE_HOME"]) / "gputop").glob("mig-before-*.json")
+    return str(max(kept, key=lambda file: file.stat().st_mtime_ns))
+
+
+def asked(box: MigBox, *arguments: str) -> None:
+    """Run a command that asks, in a terminal of its own, and agree."""
+    with in_a_terminal("mig", *arguments, environment=box.environment) as terminal:
+        terminal.until("[y/N]")
+        terminal.press("y\n")
+        assert terminal.end() == 0
+
+
+FAILURES = (  # of each call that changes something: the request, and the step that fails
+    ("nvmlComputeInstanceDestroy", "none", "fail 1/4 destroy compute instance 1c@0 in 1g.10gb@0"),
+    ("nvmlGpuInstanceDestroy", "none", "fail 2/4 destroy 1g.10gb@0"),
+    ("nvmlDeviceCreateGpuInstanceWithPlacement", "3g.40gb,2x1g.10gb", "fail 1/2 create 1g.10gb@1"),
+    ("nvmlGpuInstanceCreateComputeInstanceWithPlacement", "3g.40gb,2x1g.10gb", "fail 2/2 create compute instance"),
+    ("nvmlDeviceSetMigMode", "off", "fail 5/5 disable MIG mode"),
+)
+
+
+def test_a_failure_of_any_call_is_shown_taken_back_and_verified(box: MigBox, screen: Terminal) -> None:
+    box.apply("3g.40gb@4,1g.10gb@0")
+    before = box.layout
+    screen.until("3g.40gb@4 GPU instance")
+    for call, request, step in FAILURES:
+        box.write("[gpu 0]", f"fail.{call} = 999")
+        change(screen, request, "did not work", step, "NVML error 999", "Everything is as it was before")
+
+        assert (box.status["is_on"], box.layout) == (True, before)
+
+
+def test_a_second_failure_says_what_is_and_how_to_go_back(box: MigBox, screen: Terminal) -> None:
+    box.apply("7g.80gb")
+    screen.until("7g.80gb@0 GPU instance")
+    box.write("[gpu 0]", "fail.nvmlDeviceCreateGpuInstanceWithPlacement = 999")
+    change(
+        screen, "2x3g.40gb", "did not work", "Going back failed as well: create 7g.80gb@0: NVML error 999",
+        "Now there is: no instances. Meant was: 3g.40gb@0 3g.40gb@4. Before there was: 7g.80gb@0",
+        "To try again to go back: gputop mig restore ",
+    )  # fmt: skip
+    box.write()
+    asked(box, "restore", last_kept(box))
+    screen.until("7g.80gb@0 GPU instance")
+
+
+def test_two_at_once_and_whoever_comes_second_is_told_who_is_at_it(box: MigBox, screen: Terminal) -> None:
+    plan(screen, "on")
+    box.write("[gpu 0]", "latency.nvmlDeviceSetMigMode = 5s")
+    first = box.start("apply", "on", "--yes")
+    assert first.stdout is not None
+    next(line for line in first.stdout if "1/1 enable MIG mode" in line)
+    screen.insist("y", f"process {first.pid} is changing this GPU right now")
+    first.communicate(timeout=PATIENCE_S)
+    assert first.returncode == 0
+    back(screen)
+    screen.until("There are no instances")
+
+    plan(screen, "off")
+    screen.insist("y", "now 1/1 disable MIG mode")
+    second = box.apply("off")
+    assert second.status == 4
+    assert "is changing this GPU right now" in second.out
+    screen.until("done and verified")
+
+
+def test_a_change_of_somebody_else_makes_the_plan_that_is_asked_about_void(box: MigBox, screen: Terminal) -> None:
+    box.apply("on")
+    screen.until("There are no instances")
+    plan(screen, "7g.80gb")
+    box.apply("2x3g.40gb")
+    screen.until("Somebody else has changed this GPU since")
+    screen.press("y")
+    back(screen)
+    screen.until("3g.40gb@4 GPU instance")
+
+    assert box.layout == ["3g.40gb@0/3", "3g.40gb@4/3"]
