@@ -4,6 +4,8 @@
 # make probe-tests   the tests of the probe on a CPU: installs torch into the environment, and leaves it there
 # make dist   sdist and wheel of gputop and of its probe into dist/: built, checked, tried in a fresh environment
 # make generate   write anew what follows from the code: parts of documents, man page, completions
+# make bench   gputop beside its peers on the GPUs of this machine; ARGS="--rounds 3" and the like
+# make performance   the same on all boxes of ARGS="--box PROGRAM" and how cost grows, into docs/performance.md
 # make detectors   how well the detectors do on labelled traces, all of them; ARGS=leaks for a part
 PYTHON ?= python3
 VENV ?= .venv
@@ -12,7 +14,7 @@ ARGS ?=
 # for probe-tests; the small build: TORCH="torch --index-url https://download.pytorch.org/whl/cpu"
 TORCH ?= torch==2.13.0
 
-.PHONY: run test check tests probe-tests sweep detectors screenshots generate bench dist clean
+.PHONY: run test check tests probe-tests sweep detectors screenshots generate bench performance dist clean
 
 run: $(VENV)/installed
 	@$(BIN)/gputop snapshot --json --wait 0 >/dev/null 2>&1; \
@@ -49,6 +51,10 @@ generate: $(VENV)/installed-dev
 
 bench: $(VENV)/installed-dev
 	$(BIN)/python bench/run.py $(ARGS)
+
+performance: $(VENV)/installed-dev
+	$(BIN)/python bench/performance.py docs/performance.json $(ARGS)
+	$(BIN)/python docs/generate.py
 
 dist: $(VENV)/installed-dev
 	$(BIN)/python -m pip install --quiet --group dist

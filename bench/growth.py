@@ -34,7 +34,7 @@ GPUS: Final = (1, 4, 8, 16)
 INTERVALS_S: Final = (5.0, 2.0, 1.0, 0.5)
 JUDGED: Final = (100, 500, 1000, 2000)
 MINUTES: Final = (1, 10, 30, 60)
-WATCH: Final = ("--programs", "gputop", "--parts", "screen", "--warm-up", "4", "--seconds", "10")
+WATCH: Final = ("--programs", "gputop", "--parts", "screen", "--warm-up", "3")
 
 
 class Point(Struct, frozen=True):
@@ -111,7 +111,8 @@ def watched(box: str) -> list[Curve]:
 
 def point(box: str, plan: Plan, interval_s: float, at: str, amount: float) -> Point | None:
     """Watch the screen on a box."""
-    values = measure(box, plan, [*WATCH, "--interval", str(interval_s)])
+    length_s = max(8.0, 2 * interval_s)  # whole frames
+    values = measure(box, plan, [*WATCH, "--interval", str(interval_s), "--seconds", str(length_s)])
     ours = (values or {}).get("screen", {}).get("gputop")
     return ours and Point(at, amount, ours["cpu_percent"], ours["pss_bytes"])
 

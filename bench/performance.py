@@ -29,12 +29,13 @@ from gputop import __version__
 
 TABLES: Final = Path(__file__).parent.parent / "docs" / "generate_performance.py"
 SIZES: Final = ((1, 5), (8, 60), (8, 200), (16, 2000))
-HUNG: Final = Plan(8, 60)
+HUNG: Final = Plan(8, 60)  # where a call hangs as well
 DIALS: Final = (
-    *("--rounds", "3", "--once-limit", "8", "--first-rounds", "2", "--first-limit", "3"),
-    *("--warm-up", "4", "--seconds", "8", "--presses", "40"),
+    *("--rounds", "3", "--first-rounds", "2", "--first-limit", "2.5"),
+    *("--warm-up", "3", "--seconds", "7", "--presses", "40"),
 )
-SLOW: Final = ("--programs", "gputop,nvitop,gpustat,nvtop")  # btop lists no process of a GPU
+MOST: Final = ("--programs", "gputop,nvitop,gpustat,nvtop")  # btop lists no process of a GPU: one box tells its scale
+HUNG_LIMIT: Final = ("--once-limit", "6")
 
 
 def main() -> int:
@@ -57,9 +58,9 @@ def plans(box: str | None) -> list[Plan | None]:
 
 
 def _measured(plan: Plan | None, options: argparse.Namespace) -> dict[str, Any] | None:
-    arguments = [*DIALS, *(SLOW if plan and plan.driver == "realistic" else ())]
+    arguments = [*DIALS, *(MOST if plan and plan != HUNG else ())]
     if options.hang and plan == HUNG:
-        arguments += ["--hang", options.hang, *(["--heal", options.heal] if options.heal else [])]
+        arguments += ["--hang", options.hang, *(["--heal", options.heal] if options.heal else []), *HUNG_LIMIT]
     values = measure(options.box, plan, [*arguments, *options.more])
     return values and {"label": plan.label if plan else "this box", **values}
 

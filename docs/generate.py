@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import generate_doctor
+import generate_performance
 import generate_share
 from generate_doctor import table
 
@@ -24,6 +25,7 @@ from gputop.ui.tape_actions import EVERY
 _DOCS: Final = Path(__file__).parent
 PAGES: Final = (
     _DOCS.parent / "README.md", _DOCS / "findings.md", _DOCS / "configuration.md", _DOCS / "getting-started.md",
+    _DOCS / "performance.md",
 )  # fmt: skip
 
 
@@ -136,6 +138,9 @@ PARTS: Final[Mapping[str, Callable[[], str]]] = {
     "variables": lambda: table(_variables()),
     "columns": lambda: table(_columns()),
     "detectors": _detectors,
+    "budgets": lambda: generate_performance.budgets(generate_performance.kept()),
+    "measurements": lambda: generate_performance.measurements(generate_performance.kept()),
+    "growth": lambda: generate_performance.growth(generate_performance.kept()),
 }
 
 

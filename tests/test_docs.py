@@ -9,7 +9,7 @@ from generate import PAGES, PARTS, filled
 
 from gputop.core.builtin import detectors
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
 DOCUMENTS = [path for path in ROOT.glob("**/*.md") if not {".venv", "node_modules"} & set(path.parts)]
 
@@ -51,11 +51,24 @@ def test_the_readme_is_short() -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_link_of_a_document_is_dead(document: Path) -> None:
-    links = re.findall(r"\]\(([^)#:]+)\)", document.read_text())
+    assert [link for link in _links(document) if not (document.parent / link).exists()] == []
 
-    assert [link for link in links if not (document.parent / link).exists()] == []
+
+def test_every_document_is_reached_from_the_readme() -> None:
+    reached = [ROOT / "README.md"]
+    for page in reached:
+        linked = (page.parent / link for link in _links(page) if link.endswith(".md"))
+        reached += [path for path in map(Path.resolve, linked) if path not in reached]
+
+    assert [str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md") if path not in reached] == []
+    assert ROOT / "bench" / "README.md" in reached
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_document_sends_anybody_to_the_other_gputop(document: Path) -> None:
     assert not re.search(r"pip install (-U |--upgrade )?gputop", document.read_text())
+
+
+def _links(document: Path) -> list[str]:
+    """Return the files that a document links to."""
+    return re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text())

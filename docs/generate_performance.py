@@ -1,0 +1,173 @@
+"""The tables of docs/performance.md, from what bench/performance.py has measured.
+
+python docs/generate_performance.py FILE     prints the tables of a FILE that bench/performance.py has written
+"""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any, Final, NamedTuple
+
+from generate_doctor import table
+
+VALUES: Final = Path(__file__).parent / "performance.json"
+Box = dict[str, Any]  # what bench/run.py writes of a box
+Result = dict[str, Any]
+_PARTS: Final = ("snapshot", "screen", "first", "keys")
+_ALL: Final = ""
+
+
+class Budget(NamedTuple):
+    """What something may cost at the most, on boxes whose label begins with ``box``."""
+
+    what: str
+    most: float
+    unit: str
+    box: str
+    cost: Callable[[Box], float | None]
+
+
+def _against(part: str, value: str, peer: str) -> Callable[[Box], float | None]:
+    """Return what divides gputop's value by that of a peer."""
+
+    def cost(box: Box) -> float | None:
+        ours, theirs = (_value(box, part, name, value) for name in ("gputop", peer))
+        return ours / theirs if ours and theirs else None
+
+    return cost
+
+
+def _value(box: Box, part: str, name: str, value: str) -> float | None:
+    found = box.get(part, {}).get(name, {})
+    return None if found.get("status") else found.get(value)
+
+
+def _first_ms(box: Box) -> float | None:
+    times = [time_s for time_s in box.get("first", {}).get("gputop", ()) if time_s is not None]
+    return median(times) * 1000 if times else None
+
+
+def _pss_mib(box: Box) -> float | None:
+    pss = _value(box, "screen", "gputop", "pss_bytes")
+    return pss and pss / 2**20
+
+
+BUDGETS: Final = (
+    Budget("CPU time of a snapshot ÷ `nvitop -1`", 0.5, "", _ALL, _against("snapshot", "cpu_ms", "nvitop")),
+    Budget("… ÷ a bare script", 1.5, "", _ALL, _against("snapshot", "cpu_ms", "bare pynvml script")),
+    Budget("CPU time of a screen ÷ nvitop, 8 x 200", 0.25, "", "8 x 200", _against("screen", "cpu_percent", "nvitop")),
+    Budget("… 16 x 2,000", 0.15, "", "16 x 2,000", _against("screen", "cpu_percent", "nvitop")),
+    Budget("first full frame, 8 x 60", 400, "ms", "8 x 60", _first_ms),
+    Budget("key to repaint, 95 of 100", 30, "ms", _ALL, lambda box: _value(box, "keys", "gputop", "p95_ms")),
+    Budget(
+        "… while a driver call hangs", 30, "ms", _ALL,
+        lambda box: _value(box, "keys", "gputop, a driver call hangs", "p95_ms"),
+    ),
+    Budget("memory (PSS) of screen and sampler", 80, "MiB", _ALL, _pss_mib),
+)  # fmt: skip
+JUDGED: Final = ("detectors and history, 2,000 processes", 5.0, "ms a frame")
+
+
+# --- the parts of the page ---------------------------------------------------------------------------------------
+def budgets(result: Result) -> str:
+    """Return what may be, what is, and by how much it is missed: the worst of all boxes."""
+    return table(_budgets(result)) + busy(result)
+
+
+def busy(result: Result) -> str:
+    """Return a warning where something else ran, else nothing."""
+    m = result["machine"]
+    if m["load"] <= m["cores"] / 2:
+        return ""
+    return (
+        f"\n**The machine was busy with other work** (load {m['load']} on {m['cores']} cores): times, "
+        "waits most of all, and ratios of them are not to be relied on.\n"
+    )
+
+
+def _budgets(result: Result) -> Iterator[tuple[str, ...]]:
+    yield "budget", "at the most", "measured, the worst", "on", ""
+    for budget in BUDGETS:
+        costs = {box["label"]: cost for box in result["boxes"] if (cost := budget.cost(box)) is not None}
+        costs = {label: cost for label, cost in costs.items() if label.startswith(budget.box)}
+        worst = max(costs, key=lambda label: costs[label], default=None)
+        if worst is not None:
+            yield _row(budget.what, budget.most, budget.unit, costs[worst], worst)
+    for curve in result["growth"]:
+        last = curve["points"][-1]
+        if curve["what"] == "detectors and history: processes":
+            yield _row(*JUDGED, last["cost"], "frames alone")
+
+
+def _row(what: str, most: float, unit: str, cost: float, where: str) -> tuple[str, ...]:
+    kept = "met" if cost <= most else f"**missed by {cost / most - 1:.0%}**"
+    return what, f"{most:g} {unit}".strip(), f"{_short(cost)} {unit}".strip(), where, kept
+
+
+def _short(number: float) -> str:
+    return f"{number:.2f}" if number < 10 else f"{number:.0f}"
+
+
+def measurements(result: Result) -> str:
+    """Return the machine and a table of each part, all boxes in it."""
+    return "\n".join([machine(result), *(_part(result, part) for part in _PARTS)])
+
+
+def machine(result: Result) -> str:
+    """Return on what was measured."""
+    m = result["machine"]
+    programs = ", ".join(f"{name} {version}" for name, version in m["programs"].items())
+    boards = ", ".join(dict.fromkeys(name for box in result["boxes"] for name in box["gpus"]))
+    return (
+        f"{m['date']}, in {m['minutes']} minutes: {m['cores']} cores of {m['cpu']}, load {m['load']} at the start, "
+        f"Linux {m['linux']}, Python {m['python']}; {programs}; boards: {boards}.\n"
+    )
+
+
+def _part(result: Result, part: str) -> str:
+    boxes = [(box["label"], box["tables"][part]) for box in result["boxes"] if part in box["tables"]]
+    if not boxes:
+        return ""
+    _, first = boxes[0]
+    return f"### {first['title']}\n\n" + table([("GPUs x processes", *first["rows"][0]), *_rows(boxes)])
+
+
+def _rows(boxes: list[tuple[str, Any]]) -> Iterator[tuple[str, ...]]:
+    for label, shown in boxes:
+        for number, row in enumerate(shown["rows"][1:]):
+            yield ("" if number else label), *row
+
+
+def growth(result: Result) -> str:
+    """Return how costs grow, and whether anything grows faster than what it depends on."""
+    fast = [curve["what"] for curve in result["growth"] if (curve["exponent"] or 0) > 1.1]
+    verdict = (
+        f"Faster than linear over the last step: {'; '.join(fast)}." if fast else "Nothing grew faster than linear."
+    )
+    return table(_growth(result)) + f"\n{verdict}\n"
+
+
+def _growth(result: Result) -> Iterator[tuple[str, ...]]:
+    yield "what grows", "measured at", "costs", "PSS MiB", "exponent"
+    for curve in result["growth"]:
+        points = curve["points"]
+        yield (
+            curve["what"],
+            " · ".join(point["at"] for point in points),
+            " · ".join(f"{point['cost']:.2f}" for point in points) + f" {curve['unit']}",
+            " · ".join(f"{point['pss_bytes'] / 2**20:.0f}" for point in points if point["pss_bytes"]),
+            "" if curve["exponent"] is None else f"{curve['exponent']:.2f}",
+        )
+
+
+def kept() -> Result:
+    """Return what was measured last and kept."""
+    result: Result = json.loads(VALUES.read_text())
+    return result
+
+
+if __name__ == "__main__":
+    given: Result = json.loads(Path(sys.argv[1]).read_text())
+    print("\n".join(part(given) for part in (budgets, measurements, growth)))
