@@ -12,7 +12,8 @@ from gputop.core.sample import Frame, Gpu, Presence
 from gputop.core.units import NOTHING, bytes_text, duration_text, number_text, value_text
 
 _VALUE: Final = itemgetter(0)
-_PLACE: Final = itemgetter(1, 2)
+_PLACE: Final = itemgetter(1)
+_PID_BITS: Final = 22
 _ASKED_FOR: Final = 2.5  # goes before USER and SM%, and after the rest
 
 
@@ -33,11 +34,11 @@ def rows(frame: Frame) -> list[Row]:
 def sorted_rows(unsorted: Iterable[Row], column: Column, *, is_reversed: bool) -> list[Row]:
     """Sort; absent values come last either way, ties by GPU and pid so that nothing jumps."""
     sort = column.sort
-    placed = [(sort(row), row.use.gpu_index, row.process.pid, row) for row in unsorted]
+    placed = [(sort(row), (row.use.gpu_index << _PID_BITS) + row.process.pid, row) for row in unsorted]
     placed.sort(key=_PLACE)
     known = [entry for entry in placed if entry[0] is not None]
     known.sort(key=_VALUE, reverse=is_reversed)  # one column has values of one type
-    return [entry[3] for entry in known] + [entry[3] for entry in placed if entry[0] is None]
+    return [entry[2] for entry in known] + [entry[2] for entry in placed if entry[0] is None]
 
 
 def used_columns(shown: Iterable[Row], before: frozenset[str] = frozenset()) -> frozenset[str]:

@@ -22,6 +22,7 @@ from gputop.ui.widgets.fastlines import FastLines
 
 _WHEEL: Final = 3
 _LEAST_COMMAND: Final = 16
+_CROWD: Final = 250  # rows that are looked at in a frame for columns that have come to be used
 
 
 class ProcessPanel(FastLines, can_focus=True):
@@ -38,6 +39,7 @@ class ProcessPanel(FastLines, can_focus=True):
         self._folded: frozenset[EntryKey] = frozenset()
         self._columns: list[tuple[Column, int]] = []
         self._used: frozenset[str] = frozenset()
+        self._looked = 0  # how often for columns that have come to be used
         self._top = 0
         self._skip = 0
         self._cursor: EntryKey | None = None
@@ -241,13 +243,19 @@ class ProcessPanel(FastLines, can_focus=True):
         found = self._all
         if view.focus is not None:
             found = [row for row in found if row.use.gpu_index == view.focus]
-        self._used = used_columns(found, self._used)
+        self._used = self._newly_used(found)
         kept = self.narrowing.of(found)
         self._kept, self._hidden = len(kept), len(found) - len(kept)
         if view.frame is None:
             return ()
         order = Order(COLUMN_BY_KEY[self.sort_key], self.is_reversed)
         return entries(view.frame, kept, self.grouping, order, self._folded)
+
+    def _newly_used(self, found: Sequence[Row]) -> frozenset[str]:
+        """Return which columns have had values. In a crowd rows take turns, after a first look at all of them."""
+        turns = 1 + len(found) // _CROWD if self._looked else 1
+        self._looked += bool(found)
+        return used_columns(found[self._looked % turns :: turns], self._used)
 
     def _again(self) -> None:
         if self._view is not None:
