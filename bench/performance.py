@@ -32,7 +32,7 @@ SIZES: Final = ((1, 5), (8, 60), (8, 200), (16, 2000))
 HUNG: Final = Plan(8, 60)  # where a call hangs as well
 DIALS: Final = (
     *("--rounds", "3", "--first-rounds", "2", "--first-limit", "2.5"),
-    *("--warm-up", "3", "--seconds", "7", "--presses", "40"),
+    *("--warm-up", "3", "--seconds", "7", "--presses", "30"),
 )
 MOST: Final = ("--programs", "gputop,nvitop,gpustat,nvtop")  # btop lists no process of a GPU: one box tells its scale
 HUNG_LIMIT: Final = ("--once-limit", "6")
@@ -47,8 +47,7 @@ def main() -> int:
     growth = facts(curves(options.box))
     machine["minutes"] = round((time.monotonic() - began_s) / 60, 1)
     with open(options.file, "w") as file:
-        json.dump({"machine": machine, "boxes": boxes, "growth": growth}, file, indent=1)
-        file.write("\n")
+        file.write(_text({"machine": machine, "boxes": boxes, "growth": growth}))
     return subprocess.run([sys.executable, str(TABLES), options.file], check=False).returncode or (not boxes)
 
 
@@ -62,7 +61,12 @@ def _measured(plan: Plan | None, options: argparse.Namespace) -> dict[str, Any] 
     if options.hang and plan == HUNG:
         arguments += ["--hang", options.hang, *(["--heal", options.heal] if options.heal else []), *HUNG_LIMIT]
     values = measure(options.box, plan, [*arguments, *options.more])
-    return values and {"label": plan.label if plan else "this box", **values}
+    return values and {**values, "label": (plan or Plan(len(values["gpus"]), values["pids"])).label}
+
+
+def _text(result: dict[str, Any]) -> str:
+    """Return JSON with a line for each measurement, so that a difference shows which one it is."""
+    return json.dumps(result).replace('{"label"', '\n{"label"').replace('{"what"', '\n{"what"') + "\n"
 
 
 # --- surroundings ------------------------------------------------------------------------------------------------

@@ -56,13 +56,13 @@ def _pss_mib(box: Box) -> float | None:
 
 BUDGETS: Final = (
     Budget("CPU time of a snapshot ÷ `nvitop -1`", 0.5, "", _ALL, _against("snapshot", "cpu_ms", "nvitop")),
-    Budget("… ÷ a bare script", 1.5, "", _ALL, _against("snapshot", "cpu_ms", "bare pynvml script")),
+    Budget("CPU time of a snapshot ÷ a bare script", 1.5, "", _ALL, _against("snapshot", "cpu_ms", "bare pynvml script")),
     Budget("CPU time of a screen ÷ nvitop, 8 x 200", 0.25, "", "8 x 200", _against("screen", "cpu_percent", "nvitop")),
-    Budget("… 16 x 2,000", 0.15, "", "16 x 2,000", _against("screen", "cpu_percent", "nvitop")),
+    Budget("CPU time of a screen ÷ nvitop, 16 x 2,000", 0.15, "", "16 x 2,000", _against("screen", "cpu_percent", "nvitop")),
     Budget("first full frame, 8 x 60", 400, "ms", "8 x 60", _first_ms),
     Budget("key to repaint, 95 of 100", 30, "ms", _ALL, lambda box: _value(box, "keys", "gputop", "p95_ms")),
     Budget(
-        "… while a driver call hangs", 30, "ms", _ALL,
+        "key to repaint while a driver call hangs, 95 of 100", 30, "ms", _ALL,
         lambda box: _value(box, "keys", "gputop, a driver call hangs", "p95_ms"),
     ),
     Budget("memory (PSS) of screen and sampler", 80, "MiB", _ALL, _pss_mib),
