@@ -81,7 +81,12 @@ class Partitioner:
         if problem is None:
             text = state_text(plan.after, is_on=plan.is_on)
             return _result(plan, Status.DONE, "" if plan.steps else "it was so already", after=text)
-        return problem if problem.status is Status.PENDING else self._back(plan, doer, tell, problem, kept)
+        if problem.status is Status.PENDING:
+            return problem
+        now = self._read(plan)
+        if now is not None and _is_same(now, before):
+            return _as_before(plan, problem, now)
+        return self._back(plan, doer, tell, problem, kept)
 
     def _forth(self, plan: Plan, doer: Doer, tell: Tell) -> Result | None:
         """Do the steps; return what went wrong."""
@@ -131,8 +136,7 @@ class Partitioner:
         second = "" if way is None else _second(way, doer, tell)
         after = self._read(plan)
         if after is not None and not second and _is(after, plan.before, is_on=plan.was_on):
-            detail = f"{problem.detail}. Everything is as it was before"
-            return _result(plan, problem.status, detail, problem.remedy, after=_text(after))
+            return _as_before(plan, problem, after)
         found = "nothing that can be read" if after is None else _text(after)
         detail = (
             f"{problem.detail}. Going back failed as well{': ' + second if second else ''}. "
@@ -169,6 +173,17 @@ class Partitioner:
 
 def _is(gpu: MigGpu, wanted: Sequence[object], *, is_on: bool) -> bool:
     return bool(gpu.is_on) is is_on and layout(gpu.instances) == tuple(wanted) and not gpu.missing
+
+
+def _is_same(now: MigGpu, before: MigGpu) -> bool:
+    """Say whether nothing has changed, not even a mode that waits for a reset."""
+    modes = (now.is_on, now.is_on_next) == (before.is_on, before.is_on_next)
+    return modes and layout(now.instances) == layout(before.instances) and not now.missing
+
+
+def _as_before(plan: Plan, problem: Result, gpu: MigGpu) -> Result:
+    detail = f"{problem.detail}. Everything is as it was before"
+    return _result(plan, problem.status, detail, problem.remedy, after=_text(gpu))
 
 
 def _in_the_way(gpu: MigGpu, plan: Plan) -> tuple[User, ...]:

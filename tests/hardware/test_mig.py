@@ -141,6 +141,18 @@ def test_ampere_waits_for_a_reset_and_goes_on_after_it(tmp_path: Path) -> None:
     assert box.layout == ["2g.10gb@0/2", "3g.20gb@4/3"]
 
 
+def test_a_waiting_mode_that_cannot_be_taken_back_is_no_second_failure(tmp_path: Path) -> None:
+    box = MigBox(tmp_path, "a100-40")
+    box.apply("on")
+    box.write("[gpu 0]", "noperm = 1")
+    done = box.apply("off")
+
+    assert done.status == 4
+    assert "Everything is as it was before" in done.out + done.err
+    assert "Going back" not in done.out + done.err
+    assert (box.status["is_on"], box.status["is_on_next"]) == (False, True)
+
+
 def test_a_gpu_with_a_process_keeps_its_mode(box: MigBox, process: int) -> None:
     box.write("[process]", f"pid = {process}", "gpu = 0", "mem = 1GiB")
     refused, forced = box.apply("on"), box.mig("apply", "on", "--yes", "--force")

@@ -10,7 +10,7 @@ from gputop.core.mig import MigGpu, layout
 from gputop.core.mig_request import RequestError, read_request
 from gputop.core.mig_steps import Plan
 from gputop.core.mig_text import no_plan_lines, plan_lines, plan_summary, target_text
-from gputop.core.mig_why import NoPlan, answer, possible
+from gputop.core.mig_why import NoPlan, answer, pending, possible
 from gputop.ui.line import Line, ends
 from gputop.ui.screens import target_list
 from gputop.ui.screens.dialog import Dialog
@@ -217,6 +217,8 @@ def _choices(gpu: MigGpu) -> list[str]:
     """Return the layouts to choose from, and the mode alone; first what it is now."""
     if gpu.is_on is None:
         return []
+    if pending(gpu):  # then it can be taken back, and nothing else
+        return ["on" if gpu.is_on else "off"]
     layouts = possible(gpu) if gpu.geometry.profiles else ()
     if not gpu.is_on:
         return ["on", *(each for each in layouts if each != "none")]
