@@ -1,80 +1,150 @@
-"""gputop in a terminal of its own: a pseudo-terminal that is read as people see it."""
+"""A program in a real terminal: a pty of its own, an emulator that shows what people see, keys and signals."""
 
 import fcntl
 import os
 import pty
 import select
+import signal
 import struct
-import subprocess
 import sys
 import termios
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
 
 import pyte
 import pytest
 
-PATIENCE_S = 30.0  # only ever waited for when a test fails
-_AGAIN_S = 2.0
-ENTER, ESCAPE = "\r", "\x1b"
+GPUTOP: Final = (sys.executable, "-m", "gputop")
+ENTER, ESCAPE, DOWN, F1, CTRL_Z = "\r", "\x1b", "\x1b[B", "\x1bOP", "\x1a"
+PATIENCE_S: Final = 60.0  # only ever waited for when a test fails
+_AGAIN_S: Final = 2.0
+_ANSWERS: Final = {b"\x1b[6n": b"\x1b[1;1R", b"\x1b[c": b"\x1b[?62;22c"}
 
 
 class Terminal:
-    """A program in a terminal."""
+    """A program, which the terminal is the controlling one of. ``written``: all bytes that it wrote."""
 
-    def __init__(self, child: "subprocess.Popen[bytes]", ours: int, size: tuple[int, int]) -> None:
-        self.child = child
-        self._ours = ours
+    def __init__(self, command: Sequence[str], size: tuple[int, int], environment: Mapping[str, str]) -> None:
+        self.written = bytearray()
         self._screen = pyte.Screen(*size)
-        self._stream = pyte.ByteStream(self._screen)
+        self._emulator = pyte.ByteStream(self._screen)
+        self.pid, self._fd = pty.fork()
+        if self.pid == 0:
+            try:
+                _resize(0, size)
+                os.execvpe(command[0], list(command), dict(environment))  # noqa: S606 - as a shell does
+            finally:
+                os._exit(127)
+
+    @property
+    def lines(self) -> list[str]:
+        """What is seen."""
+        return list(self._screen.display)
 
     @property
     def text(self) -> str:
-        """Return what stands on it now as one line, without frames; where a dialog lies, the dialog."""
-        return " ".join(" ".join(_innermost(line) for line in self._screen.display).split())
+        """What is seen, as one line without frames; of lines with a dialog on them the dialog's part."""
+        return " ".join(" ".join(_innermost(line) for line in self.lines).split())
+
+    def until(self, *wanted: str) -> None:
+        """Wait until all of this is seen; fail with what is seen instead."""
+        self.until_so(lambda: all(each in self.text for each in wanted), f"never seen: {wanted}")
+
+    def until_gone(self, text: str) -> None:
+        """Wait until something is not seen any more."""
+        self.until_so(lambda: text not in self.text, f"still seen: {text}")
+
+    def until_so(self, is_so: Callable[[], bool], why: str) -> None:
+        """Read until something holds; fail where it never does."""
+        if not self._sees(is_so, PATIENCE_S):
+            pytest.fail("\n".join([why, *self.lines]))
 
     def press(self, keys: str) -> None:
         """Type."""
-        os.write(self._ours, keys.encode())
-
-    def until(self, *wanted: str) -> None:
-        """Wait until all of this stands there; fail with what stands there instead."""
-        if not self._sees(lambda: all(each in self.text for each in wanted)):
-            pytest.fail(f"never shown: {wanted}\n" + "\n".join(self._screen.display))
-
-    def until_gone(self, text: str) -> None:
-        """Wait until something does not stand there any more."""
-        if not self._sees(lambda: text not in self.text):
-            pytest.fail(f"still shown: {text}\n" + "\n".join(self._screen.display))
+        os.write(self._fd, keys.encode())
 
     def insist(self, keys: str, wanted: str) -> None:
-        """Type until something stands there: a question does not take what is typed before it was drawn."""
+        """Type until something is seen: a question does not take what is typed before it was drawn."""
         for _ in range(int(PATIENCE_S / _AGAIN_S)):
             self.press(keys)
             if self._sees(lambda: wanted in self.text, _AGAIN_S):
                 return
         self.until(wanted)
 
-    def end(self) -> int:
-        """Read until the program has ended, and return its exit status."""
-        self._sees(lambda: False)
-        return self.child.wait(PATIENCE_S)
+    def resize(self, columns: int, lines: int) -> None:
+        """Give the window another size."""
+        _resize(self._fd, (columns, lines))
+        self._screen.resize(lines, columns)
 
-    def _sees(self, is_there: Callable[[], bool], patience_s: float = PATIENCE_S) -> bool:
-        """Read until that holds; whether it did before the time was over or the program had ended."""
-        until_s = time.monotonic() + patience_s
-        while not is_there():
-            rest_s = until_s - time.monotonic()
-            if rest_s <= 0 or not select.select([self._ours], [], [], rest_s)[0]:
-                return False
-            read = b""
-            with suppress(OSError):  # EIO: the other end is closed
-                read = os.read(self._ours, 65536)
-            if not read:
-                return is_there()
-            self._stream.feed(read)
+    def hang_up(self) -> None:
+        """Go away, as a lost connection does."""
+        os.close(self._fd)
+        self._fd = -1
+
+    def end(self) -> int:
+        """Read until the program has ended; return its exit status, or minus the signal that ended it."""
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline:
+            if self._fd >= 0:
+                self._take(0.05)
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.pid = 0
+                return os.waitstatus_to_exitcode(status)
+        pytest.fail("\n".join(["it does not end", *self.lines]))
+
+    def children(self) -> list[int]:
+        """Return the processes that the program started."""
+        return [int(word) for word in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()]
+
+    def close(self) -> None:
+        """End what is left."""
+        if self.pid:
+            for pid in (*self.children(), self.pid):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        if self._fd >= 0:
+            os.close(self._fd)
+
+    def _sees(self, is_so: Callable[[], bool], patience_s: float) -> bool:
+        deadline = time.monotonic() + patience_s
+        while not is_so():
+            if time.monotonic() > deadline or not self._take(0.2):
+                return is_so()
         return True
+
+    def _take(self, patience_s: float) -> bool:
+        """Take what was written; say whether the program still has the terminal."""
+        if not select.select([self._fd], [], [], patience_s)[0]:
+            return True
+        try:
+            data = os.read(self._fd, 65_536)
+        except OSError:  # EIO: the other end is closed
+            return False
+        self.written += data
+        self._emulator.feed(data)
+        for query, answer in _ANSWERS.items():
+            if query in data:
+                os.write(self._fd, answer)
+        return bool(data)
+
+
+@contextmanager
+def terminal(
+    *command: str, environment: Mapping[str, str] = os.environ, size: tuple[int, int] = (120, 44), **changed: str
+) -> Iterator[Terminal]:
+    """Run a program in a terminal of this size, columns and lines; ``changed``: more of its environment."""
+    usual = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LC_ALL": "C.UTF-8"}
+    kept = {name: value for name, value in environment.items() if name not in {"NO_COLOR", "LANG", "COLUMNS", "LINES"}}
+    running = Terminal(command, size, kept | usual | changed)
+    try:
+        yield running
+    finally:
+        running.close()
 
 
 def _innermost(line: str) -> str:
@@ -82,22 +152,6 @@ def _innermost(line: str) -> str:
     return " ".join(parts[2:-2] if len(parts) > len("││││") else parts)
 
 
-@contextmanager
-def in_a_terminal(
-    *arguments: str, environment: dict[str, str], size: tuple[int, int] = (120, 44)
-) -> Iterator[Terminal]:
-    """Run gputop in a terminal; it ends with the block."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", size[1], size[0], 0, 0))
-    child = subprocess.Popen(
-        [sys.executable, "-m", "gputop", *arguments],
-        env=environment | {"TERM": "xterm-256color"}, stdin=theirs, stdout=theirs, stderr=theirs,
-        start_new_session=True,
-    )  # fmt: skip
-    os.close(theirs)
-    try:
-        yield Terminal(child, ours, size)
-    finally:
-        child.terminate()
-        os.close(ours)
-        child.wait(PATIENCE_S)
+def _resize(fd: int, size: tuple[int, int]) -> None:
+    columns, lines = size
+    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))

@@ -2,110 +2,129 @@
 
 import os
 import re
+import select
 import shutil
 import signal
+import time
+from pathlib import Path
 
 import pytest
-from own_terminal import GPUTOP, gone, terminal, wait_until
+from real_terminal import CTRL_Z, DOWN, ESCAPE, F1, GPUTOP, PATIENCE_S, terminal
 
+DEMO = (*GPUTOP, "--demo", "training")
 COLOUR = re.compile(rb"\x1b\[(?:[0-9;]*;)?(?:[34][0-8]|9[0-7]|10[0-7])(?:;[0-9;]*)?m")
 
 
 def test_it_survives_every_size_and_is_whole_again_after_it() -> None:
     sizes = [(20, 5), (400, 100), (1, 1), (80, 24), (200, 3), (10, 60), (121, 41)]
-    with terminal() as shown:
+    with terminal(*DEMO) as shown:
         shown.until("COMMAND")
         for turn in range(70):
             shown.resize(*sizes[turn % len(sizes)])
-            shown.type(b"\x1b[B")  # keys go on being pressed
-        shown.resize(120, 40)
-        seen = shown.until(lambda text: "gputop" in text and "COMMAND" in text and "Quit" in text)
+            shown.press(DOWN)  # keys go on being pressed
+        shown.resize(120, 44)
+        shown.until("gputop", "COMMAND", "Quit")
 
-        assert "Traceback" not in seen
-        shown.type(b"q")
+        assert "Traceback" not in shown.text
+        shown.press("q")
         assert shown.end() == 0
 
 
 @pytest.mark.parametrize("size", [(20, 5), (400, 100), (80, 24)])
 def test_it_starts_at_any_size(size: tuple[int, int]) -> None:
-    with terminal(size=size) as shown:
-        seen = shown.until("gputop")
+    with terminal(*DEMO, size=size) as shown:
+        shown.until("gputop")
 
-        assert "Traceback" not in seen
-        shown.type(b"q")
+        assert "Traceback" not in shown.text
+        shown.press("q")
         assert shown.end() == 0
 
 
 def test_a_lost_connection_ends_it_and_its_sampler() -> None:
-    with terminal() as shown:
+    with terminal(*DEMO) as shown:
         shown.until("COMMAND")
         (sampler,) = shown.children()
         shown.hang_up()
         shown.end()
 
-        wait_until(lambda: gone(sampler), "the sampler lives on")
+        wait_for_end(sampler)
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="no bash, for its job control")
 def test_ctrl_z_gives_the_shell_back_and_fg_the_screen() -> None:
-    with terminal(("bash", "--norc", "--noediting", "-i"), environment={"PS1": "shell> "}) as shown:
+    with terminal("bash", "--norc", "--noediting", "-i", PS1="shell> ") as shown:
         shown.until("shell>")
-        shown.type(" ".join(GPUTOP).encode() + b"\n")
+        shown.press(" ".join(DEMO) + "\n")
         shown.until("COMMAND")
-        shown.type(b"\x1a")
-        shown.until(lambda _: b"Stopped" in shown.written and shown.written.endswith(b"shell> "))
+        shown.press(CTRL_Z)
+        shown.until_so(lambda: b"Stopped" in shown.written and shown.written.endswith(b"shell> "), "it is not stopped")
         shown.written.clear()
-        shown.type(b"fg\n")
-        shown.until(lambda _: b"COMMAND" in shown.written)
-        shown.type(b"q")
-        shown.until(lambda _: shown.written.endswith(b"shell> "))
+        shown.press("fg\n")
+        shown.until_so(lambda: b"COMMAND" in shown.written, "the screen does not come back")
+        shown.press("q")
+        shown.until_so(lambda: shown.written.endswith(b"shell> "), "the shell does not come back")
 
         assert shown.children() == []
 
 
 def test_without_colours_it_writes_none() -> None:
-    with terminal(environment={"NO_COLOR": "1"}) as shown:
+    with terminal(*DEMO, NO_COLOR="1") as shown:
         shown.until("COMMAND")
 
         assert not COLOUR.search(bytes(shown.written))
 
 
-@pytest.mark.parametrize(
-    "environment", [{"TERM": "linux"}, {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}]
-)
-def test_a_terminal_that_cannot_show_more_gets_ascii(environment: dict[str, str]) -> None:
-    with terminal(environment=environment) as shown:
-        seen = shown.until("COMMAND")
+@pytest.mark.parametrize("changed", [{"TERM": "linux"}, {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}])
+def test_a_terminal_that_cannot_show_more_gets_ascii(changed: dict[str, str]) -> None:
+    with terminal(*DEMO, **changed) as shown:  # type: ignore[arg-type] # the environment
+        shown.until("COMMAND")
+        seen = "".join(shown.lines)
 
         assert seen.isascii(), sorted(set(seen) - set(map(chr, range(128))))
 
 
 def test_a_killed_sampler_is_told_and_started_again() -> None:
-    with terminal() as shown:
+    with terminal(*DEMO) as shown:
         shown.until("COMMAND")
         (sampler,) = shown.children()
         os.kill(sampler, signal.SIGKILL)
         shown.until("killed by signal 9")
-        shown.until(lambda text: "killed by signal 9" not in text and "COMMAND" in text)
+        shown.until_gone("killed by signal 9")
 
         assert shown.children() != [sampler]
-        shown.type(b"q")
+        shown.press("q")
         assert shown.end() == 0
 
 
 def test_with_a_sampler_that_does_not_go_on_the_age_is_shown_and_keys_work() -> None:
-    with terminal() as shown:
+    with terminal(*DEMO) as shown:
         shown.until("COMMAND")
         (sampler,) = shown.children()
         os.kill(sampler, signal.SIGSTOP)
         try:
-            shown.until(lambda text: "late" in text.splitlines()[0] or "ago" in text.splitlines()[0])
-            shown.type(b"\x1bOP")  # F1
+            shown.until(" ago")
+            shown.press(F1)
             shown.until("more below")
-            shown.type(b"\x1b")
-            shown.until(lambda text: "more below" not in text)
-            shown.type(b"q")
+            shown.press(ESCAPE)
+            shown.until_gone("more below")
+            shown.press("q")
             assert shown.end() == 0
         finally:
             os.kill(sampler, signal.SIGCONT)
-        wait_until(lambda: gone(sampler), "the sampler lives on")
+        wait_for_end(sampler)
+
+
+def wait_for_end(pid: int) -> None:
+    """Wait until a process has ended; one that nobody has collected yet has."""
+    deadline = time.monotonic() + PATIENCE_S
+    while _state(pid) not in "ZX":
+        if time.monotonic() > deadline:
+            pytest.fail(f"{pid} lives on")
+        select.select([], [], [], 0.01)
+
+
+def _state(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return "X"

@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+from signal import SIG_DFL, SIGHUP, signal
 from typing import Final
 
 from msgspec.structs import replace
@@ -109,6 +110,7 @@ def shown(
         source=source.partition(":")[0],
         prober=prober,
     )
+    signal(SIGHUP, SIG_DFL)  # also under nohup: without its terminal a screen is of no use to anybody
     collect_seldom()  # when all that stays has been imported
     if not sys.stderr.isatty():
         sys.__stderr__ = sys.__stdout__  # type: ignore[misc] # Textual draws there; `2>file` is meant for messages

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from mig_box import MIXED, PATIENCE_S, MigBox
-from real_terminal import ENTER, ESCAPE, Terminal, in_a_terminal
+from real_terminal import ENTER, ESCAPE, GPUTOP, Terminal, terminal
 
 pytestmark = pytest.mark.skipif(
     "NVML_MOCK_BOX" not in os.environ, reason="changes MIG: only ever on a simulated driver"
@@ -25,11 +25,11 @@ def box(tmp_path: Path) -> MigBox:
 @pytest.fixture
 def screen(box: MigBox) -> Iterator[Terminal]:
     """The screen of the box, on its MIG page."""
-    with in_a_terminal(environment=box.environment) as terminal:
-        terminal.until("H100")
-        terminal.press("p")
-        terminal.until("MIG off")
-        yield terminal
+    with terminal(*GPUTOP, environment=box.environment) as shown:
+        shown.until("H100")
+        shown.press("p")
+        shown.until("MIG off")
+        yield shown
 
 
 @pytest.fixture
@@ -129,10 +129,10 @@ def last_kept(box: MigBox) -> str:
 
 def asked(box: MigBox, *arguments: str) -> None:
     """Run a command that asks, in a terminal of its own, and agree."""
-    with in_a_terminal("mig", *arguments, environment=box.environment) as terminal:
-        terminal.until("[y/N]")
-        terminal.press("y\n")
-        assert terminal.end() == 0
+    with terminal(*GPUTOP, "mig", *arguments, environment=box.environment) as shown:
+        shown.until("[y/N]")
+        shown.press("y\n")
+        assert shown.end() == 0
 
 
 FAILURES = (  # of each call that changes something: the request, and the step that fails

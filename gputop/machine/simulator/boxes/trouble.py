@@ -238,7 +238,7 @@ def _left_behind() -> list[ProcessPlan]:
 
 # --- processes that do nothing --------------------------------------------------------------------------------------
 def _idle_ones() -> Iterable[ProcessPlan]:
-    """Return a notebook, one that was stopped, one that spins on the CPU, one whose data loaders are in a deadlock."""
+    """Return a notebook, one that was stopped, one that waits for a file server, one that spins, one in a deadlock."""
     kernel = "/home/dora/.local/share/jupyter/runtime/kernel-5f0c2b1e.json"
     stalled = ("python", "finetune.py", "--workers", "4")
     user = "/user.slice/user-1001.slice/session-22.scope"
@@ -253,6 +253,11 @@ def _idle_ones() -> Iterable[ProcessPlan]:
             pid=50_266, uid=ANN, age_s=3 * HOUR, command=("python", "ablate.py", "--seed", "7"), memory=gib(4),
             state="T", cgroup=user, terminal=34_817, threads=threads(0.0, idle=20),
             uses=(Use(gpu=0, memory=gib(6.4), activity=IDLE),),
+        ),
+        ProcessPlan(
+            pid=52_090, uid=CHEN, age_s=5 * HOUR, command=("python", "eval.py", "--data", "/mnt/nfs/imagenet"),
+            memory=gib(3), state="D", cgroup="/user.slice/user-1003.slice/session-9.scope",
+            threads=threads(0.0, idle=9), uses=(Use(gpu=0, memory=gib(3.4), activity=IDLE),),
         ),
         ProcessPlan(
             pid=54_619, uid=BOB, age_s=0.9 * HOUR, command=("python", "tokenize_then_train.py"), memory=gib(9),
