@@ -34,7 +34,7 @@ tests: $(VENV)/installed-dev
 # torch is none of gputop's dependencies: tests/probe skips, saying so, where it is not installed
 probe-tests: $(VENV)/installed-dev
 	$(BIN)/python -m pip install --quiet $(TORCH)
-	$(BIN)/python -m pytest -n 0 tests/probe
+	$(BIN)/python -m pytest -n 2 tests/probe
 
 # on a simulated driver alone: NVML_MOCK_BOX=1 and its folder in LD_LIBRARY_PATH
 sweep: $(VENV)/installed-dev
