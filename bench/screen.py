@@ -112,7 +112,7 @@ def _summary(delays_ms: Sequence[float], unanswered: int) -> Keys:
 
 def _zigzag(rows: int) -> Callable[[], bytes]:
     """Return what gives the next key: a cursor that stands at an end does not move, and nothing is painted."""
-    length = max(1, min(rows - 3, 20))
+    length = max(1, min(rows - 3, 10))  # the list of signals has 16 lines below the one that it begins with
     count = 0
 
     def key() -> bytes:

@@ -53,12 +53,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="SIZE",
         help="how much memory to test: 8GiB, or a share of what is free (default 90%%, quick 25%%)",
     )
-    parser.add_argument("--json", metavar="FILE", help="write all results to this file; - for standard output")
-    parser.add_argument("--junit", metavar="FILE", help="write JUnit XML to this file")
-    parser.add_argument(
-        "--baseline", choices=("save", "compare"), metavar="WHAT",
-        help="save: keep the figures of this run; compare: compare with those kept",
-    )  # fmt: skip
+    _add_results(parser)
     parser.add_argument(
         "--min-busbw", type=_busbw, metavar="GB/S", help="what sums over all GPUs must reach, as nccl-tests count it"
     )
@@ -86,6 +81,16 @@ def add(parser: argparse.ArgumentParser) -> None:
         status="that of the worst GPU: 0 pass, 1 warnings or unclear, 2 fail, 3 error, 4 refused as it is in use, 5"
         " nothing was tested, 64 bad options, 130 stopped",
     )
+
+
+def _add_results(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say where results go, and what they are compared with."""
+    parser.add_argument("--json", metavar="FILE", help="write all results to this file; - for standard output")
+    parser.add_argument("--junit", metavar="FILE", help="write JUnit XML to this file")
+    parser.add_argument(
+        "--baseline", choices=("save", "compare"), metavar="WHAT",
+        help="save: keep the figures of this run; compare: compare with those kept",
+    )  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> int:

@@ -33,12 +33,13 @@ class Followed:
     """A pid that the driver lists without a break.
 
     The process behind it may change: then ``is_suspect``, for the driver may still mean the one before. ``is_resting``:
-    it did nothing between the last two readings. ``seen``: the hash of the line that was read last.
+    it did nothing between the last two readings. ``seen``: the hash of the line that was read last; ``read_s``: when.
     """
 
     __slots__ = (
         "_at", "_cpu_percent", "_details", "_is_changed", "_progress", "_row", "_ticks", "details_due",
-        "is_resting", "is_suspect", "path", "pid", "presence", "proof_due", "seen", "stat", "watch",
+        "is_resting", "is_suspect", "path", "pid", "presence", "proof_due", "read_s", "seen", "stat",
+        "watch",
     )  # fmt: skip
 
     def __init__(self, pid: int) -> None:
@@ -52,6 +53,7 @@ class Followed:
         self.presence = presence
         self.is_resting = False
         self.seen = 0
+        self.read_s = 0.0
         self.stat: ProcessStat | None = None
         self.watch = ThreadWatch(self.pid)
         self.details_due = self.proof_due = 0.0
@@ -85,6 +87,11 @@ class Followed:
         if percent != self._cpu_percent:
             self._cpu_percent = percent
             self._is_changed = True
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it is shown to use no CPU, its threads as well."""
+        return not self._cpu_percent and not self.watch.percent
 
     def judge(self, presence: Presence) -> None:
         """Take note of whose process it is."""

@@ -96,7 +96,9 @@ class ProcessReader:
         return tuple([one.row((), self._units) for one in held])
 
     def _read_threads(self, held: Iterable[Followed], now: float) -> None:
-        watches = (one.watch for one in held if one.stat and one.stat.threads > 1 and one.presence is Presence.ALIVE)
+        """Read the threads of those that were read themselves: what the others did meanwhile is not known yet."""
+        fresh = (one for one in held if one.read_s == now and one.presence is Presence.ALIVE)
+        watches = (one.watch for one in fresh if one.stat and one.stat.threads > 1)
         read_threads(self._proc, watches, now, self._units.clock_ticks)
 
     def _read_reports(self, held: Iterable[Followed], now: float) -> None:
@@ -127,10 +129,12 @@ class ProcessReader:
         except OSError:
             one.forget(Presence.HIDDEN)
             return one
-        one.is_resting = hash(raw) == one.seen and not one.is_suspect and not is_foreign
-        if hash(raw) != one.seen:
+        one.read_s = now
+        is_new = hash(raw) != one.seen
+        if is_new:
             self._advance(one, raw, now)
         one.measure(now, self._units.clock_ticks)
+        one.is_resting = not is_new and one.is_idle and not one.is_suspect and not is_foreign
         if one.is_suspect or is_foreign:
             self._prove(one, now, is_foreign)
         else:

@@ -100,9 +100,9 @@ class Client:
         )
         if child.stdin is not None:
             os.set_blocking(child.stdin.fileno(), False)
-        for pipe in (child.stdin, child.stdout):
+        for pipe in filter(None, (child.stdin, child.stdout)):
             with suppress(OSError):  # an administrator may allow less
-                fcntl(pipe or -1, F_SETPIPE_SZ, _PIPE_BYTES)
+                fcntl(pipe, F_SETPIPE_SZ, _PIPE_BYTES)
         self._logger = threading.Thread(target=self._keep_log, args=(child,), name="log", daemon=True)
         self._logger.start()
         return child

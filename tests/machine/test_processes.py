@@ -457,6 +457,20 @@ def test_in_a_crowd_one_that_works_is_read_each_time() -> None:
     assert percents[begin + 1 :] == [50.0] * (5 - begin)
 
 
+@pytest.mark.parametrize("slept", [9, 10, 11])
+def test_in_a_crowd_a_thread_that_wakes_is_not_made_busier_than_it_was(slept: int) -> None:
+    crowd, pids = a_crowd(1500)
+    shown = []
+
+    for second in range(slept + 12):
+        ticks = 30 * max(0, second - slept)
+        crowd.proc.add(pids[0], threads=2, user=ticks, system=0)
+        crowd.proc.add_threads(pids[0], {pids[0]: ticks, 9_999_999: 0})
+        shown.append(crowd.read(*pids)[0].busiest_thread_percent)
+
+    assert max(percent for percent in shown if percent is not None) == pytest.approx(30.0, abs=1.0)
+
+
 def test_few_processes_are_all_read_each_time() -> None:
     crowd, pids = a_crowd(700)
 
