@@ -105,10 +105,7 @@ class _Judge:
         wanted = self._expected(measure)
         if wanted is None:
             return figure
-        return replace(
-            figure, expected=wanted.value, source=wanted.source, confidence=wanted.confidence,
-            ratio=figure.value / wanted.value,
-        )  # fmt: skip
+        return beside(figure, wanted)
 
     def _expected(self, measure: Measure) -> Expected | None:
         device = self._device
@@ -230,6 +227,14 @@ def _uniform_apart(device: DeviceResult, devices: list[DeviceResult]) -> DeviceR
         return replace(test, findings=findings, status=worst(f.status for f in findings))
 
     return replace(device, tests=tuple(map(apart, device.tests)))
+
+
+def beside(figure: Figure, wanted: Expected) -> Figure:
+    """Return a figure with what is expected of it."""
+    return replace(
+        figure, expected=wanted.value, source=wanted.source, confidence=wanted.confidence,
+        ratio=figure.value / wanted.value,
+    )  # fmt: skip
 
 
 def graded(ratio: float, warn: float, fail: float) -> Status | None:

@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gputop.core.probe_row import Measure, Probe
-from gputop.core.probing.judge import CPU_SHARE, graded
+from gputop.core.probing.judge import CPU_SHARE, beside, graded
 from gputop.core.probing.reference import MEASURED, Entry, expected
 from gputop.core.probing.result import Figure, Finding, Status, TestResult, worst
 from gputop.core.probing.siblings import group, middle, ratio_of
@@ -64,10 +64,7 @@ class _Together:
         wanted = expected(self._devices.entries, self._devices.name, measure.expected)
         if wanted is None or self._test.params.get("ranks") != _TABLE_RANKS:
             return figure
-        return replace(
-            figure, expected=wanted.value, source=wanted.source, confidence=wanted.confidence,
-            ratio=figure.value / wanted.value,
-        )  # fmt: skip
+        return beside(figure, wanted)
 
     def _largest(self, name: str) -> str | None:
         """Return the last figure of a group: that of the largest buffer."""
