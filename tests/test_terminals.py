@@ -98,7 +98,7 @@ def test_a_killed_sampler_is_told_and_started_again() -> None:
 
 def test_with_a_sampler_that_does_not_go_on_the_age_is_shown_and_keys_work() -> None:
     with terminal(*DEMO) as shown:
-        shown.until("COMMAND")
+        shown.until("COMMAND", "SIMULATED")
         (sampler,) = shown.children()
         os.kill(sampler, signal.SIGSTOP)
         try:

@@ -89,6 +89,6 @@ class Reception:
         if before.down is not None:
             retry_s = before.down.retry_s
             self.change(retry_s=None if retry_s is None else max(0.0, round(retry_s - since_s)))
-        elif before.playing is None and self.newest is not None and since_s > _LATE * before.interval_s + 0.5:
+        elif before.playing is None and since_s > _LATE * before.interval_s + 0.5:
             self.change(age_s=float(round(since_s)))
         return self.view != before

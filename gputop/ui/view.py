@@ -18,6 +18,7 @@ from gputop.core.recording import Recording
 from gputop.core.sample import Frame, Gpu, GpuState
 from gputop.core.standing import Standing
 from gputop.core.tracks import Tracks
+from gputop.core.units import duration_text
 from gputop.ui.options import Density
 from gputop.ui.plots import Plots
 
@@ -28,9 +29,10 @@ class View(Struct, frozen=True, kw_only=True):
     """What is shown.
 
     ``standing``: what is wrong in the frame. ``tracks``: what single processes did. ``known``: each GPU as it last
-    answered, by uuid. ``focus``: index of the GPU that alone is looked at. ``age_s``: since the frame came, if that is
-    long ago. ``retry_s``: seconds until the sampler is started again. ``playing``: where the recording is that is
-    shown; ``recording``: the one that is made. ``probing``: the probe that runs, or has ended since somebody looked.
+    answered, by uuid. ``focus``: index of the GPU that alone is looked at. ``age_s``: since the frame came, or since
+    gputop waits for the first, if that is long ago. ``retry_s``: seconds until the sampler is started again.
+    ``playing``: where the recording is that is shown; ``recording``: the one that is made. ``probing``: the probe that
+    runs, or has ended since somebody looked.
     """
 
     history: History
@@ -54,6 +56,12 @@ class View(Struct, frozen=True, kw_only=True):
     def is_grey(self) -> bool:
         """Whether the values are old."""
         return self.age_s is not None or self.down is not None
+
+    @property
+    def waiting(self) -> str:
+        """What is said before the first frame."""
+        so_far = "" if self.age_s is None else f" for {duration_text(self.age_s)}"
+        return f"waiting for the driver…{so_far}"
 
     @property
     def gpus(self) -> tuple[Gpu, ...]:

@@ -75,6 +75,14 @@ async def test_a_late_frame_shows_its_age_and_greys_the_values() -> None:
         assert stage.app.main.processes.is_grey
 
 
+async def test_a_first_frame_that_does_not_come_is_waited_for_with_its_time() -> None:
+    async with staged() as stage:
+        await stage.age(12)
+
+        assert "waiting for the driver… for 12s" in stage.header
+        assert "last frame" not in stage.header
+
+
 async def test_a_frame_within_two_intervals_is_not_late() -> None:
     async with staged(frame()) as stage:
         await stage.age(1.9)

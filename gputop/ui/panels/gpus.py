@@ -94,7 +94,7 @@ def _side_by_side(parts: tuple[tuple[Span, ...], ...]) -> tuple[Span, ...]:
 def _absence(view: View) -> str:
     """Say why there is no GPU to be seen."""
     if view.frame is None:
-        return "waiting for the driver…"
+        return view.waiting
     if view.frame.driver.missing.get("version") is Missing.HUNG:
         return "the driver has not answered since gputop was started. Look at: sudo dmesg | tail"
     return "the driver lists no GPU. In a container, pass the GPUs in (docker run --gpus all)"

@@ -25,7 +25,7 @@ def header(view: View, width: int) -> Line:
     room = width - length(right) - 2
     left: Spans = [(" gputop", "accent")]
     if view.frame is None:
-        left.append(("  waiting for the driver…" if view.down is None else "", "muted"))
+        left.append(("" if view.down is not None else f"  {view.waiting}", "muted"))
     else:
         for part in _facts(view):
             if length(left) + len(part[0]) + 3 <= room:
@@ -53,7 +53,7 @@ def _right(view: View) -> Spans:
     spans: Spans = []
     if view.down is not None:
         spans += [(f" SAMPLER DOWN: {view.down.reason} ", "alarm"), (_retry(view), "warm")]
-    elif view.age_s is not None:
+    elif view.age_s is not None and frame is not None:
         spans.append((f" last frame {duration_text(view.age_s)} ago ", "badge"))
     if frame is not None and frame.problems and view.down is None:
         spans.append((f" {frame.problems[0]} ", "warm"))
