@@ -36,13 +36,23 @@ class Track:
 
     def add(self, process: HostProcess | None) -> None:
         """Add what a process does now; None is a gap."""
-        self.absent = 0 if process else self.absent + 1
-        uses = process.gpus if process else ()
+        if process is None:
+            self.absent += 1
+            self._put(None, None, None)
+            return
+        self.absent = 0
+        uses = process.gpus
+        if len(uses) == 1:
+            self._put(uses[0].memory_bytes, uses[0].sm_percent, process.cpu_percent)
+            return
         held = [use.memory_bytes for use in uses if use.memory_bytes is not None]
         busy = [use.sm_percent for use in uses if use.sm_percent is not None]
-        self.memory.add(sum(held) if held else None)
-        self.sm.add(sum(busy) / len(busy) if busy else None)
-        self.cpu.add(process.cpu_percent if process else None)
+        self._put(sum(held) if held else None, sum(busy) / len(busy) if busy else None, process.cpu_percent)
+
+    def _put(self, memory: float | None, sm: float | None, cpu: float | None) -> None:
+        self.memory.add(memory)
+        self.sm.add(sm)
+        self.cpu.add(cpu)
 
 
 class Tracks:

@@ -1,6 +1,7 @@
 """Is a GPU about to run out of memory or of cooling? Memory nearly full, temperature near the board's own limit."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from heapq import nlargest
 from typing import Final
 
 from gputop.core.detector import Dial, Kind, Look, Sign
@@ -63,6 +64,8 @@ _COOL: Final = (
 )
 _SLACK_C: Final = 1  # the same for temperatures
 
+_Held = tuple[int, int]  # bytes, pid
+
 
 class _Level:
     """Whether the memory is full, and since when it stays the same."""
@@ -86,6 +89,7 @@ class PressureDetector:
         self._dials = dials
         self._levels = EachGpu(_Level)
         self._hot: set[tuple[str, str]] = set()
+        self._holders = _Holders()
 
     def look(self, look: Look) -> Iterator[Sign]:
         """Return what is near a limit."""
@@ -114,7 +118,7 @@ class PressureDetector:
             stage=Stage.SUSPECT if is_suspect else Stage.OBSERVATION,
             subject=gpu_subject(gpu) if number is None else _instance_subject(gpu, number),
             summary=f"memory {percent:.0f}% used, {bytes_text(total - used)} of {bytes_text(total)} left{steady}"
-            + _holders(look.sample, gpu, number),
+            + self._holders.text(look, gpu.uuid, number),
             evidence=(
                 Evidence("memory_used_percent", round(percent, 1), f"{percent:.1f}% used"),
                 Evidence("steady_s", round(steady_s), f"unchanged for {duration_text(steady_s)}"),
@@ -154,13 +158,28 @@ def _instance_subject(gpu: Gpu, number: int) -> Subject:
     return Subject(label=f"GPU {gpu.index}:{number}", gpu=gpu.uuid, gpu_instance=number)
 
 
-def _holders(sample: Sample, gpu: Gpu, number: int | None) -> str:
-    """Name those who hold the most."""
-    held = [
-        (use.memory_bytes, process.pid)
-        for process in sample.processes
-        for use in process.gpus
-        if use.gpu == gpu.uuid and use.memory_bytes and (number is None or use.gpu_instance == number)
-    ]
-    most = sorted(held, reverse=True)[:_HOLDERS]
-    return f"; most by {', '.join(f'{pid} ({bytes_text(size)})' for size, pid in most)}" if most else ""
+class _Holders:
+    """Who holds the most of each GPU and of each instance; gathered for all of them once somebody asks."""
+
+    def __init__(self) -> None:
+        self._most: dict[tuple[str, int | None], list[_Held]] = {}
+        self._gathered_s: float | None = None
+
+    def text(self, look: Look, gpu: str, number: int | None) -> str:
+        """Name them: as of this look, on a crowded box as of the last round."""
+        before_s = self._gathered_s
+        if before_s is None or look.now_s - before_s > look.round_s - look.sample.interval_s:
+            self._gathered_s = look.now_s
+            self._most = {where: nlargest(_HOLDERS, held) for where, held in _held(look.sample).items()}
+        most = self._most.get((gpu, number), ())
+        return f"; most by {', '.join(f'{pid} ({bytes_text(size)})' for size, pid in most)}" if most else ""
+
+
+def _held(sample: Sample) -> dict[tuple[str, int | None], list[_Held]]:
+    held: dict[tuple[str, int | None], list[_Held]] = {}
+    for process in sample.processes:
+        for use in process.gpus:
+            if use.memory_bytes:
+                for where in {(use.gpu, None), (use.gpu, use.gpu_instance)}:
+                    held.setdefault(where, []).append((use.memory_bytes, process.pid))
+    return held
