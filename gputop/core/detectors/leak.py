@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from gputop.core.detector import FORGET_S, Look, Sign
-from gputop.core.detectors.leak_dials import limits_of
+from gputop.core.detectors.leak_dials import alarm_of, limits_of
 from gputop.core.detectors.leak_track import MemoryTrack
 from gputop.core.detectors.leak_vote import Vote
 from gputop.core.detectors.leak_words import NO_AGE, POOL, Case, sign_of
@@ -24,7 +24,6 @@ _UNKNOWN_TOTAL_MIB: Final = 81_920.0  # where the board does not say how much it
 _DAY_S: Final = 86_400.0
 _SWEEP_S: Final = 30.0  # how often those who are gone, and those who tell nothing, are looked for
 _COUNT_S: Final = 10.0
-_CURRENT_S: Final = 120.0  # growth that was seen so lately goes on: then there is a time to the end
 _WORK: Final = 20  # of evaluations, a look: about 1 ms; who does not get a turn waits for the next one
 _POOLS: Final = frozenset({"vLLM", "SGLang", "TensorRT-LLM", "TF Serving"})
 _POOL_SHARE: Final = 0.7  # of the memory: who holds more has reserved it
@@ -54,7 +53,7 @@ class LeakDetector:
 
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._limits = limits_of(dials)
-        self._alarm_s = dials["alarm_s"]
+        self._alarm = alarm_of(dials)
         self._held: dict[_Key, Held] = {}
         self._waiting: deque[_Key] = deque()
         self._growing: set[_Key] = set()
@@ -85,7 +84,7 @@ class LeakDetector:
         busy = use.sm_percent
         if busy is None and held.track.scales is not None:
             busy = _busy(look.gpus.get(use.gpu), use.gpu_instance)
-        if held.track.add(look.now_s, memory / _MIB, busy):
+        if held.track.add(look.now_s, memory / _MIB, busy, self._limits.still_mib):
             self._due(key, held, look.gpus.get(use.gpu), use.gpu_instance)
         return held.sign
 
@@ -108,7 +107,7 @@ class LeakDetector:
             if held is None:
                 continue
             held.waits = False
-            if held.track.is_still and held.sign is None:
+            if held.track.is_still(self._limits.still_mib) and held.sign is None:
                 held.track.rest()
                 held.vote = None
                 continue
@@ -131,7 +130,7 @@ class LeakDetector:
             if of is None:
                 return held.sign
             subject, lacking = process_subject(*of), _lacking(of, held.total_mib)
-        return sign_of(Case(subject, held.track, vote, self._full_s(key, held, look), lacking, self._alarm_s))
+        return sign_of(Case(subject, held.track, vote, self._full_s(key, held, look), lacking, self._alarm))
 
     def _full_s(self, where: _Key, held: Held, look: Look) -> tuple[float, float | None] | None:
         """Return when the GPU is full, by the growth of all on it; None if not within a day, or if nobody knows."""
@@ -143,7 +142,7 @@ class LeakDetector:
             rising = other.vote.leak or other.vote.rising if other.vote else None
             if rising is None or key[1:] != where[1:]:
                 continue
-            if other.track.began_s + rising.seen_s >= look.now_s - _CURRENT_S:
+            if other.track.began_s + rising.seen_s >= look.now_s - self._alarm.current_s:
                 slow += max(rising.growth.slow, 0.0)
                 fast += max(rising.growth.fast, rising.growth.even)
         if fast * _DAY_S <= held.free_mib:
@@ -171,7 +170,7 @@ class LeakDetector:
         if held is None or not pids <= self._on_gpu.get(where, set()):  # a newcomer explains any growth
             held = self._held[key] = Held(_track(look, mib, None, gpu.index), None)
         self._on_gpu[where] = pids
-        if held.track.add(look.now_s, mib, gpu[GPU_UTILIZATION]):
+        if held.track.add(look.now_s, mib, gpu[GPU_UTILIZATION], self._limits.still_mib):
             self._due(key, held, gpu, where[1])
         return (held.sign,) if held.sign else ()
 

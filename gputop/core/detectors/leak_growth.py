@@ -15,20 +15,7 @@ from msgspec.structs import replace
 from gputop.core.detectors.leak_buckets import IDLE, Buckets
 from gputop.core.detectors.leak_trend import slopes, trend
 
-# The shape of the test: these hold together and were chosen together (detectors.leak has what can be settled apart).
-_LEAST: Final = 12  # buckets
-FELL_MIB: Final = 64.0
-_FELL_SHARE: Final = 0.30
-_CYCLES: Final = 3
-_FALLING_TROUGHS: Final = 0.25
-_OVERDUE: Final = 3  # times the longest cycle
-_AFTER_CUT: Final = 0.6
-_NOISE_SPAN_S: Final = 900.0
-_CAP: Final = 3.0
-_SEGMENT: Final = 0.12
-_SLOWER_ALIKE: Final = 0.75
-_ALIKE: Final = 0.25  # the variance by the square of the mean
-_OFTEN: Final = 0.4
+_LEAST: Final = 12  # buckets: fewer are no series
 
 
 class Why(str, Enum):
@@ -54,18 +41,38 @@ class Why(str, Enum):
 class Shape(Struct, frozen=True):
     """What growth has to be like. ``trend_z``: Mann-Kendall's Z of the lows; ``steps``: how many; the others: shares.
 
-    ``noise``: of all rises that are given back, above which a short window says nothing. ``segments``: in which it has
-    to grow; ``burst``: the most that one of them may have. ``slower``: second half to first. ``loading``: of the growth
-    that came while nothing was computed.
+    ``noise``: of all rises that are given back, above which a window shorter than ``noisy_s`` says nothing.
+    ``segments``: in which it has to grow, each by ``segment`` of its even part; ``burst``: the most that one of them
+    may have. ``slower``: second half to first, ``slower_alike`` where the variance of the steps is below ``alike`` of
+    the square of their mean. ``often``: of intervals that grow, from which each counts. ``stopped``: gaps without
+    growth after which it has stopped. ``loading``: of the growth that came while nothing was computed. ``large``:
+    usual steps that a single one counts for at most.
+
+    A tooth is a fall by ``tooth_mib`` and by ``tooth`` of the rise before it. ``teeth``: how many must be seen;
+    ``falling``: of their troughs that may fall. ``overdue``: longest teeth after which no other is expected.
+    ``after_cut``: of the least span that must be left without the unfinished one.
     """
 
     noise: float = 0.35
+    noisy_s: float = 900.0
     steps: float = 6.0
     segments: float = 0.8
+    segment: float = 0.12
     burst: float = 0.5
     slower: float = 0.6
+    slower_alike: float = 0.75
+    alike: float = 0.25
+    often: float = 0.4
+    stopped: float = 3.0
     trend_z: float = 3.0
     loading: float = 0.8
+    large: float = 3.0
+    tooth_mib: float = 64.0
+    tooth: float = 0.30
+    teeth: float = 3.0
+    falling: float = 0.25
+    overdue: float = 3.0
+    after_cut: float = 0.6
 
 
 class Growth(Struct, frozen=True, kw_only=True, gc=False):
@@ -91,7 +98,7 @@ class Growth(Struct, frozen=True, kw_only=True, gc=False):
     is_calmed: bool = False
 
 
-_USUAL: Final = Shape()
+USUAL: Final = Shape()
 
 
 class Window:
@@ -126,23 +133,23 @@ def window_of(buckets: Buckets, *, without_last: bool = False) -> Window:
     return window.part(0, len(buckets) - 1) if without_last else window
 
 
-def growth(window: Window, least_span_s: float, least_mib: float, shape: Shape = _USUAL) -> Growth | Why:
+def growth(window: Window, least_span_s: float, least_mib: float, shape: Shape = USUAL) -> Growth | Why:
     """Return how memory grew in this window, or the first test that it fails. Order and numbers matter."""
     if len(window.lows) < _LEAST or window.span_s < least_span_s:
         return Why.SHORT
     if max(window.lows) - min(window.lows) < least_mib:
         return Why.NOT_RETAINED  # the cheap half of the test below: most end here
-    window, cycles, why = _without_tooth(window, come_backs(window))
-    if why or len(window.lows) < _LEAST or window.span_s < (_AFTER_CUT if cycles else 1.0) * least_span_s:
+    window, cycles, why = _without_tooth(window, come_backs(window, shape), shape)
+    if why or len(window.lows) < _LEAST or window.span_s < (shape.after_cut if cycles else 1.0) * least_span_s:
         return why or Why.SHORT
-    starts, lows, work = _quiet(window.starts, window.lows, window.work, shape.noise)
-    if _back(lows) > shape.noise and starts[-1] - starts[0] < _NOISE_SPAN_S:
+    starts, lows, work = _quiet(window, shape)
+    if _back(lows, shape.large) > shape.noise and starts[-1] - starts[0] < shape.noisy_s:
         return Why.NOISY
     found = _kept(starts, lows, work, least_mib, shape)
     return replace(found, cycles=cycles) if isinstance(found, Growth) else found
 
 
-def come_backs(window: Window, least_mib: float = FELL_MIB) -> list[int]:
+def come_backs(window: Window, shape: Shape = USUAL, least_mib: float = 0.0) -> list[int]:
     """Return the troughs where memory came back substantially: relative to the rise since the trough before.
 
     The level does not matter, so that a leak on top of much memory is not hidden by it. A descent of several buckets
@@ -151,7 +158,8 @@ def come_backs(window: Window, least_mib: float = FELL_MIB) -> list[int]:
     found: list[int] = []
     if not window.lows:
         return found
-    jump = _CAP * max(least_mib, _usual(steps_of(window.highs)))
+    least_mib, least_share = max(shape.tooth_mib, least_mib), shape.tooth
+    jump = shape.large * max(least_mib, _usual(steps_of(window.highs)))
     most, base = window.highs[0], window.lows[0]
     rise = min(jump, most - base)
     is_falling = False
@@ -163,7 +171,7 @@ def come_backs(window: Window, least_mib: float = FELL_MIB) -> list[int]:
             continue
         top = max(most, high)
         rise += min(jump, top - most)
-        least = max(least_mib, _FELL_SHARE * rise)
+        least = max(least_mib, least_share * rise)
         if (at and low <= most - least) or fall >= least:
             found.append(at)
             most = base = low
@@ -178,12 +186,12 @@ def come_backs(window: Window, least_mib: float = FELL_MIB) -> list[int]:
     return found
 
 
-def quiet_tail(window: Window, backs: Sequence[int]) -> Window | None:
+def quiet_tail(window: Window, backs: Sequence[int], overdue: float) -> Window | None:
     """Return what is after the last come-back, if that is so long ago that no other is to be expected."""
     if not backs:
         return window
     longest = max(after - before for before, after in pairwise((0, *backs)))
-    return window.part(backs[-1], len(window.lows)) if len(window.lows) - backs[-1] > _OVERDUE * longest else None
+    return window.part(backs[-1], len(window.lows)) if len(window.lows) - backs[-1] > overdue * longest else None
 
 
 def floor_of(lows: Sequence[float]) -> list[float]:
@@ -193,9 +201,9 @@ def floor_of(lows: Sequence[float]) -> list[float]:
     return floor
 
 
-def capped(increments: Sequence[float]) -> list[float]:
-    """Return the increments with large single steps cut to three times the usual one."""
-    most = _CAP * _usual(increments)
+def capped(increments: Sequence[float], large: float = USUAL.large) -> list[float]:
+    """Return the increments with large single steps cut to ``large`` times the usual one."""
+    most = large * _usual(increments)
     return [min(step, most) for step in increments]
 
 
@@ -215,26 +223,26 @@ def _usual(increments: Sequence[float]) -> float:
     return upper_median(steps) if steps else 0.0
 
 
-def rise_of_troughs(window: Window, backs: Sequence[int]) -> float:
+def rise_of_troughs(window: Window, backs: Sequence[int], shape: Shape) -> float:
     """Return by how much the troughs rose from the first to the last, 0 if that means nothing."""
     troughs = [window.lows[at] for at in backs]
-    moves = capped(steps_of(troughs))
+    moves = capped(steps_of(troughs), shape.large)
     sure = _between_samples(window, backs)
     rises, falls = [move for move in moves if move > 0], [-move for move in moves if move < -sure]
-    if len(falls) > _FALLING_TROUGHS * (len(rises) + len(falls)) or sum(falls) > _FALLING_TROUGHS * sum(rises):
+    if len(falls) > shape.falling * (len(rises) + len(falls)) or sum(falls) > shape.falling * sum(rises):
         return 0.0
     rise = troughs[-1] - troughs[0]
     return rise if rise >= 2 * sure else 0.0
 
 
-def _without_tooth(window: Window, backs: Sequence[int]) -> tuple[Window, int, Why | None]:
+def _without_tooth(window: Window, backs: Sequence[int], shape: Shape) -> tuple[Window, int, Why | None]:
     """Return the window without the unfinished tooth at its end, and how many there were; or why it is no leak."""
-    tail = quiet_tail(window, backs)
+    tail = quiet_tail(window, backs, shape.overdue)
     if tail:
         return tail, 0, None
-    if len(backs) < _CYCLES:
+    if len(backs) < shape.teeth:
         return window, len(backs), Why.CAME_BACK
-    why = None if rise_of_troughs(window, backs) > 0 else Why.TROUGHS
+    why = None if rise_of_troughs(window, backs, shape) > 0 else Why.TROUGHS
     return window.part(0, backs[-1] + 1), len(backs), why
 
 
@@ -246,18 +254,17 @@ def _between_samples(window: Window, backs: Sequence[int]) -> float:
     return high / max(lasts, 1.0)
 
 
-def _back(lows: Sequence[float]) -> float:
+def _back(lows: Sequence[float], large: float) -> float:
     """Return the share of all rises that was given back."""
-    moves = capped(steps_of(lows))
+    moves = capped(steps_of(lows), large)
     up = sum(move for move in moves if move > 0)
     return (up - sum(moves)) / up if up else 0.0
 
 
-def _quiet(
-    starts: Sequence[float], lows: Sequence[float], work: Sequence[int], noise: float
-) -> tuple[Sequence[float], Sequence[float], Sequence[int]]:
+def _quiet(window: Window, shape: Shape) -> tuple[Sequence[float], Sequence[float], Sequence[int]]:
     """Merge neighbours while the lows are noisy."""
-    while len(lows) >= 2 * _LEAST and _back(lows) > noise:
+    starts, lows, work = window.starts, window.lows, window.work
+    while len(lows) >= 2 * _LEAST and _back(lows, shape.large) > shape.noise:
         end = len(lows)
         lows = [min(lows[at : at + 2]) for at in range(0, end, 2)]
         work = [min(work[at : at + 2]) for at in range(0, end, 2)]
@@ -273,9 +280,9 @@ def _kept(
     if grown < least_mib:
         return Why.NOT_RETAINED
     steps = steps_of(floor)
-    if _episodes(steps) < shape.steps:
+    if _episodes(steps, shape.often) < shape.steps:
         return Why.FEW_STEPS
-    even = capped(steps)
+    even = capped(steps, shape.large)
     total = sum(even)
     if total < least_mib:
         return Why.ONE_BURST
@@ -301,11 +308,11 @@ def _kept(
     )
 
 
-def _episodes(steps: Sequence[float]) -> int:
+def _episodes(steps: Sequence[float], most: float) -> int:
     """Return how often it grew: a ramp counts once, unless it grows most of the time."""
     grew = [step > 0 for step in steps]
     often = sum(grew)
-    if often >= _OFTEN * len(grew):
+    if often >= most * len(grew):
         return often
     return sum(now and not before for before, now in pairwise((False, *grew)))
 
@@ -317,7 +324,7 @@ def _spread(even: Sequence[float], total: float, shape: Shape) -> tuple[int, int
     parts = [0.0] * of
     for at, step in enumerate(even):
         parts[at * of // count] += step
-    grew = sum(part > _SEGMENT * total / of for part in parts)
+    grew = sum(part > shape.segment * total / of for part in parts)
     if grew < shape.segments * of:
         return grew, of, Why.NOT_SPREAD
     return grew, of, Why.ONE_BURST if max(parts) > shape.burst * total else None
@@ -327,20 +334,20 @@ def _current(even: Sequence[float], shape: Shape) -> Why | None:
     """Say whether it slows down, or has stopped."""
     half = len(even) // 2
     before = sum(even[:half])
-    least = max(shape.slower, _SLOWER_ALIKE) if _are_alike(even) else shape.slower
+    least = max(shape.slower, shape.slower_alike) if _are_alike(even, shape.alike) else shape.slower
     if before > 0 and sum(even[half:]) < least * before:
         return Why.SLOWING
     events = [at for at, step in enumerate(even) if step > 0]
-    gaps = [after - at for at, after in pairwise(events)]
-    if len(even) - 1 - events[-1] > 3 * upper_median(gaps) + 2 + max(gaps):
+    gaps = [after - at for at, after in pairwise(events)] or [len(even)]
+    if len(even) - 1 - events[-1] > shape.stopped * upper_median(gaps) + 2 + max(gaps):
         return Why.STOPPED
     return None
 
 
-def _are_alike(even: Sequence[float]) -> bool:
+def _are_alike(even: Sequence[float], alike: float) -> bool:
     """Say whether the steps vary little: then slowing down shows early."""
     mean = sum(even) / len(even)
-    return sum(step * step for step in even) / len(even) < (1 + _ALIKE) * mean * mean
+    return sum(step * step for step in even) / len(even) < (1 + alike) * mean * mean
 
 
 def _loading(even: Sequence[float], total: float, work: Sequence[int], shape: Shape) -> Why | None:

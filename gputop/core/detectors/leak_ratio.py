@@ -4,42 +4,51 @@ from collections.abc import Sequence
 from math import inf, log
 from typing import Final
 
-from gputop.core.detectors.leak_growth import Window, come_backs, floor_of, quiet_tail, steps_of, upper_median
+from gputop.core.detectors.leak_growth import (
+    USUAL,
+    Shape,
+    Window,
+    come_backs,
+    floor_of,
+    quiet_tail,
+    steps_of,
+    upper_median,
+)
 
-# The shape of the statistic; what it has to come to is the dial `least_log_odds`.
+# How the statistic is worked out, which has no unit; what it has to come to is the dial `least_log_odds`.
 _YOUNGEST_S: Final = 30.0
 _LONGER: Final = 1.2  # times as old at the end as at the start, at the least
 _STARTS: Final = 16
-_CAP: Final = 3.0
 _NEAR: Final = 2
 _ALIKE: Final = 0.2
 
 
-def odds(window: Window, age_s: float) -> float:
+def odds(window: Window, age_s: float, shape: Shape = USUAL) -> float:
     """Return the log of how much likelier a constant rate is than one of 1/age, by the best of several starts.
 
     Growth may begin late, so both are compared from 16 starts on. ``age_s``: of the process at second 0
     of the window. Steps count by their size.
     """
-    backs = come_backs(window)
-    window = quiet_tail(window, backs) or window.part(0, backs[-1] + 1)
+    backs = come_backs(window, shape)
+    window = quiet_tail(window, backs, shape.overdue) or window.part(0, backs[-1] + 1)
     steps = steps_of(floor_of(window.lows))
     positive = [step for step in steps if step > 0]
     if len(window.lows) < 8 or not positive:
         return 0.0
     usual = upper_median(positive)
     ages = [age_s + start + 1 for start in window.starts]
-    return _best([min(step, most) / usual for step, most in zip(steps, _most(steps, usual), strict=True)], ages)
+    most = _most(steps, usual, shape.large)
+    return _best([min(step, top) / usual for step, top in zip(steps, most, strict=True)], ages)
 
 
-def _most(steps: Sequence[float], usual: float) -> list[float]:
-    """Return how much of each step counts: three times what is usual there, so that only a lone one is cut.
+def _most(steps: Sequence[float], usual: float, large: float) -> list[float]:
+    """Return how much of each step counts: ``large`` times what is usual there, so that only a lone one is cut.
 
     A warm-up is steep at first: cut everywhere at the same height, it would look steady.
     """
     ends = len(steps)
     near = (upper_median(steps[max(0, at - _NEAR) : min(ends, at + _NEAR + 1)]) for at in range(ends))
-    return [_CAP * max(usual, local) for local in near]
+    return [large * max(usual, local) for local in near]
 
 
 def _best(weights: Sequence[float], ages: Sequence[float]) -> float:

@@ -14,8 +14,7 @@ MID: Final = 60  # 30 minutes
 LIFE: Final = 96  # half of it or more covers the whole life
 _GROWN_UP_S: Final = FINE * FINE_S
 EVALUATE_EVERY: Final = 3  # fine buckets
-_WAKES_MIB: Final = 8.0
-_RESTS_MIB: Final = 4.0  # in half an hour
+_STILL_MIB: Final = 8.0
 
 
 class Scales:
@@ -107,11 +106,11 @@ class MemoryTrack:
         """Return for how long it was looked at."""
         return self.seen_s - self.began_s
 
-    def add(self, now_s: float, mib: float, busy_percent: float | None) -> bool:
-        """Take a sample; say whether it is time to evaluate."""
+    def add(self, now_s: float, mib: float, busy_percent: float | None, still_mib: float = _STILL_MIB) -> bool:
+        """Take a sample; say whether it is time to evaluate. ``still_mib``: memory that rises by less stands still."""
         self.seen_s = now_s
         if self.scales is None:
-            if mib < self._low + _WAKES_MIB:
+            if mib < self._low + still_mib:
                 self._low = min(self._low, mib)
                 return False
             self._wake(now_s - self.began_s)
@@ -127,16 +126,15 @@ class MemoryTrack:
             self._work = IDLE if busy_percent < 1.0 else BUSY
         return is_due
 
-    @property
-    def is_still(self) -> bool:
-        """Say whether nothing happened for half an hour."""
+    def is_still(self, still_mib: float = _STILL_MIB) -> bool:
+        """Say whether nothing happened for half an hour: it changed by less than half of what would wake it."""
         scales = self.scales
         if scales is None:
             return True
         if scales.is_young:
             return False
         mid = scales.mid
-        return len(mid) == MID and max(mid.highs) - min(mid.lows) < _RESTS_MIB
+        return len(mid) == MID and max(mid.highs) - min(mid.lows) < still_mib / 2
 
     def rest(self) -> None:
         """Forget everything but the level, until it changes. The process counts as seen since half an hour."""

@@ -8,21 +8,21 @@ from msgspec.structs import replace
 from gputop.core.detectors.leak_growth import Growth, Shape, Why, Window, growth, window_of
 from gputop.core.detectors.leak_ratio import odds
 from gputop.core.detectors.leak_track import MemoryTrack, Scales
-from gputop.core.detectors.leak_waves import without_waves
+from gputop.core.detectors.leak_waves import Waves, without_waves
 
-# The shape of the vote; what is settled is in `Limits`.
-_SPANS_S: Final = (300.0, 900.0, 600.0)  # fine, mid, life: the least that a verdict needs
-_WAVE_SPAN_S: Final = 600.0
-_PASSES: Final = 3
-_PASSES_OF_CYCLES: Final = 8  # what comes back looks like growth by chance more often
-_FELL_BACK_CYCLES: Final = 0.5  # the floor of a sawtooth is known less well: half as much tells less
-_LONGEST_SPAN_S: Final = 1800.0
 _NO_VOTES: Final[tuple[int, ...]] = (0, 0, 0)  # of the scales; what thousands have is kept once
 _WAVY: Final = frozenset(Why) - {Why.SHORT, Why.LOADING, Why.SLOWING}
 
 
 class Limits(Struct, frozen=True):
-    """The dials that decide."""
+    """The dials that decide.
+
+    ``spans_s``: the least that a verdict needs, of the fine scale, the middle one and the whole life; ``wave_s``: the
+    same where a wave was taken out. ``votes``: passes of a scale; ``cycle_votes``: where memory comes back, for that
+    looks like growth by chance more often. ``kept``: share of the growth that may be left of a leak that is over, and
+    ``kept_cycles`` of that, for the floor of a sawtooth is known less well. ``over``: spans of at most ``longest_s``.
+    ``wave_growth``: times ``growth_mib`` below a wave. ``still_mib``: less is no change.
+    """
 
     growth_mib: float = 64.0
     observed_s: float = 600.0
@@ -30,9 +30,18 @@ class Limits(Struct, frozen=True):
     fill_s: float = 6 * 3600.0
     fill_span_s: float = 1800.0
     fill_rate: float = 2.0  # MiB/s
-    kept: float = 0.5  # share of the growth that may be left of a leak that is over
-    over: float = 3.0  # spans
+    kept: float = 0.5
+    kept_cycles: float = 0.5
+    over: float = 3.0
+    longest_s: float = 1800.0
+    spans_s: tuple[float, float, float] = (300.0, 900.0, 600.0)
+    wave_s: float = 600.0
+    wave_growth: float = 2.0
+    votes: float = 3.0
+    cycle_votes: float = 8.0
+    still_mib: float = 8.0
     shape: Shape = Shape()
+    waves: Waves = Waves()
 
 
 class Suspicion(Struct, frozen=True):
@@ -75,13 +84,14 @@ class Vote:
         grown = [(at, one) for at, one in enumerate(found) if isinstance(one, Growth)]
         reasons = [one for one in found if isinstance(one, Why)]
         self.agreed = len(grown)
-        self.odds = _odds(scales, track.age_s, calmed=all(one.is_calmed for _, one in grown)) if grown else 0.0
+        calmed = all(one.is_calmed for _, one in grown)
+        self.odds = _odds(scales, track.age_s, limits, calmed=calmed) if grown else 0.0
         passed = {at for at, one in grown if self._passes(one, at, track, limits, total_mib)}
         counts = tuple([count + 1 if at in passed else max(0, count - 1) for at, count in enumerate(self._counts)])
         self._counts = counts if any(counts) else _NO_VOTES
         for at, one in grown:
-            if self.leak is None and self._counts[at] >= (_PASSES_OF_CYCLES if one.cycles else _PASSES):
-                span_s = min(_LONGEST_SPAN_S, one.ended_s - one.began_s)
+            if self.leak is None and self._counts[at] >= (limits.cycle_votes if one.cycles else limits.votes):
+                span_s = min(limits.longest_s, one.ended_s - one.began_s)
                 self.leak = Suspicion(one, track.observed_s, track.observed_s, span_s)
                 self._top = one.grown
         if not grown:
@@ -93,7 +103,7 @@ class Vote:
     def _passes(self, one: Growth, at: int, track: MemoryTrack, limits: Limits, total_mib: float) -> bool:
         now = track.observed_s
         if self.rising or one.low_mib + one.grown > self._past_mib:  # what came back may rise as high again
-            self.rising = _seen(self.rising, one, now, _SPANS_S[at])
+            self.rising = _seen(self.rising, one, now, limits.spans_s[at])
         if self.leak:
             self.leak = _seen(self.leak, one, now, self.leak.span_s)
         why = self._doubt(one, now, limits, total_mib)
@@ -134,7 +144,7 @@ _CHEAP: Final = frozenset({Why.SHORT, Why.NOT_RETAINED})
 
 
 def _fell_back(one: Growth, low_mib: float, grown: float, limits: Limits) -> bool:
-    kept = limits.kept * (_FELL_BACK_CYCLES if one.cycles else 1.0)
+    kept = limits.kept * (limits.kept_cycles if one.cycles else 1.0)
     return low_mib - one.low_mib <= kept * grown
 
 
@@ -146,18 +156,19 @@ def _seen(before: Suspicion | None, one: Growth, now: float, span_s: float) -> S
     return Suspicion(replace(one, low_mib=low_mib), before.since_s, now, max(span_s, before.span_s))
 
 
-def _odds(scales: Scales, age_s: float, *, calmed: bool) -> float:
+def _odds(scales: Scales, age_s: float, limits: Limits, *, calmed: bool) -> float:
     life = window_of(scales.life)
-    calm = without_waves(life) if calmed else None
-    return odds(calm[0] if calm else life, age_s)
+    calm = without_waves(life, limits.waves, limits.shape) if calmed else None
+    return odds(calm[0] if calm else life, age_s, limits.shape)
 
 
 def _of_scales(scales: Scales, limits: Limits) -> list[Growth | Why]:
-    fine = growth(window_of(scales.fine), _SPANS_S[0], limits.growth_mib, limits.shape)
+    spans_s = limits.spans_s
+    fine = growth(window_of(scales.fine), spans_s[0], limits.growth_mib, limits.shape)
     if scales.is_young:
         return [fine, Why.SHORT, Why.SHORT]
-    mid = _with_waves(window_of(scales.mid), _SPANS_S[1], limits)
-    life = _with_waves(window_of(scales.life, without_last=True), _SPANS_S[2], limits)
+    mid = _with_waves(window_of(scales.mid), spans_s[1], limits)
+    life = _with_waves(window_of(scales.life, without_last=True), spans_s[2], limits)
     return [fine, mid, life]
 
 
@@ -166,10 +177,10 @@ def _with_waves(window: Window, span_s: float, limits: Limits) -> Growth | Why:
     found = growth(window, span_s, limits.growth_mib, limits.shape)
     if isinstance(found, Growth) or found not in _WAVY:
         return found
-    calm = without_waves(window)
+    calm = without_waves(window, limits.waves, limits.shape)
     if calm is None:
         return found
-    again = growth(calm[0], _WAVE_SPAN_S, 2 * limits.growth_mib, limits.shape)
+    again = growth(calm[0], limits.wave_s, limits.wave_growth * limits.growth_mib, limits.shape)
     if isinstance(again, Why):
         return again
     return replace(again, cycles=calm[1], low_mib=min(window.lows), is_calmed=True)

@@ -4,33 +4,48 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Final
 
-from gputop.core.detectors.leak_growth import FELL_MIB, Window, come_backs, rise_of_troughs, upper_median
+from msgspec import Struct
 
-# The shape of a wave that can be taken out.
-_CYCLES: Final = 3
-_DEEP: Final = 0.35  # of the range: a wave, and not its noise
-_REGULAR: Final = 0.25  # of the usual length, by which a cycle may differ
-_LIFTED: Final = 0.5  # of the growth of the means: where only the peaks grow, nothing is kept
-_SHORTEST: Final = 3  # buckets
+from gputop.core.detectors.leak_growth import USUAL, Shape, Window, come_backs, rise_of_troughs, upper_median
+
+_SHORTEST: Final = 3  # buckets: a shorter wave is not seen in them
 
 
-def without_waves(window: Window) -> tuple[Window, int] | None:
+class Waves(Struct, frozen=True):
+    """What a wave that can be taken out is like. ``cycles``: how many of it must be seen; the others: shares.
+
+    ``deep``: of the range, so that it is a wave and not its noise. ``regular``: of the usual length, by which a cycle
+    may differ; ``odd``: of the cycles that may differ by more. ``lifted``: of the growth of the means by which the
+    troughs rise: where only the peaks grow, nothing is kept.
+    """
+
+    cycles: float = 3.0
+    deep: float = 0.35
+    regular: float = 0.25
+    odd: float = 0.25
+    lifted: float = 0.5
+
+
+_USUAL: Final = Waves()
+
+
+def without_waves(window: Window, waves: Waves = _USUAL, shape: Shape = USUAL) -> tuple[Window, int] | None:
     """Return the window without its wave, shorter by two periods, and how many waves; None if it has no regular ones.
 
     The mean over exactly one period has nothing left of it; the second mean takes out what the first leaves because a
     period is no whole number of buckets.
     """
     middle = [(low + high) / 2 for low, high in zip(window.lows, window.highs, strict=True)]
-    backs = come_backs(window, max(FELL_MIB, _DEEP * _range(middle)))
+    backs = come_backs(window, shape, waves.deep * _range(middle))
     lengths = [after - before for before, after in pairwise(backs)]
-    if len(lengths) < _CYCLES:
+    if len(lengths) < waves.cycles:
         return None
     usual = upper_median(lengths)
-    odd = sum(abs(length - usual) > max(1.0, _REGULAR * usual) for length in lengths)
+    odd = sum(abs(length - usual) > max(1.0, waves.regular * usual) for length in lengths)
     period = round((backs[-1] - backs[0]) / len(lengths))
-    if odd > len(lengths) // 4 or period < _SHORTEST:
+    if odd > int(waves.odd * len(lengths)) or period < _SHORTEST:
         return None
-    rise = rise_of_troughs(window, backs)
+    rise = rise_of_troughs(window, backs, shape)
     if rise <= 0:
         return None
     smooth = _means(_means(middle, period), period)
@@ -39,7 +54,7 @@ def without_waves(window: Window) -> tuple[Window, int] | None:
     first = period - 1
     last = first + len(smooth)
     lifted = (smooth[-1] - smooth[0]) / (last - first) * (backs[-1] - backs[0])
-    if rise < _LIFTED * lifted:
+    if rise < waves.lifted * lifted:
         return None
     calm = Window(window.starts[first:last], smooth, smooth, [0.0] * len(smooth), window.work[first:last])
     return calm, len(backs)

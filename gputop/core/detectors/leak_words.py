@@ -14,9 +14,7 @@ from gputop.core.finding import Evidence, Stage, Subject, confidence_of, confide
 from gputop.core.units import bytes_text, duration_text
 
 _MIB: Final = 1024.0**2
-_CURRENT_S: Final = 120.0  # as in `leak`
-_SURE: Final = 0.85  # what is called high, medium and a doubt
-_UNSURE: Final = 0.6
+_UNSURE: Final = 0.6  # what is called medium and a doubt
 _DOUBT: Final = 0.5
 _HOLD_S: Final = 15.0  # it is evaluated every 30 s at most, and told at each look
 _CODE: Final = "leak.process"
@@ -41,6 +39,17 @@ _CANNOT_TELL: Final = {
 }
 
 
+class Alarm(Struct, frozen=True):
+    """What makes a leak an alarm: the GPU full within ``full_s``, and as ``sure``.
+
+    ``current_s``: growth that was seen so lately goes on; then there is a time to the end.
+    """
+
+    full_s: float = 3600.0
+    sure: float = 0.85
+    current_s: float = 120.0
+
+
 class Case(Struct, frozen=True):
     """Growth and what belongs to it. ``full_s``: how soon and how late the GPU is full, None if not within a day."""
 
@@ -49,7 +58,7 @@ class Case(Struct, frozen=True):
     vote: Vote
     full_s: tuple[float, float | None] | None
     lacking: tuple[str, ...]
-    alarm_s: float
+    alarm: Alarm
 
     @property
     def is_of_gpu(self) -> bool:
@@ -90,7 +99,7 @@ def confidence(case: Case, leak: Suspicion) -> float:
 def _leak(case: Case, leak: Suspicion) -> Sign:
     one = leak.growth
     sure = confidence(case, leak)
-    is_current = case.track.observed_s - leak.seen_s <= _CURRENT_S
+    is_current = case.track.observed_s - leak.seen_s <= case.alarm.current_s
     full_s = case.full_s if is_current else None
     parts = [_grown(one, case.is_of_gpu), _kept(one)]
     if not is_current:
@@ -98,7 +107,7 @@ def _leak(case: Case, leak: Suspicion) -> Sign:
     if full_s:
         parts.append(f"full in {full_text(full_s)} if it does not stop")
     parts.append(f"looks like a leak ({confidence_text(sure)})")
-    is_near = full_s is not None and full_s[0] <= case.alarm_s and sure >= _SURE
+    is_near = full_s is not None and full_s[0] <= case.alarm.full_s and sure >= case.alarm.sure
     return _sign(case, one, Stage.ALARM if is_near else Stage.SUSPECT, " · ".join(parts), sure)
 
 

@@ -49,7 +49,7 @@ def test_who_stands_still_for_half_an_hour_rests_again_and_is_as_old_as_it_is() 
     made = MemoryTrack(0.0, 0.0, 100.0, 0)
     for second in range(3000):
         made.add(float(second), min(5000.0, 50.0 * second), 60.0)
-    assert made.is_still
+    assert made.is_still()
 
     made.rest()
 
@@ -59,7 +59,7 @@ def test_who_stands_still_for_half_an_hour_rests_again_and_is_as_old_as_it_is() 
 
 
 def test_who_still_moves_does_not_rest() -> None:
-    assert not track(3000, rate=0.02).is_still
+    assert not track(3000, rate=0.02).is_still()
 
 
 def test_time_without_a_sample_has_no_bucket() -> None:
