@@ -15,7 +15,8 @@ from terminal import COLUMNS, ROWS, EndedError, Terminal
 _UP: Final = b"A"
 _DOWN: Final = b"B"
 _HEADER: Final = re.compile(r"\bcommand\b", re.IGNORECASE)
-_GPU_LINE: Final = re.compile(r"\d ?°C|\d\dC\b")  # a GPU's temperature
+# a GPU's temperature; nvtop's degree sign is the f of the line-drawing set, which the emulator shows as that letter
+_GPU_LINE: Final = re.compile(r"\d ?°C|\d\df?C\b")
 _ENOUGH: Final = 5  # presses in a row that nothing followed: no more are tried
 
 
