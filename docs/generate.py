@@ -10,6 +10,7 @@ from typing import Final
 import generate_doctor
 import generate_performance
 import generate_share
+import growth_plot
 from generate_doctor import table
 
 from gputop.core.builtin import detectors
@@ -148,4 +149,5 @@ if __name__ == "__main__":
     for page in PAGES:
         page.write_text(filled(page.read_text()))
     generate_doctor.PAGE.write_text(generate_doctor.page())
+    growth_plot.PICTURE.write_text(growth_plot.current())
     generate_share.write()

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import generate_doctor
+import growth_plot
 import pytest
 from generate import PAGES, PARTS, filled
 
@@ -43,6 +44,10 @@ def test_every_variable_is_explained() -> None:
 
 def test_the_page_of_the_doctor_is_current() -> None:
     assert generate_doctor.PAGE.read_text() == generate_doctor.page(), "run: python docs/generate.py"
+
+
+def test_the_picture_of_growth_is_current() -> None:
+    assert growth_plot.PICTURE.read_text() == growth_plot.current(), "run: python docs/generate.py"
 
 
 def test_the_readme_is_short() -> None:
