@@ -3,7 +3,7 @@
 python docs/generate.py
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +16,7 @@ from generate_doctor import table
 from gputop.core.builtin import detectors
 from gputop.core.columns import COLUMNS
 from gputop.core.detector import Dial, Kind
+from gputop.core.judge import DIALS
 from gputop.core.settings import SETTINGS
 from gputop.core.toml_text import value_text
 from gputop.core.units import bytes_text, duration_text
@@ -95,14 +96,14 @@ def _columns() -> Iterator[tuple[str, ...]]:
 
 # --- detectors ---------------------------------------------------------------------------------------------------
 def _detectors() -> str:
-    return "\n".join(_detector(kind) for kind, _ in detectors())
+    return "\n".join([table(_dials("[detectors]", DIALS)), *(_detector(kind) for kind, _ in detectors())])
 
 
 def _detector(kind: Kind) -> str:
     at_once = " At once: `gputop snapshot` asks it as well." if kind.is_instant else ""
     parts = [f"### {kind.name}\n\n{kind.question}{at_once}\n"]
     parts += [table(_codes(kind))] if kind.codes else []
-    parts += [table(_dials(kind))] if kind.dials else []
+    parts += [table(_dials(f"[detectors.{kind.name}]", kind.dials))] if kind.dials else []
     return "\n".join(parts)
 
 
@@ -112,9 +113,9 @@ def _codes(kind: Kind) -> Iterator[tuple[str, ...]]:
         yield f"`{code}`", meaning, kind.remedies.get(code, "")
 
 
-def _dials(kind: Kind) -> Iterator[tuple[str, ...]]:
-    yield f"`[detectors.{kind.name}]`", "default", "from", "to", "what it is"
-    for dial in kind.dials:
+def _dials(name: str, dials: Iterable[Dial]) -> Iterator[tuple[str, ...]]:
+    yield f"`{name}`", "default", "from", "to", "what it is"
+    for dial in dials:
         yield f"`{dial.key}`", _number(dial, dial.default), _plain(dial.least), _plain(dial.most), dial.help
 
 

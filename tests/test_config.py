@@ -107,6 +107,22 @@ def test_show_prints_the_thresholds_of_detectors_that_are_settled(tmp_path: Path
     assert loads(done.stdout)["detectors"] == {"leak": {"enabled": False, "observed_s": 900}}
 
 
+def test_what_holds_for_all_detectors_is_set_above_the_tables_of_single_ones(tmp_path: Path, file: Path) -> None:
+    written(file, "[detectors]\ncooldown_s = 900\n[detectors.leak]\nobserved_s = 900\n")
+    done = gputop("config", "show", home=tmp_path)
+
+    assert loads(done.stdout)["detectors"] == {"cooldown_s": 900, "leak": {"observed_s": 900}}
+
+
+def test_a_threshold_of_all_detectors_that_does_not_exist_is_named_with_the_nearest(file: Path) -> None:
+    _, problems = settings_file.load(written(file, "[detectors]\ncooldwn_s = 900\nhold_s = -1\n"))
+
+    assert [(one.path, one.suggestion) for one in problems] == [
+        ("detectors.cooldwn_s", "cooldown_s"),
+        ("detectors.hold_s", None),
+    ]
+
+
 def test_a_headless_command_does_not_read_the_file(tmp_path: Path, file: Path) -> None:
     written(file, "no settings at all")
     done = gputop("snapshot", "--demo", "h200", "--wait", "0", home=tmp_path)

@@ -5,12 +5,13 @@ from collections.abc import Mapping
 
 from gputop.cli.config_path import path
 from gputop.core.builtin import detectors, instant, made
-from gputop.core.judge import Judge
+from gputop.core.judge import GENERAL, Judge
 
 
 def judge(*, is_once: bool) -> Judge:
     """Return a judge that has seen nothing yet. ``is_once``: it will see one sample only."""
-    return Judge(made(instant() if is_once else detectors(), _settled()))
+    settled = _settled()
+    return Judge(made(instant() if is_once else detectors(), settled), settled.get(GENERAL, {}))
 
 
 def _settled() -> Mapping[str, Mapping[str, float]]:

@@ -79,6 +79,11 @@ class Dial(Struct, frozen=True, kw_only=True):
     help: str
 
 
+def settled(dials: Iterable[Dial], given: Mapping[str, float]) -> dict[str, float]:
+    """Return all dials, those that are not given at their defaults."""
+    return {dial.key: given.get(dial.key, dial.default) for dial in dials}
+
+
 class Kind(Struct, frozen=True, kw_only=True):
     """A detector as the table of contents lists it. ``codes``: of the findings that it can make, with their meaning.
 
@@ -95,7 +100,7 @@ class Kind(Struct, frozen=True, kw_only=True):
 
     def settled(self, given: Mapping[str, float]) -> dict[str, float]:
         """Return all dials, those that are not given at their defaults."""
-        return {dial.key: given.get(dial.key, dial.default) for dial in self.dials}
+        return settled(self.dials, given)
 
 
 FORGET_S: Final = 60.0

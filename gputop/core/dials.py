@@ -5,10 +5,12 @@ from typing import Final, TypeAlias
 
 from gputop.core.builtin import ENABLED, detectors
 from gputop.core.detector import Dial, Kind
+from gputop.core.judge import DIALS, GENERAL
 from gputop.core.nearest import nearest
 
 Wrong: TypeAlias = tuple[str, str, str | None]  # where, what, and what may have been meant
 
+_GENERAL: Final = {dial.key: dial for dial in DIALS}
 _TABLE: Final = "is a table: [detectors.leak], and below it lines such as enabled = false"
 
 
@@ -21,7 +23,11 @@ def read_dials(given: object) -> tuple[dict[str, dict[str, float]], list[Wrong]]
         return {}, [("detectors", _TABLE, None)]
     for name, dials in given.items():
         path = f"detectors.{name}"
-        if name not in kinds:
+        if name in _GENERAL:
+            _take(found.setdefault(GENERAL, {}), _GENERAL[name], path, dials, wrong)
+        elif name not in kinds and not isinstance(dials, Mapping):
+            wrong.append((path, "there is no such threshold", nearest(name, _GENERAL)))
+        elif name not in kinds:
             wrong.append((path, "there is no such detector", nearest(name, kinds)))
         elif not isinstance(dials, Mapping):
             wrong.append((path, _TABLE, None))
@@ -40,13 +46,13 @@ def _settled(path: str, kind: Kind, given: Mapping[str, object], wrong: list[Wro
             wrong.append((f"{path}.{key}", f"{value!r} is neither true nor false", None))
         elif key not in dials:
             wrong.append((f"{path}.{key}", "there is no such threshold", nearest(key, [*dials, ENABLED])))
-        elif _fits(value, dials[key]):
-            found[key] = float(value)  # type: ignore[arg-type]  # is a number, says _fits
         else:
-            dial = dials[key]
-            wrong.append((f"{path}.{key}", f"{value!r} is not a number from {dial.least:g} to {dial.most:g}", None))
+            _take(found, dials[key], f"{path}.{key}", value, wrong)
     return found
 
 
-def _fits(value: object, dial: Dial) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and dial.least <= value <= dial.most
+def _take(found: dict[str, float], dial: Dial, path: str, value: object, wrong: list[Wrong]) -> None:
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and dial.least <= value <= dial.most:
+        found[dial.key] = float(value)
+    else:
+        wrong.append((path, f"{value!r} is not a number from {dial.least:g} to {dial.most:g}", None))

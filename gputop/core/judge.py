@@ -1,20 +1,39 @@
 """Shows samples to the detectors and makes findings of their signs: since when, how long they stay, which come back."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from msgspec import Struct
 
-from gputop.core.detector import Detector, Look, Sign
+from gputop.core.detector import Detector, Dial, Look, Sign, settled
 from gputop.core.finding import Finding, Stage, Subject
 from gputop.core.sample import HostProcess, Job, Sample
 from gputop.core.text import clean
 
 BROKEN: Final = "gputop.detector"
-_COOLDOWN_S: Final = 300.0  # who comes back sooner was never away
+DIALS: Final = (
+    Dial(
+        key="cooldown_s", default=300.0, least=0.0, most=86_400.0,
+        help="A finding that comes back so soon keeps its beginning, and says how often it came back.",
+    ),
+    Dial(
+        key="hold_s", default=0.0, least=0.0, most=86_400.0,
+        help="A finding stays for so long after it was seen last; detectors have shorter times of their own.",
+    ),
+    Dial(
+        key="gap_s", default=5.0, least=1.0, most=86_400.0,
+        help="After so long without a sample, what must last without a break starts again.",
+    ),
+    Dial(
+        key="gap_intervals", default=3.0, least=1.0, most=1000.0,
+        help="The same in intervals; the longer of both holds.",
+    ),
+)  # fmt: skip
+"""What holds for all detectors: these stand in ``[detectors]`` itself."""
+GENERAL: Final = ""
+"""The name under which what is settled of them is kept, beside those of single detectors."""
 _AT_A_TIME: Final = 150  # processes a look, 1 ms of it each hundred: 2,000 take turns, and each comes every 14 s
-_LATE: Final = 3.0  # intervals
-_LATE_S: Final = 5.0
 
 _Key = tuple[object, ...]
 
@@ -30,9 +49,12 @@ class _Kept(Struct):
 
 
 class Judge:
-    """Keeps the findings of one box. ``detectors``: by name."""
+    """Keeps the findings of one box. ``detectors``: by name. ``dials``: those of `DIALS` that are not as usual."""
 
-    def __init__(self, detectors: Mapping[str, Detector]) -> None:
+    def __init__(self, detectors: Mapping[str, Detector], dials: Mapping[str, float] = MappingProxyType({})) -> None:
+        held = settled(DIALS, dials)
+        self._cooldown_s, self._hold_s = held["cooldown_s"], held["hold_s"]
+        self._gap = held["gap_s"], held["gap_intervals"]
         self._detectors = detectors
         self._kept: dict[_Key, _Kept] = {}
         self._ended: dict[_Key, tuple[Finding, float]] = {}
@@ -54,7 +76,7 @@ class Judge:
 
     def _prepared(self, sample: Sample, jobs: tuple[Job, ...]) -> Look:
         self._turn += 1
-        step_s, is_gap = _step(self._before, sample)
+        step_s, is_gap = _step(self._before, sample, self._gap)
         self._before = sample.time_s, sample.interval_s
         self._now_s += step_s
         due = self._due(sample.processes)
@@ -104,7 +126,7 @@ class Judge:
         before = kept.finding
         kept.seen_s, kept.hold_s = look.now_s, sign.hold_s
         is_lower = sign.stage.rank < before.stage.rank
-        if is_lower and look.now_s - kept.stage_seen_s < sign.hold_s:
+        if is_lower and look.now_s - kept.stage_seen_s < max(sign.hold_s, self._hold_s):
             return  # the graver words stay as long as the graver stage does
         stage_since_s = before.stage_since_s if sign.stage is before.stage else look.sample.time_s
         kept.stage_seen_s, kept.sign = look.now_s, sign
@@ -118,23 +140,23 @@ class Judge:
         return _found(sign, since_s, look.sample.time_s, 0)
 
     def _end(self, look: Look) -> None:
-        round_s = 2 * look.round_s if self._turns > 1 else 0.0
+        least_s = max(self._hold_s, 2 * look.round_s if self._turns > 1 else 0.0)
         for key, kept in tuple(self._kept.items()):
-            if look.now_s - kept.seen_s > max(kept.hold_s, round_s):
+            if look.now_s - kept.seen_s > max(kept.hold_s, least_s):
                 del self._kept[key]
                 self._ended[key] = (kept.finding, look.now_s)
         for key, (_, ended_s) in tuple(self._ended.items()):
-            if look.now_s - ended_s > _COOLDOWN_S:
+            if look.now_s - ended_s > self._cooldown_s:
                 del self._ended[key]
 
 
-def _step(before: tuple[float, float] | None, sample: Sample) -> tuple[float, bool]:
+def _step(before: tuple[float, float] | None, sample: Sample, gap: tuple[float, float]) -> tuple[float, bool]:
     """Return the seconds observed since the sample before, and whether something was missed in between."""
     if before is None:
         return 0.0, False
     passed = sample.time_s - before[0]
     interval_s = max(before[1], sample.interval_s)
-    if passed <= 0 or passed > max(_LATE * interval_s, _LATE_S):
+    if passed <= 0 or passed > max(gap[0], gap[1] * interval_s):
         return 0.0, True
     return passed, False
 

@@ -39,8 +39,10 @@ def commented() -> str:
 
 def _commented_detectors() -> list[str]:
     from gputop.core.builtin import ENABLED, detectors  # noqa: PLC0415 - the screen reads files without it
+    from gputop.core.judge import DIALS  # noqa: PLC0415
 
-    parts = ["# Thresholds of the detectors. Take the # away from the name of the table as well."]
+    parts = ["# Thresholds of the detectors. Take the # away from the name of the table as well.", f"#[{DETECTORS}]"]
+    parts += [f"#{dial.key} = {value_text(dial.default)}  # {dial.help}" for dial in DIALS] + [""]
     for kind, _ in detectors():
         parts += [f"# {kind.question}", f"#[{DETECTORS}.{key_text(kind.name)}]", f"#{ENABLED} = true"]
         parts += [f"#{dial.key} = {value_text(dial.default)}  # {dial.help}" for dial in kind.dials] + [""]
@@ -55,7 +57,7 @@ def effective(settings: Settings) -> str:
     keys = [f"{key_text(action)} = {value_text(keys)}" for action, keys in settings.keys.items()]
     lines += ["", f"[{KEYS}]", *keys] if keys else []
     for name, dials in settings.detectors.items():
-        lines += ["", f"[{DETECTORS}.{key_text(name)}]"]
+        lines += ["", f"[{DETECTORS}.{key_text(name)}]" if name else f"[{DETECTORS}]"]
         lines += [f"{key} = {value_text(bool(value) if key == ENABLED else value)}" for key, value in dials.items()]
     return "\n".join([*lines, ""])
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from gputop.core.detector import Look, Sign
 from gputop.core.finding import Finding, Stage, Subject
-from gputop.core.judge import BROKEN
+from gputop.core.judge import BROKEN, Judge
 
 HOLD_S = 10.0
 
@@ -78,6 +78,26 @@ def test_what_comes_back_after_the_cooldown_is_new() -> None:
     found = watch(judge_with(it=Seen(stages(0, 400))), range(401))[-1][0]
 
     assert (found.since_s, found.returned) == (NOW + 400, 0)
+
+
+def test_how_soon_a_finding_is_the_same_again_can_be_set() -> None:
+    found = watch(Judge({"it": Seen(stages(0, 100))}, {"cooldown_s": 60.0}), range(101))[-1][0]
+
+    assert (found.since_s, found.returned) == (NOW + 100, 0)
+
+
+def test_for_how_long_findings_stay_can_be_set_for_all_detectors() -> None:
+    found = watch(Judge({"it": Seen(stages(0))}, {"hold_s": 40.0}), range(60))
+
+    assert [len(now) for now in found] == [1] * 41 + [0] * 19
+
+
+def test_what_counts_as_a_gap_can_be_set() -> None:
+    seen = Seen({})
+
+    watch(Judge({"it": seen}, {"gap_s": 30.0}), [0, 20, 60])
+
+    assert [look.is_gap for look in seen.looks] == [False, False, True]
 
 
 def test_time_that_nobody_watched_is_not_counted_and_said_to_be_a_gap() -> None:

@@ -19,7 +19,6 @@ _ROLE_SOON_S: Final = 30.0  # a worker may come to be known by its title only la
 _ROLE_EVERY_S: Final = 600.0  # how often it is looked at: what a process is for hardly ever changes
 _YOUNG_S: Final = 120.0
 _SWEEP_EVERY_S: Final = 10.0  # how often those who are gone are looked for
-_SHORT_GAP_S: Final = 60.0  # who was idle before and after it was idle in it
 _ASLEEP_S: Final = 180.0  # from then on its host side is not followed: it costs time, and nobody asks
 _FAST_ASLEEP_S: Final = 240.0  # when what was said of it is over
 _GRAPHICS: Final = "G"
@@ -103,7 +102,7 @@ class Activity:
         time_s = look.sample.time_s
         if look.is_gap:
             self._gaps += 1
-            self._is_short_gap = self._time_s is not None and 0 <= time_s - self._time_s <= _SHORT_GAP_S
+            self._is_short_gap = self._time_s is not None and 0 <= time_s - self._time_s <= self._limits.short_gap_s
         self._time_s = time_s
 
     def _see_boards(self, look: Look, *, is_everyone: bool) -> None:

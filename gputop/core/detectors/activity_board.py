@@ -1,7 +1,5 @@
 """What a GPU or a GPU instance does, as far as power, memory controller, traffic and GPM tell it."""
 
-from typing import Final
-
 from gputop.core.detector import Look
 from gputop.core.detectors.activity_limits import ActivityLimits
 from gputop.core.metric import Metric
@@ -26,15 +24,6 @@ from gputop.core.metrics import (
 from gputop.core.sample import Gpu, GpuInstance, GpuState, Readings
 
 BoardKey = tuple[str, int | None]  # uuid, GPU instance
-
-# What is settled is in `ActivityLimits`; these are of the measurement.
-_STALE_S: Final = 5.0
-_SMOOTH_S: Final = 5.0  # boards from A100 back say what they draw at this instant
-_WOBBLE_S: Final = 30.0  # over which it is measured how steady power is
-_CONTEXT_SHARE_OF_DEFAULT: Final = 0.20  # where the limit was lowered, the context takes what it took before
-_CONTEXT_SHARE_SEEN: Final = 0.60  # of the limit: the most that is believed of a context that was seen to rest
-_SETTLED_S: Final = 20.0  # after so long power has come to where it stays
-_NEIGHBOUR_S: Final = 30.0  # since it computed last: then power and traffic are not its own any more
 
 
 class Board:
@@ -76,7 +65,7 @@ class Board:
         self.empty_w: float | None = None  # the lowest seen without any process
         self.holders = 0  # processes on it, as far as they are followed
         self._active: object = None  # who computed last
-        self._active_s = self._other_s = -_NEIGHBOUR_S  # when, and when anybody else did
+        self._active_s = self._other_s = -limits.neighbour_s  # when, and when anybody else did
         self._lowest_w: float | None = None
         self._smooth_w: float | None = None
         self._wobble: float | None = None
@@ -89,14 +78,14 @@ class Board:
             self._held_s = self._held_s + step_s if is_held else 0.0
             self._empty_s = 0.0 if is_held else self._empty_s + step_s
         said = _said(gpu, self.key[1])
-        is_old = gpu is None or gpu.read_s is None or time_s - gpu.read_s > _STALE_S
+        is_old = gpu is None or gpu.read_s is None or time_s - gpu.read_s > self.limits.stale_s
         self.gpu = gpu or self.gpu
         self.is_known = said is not None and not is_old and gpu is not None and gpu.state is GpuState.OK
         self.unknown_s = 0.0 if self.is_known else self.unknown_s + step_s
         if gpu is None or said is None or not self.is_known:
             self.effort, self.utilization, self.is_quiet = None, None, False
             return
-        self.is_shared = look.now_s - self._other_s <= _NEIGHBOUR_S and self._other_s >= 0
+        self.is_shared = look.now_s - self._other_s <= self.limits.neighbour_s and self._other_s >= 0
         self._read(gpu, said, step_s)
 
     def touch(self, who: object, now_s: float) -> None:
@@ -145,35 +134,40 @@ class Board:
         watts, limit_w = self.watts, self.limit_w
         if watts is None or not limit_w:
             self.effort = _busier(self.tensor, self.dram)
-            self.is_static = self.effort is not None and self.effort < 0.02
+            self.is_static = self.effort is not None and self.effort < self.limits.static
             return
         smooth = self._smooth_w
-        self._smooth_w = smooth = watts if smooth is None else smooth + (watts - smooth) * step_s / (step_s + _SMOOTH_S)
+        self._smooth_w = smooth = (
+            watts if smooth is None else smooth + (watts - smooth) * step_s / (step_s + self.limits.smooth_s)
+        )
         self._learn(smooth, step_s)
         context_w = self._context(limit_w)
         self.effort = (smooth - context_w) / max(1.0, limit_w - context_w)
         off = abs(watts - smooth) / max(1.0, limit_w - context_w)
         before = off if self._wobble is None else self._wobble
-        self._wobble = before + (off - before) * step_s / (step_s + _WOBBLE_S)
+        self._wobble = before + (off - before) * step_s / (step_s + self.limits.steady_s)
         self.is_static = self._wobble < self.limits.static
 
     def _learn(self, smooth_w: float, step_s: float) -> None:
         """Remember the lowest power, apart for a GPU without a process and for one whose processes do nothing."""
-        if self._empty_s >= _SETTLED_S:
+        settled_s = self.limits.settled_s
+        if self._empty_s >= settled_s:
             self.empty_w = min(self.empty_w or smooth_w, smooth_w)
-        if self._held_s < _SETTLED_S:
+        if self._held_s < settled_s:
             return
         self._lowest_w = min(self._lowest_w or smooth_w, smooth_w)
-        is_idle = self.utilization is not None and self.utilization <= 1
+        is_idle = self.utilization is not None and self.utilization <= self.limits.idle
         self._idle_s = self._idle_s + step_s if is_idle else 0.0
-        if self._idle_s >= _SETTLED_S:
+        if self._idle_s >= settled_s:
             self.context_w = min(self.context_w or smooth_w, smooth_w)
 
     def _context(self, limit_w: float) -> float:
         default_w = self.gpu[POWER_LIMIT_DEFAULT] if self.gpu else None
-        most_w = max(self.limits.context * limit_w, min(_CONTEXT_SHARE_OF_DEFAULT * (default_w or 0.0), 0.6 * limit_w))
+        limits = self.limits
+        seen_w = limits.context_seen * limit_w
+        most_w = max(limits.context * limit_w, min(limits.context_of_default * (default_w or 0.0), seen_w))
         if self.context_w is not None:
-            most_w = max(most_w, min(self.context_w, _CONTEXT_SHARE_SEEN * limit_w))
+            most_w = max(most_w, min(self.context_w, seen_w))
         return most_w if self._lowest_w is None else min(most_w, self._lowest_w)
 
 

@@ -2,12 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 from enum import Enum
-from typing import Final
 
 from gputop.core.detectors.activity_track import Track
 from gputop.core.sample import Job
-
-_UNKNOWN_S: Final = 10.0  # as long as the driver's silence is no alarm
 
 
 class Stance(Enum):
@@ -79,7 +76,7 @@ def stance(track: Track, *, is_gone: bool) -> Stance:
     if is_gone:
         return Stance.GONE
     if not board.is_known:
-        return Stance.LOST if board.unknown_s >= _UNKNOWN_S else Stance.UNKNOWN
+        return Stance.LOST if board.unknown_s >= board.limits.lost_s else Stance.UNKNOWN
     if track.gu is None:
         return Stance.UNKNOWN
     if track.wait_s >= board.limits.rank_waits_s:

@@ -45,7 +45,7 @@ KIND: Final = Kind(
         ),
         Dial(
             key="interrupted_s", default=30.0, least=0.0, most=3600.0,
-            help="A wait that is shorter ends with an interruption; a longer one loses five times its length.",
+            help="A wait that is shorter ends with an interruption; a longer one goes back by interruption_times.",
         ),
         Dial(
             key="rank_waits_s", default=30.0, least=1.0, most=3600.0,
@@ -60,6 +60,91 @@ KIND: Final = Kind(
         Dial(
             key="means_s", default=90.0, least=30.0, most=3600.0,
             help="What bounds a job is judged by means of once to twice this time.",
+        ),
+        Dial(
+            key="progress_times", default=3.0, least=1.0, most=100.0,
+            help="Longest steps after which a report that does not go on refutes nothing.",
+        ),
+        Dial(
+            key="interruption_times", default=5.0, least=0.0, most=1000.0,
+            help="How much faster than it grew a wait is lost while it is interrupted.",
+        ),
+        Dial(
+            key="interruption_percent", default=80.0, least=0.0, most=100.0,
+            help="GPU utilization from which an interruption of a wait may be one of the measurement.",
+        ),
+        Dial(
+            key="resumed_s", default=10.0, least=0.0, most=3600.0,
+            help="Work for so long after a wait says that it ended well.",
+        ),
+        Dial(
+            key="pause_s", default=3.0, least=0.0, most=3600.0,
+            help="A pause that is shorter is a step, and nothing is learned of it.",
+        ),
+        Dial(
+            key="heartbeat_within_s", default=60.0, least=1.0, most=3600.0,
+            help="The time in which work of heartbeat_s ends a rest.",
+        ),
+        Dial(
+            key="short_gap_s", default=60.0, least=0.0, most=86400.0,
+            help="Who rested before a gap in sampling of at most this, and after, rested in it.",
+        ),
+        Dial(
+            key="own_percent", default=50.0, least=0.0, most=100.0,
+            help="GPU utilization from which the power of a GPU is that of the process.",
+        ),
+        Dial(
+            key="shared_percent", default=40.0, least=0.0, most=100.0,
+            help="The same, and for waiting, of one of two that share a GPU.",
+        ),
+        Dial(
+            key="active_percent", default=5.0, least=0.0, most=100.0,
+            help="GPU utilization from which a process is a neighbour of others.",
+        ),
+        Dial(
+            key="neighbour_s", default=30.0, least=1.0, most=3600.0,
+            help="How long a GPU counts as shared after a neighbour computed.",
+        ),
+        Dial(
+            key="hidden_s", default=45.0, least=1.0, most=3600.0,
+            help="How long a wait may be hidden by a neighbour that works.",
+        ),
+        Dial(
+            key="fed_percent", default=15.0, least=0.0, most=100.0,
+            help="CPU of each data loader from which they are at work.",
+        ),
+        Dial(
+            key="left_out_s", default=10.0, least=1.0, most=3600.0,
+            help="Rest after which it is left out of the means.",
+        ),
+        Dial(
+            key="lost_s", default=10.0, least=1.0, most=3600.0,
+            help="Silence of a GPU after which its ranks are out.",
+        ),
+        Dial(
+            key="stale_s", default=5.0, least=1.0, most=3600.0,
+            help="Readings of a GPU that are older are not judged.",
+        ),
+        Dial(
+            key="settled_s", default=20.0, least=1.0, most=3600.0,
+            help="Time in which power comes to where it stays.",
+        ),
+        Dial(key="smooth_s", default=5.0, least=0.1, most=3600.0, help="Time over which power is smoothed."),
+        Dial(
+            key="steady_s", default=30.0, least=1.0, most=3600.0,
+            help="Time over which it is measured how steady power is.",
+        ),
+        Dial(
+            key="work_smooth_s", default=30.0, least=1.0, most=3600.0,
+            help="Time over which the power of work is smoothed.",
+        ),
+        Dial(
+            key="context_of_default_percent", default=20.0, least=0.0, most=90.0,
+            help="Share of the default power limit that a context may take where the limit was lowered.",
+        ),
+        Dial(
+            key="context_seen_percent", default=60.0, least=0.0, most=90.0,
+            help="Share of the power limit up to which a resting context is believed.",
         ),
     ),
 )  # fmt: skip
@@ -84,6 +169,28 @@ class ActivityLimits(Struct, frozen=True):
     heartbeat_s: float = 3.0
     progress_s: float = 120.0
     means_s: float = 90.0
+    progress_times: float = 3.0
+    interruption_times: float = 5.0
+    interruption: float = 80.0
+    resumed_s: float = 10.0
+    pause_s: float = 3.0
+    heartbeat_within_s: float = 60.0
+    short_gap_s: float = 60.0
+    own: float = 50.0
+    shared: float = 40.0
+    active: float = 5.0
+    neighbour_s: float = 30.0
+    hidden_s: float = 45.0
+    fed: float = 15.0
+    left_out_s: float = 10.0
+    lost_s: float = 10.0
+    stale_s: float = 5.0
+    settled_s: float = 20.0
+    smooth_s: float = 5.0
+    steady_s: float = 30.0
+    work_smooth_s: float = 30.0
+    context_of_default: float = 0.20
+    context_seen: float = 0.60
 
 
 def limits_of(dials: Mapping[str, float]) -> ActivityLimits:
@@ -106,4 +213,26 @@ def limits_of(dials: Mapping[str, float]) -> ActivityLimits:
         heartbeat_s=dials["heartbeat_s"],
         progress_s=dials["progress_s"],
         means_s=dials["means_s"],
+        progress_times=dials["progress_times"],
+        interruption_times=dials["interruption_times"],
+        interruption=dials["interruption_percent"],
+        resumed_s=dials["resumed_s"],
+        pause_s=dials["pause_s"],
+        heartbeat_within_s=dials["heartbeat_within_s"],
+        short_gap_s=dials["short_gap_s"],
+        own=dials["own_percent"],
+        shared=dials["shared_percent"],
+        active=dials["active_percent"],
+        neighbour_s=dials["neighbour_s"],
+        hidden_s=dials["hidden_s"],
+        fed=dials["fed_percent"],
+        left_out_s=dials["left_out_s"],
+        lost_s=dials["lost_s"],
+        stale_s=dials["stale_s"],
+        settled_s=dials["settled_s"],
+        smooth_s=dials["smooth_s"],
+        steady_s=dials["steady_s"],
+        work_smooth_s=dials["work_smooth_s"],
+        context_of_default=dials["context_of_default_percent"] / 100,
+        context_seen=dials["context_seen_percent"] / 100,
     )

@@ -1,24 +1,9 @@
 """What one process does on one GPU, in seconds: working, idle, waiting in a kernel that moves nothing."""
 
-from typing import Final
-
 from gputop.core.detectors.activity_board import Board
 from gputop.core.detectors.activity_role import Role
 from gputop.core.detectors.activity_window import Window
 from gputop.core.sample import GpuProcess, HostProcess
-
-# What is settled is in `ActivityLimits`; these hold the account together.
-_HALF: Final = 50.0  # percent of the GPU: whoever has less may not be the one who draws its power
-_ACTIVE: Final = 5.0  # percent of the GPU: less is a heartbeat, and nobody's neighbour
-_STEADY: Final = 80.0  # percent of the GPU: an interruption that leaves it as full may be one of the measurement
-_SMOOTH_S: Final = 30.0  # of the mean of power when it works
-_PAUSE_S: Final = 3.0  # shorter ones are steps, no pauses
-_BLIP_WITHIN_S: Final = 60.0  # the minute of `heartbeat_s`
-_RESUMED_S: Final = 10.0  # of work: then a wait is over and was well
-_FED: Final = 15.0  # percent of a core that each worker takes
-_REST_S: Final = 10.0  # of idleness: from then on it is none of the means
-_SHARE: Final = 40.0  # of the time, of two that wait on one GPU
-_HIDDEN_S: Final = 45.0  # longer than the bursts of a small server and the time for which it counts as active
 
 GU, THREAD, WORKERS, BLOCKED, LOADERS, WATTS, MEMORY, PCIE, NVLINK, SM, OCCUPANCY, TENSOR, DRAM, EFFORT = range(14)
 # the places of its window: those of the process, then those of the GPU
@@ -80,7 +65,7 @@ class Track:
 
     def is_progressing(self, now_s: float) -> bool:
         """Say whether the process itself reports that it goes on."""
-        quick_s = max(self.board.limits.progress_s, 3 * self.longest_step_s)
+        quick_s = max(self.board.limits.progress_s, self.board.limits.progress_times * self.longest_step_s)
         return self.stepped_s is not None and now_s - self.stepped_s <= quick_s
 
     def has_stopped_to_report(self, now_s: float) -> bool:
@@ -99,7 +84,7 @@ class Track:
         """Count a step, with what the process did on its GPU in it."""
         board = self.board
         gu = use.sm_percent
-        if board.holders == 1 and (gu is None or gu > _HALF) and board.utilization is not None:
+        if board.holders == 1 and (gu is None or gu > board.limits.own) and board.utilization is not None:
             gu = board.utilization if gu is None or board.utilization > gu else gu
         self.gu = gu = gu if board.is_known else None
         if gu is None:
@@ -111,14 +96,14 @@ class Track:
             self.idle_s += step_s
             if self.wait_s:
                 self._end_wait()
-            if self._blip_s and now_s - self._blip_at_s > _BLIP_WITHIN_S:
+            if self._blip_s and now_s - self._blip_at_s > board.limits.heartbeat_within_s:
                 self._blip_s = 0.0
 
     def follow(self, host: tuple[float | None, ...]) -> None:
         """Add to the means, unless it pauses. ``host``: thread, CPU of the workers, is one blocked, their number."""
         _, cpu, blocked, count = host
-        self.is_fed = (cpu or 0.0) >= _FED * max(1.0, count or 0.0) or bool(blocked)
-        if self.idle_s >= _REST_S and not self.is_fed:
+        self.is_fed = (cpu or 0.0) >= self.board.limits.fed * max(1.0, count or 0.0) or bool(blocked)
+        if self.idle_s >= self.board.limits.left_out_s and not self.is_fed:
             return
         if self.window is None:
             if not self.busy_s and not self.is_fed:
@@ -127,15 +112,16 @@ class Track:
         self.window.add(self.step_s, (self.gu, *host, *self.board.values()))
 
     def _busy(self, gu: float, step_s: float, now_s: float) -> None:
+        board = self.board
+        limits = board.limits
         if self.pause_s:
-            if self.pause_s > _PAUSE_S and self.busy_s and self.pause_s > self.longest_pause_s:
+            if self.pause_s > limits.pause_s and self.busy_s and self.pause_s > self.longest_pause_s:
                 self.longest_pause_s = self.pause_s
             self.pause_s = 0.0
         if self.idle_s:
             self._wake(step_s, now_s)
         self.busy_s += step_s
-        board = self.board
-        if gu >= _ACTIVE:
+        if gu >= limits.active:
             board.touch(self, now_s)
         effort = board.effort
         if effort is None:
@@ -147,7 +133,7 @@ class Track:
         else:
             if self.wait_s:
                 self._interrupt(gu, effort, step_s)
-            if gu > _HALF:
+            if gu > limits.own:
                 self._work(effort, step_s)
 
     def _wake(self, step_s: float, now_s: float) -> None:
@@ -155,7 +141,8 @@ class Track:
         if not self._blip_s:
             self._blip_at_s = now_s
         self._blip_s += step_s
-        if self._blip_s >= self.board.limits.heartbeat_s or self.idle_s < _BLIP_WITHIN_S:
+        limits = self.board.limits
+        if self._blip_s >= limits.heartbeat_s or self.idle_s < limits.heartbeat_within_s:
             self.idle_s = self._blip_s = 0.0
         else:
             self.idle_s += step_s
@@ -173,7 +160,7 @@ class Track:
         """Say whether this is the picture of a kernel that waits: there all the time, no power, nothing moved."""
         board, limits = self.board, self.board.limits
         full = limits.full
-        if gu < full and not (board.is_shared and gu >= _SHARE and (board.utilization or 0.0) >= full):
+        if gu < full and not (board.is_shared and gu >= limits.shared and (board.utilization or 0.0) >= full):
             return False
         return board.is_quiet and (effort <= limits.low or (effort <= self.low and board.is_static))
 
@@ -183,20 +170,20 @@ class Track:
         That it works itself is known where it moves memory: the driver tells that of each process.
         """
         limits = self.board.limits
-        if effort > limits.working and gu >= _SHARE:
+        if effort > limits.working and gu >= limits.shared:
             own = self.use.memory_utilization_percent
             self.worked_s += step_s if own is not None and own >= limits.own_memory else 0.0
         self._hidden_s += step_s
-        if self._hidden_s > _HIDDEN_S:
+        if self._hidden_s > limits.hidden_s:
             self.wait_s = 0.0
 
     def _interrupt(self, gu: float, effort: float, step_s: float) -> None:
         limits = self.board.limits
-        if self.wait_s < limits.interrupted_s or effort > limits.working or gu < _STEADY:
+        if self.wait_s < limits.interrupted_s or effort > limits.working or gu < limits.interruption:
             self._end_wait()
         else:
             self._pending_s = max(self._pending_s, self.wait_s)
-            self.wait_s = max(0.0, self.wait_s - 5 * step_s)
+            self.wait_s = max(0.0, self.wait_s - limits.interruption_times * step_s)
 
     def _end_wait(self) -> None:
         self._pending_s = max(self._pending_s, self.wait_s)
@@ -205,17 +192,17 @@ class Track:
         self.wait_s = 0.0
 
     def _work(self, effort: float, step_s: float) -> None:
+        limits = self.board.limits
         if self._pending_s:
             self._resumed_s += step_s
-            if self._resumed_s >= _RESUMED_S:
+            if self._resumed_s >= limits.resumed_s:
                 self.longest_wait_s = max(self.longest_wait_s, self._pending_s)
                 self._pending_s = self._resumed_s = 0.0
-        limits = self.board.limits
         if effort <= limits.working:
             return
         self.worked_s += step_s
         watts = self.board.watts
-        part = step_s / (step_s + _SMOOTH_S)
+        part = step_s / (step_s + limits.work_smooth_s)
         self.work_effort += (effort - self.work_effort) * (part if self.work_effort else 1.0)
         if watts is not None:
             self.work_w = watts if self.work_w is None else self.work_w + (watts - self.work_w) * part

@@ -67,6 +67,10 @@ KIND: Final = Kind(
             help="CPU of the main thread below which it waits for its loaders.",
         ),
         Dial(
+            key="waits_percent", default=95.0, least=1.0, most=100.0,
+            help="The same where its loaders are hardly busy.",
+        ),
+        Dial(
             key="thread_percent", default=90.0, least=1.0, most=100.0,
             help="CPU of a thread that has no time to spare: it launches kernels, or loads by itself.",
         ),

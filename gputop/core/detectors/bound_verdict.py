@@ -2,15 +2,12 @@
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Final
 
 from msgspec import Struct
 
 from gputop.core.detectors import activity_track as of_track
 from gputop.core.detectors.activity_track import Track
 from gputop.core.detectors.activity_window import Window
-
-_WAITS_FOR_THEM: Final = 95.0  # percent of a core: who takes more has other things to do than to wait for workers
 
 
 class Bound(str, Enum):
@@ -100,7 +97,7 @@ def verdict(means: Means, dials: Mapping[str, float]) -> Bound | None:
         (Bound.COMMUNICATION, _talks(means, dials)),
         (Bound.FAKE, _is_fake(means, dials)),
         (Bound.LAUNCH, _launches(means, dials)),
-        (Bound.INPUT, _is_starved(means, dials, weak, _WAITS_FOR_THEM) or _prepares_itself(means, dials)),
+        (Bound.INPUT, _is_starved(means, dials, weak, dials["waits_percent"]) or _prepares_itself(means, dials)),
     )
     return next((bound for bound, fits in rules if fits), None)
 

@@ -70,15 +70,28 @@ KIND: Final = Kind(
             key="nearly_percent", default=90.0, least=1.0, most=100.0,
             help="Memory used up to which loading is an observation.",
         ),
+        Dial(
+            key="segments_percent", default=80.0, least=1.0, most=100.0,
+            help="Of six parts of the time, those in which it has to grow.",
+        ),
+        Dial(
+            key="segment_percent", default=12.0, least=0.0, most=100.0,
+            help="Share of its even part from which one of them grows.",
+        ),
+        Dial(
+            key="burst_percent", default=50.0, least=1.0, most=100.0,
+            help="Share of the growth that one of them may have.",
+        ),
+        Dial(
+            key="large_step_times", default=3.0, least=1.0, most=1000.0,
+            help="A single step counts as so many usual ones at most.",
+        ),
     ),
 )  # fmt: skip
 _MIB: Final = 1024.0**2
 _BUCKET_S: Final = 5.0
 _BUCKETS: Final = 121  # ten minutes: as far back as the dials reach
-_PARTS: Final = 6  # of the time; in five of them it must grow, in none by most of it: as in the test for leaks
-_GROW: Final = 5
-_PART: Final = 0.12
-_BURST: Final = 0.5
+_PARTS: Final = 6  # of the time
 _HOLD_S: Final = 15.0  # it is judged every 5 s
 
 
@@ -131,10 +144,12 @@ class Level:
         if len(held) < 2 * _PARTS or held[-1][0] - held[0][0] < span_s - 2 * _BUCKET_S:
             return None
         floor = floor_of([low for _, low, _ in held])
-        even = capped(steps_of(floor))
+        even = capped(steps_of(floor), self._dials["large_step_times"])
         total = sum(even)
         steady = self._dials["steady_percent"] / 100
-        if total < self._least_mib or not _is_spread(even, total) or _ends_in(even, total, steady) < free_mib:
+        if total < self._least_mib or not _is_spread(even, total, self._dials):
+            return None
+        if _ends_in(even, total, steady) < free_mib:
             return None
         slow, rate, fast = slopes([start for start, _, _ in held], floor)
         if fast <= 0:
@@ -217,12 +232,13 @@ def _sign_of(gpu: Gpu, instance: int | None, fill: Fill, stage: Stage, free: int
     )
 
 
-def _is_spread(even: list[float], total: float) -> bool:
+def _is_spread(even: list[float], total: float, dials: Mapping[str, float]) -> bool:
     parts = [0.0] * _PARTS
     for at, step in enumerate(even):
         parts[at * _PARTS // len(even)] += step
-    grew = sum(part > _PART * total / _PARTS for part in parts)
-    return grew >= _GROW and parts[-1] > 0 and max(parts) <= _BURST * total
+    grew = sum(100 * part > dials["segment_percent"] * total / _PARTS for part in parts)
+    is_most = 100 * grew >= dials["segments_percent"] * _PARTS
+    return is_most and parts[-1] > 0 and 100 * max(parts) <= dials["burst_percent"] * total
 
 
 def _ends_in(even: list[float], total: float, steady: float) -> float:

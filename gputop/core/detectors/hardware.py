@@ -94,6 +94,10 @@ KIND: Final = Kind(
             key="beside_s", default=60.0, least=0.0, most=3600.0,
             help="An Xid that only follows another is not told within such a time of it.",
         ),
+        Dial(
+            key="awake_pstate", default=2.0, least=0.0, most=15.0,
+            help="The last P-state in which a PCIe link is judged: in those after it boards rest.",
+        ),
     ),
     is_instant=True,
 )  # fmt: skip

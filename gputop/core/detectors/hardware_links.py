@@ -28,7 +28,6 @@ from gputop.core.units import duration_text
 _MINUTE_S: Final = 60.0
 _WINDOW_S: Final = 120.0  # counters are read every 30 s
 _REPLAYS: Final = {1: 0.15, 2: 0.3, 3: 0.48, 4: 0.96, 5: 1.92, 6: 3.84}  # a lane and minute: DCGM, bit error rate 1e-12
-_AWAKE: Final = 2  # P-states above it are those of an idle board
 
 
 class _Links:
@@ -74,7 +73,8 @@ class LinkWatch:
         width, most, generation, newest = (
             gpu[PCIE_WIDTH], gpu[PCIE_WIDTH_MAX], gpu[PCIE_GENERATION], gpu[PCIE_GENERATION_MAX],
         )  # fmt: skip
-        is_busy = (gpu[GPU_UTILIZATION] or 0) >= self._dials["busy_percent"] and (gpu[PSTATE] or 0) <= _AWAKE
+        is_awake = (gpu[PSTATE] or 0) <= self._dials["awake_pstate"]
+        is_busy = is_awake and (gpu[GPU_UTILIZATION] or 0) >= self._dials["busy_percent"]
         is_narrow = width is not None and most is not None and width < most
         is_slow = generation is not None and newest is not None and generation < newest
         if look.is_gap or not is_busy or not (is_narrow or is_slow):

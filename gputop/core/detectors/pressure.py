@@ -48,11 +48,15 @@ KIND: Final = Kind(
             key="margin_celsius", default=5.0, least=0.0, most=50.0,
             help="Distance to the board's limit from which a temperature is told.",
         ),
+        Dial(
+            key="slack_percent", default=1.0, least=0.0, most=100.0,
+            help="A full memory must fall by so much to be told no more.",
+        ),
+        Dial(key="slack_celsius", default=1.0, least=0.0, most=50.0, help="The same for a temperature."),
     ),
     is_instant=True,
 )  # fmt: skip
 
-_SLACK_PERCENT: Final = 1.0  # once it is full it must fall by so much, so that it does not flicker
 _POOL: Final = (
     "A serving engine that reserves its pool looks like this and is well; a training job may run out. "
     "Who holds it: G sorts by GPU memory"
@@ -62,7 +66,6 @@ _COOL: Final = (
     "Look at fans, airflow and the neighbours: nvidia-smi -q -d TEMPERATURE. Until it is cooler, give it less work, or "
     "less power: sudo nvidia-smi -i {n} -pl WATTS"
 )
-_SLACK_C: Final = 1  # the same for temperatures
 
 _Held = tuple[int, int]  # bytes, pid
 
@@ -108,7 +111,8 @@ class PressureDetector:
         number = part.id if isinstance(part, GpuInstance) else None
         level = self._levels.of(gpu.uuid if number is None else f"{gpu.uuid}/{number}", look.now_s)
         steady_s = level.lasts_s(used, look.now_s, self._dials["steady_bytes"], is_new=starts_again(gpu, look))
-        level.is_full = percent >= self._dials["memory_percent"] - (_SLACK_PERCENT if level.is_full else 0.0)
+        slack = self._dials["slack_percent"] if level.is_full else 0.0
+        level.is_full = percent >= self._dials["memory_percent"] - slack
         if not level.is_full:
             return
         is_suspect = percent >= self._dials["suspect_memory_percent"] and steady_s < self._dials["steady_s"]
@@ -138,7 +142,8 @@ class PressureDetector:
 
     def _near(self, gpu: Gpu, code: str, what: str, celsius: int | None, margin: int | None) -> Iterable[Sign]:
         key = (gpu.uuid, code)
-        if margin is None or margin > self._dials["margin_celsius"] + (_SLACK_C if key in self._hot else 0):
+        slack = self._dials["slack_celsius"] if key in self._hot else 0.0
+        if margin is None or margin > self._dials["margin_celsius"] + slack:
             self._hot.discard(key)
             return
         self._hot.add(key)

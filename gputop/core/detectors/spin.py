@@ -33,11 +33,14 @@ KIND: Final = Kind(
             key="fresh_times", default=3.0, least=1.0, most=100.0,
             help="One that never worked must spin so many times as long.",
         ),
+        Dial(
+            key="falls_times", default=6.0, least=0.0, most=1000.0,
+            help="How much faster than it rose the time of spinning falls while it does not spin.",
+        ),
     ),
 )  # fmt: skip
 
 _MEANT: Final = "Nothing to do: it polls for requests, or reports that it goes on. Its threads: Enter on its row"
-_FALLS: Final = 6.0  # times as fast as it rose: 60 s of spinning are over after 10 s
 
 
 class SpinDetector:
@@ -45,7 +48,7 @@ class SpinDetector:
 
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._after_s, self._suspect_s, self._thread = dials["after_s"], dials["suspect_s"], dials["thread_percent"]
-        self._times, self._fresh = dials["times"], dials["fresh_times"]
+        self._times, self._fresh, self._falls = dials["times"], dials["fresh_times"], dials["falls_times"]
 
     def look(self, look: Look) -> Iterator[Sign]:
         """Return who spins."""
@@ -62,7 +65,7 @@ class SpinDetector:
                     if track.spin_s >= self._after_s and not track.verdict:
                         found.append(track)
                 elif track.spin_s:
-                    track.spin_s = max(0.0, track.spin_s - _FALLS * track.step_s)
+                    track.spin_s = max(0.0, track.spin_s - self._falls * track.step_s)
             elif track.spin_s:
                 track.longest_spin_s = max(track.longest_spin_s, track.spin_s)
                 track.spin_s = 0.0

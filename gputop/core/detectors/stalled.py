@@ -51,10 +51,13 @@ KIND: Final = Kind(
             key="still_percent", default=30.0, least=1.0, most=50.0,
             help="Share of the shortest standstill in which nobody of it uses the CPU.",
         ),
+        Dial(
+            key="work_weighs_times", default=5.0, least=0.0, most=1000.0,
+            help="How much more a moment of CPU use counts than one without.",
+        ),
     ),
 )  # fmt: skip
 
-_WEIGHS: Final = 5.0  # how much more a moment of work counts than one of rest
 _DEAD: Final = frozenset("ZX")
 _SAID: Final = frozenset("TtZX")  # other detectors tell what is wrong with these
 
@@ -67,6 +70,7 @@ class StalledDetector:
         self._worked_s, self._thread = dials["worked_s"], dials["thread_percent"]
         self._steady, self._still = dials["steady_percent"] / 100, dials["still_percent"] / 100
         self._patience, self._reads = dials["patience_times"], dials["reads_percent"]
+        self._weighs = dials["work_weighs_times"]
 
     def look(self, look: Look) -> Iterator[Sign]:
         """Return who stands still."""
@@ -87,7 +91,7 @@ class StalledDetector:
             track.still_s = 0.0
         held = (track.process, *look.relatives.get(track.process.pid, ()))
         works = any((_cpu(one) or 0.0) >= (self._reads if one.state == "D" else self._thread) for one in held)
-        track.still_s = max(0.0, track.still_s - _WEIGHS * track.step_s) if works else track.still_s + track.step_s
+        track.still_s = max(0.0, track.still_s - self._weighs * track.step_s) if works else track.still_s + track.step_s
 
     def _is_still(self, track: Track, look: Look) -> bool:
         role, process = track.role, track.process

@@ -69,14 +69,26 @@ KIND: Final = Kind(
             help="Time in which it is learned what is usual in this job.",
         ),
         Dial(key="known_s", default=300.0, least=30.0, most=86400.0, help="Time from which that is known."),
+        Dial(
+            key="ranks", default=3.0, least=3.0, most=100000.0,
+            help="Ranks from which they are compared: of two, nobody can say who is the odd one.",
+        ),
+        Dial(
+            key="smooth_s", default=20.0, least=1.0, most=3600.0,
+            help="Time over which clock and utilization are smoothed.",
+        ),
+        Dial(
+            key="falls_times", default=3.0, least=0.0, most=1000.0,
+            help="How much faster than it rose the time of being slower falls while it is not.",
+        ),
+        Dial(
+            key="pauses_s", default=10.0, least=1.0, most=3600.0,
+            help="While a rank rests for longer they are not compared.",
+        ),
     ),
 )  # fmt: skip
 
-_LEAST: Final = 3  # of two, nobody can say who is the odd one
-_SMOOTH_S: Final = 20.0  # of the mean that clocks and utilization are compared by
-_FALLS: Final = 3.0  # times as fast as it rose: what comes and goes does not add up
 _AT_A_TIME: Final = 16  # jobs a look: more of them take turns
-_PAUSES_S: Final = 10.0  # a rank that rests for longer is not compared
 
 
 class _Rank(Struct):
@@ -110,13 +122,13 @@ class StragglerDetector:
         self._turn += 1
         turns = 1 + len(crews) // _AT_A_TIME
         for at, (key, crew) in enumerate(crews.items()):
-            if len(crew.tracks) < _LEAST or (at + self._turn) % turns:
+            if len(crew.tracks) < self._dials["ranks"] or (at + self._turn) % turns:
                 continue
             race = self._races.get(key)
             if race is None or look.is_gap:
                 race = self._races[key] = _Race(seen_s=look.now_s)
             step_s, race.seen_s = look.now_s - race.seen_s, look.now_s
-            if step_s and _is_comparable(crew, look):
+            if step_s and _is_comparable(crew, look, self._dials):
                 self._compare(crew.tracks, race, step_s)
             if race.slowest_s >= self._dials["after_s"]:
                 yield from self._slow(crew, race, look)
@@ -124,11 +136,11 @@ class StragglerDetector:
             self._races = {key: race for key, race in self._races.items() if key in crews}
 
     def _compare(self, tracks: list[Track], race: _Race, step_s: float) -> None:
-        part = step_s / (step_s + _SMOOTH_S) if race.compared_s else 1.0
+        part = step_s / (step_s + self._dials["smooth_s"]) if race.compared_s else 1.0
         ranks = race.ranks
         race.ranks = {track.key: _smoothed(ranks.get(track.key), track, part) for track in tracks}
         race.compared_s += step_s
-        held = list(race.ranks.values())
+        held, falls = list(race.ranks.values()), self._dials["falls_times"]
         clocks = [one.clock for one in held if one.clock is not None]
         usual_clock = median(clocks) if len(clocks) == len(held) else None
         usual = median(one.gu for one in held)
@@ -137,8 +149,9 @@ class StragglerDetector:
             is_slow = usual_clock and one.clock and one.clock < self._dials["clock_percent"] / 100 * usual_clock
             gap = usual - one.gu
             is_behind = usual >= self._dials["full_percent"] and not is_slow and self._is_behind(gap, spread, one, race)
-            one.slow_s = _counted(one.slow_s, bool(is_slow) and one.gu >= self._dials["works_percent"], step_s)
-            one.behind_s = _counted(one.behind_s, is_behind, step_s)
+            is_slow = bool(is_slow) and one.gu >= self._dials["works_percent"]
+            one.slow_s = _counted(one.slow_s, step_s, falls, is_so=is_slow)
+            one.behind_s = _counted(one.behind_s, step_s, falls, is_so=is_behind)
             if race.compared_s <= self._dials["learn_s"]:
                 one.usual_gap += (gap - one.usual_gap) * step_s / (step_s + self._dials["known_s"])
         race.slowest_s = max(map(_lasted_s, held))
@@ -170,16 +183,17 @@ class StragglerDetector:
             yield sign_of(slow, look, self._dials)
 
 
-def _is_comparable(crew: Crew, look: Look) -> bool:
+def _is_comparable(crew: Crew, look: Look, dials: Mapping[str, float]) -> bool:
     """Say whether all ranks work: while some wait, or one has left, the numbers of the others say nothing."""
     if not crew.is_apart or crew.is_server:
         return False
+    pauses_s, smooth_s = dials["pauses_s"], dials["smooth_s"]
     return all(
         track.gu is not None
         and not track.wait_s
-        and track.idle_s < _PAUSES_S
+        and track.idle_s < pauses_s
         and track.board.is_known
-        and look.now_s - track.seen_s < max(_SMOOTH_S, 2 * look.round_s)
+        and look.now_s - track.seen_s < max(smooth_s, 2 * look.round_s)
         for track in crew.tracks
     )
 
@@ -194,8 +208,8 @@ def _smoothed(rank: _Rank | None, track: Track, part: float) -> _Rank:
     return rank
 
 
-def _counted(seconds: float, is_so: bool, step_s: float) -> float:  # noqa: FBT001
-    return seconds + step_s if is_so else max(0.0, seconds - _FALLS * step_s)
+def _counted(seconds: float, step_s: float, falls: float, *, is_so: bool) -> float:
+    return seconds + step_s if is_so else max(0.0, seconds - falls * step_s)
 
 
 def _lasted_s(rank: _Rank) -> float:

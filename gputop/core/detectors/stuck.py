@@ -46,6 +46,7 @@ KIND: Final = Kind(
             key="times", default=2.0, least=1.0, most=100.0,
             help="It must also wait so many times as long as its longest wait that ended well.",
         ),
+        Dial(key="behind_times", default=4.0, least=1.0, most=100.0, help="The same where other ranks work."),
         Dial(
             key="worked_s", default=60.0, least=0.0, most=86400.0,
             help="Real work that it must have done, to tell it from a job of tiny kernels.",
@@ -71,6 +72,7 @@ class StuckDetector:
         self._waiting_s, self._worked_s = dials["waiting_s"], dials["worked_s"]
         self._alarm_s, self._fresh_s = dials["alarm_s"], dials["fresh_alarm_s"]
         self._behind_s, self._times = dials["behind_s"], dials["times"]
+        self._behind_times = dials["behind_times"]
         self._suspect, self._unsteady = dials["suspect_percent"] / 100, dials["unsteady_times"]
         self._hanging: dict[str, Crew] = {}
 
@@ -137,7 +139,7 @@ class StuckDetector:
                 stage = Stage.SUSPECT if longest_s >= self._patience_s(crew) else Stage.OBSERVATION
                 yield busy_sign(job_subject(crew.job), stage, waiting, working, look)
             return
-        crew.hang_s = crew.hang_s + look.step_s if crew.hang_s else min(30.0, longest_s)
+        crew.hang_s = crew.hang_s + look.step_s if crew.hang_s else min(waiting[0].board.limits.rank_waits_s, longest_s)
         lasted_s = min(crew.hang_s, longest_s)
         for track, _ in out:
             track.verdict = track.verdict or "stuck"
@@ -173,7 +175,7 @@ class StuckDetector:
         return max(least_s, self._times * longest_s)
 
     def _patience_s(self, crew: Crew) -> float:
-        return max(self._behind_s, 2 * self._times * crew.longest_wait_s)
+        return max(self._behind_s, self._behind_times * crew.longest_wait_s)
 
     def _stage(self, case: Case) -> Stage:
         """Return how grave it is; what is judged without an essential signal, or from tiny kernels, is no alarm."""

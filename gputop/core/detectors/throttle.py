@@ -81,10 +81,13 @@ KIND: Final = Kind(
             key="busy_percent", default=20.0, least=1.0, most=100.0,
             help="GPU utilization of siblings whose clocks are compared.",
         ),
+        Dial(
+            key="hold_s", default=60.0, least=0.0, most=3600.0,
+            help="What comes and goes within such a time is one finding.",
+        ),
     ),
 )  # fmt: skip
 
-_HOLD_S: Final = 60.0  # what comes and goes within a minute is one finding
 _SW_THERMAL, _HW_THERMAL, _BRAKE, _CAP = "software thermal", "hardware thermal", "power brake", "power cap"
 _COUNTERS: Final = {
     _SW_THERMAL: THROTTLED_SW_THERMAL,
@@ -168,7 +171,7 @@ class ThrottleDetector:
                 Evidence("hardware_thermal_s", round(hard_s, 1), f"of the hardware {hard_s:.0f} s of the last minute"),
                 Evidence("temperature_c", gpu[TEMPERATURE], _heat_of(gpu)),
             ),
-            _COOLER.format(n=gpu.index),
+            _COOLER.format(n=gpu.index), hold_s=self._dials["hold_s"],
         )  # fmt: skip
 
     def _brake(self, gpu: Gpu, slowed: _Slowed) -> Iterator[Sign]:
@@ -178,6 +181,7 @@ class ThrottleDetector:
             yield _sign(
                 gpu, "throttle.power_brake", Stage.ALARM, f"{_clock(gpu)}power brake {_of(share, span_s)}",
                 (Evidence("power_brake_percent", share, _of(share, span_s)),), _SUPPLY.format(n=gpu.index),
+                hold_s=self._dials["hold_s"],
             )  # fmt: skip
 
     def _cap(self, gpu: Gpu, slowed: _Slowed, look: Look, clocks: tuple[int, ...]) -> Iterator[Sign]:
@@ -208,6 +212,7 @@ class ThrottleDetector:
         yield _sign(
             gpu, "throttle.power_cap", Stage.SUSPECT if why else Stage.OBSERVATION,
             f"{_clock(gpu)}power cap {_of(share, span_s)}{why}", tuple(evidence), remedy,
+            hold_s=self._dials["hold_s"],
         )  # fmt: skip
 
     def _of_minute(self, dial: str) -> float:
@@ -229,11 +234,11 @@ def _busy_clocks(look: Look, least_percent: float) -> dict[str, tuple[int, ...]]
 
 
 def _sign(  # noqa: PLR0917 - the parts of a sentence
-    gpu: Gpu, code: str, stage: Stage, summary: str, evidence: tuple[Evidence, ...], remedy: str
+    gpu: Gpu, code: str, stage: Stage, summary: str, evidence: tuple[Evidence, ...], remedy: str, *, hold_s: float
 ) -> Sign:
     return Sign(
         code=code, stage=stage, subject=gpu_subject(gpu), summary=summary, evidence=evidence, remedy=remedy,
-        hold_s=_HOLD_S,
+        hold_s=hold_s,
         lacking=() if gpu[THROTTLED_SW_THERMAL] is not None else ("counters of lowered clocks",),
     )  # fmt: skip
 
