@@ -1,6 +1,6 @@
 """An app that suits the terminal: its colours, and how it is written to."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from rich.console import RenderableType
 from textual.app import App
@@ -17,7 +17,10 @@ class TerminalApp(App[Down], inherit_bindings=False):
     """Has gputop's themes, no colours where none are wanted, and writes only what changed.
 
     Of Textual's own keys none is left: Ctrl-Q, which ends flow control in many a terminal, does not quit.
+    The inks are components of the app: those of each widget would be mixed anew for every widget.
     """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"ink--{ink}" for ink in theme.INKS}
 
     def __init__(self, wish: str, keys: Keymap, *, writes_changes_only: bool) -> None:
         super().__init__()

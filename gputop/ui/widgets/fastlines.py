@@ -31,7 +31,6 @@ class _Styles(dict[str, Style]):
 class FastLines(Widget):
     """Shows lines. ``is_grey`` draws them muted: what they say is old."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"ink--{ink}" for ink in INKS}
     ALLOW_SELECT: ClassVar[bool] = False
     is_grey = False
 
@@ -119,7 +118,7 @@ class FastLines(Widget):
         return style
 
     def _ink(self, ink: str) -> Style:
-        return self.get_component_rich_style(f"ink--{ink}", partial=True)
+        return self.app.get_component_styles(f"ink--{ink}").partial_rich_style
 
 
 def filtered(widget: Widget, strips: list[Strip]) -> list[Strip]:
