@@ -131,6 +131,13 @@ def test_a_request_that_makes_no_sense_is_bad_input() -> None:
     assert "did you mean 3g.20gb?" in done.stderr
 
 
+def test_of_several_gpus_the_one_that_has_no_such_profile_is_named() -> None:
+    done = mig("plan", "1g.5gb")
+
+    assert done.returncode == 2
+    assert done.stderr.startswith("gputop: GPU 2: no profile '1g.5gb' on this GPU; did you mean 1g.10gb?")
+
+
 def test_the_layouts_are_exported_and_applied_again(tmp_path: Path) -> None:
     file = tmp_path / "mig.yaml"
     file.write_text(mig("export").stdout)

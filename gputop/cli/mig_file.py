@@ -28,7 +28,8 @@ def requested(options: argparse.Namespace, gpus: Sequence[MigGpu]) -> list[tuple
     )
     if not by_index:
         fail(BAD_INPUT, "this concerns no GPU that has MIG")
-    return [(gpu, _answer(gpu, by_index[gpu.index], options)) for gpu in gpus if gpu.index in by_index]
+    meant = [gpu for gpu in gpus if gpu.index in by_index]
+    return [(gpu, _answer(gpu, by_index[gpu.index], options, is_one=len(meant) == 1)) for gpu in meant]
 
 
 def restored(options: argparse.Namespace, gpus: Sequence[MigGpu]) -> list[tuple[MigGpu, Plan | NoPlan]]:
@@ -50,7 +51,7 @@ def _meant(options: argparse.Namespace, gpus: Sequence[MigGpu]) -> list[MigGpu]:
     return [gpu for gpu in gpus if gpu.is_on is not None or options.gpu]
 
 
-def _answer(gpu: MigGpu, request: str, options: argparse.Namespace) -> Plan | NoPlan:
+def _answer(gpu: MigGpu, request: str, options: argparse.Namespace, *, is_one: bool) -> Plan | NoPlan:
     if gpu.is_silent and request not in ("off", "none"):
         return answer(gpu, _MODE_FIRST, is_forced=options.force)
     try:
@@ -58,7 +59,7 @@ def _answer(gpu: MigGpu, request: str, options: argparse.Namespace) -> Plan | No
     except RequestError as error:
         if gpu.is_on is None:
             return NoPlan(gpu=gpu.uuid, index=gpu.index, reason=gpu.why)
-        fail(BAD_INPUT, f"{clean(str(error))}")
+        fail(BAD_INPUT, ("" if is_one else f"GPU {gpu.index}: ") + clean(str(error)))
 
 
 def _back(gpu: MigGpu, held: SavedGpu, options: argparse.Namespace) -> Plan | NoPlan:

@@ -52,7 +52,9 @@ def run(options: argparse.Namespace) -> int:
     settings = with_options(settings_file.settled(said=said).settings, options)
     link = Client(sampler_command(forwarded(options, settings)))  # it reads while the screen is still importing
     recorder = TapeRecorder()
-    status = shown(link, settings, said, recorder=recorder, source=options.source or "", prober=_prober(options))
+    status = shown(
+        link, settings, said, recorder=recorder, source=options.source or "", prober=_prober(options), demo=options.demo
+    )
     recorder.close(_LAST_FRAMES_S)
     return status
 
@@ -82,6 +84,7 @@ def shown(
     recorder: Recorder | None = None,
     source: str = "",
     prober: Prober | None = None,
+    demo: str | None = None,
 ) -> int:
     """Show the screen on a link until somebody leaves it; return the exit status."""
     from gputop.cli import settings_file
@@ -99,7 +102,8 @@ def shown(
         theme=settings.theme,
         density=Density(settings.density),
         is_ascii=settings.ascii or not _speaks_unicode(),
-        own_user=os.environ.get("USER"),
+        own_user=_own_user(demo),
+        own_pid=os.getpid() if demo is None and player is None and not source else None,
         settings=settings,
         problems=problems,
         save=settings_file.save,
@@ -119,6 +123,15 @@ def shown(
         return OK
     print(down.reason, file=sys.stderr)  # the sampler's own words
     return BAD_INPUT if down.status is None else down.status
+
+
+def _own_user(demo: str | None) -> str | None:
+    """Return who looks: with that user's rights processes are changed. A simulated box has a user of its own."""
+    if demo is not None:
+        from gputop.machine.simulator import viewer
+
+        return viewer(demo)
+    return "root" if os.geteuid() == 0 else os.environ.get("USER")
 
 
 def _keep_ending(panel: str, reason: str) -> None:

@@ -198,12 +198,23 @@ def _profile(name: str, geometry: Geometry) -> Profile:
     if short:
         return short[0]
     names = [profile.name for profile in geometry.profiles]
-    guess = nearest(name, names)
+    guess = _guess(name, names)
     raise RequestError(
         f"no profile {name!r} on this GPU"
-        + (f"; did you mean {guess}?" if guess else "")
-        + f" It has: {', '.join(names)}"
+        + (f"; did you mean {guess}? " if guess else ". ")
+        + f"It has: {', '.join(names)}"
     )
+
+
+def _guess(name: str, names: Sequence[str]) -> str | None:
+    """Return what was probably meant: on another board as many compute slices come with more or less memory."""
+    alike = [each for each in names if each.partition("g")[0] == name.partition("g")[0]]
+    return min(alike, key=lambda each: abs(_gigabytes(each) - _gigabytes(name)), default=nearest(name, names))
+
+
+def _gigabytes(name: str) -> int:
+    digits = name.partition(".")[2].partition("gb")[0]
+    return int(digits) if digits.isdecimal() else 0
 
 
 def _computes_text(item: Item, geometry: Geometry) -> str:

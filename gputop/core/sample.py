@@ -115,9 +115,12 @@ class Gpu(Readings, frozen=True, kw_only=True):
 class GpuProcess(Struct, frozen=True, kw_only=True, gc=False):
     """A process on one GPU.
 
-    ``type``: C compute, G graphics, C+G both, M a client of MPS. Utilizations are means over ``window_s`` seconds: the
-    driver charges each of its about 7 samples a second to one process. ``gpu_seconds`` and ``energy_j`` are sums since
-    gputop saw the process: of the time in which its kernels ran, and of its share of the energy over idle, an estimate.
+    ``gpu``: the UUID of the GPU, which stays; ``gpu_index``: the number that the driver gives it now, which tables show
+    under GPU. Both are those of the whole GPU also where the process is on one of its MIG instances: that is
+    ``gpu_instance``. ``type``: C compute, G graphics, C+G both, M a client of MPS. Utilizations are means over
+    ``window_s`` seconds: the driver charges each of its about 7 samples a second to one process. ``gpu_seconds`` and
+    ``energy_j`` are sums since gputop saw the process: of the time in which its kernels ran, and of its share of the
+    energy over idle, an estimate.
     """
 
     gpu: str

@@ -30,12 +30,14 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
     plays the recording that is shown, None where the machine itself is; ``recorder``: what records it. ``panels``:
     those of plugins; ``panel_ended``: is told, from any thread, which was shut off and why, or which works.
     ``source``: of a plugin, where all that is shown is from that. ``prober``: what tests GPUs; None where it cannot.
+    ``own_pid``: of this process, where it may be among the processes that are shown.
     """
 
     theme: str = "auto"
     is_ascii: bool = False
     density: Density = Density.AUTO
     own_user: str | None = None
+    own_pid: int | None = None
     settings: Settings = Settings()
     problems: tuple[str, ...] = ()
     save: Callable[[Mapping[str, Value | None]], str | None] | None = None

@@ -16,6 +16,7 @@ Processes: TypeAlias = tuple[HostProcess, ...]
 _TO_LAUNCHERS: Final = frozenset(
     {"SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"}
 )  # a launcher that gets one ends its workers
+_INIT: Final = 1
 _ROOT: Final = frozenset({None, "root"})
 
 
@@ -30,12 +31,13 @@ class Scope(str, Enum):
 class Aim(Struct, frozen=True):
     """What was chosen, and the frame in which it was: nothing that happens later changes whom it means.
 
-    ``own_user``: of gputop; None or root may do everything.
+    ``own_user``: of gputop; None or root may do everything. ``own_pid``: of the screen, where it is among those shown.
     """
 
     frame: Frame
     chosen: Processes
     own_user: str | None = None
+    own_pid: int | None = None
 
     def within(self, scope: Scope) -> Processes:
         """Return all that the scope takes in, parents before children."""
@@ -83,8 +85,9 @@ class Aim(Struct, frozen=True):
 
     def doubt(self, target: HostProcess) -> str:
         """Return why a change may do nothing to this process; empty if nothing speaks against it."""
-        if target.presence is not Presence.ALIVE:
-            return f"will be refused: {target.presence.text}"
+        never = self._never(target)
+        if never:
+            return f"will be refused: {never}"
         if target.state in {"Z", "X"}:
             return "has ended already: its parent has not collected it"
         if target.user is None:
@@ -93,6 +96,15 @@ class Aim(Struct, frozen=True):
             return f"will be refused: {target.user}'s, and gputop is not root"
         return "sleeps in the kernel (D): it takes effect when that call returns" if target.state == "D" else ""
 
+    def _never(self, target: HostProcess) -> str:
+        """Return why the door refuses this process whoever asks; empty where it does not."""
+        if target.presence is not Presence.ALIVE:
+            return target.presence.text
+        if target.pid == _INIT:
+            return "it is init, everything here depends on it"
+        is_own = self.own_pid is not None and self.own_pid in {target.pid, target.parent_pid}
+        return "it is gputop itself" if is_own else ""
+
 
 def _leader(job: Job, targets: Mapping[ProcessId, HostProcess], known: Collection[ProcessId]) -> HostProcess | None:
     """Return the launcher of a job that is meant as a whole, if it can be asked."""
@@ -100,7 +112,7 @@ def _leader(job: Job, targets: Mapping[ProcessId, HostProcess], known: Collectio
     if launcher is None or any(member in known and member not in targets for member in job.members):
         return None
     workers = [targets[member] for member in job.members if member in targets]
-    is_fit = launcher.presence is Presence.ALIVE and launcher.state not in {"Z", "X", "D"}
+    is_fit = launcher.presence is Presence.ALIVE and launcher.state not in {"Z", "X", "D"} and launcher.pid != _INIT
     return launcher if is_fit and all(worker.user == launcher.user for worker in workers) else None
 
 

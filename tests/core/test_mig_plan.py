@@ -209,7 +209,9 @@ def test_fragmentation_is_told_with_what_would_have_to_move() -> None:
     ("text", "said"),
     [
         ("3g.41gb", "did you mean 3g.40gb?"),
-        ("5g", "no profile '5g'"),
+        ("3g.20gb", "did you mean 3g.40gb?"),
+        ("1g.5gb", "did you mean 1g.10gb? It has"),
+        ("5g", "no profile '5g' on this GPU. It has"),
         ("", "not understood"),
         ("3g,,1g", "nothing between commas"),
         ("+1g,2g", "needs a sign"),

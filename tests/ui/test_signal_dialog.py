@@ -156,14 +156,14 @@ async def test_other_signals_go_to_all_of_a_job() -> None:
 
 # --- what is said beforehand ---------------------------------------------------------------------------------------
 async def test_somebody_elses_process_is_said_to_be_refused_before_it_is() -> None:
-    async with staged(frame(1, (process(1, user="bob"),)), own_user="ann") as stage:
+    async with staged(frame(1, (process(2, user="bob"),)), own_user="ann") as stage:
         await stage.press("down", "k")
 
         assert "will be refused: bob's, and gputop is not root" in page(stage)
 
 
 async def test_root_is_told_no_such_thing() -> None:
-    async with staged(frame(1, (process(1, user="bob"),)), own_user="root") as stage:
+    async with staged(frame(1, (process(2, user="bob"),)), own_user="root") as stage:
         await stage.press("down", "k")
 
         assert "refused" not in page(stage)
@@ -179,10 +179,44 @@ async def test_root_is_told_no_such_thing() -> None:
     ],
 )
 async def test_what_a_signal_cannot_do_is_said_beforehand(fields: dict[str, Any], said: str) -> None:
-    async with staged(frame(1, (process(1, **fields),))) as stage:
+    async with staged(frame(1, (process(2, **fields),))) as stage:
         await stage.press("down", "k")
 
         assert said in page(stage)
+
+
+@pytest.mark.parametrize(
+    ("pid", "fields", "said"),
+    [
+        (1, {}, "will be refused: it is init"),
+        (7, {}, "will be refused: it is gputop itself"),
+        (8, {"parent_pid": 7}, "will be refused: it is gputop itself"),
+    ],
+)
+async def test_what_the_door_never_hits_is_said_beforehand(pid: int, fields: dict[str, Any], said: str) -> None:
+    async with staged(frame(1, (process(pid, **fields),)), own_user="root", own_pid=7) as stage:
+        await stage.press("down", "k")
+
+        assert said in page(stage)
+
+
+async def test_init_is_never_the_launcher_that_is_asked_to_end_its_workers() -> None:
+    members = tuple(map(identity, (1, 20)))
+    job = Job(key="torch:1", kind=JobKind.TORCH, label="torchrun", launcher=identity(1), members=members)
+    async with staged(frame(1, (process(1), process(20, parent_pid=1)), jobs=(job,))) as stage:
+        await stage.press("down", "k", "enter")
+
+        assert sent(stage) == [("SIGTERM", [1, 20])]
+
+
+async def test_the_key_that_sends_says_to_whom() -> None:
+    async with staged(led()) as stage:
+        await stage.press("down", "k")
+        of_job = page(stage)
+        await stage.press("p")
+
+        assert "Enter send SIGTERM to the job" in of_job
+        assert "Enter send SIGTERM to 20" in page(stage)
 
 
 async def test_a_process_of_another_namespace_is_sent_as_that_so_that_the_door_refuses_it() -> None:

@@ -67,6 +67,14 @@ def running(name: str) -> Box:
     return simulate(name)
 
 
+def viewer(name: str) -> str | None:
+    """Return the user with whose rights one is on a box; None where there is no such box."""
+    if name not in BOXES:
+        return None
+    plan = _PLANS[name]()
+    return plan.users[plan.viewer] if plan.viewer else "root"
+
+
 def simulate(
     name: str = DEFAULT_BOX,
     clock: Callable[[], float] = time.monotonic,

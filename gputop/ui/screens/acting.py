@@ -149,7 +149,7 @@ class ActingScreen(ViewingScreen):
         elif not isinstance(self.app.screen, Dialog) and frame is not None:
             chosen = self._chosen(frame) if chosen is None else chosen
             if chosen:
-                return Aim(frame, chosen, self._options.own_user)
+                return Aim(frame, chosen, self._options.own_user, self._options.own_pid)
             self._say(_NOBODY)
         return None
 
@@ -191,7 +191,8 @@ class ActingScreen(ViewingScreen):
         self._watches.end(change_id, is_told=left == ())
         if left and frame is not None:
             why = f"{count_text(left)} survived {signal}. "
-            self._ask_signal(Aim(frame, left, self._options.own_user), is_kill=True, scope=Scope.PROCESS, why=why)
+            aim = Aim(frame, left, self._options.own_user, self._options.own_pid)
+            self._ask_signal(aim, is_kill=True, scope=Scope.PROCESS, why=why)
 
     def _want(self, change: Change | None) -> None:
         """Ask the sampler for a change; it looks at read-only as well."""

@@ -62,10 +62,10 @@ class IoClassScreen(ValueScreen):
 
     def hints(self) -> list[tuple[str, str]]:
         """Return what each class is."""
-        level = "0 to 7: 0 goes first" if self.io_class in _LEVELS else "has no levels"
+        level = "level 0 to 7: 0 goes first" if self.io_class in _LEVELS else f"{self.io_class.value} has no level"
         return [
             (f"now {self.present(lambda one: one.io_class)}", "text"),
-            (f"↑ ↓ class: {', '.join(each.value for each in IoClass)}; level {level}", "muted"),
+            (f"↑ ↓ class: {', '.join(each.value for each in IoClass)}; {level}", "muted"),
             (_IO_HELP[self.io_class], "text"),
         ]
 

@@ -140,7 +140,7 @@ def _host(process: HostProcess) -> list[str]:
     return [
         f"CPU {percent_text(process.cpu_percent)}",
         f"busiest thread {percent_text(process.busiest_thread_percent)}",
-        f"{NOTHING if process.threads is None else process.threads} threads",
+        "1 thread" if process.threads == 1 else f"{NOTHING if process.threads is None else process.threads} threads",
         f"RSS {bytes_text(process.memory_bytes)}",
         f"nice {NOTHING if process.nice is None else process.nice}",
     ]

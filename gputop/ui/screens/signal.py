@@ -132,10 +132,11 @@ class SignalScreen(TargetsDialog[Sending | None]):
         """Name the keys."""
         if self.is_asking:
             no = " ".join(self.name_of(action) for action in ("accept", "back", "refuse"))
-            return f"{self.name_of('yes')} send SIGKILL · {no} cancel"
+            return f"{self.name_of('yes')} send SIGKILL to {self.briefly()} · {no} cancel"
         offer = "without SIGKILL" if self.offers_kill else "then SIGKILL?"
         accept, back = self.name_of("accept"), self.name_of("back")
-        return f"{accept} send {self.signal} · {back} cancel · {self.name_of('offer-kill')} {offer}"
+        sent = f"{accept} send {self.signal} to {self.briefly()}"
+        return f"{sent} · {back} cancel · {self.name_of('offer-kill')} {offer}"
 
     def page(self, width: int, height: int) -> Sequence[Line]:
         """Return signals and targets side by side, what it means below."""

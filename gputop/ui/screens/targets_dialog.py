@@ -106,6 +106,12 @@ class TargetsDialog(Dialog[T]):
             return f"process {self.targets[0].pid}" if len(self.targets) == 1 else count_text(self.targets)
         return f"the whole {self.scope.value}: {count_text(self.targets)}"
 
+    def briefly(self) -> str:
+        """Return who is meant, for the keys: what stands there is all that a hurried eye reads."""
+        if self.scope is not Scope.PROCESS:
+            return f"the {self.scope.value}"
+        return str(self.targets[0].pid) if len(self.targets) == 1 else count_text(self.targets)
+
     def _choice(self, scope: Scope) -> Sequence[tuple[str, str]]:
         """Return a position of the switch: its key, its name and how many it means."""
         held = self.reach.get(scope)

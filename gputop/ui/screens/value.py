@@ -129,7 +129,7 @@ class ValueScreen(TargetsDialog[Change | None]):
     def keys_line(self) -> str:
         """Name the keys."""
         up, down, accept, back = (self.name_of(action) for action in ("up", "down", "accept", "back"))
-        return f"{accept} apply · {back} cancel · {up} {down} step"
+        return f"{accept} apply to {self.briefly()} · {back} cancel · {up} {down} step"
 
     def page(self, width: int, height: int) -> Sequence[Line]:
         """Return the field, what is known of it, and who is meant."""
