@@ -32,6 +32,8 @@ class TerminalApp(App[Down], inherit_bindings=False):
         if self.no_color:
             self._filters = [Colourless()]
         self._take_theme(wish)
+        self._colours = self.get_css_variables()
+        self.stylesheet.set_variables(self._colours)
 
     def on_mount(self) -> None:
         """Paint over what others wrote on the terminal while gputop was in the background."""
@@ -40,6 +42,13 @@ class TerminalApp(App[Down], inherit_bindings=False):
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Return the inks, for the themes that lack them."""
         return theme.DEFAULTS
+
+    def refresh_css(self, animate: bool = True) -> None:  # noqa: FBT001, FBT002 - Textual's signature
+        """Read the stylesheet again, unless that was with these very colours: as Textual does at the start."""
+        colours = self.get_css_variables()
+        if colours != self._colours:
+            self._colours = colours
+            super().refresh_css(animate)
 
     def action_theme(self, name: str) -> None:
         """Change the colours, as far as the terminal has any."""
