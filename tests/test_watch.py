@@ -64,7 +64,16 @@ def test_what_was_grave_and_is_over_still_counts() -> None:
 
 
 def test_a_box_without_a_gpu_that_answers_could_not_be_looked_at() -> None:
-    assert watched((), gpus=(gpu(0, state=GpuState.HUNG),))[0].status == 3
+    found, _ = watched((), gpus=(gpu(0, state=GpuState.HUNG),))
+
+    assert (found.status, found.problems) == (3, ("no GPU answers",))
+
+
+def test_a_box_without_a_gpu_says_why_it_could_not_be_looked_at() -> None:
+    found, _ = watched((), gpus=())
+
+    assert found.status == 3
+    assert "the driver lists no GPU" in found.problems[0]
 
 
 def test_a_finding_is_told_when_it_comes_and_when_it_is_graver() -> None:

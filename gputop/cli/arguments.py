@@ -13,6 +13,7 @@ BAD_INPUT: Final = 2
 NO_DRIVER: Final = 3
 LEAST_INTERVAL_S: Final = 0.1
 USUAL_INTERVAL_S: Final = 1.0
+_DIGITS: Final = 4  # of an index: a longer range is a slip
 
 
 def warn(message: str) -> None:
@@ -66,8 +67,8 @@ def add_place(
     absent: Any = argparse.SUPPRESS if is_inner else None
     group = parser.add_argument_group("what is read and shown")
     group.add_argument(
-        "-i", "--gpu", action="append", type=words, default=absent, metavar="GPU",
-        help="only these GPUs, by index, UUID or bus id: -i 0,2",
+        "-i", "--gpu", action="append", type=gpu_names, default=absent, metavar="GPU",
+        help="only these GPUs, by index, UUID or bus id: -i 0,2 or -i 0-3",
     )  # fmt: skip
     group.add_argument(
         "--interval", type=seconds(LEAST_INTERVAL_S), default=absent, metavar="SECONDS",
@@ -128,6 +129,20 @@ def words(text: str) -> tuple[str, ...]:
     if not all(found):
         raise argparse.ArgumentTypeError(f"an empty name in {text!r}")
     return found
+
+
+def gpu_names(text: str) -> tuple[str, ...]:
+    """Read a list with commas, in which 0-3 stands for 0,1,2,3."""
+    return tuple(name for word in words(text) for name in _counted(word))
+
+
+def _counted(word: str) -> tuple[str, ...]:
+    first, dash, last = word.partition("-")
+    if not (dash and first.isdecimal() and last.isdecimal()):
+        return (word,)
+    if int(last) < int(first) or len(last) > _DIGITS:
+        raise argparse.ArgumentTypeError(f"{word!r} is not a range such as 0-3")
+    return tuple(map(str, range(int(first), int(last) + 1)))
 
 
 def seconds(least: float) -> Callable[[str], float]:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Final
 
-from gputop.cli.arguments import add_demo, add_ending, words
+from gputop.cli.arguments import add_demo, add_ending, gpu_names
 
 _WHAT: Final = {
     "status": "show how the GPUs are split, what would fit besides, and what blocks what",
@@ -68,8 +68,8 @@ def run(options: argparse.Namespace) -> int:
 def _common(parser: argparse.ArgumentParser) -> None:
     absent: Any = argparse.SUPPRESS
     parser.add_argument(
-        "-i", "--gpu", action="append", type=words, default=absent, metavar="GPU",
-        help="only these GPUs, by index, UUID or bus id, or all: -i 0,2",
+        "-i", "--gpu", action="append", type=gpu_names, default=absent, metavar="GPU",
+        help="only these GPUs, by index, UUID or bus id, or all: -i 0,2 or -i 0-3",
     )  # fmt: skip
     add_demo(parser, box="mig")
 

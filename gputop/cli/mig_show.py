@@ -38,6 +38,8 @@ def status(options: argparse.Namespace) -> int:
         return OK
     for gpu in gpus:
         print("\n".join(status_lines(gpu)))
+    if not gpus:
+        print("gputop: the driver lists no GPU", file=sys.stderr)
     tell_rights(gpus)
     for warning in warnings:
         print(f"! {warning}", file=sys.stderr)

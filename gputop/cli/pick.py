@@ -128,7 +128,8 @@ def _uuids(found: Pick) -> str:
 
 
 def _in_the_way(found: Pick, wish: Wish) -> str:
-    lines = [f"gputop: {found.suitable} of {wish.count} GPUs found"]
+    none = "" if found.suitable or found.obstacles else ": the driver lists none"
+    lines = [f"gputop: {found.suitable} of {wish.count} GPUs found{none}"]
     return "\n".join([*lines, *(f"  GPU {one.place}: {one.reason}" for one in found.obstacles)])
 
 

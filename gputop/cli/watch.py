@@ -8,13 +8,15 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.cli.arguments import NO_DRIVER, OK, add_common, add_ending, add_json
+from gputop.cli.arguments import NO_DRIVER, OK, add_common, add_ending, add_json, warn
 from gputop.cli.duration import duration
 from gputop.cli.ending import Ending
 from gputop.cli.machine import monitored, opened
 from gputop.core.finding import Finding, Stage
 from gputop.core.judge import worst
 from gputop.core.sample import Frame, GpuState
+from gputop.core.selection import why_no_gpus
+from gputop.core.text import clean
 from gputop.core.timeline import Episode, Timeline
 from gputop.core.units import duration_text
 from gputop.lean import collect_seldom
@@ -75,13 +77,15 @@ def run(options: argparse.Namespace) -> int:
     until = time.monotonic() + options.duration
     span = duration_text(options.duration)
     print(f"gputop: watching for {span}; Ctrl-C ends it and prints what was found so far", file=sys.stderr)
-    step = monitored(source, options)
+    step = monitored(source, options, tell=warn)
     collect_seldom()
     found = watch(step, rhythm.wait, lambda: end.is_wanted or time.monotonic() >= until, _tell)
     if options.format == "json":
         sys.stdout.buffer.write(encode(found))
     else:
         print(_text(found, has_observations=options.observations))
+    for problem in found.problems:
+        print(f"gputop: {clean(problem)}", file=sys.stderr)
     return found.status
 
 
@@ -112,7 +116,7 @@ def watch(
         length_s=frame.time_s - began_s,
         frames=frames,
         status=STATUS[gravest.stage if gravest else None] if could_look or gravest else NO_DRIVER,
-        problems=frame.problems,
+        problems=(*frame.problems, *(() if could_look else (_why_not(frame),))),
         findings=found.episodes,
     )
 
@@ -124,6 +128,11 @@ def _tell(frame: Frame, new: Sequence[Finding]) -> None:
     clock = time.strftime("%H:%M:%S", time.localtime(frame.time_s))
     for one in new:
         print(f"{clock} {one.stage.value:11} {one.code:18} {one.subject.label}: {one.summary}", file=sys.stderr)
+
+
+def _why_not(frame: Frame) -> str:
+    """Say why nothing could be judged at the end."""
+    return "no GPU answers" if frame.gpus else why_no_gpus(frame)
 
 
 def _text(found: Watch, *, has_observations: bool) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 from msgspec.structs import replace
 
+from gputop.core.metric import Missing
 from gputop.core.sample import Gpu, HostProcess, Sample
 
 _UUID_LEAST = 8  # signs of a uuid that are enough to name a GPU: GPU-4fa2
@@ -41,6 +42,13 @@ def why_no_processes(sample: Sample) -> str:
     if not whys:
         return "no processes to show"
     return f"the driver lists no processes: {', '.join(sorted(why.text for why in whys))}"
+
+
+def why_no_gpus(sample: Sample) -> str:
+    """Say why there is no GPU to be seen."""
+    if sample.driver.missing.get("version") is Missing.HUNG:
+        return "the driver has not answered since gputop was started. Look at: sudo dmesg | tail"
+    return "the driver lists no GPU. In a container pass them in: docker run --gpus all"
 
 
 def _names(wish: str, index: int, uuid: str, bus_id: str) -> bool:

@@ -18,7 +18,7 @@ from gputop.core.metrics import (
     TEMPERATURE,
 )
 from gputop.core.sample import Frame, Gpu, GpuInstance, GpuState, Host, Presence, Readings
-from gputop.core.selection import why_no_processes
+from gputop.core.selection import why_no_gpus, why_no_processes
 from gputop.core.text import clean, fit, width
 from gputop.core.tone import memory_tone, share_tone, temperature_tone
 from gputop.core.tones import Tone
@@ -92,7 +92,7 @@ def _of(part: str, whole: str) -> str:
 # --- GPUs --------------------------------------------------------------------------------------------------------
 def _gpus(frame: Frame, room: int | None, style: Style) -> list[str]:
     if not frame.gpus:
-        return ["no GPUs"]
+        return [cut(why_no_gpus(frame), room)]
     has_activity = any(
         readings[SM_ACTIVE] is not None for gpu in frame.gpus for readings in (gpu, *gpu.instances)
     )  # only Hopper and newer tell

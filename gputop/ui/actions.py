@@ -222,7 +222,8 @@ ACTIONS: Final = (
     ),
     Action(
         id="focus-gpu", keys=tuple("0123456789"), run="screen.focus_gpu({key})", label="Only this GPU", group=VIEW,
-        help="Look at one GPU and its processes; the same key again, or Esc, shows all.", in_palette=False,
+        help="Look at one GPU and its processes; two digits in a row are one number. Again, or Esc: all.",
+        in_palette=False,
     ),
     Action(
         id="back", keys=("escape",), run="screen.step_back", label="Back", group=GENERAL,

@@ -153,6 +153,8 @@ class GputopApp(TerminalApp):
         gpu = self._meant()
         if gpu is not None:
             self.push_screen(GpuScreen(gpu, self.view.standing, is_ascii=self.options.is_ascii))
+        else:
+            self._tell_no_gpu()
 
     def action_mig(self, index: int | None = None) -> None:
         """Show how a GPU is split with MIG: this one, or the one that is looked at."""
@@ -162,6 +164,8 @@ class GputopApp(TerminalApp):
         if gpu is not None:
             clock = self._reception.clock
             self.push_screen(MigScreen(gpu.uuid, self.view, self._link.send, clock=clock, options=self.options))
+        else:
+            self._tell_no_gpu()
 
     def action_process(self, part: str = "") -> None:
         """Show all of the selected process, from a part of it on; fold a group; without a selection show the GPU."""
@@ -196,6 +200,9 @@ class GputopApp(TerminalApp):
                 self.post_message(Answered(news))
             case Stretch():
                 self.post_message(StretchArrived(news))
+
+    def _tell_no_gpu(self) -> None:
+        self.notify("there is no GPU to show", markup=False, timeout=2)
 
     def _meant(self) -> Gpu | None:
         """Return the GPU that is looked at, or that the selected process is on, or the first."""

@@ -192,6 +192,34 @@ def test_a_driver_without_gpus_is_a_snapshot_without_gpus(run: Run, scenario: Sc
     assert snapshot(run, scenario)["gpus"] == []
 
 
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (("snapshot", "--wait", "0"), 0, "the driver lists no GPU"),
+        (("pick",), 1, "0 of 1 GPUs found: the driver lists none"),
+        (("watch", "--for", "0.2s", "--interval", "0.1"), 3, "the driver lists no GPU"),
+        (("mig", "status"), 0, "the driver lists no GPU"),
+        (("doctor",), 2, "the driver sees no GPU"),
+    ],
+)
+def test_a_driver_without_gpus_is_told_by_every_command(
+    run: Run, scenario: Scenario, arguments: tuple[str, ...], status: int, said: str
+) -> None:
+    scenario.write("[box]\ngpus = 0\n")
+    done = run(*arguments, **scenario.environment)
+
+    assert said in done.stdout + done.stderr
+    assert done.returncode == status
+
+
+def test_the_last_of_64_gpus_are_read_chosen_and_picked(run: Run, scenario: Scenario) -> None:
+    scenario.write("[box]\ngpus = 64\nmodel = h100\n[gpu 0-59]\nmem.used = 70GiB\n")
+    picked = run("pick", "-n", "4", "--format", "index", **scenario.environment)
+
+    assert [gpu["index"] for gpu in snapshot(run, scenario, "-i", "60-63")["gpus"]] == [60, 61, 62, 63]
+    assert sorted(picked.stdout.strip().split(",")) == ["60", "61", "62", "63"]
+
+
 @pytest.mark.parametrize("code", [1, 2, 3, 4, 6, 10, 13, 17, 25, 27, 999])
 def test_when_every_call_fails_there_is_still_a_frame_with_reasons(run: Run, scenario: Scenario, code: int) -> None:
     scenario.write(f"[box]\ngpus = 1\nmodel = h100\n[gpu *]\nfail.nvmlDeviceGet* = {code}\nfail.nvmlGpm* = {code}\n")

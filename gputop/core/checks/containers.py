@@ -19,6 +19,8 @@ def lost_access(facts: Facts) -> Verdicts:
     blocked = [file.path for file in facts.files or () if file.error == errno.EPERM]
     if not blocked and not facts.is_up and facts.start.code != _UNKNOWN:
         return nothing("no driver that could have been lost: see nvml.absent")
+    if not blocked and not facts.files and facts.start.code != _UNKNOWN:
+        return nothing("no device file of a GPU is here: see dev.nodes")
     if not blocked and facts.start.code != _UNKNOWN:
         return ok("the GPUs of this container can be opened")
     evidence = [f"{path}: operation not permitted" for path in blocked]

@@ -9,6 +9,7 @@ from gputop.core.checks.verdict import Verdict, Verdicts, fail, nothing, ok, unk
 from gputop.core.metrics import MINOR_NUMBER
 from gputop.core.text import clean
 
+_HAND_IN: Final = "Pass the GPUs in: docker run --gpus all"
 _NEEDED: Final = ("/dev/nvidiactl", "/dev/nvidia-uvm")
 
 
@@ -29,11 +30,7 @@ def device_files(facts: Facts) -> Verdicts:
             fail(
                 f"{', '.join(lacking)} {'is' if len(lacking) == 1 else 'are'} not there",
                 evidence=("CUDA programs need them; the driver may not have been asked to make them yet",),
-                fix=(
-                    "Pass the GPUs in: docker run --gpus all"
-                    if facts.is_in_container
-                    else "$ sudo nvidia-modprobe -u -c 0",
-                ),
+                fix=(_HAND_IN if facts.is_in_container else "$ sudo nvidia-modprobe -u -c 0",),
             )
         )
     return found or ok(f"{len(facts.files)} device files can be opened")
@@ -50,8 +47,16 @@ def count(facts: Facts) -> Verdicts:
         )
     if not facts.is_up:
         return nothing(NO_GPU) if facts.has_no_gpu else unknown(NO_DRIVER)
-    if facts.pci is None:
-        return unread(facts, "PCI bus")
+    if not seen and (facts.is_in_container or not facts.boards):
+        return fail(
+            "the driver sees no GPU",
+            evidence=(f"driver {facts.driver.version or 'of unknown version'} answers and lists none",),
+            fix=(_HAND_IN if facts.is_in_container else "$ lspci -d 10de:",),
+        )
+    return unread(facts, "PCI bus") if facts.pci is None else _beside_the_bus(facts, seen)
+
+
+def _beside_the_bus(facts: Facts, seen: int) -> Verdicts:
     mine = [board for board in facts.boards if board.driver != "vfio-pci"]
     if facts.is_in_container or facts.is_wsl or not mine:
         return nothing("the bus of the host does not tell which GPUs are ours")

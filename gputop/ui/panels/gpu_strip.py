@@ -9,6 +9,7 @@ from gputop.ui.line import Line, Span, Spans, cut, fit, fit_right, tone_ink
 from gputop.ui.panels import values
 from gputop.ui.view import View
 
+_CELL = 5  # a GPU's part of a strip
 _STEPS = " ▁▂▃▄▅▆▇█"
 
 
@@ -43,6 +44,15 @@ def strip_lines(view: View, columns: int, size: tuple[int, int]) -> list[Line]:
             spans += _cell(gpu, view)
         lines.append(Line(tuple(spans)))
     return lines[:height]
+
+
+def strip_places(view: View, columns: int, width: int) -> list[list[int | None]]:
+    """Return for each of these lines which GPU stands at which character."""
+    places: list[list[int | None]] = [[]]
+    for start in range(0, len(view.gpus), columns):
+        row = [None, *(gpu.index for gpu in view.gpus[start : start + columns] for _ in range(_CELL))]
+        places.append([*row[:width], *[None] * (width - len(row))])
+    return places
 
 
 def instance_lines(gpu: Gpu, width: int) -> list[tuple[Span, ...]]:

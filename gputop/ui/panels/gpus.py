@@ -1,16 +1,22 @@
 """The GPU panel: the lines of all GPUs in the shape that the arrangement gave it."""
 
+from collections.abc import Sequence
 from itertools import zip_longest
+from textwrap import wrap
+from typing import TypeAlias
 
 from textual import events
 from textual.message import Message
 
-from gputop.core.metric import Missing
+from gputop.core.sample import Gpu
+from gputop.core.selection import why_no_gpus
 from gputop.ui.arrange import Kind, Plan, column_width
 from gputop.ui.line import BLANK, Line, Span
 from gputop.ui.panels import gpu_cards, gpu_lines, gpu_strip
 from gputop.ui.view import View
 from gputop.ui.widgets.fastlines import FastLines
+
+Places: TypeAlias = list[int | None]  # the GPUs that share a line evenly, by index
 
 
 class GpuPanel(FastLines):
@@ -25,7 +31,7 @@ class GpuPanel(FastLines):
 
     def __init__(self, *, is_ascii: bool = False) -> None:
         super().__init__(is_ascii=is_ascii)
-        self._places: list[list[int]] = []
+        self._places: list[Places] = []
 
     def show(self, view: View, plan: Plan, width: int) -> None:
         """Draw the view in this shape; the panel may not have that width yet."""
@@ -36,13 +42,17 @@ class GpuPanel(FastLines):
         """Say which GPU lies under the mouse."""
         if event.y < len(self._places) and self._places[event.y]:
             row = self._places[event.y]
-            self.post_message(self.Picked(row[min(len(row) - 1, event.x * len(row) // max(1, self.size.width))]))
+            index = row[min(len(row) - 1, event.x * len(row) // max(1, self.size.width))]
+            if index is not None:
+                self.post_message(self.Picked(index))
 
 
-def gpu_panel(view: View, plan: Plan, width: int) -> tuple[list[Line], list[list[int]]]:
-    """Return the lines, and for each the indices of the GPUs that it shows, from left to right."""
+def gpu_panel(view: View, plan: Plan, width: int) -> tuple[list[Line], list[Places]]:
+    """Return the lines, and for each the indices of the GPUs that share it evenly, from left to right."""
     if not view.gpus:
-        return [Line((("  " + _absence(view), "muted"),))], []
+        words = view.waiting if view.frame is None else why_no_gpus(view.frame)
+        parts = wrap(words, max(20, width - 4)) if plan.height > 1 else [words]
+        return [Line((("  " + part, "muted"),)) for part in parts], []
     if plan.kind is Kind.CARDS:
         return _cards(view, plan, width)
     if plan.kind is Kind.LINES:
@@ -50,13 +60,19 @@ def gpu_panel(view: View, plan: Plan, width: int) -> tuple[list[Line], list[list
     if plan.kind is Kind.BLOCKS:
         lines = gpu_strip.block_lines(view, plan.columns, width)
         rows = len(lines) - 1
-        return lines, [[], *([gpu.index for gpu in view.gpus[row::rows]] for row in range(rows))]
-    return gpu_strip.strip_lines(view, plan.columns, (width, plan.height)), []
+        return lines, [[], *(_filled(view.gpus[row::rows], plan.columns) for row in range(rows))]
+    lines = gpu_strip.strip_lines(view, plan.columns, (width, plan.height))
+    return lines, gpu_strip.strip_places(view, plan.columns, width)
 
 
-def _lines(view: View, plan: Plan, width: int) -> tuple[list[Line], list[list[int]]]:
+def _filled(row: Sequence[Gpu], columns: int) -> Places:
+    """Return the indices, and nothing for the columns that the last GPUs leave empty."""
+    return [*(gpu.index for gpu in row), *[None] * (columns - len(row))]
+
+
+def _lines(view: View, plan: Plan, width: int) -> tuple[list[Line], list[Places]]:
     shape = gpu_lines.shape([view.values(gpu) for gpu in view.gpus], width)
-    lines, places = [gpu_lines.titles(shape)], [list[int]()]
+    lines, places = [gpu_lines.titles(shape)], [Places()]
     for gpu in view.gpus:
         lines.append(Line(gpu_lines.line(gpu, view, shape, width)))
         if plan.has_instances:
@@ -68,10 +84,10 @@ def _lines(view: View, plan: Plan, width: int) -> tuple[list[Line], list[list[in
     return lines, places
 
 
-def _cards(view: View, plan: Plan, width: int) -> tuple[list[Line], list[list[int]]]:
+def _cards(view: View, plan: Plan, width: int) -> tuple[list[Line], list[Places]]:
     card = column_width(width, plan.columns)
     lines: list[Line] = []
-    places: list[list[int]] = []
+    places: list[Places] = []
     for start in range(0, len(view.gpus), plan.columns):
         row = view.gpus[start : start + plan.columns]
         tallest = max(len(gpu.instances) for gpu in row) if plan.has_instances else 0
@@ -79,7 +95,7 @@ def _cards(view: View, plan: Plan, width: int) -> tuple[list[Line], list[list[in
         cards = [gpu_cards.card(gpu, view, shape) for gpu in row]
         for parts in zip_longest(*cards, fillvalue=BLANK.spans):
             lines.append(Line(_side_by_side(parts)))
-            places.append([gpu.index for gpu in row])
+            places.append(_filled(row, plan.columns))
     return lines, places
 
 
@@ -89,12 +105,3 @@ def _side_by_side(parts: tuple[tuple[Span, ...], ...]) -> tuple[Span, ...]:
         spans.append((" ", "text"))
         spans += part
     return tuple(spans)
-
-
-def _absence(view: View) -> str:
-    """Say why there is no GPU to be seen."""
-    if view.frame is None:
-        return view.waiting
-    if view.frame.driver.missing.get("version") is Missing.HUNG:
-        return "the driver has not answered since gputop was started. Look at: sudo dmesg | tail"
-    return "the driver lists no GPU. In a container, pass the GPUs in (docker run --gpus all)"

@@ -12,6 +12,7 @@ from gputop.ui.reception import Reception
 from gputop.ui.view import View
 
 INTERVALS: Final = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
+_TYPING_S: Final = 1.0  # between two digits of one number
 
 
 class ViewingScreen(Screen[None]):
@@ -22,6 +23,7 @@ class ViewingScreen(Screen[None]):
         self._options = options
         self._reception = reception
         self._ask = ask
+        self._digit, self._typed_s = 0, float("-inf")
 
     @property
     def _view(self) -> View:
@@ -59,16 +61,27 @@ class ViewingScreen(Screen[None]):
         self.change(density=density)
         self.notify(f"GPU panel: {density.value}", markup=False, timeout=2)
 
-    def action_focus_gpu(self, index: int) -> None:
+    def action_focus_gpu(self, digit: int) -> None:
+        """Look at a GPU; a second digit right after the first makes 12 of 1 and 2, where there are so many."""
+        now = self._reception.clock()
+        both = self._digit * 10 + digit
+        is_second = self._digit > 0 and now - self._typed_s < _TYPING_S and self._has(both)
+        self._digit, self._typed_s = 0 if is_second else digit, now
+        self._focus(both if is_second else digit)
+
+    def _has(self, index: int) -> bool:
+        return any(gpu.index == index for gpu in self._view.gpus)
+
+    def _focus(self, index: int) -> None:
         """Look at one GPU, or at all again."""
-        if any(gpu.index == index for gpu in self._view.gpus):
+        if self._has(index):
             self.change(focus=None if self._view.focus == index else index)
         else:
             self.notify(f"there is no GPU {index}", markup=False, timeout=2)
 
     def on_gpu_panel_picked(self, message: GpuPanel.Picked) -> None:
         """Look at the clicked GPU."""
-        self.action_focus_gpu(message.index)
+        self._focus(message.index)
 
     def action_pause(self) -> None:
         """Hold the picture, or show the newest frame again."""

@@ -178,6 +178,7 @@ SICK: dict[str, list[tuple[Make, Severity, str]]] = {
         (both(answer(nvmlDeviceGetCount=1), log("NVRM: GPU 0000:02:00.0: RmInitAdapter failed! (0x26:0x65)")), FAIL,
          "RmInitAdapter failed"),
         (lambda box: setattr(box, "expected", 8), FAIL, "2 GPUs, and 8 are expected"),
+        (both(container, answer(nvmlDeviceGetCount=0)), FAIL, "docker run --gpus all"),
     ],
     "gpu.answers": [
         (answer(nvmlDeviceGetUUID={0: "GPU-0", 1: NVMLError(15)}), FAIL, "GPU 1: lost"),
