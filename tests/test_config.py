@@ -123,11 +123,12 @@ def test_a_threshold_of_all_detectors_that_does_not_exist_is_named_with_the_near
     ]
 
 
-def test_a_headless_command_does_not_read_the_file(tmp_path: Path, file: Path) -> None:
+def test_a_headless_command_goes_on_with_a_file_that_cannot_be_understood(tmp_path: Path, file: Path) -> None:
     written(file, "no settings at all")
     done = gputop("snapshot", "--demo", "h200", "--wait", "0", home=tmp_path)
 
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr.count("\n")) == (0, 1)
+    assert "this is not TOML" in done.stderr
 
 
 def test_a_file_that_is_a_directory_is_a_problem_and_not_absent(tmp_path: Path, file: Path) -> None:
@@ -352,3 +353,22 @@ def test_a_line_separator_in_a_value_does_not_move_the_lines_below_it() -> None:
     text = edited("", {"theme": "a\u2028b\x85c\x7f"})
 
     assert loads(edited(text, {"sort": "sm", "theme": "dark"})) == {"sort": "sm", "theme": "dark"}
+
+
+@pytest.mark.parametrize("command", [("snapshot", "--wait", "0"), ("stream", "--count", "1")])
+def test_a_mistake_is_told_in_one_line_by_what_goes_on_all_the_same(
+    command: tuple[str, ...], tmp_path: Path, file: Path
+) -> None:
+    name = written(file, "intervall = 2\n[detectors.leak]\nx = 1\n")
+    done = gputop(*command, "--demo", "h200", home=tmp_path)
+
+    told = f"{name}: line 1: intervall: there is no such setting. Did you mean interval_s?"
+    assert done.returncode == 0
+    assert done.stderr == f"gputop: {told} (and 1 more: gputop config show)\n"
+
+
+def test_the_sampler_leaves_telling_mistakes_to_the_screen(tmp_path: Path, file: Path) -> None:
+    written(file, "intervall = 2\n")
+    done = gputop("stream", "--control", "--count", "1", "--demo", "h200", home=tmp_path)
+
+    assert done.stderr == ""

@@ -6,7 +6,7 @@ import time
 
 from msgspec import Struct
 
-from gputop.cli.arguments import BAD_INPUT, OK, add_ending, add_json, fail
+from gputop.cli.arguments import BAD_INPUT, OK, add_ending, add_json, fail, warn
 from gputop.cli.judging import judge
 from gputop.core.text import clean
 from gputop.core.timeline import Episode, Timeline
@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
 
 def analysed(tape: Tape, name: str) -> Analysis:
     """Judge a tape. What was found when it was recorded counts for nothing."""
-    judge_, found, frames = judge(is_once=False), Timeline(), 0
+    judge_, found, frames = judge(is_once=False, tell=warn), Timeline(), 0
     for moment in tape.play():
         frame = moment.frame
         found.add(moment.at_s, frame.time_s, judge_.look(frame, frame.jobs))

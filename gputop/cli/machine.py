@@ -39,9 +39,18 @@ def opened(options: argparse.Namespace, *, is_once: bool) -> Opened:
     return source
 
 
-def monitored(source: Source, options: argparse.Namespace, *, is_once: bool = False) -> Callable[[], Frame]:
-    """Return what makes the next frame, with those processes only that the options ask for."""
-    step = Monitor(source, _judge(options, is_once=is_once)).step
+def monitored(
+    source: Source,
+    options: argparse.Namespace,
+    *,
+    is_once: bool = False,
+    tell: Callable[[str], None] | None = None,
+) -> Callable[[], Frame]:
+    """Return what makes the next frame, with those processes only that the options ask for.
+
+    ``tell``: is told in one line that the configuration has mistakes.
+    """
+    step = Monitor(source, _judge(options, is_once=is_once, tell=tell)).step
     if not options.where:
         return step
     from gputop.cli.where import filtered
@@ -49,9 +58,9 @@ def monitored(source: Source, options: argparse.Namespace, *, is_once: bool = Fa
     return filtered(step, options)
 
 
-def _judge(options: argparse.Namespace, *, is_once: bool) -> Judging:
+def _judge(options: argparse.Namespace, *, is_once: bool, tell: Callable[[str], None] | None) -> Judging:
     """Return the judge; that of a simulated box is told what came before, unless it can use one look only."""
-    made = judge(is_once=is_once)
+    made = judge(is_once=is_once, tell=tell)
     if options.demo is None or is_once:
         return made
     from gputop.cli.before import JudgeWithPast

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from gputop.cli.arguments import BAD_INPUT, OK, add_common, add_ending, fail
+from gputop.cli.arguments import BAD_INPUT, OK, add_common, add_ending, fail, warn
 from gputop.cli.duration import duration
 from gputop.cli.ending import Ending
 from gputop.cli.machine import monitored, opened
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     out = _created(options.file, is_forced=options.force)
     rhythm = Rhythm(source)
     end = Ending(rhythm.hurry)
-    step = monitored(source, options)
+    step = monitored(source, options, tell=warn)
     collect_seldom()
     name = clean(options.file)
     print(f"gputop: recording to {name} every {source.interval_s:g}s; Ctrl-C ends it", file=sys.stderr)

@@ -6,7 +6,7 @@ import sys
 import time
 from typing import Final
 
-from gputop.cli.arguments import OK, add_common, add_ending, add_json, seconds
+from gputop.cli.arguments import OK, add_common, add_ending, add_json, seconds, warn
 from gputop.cli.machine import monitored, opened
 from gputop.core.sample import Frame
 from gputop.wire.encode import encode
@@ -38,7 +38,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read once or twice and print."""
     source = opened(options, is_once=True)
-    step = monitored(source, options, is_once=True)
+    step = monitored(source, options, is_once=True, tell=warn)
     if options.wait:
         source.read()  # what rates start from
         time.sleep(options.wait)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Final
 
-from gputop.cli.arguments import OK, add_common, add_ending, whole
+from gputop.cli.arguments import OK, add_common, add_ending, warn, whole
 from gputop.cli.door import opened_door
 from gputop.cli.lookout import opened_glance, opened_lookout
 from gputop.cli.machine import Opened, monitored, opened
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         obey(sys.stdin.buffer, rhythm, door, lookout=lookout, survey=_survey(options, lines))
     collect_seldom()
     try:
-        serve(monitored(source, options), lines, rhythm, options.count)
+        serve(monitored(source, options, tell=None if options.control else warn), lines, rhythm, options.count)
     finally:
         if door is not None:
             door.close(LAST_CHANGES_S)

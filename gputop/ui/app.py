@@ -1,8 +1,8 @@
 """The screen's switchboard: frames come in through the link, commands go out through it, panels draw the view."""
 
 import time
-from collections.abc import Iterable
-from typing import Any, ClassVar
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, Final
 
 from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
@@ -35,6 +35,8 @@ from gputop.ui.tags import pointed_at
 from gputop.ui.tape_actions import keys_that_hold
 from gputop.ui.terminal import TerminalApp
 from gputop.ui.view import View
+
+_MOST_TOLD: Final = 3  # of what is wrong with the settings
 
 
 class GputopApp(TerminalApp):
@@ -69,8 +71,9 @@ class GputopApp(TerminalApp):
     def on_mount(self) -> None:
         """Open the link, and look once a second how old the frame is."""
         self._link.open(self._receive)
-        for problem in (*self.options.problems, *self.keymap.problems):
-            self.notify(problem, title="settings", severity="warning", markup=False, timeout=12)
+        problems = (*self.options.problems, *self.keymap.problems)
+        if problems:
+            self.notify(_in_short(problems), title="settings", severity="warning", markup=False, timeout=12)
         self.set_interval(1.0, self.check_age)
 
     def on_unmount(self) -> None:
@@ -228,3 +231,9 @@ class GputopApp(TerminalApp):
     def _over(self) -> list[KeyedScreen[Any]]:
         """Return what is open over the main screen."""
         return [screen for screen in self.screen_stack if isinstance(screen, KeyedScreen)]
+
+
+def _in_short(problems: Sequence[str]) -> str:
+    """Return the first ones, and where the others are told: more of them would hide the screen."""
+    more = len(problems) - _MOST_TOLD
+    return "\n".join((*problems[:_MOST_TOLD], *((f"and {more} more: gputop config show",) if more > 0 else ())))

@@ -192,7 +192,14 @@ async def test_conflicts_and_what_is_wrong_with_the_settings_are_told_at_the_sta
     async with staged(FEW, settings=settings, problems=("config.toml: line 3: no such key",)) as stage:
         told = [note.message for note in stage.app._notifications]
 
-        assert told == ["config.toml: line 3: no such key", "keys.pause: t no longer does “Tree”"]
+        assert told == ["config.toml: line 3: no such key\nkeys.pause: t no longer does “Tree”"]
+
+
+async def test_many_mistakes_are_one_note_that_says_where_the_others_are() -> None:
+    async with staged(FEW, problems=tuple(f"line {n}: no such key" for n in range(1, 11))) as stage:
+        (note,) = [note.message for note in stage.app._notifications]
+
+        assert note.split("\n") == [*(f"line {n}: no such key" for n in (1, 2, 3)), "and 7 more: gputop config show"]
 
 
 async def test_ctrl_q_of_textual_does_not_quit() -> None:
