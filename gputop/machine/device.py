@@ -7,11 +7,12 @@ from msgspec import Struct
 from gputop.core.metric import Missing, Unit
 from gputop.core.metrics import MIG_MODE
 from gputop.core.sample import Gpu, GpuProcess, GpuState, Readings, Reasons
+from gputop.core.text import clean
 from gputop.core.totals import Meter
 from gputop.machine.gpus import GpuLostError, MetricReader
 from gputop.machine.instances import InstanceReader
 from gputop.machine.listing import Place, ProcessLister
-from gputop.machine.nvml import Driver, Handle
+from gputop.machine.nvml import LASTING, Driver, Handle
 from gputop.machine.utilization import Shares, UtilizationReader
 
 _LAYOUT_EVERY_S: Final = 30.0
@@ -50,13 +51,14 @@ class DeviceReader:
         self._driver = driver
         self._meter = Meter()
         self._retry_due: float | None = None
+        self._no_name: Missing | None = None
         self._begin(handle)
 
     def read(self, now: float, wall_s: float) -> DeviceReading:
         """Read what is due. ``now`` is monotonic, ``wall_s`` since the epoch.
 
         Where the driver lists no processes at all, ``gpu.missing["processes"]`` says why; where it does not list those
-        of graphics or MPS, ``gpu.missing["other_processes"]``.
+        of graphics or MPS, ``gpu.missing["other_processes"]``; of a GPU without a name ``gpu.missing["name"]``.
         """
         if self._retry_due is not None and not self._is_back(now):
             return self._lost()
@@ -65,6 +67,8 @@ class DeviceReader:
                 self.is_split_anew, self.is_changed = False, True
                 self._metrics.hasten()
             metrics, missing = self._metrics.read(now)
+            if not self._name:
+                self._ask_name(missing)
             self._follow_layout(metrics.get(MIG_MODE.key) is True, now)
             instances = self._instances.read(now) if self._is_mig else ()
             uses = self._uses(Readings(metrics=metrics, missing=missing), now)
@@ -108,6 +112,14 @@ class DeviceReader:
 
     def _identity(self) -> dict[str, Any]:
         return {"index": self.index, "uuid": self.uuid, "name": self._name, "bus_id": self._bus_id}
+
+    def _ask_name(self, missing: Reasons) -> None:
+        """Ask for the name that the first look was not told, until it is told or there is none to be had."""
+        if self._no_name not in LASTING:
+            answer = self._metrics.ask("nvmlDeviceGetName")
+            self._name, self._no_name = ("", answer) if isinstance(answer, Missing) else (clean(answer), None)
+        if self._no_name is not None:
+            missing["name"] = self._no_name
 
     def _follow_layout(self, is_mig: bool, now: float) -> None:  # noqa: FBT001
         if is_mig is not self._is_mig:

@@ -165,3 +165,36 @@ def test_a_list_that_cannot_be_read_is_said_and_one_that_does_not_exist_is_not()
 
     assert "other_processes" not in whole.missing
     assert part.missing["other_processes"] is Missing.FORBIDDEN
+
+
+def nameless(*answers: Any) -> tuple[DeviceReader, list[str]]:
+    """Return a GPU that did not tell its name at the first look, and what was asked of it."""
+    asked: list[str] = []
+
+    def name(_: Any) -> Any:
+        asked.append("name")
+        return answers[min(len(asked), len(answers)) - 1]
+
+    reader = DeviceReader(
+        Driver(FakeFunctions(nvmlDeviceGetName=name)), "handle-0", 0, ("GPU-0", "", "00000000:00:00.0")
+    )
+    return reader, asked
+
+
+def test_a_name_that_was_not_told_at_the_first_look_is_asked_for_until_it_is() -> None:
+    reader, asked = nameless(NVMLError(999), "NVIDIA \x1b[1mH100", "another")
+    readings = [reader.read(float(second), 0.0).gpu for second in range(4)]
+
+    assert [(gpu.name, gpu.missing.get("name")) for gpu in readings] == [
+        ("", Missing.FAULT),
+        *[("NVIDIA ␛[1mH100", None)] * 3,
+    ]
+    assert len(asked) == 2
+
+
+def test_a_name_that_there_is_not_is_absent_with_its_reason_and_not_asked_for_again() -> None:
+    reader, asked = nameless(NVMLError(3))
+    readings = [reader.read(float(second), 0.0).gpu for second in range(3)]
+
+    assert [gpu.missing.get("name") for gpu in readings] == [Missing.UNSUPPORTED] * 3
+    assert len(asked) == 1
