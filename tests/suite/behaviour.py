@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from math import inf
 from typing import Final
 
 from examples import NOW
 from looks import judge_of
 from msgspec import Struct
-from suite.behaviour_frames import Scene, samples
+from msgspec.structs import replace
+from suite.behaviour_frames import Scene, pid_of, samples
 from suite.behaviour_traces import CLASSES, NOTHING, Trace, mixed, neighbours, trace
 from suite.behaviour_traps import Trap, traps
 from suite.scoring import Outcome, accuracy, by_kind, confusion_text, kinds_text, score, spread
 
+from gputop.core.detectors.stuck_beside import SURE as BESIDE
 from gputop.core.finding import Finding, Stage
 from gputop.core.judge import BROKEN
 
@@ -76,6 +79,33 @@ def judged(one: Trace) -> tuple[Outcome, str, str, int]:
     return outcome, one.label, found.label, len(found.suspects)
 
 
+def suspected(one: Trace) -> tuple[bool, bool, int]:
+    """Return whether a hang is hidden in it, whether it is suspected at least, and how many are by mistake.
+
+    Mistakes are those of judging a process whose power a neighbour hides; others are counted elsewhere.
+    """
+    found = seen(one.scene, ("activity", "stopped", "stuck", "stalled"))
+    hangs = {pid_of(at): since_s for at, since_s in one.hangs}
+    named = [(at, finding) for at, finding in (*found.suspects, *found.alarms) if finding.code.startswith("stuck")]
+    right = [at >= hangs.get(f.subject.process.pid, inf) for at, f in named if f.subject.process]
+    beside = [is_right for is_right, (_, finding) in zip(right, named, strict=False) if finding.confidence == BESIDE]
+    return bool(hangs) and (one.is_hard or not one.alarms), any(right), beside.count(False)
+
+
+def hidden_text(traces: Sequence[Trace]) -> str:
+    """Return how many hangs beside a neighbour that computes are suspected, with exact figures and with drawn ones."""
+    lines = []
+    for how, is_lottery in (("exactly", False), ("by samples, each charged to one", True)):
+        held = spread(suspected, [replace(one, scene=replace(one.scene, is_lottery=is_lottery)) for one in traces])
+        found = [is_found for is_hidden, is_found, _ in held if is_hidden]
+        wrong = sum(count for *_, count in held)
+        lines.append(
+            f"hangs beside a neighbour that computes, what each does told {how}: {sum(found)} of {len(found)} "
+            f"suspected; in {len(held)} traces {wrong} suspected by mistake"
+        )
+    return "\n".join(lines)
+
+
 def all_trapped(seed: int) -> list[Outcome]:
     """Return the outcomes of all traps."""
     return [trapped(trap, seed) for trap in traps(seed)]
@@ -102,12 +132,17 @@ def plain(seeds: Sequence[int]) -> list[Trace]:
     return [trace(kind, seed) for kind in CLASSES for seed in seeds] + [neighbours(seed) for seed in seeds]
 
 
+def mixtures_of(seeds: Sequence[int], count: int) -> list[Trace]:
+    """Return so many mixtures, from the first of the seeds on."""
+    return [mixed(seed) for seed in range(seeds[0], seeds[0] + count)]
+
+
 def report(seeds: Sequence[int], mixtures: int) -> str:
     """Return the figures: confusion matrix, precision, recall, time to alarm; then those of mixtures."""
     held = spread(judged, plain(seeds))
     pairs = [(right, given) for _, right, given, _ in held if right != "throttled"]
     outcomes = [one for one, *_ in held]
-    mixes = [one for one, *_ in spread(judged, [mixed(seed) for seed in range(seeds[0], seeds[0] + mixtures)])]
+    mixes = [one for one, *_ in spread(judged, mixtures_of(seeds, mixtures))]
     tricks = [
         one for held_of in spread(all_trapped, range(seeds[0], seeds[0] + max(2, len(seeds) // 3))) for one in held_of
     ]
@@ -120,6 +155,7 @@ def report(seeds: Sequence[int], mixtures: int) -> str:
             confusion_text(sorted(pairs)),
             kinds_text(by_kind(outcomes)),
             f"mixtures: {len(mixes)} traces, alarms: {score(mixes).line}",
+            hidden_text([*plain(seeds), *mixtures_of(seeds, mixtures)]),
             f"traps and hidden trouble: {len(tricks)} traces, alarms: {score(tricks).line}",
             kinds_text(by_kind(tricks)),
             "false: " + ("\n       ".join(wrong) or "none"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter, deque
 from collections.abc import Iterator
 from random import Random
 
 from examples import NOW
 from msgspec import Struct
+from msgspec.structs import replace
 from suite.behaviour_shapes import H100, Board, Second, Seconds, seeded
 
 from gputop.core.jobs import JobFinder
@@ -55,12 +57,18 @@ class Rank(Struct):
 
 
 class Scene(Struct):
-    """Several processes on the GPUs of a box, from the same second on."""
+    """Several processes on the GPUs of a box, from the same second on.
+
+    ``is_lottery``: of two on one GPU each gets its share of the time, and of the driver's samples, seven a second, each
+    is charged to one of them, with all that the GPU did; what is told is the mean of ten seconds. Else the driver tells
+    exactly what each did.
+    """
 
     ranks: list[Rank]
     board: Board = H100
     seed: int = 0
     has_utilization: bool = True
+    is_lottery: bool = False
 
     @property
     def length(self) -> int:
@@ -71,13 +79,14 @@ class Scene(Struct):
 def samples(scene: Scene) -> Iterator[tuple[Sample, tuple[Job, ...]]]:
     """Return the samples of a scene, a second apart, with the jobs in them."""
     rng, finder = seeded(scene.seed), JobFinder()
-    owners = [_owner(rank) for rank in scene.ranks]
+    owners, lottery = [_owner(rank) for rank in scene.ranks], _Lottery(scene.seed)
     for second in range(scene.length):
         now = [rank.seconds[min(second, len(rank.seconds) - 1)] for rank in scene.ranks]
         time_s = NOW + second
+        told = lottery.draw(scene, now) if scene.is_lottery else now
         processes = tuple(
             _process(at, rank, owners[at], one, rng=rng, time_s=time_s)
-            for at, (rank, one) in enumerate(zip(scene.ranks, now, strict=True))
+            for at, (rank, one) in enumerate(zip(scene.ranks, told, strict=True))
             if one.is_alive
         )
         gpus = tuple(_gpu(index, scene, now, rng, time_s) for index in sorted({rank.gpu for rank in scene.ranks}))
@@ -90,6 +99,37 @@ def samples(scene: Scene) -> Iterator[tuple[Sample, tuple[Job, ...]]]:
             relatives=relatives,
         )  # fmt: skip
         yield sample, finder.find(processes, relatives)
+
+
+class _Lottery:
+    """How the driver's samples of a GPU fall on its processes."""
+
+    def __init__(self, seed: int) -> None:
+        self._rng = seeded(f"lottery/{seed}")
+        self._drawn: dict[int, deque[tuple[float, float]]] = {}
+
+    def draw(self, scene: Scene, now: list[Second]) -> list[Second]:
+        """Return what each is told to have done, where more than one is at work on a GPU."""
+        told = list(now)
+        for index in {rank.gpu for rank in scene.ranks}:
+            there = [at for at, rank in enumerate(scene.ranks) if rank.gpu == index and now[at].is_alive]
+            on = [at for at in there if now[at].gu > 0]
+            if len(on) > 1:
+                self._share(on, now, told)
+            for at in on if len(on) == 1 else ():
+                self._drawn.pop(at, None)
+        return told
+
+    def _share(self, on: list[int], now: list[Second], told: list[Second]) -> None:
+        wanted = [now[at].gu for at in on]
+        full, all_of_it = min(100.0, sum(wanted)), sum(wanted)
+        memory = sum(now[at].mu * now[at].gu for at in on) / all_of_it
+        tickets = Counter(self._rng.choices(on, wanted, k=7))
+        for at in on:
+            drawn = self._drawn.setdefault(at, deque(maxlen=10))
+            drawn.append((full * tickets[at] / 7, memory * tickets[at] / 7))
+            gu, mu = (sum(values) / len(drawn) for values in zip(*drawn, strict=True))
+            told[at] = replace(now[at], gu=gu, mu=mu)
 
 
 def pid_of(at: int) -> int:

@@ -30,7 +30,8 @@ _INTERACTIVE: Final = (
 class Trace(Struct):
     """A scene and what is right to say of it. ``alarms``: codes that are right from ``onset_s`` on.
 
-    ``is_hard``: nobody can be asked to see it, but whoever does is right.
+    ``is_hard``: nobody can be asked to see it, but whoever does is right. ``hangs``: which of its processes hang, and
+    from when on.
     """
 
     kind: str
@@ -40,6 +41,7 @@ class Trace(Struct):
     alarms: tuple[str, ...] = ()
     onset_s: float | None = None
     is_hard: bool = False
+    hangs: tuple[tuple[int, float], ...] = ()
 
 
 Made: TypeAlias = "tuple[Rank, str, tuple[str, ...], float | None]"
@@ -208,7 +210,8 @@ def trace(kind: str, seed: int) -> Trace:
     rng = seeded(f"{kind}/{seed}")
     board = rng.choice(BOARDS)
     rank, label, alarms, onset_s = CLASSES[kind](rng)
-    return Trace(kind, seed, label, Scene([rank], board, seed), alarms, onset_s)
+    hangs = ((0, onset_s),) if onset_s is not None and alarms[0].startswith("stuck") else ()
+    return Trace(kind, seed, label, Scene([rank], board, seed), alarms, onset_s, hangs=hangs)
 
 
 def neighbours(seed: int) -> Trace:
@@ -216,7 +219,7 @@ def neighbours(seed: int) -> Trace:
     rng = seeded(f"neighbours/{seed}")
     stuck = lasting(shapes.training(rng), 150) + lasting(shapes.hanging(rng), 500)
     scene = Scene([Rank(stuck), Rank(lasting(shapes.training(rng), 650))], rng.choice(BOARDS), seed)
-    return Trace("stuck beside a busy neighbour", seed, NOTHING, scene)
+    return Trace("stuck beside a busy neighbour", seed, NOTHING, scene, hangs=((0, 150.0),))
 
 
 def mixed(seed: int) -> Trace:
@@ -236,7 +239,13 @@ def mixed(seed: int) -> Trace:
     ]
     onset = min((at for at, _ in wrong), default=None)
     is_hard = bool(wrong) and all(is_hidden for _, is_hidden in wrong)
-    return Trace(f"{one} + {other}", seed, NOTHING, Scene([first, second], board, seed), alarms + more, onset, is_hard)
+    hangs = tuple(
+        (at, since_s)
+        for at, (codes, since_s) in enumerate(((alarms, onset_s), (more, other_onset_s)))
+        if since_s is not None and codes[0].startswith("stuck")
+    )
+    scene = Scene([first, second], board, seed)
+    return Trace(f"{one} + {other}", seed, NOTHING, scene, alarms + more, onset, is_hard, hangs)
 
 
 _LEAVES_IT_TO_BE_SEEN: Final = ("host spin", "idle holder", "SIGSTOP", "idle tensor-parallel server")

@@ -33,6 +33,10 @@ KIND: Final = Kind(
             help="Its own memory utilization from which a process works whose power may be that of a neighbour.",
         ),
         Dial(
+            key="own_still_percent", default=1.0, least=0.0, most=100.0,
+            help="Its own memory utilization up to which it moves nothing, beside a neighbour that computes.",
+        ),
+        Dial(
             key="quiet_memory_percent", default=3.0, least=0.0, most=100.0,
             help="Memory utilization, or DRAM activity, of a GPU on which nothing is moved.",
         ),
@@ -161,6 +165,7 @@ class ActivityLimits(Struct, frozen=True):
     working: float = 0.25
     static: float = 0.022
     own_memory: float = 10.0
+    own_still: float = 1.0
     quiet: tuple[float, float, float, float, float] = (3.0, 25e6, 200e6, 2.0, 3.0)
     context: float = 0.30
     interrupted_s: float = 30.0
@@ -205,6 +210,7 @@ def limits_of(dials: Mapping[str, float]) -> ActivityLimits:
         working=dials["working_percent"] / 100,
         static=dials["steady_percent"] / 100,
         own_memory=dials["own_memory_percent"],
+        own_still=dials["own_still_percent"],
         quiet=(memory, pcie, dials["quiet_nvlink_bytes_per_s"], dials["quiet_tensor_percent"], memory),
         context=dials["context_percent"] / 100,
         interrupted_s=dials["interrupted_s"],

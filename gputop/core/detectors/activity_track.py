@@ -20,15 +20,16 @@ class Track:
     ``idle_s``: the same, but a heartbeat of a second or two does not count. ``worked_s``: of real work, by power, which
     took ``work_w``. ``stepped_s``: when the step that it reports went on. ``sm_low``, ``sm_high``: active SMs while it
     waits. ``is_fed``: its workers are at work. ``crew``: key of its job, if that is on several GPUs. ``verdict``: what
-    an earlier question has said of it in this look.
+    an earlier question has said of it in this look. ``moved_s``: in which it moved much of its GPU memory;
+    ``beside_s``: how long it has moved nothing, while it had its share of a GPU on which a neighbour computes.
     """
 
     __slots__ = (
-        "_blip_at_s", "_blip_s", "_hidden_s", "_pending_s", "_resumed_s", "board", "busy_s", "crew", "first_s",
-        "gaps", "gu", "held_bytes", "held_since_s", "idle_s", "is_fed", "key", "longest_pause_s", "longest_spin_s",
-        "longest_step_s", "longest_wait_s", "low", "pause_s", "process", "role", "role_due_s", "seen_s", "sm_high",
-        "sm_low", "spin_s", "step", "step_s", "stepped_s", "still_s", "use", "verdict", "wait_s", "window",
-        "work_effort", "work_w", "worked_s",
+        "_beside_bytes", "_blip_at_s", "_blip_s", "_hidden_s", "_pending_s", "_resumed_s", "beside_s", "board",
+        "busy_s", "crew", "first_s", "gaps", "gu", "held_bytes", "held_since_s", "idle_s", "is_fed", "key",
+        "longest_pause_s", "longest_spin_s", "longest_step_s", "longest_wait_s", "low", "moved_s", "pause_s", "process",
+        "role", "role_due_s", "seen_s", "sm_high", "sm_low", "spin_s", "step", "step_s", "stepped_s", "still_s", "use",
+        "verdict", "wait_s", "window", "work_effort", "work_w", "worked_s",
     )  # fmt: skip
 
     def __init__(self, key: Key, process: HostProcess, use: GpuProcess, board: Board, now_s: float) -> None:
@@ -55,12 +56,14 @@ class Track:
         self._blip_at_s = self._blip_s = self._pending_s = self._resumed_s = self._hidden_s = 0.0
         self.idle_s = self.pause_s = self.wait_s = self.spin_s = 0.0
         self.sm_low = self.sm_high = -1.0
+        self.beside_s = self.moved_s = 0.0
+        self._beside_bytes: int | None = None
 
     def begin_again(self, is_idle_kept: bool) -> None:  # noqa: FBT001
         """Forget what has to last without a break; what was learned stays."""
         if not is_idle_kept:
             self.idle_s = 0.0
-        self.pause_s = self.wait_s = self.spin_s = self._pending_s = self._resumed_s = 0.0
+        self.pause_s = self.wait_s = self.spin_s = self.beside_s = self._pending_s = self._resumed_s = 0.0
         self.window = None
 
     def is_progressing(self, now_s: float) -> bool:
@@ -88,7 +91,7 @@ class Track:
             gu = board.utilization if gu is None or board.utilization > gu else gu
         self.gu = gu = gu if board.is_known else None
         if gu is None:
-            self.wait_s = self.pause_s = self.spin_s = 0.0
+            self.wait_s = self.pause_s = self.spin_s = self.beside_s = 0.0
         elif gu > board.limits.idle or use.encoder_percent or use.decoder_percent:
             self._busy(gu, step_s, now_s)
         else:
@@ -96,6 +99,8 @@ class Track:
             self.idle_s += step_s
             if self.wait_s:
                 self._end_wait()
+            if self.beside_s:
+                self._lose_beside(step_s)
             if self._blip_s and now_s - self._blip_at_s > board.limits.heartbeat_within_s:
                 self._blip_s = 0.0
 
@@ -115,14 +120,14 @@ class Track:
         board = self.board
         limits = board.limits
         if self.pause_s:
-            if self.pause_s > limits.pause_s and self.busy_s and self.pause_s > self.longest_pause_s:
-                self.longest_pause_s = self.pause_s
-            self.pause_s = 0.0
+            self._end_pause()
         if self.idle_s:
             self._wake(step_s, now_s)
         self.busy_s += step_s
         if gu >= limits.active:
             board.touch(self, now_s)
+        if board.is_shared or self.beside_s:
+            self._follow_own(gu, step_s)
         effort = board.effort
         if effort is None:
             self.wait_s = 0.0
@@ -135,6 +140,11 @@ class Track:
                 self._interrupt(gu, effort, step_s)
             if gu > limits.own:
                 self._work(effort, step_s)
+
+    def _end_pause(self) -> None:
+        if self.pause_s > self.board.limits.pause_s and self.busy_s and self.pause_s > self.longest_pause_s:
+            self.longest_pause_s = self.pause_s
+        self.pause_s = 0.0
 
     def _wake(self, step_s: float, now_s: float) -> None:
         """End the idle time, unless this may be a heartbeat."""
@@ -177,6 +187,25 @@ class Track:
         if self._hidden_s > limits.hidden_s:
             self.wait_s = 0.0
 
+    def _follow_own(self, gu: float, step_s: float) -> None:
+        """Count by what the driver tells of each process: its share of the time, and what it moves in memory."""
+        limits, held, own = self.board.limits, self.use.memory_bytes, self.use.memory_utilization_percent
+        if not self.board.is_shared:
+            self.beside_s = 0.0  # from now on power tells
+        elif own is not None and own >= limits.own_memory:
+            self.moved_s += step_s
+            self.longest_wait_s = max(self.longest_wait_s, self.beside_s)
+            self.beside_s = 0.0
+        elif held != self._beside_bytes:
+            self._beside_bytes, self.beside_s = held, 0.0
+        elif own is None or own > limits.own_still or gu < limits.shared:
+            self._lose_beside(step_s)
+        else:
+            self.beside_s += step_s
+
+    def _lose_beside(self, step_s: float) -> None:
+        self.beside_s = max(0.0, self.beside_s - self.board.limits.interruption_times * step_s)
+
     def _interrupt(self, gu: float, effort: float, step_s: float) -> None:
         limits = self.board.limits
         if self.wait_s < limits.interrupted_s or effort > limits.working or gu < limits.interruption:
@@ -200,6 +229,8 @@ class Track:
                 self._pending_s = self._resumed_s = 0.0
         if effort <= limits.working:
             return
+        if (self.use.memory_utilization_percent or 0.0) >= limits.own_memory:
+            self.moved_s += step_s
         self.worked_s += step_s
         watts = self.board.watts
         part = step_s / (step_s + limits.work_smooth_s)

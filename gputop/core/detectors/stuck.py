@@ -12,6 +12,7 @@ from gputop.core.detector import Dial, Kind, Look, Sign
 from gputop.core.detectors.activity import Activity
 from gputop.core.detectors.activity_crew import Crew, Stance, stance
 from gputop.core.detectors.activity_track import Track
+from gputop.core.detectors.stuck_beside import beside_sign, is_at_work
 from gputop.core.detectors.stuck_case import Case, busy_sign, hang_sign
 from gputop.core.detectors.subjects import job_subject, process_subject
 from gputop.core.finding import Stage
@@ -59,6 +60,18 @@ KIND: Final = Kind(
             key="unsteady_times", default=3.0, least=1.0, most=100.0,
             help="A process alone whose power varies must wait so many times as long.",
         ),
+        Dial(
+            key="beside_s", default=360.0, least=60.0, most=86400.0,
+            help="Having its share and moving nothing beside a neighbour that computes, for so long, is a suspect.",
+        ),
+        Dial(
+            key="spins_percent", default=90.0, least=1.0, most=100.0,
+            help="CPU of its busiest thread from which that may be one that waits.",
+        ),
+        Dial(
+            key="rests_percent", default=5.0, least=0.0, most=100.0,
+            help="CPU of a thread or a child below which it does nothing.",
+        ),
     ),
 )  # fmt: skip
 
@@ -74,6 +87,8 @@ class StuckDetector:
         self._behind_s, self._times = dials["behind_s"], dials["times"]
         self._behind_times = dials["behind_times"]
         self._suspect, self._unsteady = dials["suspect_percent"] / 100, dials["unsteady_times"]
+        self._beside_s = dials["beside_s"]
+        self._host = dials["spins_percent"], dials["rests_percent"]
         self._hanging: dict[str, Crew] = {}
 
     def look(self, look: Look) -> Iterator[Sign]:
@@ -87,6 +102,8 @@ class StuckDetector:
                     waiting[crew.job.key] = crew
                 else:
                     yield from self._alone(track, look)
+            if track.beside_s and not track.verdict:
+                yield from self._beside(track, activity, look)
         for key, crew in (self._hanging | waiting).items():
             yield from self._together(crew, activity, look)
             if crew.hang_s and key in activity.crews:
@@ -115,6 +132,20 @@ class StuckDetector:
             has_worked=self._has_worked([track]),
         )
         yield hang_sign(case, self._stage(case), look)
+
+    def _beside(self, track: Track, activity: Activity, look: Look) -> Iterator[Sign]:
+        """Suspect a process whose power and traffic a neighbour hides. A job whose other ranks work does not hang."""
+        crew, role = activity.crew_of(track), track.role
+        if is_at_work(track, look, *self._host):
+            track.beside_s = 0.0
+        least_s = max(self._beside_s, self._times * track.longest_wait_s)
+        if track.beside_s < least_s or track.moved_s < self._worked_s:
+            return
+        if crew or role.is_server or role.is_interactive or track.is_progressing(look.now_s):
+            return
+        track.verdict = "stuck"
+        others = [one for one in activity.tracks if one.board is track.board and one.process.pid != track.process.pid]
+        yield beside_sign(track, others, look)
 
     # --- a job ---------------------------------------------------------------------------------------------------
     def _together(self, crew: Crew, activity: Activity, look: Look) -> Iterator[Sign]:

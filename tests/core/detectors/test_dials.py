@@ -23,7 +23,7 @@ what is kept, and how often it is worked out: _WIDTH FINE_S MID_S FINE MID LIFE 
 how long a sign holds until it is worked out again, and how long the driver's lists flicker: _HOLD_S _UNSEEN_S _MEETS_S
 statistics without a unit: _LEAST _STARTS _NEAR _ALIKE _YOUNGEST_S _LONGER _SHORTEST
 defaults of dials, and what other rooms settle: _STILL_MIB _UNKNOWN_TOTAL_MIB _HUNG_AFTER_S _BUSY
-how sure it is, and in which words: _UNSURE _DOUBT _SPINS _SAME_S _STEADY_SM _DROPPED _FEW_SMS _LOW_OCCUPANCY
+how sure it is, and in which words: SURE _UNSURE _DOUBT _SPINS _SAME_S _STEADY_SM _DROPPED _FEW_SMS _LOW_OCCUPANCY
   _STRONG_WORKER _MOST_NAMED _HOLDERS _LONGEST _POOL_SHARE
 """
 

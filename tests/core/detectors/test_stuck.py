@@ -157,8 +157,57 @@ def test_progress_that_goes_on_refutes_a_hang_and_progress_that_stopped_supports
     assert (last(found(stuck), KERNEL).confidence or 0) > (last(found(silent), KERNEL).confidence or 0)
 
 
-def test_beside_a_busy_neighbour_nothing_is_said() -> None:
-    assert codes(found(lone((WORK, 200), (WAIT, 500)), lone((WORK, 700)), names=("stuck",))) == set()
+# --- beside a neighbour that computes ----------------------------------------------------------------------------
+def test_beside_a_busy_neighbour_a_hang_is_no_more_than_a_suspect_and_says_why() -> None:
+    held = found(lone((WORK, 200), (WAIT, 500)), lone((WORK, 700)), names=("stuck",))
+    said = last(held, KERNEL)
+
+    assert stages(held, KERNEL) == {Stage.SUSPECT: 560}
+    assert said.subject.process == ProcessId(pid_of(0), 7)
+    assert said.confidence == 0.5
+    assert said.lacking == ("its own power draw and PCIe traffic: a neighbour computes on the same GPU",)
+    assert f"beside pid {pid_of(1)}, and has moved nothing in GPU memory for 8m19" in said.summary
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (replace(WORK, mu=5), WAIT),  # it never moved much
+        (WORK, replace(WAIT, mu=2)),  # it moves a little
+        (WORK, replace(WAIT, gu=30)),  # it has less than its share
+        (WORK, replace(WAIT, thread=60)),  # its thread does something
+        (WORK, replace(WAIT, workers=((20.0, "S"),))),  # its data loaders do
+        (WORK, replace(WAIT, step=1)),
+    ],
+)
+def test_beside_a_busy_neighbour_nothing_is_said_of_what_may_go_on(before: Second, after: Second) -> None:
+    wait = [replace(after, step=n) if after.step else after for n in range(500)]
+
+    assert codes(found(Rank([before] * 200 + wait), lone((WORK, 700)), names=("stuck",))) == set()
+
+
+def test_beside_a_busy_neighbour_nothing_is_said_of_a_server() -> None:
+    server = lone((WORK, 200), (WAIT, 500), framework="vLLM", command="VLLM::Worker_TP0")
+
+    assert codes(found(server, lone((WORK, 700)), names=("stuck",))) == set()
+
+
+def test_memory_that_changes_is_a_sign_of_life_beside_a_busy_neighbour() -> None:
+    def growing(second: int, sample: Sample) -> Sample:
+        processes = tuple(
+            replace(one, gpus=tuple(replace(use, memory_bytes=10**9 + second // 100) for use in one.gpus))
+            for one in sample.processes
+        )
+        return replace(sample, processes=processes)
+
+    assert codes(found(lone((WORK, 200), (WAIT, 500)), lone((WORK, 700)), names=("stuck",), change=growing)) == set()
+
+
+def test_when_the_neighbour_leaves_power_tells() -> None:
+    held = found(lone((WORK, 200), (WAIT, 800)), lone((WORK, 500), (GONE, 500)), names=("stuck",))
+
+    assert last(held, KERNEL).stage is Stage.ALARM
+    assert (last(held, KERNEL).confidence or 0.0) > 0.8
 
 
 def test_a_gap_starts_the_time_again() -> None:
