@@ -31,10 +31,11 @@ check: $(VENV)/installed-dev
 tests: $(VENV)/installed-dev
 	$(BIN)/python -m pytest
 
-# torch is none of gputop's dependencies: tests/probe skips, saying so, where it is not installed
+# torch is none of gputop's dependencies: tests/probe skips, saying so, where it is not installed.
+# Tests of a file share what workers found, so each file has a process of its own
 probe-tests: $(VENV)/installed-dev
 	$(BIN)/python -m pip install --quiet $(TORCH)
-	$(BIN)/python -m pytest -n 2 tests/probe
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests/probe
 
 # on a simulated driver alone: NVML_MOCK_BOX=1 and its folder in LD_LIBRARY_PATH
 sweep: $(VENV)/installed-dev

@@ -13,14 +13,19 @@ from gputop.core.probing.result import DeviceResult, Figure, Finding, ProbeRepor
 
 PLUGIN = """
 import os
-from gputop.core.plugin import API_VERSION, Level, Plugin, Probe, ProbeTest, Purpose
+from gputop.core.plugin import API_VERSION, Level, Measure, Plugin, Probe, ProbeTest, Purpose
 
-def test(key, purpose=Purpose.CORRECTNESS):
-    return ProbeTest(key=key, question=f"Is {key} right?", purpose=purpose, seconds=dict.fromkeys(Level, 5.0))
+def test(key, purpose=Purpose.CORRECTNESS, sees_all=False):
+    seconds = dict.fromkeys(Level, 5.0)
+    measures = (Measure(name="tflops"),)
+    return ProbeTest(
+        key=key, question=f"Is {key} right?", purpose=purpose, seconds=seconds, measures=measures, sees_all=sees_all
+    )
 
+together = (test("gamma", sees_all=True),) if "FAKE_TOGETHER" in os.environ else ()
 PLUGIN = Plugin(name="fake", api=API_VERSION, probes=(Probe(
     key="fake", help="nothing", folder=os.path.join(os.path.dirname(__file__), "fake_probe"),
-    worker="fake_probe.worker", tests=(test("alpha"), test("beta")),
+    worker="fake_probe.worker", tests=(test("alpha"), test("beta"), *together),
 ),))
 """
 WORKER = """
@@ -47,7 +52,8 @@ for test in plan["tests"]:
         say("end", id=key, status="aborted")
         say("summary", status="aborted")
         sys.exit()
-    say("metric", id=key, name="tflops", value=7.0, unit="TFLOP/s")
+    value = 0.5 if os.path.exists(f"{folder}/slow") else 7.0
+    say("metric", id=key, name="tflops", value=value, unit="TFLOP/s")
     if os.path.exists(f"{folder}/fault"):
         say("finding", id=key, sev="fail", code=f"{key}.wrong", text="word 5 differs")
     say("end", id=key, status="pass", dur_s=1.0)
@@ -62,7 +68,7 @@ class FakeBox:
         self._folder = folder
 
     def let(self, *tests: str) -> None:
-        """Let these tests end; ``fault``: and find one."""
+        """Let these tests end; ``fault``: and find one; ``slow``: and be a fourteenth as fast."""
         for test in tests:
             (self._folder / test).write_text("")
 
@@ -152,7 +158,7 @@ RUNNING = Course(
         DeviceCourse(
             label="GPU 2", uuid="GPU-00000002", gpu="GPU-00000002", name="NVIDIA H100 80GB HBM3", wanted=WANTED,
             tests=(CONTEXT, PASSED), current="memory.address", done=0.35, test_done=0.9, left_s=20.0,
-            text="2 of 4, up",
+            text="1.214 TB/s, its own address",
         ),
     )
 )  # fmt: skip

@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+from collections.abc import Callable
 from typing import Final
 
 from gputop.cli.arguments import add_ending, add_place, fail, seconds, warn
@@ -15,6 +16,7 @@ from gputop.cli.probe_session import Ask
 from gputop.core.metric import Unit
 from gputop.core.probe_row import Level
 from gputop.core.probes import PROBES
+from gputop.core.probing.guard import Ceiling
 from gputop.core.quantity import expected, quantity
 
 _USAGE: Final = 64  # 2 is a verdict
@@ -61,6 +63,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--python", metavar="PYTHON", help="the Python that has torch (default: the first that is found)"
     )
     parser.add_argument("--device", type=_device, metavar="cpu:N", help="test N CPUs in place of GPUs, to try it out")
+    parser.add_argument("--serial", action="store_true", help="test one device after another, not all at the same time")
+    _add_ceilings(parser)
     parser.add_argument("--force", action="store_true", help="test a GPU although somebody uses it")
     parser.add_argument("--strict", action="store_true", help="warnings, and tests that are skipped, count as failures")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of all random numbers (default 1)")
@@ -81,6 +85,18 @@ def add(parser: argparse.ArgumentParser) -> None:
         status="that of the worst GPU: 0 pass, 1 warnings or unclear, 2 fail, 3 error, 4 refused as it is in use, 5"
         " nothing was tested, 64 bad options, 130 stopped",
     )
+
+
+def _add_ceilings(parser: argparse.ArgumentParser) -> None:
+    """Add the options that end the load of a GPU."""
+    parser.add_argument(
+        "--max-temp", type=_ceiling("°C", 120.0), metavar="CELSIUS",
+        help="take the load from a GPU that gets hotter than so many °C; its test fails",
+    )  # fmt: skip
+    parser.add_argument(
+        "--max-power", type=_ceiling("W", 10_000.0), metavar="WATTS",
+        help="take the load from a GPU that draws more than so many W; its test fails, and its power limit stays",
+    )  # fmt: skip
 
 
 def _add_results(parser: argparse.ArgumentParser) -> None:
@@ -109,7 +125,8 @@ def run(options: argparse.Namespace) -> int:
         memory=memory, budget=budget, python=options.python, cpus=options.device, seed=options.seed,
         is_forced=options.force, is_strict=options.strict, patience_s=options.patience, json=options.json,
         junit=options.junit, baseline=options.baseline, demo=options.demo, least_busbw=options.min_busbw,
-        gpus=tuple(word for group in options.gpu or () for word in group),
+        gpus=tuple(word for group in options.gpu or () for word in group), is_serial=options.serial,
+        ceiling=Ceiling(temperature_c=options.max_temp, power_w=options.max_power),
     )  # fmt: skip
     follower = Follower(sys.stdout.buffer) if options.control else None
     if follower is not None:
@@ -136,6 +153,21 @@ def _memory(text: str) -> tuple[float, int | None]:
     if not size or size <= 0:
         raise argparse.ArgumentTypeError(f"{text!r} is neither up to 95% nor {expected(Unit.BYTES)}")
     return _MOST_MEMORY, int(size)
+
+
+def _ceiling(unit: str, most: float) -> Callable[[str], float]:
+    """Return what reads a number of this unit."""
+
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = 0.0
+        if not 0 < value <= most:
+            raise argparse.ArgumentTypeError(f"{text!r} is no number of {unit} up to {most:g}")
+        return value
+
+    return read
 
 
 def _busbw(text: str) -> float:

@@ -8,8 +8,9 @@ from msgspec.structs import replace
 
 from gputop.cli.probe_targets import Target
 from gputop.core.checks.facts import Details
-from gputop.core.metrics import PCIE_GENERATION_MAX, PCIE_WIDTH_MAX
+from gputop.core.metrics import PCIE_GENERATION_MAX, PCIE_WIDTH_MAX, POWER_AVERAGE, TEMPERATURE
 from gputop.core.probing.counters import Board, counters
+from gputop.core.probing.guard import UNKNOWN, Ceiling
 from gputop.core.probing.manners import newcomers
 from gputop.core.probing.result import DeviceResult, Status, TestResult, worst
 from gputop.core.probing.watched import link, negotiated, series, soak
@@ -49,8 +50,13 @@ class DriverWatch:
     ``gives_way``: the workers of a GPU are ended when somebody comes to it and stays.
     """
 
-    def __init__(self, source: Readable, before: Sample, targets: Sequence[Target], *, gives_way: bool = True) -> None:
+    def __init__(
+        self, source: Readable, before: Sample, targets: Sequence[Target], *, gives_way: bool = True,
+        ceiling: Ceiling = Ceiling(),  # noqa: B008 - frozen
+    ) -> None:  # fmt: skip
         self._source = source
+        self._ceiling = ceiling
+        self._untold: dict[str, int] = {}
         self._gives_way = gives_way
         self._guests: dict[str, int] = {}
         self._before = {gpu.uuid: gpu for gpu in before.gpus}
@@ -79,6 +85,7 @@ class DriverWatch:
         self.last = {gpu.uuid: gpu for gpu in sample.gpus}
         self._take(sample, running, ended)
         self._greet(sample, jobs)
+        self._guard(jobs)
 
     def finish(self) -> None:
         """Read all counters for the last time."""
@@ -94,6 +101,15 @@ class DriverWatch:
             last = samples[-1]
             found[uuid] = (generation or last[PCIE_GENERATION_MAX], width or last[PCIE_WIDTH_MAX])
         return found
+
+    def heat(self, uuid: str) -> str:
+        """Return a device's temperature and power as they were read last: 71°C 689W."""
+        gpu = self.last.get(self._gpu(uuid))
+        if gpu is None:
+            return ""
+        temperature, power = gpu[TEMPERATURE], gpu[POWER_AVERAGE]
+        celsius = f"{temperature:.0f}°C" if temperature is not None else ""
+        return " ".join(filter(None, (celsius, f"{power:.0f}W" if power is not None else "")))
 
     def came(self) -> Mapping[str, tuple[str, ...]]:
         """Return by device who came while it was tested."""
@@ -158,9 +174,27 @@ class DriverWatch:
                 self._came.setdefault(target.uuid, found)
             if self._gives_way and self._guests[target.uuid] == _STAYS:
                 text = f"gave way to somebody who came: {'; '.join(found)}"
-                for job in jobs:
-                    if job.task.plan.uuid in (target.uuid, ""):
-                        job.stop((Status.INCONCLUSIVE, GAVE_WAY, text), is_final=True)
+                for job in _on(target, jobs):
+                    job.stop((Status.INCONCLUSIVE, GAVE_WAY, text), is_final=True)
+
+    def _guard(self, jobs: Sequence[Job]) -> None:
+        """Take the load from a GPU that is above a ceiling, or does not tell any more whether it is."""
+        for target in self._targets.values():
+            gpu = self.last.get(target.gpu)
+            untold = self._ceiling.untold(gpu) if gpu is not None else ""
+            self._untold[target.uuid] = self._untold.get(target.uuid, 0) + 1 if untold else 0
+            over = self._ceiling.over(gpu) if gpu is not None else None
+            if over is None and self._untold[target.uuid] < _STAYS:
+                continue
+            why = (Status.ERROR, UNKNOWN, untold) if over is None else (Status.FAIL, *over)
+            for job in _on(target, jobs):
+                if not job.is_waiting:  # it may have cooled down by then
+                    job.stop(why, is_final=True, rest=Status.SKIP)
+
+
+def _on(target: Target, jobs: Sequence[Job]) -> list[Job]:
+    """Return the jobs that load a device: its own, and those over all."""
+    return [job for job in jobs if job.task.plan.uuid in (target.uuid, "")]
 
 
 def _board(told: Details | None) -> Board:

@@ -91,6 +91,7 @@ def _course(job: Job, stand: Stand, held: DeviceCourse) -> DeviceCourse:
         label=held.label, uuid=held.uuid, gpu=held.gpu, wanted=record.wanted, tests=done, current=record.current,
         name=record.hello.name if record.hello is not None and record.hello.name else held.name, done=stand.done,
         test_done=record.done, left_s=stand.left_s, text=record.text, is_over=job.is_over,
+        is_waiting=job.is_waiting,
     )  # fmt: skip
 
 

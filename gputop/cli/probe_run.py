@@ -19,9 +19,11 @@ from gputop.cli.probe_session import Ask, Session
 from gputop.cli.probe_targets import Box, Target, box_of_cpus, box_of_gpus
 from gputop.cli.probe_watch import Watch
 from gputop.core.probe_row import Level, ProbeTest
-from gputop.core.probing.baseline import Run, figures_of, stale
+from gputop.core.probing.baseline import Run, figures_of, name_of, stale
+from gputop.core.probing.guard import Ceiling
 from gputop.core.probing.judge import Known, judge
 from gputop.core.probing.plan import chosen, timed
+from gputop.core.probing.reference import Entry
 from gputop.core.probing.result import (
     DeviceResult,
     ProbeReport,
@@ -30,6 +32,7 @@ from gputop.core.probing.result import (
     exit_status,
     worst,
 )
+from gputop.core.probing.slurm import station
 from gputop.core.probing.together import Group, judge_together
 from gputop.machine.probe import Job
 from gputop.machine.probe_python import candidates, dropped, with_package
@@ -41,6 +44,8 @@ def probe(ask: Ask, environment: Mapping[str, str], out: TextIO, follower: Follo
     """Run it and print what was found. Raises ValueError for what cannot be asked. ``follower``: is told instead."""
     tests = chosen(ask.probe, ask.level, ask.tests)
     table = entries(ask.probe.reference, environment)
+    if ask.cpus and ask.ceiling != Ceiling():
+        raise ValueError("--max-temp and --max-power are for GPUs: of a CPU neither is read here")
     box = box_of_cpus(ask.cpus) if ask.cpus else box_of_gpus(ask.gpus, ask.demo)
     started_s = time.time()
     with ExitStack() as held:
@@ -56,13 +61,14 @@ def probe(ask: Ask, environment: Mapping[str, str], out: TextIO, follower: Follo
     )  # fmt: skip
     devices = (*judge(found.devices, ask.probe, known), *refused)
     devices = tuple(sorted(devices, key=lambda device: [t.uuid for t in box.targets].index(device.uuid)))
+    together: tuple[DeviceResult, ...] = ()
     if found.joint:
-        group = Group(
-            kind=targets[0].kind, name=targets[0].name, entries=table, least_busbw=ask.least_busbw,
-            is_busy=any(target.uuid in busy for target in targets),
-        )  # fmt: skip
-        found = replace(found, joint=judge_together(found.joint, ask.probe, group))
-    notes = (*_keep(ask, devices, box, environment), *stale(devices), *_came(found), *_dropped(environment))
+        group = _group(ask, targets, table, environment)
+        is_busy = any(target.uuid in busy for target in targets)
+        found = replace(found, joint=judge_together(found.joint, ask.probe, replace(group, is_busy=is_busy)))
+        together = (_as_one(group, found.joint),)
+    kept = (*devices, *together)
+    notes = (*_keep(ask, kept, box, environment), *stale(kept), *_came(found), *_dropped(environment))
     report = replace(
         _report(ask, devices, found, box, notes), started_s=started_s, duration_s=time.time() - started_s
     )  # fmt: skip
@@ -71,6 +77,24 @@ def probe(ask: Ask, environment: Mapping[str, str], out: TextIO, follower: Follo
     else:
         _deliver(report, ask, out)
     return report.exit_status
+
+
+def _group(ask: Ask, targets: Sequence[Target], table: tuple[Entry, ...], environment: Mapping[str, str]) -> Group:
+    """Return what is known of the devices as of one, for the tests over all of them."""
+    where = station(environment)
+    uuid = name_of([(target.index, target.uuid) for target in targets], where.boxes if where is not None else 1)
+    past = read_baseline(environment, uuid).figures() if ask.baseline == "compare" else {}
+    return Group(
+        uuid=uuid, kind=targets[0].kind, name=targets[0].name, entries=table, least_busbw=ask.least_busbw, past=past
+    )
+
+
+def _as_one(group: Group, tests: Sequence[TestResult]) -> DeviceResult:
+    """Return tests over all devices as if they were of one."""
+    status = worst(test.status for test in tests if test.status is not Status.SKIP)
+    return DeviceResult(
+        label="all together", uuid=group.uuid, name=group.name, kind=group.kind, status=status, tests=tuple(tests)
+    )
 
 
 class _Found(Struct, frozen=True, kw_only=True):
@@ -86,7 +110,7 @@ def _refusals(ask: Ask, box: Box, held: ExitStack) -> list[DeviceResult]:
     """Return the devices that are not to be tested, and lock the others."""
     refused = []
     for target in box.targets:
-        if fault := box.fault(target):
+        if fault := box.fault(target) or box.untold(target, ask.ceiling):
             refused.append(replace(box.about(target), status=Status.ERROR, reason=fault))
             continue
         why = () if ask.is_forced else box.users(target)
@@ -109,10 +133,10 @@ def _run(  # noqa: PLR0917 - all that is known by then
     if box.is_simulated:
         fail(_ERROR, "a simulated GPU cannot be tested; gputop probe --device cpu tries the tests out")
     python = _python(ask, environment)
-    seconds = timed(tests, ask.level, ask.time_s)
+    seconds = timed(tests, ask.level, ask.time_s, len(targets) if ask.is_serial else 1)
     with _folder(environment) as folder, interruptible():
         driver = (
-            DriverWatch(box.source, box.sample, targets, gives_way=not ask.is_forced)
+            DriverWatch(box.source, box.sample, targets, gives_way=not ask.is_forced, ceiling=ask.ceiling)
             if box.source and box.sample
             else None
         )
@@ -180,7 +204,7 @@ def _past(ask: Ask, targets: Sequence[Target], environment: Mapping[str, str]) -
 def _keep(ask: Ask, devices: Sequence[DeviceResult], box: Box, environment: Mapping[str, str]) -> Iterator[str]:
     """Save the figures, or say what is to be thought of the comparison."""
     for device in devices if ask.baseline else ():
-        if device.status is Status.REFUSED:
+        if device.status is Status.REFUSED or all(test.status is Status.SKIP for test in device.tests):
             continue
         run_ = Run(
             saved_s=time.time(), driver=box.driver, torch=device.torch, level=ask.level.value,

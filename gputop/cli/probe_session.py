@@ -10,6 +10,7 @@ from gputop.cli.probe_driver import GAVE_WAY
 from gputop.cli.probe_targets import Target
 from gputop.cli.probe_watch import Watch
 from gputop.core.probe_row import Level, Probe, ProbeTest
+from gputop.core.probing.guard import GUARD, Ceiling
 from gputop.core.probing.plan import PlannedTest, WorkerPlan
 from gputop.core.probing.result import Finding, Status, TestResult
 from gputop.core.probing.slurm import station
@@ -42,6 +43,8 @@ class Ask(Struct, frozen=True, kw_only=True):
     junit: str | None = None
     baseline: str | None = None
     least_busbw: float | None = None
+    is_serial: bool = False
+    ceiling: Ceiling = Ceiling()
 
 
 class Session(Struct, frozen=True, kw_only=True):
@@ -57,8 +60,9 @@ class Session(Struct, frozen=True, kw_only=True):
     cpus: Mapping[str, tuple[int, ...]]
 
     def single(self, tests: Sequence[ProbeTest]) -> list[Job]:
-        """Run a worker for each device, all at the same time."""
-        return self._run([self._task(target, tests) for target in self.targets]) if tests else []
+        """Run a worker for each device, all at the same time unless somebody wants one after another."""
+        tasks = [self._task(target, tests) for target in self.targets] if tests else []
+        return self._run(tasks, is_serial=self.ask.is_serial) if tasks else []
 
     def over_all(self, tests: Sequence[ProbeTest], before: Sequence[TestResult]) -> tuple[TestResult, ...]:
         """Run one worker that sees all devices. ``before``: what was run so far; after a stop nothing more is."""
@@ -98,16 +102,17 @@ class Session(Struct, frozen=True, kw_only=True):
         """Return the results of tests that cannot be made; nothing where they can."""
         if any(test.status is Status.ABORTED for test in before):
             return tuple(TestResult(key=test.key, status=Status.ABORTED, reason="stopped") for test in tests)
-        if any(finding.code == GAVE_WAY for test in before for finding in test.findings):
-            why = "a GPU of them is not free any more"
+        codes = {finding.code for test in before for finding in test.findings}
+        if GAVE_WAY in codes or any(code.startswith(GUARD) for code in codes):
+            why = "a GPU of them is not free any more" if GAVE_WAY in codes else "a GPU of them was above its ceiling"
             return tuple(TestResult(key=test.key, status=Status.SKIP, reason=why) for test in tests)
         why = "it takes two GPUs" if is_alone and self._count < _LEAST else ""
         if any(target.uuid.startswith("MIG-") for target in self.targets):
             why = "parts of a GPU cannot be joined"
         return tuple(TestResult(key=test.key, status=Status.SKIP, reason=why) for test in tests) if why else ()
 
-    def _run(self, tasks: Sequence[Task]) -> list[Job]:
-        return run(tasks, self.watch.tell, Limits(silence_s=self.ask.patience_s))
+    def _run(self, tasks: Sequence[Task], *, is_serial: bool = False) -> list[Job]:
+        return run(tasks, self.watch.tell, Limits(silence_s=self.ask.patience_s), is_serial=is_serial)
 
     def _task(self, target: Target, tests: Sequence[ProbeTest]) -> Task:
         is_cpu = target.kind == "cpu"

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from gputop.cli.arguments import fail
 from gputop.core.metrics import PCIE_GENERATION_MAX, PCIE_WIDTH_MAX, POWER_LIMIT, SERIAL, VBIOS
+from gputop.core.probing.guard import Ceiling
 from gputop.core.probing.manners import users
 from gputop.core.probing.result import DeviceResult
 from gputop.core.sample import Gpu, GpuState, Sample
@@ -86,6 +87,11 @@ class Box(Struct, frozen=True, kw_only=True):
         if gpu is None or gpu.state is GpuState.OK:
             return ""
         return f"the GPU is {gpu.state.value}: gputop doctor says what to do"
+
+    def untold(self, target: Target, ceiling: Ceiling) -> str:
+        """Say why it cannot be seen to that a device stays below a ceiling; nothing where it can."""
+        gpu = self._gpus().get(target.gpu)
+        return ceiling.untold(gpu) if gpu is not None else ""
 
     def near(self, target: Target) -> tuple[int, ...]:
         """Return the CPUs next to a device."""

@@ -4,6 +4,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Final, TextIO
 
+from msgspec.structs import replace
+
 from gputop.cli.arguments import columns
 from gputop.cli.probe_driver import DriverWatch
 from gputop.cli.probe_follow import Follower
@@ -36,14 +38,26 @@ class Watch:
             self._driver.look(jobs, now)
         if self._terminal is not None and now - self._drawn_s >= _DRAW_EVERY_S:
             self._drawn_s = now
-            self._draw([_stand(job, self._seconds) for job in jobs])
+            self._draw(self._stands(jobs))
         if self._follower is not None:
-            self._follower.tell(jobs, {job.task.label: _stand(job, self._seconds) for job in jobs})
+            self._follower.tell(jobs, {stand.label: stand for stand in self._stands(jobs)})
 
     def clear(self) -> None:
         """Take the progress away."""
         if self._terminal is not None and self._lines:
             self._draw([])
+
+    def _stands(self, jobs: Sequence[Job]) -> list[Stand]:
+        """Say how far all are; who waits for others waits as long as they take."""
+        found, ahead_s = list[Stand](), 0.0
+        for job in jobs:
+            heat = self._driver.heat(job.task.plan.uuid) if self._driver is not None else ""
+            stand = _stand(job, self._seconds, heat)
+            if job.is_waiting:
+                stand = replace(stand, left_s=stand.left_s + ahead_s)
+            ahead_s = max(ahead_s, stand.left_s)
+            found.append(stand)
+        return found
 
     def _draw(self, stands: Sequence[Stand]) -> None:
         """Write the lines over those of before."""
@@ -56,14 +70,14 @@ class Watch:
         self._lines = len(lines)
 
 
-def _stand(job: Job, seconds: Mapping[str, float]) -> Stand:
+def _stand(job: Job, seconds: Mapping[str, float], heat: str) -> Stand:
     """Say how far a worker is, by the seconds that its tests take."""
     record = job.record
     total = sum(seconds[key] for key in record.wanted) or 1.0
     left = sum(seconds[key] for key in record.left)
     current = seconds.get(record.current or "", 0.0) * (1 - record.done)
-    test = "done" if job.is_over else record.current or "starting"
+    test = "done" if job.is_over else record.current or ("waiting" if job.is_waiting else "starting")
     return Stand(
         label=job.task.label, test=test, done=0.0 if record.hello is None else 1 - (left + current) / total,
-        left_s=0.0 if job.is_over else left + current, text=record.text,
+        left_s=0.0 if job.is_over else left + current, text=record.text, heat=heat,
     )  # fmt: skip

@@ -60,6 +60,8 @@ class Job:
         self._restarts = 0
         self._why: tuple[Status, str, str] | None = None
         self._final: tuple[Status, str, str] | None = None
+        self._rest: Status | None = None
+        self._is_told = False  # a test has ended with why we stopped it: the one after it is not to blame
         self._asked_s: float | None = None
         self._steps = 0
         self.is_over = False
@@ -90,14 +92,22 @@ class Job:
         else:
             self._press(now, child)
 
-    def stop(self, why: tuple[Status, str, str], *, is_final: bool = False) -> None:
-        """Ask the worker to end; ``why`` is what becomes of the test that runs; ``is_final``: and of what follows."""
-        if is_final:
-            self._final = self._final or why
+    @property
+    def is_waiting(self) -> bool:
+        """Say whether its turn has not come."""
+        return self.child is None and not self.is_over
+
+    def stop(self, why: tuple[Status, str, str], *, is_final: bool = False, rest: Status | None = None) -> None:
+        """Ask the worker to end; ``why`` is what becomes of the test that runs; ``is_final``: and of what follows.
+
+        ``rest``: the status of what follows, where it is another.
+        """
+        if is_final and self._final is None:
+            self._final, self._rest = why, rest
         if self._asked_s is None and not self.is_over:
             self._why, self._asked_s, self._steps = why, self._clock(), 0
             if self.child is None:
-                self.record.leave(self.record.left, why[0], why[2])
+                self.record.leave(self.record.left, rest or why[0], why[2])
                 self.is_over = True
             else:
                 self.child.hang_up()
@@ -148,6 +158,7 @@ class Job:
 
     def _stopped(self, event: End, final: tuple[Status, str, str]) -> End:
         """Return the end of a test that heeded us, with why we stopped it."""
+        self._is_told = True
         status, code, text = final
         if status is not Status.ABORTED:
             self.record.take(FindingEvent(id=event.id, sev=status.value, code=code, text=text))
@@ -192,7 +203,8 @@ class Job:
         """Make results of how the worker ended; start a fresh one, once, for what it left."""
         record, why = self.record, self._why
         if why is not None:
-            record.close(*why)
+            if not self._is_told:
+                record.close(*why)
         elif record.current is not None:
             record.close(*ended(status))
         elif not record.is_summed and record.error is not None and not record.error.id:
@@ -200,7 +212,7 @@ class Job:
         elif not record.is_summed and (record.hello is None or not record.left):
             record.close(*ended(status))
         if self._final is not None:
-            record.leave(record.left, self._final[0], self._final[2])
+            record.leave(record.left, self._rest or self._final[0], self._final[2])
         if record.left and record.hello is not None and self._restarts < _RESTARTS:
             self._restart()
             return
@@ -221,15 +233,19 @@ def run(
     tell: Callable[[Sequence[Job]], None],
     limits: Limits | None = None,
     clock: Callable[[], float] = time.monotonic,
+    *,
+    is_serial: bool = False,
 ) -> list[Job]:
-    """Run all tasks at the same time, to their ends. ``tell`` is called ten times a second with how far they are.
+    """Run all tasks to their ends, at the same time or one after another (``is_serial``).
+
+    ``tell`` is called ten times a second with how far they are.
 
     A KeyboardInterrupt stops them; they are then waited for as long as that takes, and their results say so.
     """
     jobs = [Job(task, limits or Limits(), clock) for task in tasks]
     try:
         try:
-            _go_on(jobs, tell)
+            _go_on(jobs, tell, is_serial=is_serial)
         except KeyboardInterrupt:
             for job in jobs:
                 job.stop((Status.ABORTED, "aborted", "stopped"), is_final=True)
@@ -240,10 +256,10 @@ def run(
     return jobs
 
 
-def _go_on(jobs: Sequence[Job], tell: Callable[[Sequence[Job]], None]) -> None:
+def _go_on(jobs: Sequence[Job], tell: Callable[[Sequence[Job]], None], *, is_serial: bool = False) -> None:
     """Step until all are over. The loop is in here so that an interrupt between two turns is caught as well."""
-    while not all(job.is_over for job in jobs):
-        for job in jobs:
+    while left := [job for job in jobs if not job.is_over]:
+        for job in left[:1] if is_serial else left:
             job.step()
         tell(jobs)
         _wait(jobs)

@@ -18,13 +18,14 @@ _BAR: Final = 20
 
 
 class Stand(Struct, frozen=True, kw_only=True):
-    """How far a device is. ``done``: 0 to 1, of all its tests; ``left_s``: about."""
+    """How far a device is. ``done``: 0 to 1, of all its tests; ``left_s``: about; ``heat``: temperature and power."""
 
     label: str
     test: str
     done: float
     left_s: float
     text: str = ""
+    heat: str = ""
 
 
 def progress(stands: Sequence[Stand], room: int | None) -> list[str]:
@@ -34,7 +35,8 @@ def progress(stands: Sequence[Stand], room: int | None) -> list[str]:
         full = round(min(1.0, max(0.0, stand.done)) * _BAR)
         bar = "█" * full + "·" * (_BAR - full)
         left = f"{duration_text(stand.left_s)} left"
-        lines.append(cut(f"{clean(stand.label)}  {bar} {stand.done:4.0%}  {left}  {stand.test}  {stand.text}", room))
+        parts = (clean(stand.label), f"{bar} {stand.done:4.0%}", left, stand.heat, stand.test, stand.text)
+        lines.append(cut("  ".join(filter(None, parts)), room))
     return lines
 
 

@@ -250,3 +250,61 @@ def test_a_worker_sees_its_device_alone_and_nothing_that_would_change_a_figure()
 
     assert "CUDA_LAUNCH_BLOCKING" not in made
     assert (made["CUDA_VISIBLE_DEVICES"], made["A"], made["TMPDIR"]) == ("GPU-x", "b", "/folder")
+
+
+def test_one_after_another_the_next_worker_starts_when_the_one_before_has_ended(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    body = f"""
+        def note(word):
+            with open({str(log)!r}, "a") as opened:
+                opened.write(word)
+        note("[")
+        [test(t['id']) for t in plan['tests']]
+        note("]")
+        say('summary', status='done')
+    """
+    waiting: list[list[bool]] = []
+    jobs = run(
+        [task(tmp_path, body)] * 3, lambda jobs: waiting.append([job.is_waiting for job in jobs]), QUICK, is_serial=True
+    )
+
+    assert log.read_text() == "[][][]"
+    assert waiting[0] == [False, True, True]
+    assert [told(job) for job in jobs] == [[("a", "pass", []), ("b", "pass", [])]] * 3
+
+
+def test_an_interrupt_leaves_out_those_whose_turn_has_not_come(tmp_path: Path) -> None:
+    body = """
+        say("start", id="a")
+        sys.stdin.read()
+        say("end", id="a", status="aborted")
+        say("summary", status="aborted")
+    """
+    told_once: list[int] = []
+
+    def interrupt(jobs: Sequence[Job]) -> None:
+        if jobs[0].record.current and not told_once:
+            told_once.append(1)
+            raise KeyboardInterrupt
+
+    jobs = run([task(tmp_path, body)] * 2, interrupt, QUICK, is_serial=True)
+
+    assert jobs[1].child is None
+    assert {one.status for job in jobs for one in job.record.results()} == {Status.ABORTED}
+
+
+def test_what_follows_a_stop_may_have_a_status_of_its_own(tmp_path: Path) -> None:
+    body = """
+        say("start", id="a")
+        sys.stdin.read()
+        say("end", id="a", status="aborted")
+    """
+
+    def stop(jobs: Sequence[Job]) -> None:
+        if jobs[0].record.current:
+            jobs[0].stop((Status.FAIL, "guard.temperature", "too hot"), is_final=True, rest=Status.SKIP)
+
+    job = run([task(tmp_path, body)], stop, QUICK)[0]
+
+    assert told(job) == [("a", "fail", ["guard.temperature"]), ("b", "skip", [])]
+    assert [one.reason for one in job.record.results()] == ["too hot", "too hot"]

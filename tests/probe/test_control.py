@@ -120,3 +120,59 @@ def test_where_nothing_may_be_changed_nothing_is_tested(words: list[str], variab
 
     assert (done.returncode, done.stdout) == (3, "")
     assert "no test is run" in done.stderr
+
+
+def test_one_after_another_the_second_waits_for_the_first(fake_box: FakeBox) -> None:
+    child = begun("--device", "cpu:2", "--serial")
+    assert child.stdout is not None
+    told = map(read, child.stdout)
+    course = next(one for one in told if isinstance(one, Course) and one.devices[0].current == "alpha")
+    waits, left = course.devices[1].is_waiting, [one.left_s or 0.0 for one in course.devices]
+    fake_box.let("alpha", "beta")
+    lines, _ = closed(child)
+    last = read(lines[-1])
+
+    assert waits
+    assert left[1] == pytest.approx(left[0] + 10)  # its own two tests of five seconds
+    assert isinstance(last, Ended)
+    assert [device.status for device in last.report.devices] == [Status.PASS, Status.PASS]
+
+
+def run_together(*more: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "gputop", "probe", "--device", "cpu:2", "gamma", *more], check=False, text=True,
+        capture_output=True, env=os.environ | {"FAKE_TOGETHER": "1"}, stdin=subprocess.DEVNULL, timeout=60,
+    )  # fmt: skip
+
+
+def test_a_test_over_all_devices_is_compared_with_its_own_past(fake_box: FakeBox) -> None:
+    fake_box.let("gamma")
+    saved = run_together("--baseline", "save")
+    same = run_together("--baseline", "compare")
+    fake_box.let("slow")
+    slow = run_together("--baseline", "compare")
+
+    assert "all together: the runs in its baseline are now 1" in saved.stdout
+    assert "tflops 7 TFLOP/s (100% of baseline)" in same.stdout
+    assert "baseline." not in same.stdout
+    assert "baseline.tflops  tflops: 7% of its own baseline" in slow.stdout
+    assert slow.returncode == 2
+
+
+@pytest.mark.usefixtures("fake_box")
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--max-temp", "hot"], "'hot' is no number of °C up to 120"), (["--max-temp", "0"], "no number of °C"),
+        (["--max-power", "-5"], "no number of W"), (["--max-power", "nan"], "no number of W"),
+        (["--device", "cpu", "--max-temp", "80"], "of a CPU neither is read here"),
+    ],
+)  # fmt: skip
+def test_a_ceiling_that_makes_no_sense_is_64_and_tests_nothing(words: list[str], told: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "gputop", "probe", *words], check=False, capture_output=True, stdin=subprocess.DEVNULL,
+        text=True, timeout=60,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stdout) == (64, "")
+    assert told in done.stderr

@@ -5,12 +5,13 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
 from examples import NOW, gpu, process
 from msgspec.structs import replace
 
 from gputop.cli.probe_driver import DriverWatch
 from gputop.cli.probe_targets import Target
-from gputop.core.metric import Metric
+from gputop.core.metric import Metric, Missing
 from gputop.core.metrics import (
     PCIE_GENERATION,
     PCIE_GENERATION_MAX,
@@ -20,6 +21,7 @@ from gputop.core.metrics import (
     TEMPERATURE,
 )
 from gputop.core.probing.events import End, Start
+from gputop.core.probing.guard import Ceiling
 from gputop.core.probing.plan import PlannedTest, WorkerPlan
 from gputop.core.probing.result import DeviceResult, Status
 from gputop.core.sample import DriverInfo, Host, HostProcess, Sample
@@ -27,6 +29,7 @@ from gputop.core.selection import Selection
 from gputop.machine.build import build
 from gputop.machine.nvml import Driver
 from gputop.machine.probe import Job, Limits, Task
+from gputop.machine.probe_child import Child
 
 UUID = gpu().uuid
 TARGETS = (Target(label="GPU 0", uuid=UUID, name="H", kind="cuda", index=0, gpu=UUID),)
@@ -62,9 +65,11 @@ class Told:
 class Play:
     """A worker that runs one test after another, looked at each second."""
 
-    def __init__(self, *tests: str, gives_way: bool = True) -> None:
+    def __init__(self, *tests: str, gives_way: bool = True, ceiling: Ceiling | None = None) -> None:
         self.source = Told()
-        self.watch = DriverWatch(self.source, self.source.read(), TARGETS, gives_way=gives_way)
+        self.watch = DriverWatch(
+            self.source, self.source.read(), TARGETS, gives_way=gives_way, ceiling=ceiling or Ceiling()
+        )
         plan = WorkerPlan(device="cuda", uuid=UUID, index=0, tests=tuple(PlannedTest(key, 1.0) for key in tests))
         task = Task(label="GPU 0", command=(sys.executable,), plan=plan, environment={})
         self.job = Job(task, Limits(), lambda: self.seconds)
@@ -81,6 +86,16 @@ class Play:
         self.look(looks)
         self.job.record.take(End(id=key, status="pass"))
         self.look()
+
+    def start(self) -> None:
+        """Have a process that ends when it is asked to."""
+        self.job.child = Child([sys.executable, "-c", "import sys; sys.stdin.read()"], {}, b"")
+
+    def end(self) -> None:
+        """Wait for its end."""
+        while not self.job.is_over:
+            self.job.step()
+        self.job.close()
 
     def result(self) -> DeviceResult:
         self.watch.finish()
@@ -155,6 +170,53 @@ def test_who_looks_in_and_goes_stops_nothing_and_neither_does_anybody_where_it_i
     forced.look(9)
 
     assert (brief.job.is_over, forced.job.is_over) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "code"), [(TEMPERATURE, 91, "guard.temperature"), (POWER_AVERAGE, 701.0, "guard.power")]
+)
+def test_a_gpu_above_its_ceiling_loses_its_load_and_fails(metric: Metric[Any], value: float, code: str) -> None:
+    play = Play("a", "soak", "b", ceiling=Ceiling(temperature_c=90, power_w=700))
+    play.source.values |= {TEMPERATURE: 90, POWER_AVERAGE: 700.0}
+    play.test("a", looks=9)
+    play.start()
+    play.job.record.take(Start(id="soak"))
+    play.look()
+    calm = [test.status for test in play.job.record.results()]
+    play.source.values |= {metric: value}
+    play.look()
+    play.end()
+    found = play.job.record.results()
+
+    assert calm == [Status.PASS, Status.ERROR]  # the one that runs has not ended
+    assert [test.status for test in found] == [Status.PASS, Status.FAIL, Status.SKIP]
+    assert [finding.code for finding in found[1].findings] == [code]
+
+
+def test_a_ceiling_that_cannot_be_kept_any_more_ends_it_as_an_error() -> None:
+    play = Play("a", "b", ceiling=Ceiling(temperature_c=90))
+    play.source.values |= {TEMPERATURE: 60}
+    play.start()
+    play.job.record.take(Start(id="a"))
+    play.look()
+    play.source.values |= {TEMPERATURE: Missing.HUNG}
+    play.look(2)
+    brief = play.job.is_over
+    play.look()
+    play.end()
+
+    assert not brief
+    assert [test.status for test in play.job.record.results()] == [Status.ERROR, Status.SKIP]
+    assert "cannot be kept" in play.job.record.results()[0].reason
+
+
+def test_temperature_and_power_are_told_while_it_runs() -> None:
+    play = Play("a")
+    play.source.values |= {POWER_AVERAGE: 688.6, TEMPERATURE: 71}
+    before = play.watch.heat(UUID)
+    play.test("a")
+
+    assert (before, play.watch.heat(UUID), play.watch.heat("GPU-other")) == ("60°C 500W", "71°C 689W", "")
 
 
 def test_a_gpu_that_is_lost_meanwhile_has_its_tests_and_no_counters() -> None:

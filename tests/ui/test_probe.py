@@ -218,7 +218,7 @@ async def test_leaving_the_page_leaves_it_running_with_a_mark_and_its_end_is_tol
         await stage.press("X", "enter", "escape")
         prober.tell(course=RUNNING)
         await stage.pilot.pause()
-        assert " PROBE 35%, 20s left " in stage.header
+        assert " PROBE 48%, 20s left " in stage.header
         await stage.press("X")
         assert "62%" in page(stage)
         await stage.press("escape")
@@ -280,7 +280,7 @@ async def test_workers_run_behind_the_screen_to_their_verdict(fake_box: FakeBox)
         await until(stage, lambda: page(stage).count("alpha  7.0 TFLOP/s") == 2)
         assert "▶ runs     alpha" in page(stage)
         fake_box.let("alpha", "fault")
-        await until(stage, lambda: page(stage).count("beta  7.0 TFLOP/s") == 2)
+        await until(stage, lambda: page(stage).count("beta   7.0 TFLOP/s") == 2)
         await stage.press("escape", "down")
         assert stage.cursor is not None
         fake_box.let("beta")
@@ -296,7 +296,7 @@ async def test_a_probe_is_stopped_by_a_key_and_what_was_found_so_far_is_kept(fak
     async with staged(replace(free(), driver=DriverInfo(simulated="x")), prober=client()) as stage:
         await stage.press("X", "enter")
         fake_box.let("alpha")
-        await until(stage, lambda: page(stage).count("beta  7.0 TFLOP/s") == 2)
+        await until(stage, lambda: page(stage).count("beta   7.0 TFLOP/s") == 2)
         await stage.press("a")
         await until(stage, lambda: "took" in page(stage))
 

@@ -1,6 +1,7 @@
 """A device's own past: figures of some runs, kept by what they depend on."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
 from statistics import median
 from typing import Final
 
@@ -57,6 +58,15 @@ class Baseline(Struct, frozen=True, kw_only=True):
 def figures_of(device: DeviceResult) -> dict[str, float]:
     """Return the figures of the tests that are not bad."""
     return {f"{t.key}.{f.name}": f.value for t in device.tests if t.status in _GOOD for f in t.figures}
+
+
+def name_of(devices: Sequence[tuple[int, str]], boxes: int) -> str:
+    """Return under what the figures of tests over all devices are kept: others, or another order, have another past.
+
+    ``devices``: indices and uuids; ``boxes``: of the Slurm job.
+    """
+    words = " ".join([str(boxes), *(f"{index}={uuid}" for index, uuid in devices)])
+    return f"together-{sha256(words.encode()).hexdigest()[:16]}"
 
 
 def stale(devices: Iterable[DeviceResult], most: float = 1.10) -> tuple[str, ...]:

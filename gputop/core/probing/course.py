@@ -28,8 +28,9 @@ class Wish(Struct, frozen=True, kw_only=True):
 class DeviceCourse(Struct, frozen=True, kw_only=True):
     """How far a device is. ``gpu``: uuid of the GPU that it is, or is a part of; ``wanted``: its tests, in order.
 
-    ``done`` is of all tests, ``test_done`` of the ``current`` one, 0 to 1; ``left_s``: about. ``status`` is there only
-    for a device that is not tested at all, with the ``reason``.
+    ``done`` is of all tests, ``test_done`` of the ``current`` one, 0 to 1; ``left_s``: about; ``text``: what that test
+    said last, how fast it goes before all else. ``is_waiting``: for those that are tested before it. ``status`` is
+    there only for a device that is not tested at all, with the ``reason``.
     """
 
     label: str
@@ -44,6 +45,7 @@ class DeviceCourse(Struct, frozen=True, kw_only=True):
     left_s: float | None = None
     text: str = ""
     is_over: bool = False
+    is_waiting: bool = False
     status: Status | None = None
     reason: str = ""
 
@@ -55,8 +57,9 @@ class Course(Struct, frozen=True, kw_only=True, tag_field="news", tag="course"):
 
     @property
     def done(self) -> float:
-        """Return how far it is, 0 to 1: as far as the slowest."""
-        return min((one.done for one in self._tested), default=0.0)
+        """Return how far it is, 0 to 1: one after another or all at once, it is as far as they are on average."""
+        held = [one.done for one in self._tested]
+        return sum(held) / len(held) if held else 0.0
 
     @property
     def left_s(self) -> float | None:

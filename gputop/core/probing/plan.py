@@ -56,23 +56,27 @@ def chosen(probe: Probe, level: Level, wishes: Sequence[str]) -> tuple[ProbeTest
     return tuple(test for test in probe.tests if any(_is_named(test.key, wish) for wish in wishes))
 
 
-def timed(tests: Sequence[ProbeTest], level: Level, time_s: float | None) -> dict[str, float]:
-    """Return seconds by test. Where a time is given they are made to fit, and what is left over is for the soak."""
+def timed(tests: Sequence[ProbeTest], level: Level, time_s: float | None, rounds: int = 1) -> dict[str, float]:
+    """Return seconds by test. Where a time is given they are made to fit, and what is left over is for the soak.
+
+    ``rounds``: how many devices are tested one after another, each with all tests but those over all devices.
+    """
     usual = {test.key: _usual(test, level) for test in tests}
     if time_s is None or not usual:
         return usual
-    room = max(time_s - START_S * starts(tests), _LEAST_S * len(usual))
+    times = {test.key: 1 if test.sees_all or test.is_joint else rounds for test in tests}
+    room = max(time_s - START_S * starts(tests, rounds), _LEAST_S * sum(times.values()))
     stretching = [test.key for test in tests if test.stretches]
-    fixed = sum(seconds for key, seconds in usual.items() if key not in stretching)
+    fixed = sum(seconds * times[key] for key, seconds in usual.items() if key not in stretching)
     if stretching and fixed < room * 0.5:
-        return usual | dict.fromkeys(stretching, (room - fixed) / len(stretching))
-    factor = room / sum(usual.values())
+        return usual | dict.fromkeys(stretching, (room - fixed) / sum(times[key] for key in stretching))
+    factor = room / sum(seconds * times[key] for key, seconds in usual.items())
     return {key: max(_LEAST_S, seconds * factor) for key, seconds in usual.items()}
 
 
-def starts(tests: Sequence[ProbeTest]) -> int:
+def starts(tests: Sequence[ProbeTest], rounds: int = 1) -> int:
     """Return how often workers are started, one after another: for each device, for all of them, as ranks."""
-    return 1 + any(test.sees_all for test in tests) + any(test.is_joint for test in tests)
+    return rounds + any(test.sees_all for test in tests) + any(test.is_joint for test in tests)
 
 
 def total_s(seconds: Mapping[str, float]) -> float:

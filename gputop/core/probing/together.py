@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gputop.core.probe_row import Measure, Probe
-from gputop.core.probing.judge import CPU_SHARE, beside, graded
+from gputop.core.probing.judge import CPU_SHARE, beside, graded, of_past
 from gputop.core.probing.reference import MEASURED, Entry, expected
 from gputop.core.probing.result import Figure, Finding, Status, TestResult, worst
 from gputop.core.probing.siblings import group, middle, ratio_of
@@ -18,13 +18,18 @@ _MOST_SLOW: Final = 8  # told one by one
 
 
 class Group(Struct, frozen=True, kw_only=True):
-    """The devices that were tested together. ``least_busbw``: bytes per second that sums must reach."""
+    """The devices that were tested together. ``least_busbw``: bytes per second that sums must reach.
+
+    ``uuid``: of all of them; ``past``: what they reached before, by ``test.figure``.
+    """
 
     kind: str
     name: str
+    uuid: str = ""
     entries: tuple[Entry, ...] = ()
     least_busbw: float | None = None
     is_busy: bool = False
+    past: Mapping[str, float] = {}
 
 
 def judge_together(tests: Sequence[TestResult], probe: Probe, devices: Group) -> tuple[TestResult, ...]:
@@ -42,8 +47,10 @@ class _Together:
         self._devices = devices
 
     def judged(self) -> TestResult:
-        figures = tuple(self._with_expected(self._with_siblings(figure)) for figure in self._test.figures)
-        found = [*self._stragglers(figures), *self._bandwidth(figures)]
+        figures = tuple(
+            self._with_past(self._with_expected(self._with_siblings(figure))) for figure in self._test.figures
+        )
+        found = [*self._stragglers(figures), *self._bandwidth(figures), *self._fallen(figures)]
         if self._devices.is_busy:
             found = [replace(f, status=Status.INCONCLUSIVE, text=f"{f.text}; others use a GPU") for f in found]
         status = worst((self._test.status, *(finding.status for finding in found)))
@@ -65,6 +72,29 @@ class _Together:
         if wanted is None or self._test.params.get("ranks") != _TABLE_RANKS:
             return figure
         return beside(figure, wanted)
+
+    def _with_past(self, figure: Figure) -> Figure:
+        measure, past = self._measures.get(group(figure)), self._devices.past.get(f"{self._test.key}.{figure.name}")
+        if measure is None or not past:
+            return figure
+        return replace(figure, baseline_ratio=ratio_of(measure, figure.value, past))
+
+    def _fallen(self, figures: Sequence[Figure]) -> Iterator[Finding]:
+        """Say which figures are below what these devices reached before."""
+        slow = []
+        for figure in figures:
+            if figure.baseline_ratio is None:
+                continue
+            bounds = of_past(self._measures[group(figure)], is_cpu=self._devices.kind == "cpu")
+            status = graded(figure.baseline_ratio, *bounds)
+            if status is not None:
+                slow.append((figure, status))
+        common = _in_common([figure.name for figure, _ in slow])
+        for figure, status in slow[:_MOST_SLOW]:
+            yield Finding(
+                code=f"baseline.{group(figure)}", status=status, data={"value": figure.value, "unit": figure.unit},
+                text=f"{figure.name}: {figure.baseline_ratio:.0%} of its own baseline{common}",
+            )  # fmt: skip
 
     def _largest(self, name: str) -> str | None:
         """Return the last figure of a group: that of the largest buffer."""

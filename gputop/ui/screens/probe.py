@@ -105,7 +105,7 @@ class ProbeScreen(Overlay):
         if run.report is not None:
             return report_lines(run.report, questions, self.at, width)
         gpus = [self._view.values(gpu) for gpu in self._view.gpus]
-        return running_lines(run, questions, gpus, at=self.at, width=width)
+        return running_lines(run, questions, gpus, at=self.at, size=(width, self.size.height - 2))
 
     def on_click(self) -> None:
         """Stay: the page covers all, and a click on it means nothing."""

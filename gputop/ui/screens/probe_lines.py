@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from gputop.core.metrics import POWER_AVERAGE, TEMPERATURE
 from gputop.core.probe_row import Probe
 from gputop.core.probing.course import DeviceCourse, Run
 from gputop.core.probing.plan import START_S, chosen, timed
@@ -10,16 +11,18 @@ from gputop.core.probing.result import DeviceResult, ProbeReport, Status, TestRe
 from gputop.core.probing.words import WORDS, figure_text, number_text
 from gputop.core.sample import Gpu
 from gputop.core.text import clean
-from gputop.core.units import duration_text
-from gputop.ui.line import BLANK, Line, Span, Spans, cut, fit, length, tone_ink
+from gputop.core.units import NOTHING, duration_text
+from gputop.ui.line import BLANK, Line, Span, Spans, cut, fit, fit_right, length, tone_ink
 from gputop.ui.panels import values
 from gputop.ui.probe_choice import CPU_COUNT, CPUS, Candidate, Choice
 from gputop.ui.screens.mig_page import paragraph
 
 _MARK: Final = max(len(word) for word, _ in WORDS.values())
 _BAR: Final = 16
-_SMALL_BAR: Final = 8
+_SMALL_BAR: Final = 4
 _NARROW: Final = 90
+_CPU: Final = "CPU-"
+_RATE: Final = "/s"
 _MANNERS: Final = (
     "Each device gets a process of its own, which loads it fully and takes up to 90 % of its free memory. No setting "
     "of a GPU is changed, and nothing is left behind."
@@ -77,8 +80,15 @@ def _row(choice: Choice, uuid: str, at: int, spans: Spans, width: int) -> Line:
 
 
 # --- while it runs -----------------------------------------------------------------------------------------------
-def running_lines(run: Run, questions: Mapping[str, str], gpus: Sequence[Gpu], *, at: int, width: int) -> list[Line]:
-    """Return a line for each device, and the tests of the one that is marked. ``gpus``: with their present values."""
+def running_lines(
+    run: Run, questions: Mapping[str, str], gpus: Sequence[Gpu], *, at: int, size: tuple[int, int]
+) -> list[Line]:
+    """Return a line for each device, and the tests of the one that is marked. ``gpus``: with their present values.
+
+    ``size``: cells and lines that there is room for. Where they are too few, tests that passed and tests that are to
+    come share a line each, so that what runs and what went wrong is in sight.
+    """
+    width, height = size
     devices = run.course.devices
     if not devices:
         return [Line(((" looking for the GPUs, and for the Python that the tests run in…", "muted"),))]
@@ -90,7 +100,12 @@ def running_lines(run: Run, questions: Mapping[str, str], gpus: Sequence[Gpu], *
         head: Spans = [(f" {fit(one.label, label)}  ", "title")]
         lines.append(Line(tuple(cut([*head, *spans], width)), "cursor" if n == at else "text"))
     marked = devices[min(at, len(devices) - 1)]
-    return [*lines, BLANK, *_course(marked, questions, width)]
+    gpu, rest = by_uuid.get(marked.gpu), height - len(lines) - 1
+    course = list(_course(marked, gpu, questions, width))
+    if len(course) > rest:
+        spare = rest - len(list(_course(marked, gpu, questions, width, most=0)))
+        course = list(_course(marked, gpu, questions, width, most=max(0, spare)))
+    return [*lines, BLANK, *course]
 
 
 def _refused(one: DeviceCourse) -> Spans:
@@ -106,17 +121,20 @@ def _why(reason: str) -> str:
 
 def _progress(one: DeviceCourse, gpu: Gpu | None, width: int) -> Spans:
     """Return bar, share, time left, temperature, power, and what runs with what it says."""
-    cells = _SMALL_BAR if width < _NARROW else _BAR
+    cells, room = (_SMALL_BAR, 9) if width < _NARROW else (_BAR, 12)
     left = "done" if one.is_over else "starting" if one.left_s is None else f"{duration_text(one.left_s)} left"
     spans: Spans = [*values.meter(100 * one.done, cells, "utilization"), (f" {one.done:4.0%} ", "text")]
-    spans.append((fit(left, 12), "muted"))
+    spans.append((fit(left, room), "muted"))
     if gpu is not None:
         spans += [*values.temperature(gpu, 6), *values.power(gpu, 9), ("  ", "text")]
+    elif one.gpu:
+        spans.append((f"{fit_right(NOTHING, 6)}{fit_right(NOTHING, 9)}  ", "muted"))
     has_room = width >= _NARROW + len(one.wanted)
     counts = [*_marks(one.tests, one.wanted, one.current), ("  ", "text")] if has_room else _counts(one.tests)
-    what = one.current or ("" if one.is_over or one.done else "starts")
+    what = one.current or ("" if one.is_over or one.done else "waits" if one.is_waiting else "starts")
     told = one.text if one.current else ""
-    return [*spans, *counts, (f"{what}  ", "text"), (f"{told}  " if told else "", "text"), (_speed(one, told), "muted")]
+    name = fit(what, max(map(len, (what, *one.wanted)))) if has_room else what
+    return [*spans, *counts, (f"{name}  ", "text"), (f"{told}  " if told else "", "text"), (_speed(one, told), "muted")]
 
 
 def _counts(tests: Sequence[TestResult]) -> Spans:
@@ -142,26 +160,60 @@ def _mark(status: Status | None, *, is_current: bool) -> Span:
 def _speed(one: DeviceCourse, told: str) -> str:
     """Return the last throughput that was measured, unless the test that runs tells its own."""
     figures = [(test.key, figure) for test in one.tests for figure in test.figures if figure.unit.endswith("/s")]
-    if not figures or told.endswith("/s"):
+    if not figures or _RATE in told:
         return ""
     key, figure = figures[-1]
     return f"{key}: {number_text(figure.value, figure.unit)}"
 
 
-def _course(one: DeviceCourse, questions: Mapping[str, str], width: int) -> Iterator[Line]:
-    """Return the tests of a device: those done, the one that runs, those that come."""
-    yield Line(((f" {one.label}", "accent"), (f"  {one.name}", "muted")))
+def _unknown(one: DeviceCourse, gpu: Gpu | None) -> str:
+    """Say why temperature or power are not shown; nothing where they are."""
+    if one.uuid.startswith(_CPU):
+        return "no temperature, no power: a CPU stands in for a GPU"
+    if gpu is None:
+        return "no temperature, no power: this GPU is not among those that gputop reads" if one.gpu else ""
+    reasons = ((metric, gpu.why(metric)) for metric in (TEMPERATURE, POWER_AVERAGE))
+    return ", ".join(f"no {metric.label.lower()}: {reason.text}" for metric, reason in reasons if reason is not None)
+
+
+def _course(
+    one: DeviceCourse, gpu: Gpu | None, questions: Mapping[str, str], width: int, *, most: int | None = None
+) -> Iterator[Line]:
+    """Return the tests of a device: those done, the one that runs, those that come.
+
+    ``most``: of those that passed the last so many have lines of their own; what is to come then shares one.
+    """
+    head: Spans = [(f" {one.label}", "accent"), (f"  {one.name}", "muted")]
+    yield Line(tuple(cut([*head, (f"  {_unknown(one, gpu)}", "muted")], width)))
     if one.status is not None:
         yield from paragraph(f" {clean(one.reason)}", width, "warm")
     done = {test.key: test for test in one.tests}
+    passed = [test.key for test in one.tests if test.status is Status.PASS and not test.findings]
+    coming = [key for key in one.wanted if key not in done and key != one.current]
+    hidden: set[str] = set()
+    if most is not None:
+        folded = passed[: max(0, len(passed) - most)]
+        yield _several(WORDS[Status.PASS][0], folded, width)
+        hidden = {*folded, *coming}
     for key in one.wanted:
+        if key in hidden:
+            continue
         if key in done:
             yield from _test(done[key], questions, width)
         elif key == one.current:
             runs: Spans = [(fit(" ▶ runs", _MARK + 3), "accent"), (fit(key, 20), "title")]
-            yield Line((*runs, *values.meter(100 * one.test_done, _BAR, "utilization"), (f"  {one.text}", "muted")))
+            told = (f"  {one.text}", "text" if _RATE in one.text else "muted")
+            yield Line(tuple(cut([*runs, *values.meter(100 * one.test_done, _BAR, "utilization"), told], width)))
         else:
             yield Line(((fit("", _MARK + 3) + key, "faint"),))
+    if most is not None:
+        yield _several("to come", coming, width)
+
+
+def _several(word: str, keys: Sequence[str], width: int) -> Line:
+    """Return several tests in a line."""
+    told = fit(f"{len(keys)}: {', '.join(keys)}" if keys else "none", max(1, width - _MARK - 3))
+    return Line(((fit(f" {word}", _MARK + 3), "muted"), (told, "faint")))
 
 
 # --- when it is over ---------------------------------------------------------------------------------------------
@@ -200,7 +252,7 @@ def _result(one: DeviceResult, questions: Mapping[str, str], width: int) -> Iter
     yield Line(((f" {one.label}", "accent"), (f"  {clean(one.name)}  {one.uuid}{torch}", "muted")))
     for line in one.reason.split("\n") if one.reason else ():
         yield from paragraph(f" {clean(line)}", width, "warm")
-    for test in one.tests:
+    for test in sorted(one.tests, key=lambda test: test.status in (Status.PASS, Status.SKIP)):  # what is bad first
         yield from _test(test, questions, width)
     if one.status is Status.ERROR:
         for line in one.last_words.splitlines()[-5:]:

@@ -114,11 +114,11 @@ def _measure(turn: Turn, name: str, size: int, work: Callable[[], object], until
     """Report bytes per second until this share of the time is over."""
     timed(turn.device, work, 2)
     seconds: list[float] = []
+    slow = turn.faults.slowness
     while len(seconds) < _LEAST_REPEATS or not turn.is_due(min(until, 1.0)):
         seconds += timed(turn.device, work, _AT_ONCE)
-        turn.tick(text=name)
-    slow = turn.faults.slowness
-    turn.metric(name, [size / (each * slow) for each in seconds], "B/s")
+        turn.tick(text=name, rate=(size / slow / seconds[-1], "B/s"))
+    turn.metric(name, [size / slow / each for each in seconds], "B/s")
 
 
 def _compare(turn: Turn, arrived: Tensor, sent: Tensor) -> None:

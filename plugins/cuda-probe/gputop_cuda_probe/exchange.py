@@ -63,8 +63,9 @@ def _swap(turn: Turn, sent: Tensor, held: Tensor, partner: int) -> float:
     for work in works:
         work.wait()
     turn.device.wait()
-    turn.tick()
-    return max(time.perf_counter() - begun_s, 1e-9)
+    taken_s = max(time.perf_counter() - begun_s, 1e-9)
+    turn.tick(text=f"rank {dist.get_rank()} and {partner}", rate=(sent.numel() * _WORD / taken_s, "B/s"))
+    return taken_s
 
 
 def _tell(turn: Turn, speeds: Tensor) -> None:

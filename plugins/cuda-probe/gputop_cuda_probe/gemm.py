@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import torch
 from torch import Tensor
 
-from gputop_cuda_probe.timing import timed
+from gputop_cuda_probe.timing import made_in, timed
 from gputop_cuda_probe.turn import Device, SkippedError, Turn
 
 FP16_MOST: Final = 65_504
@@ -20,6 +20,7 @@ _BATCH_S: Final = 0.1  # between two looks at whether to stop
 _LAYOUTS: Final = ("nn", "tn", "nt", "tt", "odd", "batch")
 _PLAIN: Final = {"int8": ("nn", "odd"), "fp8": ("nn",)}  # these want columns, and multiples of 8 and 16
 _BATCH: Final = 64
+_UNIT: Final = "TFLOP/s"
 
 
 class Kind(NamedTuple):
@@ -159,11 +160,12 @@ class Product:
         bad = torch.zeros((), dtype=torch.int64, device=turn.device.torch)
         while is_first or not turn.is_due(until):
             turn.faults.strike()
-            result = self.multiply()
+            result, seconds = made_in(turn.device, self.multiply)
             if is_first:
                 self._spoil(result)
             bad = self._wrong(result).sum() + (1 if turn.faults.has("misread") else 0)
-            turn.tick(text=f"seed {self._seed}, {self._layout}")
+            rate = 2 * result.numel() * self._sizes.depth / 1e12 / (seconds * turn.faults.slowness)
+            turn.tick(text=f"seed {self._seed}, {self._layout}", rate=(rate, _UNIT))
             if int(bad):
                 return self._explain(result, int(bad))
             is_first = False
@@ -308,10 +310,9 @@ def _speed(kind: Kind, n: int, turn: Turn) -> None:
     square = piece.repeat(n // piece.shape[0], n // piece.shape[1]).to(turn.device.torch)
     left, right = square.to(dtype), square.t().contiguous().t().to(dtype)
     call = _call(kind, left, right) if kind.name in ("fp8", "int8") else torch.mm
-    seconds: list[float] = []
+    work, seconds = 2 * n**3 / 1e12 / turn.faults.slowness, list[float]()
     timed(turn.device, lambda: call(left, right), 2)
     while not seconds or not turn.is_due():
         seconds += timed(turn.device, lambda: call(left, right), 3)
-        turn.tick(text="speed")
-    slow = turn.faults.slowness
-    turn.metric("tflops", [2 * n**3 / 1e12 / (each * slow) for each in seconds], "TFLOP/s")
+        turn.tick(text="speed", rate=(work / seconds[-1], _UNIT))
+    turn.metric("tflops", [work / each for each in seconds], _UNIT)

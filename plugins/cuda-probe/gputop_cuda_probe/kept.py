@@ -59,7 +59,7 @@ class _Notes(Turn):
         super().__init__(test, device, lines, faults)
         self.held: list[tuple[str, str, str, dict[str, Any]]] = []
 
-    def tick(self, done: float | None = None, text: str = "") -> None:
+    def tick(self, done: float | None = None, text: str = "", rate: tuple[float, str] | None = None) -> None:
         """Go on."""
 
     def param(self, **values: Any) -> None:  # noqa: ANN401 - as its parent

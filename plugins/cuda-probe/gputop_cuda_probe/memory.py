@@ -4,6 +4,7 @@ Every pattern can be turned, by a subtraction or an exclusive or, into one const
 slice decide with one read. Only where they differ from the constant are the words looked at one by one.
 """
 
+import time
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
@@ -58,6 +59,7 @@ class Filled:
         self.iota = torch.arange(self._sizes.slice, device=device)
         self.scratch = torch.empty(self._sizes.slice, dtype=torch.int64, device=device)
         self._errors = Errors(turn)
+        self.start()
 
     @property
     def bytes(self) -> int:
@@ -66,6 +68,7 @@ class Filled:
 
     def pieces(self, *, backwards: bool = False) -> Iterator[Piece]:
         """Return the slices; the test goes on with each."""
+        self.start()
         order = range(len(self.chunks))
         for number in reversed(order) if backwards else order:
             chunk = self.chunks[number]
@@ -73,7 +76,23 @@ class Filled:
             for begin in reversed(begins) if backwards else begins:
                 yield Piece(number, begin, chunk[begin : begin + self._sizes.slice])
             self.turn.device.wait()  # nothing but this keeps the queue short, and stopping quick
-            self.turn.tick()
+            self.went_on(chunk.numel())
+
+    def slices(self, number: int) -> Iterator[Piece]:
+        """Return the slices of one chunk."""
+        chunk = self.chunks[number]
+        for begin in range(0, chunk.numel(), self._sizes.slice):
+            yield Piece(number, begin, chunk[begin : begin + self._sizes.slice])
+
+    def start(self) -> None:
+        """Begin a pass over all words."""
+        self._words, self._began_s = 0, time.perf_counter()
+
+    def went_on(self, words: int) -> None:
+        """Say that so many words more are done with, and how fast they go in this pass."""
+        self._words += words
+        taken_s = max(time.perf_counter() - self._began_s, 1e-9)
+        self.turn.tick(text=self.what, rate=(self._words * _WORD / taken_s, "B/s"))
 
     def fill(self, content: Callable[[Piece], object]) -> None:
         """Write all slices, and make the faults that are injected."""
@@ -89,8 +108,9 @@ class Filled:
 
     def verify(self, constant: Callable[[Piece, Tensor], int], word: Callable[[Piece, int], int]) -> None:
         """Read all slices. ``constant`` fills scratch and says what all of it must be; ``word``: one word."""
-        for number in range(len(self.chunks)):
-            held = list(self._of(number))
+        self.start()
+        for number, chunk in enumerate(self.chunks):
+            held = list(self.slices(number))
             wanted, found = [], []
             for piece in held:
                 scratch = self.scratch[: piece.words.numel()]
@@ -103,17 +123,12 @@ class Filled:
                     scratch = self.scratch[: piece.words.numel()]
                     constant(piece, scratch)
                     self._errors.take(self.what, piece, (scratch != must).nonzero(), word)
-            self.turn.tick()
+            self.went_on(chunk.numel())
 
     def report(self) -> None:
         """Tell how much was tested, and the histograms of what was wrong."""
         self.turn.param(bytes=self.bytes, seed=self.turn.seed)
         self._errors.report()
-
-    def _of(self, number: int) -> Iterator[Piece]:
-        chunk = self.chunks[number]
-        for begin in range(0, chunk.numel(), self._sizes.slice):
-            yield Piece(number, begin, chunk[begin : begin + self._sizes.slice])
 
     def _allocate(self, most_bytes: int | None) -> Iterator[Tensor]:
         """Take chunks until the share of free memory is reached; smaller ones where large ones are not to be had."""

@@ -102,14 +102,16 @@ def _move(filled: Filled, seed: int) -> None:
     filled.what = f"random words that were moved, seed {seed}"
     filled.write(noise.put)
     full = filled.iota.numel()
-    pieces = [piece for piece in filled.pieces() if piece.words.numel() == full]
+    numbers = range(len(filled.chunks))
+    pieces = [piece for number in numbers for piece in filled.slices(number) if piece.words.numel() == full]
     for number in range(_MOVES):
+        filled.start()
         filled.scratch.copy_(pieces[0].words)
         for here, there in pairwise(pieces):
             _copy(there.words, here.words, is_by_kernel=bool(number))
         _copy(filled.scratch, pieces[-1].words, is_by_kernel=bool(number))
         filled.turn.device.wait()
-        filled.turn.tick()
+        filled.went_on(len(pieces) * full)
     filled.spoil()
     shifted = pieces[_MOVES % len(pieces) :] + pieces[: _MOVES % len(pieces)]
     noise.moved({(is_.chunk, is_.begin): was for is_, was in zip(pieces, shifted, strict=True)})

@@ -7,7 +7,7 @@ What must arrive is made on the GPU that it arrives at, so that it has not come 
 
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 import torch
 from torch import Tensor
@@ -68,15 +68,24 @@ class _End:
             torch.cuda.synchronize(self.device)
 
 
+class _Way(NamedTuple):
+    """A way that is copied along: the GPUs at its ends, what they are called, the bytes of a copy."""
+
+    ends: tuple[_End, ...]
+    source: str
+    target: str
+    size: float
+
+
 def _with_host(turn: Turn, end: _End, until: float, share: float) -> None:
     """Copy from the host and back, and compare what has come both ways."""
     host = end.source.clone() if turn.device.is_cpu else end.source.cpu().pin_memory()
-    size = host.numel() * _WORD
+    size, middle = host.numel() * _WORD, until - share / 2
     end.target.zero_()
-    up = _timed(turn, (end, end), lambda: end.target.copy_(host, non_blocking=True), until - share / 2)
+    up = _timed(turn, _Way((end,), "host", end.label, size), lambda: end.target.copy_(host, non_blocking=True), middle)
     turn.metric(f"h2d_alone.{end.label}", [size / each for each in up], "B/s")
     host.zero_()
-    down = _timed(turn, (end, end), lambda: host.copy_(end.target, non_blocking=True), until)
+    down = _timed(turn, _Way((end,), end.label, "host", size), lambda: host.copy_(end.target, non_blocking=True), until)
     turn.metric(f"d2h_alone.{end.label}", [size / each for each in down], "B/s")
     end.target.copy_(host)
     _compare(turn, ("host", end.label), end.target, end.content(end.number))
@@ -84,10 +93,11 @@ def _with_host(turn: Turn, end: _End, until: float, share: float) -> None:
 
 def _one_way(turn: Turn, a: _End, b: _End, until: float) -> None:
     b.target.zero_()
-    seconds = _timed(turn, (a, b), lambda: b.target.copy_(a.source, non_blocking=True), until)
     slow = turn.faults.slowness if (a.number, b.number) == (0, 1) else 1.0
-    size = a.source.numel() * _WORD
-    turn.metric(f"{_way(a, b)}.{a.label}-{b.label}", [size / (each * slow) for each in seconds], "B/s")
+    size = a.source.numel() * _WORD / slow
+    way = _Way((a, b), a.label, b.label, size)
+    seconds = _timed(turn, way, lambda: b.target.copy_(a.source, non_blocking=True), until)
+    turn.metric(f"{_kind(a, b)}.{a.label}-{b.label}", [size / each for each in seconds], "B/s")
     _compare(turn, (a.label, b.label), b.target, b.content(a.number))
 
 
@@ -99,34 +109,34 @@ def _both_ways(turn: Turn, a: _End, b: _End, until: float) -> None:
         b.target.copy_(a.source, non_blocking=True)  # torch queues a copy on the GPU that it comes from
         a.target.copy_(b.source, non_blocking=True)
 
-    seconds = _timed(turn, (a, b), copy, until)
     size = 2 * a.source.numel() * _WORD
-    turn.metric(f"{_way(a, b)}_both.{a.label}-{b.label}", [size / each for each in seconds], "B/s")
+    seconds = _timed(turn, _Way((a, b), a.label, f"{b.label} and back", size), copy, until)
+    turn.metric(f"{_kind(a, b)}_both.{a.label}-{b.label}", [size / each for each in seconds], "B/s")
     for one, other in ((a, b), (b, a)):
         _compare(turn, (one.label, other.label), other.target, other.content(one.number))
 
 
-def _way(a: _End, b: _End) -> str:
+def _kind(a: _End, b: _End) -> str:
     """Say whether one reaches the other, or the host has to carry it: these are not to be compared."""
     if a.device.type == "cpu":
         return "peer"
     return "peer" if torch.cuda.can_device_access_peer(a.device, b.device) else "staged"
 
 
-def _timed(turn: Turn, ends: tuple[_End, _End], copy: Callable[[], object], until: float) -> list[float]:
+def _timed(turn: Turn, way: _Way, copy: Callable[[], object], until: float) -> list[float]:
     """Return the seconds of a copy, several times: of some at once, so that the start of one hides in another."""
     found: list[float] = []
     copy()
     while len(found) < _LEAST or not turn.is_due(min(until, 1.0)):
-        for end in ends:
+        for end in way.ends:
             end.wait()
         begun_s = time.perf_counter()
         for _ in range(_AT_ONCE):
             copy()
-        for end in ends:
+        for end in way.ends:
             end.wait()
         found.append(max(time.perf_counter() - begun_s, 1e-9) / _AT_ONCE)
-        turn.tick(text=f"{ends[0].label} to {ends[1].label}")
+        turn.tick(text=f"{way.source} to {way.target}", rate=(way.size / found[-1], "B/s"))
     return found
 
 

@@ -105,6 +105,8 @@ def _one_size(turn: Turn, made: Made, size: int, until: float) -> None:
     while len(seconds) < _WARM_UP + _LEAST or not _all_due(turn, until):
         made.begin(output, held)
         seconds.append(_once(turn, lambda: made.run(output, held)))
+        rate = total * _WORD * made.factor(ranks) / (seconds[-1] * turn.faults.slowness)
+        turn.tick(text=f"{_size(size)} over {ranks} ranks", rate=(rate, "B/s"))
     if turn.faults.has("flip"):
         output.view(torch.int32)[17] ^= 1
     if turn.faults.has("nan"):
@@ -125,7 +127,6 @@ def _once(turn: Turn, work: Callable[[], object]) -> float:
     begun_s = time.perf_counter()
     work()
     turn.device.wait()
-    turn.tick()
     return max(time.perf_counter() - begun_s, 1e-9)
 
 

@@ -30,7 +30,7 @@ def run(turn: Turn) -> None:
         seconds = sum(_multiply(turn, (left, right), ring, range(count, count + batch)))
         count += batch
         speeds.append(2 * n**3 * batch / seconds / 1e12)
-        turn.tick(text=f"{speeds[-1]:.1f} TFLOP/s")
+        turn.tick(rate=(speeds[-1], "TFLOP/s"))
         if (count // batch) % max(1, _LOOK_EVERY // batch) == 0 or not must:
             output = ring[(count - 1) % len(ring)]
             if turn.faults.has("flip") and must:

@@ -2,10 +2,13 @@
 
 import time
 from collections.abc import Callable
+from typing import TypeVar
 
 import torch
 
 from gputop_cuda_probe.turn import Device
+
+Made = TypeVar("Made")
 
 
 def timed(device: Device, work: Callable[[], object], repeats: int) -> list[float]:
@@ -19,6 +22,13 @@ def timed(device: Device, work: Callable[[], object], repeats: int) -> list[floa
         end.record()
     device.wait()
     return [begin.elapsed_time(end) / 1000 for begin, end in events]
+
+
+def made_in(device: Device, work: Callable[[], Made]) -> tuple[Made, float]:
+    """Return what work makes, and its seconds."""
+    made: list[Made] = []
+    seconds = timed(device, lambda: made.append(work()), 1)[0]
+    return made[0], seconds
 
 
 def _by_clock(work: Callable[[], object]) -> float:

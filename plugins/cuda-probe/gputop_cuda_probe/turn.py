@@ -13,6 +13,7 @@ from gputop_cuda_probe.lines import Lines
 _PROGRESS_EVERY_S: Final = 0.5
 _MOST_FINDINGS: Final = 64  # told in full; the rest is counted
 _CPU_ROOM: Final = 1 << 30
+_PREFIXES: Final = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 
 
 class StoppedError(Exception):
@@ -73,12 +74,14 @@ class Turn:
         self.seconds = 1.0
         self.seed = 1
         self.is_named = False
+        self.told_every_s = _PROGRESS_EVERY_S
         self.count = [0]
         self.stop = threading.Event()
         self.statuses: set[str] = set()
         self._lines = lines
         self._began_s = time.monotonic()
         self._told_s = 0.0
+        self._said: tuple[str, tuple[float, str] | None] = ("", None)
         self._findings = 0
 
     def begin(self) -> None:
@@ -94,16 +97,24 @@ class Turn:
         """Say whether this share of the time is over."""
         return self.elapsed_s >= self.seconds * share
 
-    def tick(self, done: float | None = None, text: str = "") -> None:
-        """Say that the test goes on; call it at least ten times a second. Raises `StoppedError`."""
+    def tick(self, done: float | None = None, text: str = "", rate: tuple[float, str] | None = None) -> None:
+        """Say that the test goes on; call it at least ten times a second. Raises `StoppedError`.
+
+        ``rate``: how fast it goes at this moment, as value and unit; it is told before the text. Where neither is
+        given, what was told last still holds.
+        """
+        if text or rate is not None:
+            self._said = (text, rate)
         self.count[0] += 1
         if self.stop.is_set():
             raise StoppedError
         now = time.monotonic()
-        if now - self._told_s >= _PROGRESS_EVERY_S:
+        if now - self._told_s >= self.told_every_s:
             self._told_s = now
             share = min(1.0, self.elapsed_s / self.seconds) if done is None else done
-            self._lines.send("progress", id=self.test, done=round(share, 3), msg=text)
+            text, rate = self._said
+            told = [rate_text(*rate), text] if rate is not None else [text]
+            self._lines.send("progress", id=self.test, done=round(share, 3), msg=", ".join(filter(None, told)))
 
     def metric(self, name: str, values: "list[float] | float", unit: str) -> None:
         """Report a figure: the median of several. One that is no number is a fault of its own."""
@@ -130,6 +141,13 @@ class Turn:
         self._findings += 1
         if self._findings <= _MOST_FINDINGS:
             self._lines.send("finding", id=self.test, sev=severity, code=code, text=text, data=data)
+
+
+def rate_text(value: float, unit: str) -> str:
+    """Return a rate for people: 752.3 TFLOP/s, 2.1 TB/s."""
+    prefixes = _PREFIXES if unit == "B/s" else ()
+    factor, prefix = next(((factor, prefix) for factor, prefix in prefixes if value >= factor), (1.0, ""))
+    return f"{value / factor:.4g} {prefix}{unit}"
 
 
 def _at(ordered: "list[float]", share: float) -> float:

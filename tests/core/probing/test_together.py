@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from gputop_cuda_probe.plugin import PLUGIN
 
+from gputop.core.probing.baseline import name_of
 from gputop.core.probing.judge import Known, judge
 from gputop.core.probing.reference import Entry, Expected
 from gputop.core.probing.result import DeviceResult, Figure, Finding, Status, TestResult
@@ -133,3 +134,26 @@ def test_one_box_and_several_tasks_on_a_box_are_no_several_boxes(other: dict[str
 )  # fmt: skip
 def test_the_first_host_of_a_list_is_found(names: str, first: str) -> None:
     assert first_host(names) == first
+
+
+def test_a_pair_that_was_faster_before_is_told_and_times_are_given_more_room() -> None:
+    past = {"pairs.peer.0-1": 250e9, "pairs.peer.1-0": 250e9, "collective.allreduce.time.1MiB": 30e-6}
+    group = Group(kind="cuda", name="NVIDIA H100", past=past)
+    slower = made("pairs", {"peer.0-1": 249e9, "peer.1-0": 222e9})
+    later = made("collective.allreduce", {"time.1MiB": 45e-6})
+    late = made("collective.allreduce", {"time.1MiB": 65e-6})
+
+    assert judged(slower, group) == [("baseline.peer", "fail", "peer.1-0: 89% of its own baseline")]
+    assert judged(later, group) == []
+    assert judged(late, group) == [("baseline.time", "warn", "time.1MiB: 46% of its own baseline")]
+
+
+def test_other_devices_another_order_and_another_number_of_boxes_have_another_past() -> None:
+    names = {
+        name_of(devices, boxes)
+        for devices, boxes in (
+            (((0, "a"), (1, "b")), 1), (((0, "b"), (1, "a")), 1), (((0, "a"), (1, "c")), 1), (((0, "a"), (1, "b")), 2),
+        )
+    }  # fmt: skip
+
+    assert len(names) == 4

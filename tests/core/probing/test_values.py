@@ -102,6 +102,14 @@ def test_the_time_that_is_given_is_kept_and_the_soak_takes_what_is_left() -> Non
     assert START_S * starts(tests) + sum(short.values()) == pytest.approx(60, abs=2)
 
 
+def test_the_time_is_shared_by_devices_that_are_tested_one_after_another() -> None:
+    tests = chosen(PLUGIN.probes[0], Level.STANDARD, ())
+    found = timed(tests, Level.STANDARD, 240, 4)
+    whole = sum(found[test.key] * (1 if test.sees_all else 4) for test in tests)
+
+    assert START_S * starts(tests, 4) + whole == pytest.approx(240, abs=2)
+
+
 def test_a_test_is_named_by_its_name_or_the_beginning_of_it() -> None:
     probe = PLUGIN.probes[0]
 

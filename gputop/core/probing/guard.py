@@ -1,0 +1,46 @@
+"""Ceilings that somebody sets for the time of a probe: what gets hotter or draws more is not loaded any further.
+
+Nothing of the GPU is changed for that: the load is ours, and it is taken away.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from msgspec import Struct
+
+from gputop.core.metric import Metric
+from gputop.core.metrics import POWER_AVERAGE, TEMPERATURE
+from gputop.core.sample import Gpu
+
+GUARD: Final = "guard."
+UNKNOWN: Final = f"{GUARD}unknown"
+
+
+class Ceiling(Struct, frozen=True, kw_only=True):
+    """The most that a GPU may reach, in degrees and watts; None: whatever it reaches."""
+
+    temperature_c: float | None = None
+    power_w: float | None = None
+
+    def over(self, gpu: Gpu) -> tuple[str, str] | None:
+        """Return code and text of what is above its ceiling; None where nothing is."""
+        for name, unit, metric, most in self._rows():
+            value = gpu[metric]
+            if value is not None and value > most:
+                text = f"{name} {value:.0f} {unit}, above the {most:g} {unit} that were set: the load was taken away"
+                return f"{GUARD}{name}", text
+        return None
+
+    def untold(self, gpu: Gpu) -> str:
+        """Say why a ceiling cannot be kept; nothing where all can."""
+        for name, _, metric, _ in self._rows():
+            reason = gpu.why(metric)
+            if reason is not None:
+                return f"the ceiling for its {name} cannot be kept: {reason.text}"
+        return ""
+
+    def _rows(self) -> Iterator[tuple[str, str, Metric[Any], float]]:
+        if self.temperature_c is not None:
+            yield "temperature", "°C", TEMPERATURE, self.temperature_c
+        if self.power_w is not None:
+            yield "power", "W", POWER_AVERAGE, self.power_w
