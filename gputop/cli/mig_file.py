@@ -93,6 +93,8 @@ def _checkpoint(path: str) -> Checkpoint:
         held = decode(_read(path), type=Checkpoint)
     except (DecodeError, UnicodeDecodeError) as error:
         fail(BAD_INPUT, clean(f"{path} is not a checkpoint of gputop: {error}"))
+    except RecursionError:
+        fail(BAD_INPUT, clean(f"{path} is not a checkpoint of gputop: it is nested too deeply"))
     if held.gputop_mig != VERSION:
         fail(BAD_INPUT, clean(f"{path} was written by another gputop (version {held.gputop_mig}, not {VERSION})"))
     return held

@@ -39,7 +39,7 @@ def read_baseline(environment: Mapping[str, str], uuid: str) -> Baseline:
     try:
         with open(_path(environment, uuid), "rb") as opened:
             return decode(opened.read(), type=Baseline)
-    except (OSError, DecodeError, ValidationError):
+    except (OSError, DecodeError, ValidationError, RecursionError):
         return Baseline(uuid=uuid)
 
 

@@ -13,7 +13,15 @@ else:
     import tomli as tomllib
 
 TomlError: Final = tomllib.TOMLDecodeError
-loads: Final[Callable[[str], dict[str, object]]] = tomllib.loads
+_loads: Final[Callable[[str], dict[str, object]]] = tomllib.loads
+
+
+def loads(text: str) -> dict[str, object]:
+    """Return what a file says. Raises TomlError, also where it is nested without end."""
+    try:
+        return _loads(text)
+    except RecursionError:
+        raise TomlError("it is nested too deeply") from None
 
 
 def edited(text: str, changes: Mapping[str, Value | None]) -> str:

@@ -79,7 +79,7 @@ def _knows_nvidia(text: str | None) -> bool:
     """Say whether docker's configuration has a runtime of NVIDIA."""
     try:
         held = decode((text or "{}").encode(), type=dict[str, object])
-    except DecodeError:
+    except (DecodeError, RecursionError):
         return False
     runtimes = held.get("runtimes")
     return isinstance(runtimes, dict) and any("nvidia" in name for name in runtimes)
