@@ -1,6 +1,6 @@
 """Who holds GPU memory without work, for how long, and what does it cost? Memory, and the power of its context."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Final
 
 from gputop.core.detector import Dial, Kind, Look, Sign
@@ -9,6 +9,7 @@ from gputop.core.detectors.activity_board import BoardKey
 from gputop.core.detectors.activity_party import parties
 from gputop.core.detectors.activity_track import Key, Track
 from gputop.core.detectors.idle_words import crowd_sign, sign_of
+from gputop.core.detectors.orphan_parent import Left
 
 KIND: Final = Kind(
     name="idle",
@@ -42,7 +43,7 @@ _AGAIN_S: Final = 20.0  # what is told in minutes and hours need not be told ane
 
 
 class IdleDetector:
-    """Notes on the tracks since when the memory has been the same."""
+    """Notes on the tracks since when the memory has been the same. Idle orphans are told by `orphan`."""
 
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._memory, self._full = dials["memory_bytes"], dials["full_percent"]
@@ -55,7 +56,7 @@ class IdleDetector:
 
     def look(self, look: Look) -> Iterator[Sign]:
         """Return who holds memory without work; of many on one GPU, all of them as one."""
-        activity, now_s, after_s = Activity.of(look), look.now_s, self._after_s
+        activity, now_s, after_s, orphans = Activity.of(look), look.now_s, self._after_s, Left.of(look).idle
         found: list[Track] = []
         crowded: set[BoardKey] = set()
         for track in activity.tracks:
@@ -64,7 +65,7 @@ class IdleDetector:
             held = track.use.memory_bytes or 0
             if abs(held - track.held_bytes) > self._same:
                 track.held_bytes, track.held_since_s = held, now_s
-            if track.idle_s < after_s or track.verdict or not self._holds(track, now_s):
+            if track.idle_s < after_s or _is_told(track, orphans) or not self._holds(track, now_s):
                 continue
             where = track.board.key
             holders = self._holders.setdefault(where, {})
@@ -118,3 +119,8 @@ class IdleDetector:
         ):
             return False
         return (track.use.memory_bytes or 0) >= self._memory and not track.role.is_daemon
+
+
+def _is_told(track: Track, orphans: Container[tuple[int, int | None]]) -> bool:
+    """Say whether somebody else tells it: that its parent is gone says more, and for how long it is idle as well."""
+    return bool(track.verdict) or (track.process.pid, track.process.start_ticks) in orphans

@@ -16,6 +16,19 @@ _UNSEEN_S: Final = 30.0  # the driver's lists flicker
 _LONGEST: Final = 60
 
 
+class Left:
+    """Who was left behind and is told to be idle, by pid and start, as of a look: nobody needs to tell it again."""
+
+    def __init__(self) -> None:
+        self.idle: set[tuple[int, int | None]] = set()
+
+    @classmethod
+    def of(cls, look: Look) -> "Left":
+        """Return what is shared by the detectors of this judge."""
+        held = look.shared.setdefault(cls, cls())
+        return held if isinstance(held, Left) else cls()
+
+
 class Strays:
     """Keeps who lost which parent."""
 
@@ -30,6 +43,7 @@ class Strays:
 
     def look(self, look: Look) -> Iterator[Sign]:
         """Return a sign for each parent that left children behind."""
+        Left.of(look).idle.clear()
         for parent, children in tuple(self._parted.items()):
             left = {
                 pid: track
@@ -53,6 +67,8 @@ class Strays:
         was_launcher = bool(words) and program(arguments_of(words)).known in LAUNCHERS
         is_over = slurm is not None and not words  # its parent was outside of the job: slurmstepd
         doubts = is_idle + (was_launcher or is_over)
+        if is_idle:
+            Left.of(look).idle.update((one.process.pid, one.process.start_ticks) for one in tracks)
         count = f"{len(tracks)} processes, " if len(tracks) > 1 else ""
         what = "their" if count else "its"
         step = f"; Slurm step {slurm.text} seems to be over" if is_over and slurm else ""

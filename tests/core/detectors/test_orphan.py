@@ -139,6 +139,23 @@ def test_if_it_is_idle_as_well_it_is_a_suspect() -> None:
     assert shown(parted(sm=0.0), range(720)) == [("orphan.parent", Stage.SUSPECT)]
 
 
+def test_an_idle_orphan_is_one_finding_and_not_an_idle_holder_too() -> None:
+    made_at = parted(sm=0.0)
+    found = watch(judge_of("orphan", "activity", "idle"), range(720), made_at)
+    without = watch(judge_of("activity", "idle"), range(720), made_at)
+
+    assert [one.code for one in found[-1]] == ["orphan.parent"]
+    assert "; idle for 1" in found[-1][0].summary
+    assert [one.code for one in without[-1]] == ["idle.holder"]
+
+
+def test_an_idle_holder_whose_parent_dies_is_told_as_an_orphan_from_then_on() -> None:
+    found = watch(judge_of("orphan", "activity", "idle"), range(760), parted(sm=0.0, at=700))
+
+    assert [one.code for one in found[690]] == ["idle.holder"]
+    assert [one.code for one in found[-1]] == ["orphan.parent"]
+
+
 def test_if_its_launcher_died_it_is_a_suspect() -> None:
     assert shown(parted(PARENT), range(160)) == [("orphan.parent", Stage.SUSPECT)]
 
