@@ -157,6 +157,16 @@ async def test_what_is_typed_narrows_the_layouts_down_and_is_a_request_itself() 
         assert "- destroy 1g.5gb@3" in stage.dialog
 
 
+async def test_a_beginning_of_a_layout_stands_for_the_layout() -> None:
+    async with mig_staged(size=WIDE) as stage:
+        await stage.press("p", "e")
+        await typed(stage, "+m")
+        screen = stage.app.screen
+        assert isinstance(screen, MigPlanScreen)
+
+        assert screen.marked == "3g.20gb,2g.10gb,1g.5gb,1g.5gb+me"
+
+
 async def test_a_request_that_is_none_is_pointed_out_and_not_carried_out() -> None:
     async with mig_staged(size=WIDE) as stage:
         await stage.press("p", "e")

@@ -179,9 +179,12 @@ class MigPlanScreen(Dialog[Plan | None]):
         self.redraw()
 
     def _type(self, text: str) -> None:
+        """Take a text, and mark it; but a beginning that is no request yet stands for the first layout that has it."""
         self.text = text.lower()
         self._top = 0
-        self._go(0)
+        listed = self.listed
+        is_beginning = len(listed) > 1 and isinstance(self.answer(listed[0]), str)
+        self._go(1 if text and is_beginning else 0)
 
     def _row(self, request: str, at: int, width: int) -> Line:
         """Return a layout, with what the plan for it would do, as far as that was asked for."""
