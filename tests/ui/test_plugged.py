@@ -165,13 +165,14 @@ async def test_set_up_can_hide_them() -> None:
         assert shown(stage) == ""
 
 
-async def test_without_panels_the_page_says_so() -> None:
-    async with staged(frame()) as stage:
+async def test_without_panels_the_page_says_so_in_full() -> None:
+    async with staged(frame(), size=SMALL) as stage:
         await stage.press("E")
         screen = stage.app.screen
 
         assert isinstance(screen, PanelsScreen)
         assert "No plugin adds a panel here" in text_of(screen.body.lines)
+        assert "docs/plugins.md." in text_of(screen.body.lines)
 
 
 @pytest.mark.parametrize("size", [SMALL, MIDDLE], ids=["80x24", "120x40"])

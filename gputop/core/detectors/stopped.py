@@ -98,7 +98,7 @@ def _stopped(process: HostProcess, stage: Stage, lasted_s: float, since_s: float
         code="process.stopped",
         stage=stage,
         subject=process_subject(process, _only(process)),
-        summary=f"{how} for {duration_text(lasted_s)}, holds {_holds(process)}",
+        summary=f"{how}{_for(lasted_s)}, holds {_holds(process)}",
         evidence=_evidence(process, lasted_s),
         remedy=remedy,
         action="signal",
@@ -124,11 +124,16 @@ def _blocked(process: HostProcess, stage: Stage, lasted_s: float, since_s: float
     )
 
 
+def _for(lasted_s: float) -> str:
+    """Return how long it was seen to last; nothing at the first look, which cannot tell."""
+    return f" for {duration_text(lasted_s)}" if lasted_s >= 1 else ""
+
+
 def _evidence(process: HostProcess, lasted_s: float) -> tuple[Evidence, ...]:
     held = sum(use.memory_bytes or 0 for use in process.gpus)
     return (
         Evidence("state", process.state, f"state {process.state}"),
-        Evidence("lasted_s", round(lasted_s, 1), f"for {duration_text(lasted_s)}"),
+        Evidence("lasted_s", round(lasted_s, 1), _for(lasted_s).strip() or "seen so for the first time"),
         Evidence("memory_bytes", held, f"holds {bytes_text(held)} of GPU memory"),
     )
 

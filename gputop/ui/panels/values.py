@@ -44,7 +44,7 @@ def short_name(name: str) -> str:
 
 def name_within(name: str, width: int) -> str:
     """Return the short name without its last words, as many as it takes to fit; a single word may be too long."""
-    words = short_name(name).split(" ")
+    words = (short_name(name) or NOTHING).split(" ")
     while len(words) > 1 and sum(map(len, words)) + len(words) - 1 > width:
         words.pop()
     return " ".join(words)

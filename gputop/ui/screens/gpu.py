@@ -30,7 +30,7 @@ class GpuScreen(Overlay):
     TAKES: ClassVar[Mapping[str, str]] = {**Overlay.TAKES, "detail": "close", "mig": "open_mig"}
 
     def __init__(self, gpu: Gpu, standing: Standing, *, is_ascii: bool) -> None:
-        self.title_text = f"GPU {gpu.index} · {gpu.name}"
+        self.title_text = f"GPU {gpu.index} · {gpu.name or NOTHING}"
         super().__init__(is_ascii=is_ascii)
         self.gpu = gpu
         self._standing = standing

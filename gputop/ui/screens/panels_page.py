@@ -1,6 +1,7 @@
 """All that the panels of plugins have to say, on a page."""
 
 from collections.abc import Callable, Mapping, Sequence
+from textwrap import wrap
 from typing import ClassVar
 
 from gputop.ui.asked import Told
@@ -21,7 +22,7 @@ class PanelsScreen(Overlay):
         super().__init__(is_ascii=is_ascii)
         self._told = told
 
-    def page(self, width: int) -> Sequence[Line]:  # noqa: ARG002 - lines are cut
+    def page(self, width: int) -> Sequence[Line]:
         """Return what there is."""
         told = self._told()
-        return page(told) if told else [Line(((_NOBODY, "muted"),))]
+        return page(told) if told else [Line(((part, "muted"),)) for part in wrap(_NOBODY, width)]
