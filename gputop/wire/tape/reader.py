@@ -140,7 +140,8 @@ class Tape:
             lines = self._member(index).lines
             if lines:
                 self.frames = self._numbers[index] + len(lines)
-                self.length_s = _time(lines[-1], self._starts_s[index])
+                told_s = (_time(line, -1.0) for line in reversed(lines))  # of a damaged part the end may tell nothing
+                self.length_s = next((at_s for at_s in told_s if at_s >= 0), self._starts_s[index])
                 return
 
     def _header(self, index: int) -> bool:

@@ -137,6 +137,17 @@ def test_a_damaged_part_is_left_out_and_named_and_the_rest_is_played(tmp_path: P
     assert "damaged between 2m00 and 4m00" in tape.problems[0]
 
 
+def test_a_tape_whose_last_part_is_damaged_is_as_long_as_what_can_be_read_of_it(tmp_path: Path) -> None:
+    raw = bytearray(taped(moving(FRAMES_A_MEMBER - 20)))
+    raw[-200:-100] = bytes(100)
+    tape = opened(bytes(raw), tmp_path)
+    played = [moment.at_s for moment in tape.play()]
+
+    assert played
+    assert tape.problems
+    assert tape.length_s >= played[-1]
+
+
 def test_no_damage_whatever_stops_the_player(tmp_path: Path) -> None:
     good = taped(moving(3 * FRAMES_A_MEMBER))
     random = Random(7)  # noqa: S311
