@@ -186,7 +186,9 @@ class DriverWatch:
             over = self._ceiling.over(gpu) if gpu is not None else None
             if over is None and self._untold[target.uuid] < _STAYS:
                 continue
-            why = (Status.ERROR, UNKNOWN, untold) if over is None else (Status.FAIL, *over)
+            why = (Status.ERROR, UNKNOWN, untold)
+            if over is not None:
+                why = (Status.FAIL, over[0], f"{over[1]}: the load was taken away")
             for job in _on(target, jobs):
                 if not job.is_waiting:  # it may have cooled down by then
                     job.stop(why, is_final=True, rest=Status.SKIP)

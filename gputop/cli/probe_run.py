@@ -110,7 +110,7 @@ def _refusals(ask: Ask, box: Box, held: ExitStack) -> list[DeviceResult]:
     """Return the devices that are not to be tested, and lock the others."""
     refused = []
     for target in box.targets:
-        if fault := box.fault(target) or box.untold(target, ask.ceiling):
+        if fault := box.fault(target) or box.against(target, ask.ceiling):
             refused.append(replace(box.about(target), status=Status.ERROR, reason=fault))
             continue
         why = () if ask.is_forced else box.users(target)
@@ -212,7 +212,7 @@ def _keep(ask: Ask, devices: Sequence[DeviceResult], box: Box, environment: Mapp
         )  # fmt: skip
         held = read_baseline(environment, device.uuid)
         if ask.baseline == "compare":
-            yield from held.doubts(run_)
+            yield from held.doubts(run_, device.label)
         elif device.status in (Status.PASS, Status.WARN):
             kept = held.with_run(run_)
             write_baseline(environment, kept)

@@ -88,10 +88,10 @@ class Box(Struct, frozen=True, kw_only=True):
             return ""
         return f"the GPU is {gpu.state.value}: gputop doctor says what to do"
 
-    def untold(self, target: Target, ceiling: Ceiling) -> str:
-        """Say why it cannot be seen to that a device stays below a ceiling; nothing where it can."""
+    def against(self, target: Target, ceiling: Ceiling) -> str:
+        """Say why a device cannot be kept below a ceiling; nothing where it can."""
         gpu = self._gpus().get(target.gpu)
-        return ceiling.untold(gpu) if gpu is not None else ""
+        return ceiling.against(gpu) if gpu is not None else ""
 
     def near(self, target: Target) -> tuple[int, ...]:
         """Return the CPUs next to a device."""

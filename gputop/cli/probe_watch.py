@@ -79,5 +79,5 @@ def _stand(job: Job, seconds: Mapping[str, float], heat: str) -> Stand:
     test = "done" if job.is_over else record.current or ("waiting" if job.is_waiting else "starting")
     return Stand(
         label=job.task.label, test=test, done=0.0 if record.hello is None else 1 - (left + current) / total,
-        left_s=0.0 if job.is_over else left + current, text=record.text, heat=heat,
+        left_s=0.0 if job.is_over else left + current, text="" if job.is_over else record.text, heat=heat,
     )  # fmt: skip

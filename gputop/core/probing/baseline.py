@@ -41,17 +41,17 @@ class Baseline(Struct, frozen=True, kw_only=True):
         keys = {key for run in self.runs for key in run.figures}
         return {key: median(run.figures[key] for run in self.runs if key in run.figures) for key in keys}
 
-    def doubts(self, run: Run) -> tuple[str, ...]:
-        """Say what makes a comparison of a run with these less than certain."""
+    def doubts(self, run: Run, label: str) -> tuple[str, ...]:
+        """Say what makes a comparison of a run with these less than certain. ``label``: of the device."""
         if not self.runs:
-            return (f"no baseline of {self.uuid}: save one with --baseline save",)
+            return (f"no baseline of {label}: save one with --baseline save",)
         found = []
         if len(self.runs) < ENOUGH:
-            found.append(f"the baseline of {self.uuid} is of {len(self.runs)} runs; {ENOUGH} make a median")
+            found.append(f"the baseline of {label} is of {len(self.runs)} runs; {ENOUGH} make a median")
         for field in ("driver", "torch", "level", "power_limit_w"):
             was, is_ = getattr(self.runs[-1], field), getattr(run, field)
             if was != is_:
-                found.append(f"the baseline of {self.uuid} was saved with {field} {was}, and now it is {is_}")
+                found.append(f"the baseline of {label} was saved with {field} {was}, and now it is {is_}")
         return tuple(found)
 
 

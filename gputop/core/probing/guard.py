@@ -27,8 +27,7 @@ class Ceiling(Struct, frozen=True, kw_only=True):
         for name, unit, metric, most in self._rows():
             value = gpu[metric]
             if value is not None and value > most:
-                text = f"{name} {value:.0f} {unit}, above the {most:g} {unit} that were set: the load was taken away"
-                return f"{GUARD}{name}", text
+                return f"{GUARD}{name}", f"{name} {value:.0f} {unit}, above the {most:g} {unit} that were set"
         return None
 
     def untold(self, gpu: Gpu) -> str:
@@ -38,6 +37,11 @@ class Ceiling(Struct, frozen=True, kw_only=True):
             if reason is not None:
                 return f"the ceiling for its {name} cannot be kept: {reason.text}"
         return ""
+
+    def against(self, gpu: Gpu) -> str:
+        """Say why a GPU is not to be loaded at all; nothing where it may be."""
+        over = self.over(gpu)
+        return f"{over[1]}, before any load" if over is not None else self.untold(gpu)
 
     def _rows(self) -> Iterator[tuple[str, str, Metric[Any], float]]:
         if self.temperature_c is not None:

@@ -163,9 +163,9 @@ def test_a_baseline_is_the_median_of_its_runs_and_says_what_is_doubtful() -> Non
         held = held.with_run(Run(saved_s=0, driver="1", figures={"a.b": value}))
 
     assert held.figures() == {"a.b": 3.0}
-    assert held.doubts(Run(saved_s=0, driver="1")) == ()
-    assert "driver 1, and now it is 2" in held.doubts(Run(saved_s=0, driver="2"))[0]
-    assert "no baseline" in Baseline(uuid="x").doubts(Run(saved_s=0))[0]
+    assert held.doubts(Run(saved_s=0, driver="1"), "GPU 0") == ()
+    assert "driver 1, and now it is 2" in held.doubts(Run(saved_s=0, driver="2"), "GPU 0")[0]
+    assert "no baseline of all together" in Baseline(uuid="x").doubts(Run(saved_s=0), "all together")[0]
 
 
 def with_counters(**values: int | bool | str) -> Any:
