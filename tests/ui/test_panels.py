@@ -61,6 +61,16 @@ def test_no_line_is_wider_than_the_screen_nor_the_panel_higher_than_planned(size
     assert len(lines) == arrange(size, [0] * count, Density.AUTO).gpus.height
 
 
+@pytest.mark.parametrize("size", [WIDE, MIDDLE, SMALL, (60, 24)])
+@pytest.mark.parametrize("count", [1, 8])
+@pytest.mark.parametrize("name", ["学習機械" * 12, "e\u0301" * 90, "x" * 90, "長い 名前 " * 12])
+def test_a_name_of_any_length_and_width_moves_no_edge(size: tuple[int, int], count: int, name: str) -> None:
+    usual = panel([gpu(n) for n in range(count)], size)
+    odd = panel([gpu(n, name=name) for n in range(count)], size)
+
+    assert {cell_len(text_of([line])) for line in odd} == {cell_len(text_of([line])) for line in usual}
+
+
 @pytest.mark.parametrize("density", [Density.COMPACT, Density.DETAILED])
 def test_nothing_moves_when_numbers_change_their_width(density: Density) -> None:
     small = gpu(0, {GPU_UTILIZATION: 0, MEMORY_USED: 0, TEMPERATURE: 9, SM_ACTIVE: 0.0, FAN: 0})

@@ -112,7 +112,8 @@ def _title(gpu: Gpu, view: View, width: int, frame: str, right: Spans) -> tuple[
     name = mark(gpu, view) + str(gpu.index)
     left: Spans = [("╭─ ", frame), (name, mark_ink(gpu, view)), (" ", frame)]
     room = width - length(left) - length(right) - 7
-    left += [(values.name_within(gpu.name, room)[: max(0, room)], "title"), (" ", frame)]
+    named: Spans = [(values.name_within(gpu.name, room), "title")]
+    left += [*(named if length(named) <= room else cut(named, max(0, room))), (" ", frame)]
     return _bordered(left, [(" ", "text"), *right, (" ", "text")] if right else [], width, frame, "╮")
 
 

@@ -9,7 +9,7 @@ from gputop.core.metric import Metric
 from gputop.core.metrics import FAN as FAN_SPEED
 from gputop.core.metrics import GPU_UTILIZATION, NVLINK_RX, NVLINK_TX, PCIE_RX, PCIE_TX, SM_ACTIVE
 from gputop.core.sample import Gpu, Readings
-from gputop.ui.line import Line, Span, Spans, cut, fit, fit_right
+from gputop.ui.line import Line, Span, Spans, cut, fit, fit_right, length
 from gputop.ui.panels import values
 from gputop.ui.panels.findings import mark, mark_ink
 from gputop.ui.view import View
@@ -67,7 +67,7 @@ def shape(gpus: Sequence[Gpu], width: int) -> Shape:
     """Choose the columns for the width; a column that no board fills is left out."""
     gap = _GAP if width >= 100 else " "
     most = 20 if width >= 100 else 14 if width >= 76 else 8
-    name = min(most, max((len(values.name_within(gpu.name, most)) for gpu in gpus), default=4))
+    name = min(most, max((length([(values.name_within(gpu.name, most), "")]) for gpu in gpus), default=4))
     fields = [field for field in FIELDS if _is_filled(field, gpus)]
     while _taken(name, fields, gap) > width and any(field.rank for field in fields):
         fields.remove(max(fields, key=lambda field: field.rank))

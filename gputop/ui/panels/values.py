@@ -26,7 +26,7 @@ from gputop.core.sample import Gpu, GpuState, Readings
 from gputop.core.tone import memory_tone, temperature_tone, throttle
 from gputop.core.tones import Tone
 from gputop.core.units import NOTHING, share
-from gputop.ui.line import Spans, fit, fit_right, tone_ink
+from gputop.ui.line import Spans, fit, fit_right, length, tone_ink
 
 _PREFIXES: Final = ("NVIDIA ", "GeForce ", "Tesla ", "Quadro ")
 _STATES: Final = {
@@ -45,7 +45,7 @@ def short_name(name: str) -> str:
 def name_within(name: str, width: int) -> str:
     """Return the short name without its last words, as many as it takes to fit; a single word may be too long."""
     words = (short_name(name) or NOTHING).split(" ")
-    while len(words) > 1 and sum(map(len, words)) + len(words) - 1 > width:
+    while len(words) > 1 and length([(" ".join(words), "")]) > width:
         words.pop()
     return " ".join(words)
 
