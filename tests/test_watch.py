@@ -82,6 +82,11 @@ def test_a_finding_is_told_when_it_comes_and_when_it_is_graver() -> None:
     assert told == [["suspect"], [], ["alarm"], [], []]
 
 
+@pytest.mark.parametrize("mistake", [["-i", "9"], ["--for", "banana"], ["--wehre", "x"], ["--where", "usr:ann"]])
+def test_a_slip_of_the_pen_is_no_alarm(mistake: list[str]) -> None:
+    assert gputop("watch", "--demo", *mistake).returncode == 64
+
+
 def test_the_command_prints_json_and_ends_with_its_status() -> None:
     done = gputop("watch", "--demo", "workstation", "--for", "0.3s", "--interval", "0.1", "--json")
 
@@ -91,5 +96,5 @@ def test_the_command_prints_json_and_ends_with_its_status() -> None:
 def test_a_duration_without_a_unit_is_refused_in_words() -> None:
     done = gputop("watch", "--demo", "--for", "soon")
 
-    assert done.returncode == 2
+    assert done.returncode == 64
     assert "soon" in done.stderr

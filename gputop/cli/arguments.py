@@ -68,7 +68,7 @@ def add_place(
     group = parser.add_argument_group("what is read and shown")
     group.add_argument(
         "-i", "--gpu", action="append", type=gpu_names, default=absent, metavar="GPU",
-        help="only these GPUs, by index, UUID or bus id: -i 0,2 or -i 0-3",
+        help="only these GPUs: -i 0,2 or -i 0-3, UUIDs or bus ids",
     )  # fmt: skip
     group.add_argument(
         "--interval", type=seconds(LEAST_INTERVAL_S), default=absent, metavar="SECONDS",

@@ -69,7 +69,7 @@ def _common(parser: argparse.ArgumentParser) -> None:
     absent: Any = argparse.SUPPRESS
     parser.add_argument(
         "-i", "--gpu", action="append", type=gpu_names, default=absent, metavar="GPU",
-        help="only these GPUs, by index, UUID or bus id, or all: -i 0,2 or -i 0-3",
+        help="only these GPUs: -i 0,2 or -i 0-3, UUIDs or bus ids, or all",
     )  # fmt: skip
     add_demo(parser, box="mig")
 

@@ -8,10 +8,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.cli.arguments import NO_DRIVER, OK, add_common, add_ending, add_json, warn
+from gputop.cli.arguments import BAD_INPUT, NO_DRIVER, OK, add_common, add_ending, add_json, warn
 from gputop.cli.duration import duration
 from gputop.cli.ending import Ending
-from gputop.cli.machine import monitored, opened
+from gputop.cli.machine import Opened, monitored, opened
+from gputop.cli.parser import Parser
 from gputop.core.finding import Finding, Stage
 from gputop.core.judge import worst
 from gputop.core.sample import Frame, GpuState
@@ -26,6 +27,7 @@ from gputop.wire.server import Rhythm
 
 STATUS: Final = {None: OK, Stage.OBSERVATION: OK, Stage.SUSPECT: 1, Stage.ALARM: 2}
 USUAL_S: Final = 60.0
+_USAGE: Final = 64  # 2 is an alarm
 
 
 class Watch(Struct, frozen=True, kw_only=True):
@@ -42,6 +44,7 @@ class Watch(Struct, frozen=True, kw_only=True):
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
+    Parser.usage_status = _USAGE
     parser.description = (
         "Look for a while, and print what is wrong. A hang takes 5 minutes to be an alarm, a leak 10 to be told from"
         " warm-up."
@@ -65,13 +68,13 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_ending(
         parser,
         "gputop watch --for 10m --json | jq -r '.findings[].finding.summary'",
-        status="0 nothing is wrong, 1 suspects, 2 alarms or bad input, 3 could not look",
+        status="0 nothing is wrong, 1 suspects, 2 alarms, 3 could not look, 64 bad options",
     )
 
 
 def run(options: argparse.Namespace) -> int:
     """Watch, print, and say by the status how grave it is."""
-    source = opened(options, is_once=False)
+    source = _opened(options)
     rhythm = Rhythm(source)
     end = Ending(rhythm.hurry)
     until = time.monotonic() + options.duration
@@ -87,6 +90,13 @@ def run(options: argparse.Namespace) -> int:
     for problem in found.problems:
         print(f"gputop: {clean(problem)}", file=sys.stderr)
     return found.status
+
+
+def _opened(options: argparse.Namespace) -> Opened:
+    try:
+        return opened(options, is_once=False)
+    except SystemExit as end:
+        raise SystemExit(_USAGE if end.code == BAD_INPUT else end.code) from None
 
 
 def watch(

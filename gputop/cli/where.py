@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from functools import reduce
 
-from gputop.cli.arguments import BAD_INPUT
+from gputop.cli.parser import Parser
 from gputop.core.query import Query, QueryError, kept, parse, pointed
 from gputop.core.sample import Frame
 from gputop.core.text import clean
@@ -17,7 +17,7 @@ def read(text: str) -> Query:
     if isinstance(found, QueryError):
         print(f"gputop: --where, column {found.position + 1}: {clean(str(found))}", file=sys.stderr)
         print("\n".join(f"  {line}" for line in pointed(text, found).splitlines()), file=sys.stderr)
-        raise SystemExit(BAD_INPUT)
+        raise SystemExit(Parser.usage_status)
     return found
 
 

@@ -15,6 +15,7 @@ from msgspec import Struct
 from gputop.core.column import Column
 from gputop.core.columns import COLUMNS
 from gputop.core.condition import ABSENT, And, Glob, Node, Not, Or, Term, Value, Word
+from gputop.core.metric import Unit
 from gputop.core.nearest import nearest
 from gputop.core.pattern import Pattern
 from gputop.core.pattern_parts import PatternError
@@ -22,6 +23,7 @@ from gputop.core.quantity import expected, quantity
 
 _LONGEST: Final = 2000
 _DEEPEST: Final = 40
+_LEAST_BYTES: Final = 1024**2  # a whole number below that is one of MiB or GiB whose unit was forgotten
 _BLANKS: Final = re.compile(r"\s*")
 _START: Final = re.compile(r"([a-z_]\w*)%?\s*(!=|<=|>=|[:=<>~])", re.ASCII | re.IGNORECASE)
 _KEYWORDS: Final = {
@@ -175,6 +177,8 @@ class _Reader:
         number = quantity(text.strip(), column.unit)
         if number is None:
             self._fail(start, f"{text!r} is not {expected(column.unit)}")
+        if column.unit is Unit.BYTES and 0 < number < _LEAST_BYTES and text.isdecimal():  # nobody means bytes
+            self._fail(start, f"{text!r} has no unit: write {text}GiB or {text}MiB")
         return number
 
     def _pieces(self) -> list[object]:

@@ -109,5 +109,6 @@ def _realtime(name: str) -> int | None:
 def _nearest(word: str) -> str:
     from gputop.core.nearest import nearest  # noqa: PLC0415 - 8 ms, only for a mistake
 
-    near = nearest(word if word.startswith("SIG") else f"SIG{word}", [name.lower() for name in _NUMBERS])
+    named = "" if word[:1].isdecimal() else word if word.startswith("SIG") else f"SIG{word}"
+    near = nearest(named, [name.lower() for name in _NUMBERS])
     return f" (did you mean {near.upper()}?)" if near else ": SIGTERM, TERM and 15 are the same"

@@ -184,7 +184,7 @@ def test_a_process_of_which_nothing_is_known_can_be_asked_for_everything() -> No
 
     for column in COLUMNS:
         sign = ":" if column.is_text else ">"
-        assert keeps(f"{column.key}{sign}1", bare) in {True, False}
+        assert keeps(f"{column.key}{sign}1.0", bare) in {True, False}
         assert keeps(f"{column.key}:-", bare) in {True, False}
         assert keeps(f"{column.key}~x", bare) is False
 
@@ -202,6 +202,7 @@ def test_a_gpu_is_meant_with_its_instances_and_one_instance_by_its_text() -> Non
     [
         ("usr:ann", 0, "Did you mean user?"),
         ("user:ann gpumem>5", 9, "Did you mean gpu_mem?"),
+        ("gpu_mem>10", 8, "'10' has no unit: write 10GiB or 10MiB"),
         ("sm<five", 3, "'five' is not a percentage"),
         ("sm<5GiB", 3, "not a percentage"),
         ("gpu_mem>5m3", 8, "not a size"),

@@ -41,6 +41,7 @@ def test_realtime_signals_are_counted_from_their_ends(text: str, number: int) ->
         ("4711", "no signal '4711'"),
         ("", "no signal ''"),
         ("SIGRTMIN+99", "no signal 'SIGRTMIN+99'"),
+        ("99", "no signal '99': SIGTERM, TERM and 15 are the same"),
     ],
 )
 def test_a_signal_that_is_not_one_is_refused_with_a_hint(text: str, said: str) -> None:
