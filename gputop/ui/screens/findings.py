@@ -96,7 +96,7 @@ class FindingsScreen(Dialog[None]):
         """Return the list, and below it the finding that is marked."""
         listed = self.listed
         if not listed:
-            words = "nothing has been wrong so far" if self.is_past else "nothing is wrong as far as gputop can see"
+            words = "no finding is over so far" if self.is_past else "nothing is wrong as far as gputop can see"
             return [BLANK, Line(((f"  {words}", "muted"),)), BLANK]
         self.at = max(0, min(self.at, len(listed) - 1))
         self._key = listed[self.at].key
