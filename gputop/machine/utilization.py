@@ -12,6 +12,7 @@ _MOST: Final = 100  # percent; the driver also has entries of 37100
 _NEWEST_US: Final = 2**53  # in 2255: a later timestamp is garbage, and would hide all that follow
 _OLDEST_US: Final = 10_000_000  # the driver's ring holds 10 s
 _WINDOW_S: Final = 10.0
+_SHORTEST_S: Final = 0.45  # in less the driver may have taken no sample, and somebody busy would seem to do nothing
 
 Shares = tuple[float, float, float, float]  # SM, memory, encoder, decoder; percent
 
@@ -28,11 +29,17 @@ class UtilizationReader:
         self._ticks: deque[tuple[float, int, array[int]]] = deque()  # when, how long in ms, and the packed entries
         self._sums: dict[int, list[int]] = {}  # by pid: percent times milliseconds, and in how many intervals it was
         self._before: float | None = None
+        self._told: Missing | tuple[float, dict[int, Shares]] = Missing.NOT_YET
 
     def read(self, pids: set[int], now: float) -> Missing | tuple[float, dict[int, Shares]]:
-        """Return the window in seconds and the shares of the processes that did anything; the others did nothing."""
+        """Return the window in seconds and the shares of the processes that did anything; the others did nothing.
+
+        Asked again too soon to tell anything new, it says what it said before.
+        """
         if self._refusal is not None:
             return self._refusal
+        if self._before is not None and now - self._before < _SHORTEST_S:
+            return self._told
         answer = self._driver.ask("nvmlDeviceGetProcessUtilization", self._handle, self._since_us)
         if isinstance(answer, Missing):
             self._refusal = answer if answer in LASTING else None
@@ -47,7 +54,8 @@ class UtilizationReader:
         while self._ticks[0][0] <= now - _WINDOW_S:
             _, length_ms, old = self._ticks.popleft()
             self._weigh(old, length_ms, -1)
-        return self._shares()
+        self._told = self._shares()
+        return self._told
 
     def _accepted(self, answer: list[UtilizationEntry], pids: set[int]) -> "array[int]":
         answer = [entry for entry in answer if entry[1] < _NEWEST_US]

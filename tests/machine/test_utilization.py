@@ -28,6 +28,21 @@ def test_an_empty_answer_means_that_nobody_did_anything() -> None:
     assert read([[], []], {7})[1] == (1.0, {})
 
 
+def test_a_reading_too_soon_for_a_new_sample_makes_no_busy_process_idle() -> None:
+    answers: list[object] = [[], [(7, 1 * SECOND, 90, 0, 0, 0)], []]
+    functions = FakeFunctions(nvmlDeviceGetProcessUtilization=lambda *_: answers.pop(0))
+    reader = UtilizationReader(Driver(functions), "handle-0")
+    said = [reader.read({7}, now) for now in (0.0, 0.1, 1.0, 1.1, 2.0)]
+
+    assert said == [
+        Missing.NOT_YET,
+        Missing.NOT_YET,
+        (1.0, {7: (90.0, 0.0, 0.0, 0.0)}),
+        (1.0, {7: (90.0, 0.0, 0.0, 0.0)}),
+        (1.0, {}),
+    ]
+
+
 def test_a_lone_process_is_exact_over_the_last_interval() -> None:
     answers: list[object] = [[], [(7, 1 * SECOND, 90, 40, 3, 9)], [(7, 2 * SECOND, 50, 20, 1, 2)]]
 
