@@ -22,6 +22,7 @@ _BAR: Final = 16
 _SMALL_BAR: Final = 4
 _NARROW: Final = 90
 _CPU: Final = "CPU-"
+_BAD: Final = frozenset({Status.FAIL, Status.ERROR, Status.WARN, Status.INCONCLUSIVE})
 _RATE: Final = "/s"
 _MANNERS: Final = (
     "Each device gets a process of its own, which loads it fully and takes up to 90 % of its free memory. No setting "
@@ -252,7 +253,7 @@ def _result(one: DeviceResult, questions: Mapping[str, str], width: int) -> Iter
     yield Line(((f" {one.label}", "accent"), (f"  {clean(one.name)}  {one.uuid}{torch}", "muted")))
     for line in one.reason.split("\n") if one.reason else ():
         yield from paragraph(f" {clean(line)}", width, "warm")
-    for test in sorted(one.tests, key=lambda test: test.status in (Status.PASS, Status.SKIP)):  # what is bad first
+    for test in sorted(one.tests, key=lambda test: test.status not in _BAD):  # what went wrong first
         yield from _test(test, questions, width)
     if one.status is Status.ERROR:
         for line in one.last_words.splitlines()[-5:]:
