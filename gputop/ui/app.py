@@ -155,7 +155,7 @@ class GputopApp(TerminalApp):
 
         gpu = self._meant()
         if gpu is not None:
-            self.push_screen(GpuScreen(gpu, self.view.standing, is_ascii=self.options.is_ascii))
+            self.push_screen(GpuScreen(gpu, self.view, is_ascii=self.options.is_ascii))
         else:
             self._tell_no_gpu()
 

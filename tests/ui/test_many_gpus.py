@@ -44,6 +44,18 @@ async def test_two_digits_in_a_row_are_one_number() -> None:
         assert screen.gpu.index == 63
 
 
+async def test_arrows_go_through_the_pages_of_all_gpus() -> None:
+    async with staged(box(12)) as stage:
+        await stage.press("i", "left")
+        screen = stage.app.screen
+        assert isinstance(screen, GpuScreen)
+        title = screen.title_line()
+        await stage.press("right", "right")
+
+        assert title.startswith("GPU 11 ")
+        assert screen.gpu.index == 1
+
+
 async def test_a_digit_long_after_another_is_a_number_of_its_own() -> None:
     async with staged(box()) as stage:
         await stage.press("1")

@@ -7,7 +7,6 @@ from gputop.core.metric import Metric
 from gputop.core.metrics import CATALOGUE
 from gputop.core.plugged import added_keys
 from gputop.core.sample import Gpu, Readings
-from gputop.core.standing import Standing
 from gputop.core.units import NOTHING, value_text
 from gputop.ui.line import BLANK, Line, fit
 from gputop.ui.panels import values
@@ -27,22 +26,44 @@ _GROUPS: Final = {
 class GpuScreen(Overlay):
     """Shows one GPU in full; new frames are shown as they come."""
 
-    TAKES: ClassVar[Mapping[str, str]] = {**Overlay.TAKES, "detail": "close", "mig": "open_mig"}
+    TAKES: ClassVar[Mapping[str, str]] = {
+        **Overlay.TAKES, "detail": "close", "mig": "open_mig", "left": "before", "right": "following",
+    }  # fmt: skip
 
-    def __init__(self, gpu: Gpu, standing: Standing, *, is_ascii: bool) -> None:
-        self.title_text = f"GPU {gpu.index} · {gpu.name or NOTHING}"
+    def __init__(self, gpu: Gpu, view: View, *, is_ascii: bool) -> None:
         super().__init__(is_ascii=is_ascii)
         self.gpu = gpu
-        self._standing = standing
+        self._view = view
 
     def page(self, width: int) -> Sequence[Line]:
         """Return the page of the GPU as it last came."""
-        wrong = findings_part(self._standing.of(self.gpu.uuid), width)
+        wrong = findings_part(self._view.standing.of(self.gpu.uuid), width)
         return gpu_page(self.gpu, wrong)
 
     def keys_line(self, rest: int) -> str:
-        """Name the way to MIG as well."""
-        return f"{super().keys_line(rest)} · {self.name_of('mig')} MIG"
+        """Name the ways to MIG and to the other GPUs as well."""
+        name = self.name_of
+        turn = f"{name('left')} {name('right')} GPU · " if len(self._view.gpus) > 1 else ""
+        return f"{super().keys_line(rest)} · {turn}{name('mig')} MIG"
+
+    def title_line(self) -> str:
+        """Say whose page it is."""
+        return f"GPU {self.gpu.index} · {self.gpu.name or NOTHING}"
+
+    def before(self) -> None:
+        """Show the GPU before, the same part of its page."""
+        self._turn(-1)
+
+    def following(self) -> None:
+        """Show the next GPU."""
+        self._turn(1)
+
+    def _turn(self, step: int) -> None:
+        gpus = self._view.gpus
+        at = next((number for number, gpu in enumerate(gpus) if gpu.uuid == self.gpu.uuid), None)
+        if at is not None:
+            self.gpu = gpus[(at + step) % len(gpus)]
+            self.draw_page()
 
     def open_mig(self) -> None:
         """Show how it is split, on top."""
@@ -50,7 +71,7 @@ class GpuScreen(Overlay):
 
     def follow(self, view: View) -> None:
         """Draw its new values."""
-        self._standing = view.standing
+        self._view = view
         for gpu in view.gpus:
             if gpu.uuid == self.gpu.uuid:
                 self.gpu = gpu
