@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 from examples import frame, process
-from stage import SMALL, WIDE, staged
+from stage import SMALL, WIDE, staged, text_of
 
 from gputop.core.columns import COLUMN_BY_KEY
 from gputop.core.settings import Settings, Value
@@ -137,6 +137,17 @@ async def test_every_entry_is_reached_on_a_small_screen() -> None:
         marked = [line for line in stage.app.screen.page(70, 20) if line.base == "cursor"]
 
         assert len(marked) == 1
+
+
+async def test_how_much_is_below_is_said_until_its_end_is_seen() -> None:
+    async with staged(frame(), size=SMALL) as stage:
+        await stage.press("f2")
+        assert isinstance(stage.app.screen, SetupScreen)
+        at_first = text_of(stage.app.screen.body.lines)
+        await stage.press("end")
+
+        assert " more below " in at_first
+        assert " more below " not in text_of(stage.app.screen.body.lines)
 
 
 async def test_a_theme_that_a_key_chose_is_what_the_screen_begins_with() -> None:

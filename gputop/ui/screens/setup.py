@@ -29,6 +29,7 @@ class SetupScreen(Dialog[Settings]):
         self._apply = apply
         self._top = 0
         self._shown = 1
+        self._rest = 0
 
     def is_meant(self, event: Message, guard_s: float = 0.0) -> bool:  # noqa: ARG002 - nothing here does harm
         """Take keys that were typed ahead as well."""
@@ -41,9 +42,10 @@ class SetupScreen(Dialog[Settings]):
     def keys_line(self) -> str:
         """Return what keys do."""
         left, right, back = (self.name_of(action) for action in ("left", "right", "back"))
+        rest = f"{self._rest} more below  " if self._rest else ""
         if self.at < len(OPTIONS):
-            return f"{left} {right} changes  {back} closes and saves"
-        return f"{self.name_of('tag')} shows or hides  {left} {right} moves the column  {back} closes and saves"
+            return f"{rest}{left} {right} changes  {back} closes and saves"
+        return f"{rest}{self.name_of('tag')} shows or hides  {left} {right} moves it  {back} closes and saves"
 
     def page(self, width: int, height: int) -> Sequence[Line]:  # noqa: ARG002 - lines are cut
         """Return options and columns, as much as fits around the cursor."""
@@ -54,6 +56,7 @@ class SetupScreen(Dialog[Settings]):
         line = self._line_of(self.at)
         top = 0 if self.at == 0 else min(self._top, line)
         self._top = max(0, min(max(top, line - self._shown + 1), len(lines) - self._shown))
+        self._rest = len(lines) - self._top - self._shown
         return lines[self._top : self._top + self._shown]
 
     def on_click(self, event: events.Click) -> None:
