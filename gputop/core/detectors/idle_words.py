@@ -9,9 +9,10 @@ from gputop.core.detectors.activity_party import Party, count_text
 from gputop.core.detectors.activity_track import Track
 from gputop.core.detectors.subjects import gpu_subject
 from gputop.core.finding import Evidence, Stage
+from gputop.core.metric import Unit
 from gputop.core.metrics import MEMORY_TOTAL, MEMORY_USED
 from gputop.core.sample import Gpu
-from gputop.core.units import bytes_text, duration_text
+from gputop.core.units import bytes_text, duration_text, value_text
 
 _MOST_NAMED: Final = 3
 
@@ -23,6 +24,7 @@ def sign_of(party: Party, look: Look, suspect_s: float, full_percent: float) -> 
     held = sum(one.use.memory_bytes or 0 for one in party.tracks)
     is_suspect = idle_s >= suspect_s or any(used_percent(one.board.gpu) > full_percent for one in party.tracks)
     watts, watts_text = _watts(party)
+    energy = value_text(watts * idle_s, Unit.JOULES)
     spent = held / 2**30 * idle_s / 3600
     has_worked = track.busy_s > 0
     since = "no GPU work for" if has_worked else "no GPU work since gputop looks, for"
@@ -31,10 +33,11 @@ def sign_of(party: Party, look: Look, suspect_s: float, full_percent: float) -> 
         stage=Stage.SUSPECT if is_suspect and not track.role.is_server else Stage.OBSERVATION,
         subject=party.subject,
         summary=f"{count_text(party)}{since} {duration_text(idle_s)}, holds {_held_text(party, held)}; "
-        f"cost so far {spent:.1f} GiB·h{watts_text and f' and {watts_text}'}{_who(track)}",
+        f"cost so far {spent:.1f} GiB·h{watts_text and f' and {energy} ({watts_text})'}{_who(track)}",
         evidence=(
             *_evidence(idle_s, held, spent),
             *((Evidence("power_w", round(watts, 1), watts_text),) if watts else ()),
+            *((Evidence("energy_j", round(watts * idle_s), f"{energy} at that power"),) if watts else ()),
         ),
         remedy=_remedy(track),
         action="signal",

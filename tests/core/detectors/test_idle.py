@@ -27,7 +27,11 @@ def test_how_long_how_much_and_what_it_costs_is_told() -> None:
     assert "no GPU work for 31m" in finding.summary
     assert "holds 20.0GiB (25%)" in finding.summary
     assert "cost so far 10." in finding.summary
-    assert "W of an otherwise empty GPU" in finding.summary
+    known = {one.name: one.value for one in finding.evidence}
+    watts, joules, seconds = (float(known[name] or 0) for name in ("power_w", "energy_j", "idle_s"))
+    assert abs(joules - watts * seconds) < 1 + seconds / 10
+    assert "kWh (1" in finding.summary
+    assert "W of an otherwise empty GPU)" in finding.summary
     assert finding.summary.endswith("; a notebook or prompt")
     assert "Ask ann" in finding.remedy
 
