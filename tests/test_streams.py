@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import select
 import subprocess
 import sys
@@ -38,6 +39,20 @@ def test_a_closed_stream_is_no_reason_to_fail(closed: str) -> None:
     assert "Traceback" not in done.stderr
     assert done.returncode == 0
     assert "H100" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["snapshot --demo mig", "doctor --demo", "mig status --demo", "inspect 48276 --demo", "watch --demo --for 0.1s"],
+)
+def test_signs_that_a_locale_does_not_have_are_written_in_ascii(arguments: str) -> None:
+    locale = os.environ | {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    done = subprocess.run(
+        [*GPUTOP, *arguments.split()], capture_output=True, check=False, env=locale, timeout=PATIENCE_S
+    )
+
+    assert done.stdout.isascii()
+    assert not re.search(rb"\d\?C|\s\?\s", done.stdout)  # no ?C for degrees, no ? between words
 
 
 def test_a_terminal_that_cannot_move_its_cursor_gets_a_snapshot_and_not_a_flood() -> None:

@@ -42,8 +42,7 @@ COMMANDS: Final = {
 def main(arguments: Sequence[str]) -> NoReturn:
     """Run what the arguments say and end the process; threads that hang in a driver are not waited for."""
     _fill_streams()
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a locale without our signs is no reason to fail
+    _write_plainly()
     try:
         own, command = _without_command(arguments)
         plugins = plug_in(() if os.environ.get(NO_PLUGINS) else sys.path)  # before any of their tables is imported
@@ -65,6 +64,20 @@ def main(arguments: Sequence[str]) -> NoReturn:
         status = end.code if isinstance(end.code, int) else BAD_INPUT
     sys.stderr.flush()
     os._exit(status)
+
+
+def _write_plainly() -> None:
+    """Write ASCII for signs that the locale does not have, which is no reason to fail."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and stream.encoding.lower().startswith("utf"):
+            stream.reconfigure(errors="replace")
+        elif isinstance(stream, TextIOWrapper):
+            import codecs
+
+            from gputop.core.signs import replaced
+
+            codecs.register_error("gputop", replaced)
+            stream.reconfigure(errors="gputop")
 
 
 def _check_source(options: argparse.Namespace) -> None:

@@ -76,9 +76,8 @@ def _json(diagnosis: Diagnosis) -> bytes:
 
 
 def _text(diagnosis: Diagnosis) -> bytes:
-    from gputop.report.doctor import ascii_text, report
+    from gputop.report.doctor import report
     from gputop.report.terminal import look
 
     room, style = look(sys.stdout, os.environ)
-    text, encoding = f"{report(diagnosis, room, style)}\n", sys.stdout.encoding or "utf-8"
-    return (text if encoding.lower().startswith("utf") else ascii_text(text)).encode(encoding, "replace")
+    return f"{report(diagnosis, room, style)}\n".encode(sys.stdout.encoding or "utf-8", sys.stdout.errors or "replace")

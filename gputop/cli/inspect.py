@@ -104,4 +104,4 @@ def _text(found: Inspection, first: Inspection, gpus: tuple[Gpu, ...]) -> bytes:
     from gputop.core.inspection_text import lines
 
     text = "".join(f"{line}\n" for line in lines(found, first, gpus))
-    return text.encode(sys.stdout.encoding or "utf-8", "replace")
+    return text.encode(sys.stdout.encoding or "utf-8", sys.stdout.errors or "replace")

@@ -251,7 +251,6 @@ def _report(
 
 def _deliver(report: ProbeReport, ask: Ask, out: TextIO) -> None:
     """Write the files, and the text unless the JSON goes where the text would."""
-    from gputop.report.doctor import ascii_text
     from gputop.report.probe import report as text_of
     from gputop.report.terminal import look
     from gputop.wire.encode import encode
@@ -266,8 +265,7 @@ def _deliver(report: ProbeReport, ask: Ask, out: TextIO) -> None:
     if ask.json:
         _write(ask.json, encode(report))
     room, style = look(out, os.environ)
-    text = text_of(report, {test.key: test.question for test in ask.probe.tests}, room, style)
-    print(text if (out.encoding or "utf-8").lower().startswith("utf") else ascii_text(text), file=out)
+    print(text_of(report, {test.key: test.question for test in ask.probe.tests}, room, style), file=out)
 
 
 def _write(path: str, content: bytes) -> None:

@@ -27,13 +27,7 @@ _COUNTS: Final = {
     Severity.OK: ("well", "well"),
     Severity.NOT_APPLICABLE: ("does not apply", "do not apply"),
 }
-_ASCII: Final = str.maketrans({"✗": "x", "✓": "+", "·": "-", "→": ">", "–": "-", "…": ".", "°": " "})
 _MARK: Final = max(len(word) for word, _ in _WORDS.values())
-
-
-def ascii_text(text: str) -> str:
-    """Return a report with signs that every terminal has."""
-    return text.translate(_ASCII)
 
 
 def report(diagnosis: Diagnosis, room: int | None = None, style: Style = Style.PLAIN) -> str:

@@ -4,6 +4,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from rich.cells import cell_len, set_cell_size
 
+from gputop.core.signs import PLAIN
 from gputop.core.tones import Tone
 
 Span: TypeAlias = tuple[str, str]
@@ -18,23 +19,13 @@ class Line(NamedTuple):
 
 
 BLANK: Final = Line()
-_ASCII: Final = {
-    ord(sign): plain
-    for signs, plain in (
-        ("–─━╌", "-"), ("╸", "-"), ("│┃", "|"), ("╭╮╰╯├┤└┘┌┐┼", "+"), ("·•", "-"), ("…", "~"), ("°", " "),
-        ("↑▲", "^"), ("↓▼", "v"), ("←◂", "<"), ("→▶▸", ">"), ("█▇▆▅", "#"), ("▄▃", "="), ("▂▁", "-"), ("▐▌", "|"),
-        ("✕✗", "x"), ("✓", "+"), ("⏸", "="), ("×", "x"), ("●", "*"),
-    )
-    for sign in signs
-}  # fmt: skip
-_ASCII[ord("━")] = "="
 
 
 def plain(text: str) -> str:
     """Return text for a terminal that has only ASCII, of the same width."""
     if text.isascii():
         return text
-    text = text.translate(_ASCII)
+    text = text.translate(PLAIN)
     return text if text.isascii() else "".join(c if c.isascii() else "?" * cell_len(c) for c in text)
 
 
