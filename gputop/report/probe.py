@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.core.probing.result import DeviceResult, Finding, ProbeReport, Status, TestResult
+from gputop.core.probing.result import DeviceResult, Finding, ProbeReport, Status, TestResult, telling
 from gputop.core.probing.words import WORDS, figures_text
 from gputop.core.text import clean, fit
 from gputop.core.units import duration_text
@@ -84,7 +84,7 @@ def _tests(tests: Sequence[TestResult], questions: Mapping[str, str], room: int 
 
 
 def _findings(findings: Sequence[Finding], room: int | None) -> Iterator[str]:
-    for finding in findings[:_MOST]:
+    for finding in telling(findings, _MOST):
         told = [f"{key} {value}" for key, value in finding.data.items() if key in _TOLD and not isinstance(value, dict)]
         yield _INDENT + cut(clean("  ".join([finding.code, finding.text, *told])), room)
         for key in ("bits", "flips"):

@@ -193,7 +193,7 @@ async def test_the_tests_of_another_device_are_a_key_away() -> None:
         await stage.press("down", "down")
 
         assert "▶ runs     memory.address" in page(stage)
-        assert "✓ pass     gemm.bf16           tflops 781 TFLOP/s (98% of expected, 100% of siblings)" in page(stage)
+        assert "✓ pass     gemm.bf16                 tflops 781 TFLOP/s (98% of expected, 100% of siblings)" in page(stage)
 
 
 async def test_the_verdict_of_each_test_is_shown_with_what_was_found() -> None:
@@ -207,7 +207,7 @@ async def test_the_verdict_of_each_test_is_shown_with_what_was_found() -> None:
         assert "✓✓✗–  2 of 4 tests passed" in page(stage)
         assert "✗ FAIL     memory.address" in page(stage)
         assert "memory.wrong: chunk 0 word 12345: 1 bits differ" in page(stage)
-        assert "– skipped  soak                the worker died" in page(stage)
+        assert "– skipped  soak                      the worker died" in page(stage)
         await stage.press("enter")
         assert "What is tested" in page(stage)
 

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 from examples import frame, gpu
 from msgspec.structs import replace
-from probe_stage import FAILED, PROBE, FakeProber
+from probe_stage import FAILED, FAULT, PROBE, REPORT, FakeProber
 from stage import SMALL, Stage, staged, text_of
 
 from gputop.core.metric import Metric, Missing
 from gputop.core.metrics import GPU_UTILIZATION, MEMORY_USED, POWER_AVERAGE
-from gputop.core.probing.course import Course, DeviceCourse
-from gputop.core.probing.result import Status, TestResult
+from gputop.core.probing.course import MOST_FINDINGS, Course, DeviceCourse
+from gputop.core.probing.result import Figure, Status, TestResult
 from gputop.core.sample import Frame
 from gputop.ui.screens.probe import ProbeScreen
 
@@ -83,3 +83,20 @@ async def test_who_waits_for_others_says_so() -> None:
 
         assert "44s left" in page(stage)
         assert "waits" in page(stage)
+
+
+async def test_what_went_wrong_over_all_devices_stands_above_the_tests_of_one() -> None:
+    pairs = tuple(Figure(name=f"peer.0-{n}", value=2.5e11 + n * 1e9, unit="B/s") for n in range(1, 8))
+    wrong = tuple(replace(FAULT, code="pairs.data", text=f"0 to {n}") for n in range(1, 10))
+    joint = (TestResult(key="pairs", status=Status.FAIL, figures=pairs, findings=wrong),)
+    prober = FakeProber(PROBE)
+    async with staged(held(), prober=prober) as stage:
+        await stage.press("X", "enter")
+        prober.tell(report=replace(REPORT, joint=joint))
+        await stage.pilot.pause()
+        text = page(stage)
+
+        assert text.index("all together") < text.index("gemm.bf16")
+        assert "7 peer, 251 GB/s to 257 GB/s" in text
+        assert text.count("pairs.data: 0 to") == MOST_FINDINGS
+        assert "and 3 more: gputop probe --json has them all" in text

@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gputop.core.probe_row import Level, Probe
-from gputop.core.probing.result import ProbeReport, Status, TestResult
+from gputop.core.probing.result import ProbeReport, Status, TestResult, telling
 from gputop.core.units import duration_text
 
 MOST_FINDINGS: Final = 6  # of a test, while it runs; the report has them all
@@ -127,4 +127,4 @@ class Prober(Protocol):
 
 def shortened(test: TestResult) -> TestResult:
     """Return what somebody who looks on needs of a test."""
-    return replace(test, params={}, digests={}, findings=test.findings[:MOST_FINDINGS])
+    return replace(test, params={}, digests={}, findings=telling(test.findings, MOST_FINDINGS))

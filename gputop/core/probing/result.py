@@ -1,6 +1,6 @@
 """The results of a probe: per device, per test, per figure. The shape of the JSON that `gputop probe --json` writes."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Final, TypeAlias
 
@@ -122,6 +122,18 @@ class ProbeReport(Struct, frozen=True, kw_only=True):
     devices: tuple[DeviceResult, ...] = ()
     joint: tuple[TestResult, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+def telling(findings: Sequence[Finding], most: int) -> tuple[Finding, ...]:
+    """Return so many findings at the most, in their order: one of each code, and then the first ones.
+
+    What sums up a hundred wrong words comes after them, and must not be what is left out.
+    """
+    first: dict[str, int] = {}
+    for at, finding in enumerate(findings):
+        first.setdefault(finding.code, at)
+    places = dict.fromkeys((*first.values(), *range(len(findings))))
+    return tuple(findings[at] for at in sorted(list(places)[:most]))
 
 
 def worst(statuses: Iterable[Status]) -> Status:

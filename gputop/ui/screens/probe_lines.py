@@ -5,10 +5,10 @@ from typing import Final
 
 from gputop.core.metrics import POWER_AVERAGE, TEMPERATURE
 from gputop.core.probe_row import Probe
-from gputop.core.probing.course import DeviceCourse, Run
+from gputop.core.probing.course import MOST_FINDINGS, DeviceCourse, Run
 from gputop.core.probing.plan import START_S, chosen, timed
-from gputop.core.probing.result import DeviceResult, ProbeReport, Status, TestResult
-from gputop.core.probing.words import WORDS, figure_text, number_text
+from gputop.core.probing.result import DeviceResult, ProbeReport, Status, TestResult, telling
+from gputop.core.probing.words import WORDS, figures_text, number_text
 from gputop.core.sample import Gpu
 from gputop.core.text import clean
 from gputop.core.units import NOTHING, duration_text
@@ -202,7 +202,7 @@ def _course(
         if key in done:
             yield from _test(done[key], questions, width)
         elif key == one.current:
-            runs: Spans = [(fit(" ▶ runs", _MARK + 3), "accent"), (fit(key, 20), "title")]
+            runs: Spans = [(fit(" ▶ runs", _MARK + 3), "accent"), (fit(key, _name(width)), "title")]
             told = (f"  {one.text}", "text" if _RATE in one.text else "muted")
             yield Line(tuple(cut([*runs, *values.meter(100 * one.test_done, _BAR, "utilization"), told], width)))
         else:
@@ -226,11 +226,12 @@ def report_lines(report: ProbeReport, questions: Mapping[str, str], at: int, wid
     devices = report.devices
     label = max((len(one.label) for one in devices), default=0)
     lines = [_verdict(one, label, n == at, width) for n, one in enumerate(devices)]
-    if devices:
-        lines += [BLANK, *_result(devices[min(at, len(devices) - 1)], questions, width)]
+    parts = [[BLANK, *_result(devices[min(at, len(devices) - 1)], questions, width)]] if devices else []
     if report.joint:
-        lines += [BLANK, Line(((" all together", "accent"),))]
-        lines += [line for test in report.joint for line in _test(test, questions, width)]
+        tests = [line for test in report.joint for line in _test(test, questions, width)]
+        is_bad = any(test.status in _BAD for test in report.joint)
+        parts.insert(0 if is_bad else len(parts), [BLANK, Line(((" all together", "accent"),)), *tests])
+    lines += [line for part in parts for line in part]
     notes = [line for note in report.notes for line in paragraph(f" {clean(note)}", width, "muted")]
     return [*lines, BLANK, *notes] if notes else lines
 
@@ -263,12 +264,20 @@ def _result(one: DeviceResult, questions: Mapping[str, str], width: int) -> Iter
 def _test(test: TestResult, questions: Mapping[str, str], width: int) -> Iterator[Line]:
     """Return a test with its figures; what is wrong below it."""
     word, tone = WORDS[test.status]
-    figures = ", ".join(map(figure_text, test.figures))
+    figures = figures_text(test.figures)
     told = (
         clean(test.reason) if test.reason and test.status is not Status.PASS else figures or questions.get(test.key, "")
     )
-    head: Spans = [(fit(f" {word}", _MARK + 3), tone_ink(tone, "muted")), (fit(clean(test.key), 20), "text")]
+    head: Spans = [(fit(f" {word}", _MARK + 3), tone_ink(tone, "muted")), (fit(clean(test.key), _name(width)), "text")]
     yield Line(tuple(cut([*head, (told, "muted")], max(width, length(head)))))
-    for finding in test.findings:
+    for finding in telling(test.findings, MOST_FINDINGS):
         ink = "hot" if finding.status is Status.FAIL else "warm"
         yield from paragraph(f"{clean(finding.code)}: {clean(finding.text)}", width, ink, indent=_MARK + 3)
+    if len(test.findings) > MOST_FINDINGS:
+        more = f"and {len(test.findings) - MOST_FINDINGS} more: gputop probe --json has them all"
+        yield from paragraph(more, width, "muted", indent=_MARK + 3)
+
+
+def _name(width: int) -> int:
+    """Return how many cells the names of tests have: on a narrow screen the longest are cut."""
+    return 20 if width < _NARROW else 26

@@ -20,7 +20,7 @@ from gputop.core.probing.plan import START_S, chosen, starts, timed
 from gputop.core.probing.record import Record, ended
 from gputop.core.probing.reference import expected, link
 from gputop.core.probing.reference import read as read_table
-from gputop.core.probing.result import Status
+from gputop.core.probing.result import Finding, Status, telling
 from gputop.core.probing.watched import soak
 from gputop.core.sample import DriverInfo, GpuInstance, GpuProcess, Host, Sample, XidEvent
 
@@ -242,3 +242,12 @@ def test_a_part_of_a_gpu_is_not_in_use_because_its_neighbour_is() -> None:
 
     assert len(users(sample, sample.gpus[0], (), 7)) == 1
     assert users(sample, sample.gpus[0], (), 8) == ()
+
+
+def test_of_many_findings_one_of_each_code_is_told() -> None:
+    words = [Finding(code="memory.wrong", status=Status.FAIL, text=str(number)) for number in range(20)]
+    total = Finding(code="memory.errors", status=Status.FAIL, text="20 words are wrong")
+
+    assert [finding.text for finding in telling((*words, total), 4)] == ["0", "1", "2", "20 words are wrong"]
+    assert telling((*words, total), 99) == (*words, total)
+    assert telling((), 4) == ()
