@@ -38,7 +38,7 @@ def test_json_masks_secrets_unless_they_are_asked_for(flags: tuple[str, ...], va
 
 
 def test_what_it_uses_of_the_gpus_is_told_with_rates() -> None:
-    told = gputop(RANK, "--wait", "0.1", "--demo").stdout.splitlines()
+    told = gputop(RANK, "--wait", "1", "--demo").stdout.splitlines()
     row = told[told.index("GPUs") + 1]
 
     assert row.startswith("  GPU 1          C · memory 6")
