@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from examples import frame, process
 from stage import Stage, staged
 
@@ -33,6 +34,22 @@ async def test_space_tags_and_goes_on_to_the_next() -> None:
 
         assert tagged(stage) == {1, 2}
         assert " 3 " in (stage.cursor or "")
+
+
+@pytest.mark.parametrize(
+    ("key", "pids", "said"),
+    [
+        ("U", (1,), "nothing is tagged"),
+        ("c", (1,), "move the cursor onto one"),
+        ("space", (), "there is no process on the GPUs"),
+        ("k", (), "there is no process on the GPUs"),
+    ],
+)
+async def test_a_key_that_has_nothing_to_act_on_says_so(key: str, pids: tuple[int, ...], said: str) -> None:
+    async with staged(some(*pids)) as stage:
+        await stage.press(key)
+
+        assert [said in note.message for note in stage.app._notifications] == [True]
 
 
 async def test_a_tagged_row_has_a_mark_and_the_title_counts_them() -> None:

@@ -77,7 +77,9 @@ class ActingScreen(ViewingScreen):
         if self.processes.selected_entry is None:
             self.processes.move(0)
         entry = self.processes.selected_entry
-        if entry is not None:
+        if entry is None:
+            self._say_nobody()
+        else:
             self._toggle(entry_ids(entry))
             self.processes.move(1)
 
@@ -85,15 +87,16 @@ class ActingScreen(ViewingScreen):
         """Tag the job of the process under the cursor, or all that it started; of a group all."""
         row, entry, frame = self.processes.selected, self.processes.selected_entry, self._view.frame
         if row is None or entry is None or frame is None:
-            self._say(_NOBODY)
+            self._say_nobody()
         elif entry.is_group and self.processes.grouping is not Grouping.JOB:
             self._toggle(entry_ids(entry))
         else:
             self._toggle(family(frame, row.process))
 
     def action_untag(self) -> None:
-        """Take all tags away."""
-        self.untag()
+        """Take all tags away, or say that there are none."""
+        if not self.untag():
+            self._say("nothing is tagged")
 
     def untag(self) -> bool:
         """Take all tags away; say whether there were any."""
@@ -150,7 +153,7 @@ class ActingScreen(ViewingScreen):
             chosen = self._chosen(frame) if chosen is None else chosen
             if chosen:
                 return Aim(frame, chosen, self._options.own_user, self._options.own_pid)
-            self._say(_NOBODY)
+            self._say_nobody()
         return None
 
     def _chosen(self, frame: Frame) -> Processes:
@@ -232,6 +235,10 @@ class ActingScreen(ViewingScreen):
     def _toggle(self, ids: AbstractSet[ProcessId]) -> None:
         self.processes.tags.toggle(ids)
         self.processes.show_again()
+
+    def _say_nobody(self) -> None:
+        frame = self._view.frame
+        self._say(_NOBODY if frame is not None and frame.processes else "there is no process on the GPUs")
 
     def _say(self, text: str) -> None:
         self.notify(text, markup=False, severity="warning", timeout=5)
