@@ -15,6 +15,8 @@ _INDENT: Final = "    "
 _MOST: Final = 8  # findings of a test that are told; the JSON has them all
 _MARK: Final = max(len(word) for word, _ in WORDS.values())
 _BAR: Final = 20
+_SMALL_BAR: Final = 8
+_WIDE: Final = 100
 
 
 class Stand(Struct, frozen=True, kw_only=True):
@@ -30,10 +32,10 @@ class Stand(Struct, frozen=True, kw_only=True):
 
 def progress(stands: Sequence[Stand], room: int | None) -> list[str]:
     """Return a line for each device: a bar, what runs, how long it will take."""
-    lines = []
+    lines, cells = [], _BAR if room is None or room >= _WIDE else _SMALL_BAR
     for stand in stands:
-        full = round(min(1.0, max(0.0, stand.done)) * _BAR)
-        bar = "█" * full + "·" * (_BAR - full)
+        full = round(min(1.0, max(0.0, stand.done)) * cells)
+        bar = "█" * full + "·" * (cells - full)
         left = f"{duration_text(stand.left_s)} left"
         parts = (clean(stand.label), f"{bar} {stand.done:4.0%}", left, stand.heat, stand.test, stand.text)
         lines.append(cut("  ".join(filter(None, parts)), room))

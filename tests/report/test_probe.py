@@ -78,3 +78,11 @@ def test_progress_says_how_far_and_how_long() -> None:
     line = progress([Stand(label="GPU 0", test="soak", done=0.5, left_s=61, text="700 TFLOP/s")], 200)[0]
 
     assert line == "GPU 0  ██████████··········  50%  1m01 left  soak  700 TFLOP/s"
+
+
+def test_on_a_narrow_terminal_how_fast_it_goes_is_still_there() -> None:
+    stand = Stand(
+        label="GPU 0", test="memory.inversions", done=0.5, left_s=61, text="1.214 TB/s, inverted", heat="71°C 689W"
+    )
+
+    assert "memory.inversions  1.214 TB/s" in progress([stand], 80)[0]
