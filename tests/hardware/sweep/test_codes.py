@@ -78,7 +78,8 @@ def test_rare_lists_that_fail_with_every_code(box: Any, name: str) -> None:
 
 def test_shares_of_processes_that_fail_with_every_code(box: Any) -> None:
     box.fail([[f"fail.nvmlDeviceGetProcess*Utilization* = {code}"] for code in CODES])
-    uses = {use["gpu_index"]: use for use in box.snapshot()["processes"][0]["gpus"]}
+    frame = box.snapshot("--wait", "0.6")  # as long as the driver needs for a new sample
+    uses = {use["gpu_index"]: use for use in frame["processes"][0]["gpus"]}
 
     for index, code in enumerate(CODES, 1):
         if code not in (*LOST, 6):
