@@ -155,9 +155,15 @@ async def test_a_lost_gpu_shows_its_last_values() -> None:
         assert "41°C" in stage.gpus
 
 
+def on_a_box_of_a_long_name() -> Frame:
+    made = frame()
+    return replace(made, driver=replace(made.driver, version="570.124.06", simulated="workstation"))
+
+
 @pytest.mark.parametrize(("keys", "seconds"), [(("plus",), 2.0), (("minus",), 0.5), (("plus",) * 9, 10.0)])
-async def test_plus_and_minus_change_the_interval(keys: tuple[str, ...], seconds: float) -> None:
-    async with staged(frame()) as stage:
+@pytest.mark.parametrize("size", [WIDE, SMALL])
+async def test_plus_and_minus_change_the_interval(keys: tuple[str, ...], seconds: float, size: tuple[int, int]) -> None:
+    async with staged(on_a_box_of_a_long_name(), size=size) as stage:
         await stage.press(*keys)
 
         assert stage.link.sent[-1] == SetInterval(seconds)

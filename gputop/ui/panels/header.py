@@ -1,6 +1,7 @@
 """The first line: which box, which driver, how fresh."""
 
 import time
+from typing import Final
 
 from gputop.core.probing.course import Run
 from gputop.core.probing.result import Status
@@ -9,6 +10,8 @@ from gputop.core.units import bytes_text, duration_text
 from gputop.ui.line import Line, Span, Spans, length
 from gputop.ui.view import View
 from gputop.ui.widgets.fastlines import FastLines
+
+_USUAL_S: Final = 1.0
 
 
 class HeaderPanel(FastLines):
@@ -27,8 +30,10 @@ def header(view: View, width: int) -> Line:
     if view.frame is None:
         left.append(("" if view.down is not None else f"  {view.waiting}", "muted"))
     else:
-        for part in _facts(view):
-            if length(left) + len(part[0]) + 3 <= room:
+        facts = _facts(view)
+        kept = len(facts[-1][0]) + 3 if facts and view.interval_s != _USUAL_S else 0  # somebody has just chosen it
+        for at, part in enumerate(facts, 1):
+            if length(left) + len(part[0]) + 3 <= room - (kept if at < len(facts) else 0):
                 left += [(" · " if len(left) > 1 else "  ", "faint"), part]
     gap = max(1, width - length(left) - length(right))
     return Line((*left, (" " * gap, "text"), *right))
