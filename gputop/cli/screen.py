@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from gputop.cli.arguments import BAD_INPUT, OK, selection
+from gputop.cli.arguments import BAD_INPUT, NO_DRIVER, OK, fail, selection
 from gputop.cli.settings_file import Written
 from gputop.core.link import Link
 from gputop.core.player import Player
@@ -50,7 +50,10 @@ def run(options: argparse.Namespace) -> int:
 
     said = settings_file.written(path())
     settings = with_options(settings_file.settled(said=said).settings, options)
-    link = Client(sampler_command(forwarded(options, settings)))  # it reads while the screen is still importing
+    try:
+        link = Client(sampler_command(forwarded(options, settings)))  # it reads while the screen is still importing
+    except OSError as error:
+        fail(NO_DRIVER, f"what reads the GPUs cannot be started: {error.filename or 'no process'}: {error.strerror}")
     recorder = TapeRecorder()
     status = shown(
         link, settings, said, recorder=recorder, source=options.source or "", prober=_prober(options), demo=options.demo
@@ -131,7 +134,20 @@ def _own_user(demo: str | None) -> str | None:
         from gputop.machine.simulator import viewer
 
         return viewer(demo)
-    return "root" if os.geteuid() == 0 else os.environ.get("USER")
+    uid, said = os.geteuid(), os.environ.get("USER")
+    if uid == 0:
+        return "root"
+    return said if said not in (None, "", "root") else _name_of(uid)
+
+
+def _name_of(uid: int) -> str:
+    """Return the name of a user; only asked where the environment cannot be right, for a directory may be slow."""
+    import pwd
+
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
 
 
 def _keep_ending(panel: str, reason: str) -> None:

@@ -24,6 +24,7 @@ from gputop.wire.lines import lines_of
 
 _LASTING: Final = frozenset({2, 3})  # exit statuses that another try would not change: bad input, no driver
 _PAUSES_S: Final = (1.0, 2.0, 5.0, 10.0, 30.0)
+_RETRY_S: Final = 5.0
 _LAST_WORDS_S: Final = 1.0
 _PIPE_BYTES: Final = 1_048_576  # for 2,000 processes a frame takes 1.5 MB, a command 100 kB; usual pipes hold 64 kB
 _NOT_TAKEN: Final = "the sampler does not take commands: nothing was done"
@@ -42,7 +43,10 @@ def gputop_command(*words: str) -> list[str]:
 
 
 class Client:
-    """A `Link` to a sampler that is a child of this process. ``child`` changes when it is started again."""
+    """A `Link` to a sampler that is a child of this process. ``child`` changes when it is started again.
+
+    Raises OSError where the system lets no child start.
+    """
 
     def __init__(self, command: Sequence[str]) -> None:
         self._command = command
@@ -123,9 +127,20 @@ class Client:
                 return
             pause_s = _PAUSES_S[min(failures, len(_PAUSES_S) - 1)]
             self._tell(Down(self._why(status), pause_s))
-            if self._closing.wait(pause_s):
+            if self._closing.wait(pause_s) or not self._start_again():
                 return
-            self.child = self._spawn()
+
+    def _start_again(self) -> bool:
+        """Start a sampler, as soon as the system lets one start; say whether it runs."""
+        while True:
+            try:
+                self.child = self._spawn()
+            except OSError as error:  # no process or memory to spare, or gputop is just being installed anew
+                self._tell(Down(f"cannot be started: {error.strerror}", _RETRY_S))
+            else:
+                return True
+            if self._closing.wait(_RETRY_S):
+                return False
 
     def _hand_on(self) -> bool:
         """Hand on frames and outcomes until the pipe ends; say whether there was a frame."""

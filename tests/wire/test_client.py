@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from queue import SimpleQueue
 
 from examples import frame
@@ -59,6 +60,22 @@ def test_a_sampler_that_dies_is_said_to_and_started_again() -> None:
     assert isinstance(first, Frame)
     assert down == Down("killed by signal 9", 1.0)
     assert isinstance(again, Frame)
+
+
+def test_a_sampler_that_cannot_be_started_again_is_said_to_be_down(tmp_path: Path) -> None:
+    program = tmp_path / "sampler"
+    line = encode(frame()).decode()
+    program.write_text(f"#!{sys.executable}\nimport os, sys\nprint({line!r}, end='')\nos.unlink(sys.argv[0])\n")
+    program.chmod(0o700)
+    client = Client([str(program)])
+    news: SimpleQueue[News] = SimpleQueue()
+    try:
+        client.open(news.put)
+        _, *told = [news.get(timeout=PATIENCE_S) for _ in range(3)]
+    finally:
+        client.close()
+
+    assert told == [Down("ended with status 0", 1.0), Down("cannot be started: No such file or directory", 5.0)]
 
 
 def test_what_a_sampler_said_last_is_the_reason_and_harmless() -> None:
