@@ -92,11 +92,16 @@ def suspected(one: Trace) -> tuple[bool, bool, int]:
     return bool(hangs) and (one.is_hard or not one.alarms), any(right), beside.count(False)
 
 
+def drawn(traces: Sequence[Trace]) -> list[Trace]:
+    """Return the same with a driver that charges each of its samples to one of the processes on a GPU."""
+    return [replace(one, scene=replace(one.scene, is_lottery=True)) for one in traces]
+
+
 def hidden_text(traces: Sequence[Trace]) -> str:
     """Return how many hangs beside a neighbour that computes are suspected, with exact figures and with drawn ones."""
     lines = []
     for how, is_lottery in (("exactly", False), ("by samples, each charged to one", True)):
-        held = spread(suspected, [replace(one, scene=replace(one.scene, is_lottery=is_lottery)) for one in traces])
+        held = spread(suspected, drawn(traces) if is_lottery else traces)
         found = [is_found for is_hidden, is_found, _ in held if is_hidden]
         wrong = sum(count for *_, count in held)
         lines.append(
@@ -143,11 +148,12 @@ def report(seeds: Sequence[int], mixtures: int) -> str:
     pairs = [(right, given) for _, right, given, _ in held if right != "throttled"]
     outcomes = [one for one, *_ in held]
     mixes = [one for one, *_ in spread(judged, mixtures_of(seeds, mixtures))]
+    tickets = [one for one, *_ in spread(judged, drawn(mixtures_of(seeds, mixtures)))]
     tricks = [
         one for held_of in spread(all_trapped, range(seeds[0], seeds[0] + max(2, len(seeds) // 3))) for one in held_of
     ]
-    wrong = [f"{one.kind} {one.seed}: {one.note}" for one in (*outcomes, *mixes, *tricks) if one.is_false]
-    missed = [f"{one.kind} {one.seed}" for one in (*outcomes, *mixes, *tricks) if one.is_missed]
+    wrong = [f"{one.kind} {one.seed}: {one.note}" for one in (*outcomes, *mixes, *tickets, *tricks) if one.is_false]
+    missed = [f"{one.kind} {one.seed}" for one in (*outcomes, *mixes, *tickets, *tricks) if one.is_missed]
     return "\n".join(
         [
             f"behaviour: {len(held)} traces, alarms: {score(outcomes).line}",
@@ -155,6 +161,7 @@ def report(seeds: Sequence[int], mixtures: int) -> str:
             confusion_text(sorted(pairs)),
             kinds_text(by_kind(outcomes)),
             f"mixtures: {len(mixes)} traces, alarms: {score(mixes).line}",
+            f"the same, samples charged to one of both: {score(tickets).line}",
             hidden_text([*plain(seeds), *mixtures_of(seeds, mixtures)]),
             f"traps and hidden trouble: {len(tricks)} traces, alarms: {score(tricks).line}",
             kinds_text(by_kind(tricks)),

@@ -215,11 +215,11 @@ def trace(kind: str, seed: int) -> Trace:
 
 
 def neighbours(seed: int) -> Trace:
-    """Return a kernel that is stuck beside a busy neighbour: power and traffic are not its own, nobody can tell."""
+    """Return a kernel that is stuck beside a busy neighbour: power and traffic are not its own, so it is no alarm."""
     rng = seeded(f"neighbours/{seed}")
     stuck = lasting(shapes.training(rng), 150) + lasting(shapes.hanging(rng), 500)
     scene = Scene([Rank(stuck), Rank(lasting(shapes.training(rng), 650))], rng.choice(BOARDS), seed)
-    return Trace("stuck beside a busy neighbour", seed, NOTHING, scene, hangs=((0, 150.0),))
+    return Trace("stuck beside a busy neighbour", seed, "stuck-kernel", scene, hangs=((0, 150.0),))
 
 
 def mixed(seed: int) -> Trace:
