@@ -6,6 +6,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from gputop.core.metric import Missing
+from gputop.core.metrics import CATALOGUE
 from gputop.core.sample import Gpu, GpuProcess, GpuState
 from gputop.machine.device import DeviceReader, DeviceReading
 from gputop.machine.worker import Worker
@@ -37,7 +38,7 @@ class Slot:
         if reading is not None and reading.gpu.state is GpuState.OK:
             self._last = reading
             return reading
-        last = self._last or DeviceReading(self.reader.identified(), {})
+        last = self._last or DeviceReading(unread(self.reader.identified(), Missing.NOT_YET), {})
         if reading is not None:
             return _out_of_reach(reading.gpu, last, Missing.LOST)
         busy_since = self.worker.busy_since
@@ -46,6 +47,12 @@ class Slot:
         if now - busy_since >= hung_s:
             return _out_of_reach(replace(last.gpu, state=GpuState.HUNG), last, Missing.HUNG)
         return last
+
+
+def unread(gpu: Gpu, why: Missing) -> Gpu:
+    """Return a GPU that has told none of its metrics yet, with the reason for each."""
+    keys = [metric.key for metric in CATALOGUE]
+    return replace(gpu, metrics=dict.fromkeys(keys), missing=gpu.missing | dict.fromkeys(keys, why))
 
 
 def _out_of_reach(gpu: Gpu, last: DeviceReading, why: Missing) -> DeviceReading:

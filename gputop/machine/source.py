@@ -18,7 +18,7 @@ from gputop.machine.events import EventWatcher
 from gputop.machine.host import HostReader
 from gputop.machine.nvml import Driver, Handle, NoDriverError, reason
 from gputop.machine.processes import ProcessReader
-from gputop.machine.slot import Slot
+from gputop.machine.slot import Slot, unread
 from gputop.machine.worker import Worker
 
 _COUNT_EVERY_S: Final = 30.0
@@ -156,7 +156,7 @@ class MachineSource:
         """Return the GPUs that do not even say who they are."""
         known = {slot.reader.index for slot in self._slots.values()}
         return tuple(
-            Gpu(index=index, uuid=f"unknown-{index}", name="", bus_id="", state=GpuState.LOST, missing={"uuid": why})
+            unread(_stranger(index, why), why)
             for index, why in (self._box.silent if self._box else {}).items()
             if index not in known and self._selection.wants_gpu(index, "", "")
         )
@@ -238,6 +238,12 @@ class MachineSource:
         """Say whether the driver gives pids of our PID namespace: since 535.113.01."""
         version = self._driver_info().version
         return version is None or _numbers(version) >= (535, 113, 1)
+
+
+def _stranger(index: int, why: Missing) -> Gpu:
+    """Return a GPU of which no more is known than its place."""
+    missing = dict.fromkeys(("uuid", "name", "bus_id"), why)
+    return Gpu(index=index, uuid=f"unknown-{index}", name="", bus_id="", state=GpuState.LOST, missing=missing)
 
 
 def _index(gpu: Gpu) -> int:

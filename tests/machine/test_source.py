@@ -352,7 +352,24 @@ def test_a_gpu_that_does_not_say_who_it_is_has_the_reason() -> None:
     )
     held.open()
 
-    assert held.read().gpus[1].missing == {"uuid": Missing.FAULT}
+    silent = held.read().gpus[1]
+
+    assert [silent.missing[key] for key in ("uuid", "name", "bus_id")] == [Missing.FAULT] * 3
+    assert (silent[TEMPERATURE], silent.why(TEMPERATURE)) == (None, Missing.FAULT)
+
+
+def test_of_a_gpu_that_never_answered_every_metric_has_its_reason() -> None:
+    clock, driver = Hand(), functions(2)
+    held = source(driver, clock, patience_s=0.2)
+    held.open()
+    with hanging(driver, 1):
+        first = held.read().gpus[1]
+        clock.now += 4
+        then = held.read().gpus[1]
+
+        assert (first.state, set(first.missing.values())) == (GpuState.OK, {Missing.NOT_YET})
+        assert (then.state, set(then.missing.values())) == (GpuState.HUNG, {Missing.HUNG})
+        assert first.metrics.keys() == then.metrics.keys() == held.read().gpus[0].metrics.keys()
 
 
 def test_a_gpu_that_is_lost_before_the_start_does_not_stand_behind_all_others() -> None:
