@@ -106,7 +106,8 @@ def _gpu(gpu: Gpu) -> Iterator[tuple[Cell, ...]]:
     identity = (Cell(str(gpu.index)), Cell(clean(gpu.name) or NOTHING))
     if gpu.state in _STATES:
         word, reason = _STATES[gpu.state]
-        yield (*identity, Cell(f"{word}: {reason.text}", Tone.HOT))
+        why = reason.text.rpartition(": ")[2]
+        yield (*identity, Cell(f"{word}: {why}", Tone.HOT))
         return
     temperature = Cell(_value(gpu, TEMPERATURE), temperature_tone(gpu))
     yield (*identity, temperature, Cell(_of(_value(gpu, POWER_AVERAGE), f"{_value(gpu, POWER_LIMIT):>4}")), *_load(gpu))

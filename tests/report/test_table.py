@@ -76,7 +76,7 @@ def test_an_absent_value_is_a_dash_and_never_zero() -> None:
 @pytest.mark.parametrize(
     ("state", "words"),
     [
-        (GpuState.LOST, "LOST: the GPU is lost: it fell off the bus or needs a reset"),
+        (GpuState.LOST, "LOST: it fell off the bus or needs a reset"),
         (GpuState.HUNG, "NO ANSWER: the driver does not answer"),
     ],
 )

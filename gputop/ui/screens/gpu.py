@@ -80,7 +80,7 @@ class GpuScreen(Overlay):
 
 def gpu_page(gpu: Gpu, wrong: Sequence[Line] = ()) -> list[Line]:
     """Return the lines: who it is, what is wrong, each metric, its instances, its errors."""
-    lines = [_pair("UUID", gpu.uuid), _pair("Bus id", gpu.bus_id), _pair("State", gpu.state.value)]
+    lines = [_pair("UUID", gpu.uuid), _pair("Bus id", gpu.bus_id or NOTHING), _pair("State", gpu.state.value)]
     trouble = values.trouble(gpu)
     if trouble is not None:
         lines.append(Line(((f" {trouble[0]} ", "alarm"), (" " + trouble[1], "hot"))))
