@@ -126,7 +126,7 @@ def test_processes_of_a_lost_gpu_do_not_repeat_its_reason() -> None:
     use = GpuProcess(gpu="GPU-00000000", gpu_index=0, type="C", missing={"memory_bytes": Missing.LOST})
     lost = frame(gpus=(gpu(0, state=GpuState.LOST),), processes=(process(gpus=(use,)),))
 
-    assert table(lost).count("lost") == 1
+    assert table(lost).count("fell off the bus") == 1
 
 
 def test_a_process_on_two_gpus_has_two_lines_in_the_order_of_the_gpus() -> None:
