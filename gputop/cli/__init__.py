@@ -10,7 +10,8 @@ from io import TextIOWrapper
 from typing import Final, NoReturn
 
 from gputop import __version__
-from gputop.cli.arguments import BAD_INPUT, OK, add_common, add_ending, fail
+from gputop.cli.arguments import add_common, add_ending
+from gputop.cli.exits import BAD_INPUT, OK, fail
 from gputop.cli.parser import Parser
 from gputop.machine.discover import plug_in
 

@@ -6,7 +6,8 @@ import time
 
 from msgspec import Struct
 
-from gputop.cli.arguments import BAD_INPUT, OK, add_ending, add_json, fail, warn
+from gputop.cli.arguments import add_ending, add_json
+from gputop.cli.exits import BAD_INPUT, OK, fail, warn
 from gputop.cli.judging import judge
 from gputop.core.text import clean
 from gputop.core.timeline import Episode, Timeline

@@ -2,29 +2,14 @@
 
 import argparse
 import os
-import sys
 from collections.abc import Callable
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from gputop.core.selection import Selection
 
-OK: Final = 0
-BAD_INPUT: Final = 2
-NO_DRIVER: Final = 3
 LEAST_INTERVAL_S: Final = 0.1
 USUAL_INTERVAL_S: Final = 1.0
 _DIGITS: Final = 4  # of an index: a longer range is a slip
-
-
-def warn(message: str) -> None:
-    """Print a line on stderr."""
-    print(f"gputop: {message}", file=sys.stderr)
-
-
-def fail(status: int, message: str) -> NoReturn:
-    """End the program with a line on stderr."""
-    warn(message)
-    raise SystemExit(status)
 
 
 def add_common(

@@ -9,8 +9,9 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from gputop.cli.arguments import BAD_INPUT, OK, add_common, add_ending, fail, warn, words
+from gputop.cli.arguments import add_common, add_ending, words
 from gputop.cli.door import Door, opened_door
+from gputop.cli.exits import BAD_INPUT, OK, fail, warn
 from gputop.cli.machine import monitored, opened
 from gputop.core.command import Change, SendSignal, wording
 from gputop.core.outcome import Outcome

@@ -6,7 +6,8 @@ import sys
 from typing import Final
 
 from gputop.cli import config_path, settings_file
-from gputop.cli.arguments import BAD_INPUT, OK, add_ending, fail
+from gputop.cli.arguments import add_ending
+from gputop.cli.exits import BAD_INPUT, OK, fail
 from gputop.core.text import clean
 from gputop.core.toml_text import commented, effective
 

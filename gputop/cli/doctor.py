@@ -3,22 +3,20 @@
 import argparse
 import os
 import sys
-from typing import Final
 
 from msgspec.structs import replace
 
-from gputop.cli.arguments import add_demo, add_ending, fail, whole
+from gputop.cli.arguments import add_demo, add_ending, whole
+from gputop.cli.exits import USAGE, fail
 from gputop.cli.parser import Parser
 from gputop.core.checks.diagnose import diagnose
 from gputop.core.checks.facts import Facts
 from gputop.core.checks.verdict import Diagnosis
 
-_USAGE: Final = 64  # 2 is a diagnosis
-
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    Parser.usage_status = _USAGE  # of all parsers: an unknown option is reported by the outermost one
+    Parser.usage_status = USAGE  # of all parsers: an unknown option is reported by the outermost one
     parser.add_argument("--json", action="store_true", help="one line of JSON")
     parser.add_argument(
         "--expect",
@@ -45,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
         plugins = {found.entry.name: found.rejected for found in options.plugins}
         diagnosis = diagnose(replace(_facts(options), plugins=plugins))
     except ValueError as error:
-        fail(_USAGE, str(error))
+        fail(USAGE, str(error))
     sys.stdout.buffer.write(_json(diagnosis) if options.json else _text(diagnosis))
     return diagnosis.status
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from gputop.cli.arguments import BAD_INPUT, fail
+from gputop.cli.exits import BAD_INPUT, fail
 from gputop.core.command import Change, Target
 from gputop.core.mig_answers import MigProgress
 from gputop.core.outcome import Outcome, refused

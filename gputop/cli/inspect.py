@@ -8,7 +8,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gputop.cli.arguments import BAD_INPUT, OK, USUAL_INTERVAL_S, add_demo, add_ending, fail, seconds, whole
+from gputop.cli.arguments import USUAL_INTERVAL_S, add_demo, add_ending, seconds, whole
+from gputop.cli.exits import BAD_INPUT, OK, fail
 from gputop.cli.lookout import opened_lookout
 from gputop.core.command import Inspect
 from gputop.core.identity import ProcessId

@@ -4,7 +4,8 @@ import argparse
 from collections.abc import Callable
 from typing import Protocol
 
-from gputop.cli.arguments import BAD_INPUT, NO_DRIVER, USUAL_INTERVAL_S, fail, selection
+from gputop.cli.arguments import USUAL_INTERVAL_S, selection
+from gputop.cli.exits import BAD_INPUT, NO_DRIVER, fail
 from gputop.cli.judging import judge
 from gputop.core.monitor import Judging, Monitor, Source
 from gputop.core.sample import Frame

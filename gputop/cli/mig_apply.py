@@ -8,9 +8,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.cli.arguments import BAD_INPUT, OK, fail
 from gputop.cli.change import NONE, SOME, Caller, new_id
 from gputop.cli.door import Shut, opened_door
+from gputop.cli.exits import BAD_INPUT, OK, fail
 from gputop.cli.interruptible import interruptible
 from gputop.cli.mig_file import requested, restored
 from gputop.cli.mig_machine import partitioned

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import DecodeError
 
-from gputop.cli.arguments import BAD_INPUT, fail
+from gputop.cli.exits import BAD_INPUT, fail
 from gputop.core.mig import MigGpu
 from gputop.core.mig_checkpoint import VERSION, Checkpoint, SavedGpu
 from gputop.core.mig_parted import ConfigError, ConfigFile, read_config, requests

@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Callable
 
-from gputop.cli.arguments import BAD_INPUT, NO_DRIVER, fail
+from gputop.cli.exits import BAD_INPUT, NO_DRIVER, fail
 from gputop.core.command import ReadMig
 from gputop.core.mig_answers import MigBox
 from gputop.machine.nvml import NoDriverError

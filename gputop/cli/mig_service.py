@@ -5,7 +5,7 @@ import os
 import sys
 from typing import Final
 
-from gputop.cli.arguments import BAD_INPUT, OK, fail
+from gputop.cli.exits import BAD_INPUT, OK, fail
 from gputop.core.text import clean
 
 _MANAGER: Final = "/etc/systemd/system/multi-user.target.wants/nvidia-mig-manager.service"

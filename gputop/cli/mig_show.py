@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from gputop.cli.arguments import BAD_INPUT, OK, fail
+from gputop.cli.exits import BAD_INPUT, OK, fail
 from gputop.cli.mig_machine import partitioned
 from gputop.core.mig import MigGpu
 from gputop.core.mig_checkpoint import checkpoint as saved

@@ -5,7 +5,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NoReturn
 
-from gputop.cli.arguments import BAD_INPUT, columns
+from gputop.cli.arguments import columns
+from gputop.cli.exits import BAD_INPUT
 
 _WIDEST: Final = 100  # longer lines are hard to read
 

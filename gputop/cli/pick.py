@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from gputop.cli.arguments import BAD_INPUT, OK, USUAL_INTERVAL_S, add_ending, add_json, add_place, fail, whole
+from gputop.cli.arguments import USUAL_INTERVAL_S, add_ending, add_json, add_place, whole
+from gputop.cli.exits import BAD_INPUT, OK, fail
 from gputop.cli.machine import opened
 from gputop.core.metric import Unit
 from gputop.core.monitor import Monitor

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Final
 
-from gputop.cli.arguments import OK, add_ending
+from gputop.cli.arguments import add_ending
+from gputop.cli.exits import OK
 from gputop.core import plugged
 from gputop.core.text import clean
 from gputop.machine.discover import GROUP, Found

@@ -6,9 +6,10 @@ import sys
 from collections.abc import Callable
 from typing import Final
 
-from gputop.cli.arguments import add_ending, add_place, fail, seconds, warn
+from gputop.cli.arguments import add_ending, add_place, seconds
 from gputop.cli.door import shut_by
 from gputop.cli.duration import duration
+from gputop.cli.exits import USAGE, fail, warn
 from gputop.cli.parser import Parser
 from gputop.cli.probe_follow import Follower, stop_with_stdin
 from gputop.cli.probe_run import probe
@@ -19,7 +20,6 @@ from gputop.core.probes import PROBES
 from gputop.core.probing.guard import Ceiling
 from gputop.core.quantity import expected, quantity
 
-_USAGE: Final = 64  # 2 is a verdict
 _ERROR: Final = 3
 _MOST_MEMORY: Final = 0.95
 _MEMORY: Final = 0.9
@@ -33,7 +33,7 @@ _NO_PROBE: Final = (
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    Parser.usage_status = _USAGE
+    Parser.usage_status = USAGE
     parser.description = (
         "Test GPUs, all at the same time, with a program that a plugin brings. A GPU that somebody uses is refused. "
         "No setting of a GPU is changed, and no process is ended but those that were started."
@@ -134,7 +134,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         return probe(ask, os.environ, sys.stdout, follower)
     except ValueError as error:
-        fail(_USAGE, str(error))
+        fail(USAGE, str(error))
 
 
 def _print_tests() -> None:

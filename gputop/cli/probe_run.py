@@ -10,7 +10,7 @@ from typing import Final, TextIO
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gputop.cli.arguments import fail, warn
+from gputop.cli.exits import fail, warn
 from gputop.cli.interruptible import interruptible
 from gputop.cli.probe_driver import DriverWatch
 from gputop.cli.probe_files import entries, read_baseline, write_baseline, write_file

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.cli.arguments import fail
+from gputop.cli.exits import fail
 from gputop.core.metrics import PCIE_GENERATION_MAX, PCIE_WIDTH_MAX, POWER_LIMIT, SERIAL, VBIOS
 from gputop.core.probing.guard import Ceiling
 from gputop.core.probing.manners import users

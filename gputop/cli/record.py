@@ -7,9 +7,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from gputop.cli.arguments import BAD_INPUT, OK, add_common, add_ending, fail, warn
+from gputop.cli.arguments import add_common, add_ending
 from gputop.cli.duration import duration
 from gputop.cli.ending import Ending
+from gputop.cli.exits import BAD_INPUT, OK, fail, warn
 from gputop.cli.machine import monitored, opened
 from gputop.core.recording import Recording
 from gputop.core.sample import Frame

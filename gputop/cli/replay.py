@@ -3,8 +3,9 @@
 import argparse
 
 from gputop.cli import screen
-from gputop.cli.arguments import BAD_INPUT, add_ending, fail
+from gputop.cli.arguments import add_ending
 from gputop.cli.config_path import path
+from gputop.cli.exits import BAD_INPUT, fail
 from gputop.cli.settings_file import settled, written
 from gputop.core.playback import PLACES, Playing, place
 from gputop.wire.codec import Problem

@@ -4,7 +4,8 @@ import argparse
 import json
 from typing import Any
 
-from gputop.cli.arguments import OK, add_ending
+from gputop.cli.arguments import add_ending
+from gputop.cli.exits import OK
 
 
 def add(parser: argparse.ArgumentParser) -> None:

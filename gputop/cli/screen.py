@@ -8,7 +8,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from gputop.cli.arguments import BAD_INPUT, NO_DRIVER, OK, fail, selection
+from gputop.cli.arguments import selection
+from gputop.cli.exits import BAD_INPUT, NO_DRIVER, OK, fail
 from gputop.cli.settings_file import Written
 from gputop.core.link import Link
 from gputop.core.player import Player

@@ -6,7 +6,8 @@ import sys
 import time
 from typing import Final
 
-from gputop.cli.arguments import OK, add_common, add_ending, add_json, seconds, warn
+from gputop.cli.arguments import add_common, add_ending, add_json, seconds
+from gputop.cli.exits import OK, warn
 from gputop.cli.machine import monitored, opened
 from gputop.core.sample import Frame
 from gputop.wire.encode import encode

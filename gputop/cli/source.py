@@ -4,7 +4,8 @@ import argparse
 import os
 from typing import Final
 
-from gputop.cli.arguments import BAD_INPUT, NO_DRIVER, USUAL_INTERVAL_S, fail, selection
+from gputop.cli.arguments import USUAL_INTERVAL_S, selection
+from gputop.cli.exits import BAD_INPUT, NO_DRIVER, fail
 from gputop.core.nearest import nearest
 from gputop.core.source import NamedSource
 from gputop.core.text import clean

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from functools import cache
 from typing import Final
 
-from gputop.cli.arguments import OK, add_common, add_ending, warn, whole
+from gputop.cli.arguments import add_common, add_ending, whole
 from gputop.cli.door import opened_door
+from gputop.cli.exits import OK, warn
 from gputop.cli.lookout import opened_glance, opened_lookout
 from gputop.cli.machine import Opened, monitored, opened
 from gputop.core.command import Change, ChangeMig, ReadMig

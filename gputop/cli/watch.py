@@ -8,9 +8,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.cli.arguments import BAD_INPUT, NO_DRIVER, OK, add_common, add_ending, add_json, warn
+from gputop.cli.arguments import add_common, add_ending, add_json
 from gputop.cli.duration import duration
 from gputop.cli.ending import Ending
+from gputop.cli.exits import BAD_INPUT, NO_DRIVER, OK, USAGE, warn
 from gputop.cli.machine import Opened, monitored, opened
 from gputop.cli.parser import Parser
 from gputop.core.finding import Finding, Stage
@@ -27,7 +28,6 @@ from gputop.wire.server import Rhythm
 
 STATUS: Final = {None: OK, Stage.OBSERVATION: OK, Stage.SUSPECT: 1, Stage.ALARM: 2}
 USUAL_S: Final = 60.0
-_USAGE: Final = 64  # 2 is an alarm
 
 
 class Watch(Struct, frozen=True, kw_only=True):
@@ -44,7 +44,7 @@ class Watch(Struct, frozen=True, kw_only=True):
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    Parser.usage_status = _USAGE
+    Parser.usage_status = USAGE
     parser.description = (
         "Look for a while, and print what is wrong. A hang takes 5 minutes to be an alarm, a leak 10 to be told from"
         " warm-up."
@@ -96,7 +96,7 @@ def _opened(options: argparse.Namespace) -> Opened:
     try:
         return opened(options, is_once=False)
     except SystemExit as end:
-        raise SystemExit(_USAGE if end.code == BAD_INPUT else end.code) from None
+        raise SystemExit(USAGE if end.code == BAD_INPUT else end.code) from None
 
 
 def watch(

@@ -99,7 +99,7 @@ KIND: Final = Kind(
         Dial(key="changes_s", default=30.0, least=0.0, most=3600.0, help="Time after which another verdict holds."),
         Dial(key="idle_s", default=60.0, least=1.0, most=3600.0, help="Rest after which nothing is said any more."),
         Dial(
-            key="starved_s", default=170.0, least=1.0, most=3600.0,
+            key="starved_s", default=170.0, least=1.0, most=180.0,
             help="The same while its loaders are at work.",
         ),
     ),
