@@ -9,7 +9,7 @@ from typing import Final
 from gputop.core.detector import FORGET_S, Look, Sign
 from gputop.core.detectors.activity_board import Board, BoardKey
 from gputop.core.detectors.activity_crew import Crew, crews_of
-from gputop.core.detectors.activity_limits import ActivityLimits, limits_of
+from gputop.core.detectors.activity_limits import USUAL, ActivityLimits, limits_of
 from gputop.core.detectors.activity_role import role_of
 from gputop.core.detectors.activity_track import Key, Track
 from gputop.core.detectors.activity_workers import followed
@@ -39,7 +39,7 @@ class ActivityDetector:
 class Activity:
     """Follows every process on every GPU. Bounded by the processes there are; forgets who is gone for a minute."""
 
-    def __init__(self, limits: ActivityLimits = ActivityLimits()) -> None:  # noqa: B008 - immutable
+    def __init__(self, limits: ActivityLimits = USUAL) -> None:
         self._limits = limits
         self.boards: dict[BoardKey, Board] = {}
         self.tracks: list[Track] = []
@@ -60,7 +60,7 @@ class Activity:
     def of(cls, look: Look, limits: ActivityLimits | None = None) -> "Activity":
         """Return what is shared by the detectors of this judge, as of this look; who asks first sets the limits."""
         held = look.shared.get(cls)
-        activity = held if isinstance(held, Activity) else cls(limits or ActivityLimits())
+        activity = held if isinstance(held, Activity) else cls(limits or USUAL)
         look.shared[cls] = activity
         activity.see(look)
         return activity

@@ -157,45 +157,45 @@ KIND: Final = Kind(
 class ActivityLimits(Struct, frozen=True):
     """The dials in the units of the code: shares of a range are 0-1."""
 
-    full: float = 97.0
-    idle: float = 1.0
-    low: float = 0.12
-    low_of_work: float = 0.30
-    low_most: float = 0.25
-    working: float = 0.25
-    static: float = 0.022
-    own_memory: float = 10.0
-    own_still: float = 1.0
-    quiet: tuple[float, float, float, float, float] = (3.0, 25e6, 200e6, 2.0, 3.0)
-    context: float = 0.30
-    interrupted_s: float = 30.0
-    rank_waits_s: float = 30.0
-    rank_rests_s: float = 10.0
-    heartbeat_s: float = 3.0
-    progress_s: float = 120.0
-    means_s: float = 90.0
-    progress_times: float = 3.0
-    interruption_times: float = 5.0
-    interruption: float = 80.0
-    resumed_s: float = 10.0
-    pause_s: float = 3.0
-    heartbeat_within_s: float = 60.0
-    short_gap_s: float = 60.0
-    own: float = 50.0
-    shared: float = 40.0
-    active: float = 5.0
-    neighbour_s: float = 30.0
-    hidden_s: float = 45.0
-    fed: float = 15.0
-    left_out_s: float = 10.0
-    lost_s: float = 10.0
-    stale_s: float = 5.0
-    settled_s: float = 20.0
-    smooth_s: float = 5.0
-    steady_s: float = 30.0
-    work_smooth_s: float = 30.0
-    context_of_default: float = 0.20
-    context_seen: float = 0.60
+    full: float
+    idle: float
+    low: float
+    low_of_work: float
+    low_most: float
+    working: float
+    static: float
+    own_memory: float
+    own_still: float
+    quiet: tuple[float, float, float, float, float]
+    context: float
+    interrupted_s: float
+    rank_waits_s: float
+    rank_rests_s: float
+    heartbeat_s: float
+    progress_s: float
+    means_s: float
+    progress_times: float
+    interruption_times: float
+    interruption: float
+    resumed_s: float
+    pause_s: float
+    heartbeat_within_s: float
+    short_gap_s: float
+    own: float
+    shared: float
+    active: float
+    neighbour_s: float
+    hidden_s: float
+    fed: float
+    left_out_s: float
+    lost_s: float
+    stale_s: float
+    settled_s: float
+    smooth_s: float
+    steady_s: float
+    work_smooth_s: float
+    context_of_default: float
+    context_seen: float
 
 
 def limits_of(dials: Mapping[str, float]) -> ActivityLimits:
@@ -242,3 +242,6 @@ def limits_of(dials: Mapping[str, float]) -> ActivityLimits:
         context_of_default=dials["context_of_default_percent"] / 100,
         context_seen=dials["context_seen_percent"] / 100,
     )
+
+
+USUAL: Final = limits_of(KIND.settled({}))
