@@ -157,7 +157,7 @@ def _down(gpu: Gpu, links: _Links, fewest: int) -> Iterator[Sign]:
         code="nvlink.down",
         stage=Stage.ALARM if went else Stage.SUSPECT,
         subject=gpu_subject(gpu),
-        summary=f"{down} of {count or '?'} NVLinks are down"
+        summary=f"{down} of {count or '?'} NVLinks {'is' if down == 1 else 'are'} down"
         + (f"; there were {links.down_at_first} before" if went else f"; its siblings have {fewest}"),
         evidence=(Evidence("nvlink_links_down", down, f"{down} down, {fewest} of the best sibling"),),
         remedy=f"See which: nvidia-smi nvlink -s -i {gpu.index}. Look at bridge or cable, and: systemctl status "

@@ -5,7 +5,7 @@ from typing import Final
 
 from gputop.core.sample import HostProcess
 from gputop.ui.screens.target_list import SENT
-from gputop.ui.targets import Aim, Processes, better_way, count_text
+from gputop.ui.targets import Aim, Processes, better_way
 
 KILL: Final = "SIGKILL"
 _ASKS_LAUNCHERS: Final = "SIGTERM"
@@ -21,10 +21,14 @@ def remarks(aim: Aim, signal: str, targets: Processes) -> list[tuple[str, str]]:
     said = [
         (f"{SENT} Sent to launcher {launchers} only: it ends its {len(led)} workers." if led else "", "accent"),
         (_reach_of_kill(aim, targets) if signal == KILL else "", "accent"),
-        (f"{doubts} of {count_text(hit)} may be refused or wait, see above." if doubts else "", "warm"),
+        (f"{_part(doubts, len(hit))} may be refused or wait, see above." if doubts else "", "warm"),
         (f"The owner's way: {way}" if way else "", "muted"),
     ]
     return [(text, ink) for text, ink in said if text]
+
+
+def _part(some: int, all_of_them: int) -> str:
+    return "It" if all_of_them == 1 else f"{some} of {all_of_them} processes"
 
 
 def names(targets: Sequence[HostProcess]) -> str:
