@@ -92,10 +92,18 @@ def test_a_change_is_shown_carried_out_verified_and_followed_by_what_users_need(
 
 
 def test_without_a_terminal_nothing_is_done_unless_it_is_meant() -> None:
-    done = mig("apply", "none", "-i", "0")
+    done = mig("apply", "3g.20gb,2g.10gb,1g.5gb", "-i", "0")
 
     assert done.returncode == 2
     assert "add --yes" in done.stderr
+
+
+def test_a_wish_that_cannot_be_is_told_as_that_without_a_terminal_too() -> None:
+    done = mig("apply", "9g.80gb", "-i", "0")
+
+    assert done.returncode == 2
+    assert "9g.80gb" in done.stdout + done.stderr
+    assert "--yes" not in done.stderr
 
 
 def test_a_dry_run_ends_after_the_plan() -> None:

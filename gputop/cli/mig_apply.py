@@ -62,7 +62,6 @@ def plan(options: argparse.Namespace) -> int:
 
 def apply(options: argparse.Namespace) -> int:
     """Carry out what is asked for."""
-    _check(options)
 
     def ask(gpus: Sequence[MigGpu]) -> Answers:
         capable = [gpu for gpu in gpus if gpu.is_on is not None]
@@ -75,7 +74,6 @@ def apply(options: argparse.Namespace) -> int:
 
 def restore(options: argparse.Namespace) -> int:
     """Go back to a checkpoint."""
-    _check(options)
     return _carry_out(options, lambda gpus: restored(options, gpus), partitioned(options))
 
 
@@ -97,6 +95,7 @@ def _round(options: argparse.Namespace, answers: Answers, held: Partitioning) ->
     plans = tuple(found for _, found in answers if isinstance(found, Plan) and found.steps)
     if _status(answers) != OK or not plans or options.dry_run:
         return _status(answers)
+    _check(options)
     door = opened_door(options, frozenset({os.getpid()}), progress=_tell)
     caller = Caller(is_sure=options.yes)
     if not isinstance(door, Shut) and not caller.agrees("Carry this out?"):

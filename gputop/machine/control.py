@@ -209,7 +209,7 @@ def _reason(verb: str, held: Held, error: OSError) -> str:
         why = "permission denied"
     else:
         why = error.strerror or str(error)
-    return f"cannot {verb} {held.pid} (owned by {held.user}): {why}"
+    return f"cannot {verb} a process of {held.user}: {why}"  # no pid: who fails alike is told together
 
 
 def _result(target: Target, status: Status, detail: str = "", remedy: str = "") -> Result:

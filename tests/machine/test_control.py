@@ -217,7 +217,7 @@ def test_the_process_of_somebody_else_is_not_permitted_and_says_whom_to_ask(chan
         assert held.process.poll() is None
     verb = "signal" if isinstance(change, SendSignal) else "renice"
     assert only(outcome).status is Status.NOT_PERMITTED
-    assert only(outcome).detail == f"cannot {verb} {held.pid} (owned by root): permission denied"
+    assert only(outcome).detail == f"cannot {verb} a process of root: permission denied"
     assert only(outcome).remedy == "Run gputop with sudo, or ask root."
     assert "audit log" in outcome.note
 

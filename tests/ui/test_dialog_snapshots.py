@@ -47,7 +47,7 @@ def failed() -> Outcome:
         Result(pid=48_001, status=Status.DONE),
         Result(
             pid=51_002, status=Status.NOT_PERMITTED, remedy=ask,
-            detail="cannot signal 51002 (owned by bob): permission denied",
+            detail="cannot signal a process of bob: permission denied",
         ),
         Result(pid=52_000, status=Status.REFUSED, detail=Presence.HIDDEN.text, remedy=root),
         Result(pid=52_001, status=Status.REFUSED, detail=Presence.HIDDEN.text, remedy=root),
