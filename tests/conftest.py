@@ -1,11 +1,17 @@
 """What holds for all tests."""
 
+import os
 from types import FunctionType
 
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("gputop", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # on a busy machine
 settings.load_profile("gputop")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Run twice as many workers as there are cores: half of the time they wait, for a screen at rest or for a child."""
+    return 2 * (os.cpu_count() or 1)
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
