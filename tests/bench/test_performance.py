@@ -62,6 +62,12 @@ def test_the_worst_box_counts_for_a_budget() -> None:
     assert "| 4.00 ms a frame | frames alone | met |" in text
 
 
+def test_boxes_with_a_slow_driver_are_told_beside_the_others() -> None:
+    text = tables.budgets(result(box("8 x 60", 40, 100), box(Plan(8, 60, "realistic").label, 60, 100)))
+
+    assert "| 0.40 | 8 x 60 | met | 0.60 | 8 x 60 | **missed by 20%** |" in text
+
+
 def test_a_program_that_failed_is_not_compared_with() -> None:
     failed = box("8 x 60", 60, 100)
     failed["snapshot"]["nvitop"]["status"] = 1
