@@ -57,7 +57,7 @@ def _pss_mib(box: Box) -> float | None:
 
 
 BUDGETS: Final = (
-    Budget("CPU time of a snapshot ÷ `nvitop -1`", 0.5, "", _ALL, _against("snapshot", "nvitop")),
+    Budget("CPU time of a snapshot ÷ `nvitop -1`, 8 x 60", 0.5, "", "8 x 60", _against("snapshot", "nvitop")),
     Budget("CPU time of a snapshot ÷ a bare script", 1.5, "", _ALL, _against("snapshot", "bare pynvml script")),
     Budget("CPU time of a screen ÷ nvitop, 8 x 200", 0.25, "", "8 x 200", _against("screen", "nvitop")),
     Budget("CPU time of a screen ÷ nvitop, 16 x 2,000", 0.15, "", "16 x 2,000", _against("screen", "nvitop")),
