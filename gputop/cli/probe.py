@@ -62,6 +62,21 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--python", metavar="PYTHON", help="the Python that has torch (default: the first that is found)"
     )
+    _add_manner(parser)
+    parser.add_argument("--control", action="store_true", help="tell how it goes in lines of JSON; end with stdin")
+    parser.add_argument("--list", action="store_true", help="print the tests, and end")
+    add_place(parser, repeats=False)
+    add_ending(
+        parser,
+        "gputop probe --level quick -i 0,1",
+        "gputop probe gemm.bf16 memory --json - | jq .status",
+        status="that of the worst GPU: 0 pass, 1 warnings or unclear, 2 fail, 3 error, 4 refused as it is in use, 5"
+        " nothing was tested, 64 bad options, 130 stopped",
+    )
+
+
+def _add_manner(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how devices are tested."""
     parser.add_argument("--device", type=_device, metavar="cpu:N", help="test N CPUs in place of GPUs, to try it out")
     parser.add_argument("--serial", action="store_true", help="test one device after another, not all at the same time")
     _add_ceilings(parser)
@@ -74,16 +89,6 @@ def add(parser: argparse.ArgumentParser) -> None:
         default=30.0,
         metavar="SECONDS",
         help="how long a test may be silent (default 30)",
-    )
-    parser.add_argument("--control", action="store_true", help="tell how it goes in lines of JSON; end with stdin")
-    parser.add_argument("--list", action="store_true", help="print the tests, and end")
-    add_place(parser, repeats=False)
-    add_ending(
-        parser,
-        "gputop probe --level quick -i 0,1",
-        "gputop probe gemm.bf16 memory --json - | jq .status",
-        status="that of the worst GPU: 0 pass, 1 warnings or unclear, 2 fail, 3 error, 4 refused as it is in use, 5"
-        " nothing was tested, 64 bad options, 130 stopped",
     )
 
 

@@ -172,8 +172,8 @@ class _Holders:
 
     def text(self, look: Look, gpu: str, number: int | None) -> str:
         """Name them: as of this look, on a crowded box as of the last round."""
-        before_s = self._gathered_s
-        if before_s is None or look.now_s - before_s > look.round_s - look.sample.interval_s:
+        before_s, least_s = self._gathered_s, look.round_s - look.sample.interval_s
+        if before_s is None or look.is_gap or look.now_s - before_s > least_s:
             self._gathered_s = look.now_s
             self._most = {where: nlargest(_HOLDERS, held) for where, held in _held(look.sample).items()}
         most = self._most.get((gpu, number), ())

@@ -89,6 +89,16 @@ def test_who_holds_most_of_it_is_named() -> None:
     assert "most by 2 (10.0GiB), 1 (10.0GiB)" in one.summary
 
 
+def test_who_holds_most_of_it_is_asked_again_after_a_gap() -> None:
+    def held(second: int) -> Frame:
+        return frame((gpu(0, {MEMORY_USED: 75 * GIB}),), processes=(process(1 if second == 0 else 2),))
+
+    found = watch(judge_of("pressure"), [0, 3600], held)
+
+    assert "most by 1 (10.0GiB)" in found[0][0].summary
+    assert "most by 2 (10.0GiB)" in found[1][0].summary
+
+
 def test_a_gpu_instance_that_is_full_is_named() -> None:
     part = GpuInstance(id=7, profile="1g.10gb", metrics={MEMORY_USED.key: 19 * GIB, MEMORY_TOTAL.key: 20 * GIB})
     (one,) = watch(judge_of("pressure"), [0], lambda _: frame((gpu(0, instances=(part,)),)))[0]
