@@ -42,7 +42,7 @@ sweep: $(VENV)/installed-dev
 	GPUTOP_SWEEP=1 $(BIN)/python -m pytest tests/hardware/sweep $(ARGS)
 
 detectors: $(VENV)/installed-dev
-	PYTHONPATH=tests $(BIN)/python -m suite $(ARGS)
+	PYTHONPATH=tests:tests/support $(BIN)/python -m detector_benchmark $(ARGS)
 
 screenshots: $(VENV)/installed-dev
 	$(BIN)/python screenshots/draw.py

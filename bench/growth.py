@@ -21,12 +21,12 @@ from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 from tape import crowd, frames
 
-from gputop.cli.judging import judge
-from gputop.core.history import History
-from gputop.core.sample import Frame
-from gputop.core.tracks import Tracks
-from gputop.lean import collect_seldom
-from gputop.ui.view import PLOTTED
+from gputop.cli.backend.judging import judge
+from gputop.core.model.sample import Frame
+from gputop.core.recording.gpu_history import History
+from gputop.core.recording.process_history import Tracks
+from gputop.lazy_imports import collect_seldom
+from gputop.ui.state.view import PLOTTED
 
 USUAL: Final = Plan(8, 200)
 PROCESSES: Final = (200, 500, 1000, 2000)

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from gputop.lean import collect_seldom
+from gputop.lazy_imports import collect_seldom
 
 LIVES_S = 40  # after which a process is another one
 SHIFT = 7
@@ -102,15 +102,15 @@ class TurnoverProc:
 
 def lines(box_name: str) -> Iterator[bytes]:
     """Return what a sampler writes, as fast as it can be made."""
-    from gputop.cli.judging import judge
+    from gputop.cli.backend.judging import judge
     from gputop.core.monitor import Monitor
-    from gputop.machine.host import HostReader
-    from gputop.machine.nvml import Driver
-    from gputop.machine.processes import ProcessReader
-    from gputop.machine.simulator import simulate
-    from gputop.machine.simulator.procfiles import HERTZ, PAGE
+    from gputop.machine.nvml.driver import Driver
+    from gputop.machine.proc.host import HostReader
+    from gputop.machine.processes.reader import ProcessReader
     from gputop.machine.source import Limits, MachineSource
-    from gputop.wire.encode import encode
+    from gputop.simulator import simulate
+    from gputop.simulator.procfiles import HERTZ, PAGE
+    from gputop.wire.encoder import encode
 
     clock = Clock()
     turnover = Turnover(clock)

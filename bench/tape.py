@@ -13,23 +13,23 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from gputop.cli.judging import judge
+from gputop.cli.backend.judging import judge
+from gputop.core.model.sample import Frame
 from gputop.core.monitor import Monitor
-from gputop.core.sample import Frame
-from gputop.lean import collect_seldom
-from gputop.machine.host import HostReader
-from gputop.machine.nvml import Driver
-from gputop.machine.processes import ProcessReader
-from gputop.machine.simulator.boxes import training
-from gputop.machine.simulator.boxes.parts import ANN, BOB, CHEN, DORA, GIB, docker, gib, threads
-from gputop.machine.simulator.clock import BoxClock
-from gputop.machine.simulator.curve import Curve, Ramp, Wave
-from gputop.machine.simulator.driver import Driver as SimulatedDriver
-from gputop.machine.simulator.load import IDLE, embedding, evaluation, serving
-from gputop.machine.simulator.plan import BoxPlan, ProcessPlan, Use
-from gputop.machine.simulator.proc import SimulatedProc
-from gputop.machine.simulator.procfiles import HERTZ, PAGE
+from gputop.lazy_imports import collect_seldom
+from gputop.machine.nvml.driver import Driver
+from gputop.machine.proc.host import HostReader
+from gputop.machine.processes.reader import ProcessReader
 from gputop.machine.source import Limits, MachineSource
+from gputop.simulator.boxes import training
+from gputop.simulator.boxes.parts import ANN, BOB, CHEN, DORA, GIB, docker, gib, threads
+from gputop.simulator.clock import BoxClock
+from gputop.simulator.curve import Curve, Ramp, Wave
+from gputop.simulator.driver import Driver as SimulatedDriver
+from gputop.simulator.load import IDLE, embedding, evaluation, serving
+from gputop.simulator.plan import BoxPlan, ProcessPlan, Use
+from gputop.simulator.proc import SimulatedProc
+from gputop.simulator.procfiles import HERTZ, PAGE
 from gputop.wire.tape.reader import Tape, open_tape
 from gputop.wire.tape.writer import TapeWriter
 

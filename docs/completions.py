@@ -6,9 +6,9 @@ from typing import Final
 
 import shtab
 
-from gputop.cli.parser import Parser
-from gputop.core.signals import SIGNALS
-from gputop.machine.simulator import BOXES
+from gputop.cli.args.parser import Parser
+from gputop.core.protocol.signals import SIGNALS
+from gputop.simulator import BOXES
 
 SHELLS: Final = ("bash", "zsh", "fish")
 _SNAPSHOT: Final = "snapshot --wait 0 --format"

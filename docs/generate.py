@@ -13,16 +13,16 @@ import generate_share
 import growth_plot
 from generate_doctor import table
 
-from gputop.core.builtin import detectors
-from gputop.core.columns import COLUMNS
-from gputop.core.detector import Dial, Kind
-from gputop.core.judge import DIALS
-from gputop.core.settings import SETTINGS
-from gputop.core.toml_text import value_text
-from gputop.core.units import bytes_text, duration_text
-from gputop.machine.simulator import BOXES
-from gputop.ui.key_names import keys_text
-from gputop.ui.tape_actions import EVERY
+from gputop.core.detection.detector import Dial, Kind
+from gputop.core.detection.judge import DIALS
+from gputop.core.detectors.registry import detectors
+from gputop.core.model.units import bytes_text, duration_text
+from gputop.core.processes.columns import COLUMNS
+from gputop.core.settings.settings import SETTINGS
+from gputop.core.settings.toml import value_text
+from gputop.simulator import BOXES
+from gputop.ui.input.key_names import keys_text
+from gputop.ui.input.tape_actions import EVERY
 
 _DOCS: Final = Path(__file__).parent
 PAGES: Final = (

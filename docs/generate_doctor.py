@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from gputop.core.checks.table import CHECKS
-from gputop.core.kernel_log import FELL_OFF
-from gputop.core.xid import CATALOGUE, XIDS, Xid, XidKind
+from gputop.core.doctor.kernel_log import FELL_OFF
+from gputop.core.doctor.table import CHECKS
+from gputop.core.model.xid import CATALOGUE, XIDS, Xid, XidKind
 
 PAGE: Final = Path(__file__).parent / "doctor.md"
 _KINDS: Final = {

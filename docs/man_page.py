@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from gputop import __version__
-from gputop.cli.parser import Parser
-from gputop.core.settings import SETTINGS
-from gputop.ui.key_names import keys_text
-from gputop.ui.tape_actions import EVERY
+from gputop.cli.args.parser import Parser
+from gputop.core.settings.settings import SETTINGS
+from gputop.ui.input.key_names import keys_text
+from gputop.ui.input.tape_actions import EVERY
 
 _SIGNS: Final = {"\\": r"\e", "-": r"\-", "'": r"\(aq", "^": r"\(ha", "~": r"\(ti", ".": r"\&."}
 _SUMMARY: Final = "a terminal UI process manager for NVIDIA GPUs"

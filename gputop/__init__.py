@@ -18,7 +18,7 @@ def report(
     and never raises. A loss may be a tensor; its value is asked for only when it is written.
     """
     try:
-        from gputop.progress import report as tell  # noqa: PLC0415 - who imports gputop may never report
+        from gputop.progress_writer import report as tell  # noqa: PLC0415 - who imports gputop may never report
 
         tell(step, total, loss)
     except Exception:  # noqa: BLE001, S110 - nobody's training ends because of its monitor

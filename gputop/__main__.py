@@ -8,7 +8,7 @@ gc.disable()  # nothing that lives for a snapshot only is garbage before its end
 
 def main() -> None:
     """Run gputop and end the process with its exit status."""
-    from gputop.lean import lean  # noqa: PLC0415
+    from gputop.lazy_imports import lean  # noqa: PLC0415
 
     lean("argparse")
     lean("msgspec")

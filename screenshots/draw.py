@@ -13,26 +13,27 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from gputop.cli.before import JudgeWithPast
-from gputop.core.builtin import detectors, made
-from gputop.core.command import Command, Inspect, ReadMig
-from gputop.core.judge import Judge
-from gputop.core.link import News
-from gputop.core.mig_answers import MigBox
+from gputop.cli.backend.simulated_past import JudgeWithPast
+from gputop.core.detection.judge import Judge
+from gputop.core.detectors.registry import detectors, made
+from gputop.core.mig.answers import MigBox
+from gputop.core.model.sample import Frame
 from gputop.core.monitor import Monitor
-from gputop.core.playback import Playing, Stretch
-from gputop.core.sample import Frame
-from gputop.core.selection import Selection
-from gputop.machine.host import HostReader
-from gputop.machine.inspect import Inspector
-from gputop.machine.nvml import Driver
-from gputop.machine.partitioning import of_box
-from gputop.machine.processes import ProcessReader
-from gputop.machine.simulator import Box, simulate
-from gputop.machine.simulator.procfiles import HERTZ, PAGE
+from gputop.core.protocol.command import Command, Inspect, ReadMig
+from gputop.core.protocol.link import News
+from gputop.core.query.selection import Selection
+from gputop.core.recording.playback import Playing, Stretch
+from gputop.machine.inspect.inspector import Inspector
+from gputop.machine.mig.assembly import of_box
+from gputop.machine.nvml.driver import Driver
+from gputop.machine.proc.host import HostReader
+from gputop.machine.processes.reader import ProcessReader
 from gputop.machine.source import Limits, MachineSource
+from gputop.simulator import Box, simulate
+from gputop.simulator.procfiles import HERTZ, PAGE
 from gputop.ui.app import GputopApp
-from gputop.ui.options import Density, ViewOptions
+from gputop.ui.options import ViewOptions
+from gputop.ui.render.layout import Density
 from gputop.wire.tape.player import TapePlayer
 from gputop.wire.tape.reader import Tape, open_tape
 

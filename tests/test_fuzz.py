@@ -11,15 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mig_boards import BOARDS, board
 
-from gputop.core import mig_parted, mig_request
-from gputop.core.cgroup import parse_cgroup
-from gputop.core.environ import parse_environ
-from gputop.core.kernel_log import LogLine, hung_tasks, is_of_interest, same_bus, xid_lines
-from gputop.core.program import arguments_of, program
-from gputop.core.sample import GpuProcess
-from gputop.machine.host import HostReader
-from gputop.machine.processes import ProcessReader
-from gputop.machine.progress import ProgressReader, Teller
+from gputop.core.doctor.kernel_log import LogLine, hung_tasks, is_of_interest, same_bus, xid_lines
+from gputop.core.mig import mig_parted
+from gputop.core.mig import request as mig_request
+from gputop.core.model.sample import GpuProcess
+from gputop.core.processes.cgroup import parse_cgroup
+from gputop.core.processes.environ import parse_environ
+from gputop.core.processes.program import arguments_of, program
+from gputop.machine.proc.host import HostReader
+from gputop.machine.processes.progress import ProgressReader, Teller
+from gputop.machine.processes.reader import ProcessReader
 from gputop.wire import codec
 
 USE = GpuProcess(gpu="GPU-0", gpu_index=0, type="C")

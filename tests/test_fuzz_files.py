@@ -7,16 +7,17 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from clinic import Clinic
+from broken_hosts import Clinic
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from gputop.cli import mig_file, settings_file
-from gputop.core.mig_parted import ConfigError
-from gputop.core.playback import Playing, place
-from gputop.core.settings import Settings
-from gputop.wire.encode import encode
+from gputop.cli.commands import mig_file
+from gputop.cli.settings import settings_file
+from gputop.core.mig.mig_parted import ConfigError
+from gputop.core.recording.playback import Playing, place
+from gputop.core.settings.settings import Settings
+from gputop.wire.encoder import encode
 
 BETWEEN = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 DEEP = 5_000

@@ -13,25 +13,25 @@ from typing import Any
 
 import pytest
 from children import control
-from fakes import FakeFunctions
+from fake_driver import FakeFunctions
 
-from gputop.core.aim import targets
-from gputop.core.command import Inspect, SendSignal
-from gputop.core.inspection_text import lines
+from gputop.core.inspection.text import lines
+from gputop.core.model.sample import Frame
 from gputop.core.monitor import Monitor
-from gputop.core.sample import Frame
-from gputop.core.text import width
-from gputop.machine.host import HostReader
-from gputop.machine.inspect import Inspector
-from gputop.machine.nvml import Driver
-from gputop.machine.processes import ProcessReader, resolve_user
-from gputop.machine.procfs import RealProc
+from gputop.core.protocol.command import Inspect, SendSignal
+from gputop.core.protocol.targets import targets
+from gputop.core.text.text import width
+from gputop.machine.inspect.inspector import Inspector
+from gputop.machine.nvml.driver import Driver
+from gputop.machine.proc.host import HostReader
+from gputop.machine.proc.procfs import RealProc
+from gputop.machine.processes.reader import ProcessReader, resolve_user
 from gputop.machine.source import Limits, MachineSource
 from gputop.report.change import ended, plan
 from gputop.report.csv import csv
 from gputop.report.grid import Style
 from gputop.report.table import table
-from gputop.wire.encode import encode
+from gputop.wire.encoder import encode
 
 COMMANDS = (
     ["\x1b]0;PWNED\x07\x1b[2J", "\x1b[31mred\r\x08", "one\ntwo\u2028three"],

@@ -46,7 +46,7 @@ def test_a_headless_command_loads_nothing_heavy(command: list[str]) -> None:
 
 
 def test_nvidia_ml_py_is_loaded_without_what_it_does_not_need() -> None:
-    script = "import sys; from gputop.lean import lean; lean('pynvml'); print(*sys.modules)"
+    script = "import sys; from gputop.lazy_imports import lean; lean('pynvml'); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
 
     assert "pynvml" in done.stdout.split()

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gputop.cli.analyse import analysed
-from gputop.core.finding import Stage
+from gputop.cli.commands.analyse import analysed
+from gputop.core.model.finding import Stage
 from gputop.wire.tape.reader import Tape, open_tape
 
 TAPES = Path(__file__).parent / "tapes"

@@ -10,10 +10,10 @@ from io import TextIOWrapper
 from typing import Final, NoReturn
 
 from gputop import __version__
-from gputop.cli.arguments import add_common, add_ending
-from gputop.cli.exits import BAD_INPUT, OK, fail
-from gputop.cli.parser import Parser
-from gputop.machine.discover import plug_in
+from gputop.cli.args.exits import BAD_INPUT, OK, fail
+from gputop.cli.args.options import add_common, add_ending
+from gputop.cli.args.parser import Parser
+from gputop.machine.plugins.discover import plug_in
 
 _OF_SOURCES: Final = ("screen", "snapshot", "stream", "watch", "record", "signal", "renice")
 CANNOT_WRITE: Final = 1
@@ -75,7 +75,7 @@ def _write_plainly() -> None:
         elif isinstance(stream, TextIOWrapper):
             import codecs
 
-            from gputop.core.signs import replaced
+            from gputop.core.text.ascii import replaced
 
             codecs.register_error("gputop", replaced)
             stream.reconfigure(errors="gputop")
@@ -139,7 +139,7 @@ def _of(called: Collection[str], filled: Collection[str]) -> Parser:
         status="0 done, 1 done for some, 2 bad input, 3 no driver, 4 done for none; more stand in a command's help",
     )
     if not called:
-        screen = import_module("gputop.cli.screen")
+        screen = import_module("gputop.cli.commands.screen")
         screen.add(parser)
         parser.set_defaults(run=screen.run)
     add_common(parser, is_inner=False, changes=True)
@@ -148,7 +148,7 @@ def _of(called: Collection[str], filled: Collection[str]) -> Parser:
         about = COMMANDS[name]
         command = commands.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
         if name in filled:
-            module = import_module(f"gputop.cli.{name}")
+            module = import_module(f"gputop.cli.commands.{name}")
             module.add(command)
             command.set_defaults(run=module.run)
     return parser

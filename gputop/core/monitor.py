@@ -2,9 +2,9 @@
 
 from typing import Protocol
 
-from gputop.core.finding import Finding
-from gputop.core.jobs import JobFinder
-from gputop.core.sample import Frame, Job, Sample
+from gputop.core.model.finding import Finding
+from gputop.core.model.sample import Frame, Job, Sample
+from gputop.core.processes.jobs import JobFinder
 
 
 class Source(Protocol):

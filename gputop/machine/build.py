@@ -3,12 +3,12 @@
 import os
 import time
 
-from gputop.core.selection import Selection
-from gputop.machine.host import HostReader
-from gputop.machine.nvml import Driver
-from gputop.machine.processes import ProcessReader, resolve_user
-from gputop.machine.procfs import RealProc
-from gputop.machine.progress import ProgressReader
+from gputop.core.query.selection import Selection
+from gputop.machine.nvml.driver import Driver
+from gputop.machine.proc.host import HostReader
+from gputop.machine.proc.procfs import RealProc
+from gputop.machine.processes.progress import ProgressReader
+from gputop.machine.processes.reader import ProcessReader, resolve_user
 from gputop.machine.source import Limits, MachineSource
 
 
@@ -20,8 +20,8 @@ def build(selection: Selection, interval_s: float, demo: str | None, *, is_once:
     limits = Limits(patience_s=3.0 if is_once else 0.4)
     if demo is not None:
         return _simulated(selection, interval_s, demo, limits)
-    from gputop.machine.binding import Binding  # noqa: PLC0415 - 20 ms that a simulated box does not need
-    from gputop.machine.containers import ContainerFiles  # noqa: PLC0415 - nor this
+    from gputop.machine.nvml.binding import Binding  # noqa: PLC0415 - 20 ms that a simulated box does not need
+    from gputop.machine.processes.containers import ContainerFiles  # noqa: PLC0415 - nor this
 
     proc = RealProc()
     return MachineSource(
@@ -36,8 +36,8 @@ def build(selection: Selection, interval_s: float, demo: str | None, *, is_once:
 
 
 def _simulated(selection: Selection, interval_s: float, name: str, limits: Limits) -> MachineSource:
-    from gputop.machine.simulator import running  # noqa: PLC0415
-    from gputop.machine.simulator.procfiles import HERTZ, PAGE  # noqa: PLC0415
+    from gputop.simulator import running  # noqa: PLC0415
+    from gputop.simulator.procfiles import HERTZ, PAGE  # noqa: PLC0415
 
     box = running(name)
     return MachineSource(

@@ -7,18 +7,18 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gputop.core.metric import Missing
-from gputop.core.sample import DriverInfo, Gpu, GpuProcess, GpuState, HostProcess, Reasons, Sample
-from gputop.core.selection import Selection
-from gputop.core.text import clean
-from gputop.core.units import duration_text
-from gputop.machine.box import Box, Identity, look
-from gputop.machine.device import DeviceReader, DeviceReading
-from gputop.machine.events import EventWatcher
-from gputop.machine.host import HostReader
-from gputop.machine.nvml import Driver, Handle, NoDriverError, reason
-from gputop.machine.processes import ProcessReader
-from gputop.machine.slot import Slot, unread
+from gputop.core.model.metric import Missing
+from gputop.core.model.sample import DriverInfo, Gpu, GpuProcess, GpuState, HostProcess, Reasons, Sample
+from gputop.core.model.units import duration_text
+from gputop.core.query.selection import Selection
+from gputop.core.text.text import clean
+from gputop.machine.gpu.device import DeviceReader, DeviceReading
+from gputop.machine.gpu.discovery import Box, Identity, look
+from gputop.machine.gpu.events import EventWatcher
+from gputop.machine.gpu.slot import Slot, unread
+from gputop.machine.nvml.driver import Driver, Handle, NoDriverError, reason
+from gputop.machine.proc.host import HostReader
+from gputop.machine.processes.reader import ProcessReader
 from gputop.machine.worker import Worker
 
 _COUNT_EVERY_S: Final = 30.0

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from gputop.core.outcome import Outcome, Status
-from gputop.core.sample import HostProcess, Presence
-from gputop.core.text import clean
-from gputop.core.tones import Tone
-from gputop.core.units import NOTHING, bytes_text, duration_text
+from gputop.core.model.sample import HostProcess, Presence
+from gputop.core.model.units import NOTHING, bytes_text, duration_text
+from gputop.core.protocol.outcome import Outcome, Status
+from gputop.core.text.text import clean
+from gputop.core.text.tone import Tone
 from gputop.report.grid import Cell, Layout, Style, cut, draw, paint
 
 _TITLES = ("PID", "USER", "AGE", "GPU", "GPU-MEM", "COMMAND")

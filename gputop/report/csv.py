@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator
 from io import StringIO
 from typing import Final, Literal
 
-from gputop.core.metrics import CATALOGUE
-from gputop.core.owner import Owner
-from gputop.core.sample import Frame, Gpu, GpuInstance, GpuProcess, HostProcess, MetricValue
-from gputop.core.text import clean
+from gputop.core.model.catalogue import CATALOGUE
+from gputop.core.model.owner import Owner
+from gputop.core.model.sample import Frame, Gpu, GpuInstance, GpuProcess, HostProcess, MetricValue
+from gputop.core.text.text import clean
 
 _FORMULA: Final = ("=", "+", "-", "@")  # a spreadsheet would run a field that starts so
 _IDENTITY: Final = ("index", "gpu_instance", "profile", "uuid", "name", "bus_id", "state", "read_s")

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from gputop.core.checks.verdict import Checked, Diagnosis, Severity, Verdict
-from gputop.core.text import clean, fit, width
-from gputop.core.tones import Tone
-from gputop.core.units import NOTHING
+from gputop.core.doctor.verdict import Checked, Diagnosis, Severity, Verdict
+from gputop.core.model.units import NOTHING
+from gputop.core.text.text import clean, fit, width
+from gputop.core.text.tone import Tone
 from gputop.report.grid import Style, cut, paint, wrap
 
 _SEPARATOR: Final = " · "

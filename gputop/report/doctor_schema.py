@@ -2,8 +2,8 @@
 
 from typing import Any, Final
 
-from gputop.core.checks.table import CHECKS
-from gputop.core.checks.verdict import Diagnosis, Severity
+from gputop.core.doctor.table import CHECKS
+from gputop.core.doctor.verdict import Diagnosis, Severity
 
 _SEVERITIES: Final = {
     Severity.FAIL: "act now",

@@ -6,8 +6,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.core.text import fit, width
-from gputop.core.tones import Tone
+from gputop.core.text.text import fit, width
+from gputop.core.text.tone import Tone
 
 _LEAST: Final = 8  # cells that are left to the column that gives way
 _CODES: Final = {Tone.NONE: "2", Tone.WARM: "33", Tone.HOT: "1;31"}

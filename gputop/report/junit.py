@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from gputop.core.probing.result import Finding, ProbeReport, Status, TestResult
-from gputop.core.probing.words import figure_text
-from gputop.core.text import clean
+from gputop.core.probing.wording import figure_text
+from gputop.core.text.text import clean
 
 _NOT_MADE: Final = frozenset({Status.SKIP, Status.INCONCLUSIVE, Status.ABORTED, Status.REFUSED})
 _SIGNS: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})

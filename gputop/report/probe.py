@@ -5,10 +5,10 @@ from typing import Final
 
 from msgspec import Struct
 
+from gputop.core.model.units import duration_text
 from gputop.core.probing.result import DeviceResult, Finding, ProbeReport, Status, TestResult, telling
-from gputop.core.probing.words import WORDS, figures_text
-from gputop.core.text import clean, fit
-from gputop.core.units import duration_text
+from gputop.core.probing.wording import WORDS, figures_text
+from gputop.core.text.text import clean, fit
 from gputop.report.grid import Style, cut, paint
 
 _INDENT: Final = "    "

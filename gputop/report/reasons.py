@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from gputop.core.metric import Missing
-from gputop.core.metrics import (
+from gputop.core.model.catalogue import (
     GPU_UTILIZATION,
     MEMORY_TOTAL,
     MEMORY_USED,
@@ -13,8 +12,9 @@ from gputop.core.metrics import (
     SM_ACTIVE,
     TEMPERATURE,
 )
-from gputop.core.sample import Frame, Gpu, GpuState, HostProcess, Reasons
-from gputop.core.units import NOTHING
+from gputop.core.model.metric import Missing
+from gputop.core.model.sample import Frame, Gpu, GpuState, HostProcess, Reasons
+from gputop.core.model.units import NOTHING
 
 _UNUSUAL: Final = (Missing.LOST, Missing.HUNG, Missing.FORBIDDEN, Missing.FAULT)
 _METRICS: Final = (GPU_UTILIZATION, MEMORY_TOTAL, MEMORY_USED, POWER_AVERAGE, POWER_LIMIT, SM_ACTIVE, TEMPERATURE)

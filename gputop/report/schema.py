@@ -2,9 +2,9 @@
 
 from typing import Any, Final, get_args
 
-from gputop.core import metrics
-from gputop.core.metric import Metric, Missing
-from gputop.core.sample import SCHEMA_VERSION, Frame, Presence
+from gputop.core.model import catalogue as metrics
+from gputop.core.model.metric import Metric, Missing
+from gputop.core.model.sample import SCHEMA_VERSION, Frame, Presence
 
 _TYPES: Final[dict[Any, dict[str, Any]]] = {
     bool: {"type": ["boolean", "null"]},

@@ -4,11 +4,7 @@ import time
 from collections.abc import Iterator
 from typing import Any, Final
 
-from gputop.core.column import Column, Row
-from gputop.core.columns import COLUMNS, rows, sorted_rows, visible_columns
-from gputop.core.finding import Stage
-from gputop.core.metric import Metric, Missing
-from gputop.core.metrics import (
+from gputop.core.model.catalogue import (
     GPU_UTILIZATION,
     MEMORY_TOTAL,
     MEMORY_USED,
@@ -17,12 +13,16 @@ from gputop.core.metrics import (
     SM_ACTIVE,
     TEMPERATURE,
 )
-from gputop.core.sample import Frame, Gpu, GpuInstance, GpuState, Host, Presence, Readings
-from gputop.core.selection import why_no_gpus, why_no_processes
-from gputop.core.text import clean, fit, width
-from gputop.core.tone import memory_tone, share_tone, temperature_tone
-from gputop.core.tones import Tone
-from gputop.core.units import NOTHING, bytes_text, duration_text, percent_text, share, value_text
+from gputop.core.model.finding import Stage
+from gputop.core.model.metric import Metric, Missing
+from gputop.core.model.sample import Frame, Gpu, GpuInstance, GpuState, Host, Presence, Readings
+from gputop.core.model.tone_rules import memory_tone, share_tone, temperature_tone
+from gputop.core.model.units import NOTHING, bytes_text, duration_text, percent_text, share, value_text
+from gputop.core.processes.column import Column, Row
+from gputop.core.processes.columns import COLUMNS, rows, sorted_rows, visible_columns
+from gputop.core.query.selection import why_no_gpus, why_no_processes
+from gputop.core.text.text import clean, fit, width
+from gputop.core.text.tone import Tone
 from gputop.report.grid import Cell, Layout, Style, cut, draw, paint, wrap
 from gputop.report.reasons import reasons
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from gputop.core.finding import confidence_text
-from gputop.core.playback import place_text
-from gputop.core.timeline import Episode
+from gputop.core.detection.timeline import Episode
+from gputop.core.model.finding import confidence_text
+from gputop.core.recording.playback import place_text
 
 
 def timeline(episodes: Sequence[Episode]) -> str:

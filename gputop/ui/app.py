@@ -8,15 +8,16 @@ from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from gputop.core.glance import Glimpse
-from gputop.core.inspection import Inspection
-from gputop.core.link import Down, Link, News
-from gputop.core.mig_answers import MigBox, MigProgress
-from gputop.core.outcome import Outcome
-from gputop.core.playback import Stretch
-from gputop.core.sample import Frame, Gpu
-from gputop.ui.aftermath import Clock
-from gputop.ui.keymap import ALWAYS_QUITS
+from gputop.core.inspection.inspection import Inspection
+from gputop.core.mig.answers import MigBox, MigProgress
+from gputop.core.model.sample import Frame, Gpu
+from gputop.core.protocol.link import Down, Link, News
+from gputop.core.protocol.outcome import Outcome
+from gputop.core.protocol.process_status import Glimpse
+from gputop.core.recording.playback import Stretch
+from gputop.ui.input.keymap import ALWAYS_QUITS
+from gputop.ui.input.palette import commands
+from gputop.ui.input.tape_actions import keys_that_hold
 from gputop.ui.messages import (
     Answered,
     ChangeEnded,
@@ -26,15 +27,15 @@ from gputop.ui.messages import (
     SignalWanted,
     StretchArrived,
 )
-from gputop.ui.options import Density, ViewOptions
-from gputop.ui.palette import commands
-from gputop.ui.reception import Reception
-from gputop.ui.screens.keyed import KeyedScreen
-from gputop.ui.screens.main import MainScreen
-from gputop.ui.tags import pointed_at
-from gputop.ui.tape_actions import keys_that_hold
-from gputop.ui.terminal import TerminalApp
-from gputop.ui.view import View
+from gputop.ui.options import ViewOptions
+from gputop.ui.render.layout import Density
+from gputop.ui.screens.dialogs.modal import KeyedScreen
+from gputop.ui.screens.main.screen import MainScreen
+from gputop.ui.state.selection import pointed_at
+from gputop.ui.state.signal_followup import Clock
+from gputop.ui.state.view import View
+from gputop.ui.state.view_store import Reception
+from gputop.ui.terminal_app import TerminalApp
 
 _MOST_TOLD: Final = 3  # of what is wrong with the settings
 
@@ -144,14 +145,14 @@ class GputopApp(TerminalApp):
 
     def action_help(self) -> None:
         """Show the help page."""
-        from gputop.ui.screens.help import HelpScreen
+        from gputop.ui.screens.pages.help import HelpScreen
 
         is_ascii, refusal = self.options.is_ascii, self.options.refusal
         self.push_screen(HelpScreen(is_ascii=is_ascii, refusal=refusal, actions=self.keymap.actions))
 
     def action_detail(self) -> None:
         """Show all of the GPU that is looked at, or that the selected process is on, or of the first."""
-        from gputop.ui.screens.gpu import GpuScreen
+        from gputop.ui.screens.pages.gpu import GpuScreen
 
         gpu = self._meant()
         if gpu is not None:
@@ -161,7 +162,7 @@ class GputopApp(TerminalApp):
 
     def action_mig(self, index: int | None = None) -> None:
         """Show how a GPU is split with MIG: this one, or the one that is looked at."""
-        from gputop.ui.screens.mig import MigScreen
+        from gputop.ui.screens.mig.page import MigScreen
 
         gpu = self._meant() if index is None else next((each for each in self.view.gpus if each.index == index), None)
         if gpu is not None:
@@ -172,7 +173,7 @@ class GputopApp(TerminalApp):
 
     def action_process(self, part: str = "") -> None:
         """Show all of the selected process, from a part of it on; fold a group; without a selection show the GPU."""
-        from gputop.ui.screens.process import ProcessScreen
+        from gputop.ui.screens.pages.process import ProcessScreen
 
         entry, frame = self.main.processes.selected_entry, self.view.frame
         if entry is not None and entry.is_group and not part:

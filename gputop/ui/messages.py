@@ -2,14 +2,14 @@
 
 from textual.message import Message
 
-from gputop.core.glance import Glimpse
-from gputop.core.inspection import Inspection
-from gputop.core.link import Down
-from gputop.core.mig_answers import MigBox, MigProgress
-from gputop.core.outcome import Outcome
-from gputop.core.playback import Stretch
-from gputop.core.sample import Frame, HostProcess
-from gputop.core.settings import Settings
+from gputop.core.inspection.inspection import Inspection
+from gputop.core.mig.answers import MigBox, MigProgress
+from gputop.core.model.sample import Frame, HostProcess
+from gputop.core.protocol.link import Down
+from gputop.core.protocol.outcome import Outcome
+from gputop.core.protocol.process_status import Glimpse
+from gputop.core.recording.playback import Stretch
+from gputop.core.settings.settings import Settings
 
 
 class FrameArrived(Message):

@@ -1,24 +1,16 @@
 """What the user wants of the screen, as given at the start."""
 
 from collections.abc import Callable, Mapping
-from enum import Enum
 
 from msgspec import Struct
 
-from gputop.core.panel import Panel
-from gputop.core.player import Player
-from gputop.core.probing.course import Prober
-from gputop.core.recording import Recorder
-from gputop.core.settings import Settings, Value
-from gputop.ui.actions import READ_ONLY
-
-
-class Density(str, Enum):
-    """How much room a GPU takes: as fits, one line, or a card with plots."""
-
-    AUTO = "auto"
-    COMPACT = "compact"
-    DETAILED = "detailed"
+from gputop.core.plugins.panel import Panel
+from gputop.core.probing.progress import Prober
+from gputop.core.protocol.player import Player
+from gputop.core.recording.recording import Recorder
+from gputop.core.settings.settings import Settings, Value
+from gputop.ui.input.actions import READ_ONLY
+from gputop.ui.render.layout import Density
 
 
 class ViewOptions(Struct, frozen=True, kw_only=True):

@@ -10,16 +10,16 @@ from contextlib import nullcontext, suppress
 from fcntl import F_SETPIPE_SZ, fcntl
 from typing import Final
 
-from gputop.core.command import Change, Command
-from gputop.core.glance import Glimpse
-from gputop.core.inspection import Inspection
-from gputop.core.link import Down, News
-from gputop.core.mig_answers import MigBox, MigProgress
-from gputop.core.outcome import Outcome, unanswered
-from gputop.core.sample import Frame
-from gputop.core.text import decode
+from gputop.core.inspection.inspection import Inspection
+from gputop.core.mig.answers import MigBox, MigProgress
+from gputop.core.model.sample import Frame
+from gputop.core.protocol.command import Change, Command
+from gputop.core.protocol.link import Down, News
+from gputop.core.protocol.outcome import Outcome, unanswered
+from gputop.core.protocol.process_status import Glimpse
+from gputop.core.text.text import decode
 from gputop.wire import codec
-from gputop.wire.encode import encode
+from gputop.wire.encoder import encode
 from gputop.wire.lines import lines_of
 
 _LASTING: Final = frozenset({2, 3})  # exit statuses that another try would not change: bad input, no driver

@@ -9,12 +9,12 @@ from typing import Any, TypeAlias
 from msgspec import DecodeError, Struct
 from msgspec.json import Decoder
 
-from gputop.core.command import Command
-from gputop.core.glance import Glimpse
-from gputop.core.inspection import Inspection
-from gputop.core.mig_answers import MigBox, MigProgress
-from gputop.core.outcome import Outcome
-from gputop.core.sample import SCHEMA_VERSION, Frame
+from gputop.core.inspection.inspection import Inspection
+from gputop.core.mig.answers import MigBox, MigProgress
+from gputop.core.model.sample import SCHEMA_VERSION, Frame
+from gputop.core.protocol.command import Command
+from gputop.core.protocol.outcome import Outcome
+from gputop.core.protocol.process_status import Glimpse
 
 Answer: TypeAlias = Outcome | Inspection | Glimpse | MigBox | MigProgress
 

@@ -10,9 +10,9 @@ from msgspec import DecodeError
 from msgspec.json import Decoder
 from msgspec.structs import replace
 
-from gputop.core.probe_row import Probe
-from gputop.core.probing.course import Course, Ended, Run, Wish
-from gputop.core.text import decode
+from gputop.core.probing.probe import Probe
+from gputop.core.probing.progress import Course, Ended, Run, Wish
+from gputop.core.text.text import decode
 from gputop.wire.client import gputop_command
 
 _NEWS: Final[Decoder[Course | Ended]] = Decoder(Course | Ended)

@@ -9,14 +9,14 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import BinaryIO, Final
 
-from gputop.core.command import Change, ChangeMig, Glance, Inspect, Question, ReadMig, ReadNow, SetInterval
-from gputop.core.glance import Glimpse
-from gputop.core.inspection import Inspection
+from gputop.core.inspection.inspection import Inspection
+from gputop.core.model.sample import Frame
 from gputop.core.monitor import Source
-from gputop.core.outcome import Outcome
-from gputop.core.sample import Frame
+from gputop.core.protocol.command import Change, ChangeMig, Glance, Inspect, Question, ReadMig, ReadNow, SetInterval
+from gputop.core.protocol.outcome import Outcome
+from gputop.core.protocol.process_status import Glimpse
 from gputop.wire import codec
-from gputop.wire.encode import encode_into
+from gputop.wire.encoder import encode_into
 
 LEAST_INTERVAL_S: Final = 0.1
 LAST_CHANGES_S: Final = 5.0

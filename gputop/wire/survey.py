@@ -5,8 +5,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from queue import SimpleQueue
 
-from gputop.core.command import ReadMig
-from gputop.core.mig_answers import MigBox, MigProgress
+from gputop.core.mig.answers import MigBox, MigProgress
+from gputop.core.protocol.command import ReadMig
 from gputop.wire.server import Lines
 
 

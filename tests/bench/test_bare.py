@@ -4,8 +4,8 @@ import importlib.util
 from pathlib import Path
 from types import ModuleType
 
-from gputop.core.metric import Field, FieldRate, Gpm, NvmlCall
-from gputop.core.metrics import CATALOGUE
+from gputop.core.model.catalogue import CATALOGUE
+from gputop.core.model.metric import Field, FieldRate, Gpm, NvmlCall
 
 
 def bare() -> ModuleType:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 
 import pytest
-from running import Run, Stream
+from commands import Run, Stream
 
 
 @pytest.fixture(scope="session", autouse=True)

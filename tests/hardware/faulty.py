@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gputop.cli import main
-from gputop.machine import binding
+from gputop.machine.nvml import binding
 
 CHANGING = (
     "nvmlDeviceSetMigMode", "nvmlDeviceCreateGpuInstanceWithPlacement", "nvmlGpuInstanceDestroy",

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from gputop.machine.binding import Binding
-from gputop.machine.direct import PLAIN
+from gputop.machine.nvml.binding import Binding
+from gputop.machine.nvml.library import PLAIN
 
 pynvml = pytest.importorskip("pynvml")
 

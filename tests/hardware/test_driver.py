@@ -5,9 +5,9 @@ from typing import Any
 
 import jsonschema
 import pytest
-from running import Run
+from commands import Run
 
-from gputop.core.metrics import CATALOGUE
+from gputop.core.model.catalogue import CATALOGUE
 
 STATIC = {"serial", "vbios_version", "architecture", "compute_capability", "cores", "multiprocessors"}
 

@@ -6,15 +6,15 @@ from contextlib import contextmanager
 from typing import Any, cast
 
 import pytest
-from fakes import FakeFunctions, NVMLError
+from fake_driver import FakeFunctions, NVMLError
 
-from gputop.core.metric import Missing
-from gputop.core.metrics import TEMPERATURE
-from gputop.core.sample import GpuState, Host, HostProcess, Sample
-from gputop.core.selection import Selection
-from gputop.machine.host import HostReader
-from gputop.machine.nvml import Driver, NoDriverError
-from gputop.machine.processes import ProcessReader
+from gputop.core.model.catalogue import TEMPERATURE
+from gputop.core.model.metric import Missing
+from gputop.core.model.sample import GpuState, Host, HostProcess, Sample
+from gputop.core.query.selection import Selection
+from gputop.machine.nvml.driver import Driver, NoDriverError
+from gputop.machine.proc.host import HostReader
+from gputop.machine.processes.reader import ProcessReader
 from gputop.machine.source import Limits, MachineSource
 
 PATIENCE_S = 30.0  # what is waited for a GPU that does answer; a hanging one is not waited for

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gputop.machine.mig_lock import named_lock
+from gputop.machine.mig.lock import named_lock
 
 ROOT = Path(__file__).parents[2]
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed: make probe-tests")

@@ -8,11 +8,11 @@ from contextlib import suppress
 
 import pytest
 from msgspec.json import decode
-from probe_stage import REPORT, FakeBox, fake_box
+from probe_app import REPORT, FakeBox, fake_box
 
-from gputop.cli.probe_follow import Follower
-from gputop.cli.probe_targets import box_of_cpus
-from gputop.core.probing.course import Course, Ended
+from gputop.cli.probing.follower import Follower
+from gputop.cli.probing.targets import box_of_cpus
+from gputop.core.probing.progress import Course, Ended
 from gputop.core.probing.result import Status
 
 __all__ = ["fake_box"]

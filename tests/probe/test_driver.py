@@ -9,10 +9,9 @@ import pytest
 from examples import NOW, gpu, process
 from msgspec.structs import replace
 
-from gputop.cli.probe_driver import DriverWatch
-from gputop.cli.probe_targets import Target
-from gputop.core.metric import Metric, Missing
-from gputop.core.metrics import (
+from gputop.cli.probing.driver_watch import DriverWatch
+from gputop.cli.probing.targets import Target
+from gputop.core.model.catalogue import (
     PCIE_GENERATION,
     PCIE_GENERATION_MAX,
     PCIE_REPLAYS,
@@ -20,16 +19,17 @@ from gputop.core.metrics import (
     POWER_AVERAGE,
     TEMPERATURE,
 )
+from gputop.core.model.metric import Metric, Missing
+from gputop.core.model.sample import DriverInfo, Host, HostProcess, Sample
 from gputop.core.probing.events import End, Start
-from gputop.core.probing.guard import Ceiling
+from gputop.core.probing.limits import Ceiling
 from gputop.core.probing.plan import PlannedTest, WorkerPlan
 from gputop.core.probing.result import DeviceResult, Status
-from gputop.core.sample import DriverInfo, Host, HostProcess, Sample
-from gputop.core.selection import Selection
+from gputop.core.query.selection import Selection
 from gputop.machine.build import build
-from gputop.machine.nvml import Driver
-from gputop.machine.probe import Job, Limits, Task
-from gputop.machine.probe_child import Child
+from gputop.machine.nvml.driver import Driver
+from gputop.machine.probe.child import Child
+from gputop.machine.probe.runner import Job, Limits, Task
 
 UUID = gpu().uuid
 TARGETS = (Target(label="GPU 0", uuid=UUID, name="H", kind="cuda", index=0, gpu=UUID),)

@@ -10,12 +10,12 @@ from tempfile import gettempdir
 import pytest
 from gputop_cuda_probe.plugin import PLUGIN, TESTS
 
+from gputop.core.probing.joint import Group, judge_together
 from gputop.core.probing.plan import PlannedTest, WorkerPlan
 from gputop.core.probing.result import Status, TestResult
 from gputop.core.probing.slurm import station
-from gputop.core.probing.together import Group, judge_together
-from gputop.machine.probe import Job, Limits, Task, joint_command, run, worker_command
-from gputop.machine.probe_python import worker_environment
+from gputop.machine.probe.python import worker_environment
+from gputop.machine.probe.runner import Job, Limits, Task, joint_command, run, worker_command
 
 pytestmark = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed: make probe-tests")
 

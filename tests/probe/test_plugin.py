@@ -50,4 +50,4 @@ def test_of_gputop_the_plugin_imports_the_public_api_alone() -> None:
         if re.match(r"\s*(from|import) gputop\b(?!_)", line)
     }
 
-    assert lines == {("plugin.py", "gputop.core.plugin")}
+    assert lines == {("plugin.py", "gputop.plugin")}

@@ -6,10 +6,10 @@ from typing import Literal
 import pytest
 from examples import GIB, frame, gpu, process
 
-from gputop.core.metric import Missing
-from gputop.core.metrics import ECC_ENABLED, EVENT_REASONS, MEMORY_USED, MEMORY_UTILIZATION, POWER_AVERAGE
-from gputop.core.owner import Container, Owner, SlurmStep
-from gputop.core.sample import Frame, GpuInstance, GpuProcess
+from gputop.core.model.catalogue import ECC_ENABLED, EVENT_REASONS, MEMORY_USED, MEMORY_UTILIZATION, POWER_AVERAGE
+from gputop.core.model.metric import Missing
+from gputop.core.model.owner import Container, Owner, SlurmStep
+from gputop.core.model.sample import Frame, GpuInstance, GpuProcess
 from gputop.report.csv import csv
 
 

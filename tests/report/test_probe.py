@@ -3,7 +3,7 @@
 import xml.etree.ElementTree as ET
 
 from gputop.core.probing.result import DeviceResult, Figure, Finding, ProbeReport, Status, TestResult
-from gputop.core.probing.words import figures_text
+from gputop.core.probing.wording import figures_text
 from gputop.report.grid import Style
 from gputop.report.junit import junit
 from gputop.report.probe import Stand, progress, report

@@ -8,10 +8,10 @@ import pytest
 from examples import frame, gpu, process
 from jsonschema import Draft202012Validator
 
-from gputop.core.metric import Missing
-from gputop.core.metrics import CATALOGUE, EVENT_REASONS, FAN, MIG_MODE, POWER_AVERAGE, SERIAL
-from gputop.core.owner import Container, Owner, Pod, SlurmStep
-from gputop.core.sample import DriverInfo, Frame, GpuInstance, GpuState, Job, JobKind, Presence, XidEvent
+from gputop.core.model.catalogue import CATALOGUE, EVENT_REASONS, FAN, MIG_MODE, POWER_AVERAGE, SERIAL
+from gputop.core.model.metric import Missing
+from gputop.core.model.owner import Container, Owner, Pod, SlurmStep
+from gputop.core.model.sample import DriverInfo, Frame, GpuInstance, GpuState, Job, JobKind, Presence, XidEvent
 from gputop.report.schema import schema
 
 SCHEMA = schema()

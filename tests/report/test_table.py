@@ -5,9 +5,7 @@ from typing import Any
 import pytest
 from examples import GIB, NOW, frame, gpu, process
 
-from gputop.core.finding import Finding, Stage, Subject
-from gputop.core.metric import Metric, Missing
-from gputop.core.metrics import (
+from gputop.core.model.catalogue import (
     GPU_UTILIZATION,
     MEMORY_TOTAL,
     MEMORY_USED,
@@ -16,16 +14,10 @@ from gputop.core.metrics import (
     SM_ACTIVE,
     TEMPERATURE,
 )
-from gputop.core.sample import (
-    ComputeInstance,
-    DriverInfo,
-    Frame,
-    GpuInstance,
-    GpuProcess,
-    GpuState,
-    Presence,
-)
-from gputop.core.text import width
+from gputop.core.model.finding import Finding, Stage, Subject
+from gputop.core.model.metric import Metric, Missing
+from gputop.core.model.sample import ComputeInstance, DriverInfo, Frame, GpuInstance, GpuProcess, GpuState, Presence
+from gputop.core.text.text import width
 from gputop.report.grid import Style
 from gputop.report.table import table
 

@@ -1,12 +1,12 @@
 """Records the tapes of this folder anew, from the simulator. Old tapes are to stay readable: replace them seldom.
 
-PYTHONPATH=tests python tests/tapes/record.py
+PYTHONPATH=tests/support python tests/tapes/record.py
 """
 
 from pathlib import Path
 from typing import Final
 
-from taping import simulated, taped
+from recordings import simulated, taped
 
 TAPES: Final = {"training": 150, "dying": 150}  # frames, one a second
 

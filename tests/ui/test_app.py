@@ -3,21 +3,21 @@
 import re
 
 import pytest
+from app_driver import MIDDLE, SMALL, WIDE, Stage, staged, text_of
 from examples import NOW, frame, gpu, process
 from msgspec.structs import replace
-from stage import MIDDLE, SMALL, WIDE, Stage, staged, text_of
 
-from gputop.core.command import ReadNow, SetInterval
-from gputop.core.link import Down
-from gputop.core.metric import Missing
-from gputop.core.metrics import FAN, GPU_UTILIZATION, TEMPERATURE
-from gputop.core.sample import Frame, GpuState
-from gputop.ui.actions import ACTIONS, CHORD, Place
+from gputop.core.model.catalogue import FAN, GPU_UTILIZATION, TEMPERATURE
+from gputop.core.model.metric import Missing
+from gputop.core.model.sample import Frame, GpuState
+from gputop.core.protocol.command import ReadNow, SetInterval
+from gputop.core.protocol.link import Down
 from gputop.ui.app import GputopApp
+from gputop.ui.input.actions import ACTIONS, CHORD, Place
 from gputop.ui.messages import FrameArrived
-from gputop.ui.screens.gpu import GpuScreen, gpu_page
-from gputop.ui.screens.help import HelpScreen
-from gputop.ui.screens.main import MainScreen
+from gputop.ui.screens.main.screen import MainScreen
+from gputop.ui.screens.pages.gpu import GpuScreen, gpu_page
+from gputop.ui.screens.pages.help import HelpScreen
 
 
 def busy(percent: int) -> Frame:

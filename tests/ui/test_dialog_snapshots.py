@@ -4,16 +4,16 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from app_driver import MIDDLE, SMALL, FakeLink
 from examples import GIB, frame, process
 from msgspec.structs import replace
-from stage import MIDDLE, SMALL, FakeLink
 from textual.pilot import Pilot
 
-from gputop.core.link import Down, News
-from gputop.core.outcome import Outcome, Result, Status
-from gputop.core.owner import Owner, SlurmStep
-from gputop.core.sample import Frame, HostProcess, Job, JobKind, Presence
-from gputop.core.settings import Settings
+from gputop.core.model.owner import Owner, SlurmStep
+from gputop.core.model.sample import Frame, HostProcess, Job, JobKind, Presence
+from gputop.core.protocol.link import Down, News
+from gputop.core.protocol.outcome import Outcome, Result, Status
+from gputop.core.settings.settings import Settings
 from gputop.ui.app import GputopApp
 from gputop.ui.options import ViewOptions
 

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Sequence
 
 import pytest
+from app_driver import MIDDLE, SMALL, FakeLink
 from examples import GIB, frame, process
-from stage import MIDDLE, SMALL, FakeLink
 from textual.pilot import Pilot
 
-from gputop.core.link import Down
-from gputop.core.owner import Owner, SlurmStep
-from gputop.core.sample import Frame, HostProcess, Job, JobKind
+from gputop.core.model.owner import Owner, SlurmStep
+from gputop.core.model.sample import Frame, HostProcess, Job, JobKind
+from gputop.core.protocol.link import Down
 from gputop.ui.app import GputopApp
 from gputop.ui.options import ViewOptions
 

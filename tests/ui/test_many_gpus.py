@@ -3,11 +3,11 @@
 import re
 
 import pytest
+from app_driver import MIDDLE, SMALL, WIDE, Stage, staged
 from examples import frame, gpu
-from stage import MIDDLE, SMALL, WIDE, Stage, staged
 
-from gputop.core.sample import Frame
-from gputop.ui.screens.gpu import GpuScreen
+from gputop.core.model.sample import Frame
+from gputop.ui.screens.pages.gpu import GpuScreen
 
 MANY = 64
 

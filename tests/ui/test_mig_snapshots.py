@@ -3,11 +3,11 @@
 from collections.abc import Callable
 
 import pytest
-from mig_stage import BoxLink, split_frame
-from stage import MIDDLE, SMALL
+from app_driver import MIDDLE, SMALL
+from mig_app import BoxLink, split_frame
 from textual.pilot import Pilot
 
-from gputop.core.link import Down
+from gputop.core.protocol.link import Down
 from gputop.ui.app import GputopApp
 from gputop.ui.options import ViewOptions
 

@@ -4,24 +4,23 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from app_driver import MIDDLE, SMALL, WIDE, text_of
 from examples import GIB, NOW, frame, gpu
 from msgspec.structs import replace
 from rich.cells import cell_len
-from stage import MIDDLE, SMALL, WIDE, text_of
 
-from gputop.core.history import History
-from gputop.core.metric import Missing
-from gputop.core.metrics import FAN, GPU_UTILIZATION, MEMORY_USED, SM_ACTIVE, TEMPERATURE
-from gputop.core.sample import ComputeInstance, DriverInfo, Frame, Gpu, GpuInstance, GpuState, Host
-from gputop.ui.arrange import arrange
-from gputop.ui.line import Line, fit, fit_right, plain
-from gputop.ui.options import Density
+from gputop.core.model.catalogue import FAN, GPU_UTILIZATION, MEMORY_USED, SM_ACTIVE, TEMPERATURE
+from gputop.core.model.metric import Missing
+from gputop.core.model.sample import ComputeInstance, DriverInfo, Frame, Gpu, GpuInstance, GpuState, Host
+from gputop.core.recording.gpu_history import History
 from gputop.ui.panels.gpus import gpu_panel
 from gputop.ui.panels.header import header
 from gputop.ui.panels.host import host_lines
 from gputop.ui.panels.values import name_within, rate
-from gputop.ui.plots import Plots
-from gputop.ui.view import PLOTTED, View
+from gputop.ui.render.layout import Density, arrange
+from gputop.ui.render.line import Line, fit, fit_right, plain
+from gputop.ui.state.plots import Plots
+from gputop.ui.state.view import PLOTTED, View
 
 
 def view(of: Frame, **fields: Any) -> View:

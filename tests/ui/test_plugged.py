@@ -5,17 +5,17 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from app_driver import MIDDLE, SMALL, WIDE, FakeLink, Stage, staged, text_of
 from examples import frame, process
-from stage import MIDDLE, SMALL, WIDE, FakeLink, Stage, staged, text_of
 from textual.pilot import Pilot
 
-from gputop.core.link import Down
-from gputop.core.panel import Cell, Panel, PanelLine, Shown
-from gputop.core.settings import Settings
-from gputop.core.tones import Tone
+from gputop.core.plugins.panel import Cell, Panel, PanelLine, Shown
+from gputop.core.protocol.link import Down
+from gputop.core.settings.settings import Settings
+from gputop.core.text.tone import Tone
 from gputop.ui.app import GputopApp
 from gputop.ui.options import ViewOptions
-from gputop.ui.screens.panels_page import PanelsScreen
+from gputop.ui.screens.pages.plugin_panels import PanelsScreen
 
 PANELS_AT_MOST = 5  # a fifth of the screen
 

@@ -4,14 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from app_driver import MIDDLE, SMALL, FakeLink
 from examples import frame, gpu, process
-from probe_stage import PROBE, REPORT, RUNNING, FakeProber
-from stage import MIDDLE, SMALL, FakeLink
+from probe_app import PROBE, REPORT, RUNNING, FakeProber
 from textual.pilot import Pilot
 
-from gputop.core.link import Down
-from gputop.core.metric import Metric
-from gputop.core.metrics import GPU_UTILIZATION, MEMORY_USED, POWER_AVERAGE, TEMPERATURE
+from gputop.core.model.catalogue import GPU_UTILIZATION, MEMORY_USED, POWER_AVERAGE, TEMPERATURE
+from gputop.core.model.metric import Metric
+from gputop.core.protocol.link import Down
 from gputop.ui.app import GputopApp
 from gputop.ui.options import ViewOptions
 

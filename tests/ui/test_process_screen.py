@@ -4,14 +4,13 @@ from collections.abc import Callable
 from math import sin
 
 import pytest
+from app_driver import MIDDLE, SMALL, FakeLink, Stage, staged, text_of
 from examples import GIB, NOW, frame, process
 from msgspec.structs import replace
 from rich.cells import cell_len
-from stage import MIDDLE, SMALL, FakeLink, Stage, staged, text_of
 from textual.pilot import Pilot
 
-from gputop.core.command import Inspect, SendSignal, Target
-from gputop.core.inspection import (
+from gputop.core.inspection.inspection import (
     Ancestor,
     Inspection,
     Limit,
@@ -22,15 +21,16 @@ from gputop.core.inspection import (
     Transfers,
     Variable,
 )
-from gputop.core.link import Down
-from gputop.core.metric import Missing
-from gputop.core.owner import Owner, SlurmStep
-from gputop.core.sample import Frame, HostProcess, Job, JobKind, Presence
+from gputop.core.model.metric import Missing
+from gputop.core.model.owner import Owner, SlurmStep
+from gputop.core.model.sample import Frame, HostProcess, Job, JobKind, Presence
+from gputop.core.protocol.command import Inspect, SendSignal, Target
+from gputop.core.protocol.link import Down
 from gputop.ui.app import GputopApp
 from gputop.ui.options import ViewOptions
-from gputop.ui.screens.gpu import GpuScreen
-from gputop.ui.screens.process import ProcessScreen
-from gputop.ui.screens.process_page import wrapped
+from gputop.ui.screens.pages.gpu import GpuScreen
+from gputop.ui.screens.pages.process import ProcessScreen
+from gputop.ui.screens.pages.process_lines import wrapped
 
 PID = 48_276
 SLURM = Owner(

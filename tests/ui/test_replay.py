@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from app_driver import MIDDLE, SMALL, Clock, FakeLink, Stage, staged, text_of
 from examples import GIB, NOW, frame, gpu, process
-from stage import MIDDLE, SMALL, Clock, FakeLink, Stage, staged, text_of
-from taping import opened, taped
+from recordings import opened, taped
 
-from gputop.core.command import Command, Inspect
-from gputop.core.finding import Finding, Subject
-from gputop.core.finding import Stage as Gravity
-from gputop.core.link import News
-from gputop.core.metrics import GPU_UTILIZATION, MEMORY_USED
-from gputop.core.recording import Recording
-from gputop.core.sample import Frame
+from gputop.core.model.catalogue import GPU_UTILIZATION, MEMORY_USED
+from gputop.core.model.finding import Finding, Subject
+from gputop.core.model.finding import Stage as Gravity
+from gputop.core.model.sample import Frame
+from gputop.core.protocol.command import Command, Inspect
+from gputop.core.protocol.link import News
+from gputop.core.recording.recording import Recording
 from gputop.ui.app import GputopApp
 from gputop.ui.options import ViewOptions
 from gputop.wire.tape.deck import Deck

@@ -5,14 +5,12 @@ from math import sin
 from typing import Any
 
 import pytest
+from app_driver import MIDDLE, SMALL, WIDE, FakeLink
 from examples import GIB, NOW, frame, gpu, process
 from msgspec.structs import replace
-from stage import MIDDLE, SMALL, WIDE, FakeLink
 from textual.pilot import Pilot
 
-from gputop.core.link import Down, News
-from gputop.core.metric import Metric
-from gputop.core.metrics import (
+from gputop.core.model.catalogue import (
     CLOCK_MEMORY,
     CLOCK_SM,
     EVENT_REASONS,
@@ -27,7 +25,9 @@ from gputop.core.metrics import (
     SM_ACTIVE,
     TEMPERATURE,
 )
-from gputop.core.sample import ComputeInstance, DriverInfo, Frame, Gpu, GpuInstance, GpuState, Presence
+from gputop.core.model.metric import Metric
+from gputop.core.model.sample import ComputeInstance, DriverInfo, Frame, Gpu, GpuInstance, GpuState, Presence
+from gputop.core.protocol.link import Down, News
 from gputop.ui.app import GputopApp
 from gputop.ui.options import ViewOptions
 

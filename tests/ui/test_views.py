@@ -4,19 +4,19 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from app_driver import Stage, staged
 from examples import GIB, frame, process
 from msgspec.structs import replace
-from stage import Stage, staged
 
-from gputop.core.columns import COLUMN_BY_KEY, rows
-from gputop.core.command import SendSignal
-from gputop.core.identity import ProcessId
-from gputop.core.metric import Missing
-from gputop.core.owner import Container, Owner
-from gputop.core.sample import Frame, HostProcess, Job, JobKind
-from gputop.ui.branches import branches
-from gputop.ui.entries import Entry, Grouping, Order, entries
-from gputop.ui.screens.gpu import GpuScreen
+from gputop.core.model.metric import Missing
+from gputop.core.model.owner import Container, Owner
+from gputop.core.model.process_id import ProcessId
+from gputop.core.model.sample import Frame, HostProcess, Job, JobKind
+from gputop.core.processes.columns import COLUMN_BY_KEY, rows
+from gputop.core.protocol.command import SendSignal
+from gputop.ui.screens.pages.gpu import GpuScreen
+from gputop.ui.state.rows import Entry, Grouping, Order, entries
+from gputop.ui.state.tree import branches
 
 LAUNCHER = HostProcess(
     pid=10, start_ticks=1, user="ann", command="torchrun train.py", parent_pid=1, cpu_percent=3.0, memory_bytes=GIB

@@ -8,12 +8,12 @@ from queue import SimpleQueue
 
 from examples import frame
 
-from gputop.core.command import SendSignal, SetInterval, Target
-from gputop.core.link import Down, News
-from gputop.core.outcome import Outcome, Status, refused
-from gputop.core.sample import Frame
+from gputop.core.model.sample import Frame
+from gputop.core.protocol.command import SendSignal, SetInterval, Target
+from gputop.core.protocol.link import Down, News
+from gputop.core.protocol.outcome import Outcome, Status, refused
 from gputop.wire.client import Client, sampler_command
-from gputop.wire.encode import encode
+from gputop.wire.encoder import encode
 
 PATIENCE_S = 30  # only ever waited for when a test fails
 TERM = SendSignal(id="1", signal="SIGTERM", targets=(Target(4711, 47110), Target(4712, 47120)))

@@ -5,7 +5,10 @@ from examples import frame, gpu
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gputop.core.command import (
+from gputop.core.model.catalogue import EVENT_REASONS, FAN
+from gputop.core.model.metric import Missing
+from gputop.core.model.sample import GpuState, Presence
+from gputop.core.protocol.command import (
     Command,
     IoClass,
     ReadNow,
@@ -16,12 +19,9 @@ from gputop.core.command import (
     SetIoClass,
     Target,
 )
-from gputop.core.metric import Missing
-from gputop.core.metrics import EVENT_REASONS, FAN
-from gputop.core.outcome import Outcome, Result, Status
-from gputop.core.sample import GpuState, Presence
+from gputop.core.protocol.outcome import Outcome, Result, Status
 from gputop.wire import codec
-from gputop.wire.encode import encode
+from gputop.wire.encoder import encode
 
 
 def test_a_frame_comes_back_as_it_was() -> None:

@@ -5,7 +5,7 @@ import textwrap
 import threading
 from collections.abc import Callable
 
-from gputop.core.probing.course import Course, Run, Wish
+from gputop.core.probing.progress import Course, Run, Wish
 from gputop.wire.prober import ProbeClient, probe_command
 
 WISH = Wish(gpus=("GPU-a", "GPU-b"))

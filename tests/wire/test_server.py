@@ -9,12 +9,12 @@ from queue import SimpleQueue
 import pytest
 from examples import frame
 
-from gputop.core.command import Change, Renice, SendSignal, Target
+from gputop.core.model.sample import Frame, Sample
 from gputop.core.monitor import Monitor
-from gputop.core.outcome import Outcome, refused
-from gputop.core.sample import Frame, Sample
+from gputop.core.protocol.command import Change, Renice, SendSignal, Target
+from gputop.core.protocol.outcome import Outcome, refused
 from gputop.wire import codec
-from gputop.wire.encode import encode
+from gputop.wire.encoder import encode
 from gputop.wire.server import Door, Lines, Rhythm, obey, serve
 
 PATIENCE_S = 30  # only ever waited for when a test fails

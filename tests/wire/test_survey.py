@@ -10,12 +10,12 @@ from typing import Any
 from mig_boards import H100, board, instance
 from msgspec.json import encode
 
-from gputop.core.command import Change, ChangeMig, ReadMig
-from gputop.core.mig_answers import MigBox, MigProgress
-from gputop.core.mig_plan import plan
-from gputop.core.mig_request import read_request
-from gputop.core.mig_steps import Plan
-from gputop.core.outcome import Outcome, Status, refused
+from gputop.core.mig.answers import MigBox, MigProgress
+from gputop.core.mig.planner import plan
+from gputop.core.mig.request import read_request
+from gputop.core.mig.steps import Plan
+from gputop.core.protocol.command import Change, ChangeMig, ReadMig
+from gputop.core.protocol.outcome import Outcome, Status, refused
 from gputop.wire import codec
 from gputop.wire.server import Door, Lines, Rhythm
 from gputop.wire.survey import Survey, told

@@ -1,1 +1,1 @@
-"""The detectors: a file a question. `gputop.core.builtin` lists them."""
+"""The detectors: a file a question. `gputop.core.detectors.registry` lists them."""

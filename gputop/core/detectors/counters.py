@@ -4,8 +4,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
-from gputop.core.detector import FORGET_S, Look
-from gputop.core.sample import Gpu, GpuState
+from gputop.core.detection.detector import FORGET_S, Look
+from gputop.core.model.sample import Gpu, GpuState
 
 T = TypeVar("T")
 

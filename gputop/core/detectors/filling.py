@@ -13,14 +13,14 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.core.detector import FORGET_S, Dial, Kind, Look, Sign
-from gputop.core.detectors.leak_growth import capped, floor_of, steps_of
-from gputop.core.detectors.leak_trend import slopes
-from gputop.core.detectors.leak_words import full_text
-from gputop.core.finding import Evidence, Stage, Subject
-from gputop.core.metrics import GPU_UTILIZATION, MEMORY_FREE, MEMORY_USED
-from gputop.core.sample import Gpu, Readings
-from gputop.core.units import bytes_text, duration_text
+from gputop.core.detection.detector import FORGET_S, Dial, Kind, Look, Sign
+from gputop.core.detectors.leak.growth import capped, floor_of, steps_of
+from gputop.core.detectors.leak.trend import slopes
+from gputop.core.detectors.leak.wording import full_text
+from gputop.core.model.catalogue import GPU_UTILIZATION, MEMORY_FREE, MEMORY_USED
+from gputop.core.model.finding import Evidence, Stage, Subject
+from gputop.core.model.sample import Gpu, Readings
+from gputop.core.model.units import bytes_text, duration_text
 
 KIND: Final = Kind(
     name="filling",

@@ -3,13 +3,13 @@
 from collections.abc import Container, Iterator, Mapping
 from typing import Final
 
-from gputop.core.detector import Dial, Kind, Look, Sign
-from gputop.core.detectors.activity import Activity
-from gputop.core.detectors.activity_board import BoardKey
-from gputop.core.detectors.activity_party import parties
-from gputop.core.detectors.activity_track import Key, Track
-from gputop.core.detectors.idle_words import crowd_sign, sign_of
-from gputop.core.detectors.orphan_parent import Left
+from gputop.core.detection.detector import Dial, Kind, Look, Sign
+from gputop.core.detectors.activity.activity import Activity
+from gputop.core.detectors.activity.board import BoardKey
+from gputop.core.detectors.activity.party import parties
+from gputop.core.detectors.activity.process import Key, Track
+from gputop.core.detectors.idle_wording import crowd_sign, sign_of
+from gputop.core.detectors.orphan.parent import Left
 
 KIND: Final = Kind(
     name="idle",

@@ -4,11 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from heapq import nlargest
 from typing import Final
 
-from gputop.core.detector import Dial, Kind, Look, Sign
+from gputop.core.detection.detector import Dial, Kind, Look, Sign
 from gputop.core.detectors.counters import EachGpu, starts_again
 from gputop.core.detectors.subjects import gpu_subject
-from gputop.core.finding import Evidence, Stage, Subject
-from gputop.core.metrics import (
+from gputop.core.model.catalogue import (
     MEMORY_TEMPERATURE,
     MEMORY_TOTAL,
     MEMORY_USED,
@@ -17,8 +16,9 @@ from gputop.core.metrics import (
     TEMPERATURE_MEMORY_MAX,
     TEMPERATURE_SLOWDOWN,
 )
-from gputop.core.sample import Gpu, GpuInstance, Sample
-from gputop.core.units import bytes_text, duration_text, share
+from gputop.core.model.finding import Evidence, Stage, Subject
+from gputop.core.model.sample import Gpu, GpuInstance, Sample
+from gputop.core.model.units import bytes_text, duration_text, share
 
 KIND: Final = Kind(
     name="pressure",

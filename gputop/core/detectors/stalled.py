@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from gputop.core.detector import Dial, Kind, Look, Sign
-from gputop.core.detectors.activity import Activity
-from gputop.core.detectors.activity_party import Party, count_text, parties
-from gputop.core.detectors.activity_track import Track
-from gputop.core.detectors.activity_workers import busiest
-from gputop.core.finding import Evidence, Stage, confidence_of
-from gputop.core.sample import HostProcess
-from gputop.core.units import bytes_text, duration_text
+from gputop.core.detection.detector import Dial, Kind, Look, Sign
+from gputop.core.detectors.activity.activity import Activity
+from gputop.core.detectors.activity.party import Party, count_text, parties
+from gputop.core.detectors.activity.process import Track
+from gputop.core.detectors.activity.workers import busiest
+from gputop.core.model.finding import Evidence, Stage, confidence_of
+from gputop.core.model.sample import HostProcess
+from gputop.core.model.units import bytes_text, duration_text
 
 KIND: Final = Kind(
     name="stalled",

@@ -5,11 +5,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.core.detector import FORGET_S, Dial, Kind, Look, Sign
+from gputop.core.detection.detector import FORGET_S, Dial, Kind, Look, Sign
 from gputop.core.detectors.subjects import process_subject
-from gputop.core.finding import Evidence, Stage
-from gputop.core.sample import GpuProcess, HostProcess
-from gputop.core.units import bytes_text, duration_text
+from gputop.core.model.finding import Evidence, Stage
+from gputop.core.model.sample import GpuProcess, HostProcess
+from gputop.core.model.units import bytes_text, duration_text
 
 KIND: Final = Kind(
     name="stopped",

@@ -10,11 +10,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.core.detector import Dial, Kind, Look, Sign
-from gputop.core.detectors.activity import Activity
-from gputop.core.detectors.activity_crew import Crew
-from gputop.core.detectors.activity_track import Key, Track
-from gputop.core.detectors.straggler_words import Slow, sign_of
+from gputop.core.detection.detector import Dial, Kind, Look, Sign
+from gputop.core.detectors.activity.activity import Activity
+from gputop.core.detectors.activity.process import Key, Track
+from gputop.core.detectors.activity.ranks import Crew
+from gputop.core.detectors.straggler_wording import Slow, sign_of
 
 KIND: Final = Kind(
     name="straggler",

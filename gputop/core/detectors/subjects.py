@@ -1,7 +1,7 @@
 """Whom findings are about, in the words that people see."""
 
-from gputop.core.finding import Subject
-from gputop.core.sample import Gpu, GpuProcess, HostProcess, Job
+from gputop.core.model.finding import Subject
+from gputop.core.model.sample import Gpu, GpuProcess, HostProcess, Job
 
 _LONGEST = 60
 

@@ -4,11 +4,10 @@ from collections.abc import Iterator, Mapping
 from statistics import median
 from typing import Final
 
-from gputop.core.detector import Dial, Kind, Look, Sign
+from gputop.core.detection.detector import Dial, Kind, Look, Sign
 from gputop.core.detectors.counters import EachGpu, Growth, starts_again
 from gputop.core.detectors.subjects import gpu_subject
-from gputop.core.finding import Evidence, Stage
-from gputop.core.metrics import (
+from gputop.core.model.catalogue import (
     CLOCK_SM,
     CLOCK_SM_MAX,
     EVENT_REASONS,
@@ -23,8 +22,9 @@ from gputop.core.metrics import (
     THROTTLED_POWER_CAP,
     THROTTLED_SW_THERMAL,
 )
-from gputop.core.sample import Gpu, GpuState
-from gputop.core.units import duration_text, value_text
+from gputop.core.model.finding import Evidence, Stage
+from gputop.core.model.sample import Gpu, GpuState
+from gputop.core.model.units import duration_text, value_text
 
 KIND: Final = Kind(
     name="throttle",

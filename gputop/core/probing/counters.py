@@ -8,9 +8,9 @@ from typing import Final
 
 from msgspec import Struct
 
+from gputop.core.model.sample import Gpu, XidEvent
+from gputop.core.model.xid import XidKind, explained
 from gputop.core.probing.result import Data, Finding, Scalar, Status, TestResult, worst
-from gputop.core.sample import Gpu, XidEvent
-from gputop.core.xid import XidKind, explained
 
 COUNTERS: Final = "counters"
 _DELTAS: Final = {  # how many more warn, and how many more fail; None: never

@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gputop.core.probe_row import Measure, Probe, Purpose
+from gputop.core.probing.probe import Measure, Probe, Purpose
 from gputop.core.probing.reference import MEASURED, Entry, Expected, expected, link
 from gputop.core.probing.result import DeviceResult, Figure, Finding, Status, TestResult, device_status, worst
 from gputop.core.probing.siblings import Shares, explanation, group, kin, ratio_of, shares, votes, warm

@@ -5,8 +5,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.core.nearest import nearest
-from gputop.core.probe_row import PROTOCOL, Level, Probe, ProbeTest
+from gputop.core.probing.probe import PROTOCOL, Level, Probe, ProbeTest
+from gputop.core.text.suggest import nearest
 
 START_S: Final = 6.0  # what it takes to start Python, torch and a context
 _LEAST_S: Final = 0.2

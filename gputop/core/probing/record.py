@@ -20,7 +20,7 @@ from gputop.core.probing.events import (
     Summary,
 )
 from gputop.core.probing.result import Figure, Finding, Status, TestResult
-from gputop.core.text import clean
+from gputop.core.text.text import clean
 
 _MOST_FINDINGS: Final = 256
 _SICK: Final = {  # CUDA errors that are the device's own fault when they come of code that is known to be good

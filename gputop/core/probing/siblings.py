@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from statistics import median
 from typing import Final
 
-from gputop.core.probe_row import Measure, Probe
+from gputop.core.probing.probe import Measure, Probe
 from gputop.core.probing.result import DeviceResult, Figure, Finding, Status
 
 _MANY: Final = 3  # from here on a median means something

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Final
 
-from gputop.core.checks.facts import Details
-from gputop.core.metric import Missing, same
-from gputop.core.sample import Gpu, GpuState
-from gputop.machine.nvml import Driver
+from gputop.core.doctor.facts import Details
+from gputop.core.model.metric import Missing, same
+from gputop.core.model.sample import Gpu, GpuState
+from gputop.machine.nvml.driver import Driver
 from gputop.machine.worker import Worker
 
 _ANSWERS_S: Final = 2.0

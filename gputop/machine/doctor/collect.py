@@ -9,18 +9,18 @@ from typing import Any, Final, TypeVar
 
 from msgspec import Struct
 
-from gputop.core.checks.facts import DriverStart, Facts
-from gputop.core.checks.thermal import LOOKS
-from gputop.core.metric import Missing
-from gputop.core.sample import Sample
-from gputop.core.text import clean
+from gputop.core.doctor.facts import DriverStart, Facts
+from gputop.core.doctor.thermal import LOOKS
+from gputop.core.model.metric import Missing
+from gputop.core.model.sample import Sample
+from gputop.core.text.text import clean
 from gputop.machine.doctor.boards import details
 from gputop.machine.doctor.hardware import device_files, has_iommu, library, module, pci_devices
 from gputop.machine.doctor.log import Journal, LogUnreadError, kernel_log, real_journal
 from gputop.machine.doctor.programs import programs
 from gputop.machine.doctor.root import Files, RealRoot, Root
 from gputop.machine.doctor.software import containers, services, torches
-from gputop.machine.nvml import NoDriverError
+from gputop.machine.nvml.driver import NoDriverError
 from gputop.machine.source import MachineSource
 from gputop.machine.worker import Worker
 
@@ -51,7 +51,7 @@ class Box(Struct, frozen=True, kw_only=True):
 
 def real_box() -> Box:
     """Return this machine."""
-    from gputop.core.selection import Selection  # noqa: PLC0415 - as below
+    from gputop.core.query.selection import Selection  # noqa: PLC0415 - as below
     from gputop.machine.build import build  # noqa: PLC0415
 
     source = build(Selection(), _BETWEEN_S, None, is_once=True)
@@ -69,9 +69,9 @@ def real_box() -> Box:
 
 def simulated_box(name: str) -> Box:
     """Return a simulated box. Raises ValueError that lists the names, if there is none of this name."""
-    from gputop.core.selection import Selection  # noqa: PLC0415 - not needed on this machine
+    from gputop.core.query.selection import Selection  # noqa: PLC0415 - not needed on this machine
     from gputop.machine.build import build  # noqa: PLC0415
-    from gputop.machine.simulator import simulate  # noqa: PLC0415
+    from gputop.simulator import simulate  # noqa: PLC0415
 
     made = simulate(name)
     source = build(Selection(), _BETWEEN_S, name, is_once=True)

@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from gputop.core.checks.facts import NVIDIA, DeviceFile, Library, Module, PciDevice
-from gputop.core.text import clean
+from gputop.core.doctor.facts import NVIDIA, DeviceFile, Library, Module, PciDevice
+from gputop.core.text.text import clean
 from gputop.machine.doctor.root import Files, Root
 from gputop.machine.worker import Worker
 

@@ -4,8 +4,8 @@ import errno
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from gputop.core.kernel_log import LogLine, is_of_interest
-from gputop.core.text import clean
+from gputop.core.doctor.kernel_log import LogLine, is_of_interest
+from gputop.core.text.text import clean
 from gputop.machine.doctor.root import Files, Root
 
 _JOURNAL: Final = ("journalctl", "--dmesg", "--boot", "--output=short-unix", "--no-pager", "--quiet")

@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from gputop.core.checks.facts import Program, Programs
-from gputop.core.text import clean, decode
+from gputop.core.doctor.facts import Program, Programs
+from gputop.core.text.text import clean, decode
 from gputop.machine.doctor.root import Root
-from gputop.machine.stat import parse_stat
+from gputop.machine.proc.stat import parse_stat
 
 _PREFIX: Final = "/dev/nvidia"
 _KTHREADD: Final = 2

@@ -7,9 +7,9 @@ from typing import Final
 from msgspec import DecodeError
 from msgspec.json import decode
 
-from gputop.core.cgroup import parse_cgroup
-from gputop.core.checks.facts import Cdi, Containers, Torch
-from gputop.core.text import clean
+from gputop.core.doctor.facts import Cdi, Containers, Torch
+from gputop.core.processes.cgroup import parse_cgroup
+from gputop.core.text.text import clean
 from gputop.machine.doctor.root import Files, Root
 
 _CDI_FOLDERS: Final = ("etc/cdi", "run/cdi")

@@ -5,12 +5,12 @@ from typing import Final
 
 from textual.message import Message
 
-from gputop.core.finding import Finding, Stage
-from gputop.core.sample import Gpu
-from gputop.core.units import duration_text
-from gputop.ui.line import Line, Span, Spans, ends, fit, length
-from gputop.ui.view import View
-from gputop.ui.widgets.fastlines import FastLines
+from gputop.core.model.finding import Finding, Stage
+from gputop.core.model.sample import Gpu
+from gputop.core.model.units import duration_text
+from gputop.ui.render.line import Line, Span, Spans, ends, fit, length
+from gputop.ui.render.line_widget import FastLines
+from gputop.ui.state.view import View
 
 INKS: Final = {Stage.ALARM: "alarm", Stage.SUSPECT: "warm", Stage.OBSERVATION: "muted"}
 MARKS: Final = {Stage.ALARM: "hot", Stage.SUSPECT: "warm"}

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from textual import events
 
-from gputop.core.columns import COLUMN_BY_KEY
-from gputop.ui.actions import ACTIONS, CHORD, Action
-from gputop.ui.key_names import key_name
-from gputop.ui.line import Line, Spans, length
-from gputop.ui.widgets.fastlines import FastLines
+from gputop.core.processes.columns import COLUMN_BY_KEY
+from gputop.ui.input.actions import ACTIONS, CHORD, Action
+from gputop.ui.input.key_names import key_name
+from gputop.ui.render.line import Line, Spans, length
+from gputop.ui.render.line_widget import FastLines
 
 
 class FooterPanel(FastLines):

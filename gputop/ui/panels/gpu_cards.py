@@ -5,8 +5,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from gputop.core.metric import Metric
-from gputop.core.metrics import (
+from gputop.core.model.catalogue import (
     CLOCK_SM,
     FAN,
     GPU_UTILIZATION,
@@ -24,15 +23,16 @@ from gputop.core.metrics import (
     TEMPERATURE,
     TEMPERATURE_SLOWDOWN,
 )
-from gputop.core.plot import samples_shown
-from gputop.core.sample import Gpu
-from gputop.core.tone import memory_tone, temperature_tone, throttle
-from gputop.core.units import NOTHING, duration_text, share
-from gputop.ui.arrange import card_grid, instance_lines
-from gputop.ui.line import Span, Spans, cut, fit, fit_right, length, tone_ink
+from gputop.core.model.metric import Metric
+from gputop.core.model.sample import Gpu
+from gputop.core.model.tone_rules import memory_tone, temperature_tone, throttle
+from gputop.core.model.units import NOTHING, duration_text, share
+from gputop.core.text.plot import samples_shown
 from gputop.ui.panels import gpu_strip, values
 from gputop.ui.panels.findings import mark, mark_ink
-from gputop.ui.view import View
+from gputop.ui.render.layout import card_grid, instance_lines
+from gputop.ui.render.line import Span, Spans, cut, fit, fit_right, length, tone_ink
+from gputop.ui.state.view import View
 
 _LABEL: Final = 13  # cells left of a plot
 _SEPARATOR: Final = 2

@@ -1,13 +1,13 @@
 """GPUs when even a line each is too much: several in a line, or a cell each with the totals."""
 
-from gputop.core.metrics import GPU_UTILIZATION, MEMORY_TOTAL, MEMORY_USED, POWER_AVERAGE, TEMPERATURE
-from gputop.core.sample import Gpu, GpuInstance, GpuState
-from gputop.core.tone import temperature_tone
-from gputop.core.units import NOTHING, bytes_text, share
-from gputop.ui.arrange import column_width, per_line
-from gputop.ui.line import Line, Span, Spans, cut, fit, fit_right, tone_ink
+from gputop.core.model.catalogue import GPU_UTILIZATION, MEMORY_TOTAL, MEMORY_USED, POWER_AVERAGE, TEMPERATURE
+from gputop.core.model.sample import Gpu, GpuInstance, GpuState
+from gputop.core.model.tone_rules import temperature_tone
+from gputop.core.model.units import NOTHING, bytes_text, share
 from gputop.ui.panels import values
-from gputop.ui.view import View
+from gputop.ui.render.layout import column_width, per_line
+from gputop.ui.render.line import Line, Span, Spans, cut, fit, fit_right, tone_ink
+from gputop.ui.state.view import View
 
 _CELL = 5  # a GPU's part of a strip
 _STEPS = " ▁▂▃▄▅▆▇█"

@@ -8,13 +8,13 @@ from typing import TypeAlias
 from textual import events
 from textual.message import Message
 
-from gputop.core.sample import Gpu
-from gputop.core.selection import why_no_gpus
-from gputop.ui.arrange import Kind, Plan, column_width
-from gputop.ui.line import BLANK, Line, Span
+from gputop.core.model.sample import Gpu
+from gputop.core.query.selection import why_no_gpus
 from gputop.ui.panels import gpu_cards, gpu_lines, gpu_strip
-from gputop.ui.view import View
-from gputop.ui.widgets.fastlines import FastLines
+from gputop.ui.render.layout import Kind, Plan, column_width
+from gputop.ui.render.line import BLANK, Line, Span
+from gputop.ui.render.line_widget import FastLines
+from gputop.ui.state.view import View
 
 Places: TypeAlias = list[int | None]  # the GPUs that share a line evenly, by index
 

@@ -3,13 +3,13 @@
 import time
 from typing import Final
 
-from gputop.core.probing.course import Run
+from gputop.core.model.units import bytes_text, duration_text
+from gputop.core.probing.progress import Run
 from gputop.core.probing.result import Status
-from gputop.core.probing.words import WORDS
-from gputop.core.units import bytes_text, duration_text
-from gputop.ui.line import Line, Span, Spans, length
-from gputop.ui.view import View
-from gputop.ui.widgets.fastlines import FastLines
+from gputop.core.probing.wording import WORDS
+from gputop.ui.render.line import Line, Span, Spans, length
+from gputop.ui.render.line_widget import FastLines
+from gputop.ui.state.view import View
 
 _USUAL_S: Final = 1.0
 

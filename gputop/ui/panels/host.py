@@ -2,13 +2,13 @@
 
 from typing import Final
 
-from gputop.core.sample import Host
-from gputop.core.tone import pressure_tone, share_tone
-from gputop.core.units import NOTHING, bytes_text, duration_text, share
-from gputop.ui.line import Line, Span, Spans, ends, fit_right, length, tone_ink
+from gputop.core.model.sample import Host
+from gputop.core.model.tone_rules import pressure_tone, share_tone
+from gputop.core.model.units import NOTHING, bytes_text, duration_text, share
 from gputop.ui.panels import values
-from gputop.ui.view import View
-from gputop.ui.widgets.fastlines import FastLines
+from gputop.ui.render.line import Line, Span, Spans, ends, fit_right, length, tone_ink
+from gputop.ui.render.line_widget import FastLines
+from gputop.ui.state.view import View
 
 _STEPS: Final = "▁▂▃▄▅▆▇█"
 _LEAST_PLOT: Final = 16

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Final
 
-from gputop.core.column import Column, Row
-from gputop.core.sample import Presence
-from gputop.core.units import NOTHING
-from gputop.ui.entries import Entry
-from gputop.ui.line import Line, Span, Spans, ends, fit, fit_right, length
-from gputop.ui.search import has, highlighted
+from gputop.core.model.sample import Presence
+from gputop.core.model.units import NOTHING
+from gputop.core.processes.column import Column, Row
+from gputop.ui.render.line import Line, Span, Spans, ends, fit, fit_right, length
+from gputop.ui.state.rows import Entry
+from gputop.ui.state.search import has, highlighted
 
 _INKS: Final = {
     "gpu": "title", "pid": "text", "user": "text", "type": "muted", "gpu_memory": "memory", "sm": "utilization",

@@ -5,20 +5,20 @@ from typing import Final
 
 from textual import events
 
-from gputop.core.column import Column, Row
-from gputop.core.columns import COLUMN_BY_KEY, rows, used_columns, visible_columns
-from gputop.core.identity import ProcessId
-from gputop.core.sample import Frame
-from gputop.core.selection import why_no_processes
-from gputop.ui.entries import Entry, EntryKey, Grouping, Order, entries
-from gputop.ui.line import Line
-from gputop.ui.narrowing import Narrowing
+from gputop.core.model.process_id import ProcessId
+from gputop.core.model.sample import Frame
+from gputop.core.processes.column import Column, Row
+from gputop.core.processes.columns import COLUMN_BY_KEY, rows, used_columns, visible_columns
+from gputop.core.query.selection import why_no_processes
 from gputop.ui.panels.findings import MARKS
 from gputop.ui.panels.process_rows import head_line, row_line, title_line
-from gputop.ui.search import next_match
-from gputop.ui.tags import Tags, entry_ids, tagged
-from gputop.ui.view import View
-from gputop.ui.widgets.fastlines import FastLines
+from gputop.ui.render.line import Line
+from gputop.ui.render.line_widget import FastLines
+from gputop.ui.state.row_filter import Narrowing
+from gputop.ui.state.rows import Entry, EntryKey, Grouping, Order, entries
+from gputop.ui.state.search import next_match
+from gputop.ui.state.selection import Tags, entry_ids, tagged
+from gputop.ui.state.view import View
 
 _WHEEL: Final = 3
 _LEAST_COMMAND: Final = 16

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from textual import events
 from textual.message import Message
 
-from gputop.ui.editing import Editing
-from gputop.ui.line import Line, cut, length
-from gputop.ui.widgets.fastlines import FastLines
+from gputop.ui.input.text_input import Editing
+from gputop.ui.render.line import Line, cut, length
+from gputop.ui.render.line_widget import FastLines
 
 
 class PromptPanel(FastLines, can_focus=True):

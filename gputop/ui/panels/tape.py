@@ -5,11 +5,11 @@ import time
 from textual import events
 from textual.message import Message
 
-from gputop.core.playback import Playing, place_text, speed_text
-from gputop.core.sample import Frame
-from gputop.ui.line import Line, Span, Spans, cut, length
-from gputop.ui.view import View
-from gputop.ui.widgets.fastlines import FastLines
+from gputop.core.model.sample import Frame
+from gputop.core.recording.playback import Playing, place_text, speed_text
+from gputop.ui.render.line import Line, Span, Spans, cut, length
+from gputop.ui.render.line_widget import FastLines
+from gputop.ui.state.view import View
 
 _LEAST_BAR = 10
 

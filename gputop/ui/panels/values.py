@@ -3,8 +3,7 @@
 import time
 from typing import Final
 
-from gputop.core.metric import Missing
-from gputop.core.metrics import (
+from gputop.core.model.catalogue import (
     CLOCK_MEMORY,
     CLOCK_SM,
     FAN,
@@ -21,12 +20,13 @@ from gputop.core.metrics import (
     SM_ACTIVE,
     TEMPERATURE,
 )
-from gputop.core.plot import bar
-from gputop.core.sample import Gpu, GpuState, Readings
-from gputop.core.tone import memory_tone, temperature_tone, throttle
-from gputop.core.tones import Tone
-from gputop.core.units import NOTHING, share
-from gputop.ui.line import Spans, fit, fit_right, length, tone_ink
+from gputop.core.model.metric import Missing
+from gputop.core.model.sample import Gpu, GpuState, Readings
+from gputop.core.model.tone_rules import memory_tone, temperature_tone, throttle
+from gputop.core.model.units import NOTHING, share
+from gputop.core.text.plot import bar
+from gputop.core.text.tone import Tone
+from gputop.ui.render.line import Spans, fit, fit_right, length, tone_ink
 
 _PREFIXES: Final = ("NVIDIA ", "GeForce ", "Tesla ", "Quadro ")
 _STATES: Final = {

@@ -6,8 +6,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from gputop.core.playback import SPEEDS, Playing, Stretch
-from gputop.core.sample import Frame
+from gputop.core.model.sample import Frame
+from gputop.core.recording.playback import SPEEDS, Playing, Stretch
 from gputop.wire.tape.reader import Moment, Tape
 from gputop.wire.tape.reel import Reel
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import repeat
 from typing import Any, Final, TypeAlias
 
-from gputop.core.text import clean
+from gputop.core.text.text import clean
 from gputop.wire.tape.rounding import DECIMALS, kept
 
 Tree: TypeAlias = dict[str, Any]

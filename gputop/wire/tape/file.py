@@ -4,7 +4,7 @@ import errno
 import os
 from typing import Final
 
-from gputop.core.text import clean
+from gputop.core.text.text import clean
 
 _MODE: Final = 0o600
 

@@ -11,7 +11,7 @@ from zlib import crc32
 
 from msgspec import Struct
 
-from gputop.core.sample import SCHEMA_VERSION
+from gputop.core.model.sample import SCHEMA_VERSION
 
 VERSION: Final = 1
 KIND: Final = "gputop"

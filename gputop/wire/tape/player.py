@@ -7,12 +7,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from gputop.core.command import Change, Command, Glance, Inspect, ReadMig
-from gputop.core.glance import Glimpse, Seen
-from gputop.core.inspection import Inspection
-from gputop.core.link import News
-from gputop.core.mig_answers import MigBox
-from gputop.core.outcome import refused
+from gputop.core.inspection.inspection import Inspection
+from gputop.core.mig.answers import MigBox
+from gputop.core.protocol.command import Change, Command, Glance, Inspect, ReadMig
+from gputop.core.protocol.link import News
+from gputop.core.protocol.outcome import refused
+from gputop.core.protocol.process_status import Glimpse, Seen
 from gputop.wire.tape.deck import Deck
 from gputop.wire.tape.reader import Tape
 

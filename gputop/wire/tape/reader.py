@@ -9,9 +9,9 @@ from typing import Final
 from msgspec import DecodeError, Struct, convert
 from msgspec.json import Decoder
 
-from gputop.core.sample import SCHEMA_VERSION, Frame
-from gputop.core.text import clean
-from gputop.core.units import duration_text
+from gputop.core.model.sample import SCHEMA_VERSION, Frame
+from gputop.core.model.units import duration_text
+from gputop.core.text.text import clean
 from gputop.wire.codec import Problem
 from gputop.wire.tape.delta import Patcher
 from gputop.wire.tape.layout import GZIP, HEAD_BYTES, KIND, MARK, VERSION, Header, Line, Place, place

@@ -8,8 +8,8 @@ from typing import Final, Protocol
 
 from msgspec.structs import replace
 
-from gputop.core.recording import Recording
-from gputop.core.sample import Frame
+from gputop.core.model.sample import Frame
+from gputop.core.recording.recording import Recording
 from gputop.wire.tape.file import TapeFile, cannot_record, stopped
 from gputop.wire.tape.writer import Out, TapeWriter
 

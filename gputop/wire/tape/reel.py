@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from gputop.core.sample import Frame
+from gputop.core.model.sample import Frame
 from gputop.wire.tape.reader import Moment, Tape
 
 _REMEMBERED: Final = 600  # frames that lead to a jump's: the plots of the widest screens show as many

@@ -8,8 +8,8 @@ from zlib import DEFLATED, MAX_WBITS, Z_FINISH, Z_SYNC_FLUSH, compressobj, crc32
 from msgspec.json import decode
 
 from gputop import __version__
-from gputop.core.sample import Frame
-from gputop.wire.encode import encode
+from gputop.core.model.sample import Frame
+from gputop.wire.encoder import encode
 from gputop.wire.tape.delta import Differ
 from gputop.wire.tape.layout import FRAMES_A_MEMBER, TRAILER, Header, Place, Step, Whole, head
 

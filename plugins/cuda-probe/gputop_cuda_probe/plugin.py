@@ -3,7 +3,7 @@
 import os
 from typing import Final
 
-from gputop.core.plugin import API_VERSION, Level, Measure, Plugin, Probe, ProbeTest, Purpose
+from gputop.plugin import API_VERSION, Level, Measure, Plugin, Probe, ProbeTest, Purpose
 
 _FOLDER: Final = os.path.dirname(os.path.abspath(__file__))
 

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable
 
 import pytest
 from examples import GIB, frame, gpu
-from looks import at, judge_of
+from judging import at, judge_of
 
-from gputop.core.finding import Finding, Stage
-from gputop.core.metric import Metric
-from gputop.core.metrics import GPU_UTILIZATION, MEMORY_FREE, MEMORY_TOTAL, MEMORY_USED
-from gputop.core.sample import Frame, GpuInstance, MetricValue
+from gputop.core.model.catalogue import GPU_UTILIZATION, MEMORY_FREE, MEMORY_TOTAL, MEMORY_USED
+from gputop.core.model.finding import Finding, Stage
+from gputop.core.model.metric import Metric
+from gputop.core.model.sample import Frame, GpuInstance, MetricValue
 
 TOTAL = 80.0
 Used = Callable[[int], float]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from acts import IDLE, WAIT, WORK, codes, found, last, lone, rank, stages
+from behaviours import IDLE, WAIT, WORK, codes, found, last, lone, rank, stages
+from detector_benchmark.behaviour_frames import GIB
 from msgspec.structs import replace
-from suite.behaviour_frames import GIB
 
-from gputop.core.finding import Stage
-from gputop.core.metrics import MEMORY_USED
-from gputop.core.sample import Sample
+from gputop.core.model.catalogue import MEMORY_USED
+from gputop.core.model.finding import Stage
+from gputop.core.model.sample import Sample
 
 CODE = "idle.holder"
 KERNEL = {"framework": "Jupyter kernel", "command": "python -m ipykernel_launcher -f k.json"}

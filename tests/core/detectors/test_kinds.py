@@ -3,9 +3,9 @@
 import re
 
 import pytest
-from acts import IDLE, WAIT, WORK, codes, found, lone
+from behaviours import IDLE, WAIT, WORK, codes, found, lone
 
-from gputop.core.builtin import detectors
+from gputop.core.detectors.registry import detectors
 
 KINDS = tuple(kind for kind, _ in detectors())
 CODES = tuple((code, kind) for kind in KINDS for code in kind.codes)

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 from examples import GIB, frame, gpu, process
-from looks import judge_of, watch
+from judging import judge_of, watch
 
-from gputop.core.finding import Finding, Stage
-from gputop.core.metric import Metric, Missing
-from gputop.core.metrics import MEMORY_TOTAL, MEMORY_USED, TEMPERATURE, TEMPERATURE_MARGIN, TEMPERATURE_SLOWDOWN
-from gputop.core.sample import Frame, GpuInstance
+from gputop.core.model.catalogue import MEMORY_TOTAL, MEMORY_USED, TEMPERATURE, TEMPERATURE_MARGIN, TEMPERATURE_SLOWDOWN
+from gputop.core.model.finding import Finding, Stage
+from gputop.core.model.metric import Metric, Missing
+from gputop.core.model.sample import Frame, GpuInstance
 
 
 def full(used: int) -> Frame:

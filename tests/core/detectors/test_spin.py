@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from acts import IDLE, SPIN, WORK, codes, found, last, lone, rank, stages
+from behaviours import IDLE, SPIN, WORK, codes, found, last, lone, rank, stages
 from msgspec.structs import replace
 
-from gputop.core.finding import Stage
+from gputop.core.model.finding import Stage
 
 CODE = "spin.host"
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from acts import IDLE, WAIT, WORK, codes, found, last, lone, rank, stages
+from behaviours import IDLE, WAIT, WORK, codes, found, last, lone, rank, stages
+from detector_benchmark.behaviour_shapes import Second
 from msgspec.structs import replace
-from suite.behaviour_shapes import Second
 
-from gputop.core.finding import Stage
+from gputop.core.model.finding import Stage
 
 CODE = "stalled.process"
 LOADERS = replace(IDLE, workers=((0.1, "S"), (0.0, "S")))

@@ -1,11 +1,11 @@
 """Processes that are stopped, traced, or blocked in the kernel."""
 
 from examples import frame, process
-from looks import judge_of, watch
+from judging import judge_of, watch
 
-from gputop.core.builtin import instant
-from gputop.core.finding import Finding, Stage
-from gputop.core.sample import Frame
+from gputop.core.detectors.registry import instant
+from gputop.core.model.finding import Finding, Stage
+from gputop.core.model.sample import Frame
 
 
 def box(state: str, cpu: float = 0.0, pid: int = 4711) -> Frame:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from acts import GONE, IDLE, WAIT, WORK, codes, found, last, lone, rank, stages
+from behaviours import GONE, IDLE, WAIT, WORK, codes, found, last, lone, rank, stages
+from detector_benchmark.behaviour_frames import Rank, pid_of
+from detector_benchmark.behaviour_shapes import Second
 from msgspec.structs import replace
-from suite.behaviour_frames import Rank, pid_of
-from suite.behaviour_shapes import Second
 
-from gputop.core.finding import Stage
-from gputop.core.identity import ProcessId
+from gputop.core.model.finding import Stage
+from gputop.core.model.process_id import ProcessId
 
 GPU, HOST = "straggler.gpu", "straggler.host"
 CLOCK = replace(WORK, clock=0.7, reasons=("software thermal",))

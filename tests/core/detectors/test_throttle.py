@@ -5,11 +5,9 @@ from typing import Any
 
 import pytest
 from examples import frame, gpu
-from looks import judge_of, watch
+from judging import judge_of, watch
 
-from gputop.core.finding import Finding, Stage
-from gputop.core.metric import Metric, Missing
-from gputop.core.metrics import (
+from gputop.core.model.catalogue import (
     CLOCK_SM,
     CLOCK_SM_MAX,
     EVENT_REASONS,
@@ -23,7 +21,9 @@ from gputop.core.metrics import (
     THROTTLED_POWER_CAP,
     THROTTLED_SW_THERMAL,
 )
-from gputop.core.sample import Frame, GpuState
+from gputop.core.model.finding import Finding, Stage
+from gputop.core.model.metric import Metric, Missing
+from gputop.core.model.sample import Frame, GpuState
 
 Values = dict[Metric[Any], Any]
 COUNTERS = (THROTTLED_SW_THERMAL, THROTTLED_HW_THERMAL, THROTTLED_POWER_BRAKE, THROTTLED_POWER_CAP)

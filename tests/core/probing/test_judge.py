@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from gputop.core.probe_row import Level, Measure, Probe, ProbeTest, Purpose
 from gputop.core.probing.judge import Known, judge
+from gputop.core.probing.probe import Level, Measure, Probe, ProbeTest, Purpose
 from gputop.core.probing.reference import Entry, Expected
 from gputop.core.probing.result import DeviceResult, Figure, Finding, Status, TestResult, exit_status
 

@@ -8,21 +8,28 @@ from examples import GIB, gpu, process
 from gputop_cuda_probe.plugin import PLUGIN, TESTS
 from msgspec.structs import replace
 
-from gputop.cli.toml_edit import loads
-from gputop.core.metric import Metric
-from gputop.core.metrics import CLOCK_SM, CLOCK_SM_MAX, EVENT_REASONS, GPU_UTILIZATION, MEMORY_USED, POWER_AVERAGE
-from gputop.core.probe_row import Level
+from gputop.cli.settings.toml_edit import loads
+from gputop.core.model.catalogue import (
+    CLOCK_SM,
+    CLOCK_SM_MAX,
+    EVENT_REASONS,
+    GPU_UTILIZATION,
+    MEMORY_USED,
+    POWER_AVERAGE,
+)
+from gputop.core.model.metric import Metric
+from gputop.core.model.sample import DriverInfo, GpuInstance, GpuProcess, Host, Sample, XidEvent
 from gputop.core.probing.baseline import Baseline, Run
 from gputop.core.probing.counters import counters
 from gputop.core.probing.events import Beat, read
-from gputop.core.probing.manners import users
+from gputop.core.probing.newcomers import users
 from gputop.core.probing.plan import START_S, chosen, starts, timed
+from gputop.core.probing.probe import Level
 from gputop.core.probing.record import Record, ended
 from gputop.core.probing.reference import expected, link
 from gputop.core.probing.reference import read as read_table
 from gputop.core.probing.result import Finding, Status, telling
-from gputop.core.probing.watched import soak
-from gputop.core.sample import DriverInfo, GpuInstance, GpuProcess, Host, Sample, XidEvent
+from gputop.core.probing.telemetry import soak
 
 REFERENCE = Path(PLUGIN.probes[0].reference)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import Run, Stream
-from sweeping import frame_of, scenario
+from commands import Run, Stream
+from driver_faults import frame_of, scenario
 
 _SKIPPED = pytest.mark.skip(reason="a part of the sweep is enough here; all of it: make sweep")
 _EVERY = 8  # of the functions, where not all are asked for

@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from sweeping import METRIC_FUNCTIONS, OF_GPU, compared
+from driver_faults import METRIC_FUNCTIONS, OF_GPU, compared
 
 Frame = dict[str, Any]
 HANGING = (*METRIC_FUNCTIONS, *OF_GPU)

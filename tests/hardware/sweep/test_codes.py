@@ -5,9 +5,9 @@ from typing import Any
 
 import jsonschema
 import pytest
-from sweeping import CODES, LOST, METRIC_FUNCTIONS, OF_GPU, OTHERS, REASONS, SYSTEM, compared, expected
+from driver_faults import CODES, LOST, METRIC_FUNCTIONS, OF_GPU, OTHERS, REASONS, SYSTEM, compared, expected
 
-from gputop.core.metrics import CATALOGUE
+from gputop.core.model.catalogue import CATALOGUE
 
 
 def asked(function: str) -> bool:

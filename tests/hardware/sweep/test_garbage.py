@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from sweeping import compared
+from driver_faults import compared
 
 ALL = str(2**64 - 1)
 COMMANDS = (["snapshot"], ["snapshot", "--format", "csv"], ["doctor"], ["mig", "status"])

@@ -5,9 +5,9 @@ import os
 from pathlib import Path
 
 import pytest
-from clinic import ADDRESSES, BOOT_S, VERSION, Clinic
+from broken_hosts import ADDRESSES, BOOT_S, VERSION, Clinic
 
-from gputop.core.checks.facts import Program
+from gputop.core.doctor.facts import Program
 from gputop.machine.doctor.hardware import device_files, library, module, pci_devices
 from gputop.machine.doctor.log import LogUnreadError, kernel_log
 from gputop.machine.doctor.programs import programs

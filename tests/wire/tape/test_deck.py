@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from examples import frame, process
-from taping import opened, taped
+from recordings import opened, taped
 
-from gputop.core.finding import Finding, Stage, Subject
-from gputop.core.playback import Stretch
-from gputop.core.sample import Frame
+from gputop.core.model.finding import Finding, Stage, Subject
+from gputop.core.model.sample import Frame
+from gputop.core.recording.playback import Stretch
 from gputop.wire.tape.deck import Deck
 from gputop.wire.tape.layout import HEAD_BYTES, MARK
 

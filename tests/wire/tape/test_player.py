@@ -6,14 +6,14 @@ from pathlib import Path
 from queue import Queue
 
 from examples import frame, process
-from taping import opened, taped
+from recordings import opened, taped
 
-from gputop.core.command import Glance, Inspect, ReadNow, SendSignal, Target
-from gputop.core.glance import Glimpse
-from gputop.core.inspection import Inspection
-from gputop.core.link import News
-from gputop.core.outcome import Outcome, Status
-from gputop.core.playback import Stretch
+from gputop.core.inspection.inspection import Inspection
+from gputop.core.protocol.command import Glance, Inspect, ReadNow, SendSignal, Target
+from gputop.core.protocol.link import News
+from gputop.core.protocol.outcome import Outcome, Status
+from gputop.core.protocol.process_status import Glimpse
+from gputop.core.recording.playback import Stretch
 from gputop.wire.tape.player import TapePlayer
 
 PATIENCE_S = 10.0

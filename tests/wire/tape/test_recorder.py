@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from examples import frame, process
-from taping import Sink
+from recordings import Sink
 
-from gputop.core.recording import Recording
+from gputop.core.recording.recording import Recording
 from gputop.wire.tape.file import TapeFile
 from gputop.wire.tape.reader import Tape, open_tape
 from gputop.wire.tape.recorder import TapeRecorder

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.json import decode, encode
 from msgspec.structs import replace
-from taping import Metronome, Sink, opened, simulated, taped
+from recordings import Metronome, Sink, opened, simulated, taped
 
-from gputop.core.metrics import MEMORY_USED, POWER_AVERAGE
-from gputop.core.sample import Frame, GpuState, HostProcess
+from gputop.core.model.catalogue import MEMORY_USED, POWER_AVERAGE
+from gputop.core.model.sample import Frame, GpuState, HostProcess
 from gputop.wire.codec import Problem
 from gputop.wire.tape.delta import rounded
 from gputop.wire.tape.layout import FRAMES_A_MEMBER, HEAD_BYTES, MARK

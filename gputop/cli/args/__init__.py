@@ -1,0 +1,1 @@
+"""Options, value types and exit statuses that the commands share."""

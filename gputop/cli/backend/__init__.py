@@ -1,0 +1,1 @@
+"""Opens the real machine, a simulated box or a plugin source."""

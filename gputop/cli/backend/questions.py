@@ -1,0 +1,46 @@
+"""Looks at processes, of this machine or of a simulated box; nothing is imported before somebody looks."""
+
+import argparse
+from collections.abc import Callable
+from functools import cache
+from typing import Final
+
+from gputop.core.inspection.inspection import Inspection
+from gputop.core.protocol.command import Glance, Inspect
+from gputop.core.protocol.process_status import Glimpse
+
+_FOREIGN: Final = "the source of a plugin tells no more of processes than what the table shows"
+
+
+def opened_lookout(options: argparse.Namespace) -> Callable[[Inspect], Inspection]:
+    """Return what answers questions about processes. Looking changes nothing, so --read-only allows it."""
+
+    @cache
+    def made() -> Callable[[Inspect], Inspection]:
+        from gputop.machine.inspect.inspector import inspector
+
+        return inspector(options.demo).inspect
+
+    def look(question: Inspect) -> Inspection:
+        if options.source is not None:
+            return Inspection(id=question.id, pid=question.pid, problem=_FOREIGN)
+        return made()(question)
+
+    return look
+
+
+def opened_glance(options: argparse.Namespace) -> Callable[[Glance], Glimpse]:
+    """Return what tells of several processes at once who still runs."""
+
+    @cache
+    def made() -> Callable[[Glance], Glimpse]:
+        from gputop.machine.inspect.process_status import glancer
+
+        return glancer(options.demo).glance
+
+    def look(question: Glance) -> Glimpse:
+        if options.source is not None:
+            return Glimpse(id=question.id, seen=())
+        return made()(question)
+
+    return look

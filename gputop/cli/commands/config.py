@@ -1,0 +1,96 @@
+"""gputop config: the configuration file."""
+
+import argparse
+import os
+import sys
+from typing import Final
+
+from gputop.cli.args.exits import BAD_INPUT, OK, fail
+from gputop.cli.args.options import add_ending
+from gputop.cli.settings import config_path, settings_file
+from gputop.core.settings.toml import commented, effective
+from gputop.core.text.text import clean
+
+_WHAT: Final = {
+    "path": "print where the file is, or would be",
+    "init": "write a file in which every setting is explained and commented out; never over another",
+    "check": "name what is wrong in it, with line and nearest right word",
+    "show": "print the settings that hold: the file's, and over them those of GPUTOP_… variables",
+}
+
+_STATUS: Final = {
+    "init": "0 written, 2 not written",
+    "check": "0 all is well, or there is no file; 2 something is wrong",
+}
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add what can be done."""
+    actions = parser.add_subparsers(metavar="WHAT", dest="what", required=True)
+    for name, about in _WHAT.items():
+        action = actions.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
+        add_ending(action, f"gputop config {name}", status=_STATUS.get(name, ""))
+    add_ending(parser, "gputop config init", "gputop config check")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Do it."""
+    steps = {"path": _path, "init": _init, "check": _check, "show": _show}
+    return steps[options.what]()
+
+
+def _path() -> int:
+    print(config_path.path())
+    return OK
+
+
+def _init() -> int:
+    file = config_path.path()
+    try:
+        settings_file.create(file, commented())
+    except FileExistsError:
+        fail(BAD_INPUT, f"{clean(file)} is there already and was not changed. To see what holds: gputop config show")
+    except OSError as error:
+        fail(BAD_INPUT, f"{clean(file)} cannot be written: {error.strerror}")
+    print(f"wrote {clean(file)}")
+    return OK
+
+
+def _check() -> int:
+    file = config_path.path()
+    if _is_absent(file):
+        print(f"{clean(file)}: there is no such file; the usual settings hold. To write one: gputop config init")
+        return OK
+    _, problems = settings_file.load(file, _actions())
+    for problem in problems:
+        print(f"{clean(file)}: {problem}", file=sys.stderr)
+    if problems:
+        return BAD_INPUT
+    print(f"{clean(file)}: all is well")
+    return OK
+
+
+def _is_absent(file: str) -> bool:
+    """Say whether there is no file; one that may not be looked at is there, for all that can be known."""
+    try:
+        os.stat(file)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _show() -> int:
+    held = settings_file.settled(actions=_actions())
+    for problem in held.problems:
+        print(f"gputop: {problem}", file=sys.stderr)
+    print(effective(held.settings), end="")
+    return OK
+
+
+def _actions() -> dict[str, str]:
+    """Return the ids that [keys] may name, each with its place."""
+    from gputop.ui.input.tape_actions import EVERY
+
+    return {action.id: action.place for action in EVERY}

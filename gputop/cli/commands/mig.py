@@ -1,0 +1,139 @@
+"""gputop mig: how GPUs are split, how they could be, and making it so. A file for each thing that it does."""
+
+import argparse
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Final
+
+from gputop.cli.args.options import add_demo, add_ending, gpu_names
+
+_WHAT: Final = {
+    "status": "show how the GPUs are split, what would fit besides, and what blocks what",
+    "plan": "say what would be done for a request, or why it is not possible and what would be; changes nothing",
+    "apply": "show the plan, ask, carry it out, and go back where a step fails",
+    "use": "print the lines that use the instances: CUDA_VISIBLE_DEVICES, docker, Kubernetes",
+    "export": "print the layouts as a configuration of mig-parted (YAML)",
+    "checkpoint": "write the layouts to a file, placements included",
+    "restore": "go back to a checkpoint: show the plan, ask, carry it out",
+    "service": "print a systemd unit that restores a checkpoint at boot, and say where to put it",
+}
+_MODULES: Final = {
+    "status": "mig_show", "use": "mig_show", "export": "mig_show", "checkpoint": "mig_show", "service": "mig_service",
+    "plan": "mig_apply", "apply": "mig_apply", "restore": "mig_apply",
+}  # fmt: skip
+_EXAMPLES: Final = {
+    "status": ("gputop mig status -i 0",),
+    "plan": ("gputop mig plan 3g.20gb,2g.10gb,1g.5gb -i 0 --demo", "gputop mig plan -i 0 -- -1g.5gb"),
+    "apply": (
+        "gputop mig apply 3g.40gb,2x1g.10gb -i 0 --dry-run",
+        "gputop mig apply -f mig-parted.yaml -c all-balanced",
+    ),
+    "use": ("gputop mig use -i 0",),
+    "export": ("gputop mig export > mig-parted.yaml",),
+    "checkpoint": ("gputop mig checkpoint -o mig.json",),
+    "restore": ("gputop mig restore mig.json --dry-run",),
+    "service": ("gputop mig service /etc/gputop/mig.json",),
+}
+_STATUS: Final = "0 all done or possible, 1 some, or it waits for a reset, 2 bad input, 3 no driver, 4 nothing"
+_REQUESTS: Final = """requests:
+  3g.40gb,2x1g.10gb  these instances and no others
+  3g,all=1g          these, and as many of a kind as fit besides
+  +1x2g.20gb         one more than there are
+  -1g.10gb           one less than there are; write it behind --
+  3g.40gb@4          at this memory slot
+  2g.20gb/1c+1c      with these compute instances
+  1c.3g.40gb         a compute instance; those of a kind share GPU instances
+  none, on, off      no instances; the mode alone
+"""
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add what can be done, each with its options."""
+    add_ending(parser, "gputop mig plan 3g.71gb,2x1g.18gb -i 0 --demo h200", status=_STATUS)
+    parser.epilog = f"{_REQUESTS}\n{parser.epilog}"
+    actions = parser.add_subparsers(metavar="WHAT", dest="what", required=True)
+    for name, about in _WHAT.items():
+        action = actions.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
+        _ADD[name](action)
+        add_ending(action, *_EXAMPLES[name], status=_STATUS)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Do it."""
+    module = import_module(f"gputop.cli.commands.{_MODULES[options.what]}")
+    step: Callable[[argparse.Namespace], int] = getattr(module, options.what)
+    return step(options)
+
+
+def _common(parser: argparse.ArgumentParser) -> None:
+    absent: Any = argparse.SUPPRESS
+    parser.add_argument(
+        "-i", "--gpu", action="append", type=gpu_names, default=absent, metavar="GPU",
+        help="only these GPUs: -i 0,2 or -i 0-3, UUIDs or bus ids, or all",
+    )  # fmt: skip
+    add_demo(parser, box="mig")
+
+
+def _status(parser: argparse.ArgumentParser) -> None:
+    _common(parser)
+    parser.add_argument("--json", action="store_true", help="one line of JSON")
+
+
+def _asked(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "request", nargs="?", metavar="REQUEST", help="such as 3g.40gb,2x1g.10gb; gputop mig --help explains it"
+    )
+    parser.add_argument("-f", "--file", metavar="FILE", help="a configuration of mig-parted in place of a request")
+    parser.add_argument(
+        "-c", "--config", metavar="NAME", help="which configuration of the file (needed where it has several)"
+    )
+
+
+def _plan(parser: argparse.ArgumentParser) -> None:
+    _asked(parser)
+    _status(parser)
+    _forced(parser)
+
+
+def _apply(parser: argparse.ArgumentParser) -> None:
+    _asked(parser)
+    _common(parser)
+    _changing(parser)
+
+
+def _restore(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="what gputop mig checkpoint wrote")
+    _common(parser)
+    _changing(parser)
+
+
+def _checkpoint(parser: argparse.ArgumentParser) -> None:
+    _common(parser)
+    parser.add_argument("-o", "--output", metavar="FILE", help="write to this file (default: standard output)")
+
+
+def _service(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "file", nargs="?", default="/etc/gputop/mig.json", metavar="FILE", help="the checkpoint (default %(default)s)"
+    )
+
+
+def _changing(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-n", "--dry-run", action="store_true", help="show the plan, and end")
+    parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    _forced(parser)
+    parser.add_argument("--read-only", action="store_true", default=argparse.SUPPRESS, help="change nothing")
+
+
+def _forced(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="plan as if no process used anything; the driver refuses what is in use all the same",
+    )
+
+
+_ADD: Final[dict[str, Callable[[argparse.ArgumentParser], None]]] = {
+    "status": _status, "plan": _plan, "apply": _apply, "use": _common, "export": _common, "checkpoint": _checkpoint,
+    "restore": _restore, "service": _service,
+}  # fmt: skip

@@ -1,0 +1,194 @@
+"""gputop probe: test GPUs: exact results, memory, speed, steady load."""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from typing import Final
+
+from gputop.cli.args.duration import duration
+from gputop.cli.args.exits import USAGE, fail, warn
+from gputop.cli.args.options import add_ending, add_place, seconds
+from gputop.cli.args.parser import Parser
+from gputop.cli.backend.control import shut_by
+from gputop.cli.probing.follower import Follower, stop_with_stdin
+from gputop.cli.probing.run import probe
+from gputop.cli.probing.session import Ask
+from gputop.core.model.metric import Unit
+from gputop.core.model.quantity import expected, quantity
+from gputop.core.plugins.probe_table import PROBES
+from gputop.core.probing.limits import Ceiling
+from gputop.core.probing.probe import Level
+
+_ERROR: Final = 3
+_MOST_MEMORY: Final = 0.95
+_MEMORY: Final = 0.9
+_QUICK_MEMORY: Final = 0.25
+_MOST_BUSBW: Final = 1e6
+_NO_PROBE: Final = (
+    "there is nothing to run: the tests are a plugin. From a checkout of gputop: pip install ./plugins/cuda-probe. "
+    "What is installed: gputop plugins"
+)
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    Parser.usage_status = USAGE
+    parser.description = (
+        "Test GPUs, all at the same time, with a program that a plugin brings. A GPU that somebody uses is refused. "
+        "No setting of a GPU is changed, and no process is ended but those that were started."
+    )
+    parser.add_argument(
+        "tests", nargs="*", metavar="TEST", help="only these tests, such as gemm.bf16 or memory (--list names all)"
+    )
+    levels = [level.value for level in Level]
+    parser.add_argument(
+        "--level", choices=levels, default="standard", metavar="LEVEL",
+        help=f"how thorough: {', '.join(levels)} (default standard)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--time", type=duration, metavar="DURATION", help="how long all of it may take, such as 90s, 2h"
+    )
+    parser.add_argument(
+        "--mem",
+        type=_memory,
+        metavar="SIZE",
+        help="how much memory to test: 8GiB, or a share of what is free (default 90%%, quick 25%%)",
+    )
+    _add_results(parser)
+    parser.add_argument(
+        "--min-busbw", type=_busbw, metavar="GB/S", help="what sums over all GPUs must reach, as nccl-tests count it"
+    )
+    parser.add_argument(
+        "--python", metavar="PYTHON", help="the Python that has torch (default: the first that is found)"
+    )
+    _add_manner(parser)
+    parser.add_argument("--control", action="store_true", help="tell how it goes in lines of JSON; end with stdin")
+    parser.add_argument("--list", action="store_true", help="print the tests, and end")
+    add_place(parser, repeats=False)
+    add_ending(
+        parser,
+        "gputop probe --level quick -i 0,1",
+        "gputop probe gemm.bf16 memory --json - | jq .status",
+        status="that of the worst GPU: 0 pass, 1 warnings or unclear, 2 fail, 3 error, 4 refused as it is in use, 5"
+        " nothing was tested, 64 bad options, 130 stopped",
+    )
+
+
+def _add_manner(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how devices are tested."""
+    parser.add_argument("--device", type=_device, metavar="cpu:N", help="test N CPUs in place of GPUs, to try it out")
+    parser.add_argument("--serial", action="store_true", help="test one device after another, not all at the same time")
+    _add_ceilings(parser)
+    parser.add_argument("--force", action="store_true", help="test a GPU although somebody uses it")
+    parser.add_argument("--strict", action="store_true", help="warnings, and tests that are skipped, count as failures")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of all random numbers (default 1)")
+    parser.add_argument(
+        "--patience",
+        type=seconds(1.0),
+        default=30.0,
+        metavar="SECONDS",
+        help="how long a test may be silent (default 30)",
+    )
+
+
+def _add_ceilings(parser: argparse.ArgumentParser) -> None:
+    """Add the options that end the load of a GPU."""
+    parser.add_argument(
+        "--max-temp", type=_ceiling("°C", 120.0), metavar="CELSIUS",
+        help="take the load from a GPU that gets hotter than so many °C; its test fails",
+    )  # fmt: skip
+    parser.add_argument(
+        "--max-power", type=_ceiling("W", 10_000.0), metavar="WATTS",
+        help="take the load from a GPU that draws more than so many W; its test fails, and its power limit stays",
+    )  # fmt: skip
+
+
+def _add_results(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say where results go, and what they are compared with."""
+    parser.add_argument("--json", metavar="FILE", help="write all results to this file; - for standard output")
+    parser.add_argument("--junit", metavar="FILE", help="write JUnit XML to this file")
+    parser.add_argument(
+        "--baseline", choices=("save", "compare"), metavar="WHAT",
+        help="save: keep the figures of this run; compare: compare with those kept",
+    )  # fmt: skip
+
+
+def run(options: argparse.Namespace) -> int:
+    """Test them."""
+    if not PROBES:
+        fail(_ERROR, _NO_PROBE)
+    if options.list:
+        _print_tests()
+        return 0
+    memory, budget = options.mem or (_QUICK_MEMORY if options.level == Level.QUICK.value else _MEMORY, None)
+    shut = shut_by(options, warn)
+    if shut is not None:
+        fail(_ERROR, f"{shut.detail}: no test is run. {shut.remedy}")
+    ask = Ask(
+        probe=PROBES[0], level=Level(options.level), tests=tuple(options.tests), time_s=options.time,
+        memory=memory, budget=budget, python=options.python, cpus=options.device, seed=options.seed,
+        is_forced=options.force, is_strict=options.strict, patience_s=options.patience, json=options.json,
+        junit=options.junit, baseline=options.baseline, demo=options.demo, least_busbw=options.min_busbw,
+        gpus=tuple(word for group in options.gpu or () for word in group), is_serial=options.serial,
+        ceiling=Ceiling(temperature_c=options.max_temp, power_w=options.max_power),
+    )  # fmt: skip
+    follower = Follower(sys.stdout.buffer) if options.control else None
+    if follower is not None:
+        stop_with_stdin()
+    try:
+        return probe(ask, os.environ, sys.stdout, follower)
+    except ValueError as error:
+        fail(USAGE, str(error))
+
+
+def _print_tests() -> None:
+    for one in PROBES:
+        for test in one.tests:
+            levels = ", ".join(f"{level.value} {seconds:g} s" for level, seconds in test.seconds.items())
+            print(f"{test.key:20}  {test.question}  ({levels})")
+
+
+def _memory(text: str) -> tuple[float, int | None]:
+    """Read 90% as a share of free memory, 8GiB as bytes at the most."""
+    share = quantity(text, Unit.PERCENT) if text.endswith("%") else None
+    if share is not None and 0 < share <= _MOST_MEMORY * 100:
+        return share / 100, None
+    size = None if text.endswith("%") else quantity(text, Unit.BYTES)
+    if not size or size <= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither up to 95% nor {expected(Unit.BYTES)}")
+    return _MOST_MEMORY, int(size)
+
+
+def _ceiling(unit: str, most: float) -> Callable[[str], float]:
+    """Return what reads a number of this unit."""
+
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = 0.0
+        if not 0 < value <= most:
+            raise argparse.ArgumentTypeError(f"{text!r} is no number of {unit} up to {most:g}")
+        return value
+
+    return read
+
+
+def _busbw(text: str) -> float:
+    """Read GB/s as bytes per second."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < _MOST_BUSBW:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of GB/s")
+    return value * 1e9
+
+
+def _device(text: str) -> int:
+    """Read cpu, cpu:2 as a number of CPUs."""
+    kind, _, count = text.partition(":")
+    if kind != "cpu" or not (count or "1").isdecimal() or not 1 <= int(count or "1") <= 16:
+        raise argparse.ArgumentTypeError(f"{text!r} is not cpu or cpu:N, with N from 1 to 16")
+    return int(count or "1")

@@ -1,0 +1,48 @@
+"""gputop replay: a recording on the same screen."""
+
+import argparse
+
+from gputop.cli.args.exits import BAD_INPUT, fail
+from gputop.cli.args.options import add_ending
+from gputop.cli.commands import screen
+from gputop.cli.settings.config_path import path
+from gputop.cli.settings.settings_file import settled, written
+from gputop.core.recording.playback import PLACES, Playing, place
+from gputop.wire.codec import Problem
+from gputop.wire.tape.player import TapePlayer
+from gputop.wire.tape.reader import Tape, open_tape
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("file", metavar="FILE", help="a recording: what gputop record wrote")
+    parser.add_argument(
+        "--at", metavar="PLACE", help="where to begin: 12:30, 1:02:03, 50%%, 90s (default: at the beginning)"
+    )
+    screen.add(parser)
+    add_ending(parser, "gputop replay night.tape --at 1:02:03", status="0 done, 2 bad input")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Play it."""
+    tape = open_tape(options.file)
+    if isinstance(tape, Problem):
+        fail(BAD_INPUT, tape.text)
+    if not screen.has_terminal():
+        fail(
+            BAD_INPUT,
+            "replay needs a terminal. Without one: gputop analyse FILE prints what was wrong, zcat FILE every frame",
+        )
+    player = TapePlayer(tape)
+    if options.at is not None:
+        player.go(_place(options.at, tape))
+    said = written(path())
+    settings = screen.with_options(settled(said=said).settings, options)
+    return screen.shown(player, settings, said, player=player)
+
+
+def _place(text: str, tape: Tape) -> float:
+    at_s = None if text.startswith("@") else place(text, Playing(length_s=tape.length_s), 0.0)
+    if at_s is None:
+        fail(BAD_INPUT, f"--at {text}: no place on a tape: {PLACES.rpartition(', or')[0]}")
+    return at_s

@@ -1,0 +1,1 @@
+"""How a run of `gputop probe` is carried out."""

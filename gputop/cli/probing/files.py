@@ -1,0 +1,71 @@
+"""Files of the probe: expected figures, baselines, results."""
+
+import os
+import re
+from collections.abc import Mapping
+
+from msgspec import DecodeError, ValidationError
+from msgspec.json import decode
+
+from gputop.cli.settings.config_path import path as config_path
+from gputop.core.probing.baseline import Baseline
+from gputop.core.probing.reference import Entry, read
+from gputop.machine.state_directory import state_directory
+from gputop.wire.encoder import encode
+
+OWN: str = "probe_reference.toml"
+
+
+def entries(reference: str, environment: Mapping[str, str]) -> tuple[Entry, ...]:
+    """Return expected figures: the user's own before those of the probe. Raises ValueError for what is no table."""
+    own = os.path.join(os.path.dirname(config_path(environment)), OWN)
+    return (*_entries(own), *_entries(reference))
+
+
+def _entries(path: str) -> tuple[Entry, ...]:
+    from gputop.cli.settings.toml_edit import TomlError, loads
+
+    try:
+        with open(path, "rb") as opened:
+            return read(loads(opened.read().decode()))
+    except FileNotFoundError:
+        return ()
+    except (OSError, TomlError, ValueError) as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def read_baseline(environment: Mapping[str, str], uuid: str) -> Baseline:
+    """Return what is kept of a device; nothing where that is nothing, or cannot be read."""
+    try:
+        with open(_path(environment, uuid), "rb") as opened:
+            return decode(opened.read(), type=Baseline)
+    except (OSError, DecodeError, ValidationError, RecursionError):
+        return Baseline(uuid=uuid)
+
+
+def write_baseline(environment: Mapping[str, str], baseline: Baseline) -> None:
+    """Keep it."""
+    path = _path(environment, baseline.uuid)
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    write_file(path, encode(baseline))
+
+
+def write_file(path: str, content: bytes) -> None:
+    """Write a file; one that is there is replaced at once, and nobody reads half of it. Raises OSError."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "wb") as opened:  # a pipe, or /dev/stdout
+            opened.write(content)
+        return
+    draft = f"{path}.{os.getpid()}.part"
+    try:
+        with open(draft, "wb") as opened:
+            opened.write(content)
+        os.replace(draft, path)
+    except OSError:
+        if os.path.exists(draft):
+            os.unlink(draft)
+        raise
+
+
+def _path(environment: Mapping[str, str], uuid: str) -> str:
+    return os.path.join(state_directory(environment), "baseline", f"{re.sub('[^A-Za-z0-9-]', '_', uuid)}.json")

@@ -1,0 +1,1 @@
+"""The configuration file: read, explained and edited."""

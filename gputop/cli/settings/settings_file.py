@@ -1,0 +1,154 @@
+"""The configuration file: where it is, what it says, and how a change gets into it."""
+
+import os
+import re
+from collections.abc import Collection, Mapping
+from functools import cache
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from gputop.cli.settings.config_path import path
+from gputop.core.settings.settings import Problem, Settings, Value, from_environment, may_mean_read_only, parse
+from gputop.core.settings.toml import lines_of
+from gputop.core.text.text import clean
+
+_DOUBT: Final = "nothing can be changed until that is mended: it may have meant read_only"
+_PLACE: Final = re.compile(r" \(at line (\d+), column \d+\)")
+
+
+class Written(Struct, frozen=True, kw_only=True):
+    """What a file says, not yet judged. ``lines``: where its keys stand; ``problem``: why it says nothing."""
+
+    file: str
+    values: Mapping[str, object] = {}
+    lines: Mapping[str, int] = {}
+    problem: Problem | None = None
+
+
+class Settled(Struct, frozen=True, kw_only=True):
+    """What holds, and a line for everything that is wrong. ``is_in_doubt``: read_only only to be on the safe side."""
+
+    settings: Settings
+    problems: tuple[str, ...] = ()
+    is_in_doubt: bool = False
+
+
+def written(file: str) -> Written:
+    """Read a file; one that is not there says nothing, and nothing is wrong with that."""
+    try:
+        with open(file, "rb") as opened:
+            text = opened.read().decode()
+    except FileNotFoundError:
+        return Written(file=file)
+    except (OSError, UnicodeDecodeError) as error:
+        return Written(file=file, problem=Problem(path="", message=f"cannot be read: {_why(error)}"))
+    from gputop.cli.settings.toml_edit import TomlError, loads
+
+    try:
+        return Written(file=file, values=loads(text), lines=lines_of(text))
+    except TomlError as error:
+        return Written(file=file, problem=_syntax(str(error)))
+
+
+@cache
+def first_written(file: str) -> Written:
+    """Return what a file said when this gputop first looked: it is read once for all that heeds it."""
+    return written(file)
+
+
+def load(file: str, actions: Collection[str] | None = None) -> tuple[Settings, tuple[Problem, ...]]:
+    """Return what a file settles, and what is wrong with it."""
+    return _understood(written(file), actions)
+
+
+def settled(
+    variables: Mapping[str, str] = os.environ,
+    actions: Collection[str] | None = None,
+    said: Written | None = None,
+) -> Settled:
+    """Return what the file and over it the environment settle. ``said``: the file, where it has been read already.
+
+    Where it cannot be told whether read_only was meant, it holds: what somebody meant to forbid is not done.
+    """
+    said = written(path(variables)) if said is None else said
+    from_file, wrong_in_file = _understood(said, actions)
+    settings, wrong_variables = from_environment(variables, _safe(from_file, wrong_in_file))
+    settings = _safe(settings, wrong_variables)
+    problems = (*(f"{clean(said.file)}: {problem}" for problem in wrong_in_file), *map(str, wrong_variables))
+    if not (settings.read_only and may_mean_read_only((*wrong_in_file, *wrong_variables))):
+        return Settled(settings=settings, problems=problems)
+    return Settled(settings=settings, problems=(*problems, _DOUBT), is_in_doubt=True)
+
+
+def save(changes: Mapping[str, Value | None], file: str | None = None) -> str | None:
+    """Put these values under these keys (``sort``, ``keys.quit``; None takes a key out) and leave the rest alone.
+
+    The file changes in one moment, keeps its mode, and is made where there is none. Returns why it was not changed.
+    """
+    from gputop.cli.settings.toml_edit import TomlError, edited
+
+    target = os.path.realpath(file or path())  # a link, into a repository of dotfiles say, stays one
+    try:
+        os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
+        text, mode = _text_and_mode(target)
+        _write(target, edited(text, changes), mode)
+    except TomlError as error:
+        return f"{clean(target)} was not changed, mend it first: {_syntax(str(error))}"
+    except (OSError, TypeError, ValueError) as error:
+        return f"{clean(target)} was not changed: {_why(error)}"
+    return None
+
+
+def create(file: str, text: str) -> None:
+    """Write a new file; raises FileExistsError where there is one."""
+    os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
+    with open(file, "x", encoding="utf-8") as opened:
+        opened.write(text)
+
+
+def _understood(said: Written, actions: Collection[str] | None) -> tuple[Settings, tuple[Problem, ...]]:
+    if said.problem:
+        return Settings(), (said.problem,)
+    settings, problems = parse(said.values, lines=said.lines, actions=actions)
+    return settings, tuple(replace(problem, path=clean(problem.path)) for problem in problems)
+
+
+def _safe(settings: Settings, problems: Collection[Problem]) -> Settings:
+    return replace(settings, read_only=True) if may_mean_read_only(problems) else settings
+
+
+def _text_and_mode(file: str) -> tuple[str, int | None]:
+    try:
+        with open(file, "rb") as opened:
+            return opened.read().decode(), os.fstat(opened.fileno()).st_mode & 0o777
+    except FileNotFoundError:
+        return "", None
+
+
+def _write(file: str, text: str, mode: int | None) -> None:
+    """Write beside the file, then put it in its place: nobody ever reads half of it."""
+    beside = f"{file}.{os.getpid()}.new"
+    try:
+        with open(beside, "x", encoding="utf-8", newline="") as opened:
+            if mode is not None:
+                os.fchmod(opened.fileno(), mode)
+            opened.write(text)
+            opened.flush()
+            os.fsync(opened.fileno())
+        os.replace(beside, file)
+    except OSError:
+        if os.path.exists(beside):
+            os.unlink(beside)
+        raise
+
+
+def _syntax(message: str) -> Problem:
+    place = _PLACE.search(message)
+    line = int(place[1]) if place else None
+    return Problem(path="", message=f"this is not TOML: {clean(_PLACE.sub('', message))}", line=line)
+
+
+def _why(error: Exception) -> str:
+    return error.strerror or str(error) if isinstance(error, OSError) else str(error)

@@ -1,0 +1,1 @@
+"""From samples to findings: the detector interface, the judge, the watchlist and the timeline."""

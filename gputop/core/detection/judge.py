@@ -1,0 +1,198 @@
+"""Shows samples to the detectors and makes findings of their signs: since when, how long they stay, which come back."""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from msgspec import Struct
+
+from gputop.core.detection.detector import Detector, Dial, Look, Sign, settled
+from gputop.core.model.finding import Finding, Stage, Subject
+from gputop.core.model.sample import HostProcess, Job, Sample
+from gputop.core.text.text import clean
+
+BROKEN: Final = "gputop.detector"
+DIALS: Final = (
+    Dial(
+        key="cooldown_s", default=300.0, least=0.0, most=86_400.0,
+        help="A finding that comes back so soon keeps its beginning, and says how often it came back.",
+    ),
+    Dial(
+        key="hold_s", default=0.0, least=0.0, most=86_400.0,
+        help="A finding stays for so long after it was seen last; detectors have shorter times of their own.",
+    ),
+    Dial(
+        key="gap_s", default=5.0, least=1.0, most=86_400.0,
+        help="After so long without a sample, what must last without a break starts again.",
+    ),
+    Dial(
+        key="gap_intervals", default=3.0, least=1.0, most=1000.0,
+        help="The same in intervals; the longer of both holds.",
+    ),
+)  # fmt: skip
+"""What holds for all detectors: these stand in ``[detectors]`` itself."""
+GENERAL: Final = ""
+"""The name under which what is settled of them is kept, beside those of single detectors."""
+_AT_A_TIME: Final = 150  # processes a look, 1 ms of it each hundred: 2,000 take turns, and each comes every 14 s
+
+_Key = tuple[object, ...]
+
+
+class _Kept(Struct):
+    """A finding, the sign that it was made of, and what decides when it ends. Times are those of `Look.now_s`."""
+
+    finding: Finding
+    sign: Sign
+    seen_s: float
+    stage_seen_s: float
+    hold_s: float
+
+
+class Judge:
+    """Keeps the findings of one box. ``detectors``: by name. ``dials``: those of `DIALS` that are not as usual."""
+
+    def __init__(self, detectors: Mapping[str, Detector], dials: Mapping[str, float] = MappingProxyType({})) -> None:
+        held = settled(DIALS, dials)
+        self._cooldown_s, self._hold_s = held["cooldown_s"], held["hold_s"]
+        self._gap = held["gap_s"], held["gap_intervals"]
+        self._detectors = detectors
+        self._kept: dict[_Key, _Kept] = {}
+        self._ended: dict[_Key, tuple[Finding, float]] = {}
+        self._broken: dict[str, Sign] = {}
+        self._shared: dict[type, object] = {}
+        self._before: tuple[float, float] | None = None  # time and interval of the sample before
+        self._now_s = 0.0
+        self._turn = 0
+        self._turns = 1  # until each process was shown once
+
+    def look(self, sample: Sample, jobs: tuple[Job, ...]) -> tuple[Finding, ...]:
+        """Return what is wrong as of this sample, the gravest first, of those the newest."""
+        look = self._prepared(sample, jobs)
+        for name, detector in self._detectors.items():
+            for sign in self._signs(name, detector, look):
+                self._take(sign, look)
+        self._end(look)
+        return tuple(sorted([kept.finding for kept in self._kept.values()], key=_order))
+
+    def _prepared(self, sample: Sample, jobs: tuple[Job, ...]) -> Look:
+        self._turn += 1
+        step_s, is_gap = _step(self._before, sample, self._gap)
+        self._before = sample.time_s, sample.interval_s
+        self._now_s += step_s
+        due = self._due(sample.processes)
+        relatives: dict[int, list[HostProcess]] = {}
+        for one in sample.relatives:
+            if one.parent_pid is not None:
+                relatives.setdefault(one.parent_pid, []).append(one)
+        return Look(
+            number=self._turn,
+            now_s=self._now_s,
+            step_s=step_s,
+            is_gap=is_gap,
+            sample=sample,
+            jobs=jobs,
+            due=due,
+            round_s=self._turns * max(step_s, sample.interval_s),
+            gpus={gpu.uuid: gpu for gpu in sample.gpus},
+            relatives=relatives,
+            shared=self._shared,
+        )
+
+    def _due(self, processes: Sequence[HostProcess]) -> tuple[HostProcess, ...]:
+        self._turns = turns = -(-len(processes) // _AT_A_TIME) or 1
+        if turns == 1:
+            return tuple(processes)
+        return tuple([process for process in processes if (process.pid + self._turn) % turns == 0])
+
+    def _signs(self, name: str, detector: Detector, look: Look) -> Sequence[Sign]:
+        """Return the signs of a detector; one that fails is itself a finding, and is not asked again."""
+        if name in self._broken:
+            return (self._broken[name],)
+        try:
+            return tuple(detector.look(look))
+        except Exception as error:  # noqa: BLE001 - this is the border: a detector must not stop the frames
+            self._broken[name] = _broken(name, error)
+            return (self._broken[name],)
+
+    def _take(self, sign: Sign, look: Look) -> None:
+        key = (sign.code, *sign.subject.key)
+        kept = self._kept.get(key)
+        if kept is None:
+            self._kept[key] = _Kept(self._begun(key, sign, look), sign, look.now_s, look.now_s, sign.hold_s)
+            return
+        if sign is kept.sign:
+            kept.seen_s = kept.stage_seen_s = look.now_s
+            return
+        before = kept.finding
+        kept.seen_s, kept.hold_s = look.now_s, sign.hold_s
+        is_lower = sign.stage.rank < before.stage.rank
+        if is_lower and look.now_s - kept.stage_seen_s < max(sign.hold_s, self._hold_s):
+            return  # the graver words stay as long as the graver stage does
+        stage_since_s = before.stage_since_s if sign.stage is before.stage else look.sample.time_s
+        kept.stage_seen_s, kept.sign = look.now_s, sign
+        kept.finding = _found(sign, before.since_s, stage_since_s, before.returned)
+
+    def _begun(self, key: _Key, sign: Sign, look: Look) -> Finding:
+        ended = self._ended.pop(key, None)
+        if ended:
+            return _found(sign, ended[0].since_s, look.sample.time_s, ended[0].returned + 1)
+        since_s = look.sample.time_s if sign.began_s is None else look.epoch_s(sign.began_s)
+        return _found(sign, since_s, look.sample.time_s, 0)
+
+    def _end(self, look: Look) -> None:
+        least_s = max(self._hold_s, 2 * look.round_s if self._turns > 1 else 0.0)
+        for key, kept in tuple(self._kept.items()):
+            if look.now_s - kept.seen_s > max(kept.hold_s, least_s):
+                del self._kept[key]
+                self._ended[key] = (kept.finding, look.now_s)
+        for key, (_, ended_s) in tuple(self._ended.items()):
+            if look.now_s - ended_s > self._cooldown_s:
+                del self._ended[key]
+
+
+def _step(before: tuple[float, float] | None, sample: Sample, gap: tuple[float, float]) -> tuple[float, bool]:
+    """Return the seconds observed since the sample before, and whether something was missed in between."""
+    if before is None:
+        return 0.0, False
+    passed = sample.time_s - before[0]
+    interval_s = max(before[1], sample.interval_s)
+    if passed <= 0 or passed > max(gap[0], gap[1] * interval_s):
+        return 0.0, True
+    return passed, False
+
+
+def _found(sign: Sign, since_s: float, stage_since_s: float, returned: int) -> Finding:
+    return Finding(
+        code=sign.code,
+        stage=sign.stage,
+        subject=sign.subject,
+        summary=sign.summary,
+        since_s=since_s,
+        stage_since_s=stage_since_s,
+        evidence=sign.evidence,
+        remedy=sign.remedy,
+        action=sign.action,
+        confidence=sign.confidence,
+        lacking=sign.lacking,
+        returned=returned,
+    )
+
+
+def _broken(name: str, error: Exception) -> Sign:
+    return Sign(
+        code=BROKEN,
+        stage=Stage.SUSPECT,
+        subject=Subject(label=f"detector {name}"),
+        summary=f"the detector {name} failed and is switched off: {type(error).__name__}: {clean(str(error))}",
+        remedy=f"Report it, with a recording if you can. [detectors.{name}] enabled = false hides this.",
+        hold_s=0.0,
+    )
+
+
+def _order(finding: Finding) -> tuple[object, ...]:
+    return (-finding.stage.rank, -finding.stage_since_s, finding.code, finding.subject.label)
+
+
+def worst(findings: Sequence[Finding]) -> Finding | None:
+    """Return the gravest finding, None where there is none."""
+    return max(findings, key=lambda finding: finding.stage.rank, default=None)

@@ -1,0 +1,91 @@
+"""Findings as a person looks at them: what is muted stands apart, and what is over is remembered."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from gputop.core.detection.timeline import Episode, Timeline
+from gputop.core.model.finding import Finding, Stage
+from gputop.core.model.process_id import ProcessId
+from gputop.core.model.sample import Frame
+
+MUTED_S: Final = 3600.0
+_MOST_PAST: Final = 200
+
+Marks = Mapping[ProcessId | str, Stage]
+
+
+class Standing(Struct, frozen=True):
+    """What holds in a frame. ``marks``: the gravest suspect or alarm of each process, and of each GPU by its uuid."""
+
+    findings: tuple[Finding, ...] = ()
+    muted: tuple[Finding, ...] = ()
+    marks: Marks = {}
+
+    def of(self, who: ProcessId | str) -> tuple[Finding, ...]:
+        """Return the findings about a process, or about a GPU by its uuid."""
+        held = (*self.findings, *self.muted)
+        return tuple(one for one in held if who in (one.subject.process, one.subject.gpu))
+
+
+class Watchlist:
+    """Follows findings from frame to frame, and knows what somebody does not want to see for a while."""
+
+    def __init__(self) -> None:
+        self._timeline = Timeline(_MOST_PAST)
+        self._muted: dict[tuple[object, ...], float] = {}
+        self._alarms: frozenset[tuple[object, ...]] = frozenset()
+
+    def take(self, frame: Frame) -> bool:
+        """Take note of a frame; say whether an alarm has come up in it that is not muted."""
+        self._timeline.add(frame.time_s, frame.time_s, frame.findings)
+        alarms = frozenset(one.key for one in self.standing(frame).findings if one.stage is Stage.ALARM)
+        is_new = bool(alarms - self._alarms)
+        self._alarms = alarms
+        return is_new
+
+    def forget(self) -> None:
+        """Forget what was; what is muted stays so."""
+        self._timeline, self._alarms = Timeline(_MOST_PAST), frozenset()
+
+    def standing(self, frame: Frame) -> Standing:
+        """Return what holds in a frame."""
+        muted = {key for key, until_s in self._muted.items() if frame.time_s < until_s}
+        shown = tuple(one for one in frame.findings if one.key not in muted)
+        if not frame.findings:
+            return _NOTHING
+        return Standing(shown, tuple(one for one in frame.findings if one.key in muted), _marks(shown))
+
+    def mute(self, finding: Finding, time_s: float) -> bool:
+        """Do not show a finding for an hour, or show it again; say whether it is muted now.
+
+        ``time_s``: of the frame.
+        """
+        if self._muted.get(finding.key, 0.0) > time_s:
+            del self._muted[finding.key]
+            return False
+        self._muted[finding.key] = time_s + MUTED_S
+        return True
+
+    @property
+    def past(self) -> tuple[Episode, ...]:
+        """What is over, the last first."""
+        ended = [each for each in self._timeline.episodes if each.end_s is not None]
+        return tuple(sorted(ended, key=lambda each: each.end_s or 0.0, reverse=True))
+
+
+_NOTHING: Final = Standing()
+
+
+def _marks(findings: Sequence[Finding]) -> Marks:
+    """Return the marks; findings come with the gravest first."""
+    found: dict[ProcessId | str, Stage] = {}
+    for one in findings:
+        if one.stage is Stage.OBSERVATION:
+            break
+        subject = one.subject
+        who = subject.process or subject.gpu
+        if who is not None:
+            found.setdefault(who, one.stage)
+    return found

@@ -1,0 +1,186 @@
+"""What a GPU or a GPU instance does, as far as power, memory controller, traffic and GPM tell it."""
+
+from gputop.core.detection.detector import Look
+from gputop.core.detectors.activity.thresholds import ActivityLimits
+from gputop.core.model.catalogue import (
+    CLOCK_SM,
+    CLOCK_SM_MAX,
+    DRAM_ACTIVE,
+    GPU_UTILIZATION,
+    GRAPHICS_ACTIVE,
+    MEMORY_UTILIZATION,
+    NVLINK_RX,
+    NVLINK_TX,
+    PCIE_RX,
+    PCIE_TX,
+    POWER_AVERAGE,
+    POWER_LIMIT,
+    POWER_LIMIT_DEFAULT,
+    SM_ACTIVE,
+    SM_OCCUPANCY,
+    TENSOR_ACTIVE,
+)
+from gputop.core.model.metric import Metric
+from gputop.core.model.sample import Gpu, GpuInstance, GpuState, Readings
+
+BoardKey = tuple[str, int | None]  # uuid, GPU instance
+
+
+class Board:
+    """One GPU, or one instance of a GPU in MIG mode, over time.
+
+    ``effort``: 0 at the power that a context takes which does nothing, 1 at the limit; where power cannot be had or is
+    not its own, the busier of tensor cores and memory by GPM; None without both. ``utilization``: of an instance, the
+    share of time in which its engine was active. ``is_quiet``: nothing but kernels in registers can be going on.
+    """
+
+    __slots__ = (
+        "_active", "_active_s", "_empty_s", "_held_s", "_idle_s", "_lowest_w", "_other_s", "_smooth_w", "_wobble",
+        "clock", "context_w", "dram", "effort", "empty_w", "gpu", "holders", "index", "is_known", "is_quiet",
+        "is_shared", "is_static", "key", "limit_w", "limits", "memory", "nvlink", "occupancy", "pcie", "sm", "tensor",
+        "unknown_s", "utilization", "watts",
+    )  # fmt: skip
+
+    def __init__(self, key: BoardKey, index: int, limits: ActivityLimits) -> None:
+        self.key, self.index, self.limits = key, index, limits
+        self.gpu: Gpu | None = None
+        self.is_known = False
+        self.unknown_s = 0.0
+        self.utilization: float | None = None
+        self.memory: float | None = None
+        self.watts: float | None = None
+        self.limit_w: float | None = None
+        self.pcie: float | None = None
+        self.nvlink: float | None = None
+        self.clock: float | None = None  # of its maximum
+        self.sm: float | None = None
+        self.occupancy: float | None = None
+        self.tensor: float | None = None
+        self.dram: float | None = None
+        self.effort: float | None = None
+        self.is_quiet = False
+        self.is_static = False
+        self.is_shared = False
+        self.context_w: float | None = None  # the lowest seen while a process held a context and nothing ran
+        self.empty_w: float | None = None  # the lowest seen without any process
+        self.holders = 0  # processes on it, as far as they are followed
+        self._active: object = None  # who computed last
+        self._active_s = self._other_s = -limits.neighbour_s  # when, and when anybody else did
+        self._lowest_w: float | None = None
+        self._smooth_w: float | None = None
+        self._wobble: float | None = None
+        self._idle_s = self._held_s = self._empty_s = 0.0
+
+    def see(self, look: Look, *, is_held: bool | None) -> None:
+        """Take what the GPU says. ``is_held``: whether a process has a context on it, None if that is not known now."""
+        gpu, step_s, time_s = look.gpus.get(self.key[0]), look.step_s, look.sample.time_s
+        if is_held is not None:
+            self._held_s = self._held_s + step_s if is_held else 0.0
+            self._empty_s = 0.0 if is_held else self._empty_s + step_s
+        said = _said(gpu, self.key[1])
+        is_old = gpu is None or gpu.read_s is None or time_s - gpu.read_s > self.limits.stale_s
+        self.gpu = gpu or self.gpu
+        self.is_known = said is not None and not is_old and gpu is not None and gpu.state is GpuState.OK
+        self.unknown_s = 0.0 if self.is_known else self.unknown_s + step_s
+        if gpu is None or said is None or not self.is_known:
+            self.effort, self.utilization, self.is_quiet = None, None, False
+            return
+        self.is_shared = look.now_s - self._other_s <= self.limits.neighbour_s and self._other_s >= 0
+        self._read(gpu, said, step_s)
+
+    def touch(self, who: object, now_s: float) -> None:
+        """Note who computes: of two that do, power and traffic cannot be told apart."""
+        if who is not self._active:
+            self._active, self._other_s = who, self._active_s
+        self._active_s = now_s
+
+    def values(self) -> tuple[float | None, ...]:
+        """Return watts, memory controller, PCIe, NVLink, SMs, occupancy, tensor cores, DRAM and effort."""
+        gpm = (self.sm, self.occupancy, self.tensor, self.dram)
+        return (self.watts, self.memory, self.pcie, self.nvlink, *gpm, self.effort)
+
+    def lacking(self) -> tuple[str, ...]:
+        """Return the signals that a judgement of this board would need and that it does not give."""
+        known = (
+            (self.watts, "power draw of the instance" if self.key[1] is not None else "power draw"),
+            (self.memory if self.dram is None else self.dram, "memory utilization"),
+            (self.pcie, "PCIe traffic"),
+        )
+        return tuple(name for value, name in known if value is None)
+
+    def idle_w(self) -> float | None:
+        """Return the power of a context that does nothing, as it is known or guessed so far."""
+        return self._context(self.limit_w) if self.limit_w else None
+
+    def _read(self, gpu: Gpu, said: Readings, step_s: float) -> None:
+        is_whole = self.key[1] is None
+        self.utilization = said[GPU_UTILIZATION] if is_whole else said[GRAPHICS_ACTIVE]
+        self.memory = said[MEMORY_UTILIZATION] if is_whole else None
+        self.pcie = _sum(said, PCIE_RX, PCIE_TX) if is_whole else None
+        self.nvlink = _sum(said, NVLINK_RX, NVLINK_TX) if is_whole else None
+        self.sm, self.occupancy = said[SM_ACTIVE], said[SM_OCCUPANCY]
+        self.tensor, self.dram = said[TENSOR_ACTIVE], said[DRAM_ACTIVE]
+        clock, most = gpu[CLOCK_SM], gpu[CLOCK_SM_MAX]
+        self.clock = clock / most if clock is not None and most else None
+        self.watts, self.limit_w = (gpu[POWER_AVERAGE], gpu[POWER_LIMIT]) if is_whole else (None, None)
+        self._weigh(step_s)
+        now = (self.memory, self.pcie, self.nvlink, self.tensor, self.dram)
+        self.is_quiet = not any(
+            value is not None and value > most for value, most in zip(now, self.limits.quiet, strict=True)
+        )
+
+    def _weigh(self, step_s: float) -> None:
+        """Work out the effort: of power, above what a context takes that does nothing."""
+        watts, limit_w = self.watts, self.limit_w
+        if watts is None or not limit_w:
+            self.effort = _busier(self.tensor, self.dram)
+            self.is_static = self.effort is not None and self.effort < self.limits.static
+            return
+        smooth = self._smooth_w
+        self._smooth_w = smooth = (
+            watts if smooth is None else smooth + (watts - smooth) * step_s / (step_s + self.limits.smooth_s)
+        )
+        self._learn(smooth, step_s)
+        context_w = self._context(limit_w)
+        self.effort = (smooth - context_w) / max(1.0, limit_w - context_w)
+        off = abs(watts - smooth) / max(1.0, limit_w - context_w)
+        before = off if self._wobble is None else self._wobble
+        self._wobble = before + (off - before) * step_s / (step_s + self.limits.steady_s)
+        self.is_static = self._wobble < self.limits.static
+
+    def _learn(self, smooth_w: float, step_s: float) -> None:
+        """Remember the lowest power, apart for a GPU without a process and for one whose processes do nothing."""
+        settled_s = self.limits.settled_s
+        if self._empty_s >= settled_s:
+            self.empty_w = min(self.empty_w or smooth_w, smooth_w)
+        if self._held_s < settled_s:
+            return
+        self._lowest_w = min(self._lowest_w or smooth_w, smooth_w)
+        is_idle = self.utilization is not None and self.utilization <= self.limits.idle
+        self._idle_s = self._idle_s + step_s if is_idle else 0.0
+        if self._idle_s >= settled_s:
+            self.context_w = min(self.context_w or smooth_w, smooth_w)
+
+    def _context(self, limit_w: float) -> float:
+        default_w = self.gpu[POWER_LIMIT_DEFAULT] if self.gpu else None
+        limits = self.limits
+        seen_w = limits.context_seen * limit_w
+        most_w = max(limits.context * limit_w, min(limits.context_of_default * (default_w or 0.0), seen_w))
+        if self.context_w is not None:
+            most_w = max(most_w, min(self.context_w, seen_w))
+        return most_w if self._lowest_w is None else min(most_w, self._lowest_w)
+
+
+def _said(gpu: Gpu | None, instance: int | None) -> Gpu | GpuInstance | None:
+    if gpu is None or instance is None:
+        return gpu
+    return next((one for one in gpu.instances if one.id == instance), None)
+
+
+def _sum(said: Readings, one: Metric[float], other: Metric[float]) -> float | None:
+    first, second = said[one], said[other]
+    return None if first is None or second is None else first + second
+
+
+def _busier(tensor: float | None, dram: float | None) -> float | None:
+    return None if tensor is None or dram is None else max(tensor, dram) / 100

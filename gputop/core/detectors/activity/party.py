@@ -1,0 +1,47 @@
+"""Whom a question is about when several are alike: the job, where two of its processes are; else the process."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from msgspec import Struct
+
+from gputop.core.detectors.activity.activity import Activity
+from gputop.core.detectors.activity.process import Track
+from gputop.core.detectors.activity.ranks import Crew
+from gputop.core.detectors.subjects import job_subject, process_subject
+from gputop.core.model.finding import Subject
+
+
+class Party(Struct, frozen=True):
+    """``tracks``: those of whom something is so. ``crew``: their job, where more than one of its processes are."""
+
+    subject: Subject
+    tracks: list[Track]
+    crew: Crew | None = None
+
+    @property
+    def first(self) -> Track:
+        """Return the one to look at first."""
+        return self.tracks[0]
+
+
+def parties(activity: Activity, found: Iterable[Track], is_so: Callable[[Track], bool]) -> Iterator[Party]:
+    """Return each job or process among ``found`` once, with all of it that ``is_so``, also those not due now."""
+    seen: set[object] = set()
+    for track in found:
+        crew = activity.crew_of(track)
+        key: object = crew.job.key if crew else (track.process.pid, track.process.start_ticks)
+        if key in seen:
+            continue
+        seen.add(key)
+        alike = [one for one in (crew.tracks if crew else activity.siblings(track)) if is_so(one)]
+        pids = {one.process.pid for one in alike}
+        if crew and len(pids) > 1:
+            yield Party(job_subject(crew.job), alike, crew)
+        else:
+            use = track.use if len(track.process.gpus) == 1 else None
+            yield Party(process_subject(track.process, use), alike or [track])
+
+
+def count_text(party: Party) -> str:
+    """Return how many ranks of the job that is: ``7 of 8 ranks``; nothing for a single process."""
+    return f"{len(party.tracks)} of {len(party.crew.tracks)} ranks " if party.crew else ""

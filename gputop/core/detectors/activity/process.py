@@ -1,0 +1,240 @@
+"""What one process does on one GPU, in seconds: working, idle, waiting in a kernel that moves nothing."""
+
+from gputop.core.detectors.activity.board import Board
+from gputop.core.detectors.activity.role import Role
+from gputop.core.detectors.activity.window import Window
+from gputop.core.model.sample import GpuProcess, HostProcess
+
+GU, THREAD, WORKERS, BLOCKED, LOADERS, WATTS, MEMORY, PCIE, NVLINK, SM, OCCUPANCY, TENSOR, DRAM, EFFORT = range(14)
+# the places of its window: those of the process, then those of the GPU
+
+Key = tuple[int, int | None, str, int | None]  # pid, start, GPU, GPU instance
+
+
+class Track:
+    """The seconds of a process on a GPU. All of them stand still while nobody looked.
+
+    ``gu``: its share of the GPU's time in percent, None where it is not known. ``wait_s``: how long it has been in the
+    picture of a kernel that waits: the GPU full, power low, nothing moved; short interruptions do not end it.
+    ``longest_wait_s``: of those after which it worked again. ``pause_s``: since the last sign of it on the GPU;
+    ``idle_s``: the same, but a heartbeat of a second or two does not count. ``worked_s``: of real work, by power, which
+    took ``work_w``. ``stepped_s``: when the step that it reports went on. ``sm_low``, ``sm_high``: active SMs while it
+    waits. ``is_fed``: its workers are at work. ``crew``: key of its job, if that is on several GPUs. ``verdict``: what
+    an earlier question has said of it in this look. ``moved_s``: in which it moved much of its GPU memory;
+    ``beside_s``: how long it has moved nothing, while it had its share of a GPU on which a neighbour computes.
+    """
+
+    __slots__ = (
+        "_beside_bytes", "_blip_at_s", "_blip_s", "_hidden_s", "_pending_s", "_resumed_s", "beside_s", "board",
+        "busy_s", "crew", "first_s", "gaps", "gu", "held_bytes", "held_since_s", "idle_s", "is_fed", "key",
+        "longest_pause_s", "longest_spin_s", "longest_step_s", "longest_wait_s", "low", "moved_s", "pause_s", "process",
+        "role", "role_due_s", "seen_s", "sm_high", "sm_low", "spin_s", "step", "step_s", "stepped_s", "still_s", "use",
+        "verdict", "wait_s", "window", "work_effort", "work_w", "worked_s",
+    )  # fmt: skip
+
+    def __init__(self, key: Key, process: HostProcess, use: GpuProcess, board: Board, now_s: float) -> None:
+        self.key, self.process, self.use, self.board = key, process, use, board
+        self.role, self.role_due_s = Role(), 0.0
+        self.first_s = self.seen_s = now_s
+        self.step_s = 0.0
+        self.gu: float | None = None
+        self.window: Window | None = None
+        self.is_fed = False
+        self.busy_s = self.worked_s = 0.0
+        self.work_w: float | None = None
+        self.work_effort = 0.0
+        self.low = board.limits.low
+        self.step: float | None = None
+        self.stepped_s: float | None = None
+        self.longest_step_s = 0.0
+        self.gaps = 0
+        self.longest_wait_s = self.longest_pause_s = self.longest_spin_s = 0.0
+        self.still_s = 0.0
+        self.held_bytes, self.held_since_s = -1, now_s
+        self.crew: str | None = None
+        self.verdict = ""
+        self._blip_at_s = self._blip_s = self._pending_s = self._resumed_s = self._hidden_s = 0.0
+        self.idle_s = self.pause_s = self.wait_s = self.spin_s = 0.0
+        self.sm_low = self.sm_high = -1.0
+        self.beside_s = self.moved_s = 0.0
+        self._beside_bytes: int | None = None
+
+    def begin_again(self, is_idle_kept: bool) -> None:  # noqa: FBT001
+        """Forget what has to last without a break; what was learned stays."""
+        if not is_idle_kept:
+            self.idle_s = 0.0
+        self.pause_s = self.wait_s = self.spin_s = self.beside_s = self._pending_s = self._resumed_s = 0.0
+        self.window = None
+
+    def is_progressing(self, now_s: float) -> bool:
+        """Say whether the process itself reports that it goes on."""
+        quick_s = max(self.board.limits.progress_s, self.board.limits.progress_times * self.longest_step_s)
+        return self.stepped_s is not None and now_s - self.stepped_s <= quick_s
+
+    def has_stopped_to_report(self, now_s: float) -> bool:
+        """Say whether it reported before, steps that went on, and does so no more."""
+        return self.longest_step_s > 0 and not self.is_progressing(now_s)
+
+    def report(self, step: float, now_s: float) -> None:
+        """Take the step that the process reports."""
+        if step != self.step:
+            if self.stepped_s is not None:
+                self.longest_step_s = max(self.longest_step_s, now_s - self.stepped_s)
+            self.stepped_s = None if self.step is None else now_s
+            self.step = step
+
+    def advance(self, use: GpuProcess, step_s: float, now_s: float) -> None:
+        """Count a step, with what the process did on its GPU in it."""
+        board = self.board
+        gu = use.sm_percent
+        if board.holders == 1 and (gu is None or gu > board.limits.own) and board.utilization is not None:
+            gu = board.utilization if gu is None or board.utilization > gu else gu
+        self.gu = gu = gu if board.is_known else None
+        if gu is None:
+            self.wait_s = self.pause_s = self.spin_s = self.beside_s = 0.0
+        elif gu > board.limits.idle or use.encoder_percent or use.decoder_percent:
+            self._busy(gu, step_s, now_s)
+        else:
+            self.pause_s += step_s
+            self.idle_s += step_s
+            if self.wait_s:
+                self._end_wait()
+            if self.beside_s:
+                self._lose_beside(step_s)
+            if self._blip_s and now_s - self._blip_at_s > board.limits.heartbeat_within_s:
+                self._blip_s = 0.0
+
+    def follow(self, host: tuple[float | None, ...]) -> None:
+        """Add to the means, unless it pauses. ``host``: thread, CPU of the workers, is one blocked, their number."""
+        _, cpu, blocked, count = host
+        self.is_fed = (cpu or 0.0) >= self.board.limits.fed * max(1.0, count or 0.0) or bool(blocked)
+        if self.idle_s >= self.board.limits.left_out_s and not self.is_fed:
+            return
+        if self.window is None:
+            if not self.busy_s and not self.is_fed:
+                return  # it has done nothing yet
+            self.window = Window(EFFORT + 1, self.board.limits.means_s)
+        self.window.add(self.step_s, (self.gu, *host, *self.board.values()))
+
+    def _busy(self, gu: float, step_s: float, now_s: float) -> None:
+        board = self.board
+        limits = board.limits
+        if self.pause_s:
+            self._end_pause()
+        if self.idle_s:
+            self._wake(step_s, now_s)
+        self.busy_s += step_s
+        if gu >= limits.active:
+            board.touch(self, now_s)
+        if board.is_shared or self.beside_s:
+            self._follow_own(gu, step_s)
+        effort = board.effort
+        if effort is None:
+            self.wait_s = 0.0
+        elif self._is_waiting(gu, effort):
+            self._wait(step_s)
+        elif board.is_shared:
+            self._hide(gu, effort, step_s)
+        else:
+            if self.wait_s:
+                self._interrupt(gu, effort, step_s)
+            if gu > limits.own:
+                self._work(effort, step_s)
+
+    def _end_pause(self) -> None:
+        if self.pause_s > self.board.limits.pause_s and self.busy_s and self.pause_s > self.longest_pause_s:
+            self.longest_pause_s = self.pause_s
+        self.pause_s = 0.0
+
+    def _wake(self, step_s: float, now_s: float) -> None:
+        """End the idle time, unless this may be a heartbeat."""
+        if not self._blip_s:
+            self._blip_at_s = now_s
+        self._blip_s += step_s
+        limits = self.board.limits
+        if self._blip_s >= limits.heartbeat_s or self.idle_s < limits.heartbeat_within_s:
+            self.idle_s = self._blip_s = 0.0
+        else:
+            self.idle_s += step_s
+
+    def _wait(self, step_s: float) -> None:
+        sm = self.board.sm
+        if not self.wait_s:
+            self.sm_low = self.sm_high = -1.0 if sm is None else sm
+        elif sm is not None:
+            self.sm_low, self.sm_high = min(self.sm_low, sm), max(self.sm_high, sm)
+        self.wait_s += step_s
+        self._hidden_s = self._resumed_s = 0.0
+
+    def _is_waiting(self, gu: float, effort: float) -> bool:
+        """Say whether this is the picture of a kernel that waits: there all the time, no power, nothing moved."""
+        board, limits = self.board, self.board.limits
+        full = limits.full
+        if gu < full and not (board.is_shared and gu >= limits.shared and (board.utilization or 0.0) >= full):
+            return False
+        return board.is_quiet and (effort <= limits.low or (effort <= self.low and board.is_static))
+
+    def _hide(self, gu: float, effort: float, step_s: float) -> None:
+        """Take it that nothing changed while a neighbour works, whose power and PCIe traffic hide what is its own.
+
+        That it works itself is known where it moves memory: the driver tells that of each process.
+        """
+        limits = self.board.limits
+        if effort > limits.working and gu >= limits.shared:
+            own = self.use.memory_utilization_percent
+            self.worked_s += step_s if own is not None and own >= limits.own_memory else 0.0
+        self._hidden_s += step_s
+        if self._hidden_s > limits.hidden_s:
+            self.wait_s = 0.0
+
+    def _follow_own(self, gu: float, step_s: float) -> None:
+        """Count by what the driver tells of each process: its share of the time, and what it moves in memory."""
+        limits, held, own = self.board.limits, self.use.memory_bytes, self.use.memory_utilization_percent
+        if not self.board.is_shared:
+            self.beside_s = 0.0  # from now on power tells
+        elif own is not None and own >= limits.own_memory:
+            self.moved_s += step_s
+            self.longest_wait_s = max(self.longest_wait_s, self.beside_s)
+            self.beside_s = 0.0
+        elif held != self._beside_bytes:
+            self._beside_bytes, self.beside_s = held, 0.0
+        elif own is None or own > limits.own_still or gu < limits.shared:
+            self._lose_beside(step_s)
+        else:
+            self.beside_s += step_s
+
+    def _lose_beside(self, step_s: float) -> None:
+        self.beside_s = max(0.0, self.beside_s - self.board.limits.interruption_times * step_s)
+
+    def _interrupt(self, gu: float, effort: float, step_s: float) -> None:
+        limits = self.board.limits
+        if self.wait_s < limits.interrupted_s or effort > limits.working or gu < limits.interruption:
+            self._end_wait()
+        else:
+            self._pending_s = max(self._pending_s, self.wait_s)
+            self.wait_s = max(0.0, self.wait_s - limits.interruption_times * step_s)
+
+    def _end_wait(self) -> None:
+        self._pending_s = max(self._pending_s, self.wait_s)
+        if self.wait_s >= self.board.limits.interrupted_s:  # what it did while it waited says nothing of how it works
+            self.window = None
+        self.wait_s = 0.0
+
+    def _work(self, effort: float, step_s: float) -> None:
+        limits = self.board.limits
+        if self._pending_s:
+            self._resumed_s += step_s
+            if self._resumed_s >= limits.resumed_s:
+                self.longest_wait_s = max(self.longest_wait_s, self._pending_s)
+                self._pending_s = self._resumed_s = 0.0
+        if effort <= limits.working:
+            return
+        if (self.use.memory_utilization_percent or 0.0) >= limits.own_memory:
+            self.moved_s += step_s
+        self.worked_s += step_s
+        watts = self.board.watts
+        part = step_s / (step_s + limits.work_smooth_s)
+        self.work_effort += (effort - self.work_effort) * (part if self.work_effort else 1.0)
+        if watts is not None:
+            self.work_w = watts if self.work_w is None else self.work_w + (watts - self.work_w) * part
+        self.low = min(limits.low_most, max(limits.low, limits.low_of_work * self.work_effort))

@@ -1,0 +1,89 @@
+"""The ranks of a job on their GPUs: who works, who waits, who does nothing, who is gone."""
+
+from collections.abc import Iterable, Mapping
+from enum import Enum
+
+from gputop.core.detectors.activity.process import Track
+from gputop.core.model.sample import Job
+
+
+class Stance(Enum):
+    """What a rank does. ``UNKNOWN``: it is not told, or its GPU does not answer just now."""
+
+    WORKS = "works"
+    WAITS = "waits"
+    IDLE = "idle"
+    GONE = "gone"
+    LOST = "lost"
+    UNKNOWN = "unknown"
+
+
+class Crew:
+    """The processes of a job, each on each of its GPUs. Those that left are remembered as long as one of them is there.
+
+    ``hang_s``: for how long some have waited and nobody has worked. ``is_apart``: each has a GPU to itself.
+    """
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.tracks: list[Track] = []
+        self.hang_s = 0.0
+        self.is_apart = True
+
+    def take(self, job: Job, tracks: Iterable[Track]) -> None:
+        """Take the processes that the job has now; whoever left and was not replaced on its GPU stays known."""
+        now = list(tracks)
+        held = {track.key for track in now}
+        boards = {track.board.key for track in now}
+        left = [track for track in self.tracks if track.key not in held and track.board.key not in boards]
+        self.job, self.tracks = job, [*now, *left]
+        self.is_apart = len({track.board.key for track in self.tracks}) == len(self.tracks)
+        for track in now:
+            track.crew = job.key
+
+    @property
+    def longest_wait_s(self) -> float:
+        """Return the longest wait after which work went on."""
+        return max((track.longest_wait_s for track in self.tracks), default=0.0)
+
+    @property
+    def is_server(self) -> bool:
+        """Say whether one of them serves: then all may wait for requests."""
+        return any(track.role.is_server for track in self.tracks)
+
+
+def crews_of(jobs: Iterable[Job], tracks: Iterable[Track], before: Mapping[str, Crew]) -> dict[str, Crew]:
+    """Return the crews by the key of their job: jobs on two GPUs or more, and those that have shrunk since."""
+    held: dict[tuple[int, int | None], list[Track]] = {}
+    for track in tracks:
+        held.setdefault((track.process.pid, track.process.start_ticks), []).append(track)
+    crews: dict[str, Crew] = {}
+    for job in jobs:
+        found = [track for one in job.members for track in held.get((one.pid, one.start_ticks), ())]
+        known = before.get(job.key)
+        if known or len({track.board.key for track in found}) > 1:
+            crew = crews[job.key] = known or Crew(job)
+            crew.take(job, found)
+    for key, crew in before.items():
+        if key not in crews and any(track.crew == key for track in _there(crew, held)):
+            crews[key] = crew
+    return crews
+
+
+def stance(track: Track, *, is_gone: bool) -> Stance:
+    """Return what a rank does now."""
+    board = track.board
+    if is_gone:
+        return Stance.GONE
+    if not board.is_known:
+        return Stance.LOST if board.unknown_s >= board.limits.lost_s else Stance.UNKNOWN
+    if track.gu is None:
+        return Stance.UNKNOWN
+    if track.wait_s >= board.limits.rank_waits_s:
+        return Stance.WAITS
+    is_copying = board.pcie is not None and board.pcie > board.limits.quiet[1]  # who copies is not dead
+    return Stance.IDLE if track.idle_s >= board.limits.rank_rests_s and not is_copying else Stance.WORKS
+
+
+def _there(crew: Crew, held: Mapping[tuple[int, int | None], list[Track]]) -> Iterable[Track]:
+    return (track for track in crew.tracks if (track.process.pid, track.process.start_ticks) in held)

@@ -1,0 +1,110 @@
+"""What may be expected of a process: a server may wait for ever, a notebook waits for its owner, a rank for its peers.
+
+Judged by command line and framework, never by listening sockets: the ranks of torchrun listen as well, for each other.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final
+
+from msgspec import Struct
+
+from gputop.core.model.sample import HostProcess
+from gputop.core.processes.program import arguments_of, program
+
+SERVERS: Final = (
+    "vLLM", "SGLang", "TGI", "TEI", "Triton", "TensorRT-LLM", "TF Serving", "TorchServe", "Ollama", "llama.cpp",
+    "ComfyUI", "uvicorn", "gunicorn", "MPS server", "Jupyter server", "Blender", "desktop",
+)  # fmt: skip
+_NOT_SERVING: Final = ("llama-cli", "llama-bench")
+_SERVING_ACTORS: Final = ("ray::serve", "ray::idle", "ray::vllm", "ray::engine")
+_SERVING_NAMES: Final = (  # in the name of a script or program
+    "serve", "webui", "gradio", "streamlit", "fastapi", "flask", "celery", "bentoml", "trtllm", "lmdeploy", "aphrodite",
+    "koboldcpp", "xinference", "tabbyapi",
+)  # fmt: skip
+_NOTEBOOKS: Final = ("Jupyter kernel",)
+_SHELLS_OF_PYTHON: Final = ("ipython", "bpython", "ptpython", "IPython")
+_LOADERS: Final = ("data loader", "worker process")
+_DAEMONS: Final = ("nvidia-cuda-mps", "nv-hostengine", "dcgm", "nvidia-persistenced")
+_DEEPEST: Final = 8  # ancestors that are looked at
+
+
+class Role(Struct, frozen=True, gc=False):
+    """What somebody may expect of a process.
+
+    ``is_daemon``: of the driver or the desktop. ``is_interactive``: a notebook or a prompt. ``has_terminal``: somebody
+    may type to it. ``world``: of how many ranks it is one.
+    """
+
+    is_server: bool = False
+    is_daemon: bool = False
+    is_interactive: bool = False
+    has_terminal: bool = False
+    world: int | None = None
+
+
+def role_of(process: HostProcess, everybody: Mapping[int, HostProcess]) -> Role:
+    """Return what a process is. Whatever a server started is part of it. ``everybody``: by pid, to find its parents."""
+    owner = process.owner
+    is_daemon, is_interactive = _told_by(process.command, owner.framework)
+    return _role(
+        is_server=any(_serves(one.command, one.owner.framework) for one in _line(process, everybody)),
+        is_daemon=is_daemon,
+        is_interactive=is_interactive,
+        has_terminal=owner.terminal is not None,
+        world=owner.world_size,
+    )
+
+
+def is_loader(child: HostProcess, parent: HostProcess) -> bool:
+    """Say whether a child prepares data: it says so, or is a fork of its parent."""
+    return child.owner.framework in _LOADERS or child.command == parent.command
+
+
+def _line(process: HostProcess, everybody: Mapping[int, HostProcess]) -> list[HostProcess]:
+    line = [process]
+    for _ in range(_DEEPEST):
+        parent = everybody.get(line[-1].parent_pid or 0)
+        if parent is None or parent.user != process.user:
+            break
+        line.append(parent)
+    return line
+
+
+@lru_cache(256)
+def _role(*, is_server: bool, is_daemon: bool, is_interactive: bool, has_terminal: bool, world: int | None) -> Role:
+    """Return a role; those of thousands of processes are few."""
+    return Role(is_server, is_daemon, is_interactive, has_terminal, world)
+
+
+@lru_cache(256)
+def _serves(command: str, framework: str | None) -> bool:
+    """Say whether it serves; remembered, because thousands have the same ancestors."""
+    if command.lower().startswith(_SERVING_ACTORS):
+        return True
+    if any(name in command[:200] for name in _NOT_SERVING):
+        return False
+    what = program(arguments_of(command))
+    known = framework or what.known
+    if known is not None:
+        return known.startswith(SERVERS)
+    name = (what.script or what.name).rpartition("/")[2].lower()
+    return any(part in name for part in _SERVING_NAMES)
+
+
+def _told_by(command: str, framework: str | None) -> tuple[bool, bool]:
+    """Say whether it is of the driver or the desktop, and whether it is a notebook or a prompt."""
+    name = command[:200]
+    is_daemon = framework in ("desktop", "MPS server") or any(one in name for one in _DAEMONS)
+    return is_daemon, _is_prompt(command, framework)
+
+
+def _is_prompt(command: str, framework: str | None) -> bool:
+    arguments = arguments_of(command)
+    what = program(arguments)
+    if (framework or what.known or "").startswith(_NOTEBOOKS):
+        return True
+    name = (what.script or what.name).rpartition("/")[2]
+    if name in _SHELLS_OF_PYTHON or "-i" in arguments[1:3]:
+        return True
+    return what.name.startswith("python") and what.script is None and len(arguments) == 1

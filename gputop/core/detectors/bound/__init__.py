@@ -1,0 +1,1 @@
+"""The detector of bottlenecks: what limits the speed of a job."""

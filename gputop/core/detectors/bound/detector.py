@@ -1,0 +1,185 @@
+"""What bounds a job? Its input, the launching of its kernels, memory, communication, or its computing itself.
+
+Utilization alone says only that a kernel was there: a GPU can be 100 % utilized and do next to nothing.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from gputop.core.detection.detector import FORGET_S, Dial, Kind, Look, Sign
+from gputop.core.detectors.activity.activity import Activity
+from gputop.core.detectors.activity.party import Party, parties
+from gputop.core.detectors.activity.process import Key, Track
+from gputop.core.detectors.bound.verdict import Bound, Means, means_of, verdict
+from gputop.core.detectors.bound.wording import sign_of
+from gputop.core.detectors.subjects import job_subject
+
+KIND: Final = Kind(
+    name="bound",
+    question="What bounds a job: input, launches, memory, communication, computing? Or is it busy for show?",
+    codes={
+        "bound.input": "The GPU waits for data: loaders or storage do not keep up.",
+        "bound.launch": "The GPU waits for the next kernel: one thread launches many small ones.",
+        "bound.memory": "Memory bandwidth is what limits: usual for decoding.",
+        "bound.communication": "The GPUs spend their time in talking to each other.",
+        "bound.compute": "The chip computes: that is what it is for.",
+        "busy.fake": "Utilization is high and power is not: kernels are there that do next to nothing.",
+    },
+    remedies={
+        "bound.input": "More workers, cheaper decoding, data prepared once: `py-spy top --subprocesses --pid PID`.",
+        "bound.launch": "CUDA graphs, `torch.compile(mode='reduce-overhead')`, a bigger batch: `py-spy top --pid PID`.",
+        "bound.memory": "Usual for decoding: a bigger batch, quantized weights; `i` shows DRAM and tensor cores.",
+        "bound.communication": "Overlap it with computing, larger buckets; which links it has: `nvidia-smi topo -m`.",
+        "bound.compute": "Nothing. `i` shows how much of it are tensor cores.",
+        "busy.fake": "See what it launches: `py-spy dump --pid PID`. Ranks of an idle server look like this.",
+    },
+    dials=(
+        Dial(key="after_s", default=60.0, least=30.0, most=3600.0, help="The shortest time that is judged."),
+        Dial(
+            key="memory_percent", default=60.0, least=1.0, most=100.0,
+            help="Memory activity from which a job is bound by memory.",
+        ),
+        Dial(
+            key="power_percent", default=55.0, least=1.0, most=100.0,
+            help="Power, as a share of the range from idle to the limit, from which it is bound by computing.",
+        ),
+        Dial(
+            key="tensor_percent", default=30.0, least=1.0, most=100.0,
+            help="Tensor activity from which it is bound by computing.",
+        ),
+        Dial(
+            key="worker_percent", default=60.0, least=1.0, most=100.0,
+            help="CPU of a data loader from which it is one that does not keep up.",
+        ),
+        Dial(
+            key="weak_worker_percent", default=15.0, least=1.0, most=100.0,
+            help="The same where nothing else explains the gaps of the GPU.",
+        ),
+        Dial(
+            key="blocked_percent", default=30.0, least=1.0, most=100.0,
+            help="Share of the time in which a loader waits for storage, from which it does not keep up.",
+        ),
+        Dial(
+            key="main_percent", default=80.0, least=1.0, most=100.0,
+            help="CPU of the main thread below which it waits for its loaders.",
+        ),
+        Dial(
+            key="waits_percent", default=95.0, least=1.0, most=100.0,
+            help="The same where its loaders are hardly busy.",
+        ),
+        Dial(
+            key="thread_percent", default=90.0, least=1.0, most=100.0,
+            help="CPU of a thread that has no time to spare: it launches kernels, or loads by itself.",
+        ),
+        Dial(key="gaps_percent", default=80.0, least=1.0, most=100.0, help="GPU utilization below which it has gaps."),
+        Dial(
+            key="half_percent", default=45.0, least=1.0, most=100.0,
+            help="GPU utilization from which a thread that is busy launches, below which it prepares.",
+        ),
+        Dial(
+            key="talking_percent", default=90.0, least=1.0, most=100.0,
+            help="GPU utilization of ranks that talk to each other.",
+        ),
+        Dial(key="nvlink_bytes_per_s", default=20e9, least=1e6, most=1e13, help="NVLink traffic of such ranks."),
+        Dial(key="pcie_bytes_per_s", default=2e9, least=1e6, most=1e12, help="PCIe traffic of such ranks."),
+        Dial(
+            key="launch_power_percent", default=42.0, least=1.0, most=100.0,
+            help="Power, in parts of its range, up to which kernels are small.",
+        ),
+        Dial(
+            key="launch_memory_percent", default=20.0, least=0.0, most=100.0,
+            help="Memory activity up to which kernels are small.",
+        ),
+        Dial(key="fake_percent", default=95.0, least=1.0, most=100.0, help="GPU utilization of one busy for show."),
+        Dial(key="fake_power_percent", default=15.0, least=0.0, most=100.0, help="Power up to which it is for show."),
+        Dial(key="fake_memory_percent", default=3.0, least=0.0, most=100.0, help="Memory activity up to which it is."),
+        Dial(key="changes_s", default=30.0, least=0.0, most=3600.0, help="Time after which another verdict holds."),
+        Dial(key="idle_s", default=60.0, least=1.0, most=3600.0, help="Rest after which nothing is said any more."),
+        Dial(
+            key="starved_s", default=170.0, least=1.0, most=180.0,
+            help="The same while its loaders are at work.",
+        ),
+    ),
+)  # fmt: skip
+
+_EVERY_S: Final = 5.0  # to work it out more often costs time and changes little
+
+
+class _Held(Struct):
+    """The verdict of a track and the one that may follow it. Times are those of `Look.now_s`."""
+
+    bound: Bound | None = None
+    means: Means | None = None
+    next: Bound | None = None
+    next_since_s: float = 0.0
+    due_s: float = 0.0
+    seen_s: float = 0.0
+    since_s: float = 0.0
+
+
+class BoundDetector:
+    """Gives one verdict a job, and one a GPU for those that work alone. A verdict changes when another one lasts."""
+
+    def __init__(self, dials: Mapping[str, float]) -> None:
+        self._dials = dials
+        self._held: dict[Key, _Held] = {}
+        self._sweep_s = 0.0
+
+    def look(self, look: Look) -> Iterator[Sign]:
+        """Return the verdicts."""
+        activity = Activity.of(look)
+        found = [
+            track
+            for track in activity.tracks
+            if track.window is not None and not track.board.is_shared and self._is_judged(track, look)
+        ]
+        for party in parties(activity, found, self._has_verdict) if found else ():
+            yield self._sign(party, activity, look)
+        if look.now_s >= self._sweep_s:
+            self._sweep_s = look.now_s + FORGET_S
+            gone = [key for key, held in self._held.items() if look.now_s - held.seen_s > FORGET_S]
+            for key in gone:
+                del self._held[key]
+
+    def _has_verdict(self, track: Track) -> bool:
+        held = self._held.get(track.key)
+        return held is not None and held.bound is not None
+
+    def _is_judged(self, track: Track, look: Look) -> bool:
+        """Say whether a track has a verdict, after having formed it anew if it is time to."""
+        held = self._held.get(track.key)
+        if held is None:
+            held = self._held[track.key] = _Held()
+        held.seen_s = look.now_s
+        if look.now_s >= held.due_s:
+            held.due_s = look.now_s + _EVERY_S
+            self._judge(track, held, look)
+        return held.bound is not None and not track.verdict
+
+    def _judge(self, track: Track, held: _Held, look: Look) -> None:
+        window = track.window
+        if window is None or window.passed_s < self._dials["after_s"] or track.gu is None:
+            return
+        means = means_of(track, window, is_multi=bool(track.crew) or (track.role.world or 1) > 1)
+        is_asleep = track.idle_s >= self._dials["starved_s" if track.is_fed else "idle_s"]
+        bound = None if is_asleep else verdict(means, self._dials)
+        held.means = means
+        if bound is held.bound:
+            held.next = bound
+        elif bound is not held.next:
+            held.next, held.next_since_s = bound, look.now_s
+        elif held.bound is None or look.now_s - held.next_since_s >= self._dials["changes_s"]:
+            held.bound, held.since_s = bound, look.now_s
+
+    def _sign(self, party: Party, activity: Activity, look: Look) -> Sign:
+        crew = activity.crew_of(party.first)
+        held = [(track, self._held[track.key]) for track in party.tracks if self._has_verdict(track)]
+        counts = Counter(one.bound for _, one in held)
+        bound = counts.most_common(1)[0][0]
+        alike = [(track, one.means) for track, one in held if one.bound is bound and one.means is not None]
+        since_s = min(one.since_s for _, one in held if one.bound is bound)
+        subject = job_subject(crew.job) if crew else party.subject
+        return sign_of(bound or Bound.COMPUTE, subject, alike, of=len(held), since_s=since_s, look=look)

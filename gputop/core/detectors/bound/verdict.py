@@ -1,0 +1,137 @@
+"""From means over a minute or more to the one thing that bounds a process on its GPU; the first rule that fits wins."""
+
+from collections.abc import Mapping
+from enum import Enum
+
+from msgspec import Struct
+
+from gputop.core.detectors.activity import process as of_track
+from gputop.core.detectors.activity.process import Track
+from gputop.core.detectors.activity.window import Window
+
+
+class Bound(str, Enum):
+    """What bounds it; the text of a member is its code."""
+
+    INPUT = "bound.input"
+    LAUNCH = "bound.launch"
+    MEMORY = "bound.memory"
+    COMMUNICATION = "bound.communication"
+    COMPUTE = "bound.compute"
+    FAKE = "busy.fake"
+
+
+class Means(Struct, frozen=True):
+    """Means over the window. ``worker_percent``: of a core, for each worker; ``blocked_share``: 0-1 of the time.
+
+    ``is_weak``: the verdict that they lead to rests on little. Other fields as in `Board` and `Track`.
+    """
+
+    passed_s: float
+    gu: float
+    thread: float | None
+    workers: float
+    worker_percent: float
+    blocked_share: float
+    is_multi: bool
+    is_server: bool
+    watts: float | None
+    memory: float | None
+    pcie: float | None
+    nvlink: float | None
+    sm: float | None
+    occupancy: float | None
+    tensor: float | None
+    dram: float | None
+    effort: float | None
+
+    @property
+    def memory_activity(self) -> float | None:
+        """Return how busy memory is: by GPM, else by the memory controller."""
+        return self.memory if self.dram is None else self.dram
+
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """Return the signals that a verdict would need and that were not there."""
+        known = (
+            ("power draw", self.effort),
+            ("memory utilization", self.memory_activity),
+            ("busiest thread", self.thread),
+        )
+        return tuple(name for name, value in known if value is None)
+
+
+def means_of(track: Track, window: Window, *, is_multi: bool) -> Means:
+    """Return the means of a track."""
+    held = window.mean(of_track.LOADERS) or 0.0
+    return Means(
+        passed_s=window.passed_s,
+        gu=window.mean(of_track.GU) or 0.0,
+        thread=window.mean(of_track.THREAD),
+        workers=held,
+        worker_percent=(window.mean(of_track.WORKERS) or 0.0) / held if held else 0.0,
+        blocked_share=window.mean(of_track.BLOCKED) or 0.0,
+        is_multi=is_multi,
+        is_server=track.role.is_server,
+        watts=window.mean(of_track.WATTS),
+        memory=window.mean(of_track.MEMORY),
+        pcie=window.mean(of_track.PCIE),
+        nvlink=window.mean(of_track.NVLINK),
+        sm=window.mean(of_track.SM),
+        occupancy=window.mean(of_track.OCCUPANCY),
+        tensor=window.mean(of_track.TENSOR),
+        dram=window.mean(of_track.DRAM),
+        effort=window.mean(of_track.EFFORT),
+    )
+
+
+def verdict(means: Means, dials: Mapping[str, float]) -> Bound | None:
+    """Return what bounds it; None where nothing does, or nobody can tell."""
+    power, tensor = 100 * (means.effort or 0.0), means.tensor or 0.0
+    is_of_memory = (means.memory_activity or 0.0) >= dials["memory_percent"] and means.gu >= dials["gaps_percent"]
+    weak, strong = dials["weak_worker_percent"], dials["worker_percent"]
+    rules = (
+        (Bound.INPUT, _is_starved(means, dials, strong, dials["main_percent"])),
+        (Bound.MEMORY, is_of_memory),
+        (Bound.COMPUTE, power >= dials["power_percent"] or tensor >= dials["tensor_percent"]),
+        (Bound.COMMUNICATION, _talks(means, dials)),
+        (Bound.FAKE, _is_fake(means, dials)),
+        (Bound.LAUNCH, _launches(means, dials)),
+        (Bound.INPUT, _is_starved(means, dials, weak, dials["waits_percent"]) or _prepares_itself(means, dials)),
+    )
+    return next((bound for bound, fits in rules if fits), None)
+
+
+def _is_starved(means: Means, dials: Mapping[str, float], least: float, most_of_main: float) -> bool:
+    """Say whether the GPU has gaps while its workers are at work; the main thread of a starved job waits for them."""
+    if means.gu >= dials["gaps_percent"] or not means.workers or (means.thread or 0.0) >= most_of_main:
+        return False
+    return means.worker_percent >= least or 100 * means.blocked_share >= dials["blocked_percent"]
+
+
+def _prepares_itself(means: Means, dials: Mapping[str, float]) -> bool:
+    """Say whether one thread does all: it loads, and the GPU works in between."""
+    if means.is_server or means.workers or means.gu <= 1 or means.gu >= dials["half_percent"]:
+        return False
+    is_blocked = 100 * means.blocked_share >= dials["blocked_percent"]
+    return (means.thread or 0.0) >= dials["thread_percent"] or is_blocked
+
+
+def _talks(means: Means, dials: Mapping[str, float]) -> bool:
+    if not means.is_multi or means.gu < dials["talking_percent"]:
+        return False
+    is_much = (means.nvlink or 0.0) >= dials["nvlink_bytes_per_s"]
+    return is_much or (means.pcie or 0.0) >= dials["pcie_bytes_per_s"]
+
+
+def _is_fake(means: Means, dials: Mapping[str, float]) -> bool:
+    if means.effort is None or means.gu < dials["fake_percent"] or 100 * means.effort > dials["fake_power_percent"]:
+        return False
+    return (means.memory_activity or 0.0) <= dials["fake_memory_percent"]
+
+
+def _launches(means: Means, dials: Mapping[str, float]) -> bool:
+    if means.gu < dials["half_percent"] or means.effort is None or 100 * means.effort > dials["launch_power_percent"]:
+        return False
+    is_light = (means.memory_activity or 0.0) <= dials["launch_memory_percent"]
+    return is_light and (means.thread or 0.0) >= dials["thread_percent"]

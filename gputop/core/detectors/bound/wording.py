@@ -1,0 +1,181 @@
+"""What a verdict says: the numbers behind it, and the thing to try."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from msgspec.structs import replace
+
+from gputop.core.detection.detector import Look, Sign
+from gputop.core.detectors.activity.process import Track
+from gputop.core.detectors.bound.verdict import Bound, Means
+from gputop.core.model.finding import Evidence, Stage, Subject, confidence_of
+from gputop.core.model.units import rate_text
+
+# percent; these only tell how sure a verdict is
+_FEW_SMS: Final = 50.0
+_LOW_OCCUPANCY: Final = 15.0
+_STRONG_WORKER: Final = 60.0
+
+
+def sign_of(
+    bound: Bound, subject: Subject, alike: list[tuple[Track, Means]], *, of: int, since_s: float, look: Look
+) -> Sign:
+    """Return the verdict of a job or a process. ``alike``: of its GPUs those that it is of, ``of`` so many."""
+    track, means = alike[0]
+    mean = _mean_of([one for _, one in alike])
+    share = f"{len(alike)} of {of} GPUs: " if of > 1 else ""
+    return Sign(
+        code=bound.value,
+        stage=Stage.OBSERVATION,
+        subject=subject,
+        summary=share + _SUMMARIES[bound](mean, _idle_text(track)),
+        evidence=_evidence(mean),
+        remedy=f"{_REMEDIES[bound](mean, look)} {_SEE[bound].format(pid=track.process.pid, gpu=track.board.index)}",
+        confidence=min(0.6, _sure(bound, means)) if means.lacking else _sure(bound, means),
+        lacking=means.lacking,
+        began_s=min(since_s, look.now_s - min(one.passed_s for _, one in alike)),
+        hold_s=15.0,
+    )
+
+
+def _mean_of(all_means: list[Means]) -> Means:
+    """Return the mean over the GPUs of a job."""
+    if len(all_means) == 1:
+        return all_means[0]
+    names = [name for name in Means.__struct_fields__ if not name.startswith("is_")]
+    return replace(all_means[0], **{name: _mean([getattr(one, name) for one in all_means]) for name in names})
+
+
+def _mean(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _evidence(means: Means) -> tuple[Evidence, ...]:
+    effort = None if means.effort is None else round(100 * means.effort, 1)
+    known = (
+        ("gpu_utilization_percent", means.gu, "GPU {:.0f}%"),
+        ("power_range_percent", effort, "power at {:.0f}% of its range"),
+        ("power_w", means.watts, "{:.0f} W"),
+        ("memory_utilization_percent", means.memory, "memory {:.0f}%"),
+        ("dram_active_percent", means.dram, "DRAM {:.0f}%"),
+        ("tensor_active_percent", means.tensor, "tensor cores {:.0f}%"),
+        ("sm_active_percent", means.sm, "SMs {:.0f}%"),
+        ("busiest_thread_percent", means.thread, "busiest thread {:.0f}% of a core"),
+        ("worker_percent", means.worker_percent if means.workers else None, "workers {:.0f}% of a core each"),
+        ("over_s", means.passed_s, "means of {:.0f} s"),
+    )
+    return tuple([Evidence(n, round(value, 1), text.format(value)) for n, value, text in known if value is not None])
+
+
+def _sure(bound: Bound, means: Means) -> float:
+    match bound:
+        case Bound.INPUT:
+            is_strong = means.worker_percent >= _STRONG_WORKER or means.blocked_share >= 0.5
+            return confidence_of(0.7 if is_strong else 0.5, 0.4 if means.gu < 50 else 0.0)
+        case Bound.LAUNCH:
+            is_small = (means.sm or 100.0) < _FEW_SMS or (means.occupancy or 100.0) < _LOW_OCCUPANCY
+            return confidence_of(0.6, 0.6 if is_small else 0.0)
+        case Bound.MEMORY:
+            return 0.9 if means.dram is not None else 0.7
+        case Bound.COMPUTE:
+            return confidence_of(
+                0.7 if (means.effort or 0.0) >= 0.55 else 0.4, 0.6 if (means.tensor or 0) >= 30 else 0.0
+            )
+        case Bound.COMMUNICATION:
+            return 0.75
+        case Bound.FAKE:
+            return confidence_of(0.7, 0.5 if means.tensor is not None and means.tensor < 1 else 0.0)
+
+
+def _idle_text(track: Track) -> str:
+    """Return the level that power is measured from; a guess where the GPU was never seen idle with a context."""
+    return f"{'' if track.board.context_w else 'about '}{track.board.idle_w() or 0.0:.0f} W"
+
+
+def _power(means: Means, idle: str) -> str:
+    if means.watts is None or means.effort is None:
+        return "power not known"
+    return f"{means.watts:.0f} W, {max(0.0, 100 * means.effort):.0f}% of the range over idle ({idle})"
+
+
+def _input_text(means: Means, _: str) -> str:
+    if not means.workers:
+        return (
+            f"GPU {means.gu:.0f}%, one thread at {means.thread or 0:.0f}% CPU and no workers -> it waits for its input"
+        )
+    waits = f", {100 * means.blocked_share:.0f}% of the time one waits for storage" if means.blocked_share > 0.1 else ""
+    return (
+        f"GPU {means.gu:.0f}%, {means.workers:.0f} workers at {means.worker_percent:.0f}% CPU each{waits} -> "
+        "starved by data loading"
+    )
+
+
+def _launch_text(means: Means, idle: str) -> str:
+    return (
+        f"util {means.gu:.0f}% but {_power(means, idle)}, memory {means.memory_activity or 0:.0f}%, one thread at "
+        f"{means.thread or 0:.0f}% CPU -> busy with tiny kernels (launch-bound)"
+    )
+
+
+def _fake_text(means: Means, idle: str) -> str:
+    return (
+        f"util {means.gu:.0f}% but {_power(means, idle)}, memory {means.memory_activity or 0:.0f}% -> fake busy: "
+        + ("ranks of a server that wait for requests" if means.is_server else "kernels that do next to nothing")
+    )
+
+
+def _memory_text(means: Means, _: str) -> str:
+    return f"memory {means.memory_activity or 0:.0f}% busy, GPU {means.gu:.0f}% -> bound by memory bandwidth"
+
+
+def _compute_text(means: Means, idle: str) -> str:
+    tensor = f", tensor cores {means.tensor:.0f}%" if means.tensor is not None else ""
+    return f"GPU {means.gu:.0f}%, {_power(means, idle)}{tensor} -> bound by computing, as it should be"
+
+
+def _communication_text(means: Means, idle: str) -> str:
+    links = [f"{name} {rate_text(rate)}" for name, rate in (("NVLink", means.nvlink), ("PCIe", means.pcie)) if rate]
+    return f"GPU {means.gu:.0f}%, {_power(means, idle)}, {' and '.join(links)} -> bound by communication"
+
+
+def _input_remedy(means: Means, look: Look) -> str:
+    host = look.sample.host
+    cores, load = len(host.cores_percent), host.load
+    room = f" (this box has {cores} cores, load {load[0]:.0f})" if cores and load else ""
+    if means.blocked_share > 0.3:
+        return "Storage is what it waits for: a local copy, larger reads, fewer and bigger files, prefetching."
+    if not means.workers:
+        return f"Load in workers, not in the main thread: num_workers, pin_memory, prefetching{room}."
+    return f"More workers{room}, cheaper decoding (on the GPU: DALI, nvJPEG), or data prepared once."
+
+
+_Text = Callable[[Means, str], str]
+_SUMMARIES: Final[Mapping[Bound, _Text]] = {
+    Bound.INPUT: _input_text,
+    Bound.LAUNCH: _launch_text,
+    Bound.MEMORY: _memory_text,
+    Bound.COMMUNICATION: _communication_text,
+    Bound.COMPUTE: _compute_text,
+    Bound.FAKE: _fake_text,
+}
+_REMEDIES: Final[Mapping[Bound, Callable[[Means, Look], str]]] = {
+    Bound.INPUT: _input_remedy,
+    Bound.LAUNCH: lambda *_: "CUDA graphs, torch.compile(mode='reduce-overhead'), fused kernels, or a bigger batch.",
+    Bound.MEMORY: lambda *_: "Usual for decoding: a bigger batch, quantized weights or cache, fused kernels.",
+    Bound.COMMUNICATION: lambda *_: "Overlap it with computing, larger buckets, gradient accumulation.",
+    Bound.COMPUTE: lambda *_: "Nothing to do: it computes.",
+    Bound.FAKE: lambda means, _: (
+        "Ready for requests; nothing to do."
+        if means.is_server
+        else "CUDA graphs or bigger kernels; polling is no work."
+    ),
+}
+_SEE: Final[Mapping[Bound, str]] = {
+    Bound.INPUT: "Where the time goes: py-spy top --subprocesses --pid {pid}",
+    Bound.LAUNCH: "What launches them: py-spy top --pid {pid}",
+    Bound.MEMORY: "DRAM and tensor cores side by side: i, GPU in detail",
+    Bound.COMMUNICATION: "Which links it may use: nvidia-smi topo -m",
+    Bound.COMPUTE: "How much of it are tensor cores: i, GPU in detail",
+    Bound.FAKE: "What it launches: py-spy dump --pid {pid}",
+}

@@ -1,0 +1,1 @@
+"""The detector of hardware trouble: memory errors, links, Xids, lost GPUs."""

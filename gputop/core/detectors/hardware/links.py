@@ -1,0 +1,175 @@
+"""Are the links of a board sick? PCIe below its width under load, replays, NVLinks down or with errors."""
+
+from collections.abc import Iterator, Mapping
+from math import ceil
+from typing import Final
+
+from gputop.core.detection.detector import Look, Sign
+from gputop.core.detectors.counters import EachGpu, Growth, starts_again
+from gputop.core.detectors.subjects import gpu_subject
+from gputop.core.model.catalogue import (
+    GPU_UTILIZATION,
+    NVLINK_CRC,
+    NVLINK_LINKS,
+    NVLINK_LINKS_DOWN,
+    NVLINK_RECOVERIES,
+    NVLINK_REPLAYS,
+    PCIE_GENERATION,
+    PCIE_GENERATION_MAX,
+    PCIE_REPLAYS,
+    PCIE_WIDTH,
+    PCIE_WIDTH_MAX,
+    PSTATE,
+)
+from gputop.core.model.finding import Evidence, Stage
+from gputop.core.model.sample import Gpu
+from gputop.core.model.units import duration_text
+
+_MINUTE_S: Final = 60.0
+_WINDOW_S: Final = 120.0  # counters are read every 30 s
+_REPLAYS: Final = {1: 0.15, 2: 0.3, 3: 0.48, 4: 0.96, 5: 1.92, 6: 3.84}  # a lane and minute: DCGM, bit error rate 1e-12
+
+
+class _Links:
+    """What is remembered of the links of a GPU."""
+
+    def __init__(self) -> None:
+        self.narrow_s = 0.0
+        self.down_at_first: int | None = None
+        self.replays, self.nvlink, self.crc = Growth(_WINDOW_S), Growth(_WINDOW_S), Growth(_WINDOW_S)
+
+    def take(self, gpu: Gpu, look: Look) -> None:
+        """Add what the counters say."""
+        replays, recoveries = gpu[NVLINK_REPLAYS], gpu[NVLINK_RECOVERIES]
+        nvlink = None if replays is None or recoveries is None else replays + recoveries
+        values = (gpu[PCIE_REPLAYS], nvlink, gpu[NVLINK_CRC])
+        is_new = starts_again(gpu, look)
+        for growth, value in zip((self.replays, self.nvlink, self.crc), values, strict=True):
+            if is_new:
+                growth.forget()
+            growth.add(look.now_s, value)
+
+
+class LinkWatch:
+    """Looks at links: those of an idle board are slow by design, and those of its siblings tell what it should have."""
+
+    def __init__(self, dials: Mapping[str, float]) -> None:
+        self._dials = dials
+        self._links = EachGpu(_Links)
+
+    def look(self, look: Look) -> Iterator[Sign]:
+        """Return what is sick."""
+        best = _fewest_down(look.sample.gpus)
+        for gpu in look.sample.gpus:
+            links = self._links.of(gpu.uuid, look.now_s)
+            links.take(gpu, look)
+            yield from self._width(gpu, links, look)
+            yield from self._replays(gpu, links.replays)
+            yield from _down(gpu, links, best.get(gpu.name, 0))
+            yield from self._errors(gpu, links)
+        self._links.forget(look.now_s)
+
+    def _width(self, gpu: Gpu, links: _Links, look: Look) -> Iterator[Sign]:
+        width, most, generation, newest = (
+            gpu[PCIE_WIDTH], gpu[PCIE_WIDTH_MAX], gpu[PCIE_GENERATION], gpu[PCIE_GENERATION_MAX],
+        )  # fmt: skip
+        is_awake = (gpu[PSTATE] or 0) <= self._dials["awake_pstate"]
+        is_busy = is_awake and (gpu[GPU_UTILIZATION] or 0) >= self._dials["busy_percent"]
+        is_narrow = width is not None and most is not None and width < most
+        is_slow = generation is not None and newest is not None and generation < newest
+        if look.is_gap or not is_busy or not (is_narrow or is_slow):
+            links.narrow_s = 0.0
+            return
+        links.narrow_s += look.step_s
+        if links.narrow_s < self._dials["link_s"]:
+            return
+        now, best = f"generation {generation} x{width}", f"generation {newest} x{most}"
+        yield Sign(
+            code="pcie.link",
+            stage=Stage.SUSPECT,
+            subject=gpu_subject(gpu),
+            summary=f"PCIe {now} instead of {best}, busy for {duration_text(links.narrow_s)}: copies are slower",
+            evidence=(
+                Evidence("pcie_width", width, f"{width} of {most} lanes"),
+                Evidence("pcie_generation", generation, f"generation {generation} of {newest}"),
+            ),
+            remedy="Look at seating, riser and the slot's settings in the BIOS: sudo lspci -vv | grep -i lnksta",
+            began_s=look.now_s - links.narrow_s,
+        )
+
+    def _replays(self, gpu: Gpu, growth: Growth) -> Iterator[Sign]:
+        grown, span_s = growth.over(_WINDOW_S)
+        if not grown or span_s < _MINUTE_S:
+            return
+        lanes, generation = gpu[PCIE_WIDTH] or 16, gpu[PCIE_GENERATION] or 3
+        allowed = ceil(lanes * _REPLAYS.get(generation, _REPLAYS[6])) * self._dials["replay_factor"]
+        rate = grown * _MINUTE_S / span_s
+        if rate > allowed:
+            yield Sign(
+                code="pcie.replays",
+                stage=Stage.SUSPECT,
+                subject=gpu_subject(gpu),
+                summary=f"{rate:.0f} PCIe replays a minute; a good link of this kind has at most {allowed:.0f}",
+                evidence=(
+                    Evidence("pcie_replays_per_minute", round(rate, 1), f"{grown:.0f} in {duration_text(span_s)}"),
+                ),
+                remedy="Reseat the board or its riser; if it stays, suspect the slot, then the board. The kernel: "
+                "sudo dmesg | grep -i aer",
+                hold_s=_MINUTE_S,
+            )
+
+    def _errors(self, gpu: Gpu, links: _Links) -> Iterator[Sign]:
+        grown, span_s = links.nvlink.over(_WINDOW_S)
+        rate = grown * _MINUTE_S / span_s if span_s >= _MINUTE_S else 0.0
+        if rate >= self._dials["nvlink_a_minute"]:
+            what = f"{rate:.0f} replays and recoveries of NVLinks a minute"
+            yield _nvlink(gpu, Stage.ALARM, what, Evidence("nvlink_errors_per_minute", round(rate, 1), what))
+            return
+        grown, span_s = links.crc.over(_WINDOW_S)
+        rate = grown / span_s if span_s >= _MINUTE_S else 0.0
+        if rate >= self._dials["nvlink_crc_a_second"]:
+            what = f"{rate:.0f} CRC errors of NVLinks a second"
+            yield _nvlink(gpu, Stage.SUSPECT, what, Evidence("nvlink_crc_per_s", round(rate, 1), what))
+
+
+def _nvlink(gpu: Gpu, stage: Stage, summary: str, evidence: Evidence) -> Sign:
+    return Sign(
+        code="nvlink.errors",
+        stage=stage,
+        subject=gpu_subject(gpu),
+        summary=summary,
+        evidence=(evidence,),
+        remedy=f"See which link: nvidia-smi nvlink -e -i {gpu.index}. Look at both its ends: bridge, cable, switch.",
+        hold_s=_MINUTE_S,
+    )
+
+
+def _down(gpu: Gpu, links: _Links, fewest: int) -> Iterator[Sign]:
+    """Compare with siblings: a board without a bridge has all links down, and so have they, which is no fault."""
+    down, count = gpu[NVLINK_LINKS_DOWN], gpu[NVLINK_LINKS]
+    if down is None:
+        return
+    links.down_at_first = down if links.down_at_first is None else min(links.down_at_first, down)
+    if down <= min(fewest, links.down_at_first):
+        return
+    went = down > links.down_at_first
+    yield Sign(
+        code="nvlink.down",
+        stage=Stage.ALARM if went else Stage.SUSPECT,
+        subject=gpu_subject(gpu),
+        summary=f"{down} of {count or '?'} NVLinks {'is' if down == 1 else 'are'} down"
+        + (f"; there were {links.down_at_first} before" if went else f"; its siblings have {fewest}"),
+        evidence=(Evidence("nvlink_links_down", down, f"{down} down, {fewest} of the best sibling"),),
+        remedy=f"See which: nvidia-smi nvlink -s -i {gpu.index}. Look at bridge or cable, and: systemctl status "
+        "nvidia-fabricmanager",
+    )
+
+
+def _fewest_down(gpus: tuple[Gpu, ...]) -> dict[str, int]:
+    """Return by model how many links are down on the board that has the fewest down."""
+    best: dict[str, int] = {}
+    for gpu in gpus:
+        down = gpu[NVLINK_LINKS_DOWN]
+        if down is not None:
+            best[gpu.name] = min(best.get(gpu.name, down), down)
+    return best

@@ -1,0 +1,145 @@
+"""Is the memory of a board sick? Uncorrected errors, rows and pages out of use."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from gputop.core.detection.detector import Look, Sign
+from gputop.core.detectors.counters import EachGpu, Growth, starts_again
+from gputop.core.detectors.subjects import gpu_subject
+from gputop.core.model.catalogue import (
+    ECC_VOLATILE_CORRECTED,
+    ECC_VOLATILE_UNCORRECTED,
+    REMAPPED_ROWS_FAILED,
+    REMAPPED_ROWS_PENDING,
+    REMAPPED_ROWS_UNCORRECTABLE,
+    RETIRED_PAGES_DOUBLE,
+    RETIRED_PAGES_PENDING,
+    RETIRED_PAGES_SINGLE,
+)
+from gputop.core.model.finding import Evidence, Stage
+from gputop.core.model.sample import Gpu
+from gputop.core.model.units import duration_text
+
+_DAY_S: Final = 86_400.0
+_RESET: Final = "When nothing runs there: sudo nvidia-smi --gpu-reset -i {n}"
+_REPLACE: Final = (
+    "Take it out of service and have the board replaced; for its maker: nvidia-smi -q -i {n}, nvidia-bug-report.sh"
+)
+
+
+class _Counted:
+    """The counters of a GPU."""
+
+    def __init__(self) -> None:
+        self.corrected, self.uncorrected, self.pages = Growth(_DAY_S), Growth(_DAY_S), Growth(7 * _DAY_S)
+
+    def take(self, gpu: Gpu, look: Look) -> None:
+        """Add what the GPU says."""
+        is_new = starts_again(gpu, look)
+        for growth, value in (
+            (self.corrected, gpu[ECC_VOLATILE_CORRECTED]),
+            (self.uncorrected, gpu[ECC_VOLATILE_UNCORRECTED]),
+            (self.pages, _pages(gpu)),
+        ):
+            if is_new:
+                growth.forget()
+            growth.add(look.now_s, value)
+
+
+class MemoryWatch:
+    """Looks at counters that hardly ever change; what matters is mostly that they are not 0."""
+
+    def __init__(self, dials: Mapping[str, float]) -> None:
+        self._dials = dials
+        self._counted = EachGpu(_Counted)
+
+    def look(self, look: Look) -> Iterator[Sign]:
+        """Return what is sick."""
+        for gpu in look.sample.gpus:
+            counted = self._counted.of(gpu.uuid, look.now_s)
+            counted.take(gpu, look)
+            yield from _uncorrected(gpu, counted.uncorrected)
+            yield from self._corrected(gpu, counted.corrected)
+            yield from self._rows(gpu)
+            yield from self._pages_of(gpu, counted.pages)
+        self._counted.forget(look.now_s)
+
+    def _corrected(self, gpu: Gpu, growth: Growth) -> Iterator[Sign]:
+        grown, span_s = growth.over(_DAY_S)
+        if grown > self._dials["corrected_a_day"]:
+            yield _sign(
+                gpu, "ecc.corrected", Stage.OBSERVATION,
+                f"{grown:.0f} memory errors in {duration_text(span_s)}, all corrected",
+                Evidence("ecc_corrected_grown", grown, f"{grown:.0f} more in {duration_text(span_s)}"),
+                "Nothing is lost. Look again tomorrow: gputop doctor. If the number grows, plan to replace the board.",
+            )  # fmt: skip
+
+    def _rows(self, gpu: Gpu) -> Iterator[Sign]:
+        replaced = gpu[REMAPPED_ROWS_UNCORRECTABLE]
+        if gpu[REMAPPED_ROWS_FAILED]:
+            yield _sign(
+                gpu, "remap.failed", Stage.ALARM, "a bad row of the memory could not be replaced: no spare one is left",
+                Evidence("remapped_rows_failed", value=True, text="row remap failure"), _REPLACE,
+            )  # fmt: skip
+        if gpu[REMAPPED_ROWS_PENDING]:
+            yield _sign(
+                gpu, "remap.pending", Stage.SUSPECT, "a bad row of the memory waits to be replaced by a spare one",
+                Evidence("remapped_rows_pending", value=True, text="row remap pending"), _RESET,
+            )  # fmt: skip
+        if replaced is not None and replaced >= self._dials["most_remaps"]:
+            yield _sign(
+                gpu, "remap.many", Stage.ALARM, f"{replaced} rows of the memory were replaced after uncorrected errors",
+                Evidence("remapped_rows_uncorrectable", replaced, f"{replaced} rows"), _REPLACE,
+            )  # fmt: skip
+
+    def _pages_of(self, gpu: Gpu, growth: Growth) -> Iterator[Sign]:
+        if gpu[RETIRED_PAGES_PENDING]:
+            yield _sign(
+                gpu, "retired.pending", Stage.SUSPECT, "bad pages of the memory wait to be taken out of use",
+                Evidence("retired_pages_pending", value=True, text="page retirement pending"), _RESET,
+            )  # fmt: skip
+        pages, double = _pages(gpu), gpu[RETIRED_PAGES_DOUBLE] or 0
+        if pages is None or pages < self._dials["many_pages"]:
+            return
+        grown, span_s = growth.over(7 * _DAY_S)
+        is_worn = pages >= self._dials["most_pages"] or (grown > 0 and double > self._dials["many_pages"])
+        more = f", {grown:.0f} more in {duration_text(span_s)}" if grown else ""
+        yield _sign(
+            gpu, "retired.many", Stage.ALARM if is_worn else Stage.OBSERVATION,
+            f"{pages} pages of the memory are out of use{more}",
+            Evidence("retired_pages", pages, f"{pages} pages, {double} of them after an uncorrected error"),
+            _REPLACE if is_worn else "Plan to replace the board: nvidia-smi -q -d PAGE_RETIREMENT -i {n}",
+        )  # fmt: skip
+
+
+def _uncorrected(gpu: Gpu, growth: Growth) -> Iterator[Sign]:
+    count = gpu[ECC_VOLATILE_UNCORRECTED]
+    if not count:
+        return
+    grown, span_s = growth.over(_DAY_S)
+    errors = "1 memory error" if count == 1 else f"{count} memory errors"
+    while_watched = f", {grown:.0f} of them in the last {duration_text(span_s)}" if grown else ""
+    yield _sign(
+        gpu, "ecc.uncorrected", Stage.ALARM,
+        f"{errors} since the driver was loaded that ECC could not correct{while_watched}",
+        Evidence("ecc_volatile_uncorrected", count, f"uncorrected errors: {count}"),
+        f"Do not trust what ran there. {_RESET}; if it comes again, have the board replaced.",
+    )  # fmt: skip
+
+
+def _sign(  # noqa: PLR0917 - the parts of a sentence
+    gpu: Gpu, code: str, stage: Stage, summary: str, evidence: Evidence, remedy: str
+) -> Sign:
+    return Sign(
+        code=code,
+        stage=stage,
+        subject=gpu_subject(gpu),
+        summary=summary,
+        evidence=(evidence,),
+        remedy=remedy.format(n=gpu.index),
+    )
+
+
+def _pages(gpu: Gpu) -> int | None:
+    single, double = gpu[RETIRED_PAGES_SINGLE], gpu[RETIRED_PAGES_DOUBLE]
+    return None if single is None or double is None else single + double

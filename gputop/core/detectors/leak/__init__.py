@@ -1,0 +1,1 @@
+"""The detector of GPU and host memory leaks."""

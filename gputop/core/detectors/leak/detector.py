@@ -1,0 +1,248 @@
+"""Does a process on a GPU leak memory? Retained growth at a steady rate, told from warm-up, loading, teeth and waves.
+
+An alarm needs high confidence and memory for less than an hour (``alarm_s``). Whether a GPU will be full within
+minutes, leak or not, is another question: `filling`.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from gputop.core.detection.detector import FORGET_S, Look, Sign
+from gputop.core.detectors.leak.thresholds import alarm_of, limits_of
+from gputop.core.detectors.leak.track import MemoryTrack
+from gputop.core.detectors.leak.verdict import Vote
+from gputop.core.detectors.leak.wording import NO_AGE, POOL, Case, sign_of
+from gputop.core.detectors.subjects import gpu_subject, process_subject
+from gputop.core.model.catalogue import GPU_UTILIZATION, MEMORY_FREE, MEMORY_TOTAL, MEMORY_USED, SM_ACTIVE
+from gputop.core.model.finding import Subject
+from gputop.core.model.sample import Gpu, GpuProcess, HostProcess, Readings
+from gputop.core.processes.program import arguments_of, program
+
+_MIB: Final = 1024.0**2
+_UNKNOWN_TOTAL_MIB: Final = 81_920.0  # where the board does not say how much it has
+_DAY_S: Final = 86_400.0
+_SWEEP_S: Final = 30.0  # how often those who are gone, and those who tell nothing, are looked for
+_COUNT_S: Final = 10.0
+_WORK: Final = 20  # of evaluations, a look: about 1 ms; who does not get a turn waits for the next one
+_POOLS: Final = frozenset({"vLLM", "SGLang", "TensorRT-LLM", "TF Serving"})
+_POOL_SHARE: Final = 0.7  # of the memory: who holds more has reserved it
+
+_Where = tuple[str, int | None]  # a GPU, and one of its instances
+_Key = tuple[int, str, int | None]  # a process, or `_WHOLE` for a whole GPU, and where
+_WHOLE: Final = -1
+
+
+class Held:
+    """What is kept of one process on one GPU, or of a GPU."""
+
+    __slots__ = ("free_mib", "seen_s", "sign", "start", "total_mib", "track", "vote", "waits")
+
+    def __init__(self, track: MemoryTrack, start: int | None) -> None:
+        self.track = track
+        self.start = start
+        self.vote: Vote | None = None
+        self.sign: Sign | None = None
+        self.total_mib = self.free_mib = 0.0
+        self.seen_s = 0.0
+        self.waits = False
+
+
+class LeakDetector:
+    """Follows the memory of every process on every GPU."""
+
+    def __init__(self, dials: Mapping[str, float]) -> None:
+        self._limits = limits_of(dials)
+        self._alarm = alarm_of(dials)
+        self._held: dict[_Key, Held] = {}
+        self._waiting: deque[_Key] = deque()
+        self._growing: set[_Key] = set()
+        self._on_gpu: dict[_Where, set[int]] = {}
+        self._silent: dict[_Where, set[int]] = {}
+        self._sweep_s = self._count_s = 0.0
+
+    def look(self, look: Look) -> Iterator[Sign]:
+        """Return what grows."""
+        for process in look.due:
+            for use in process.gpus:
+                if use.memory_bytes is not None:
+                    sign = self._follow(process, use, use.memory_bytes, look)
+                    if sign:
+                        yield sign
+        yield from self._whole_gpus(look)
+        self._evaluate(look)
+        if look.now_s >= self._sweep_s:
+            self._sweep_s = look.now_s + _SWEEP_S
+            self._sweep(look)
+
+    def _follow(self, process: HostProcess, use: GpuProcess, memory: int, look: Look) -> Sign | None:
+        start = process.start_ticks
+        key = (process.pid, use.gpu, use.gpu_instance)
+        held = self._held.get(key)
+        if held is None or held.start != start:
+            held = self._held[key] = Held(_track(look, memory / _MIB, process.started_s, process.pid), start)
+        busy = use.sm_percent
+        if busy is None and held.track.scales is not None:
+            busy = _busy(look.gpus.get(use.gpu), use.gpu_instance)
+        if held.track.add(look.now_s, memory / _MIB, busy, self._limits.still_mib):
+            self._due(key, held, look.gpus.get(use.gpu), use.gpu_instance)
+        return held.sign
+
+    def _due(self, key: _Key, held: Held, gpu: Gpu | None, instance: int | None) -> None:
+        """Put it on the list of those to be evaluated, with what is needed then."""
+        part = _part(gpu, instance)
+        total, free = (part[MEMORY_TOTAL], part[MEMORY_FREE]) if part else (None, None)
+        held.total_mib = total / _MIB if total else _UNKNOWN_TOTAL_MIB
+        held.free_mib = free / _MIB if free is not None else -1.0
+        if not held.waits:
+            held.waits = True
+            self._waiting.append(key)
+
+    def _evaluate(self, look: Look) -> None:
+        """Evaluate those that wait, as many as a look has time for."""
+        left = _WORK
+        while self._waiting and left > 0:
+            key = self._waiting.popleft()
+            held = self._held.get(key)
+            if held is None:
+                continue
+            held.waits = False
+            if held.track.is_still(self._limits.still_mib) and held.sign is None:
+                held.track.rest()
+                held.vote = None
+                continue
+            held.vote = held.vote or Vote()
+            left -= held.vote.evaluate(held.track, self._limits, held.total_mib)
+            (self._growing.add if held.vote.leak or held.vote.rising else self._growing.discard)(key)
+            held.sign = self._sign(key, held, look)
+
+    def _sign(self, key: _Key, held: Held, look: Look) -> Sign | None:
+        vote = held.vote
+        if vote is None or not (vote.leak or vote.rising):
+            return None
+        lacking: tuple[str, ...] = ()
+        if key[0] == _WHOLE:
+            gpu = look.gpus.get(key[1])
+            label = gpu_subject(gpu).label if gpu else key[1]
+            subject = Subject(label=label, gpu=key[1], gpu_instance=key[2])
+        else:
+            of = _of(key, look)
+            if of is None:
+                return held.sign
+            subject, lacking = process_subject(*of), _lacking(of, held.total_mib)
+        return sign_of(Case(subject, held.track, vote, self._full_s(key, held, look), lacking, self._alarm))
+
+    def _full_s(self, where: _Key, held: Held, look: Look) -> tuple[float, float | None] | None:
+        """Return when the GPU is full, by the growth of all on it; None if not within a day, or if nobody knows."""
+        if held.free_mib < 0:
+            return None
+        slow = fast = 0.0
+        for key in self._growing:
+            other = self._held[key]
+            rising = other.vote.leak or other.vote.rising if other.vote else None
+            if rising is None or key[1:] != where[1:]:
+                continue
+            if other.track.began_s + rising.seen_s >= look.now_s - self._alarm.current_s:
+                slow += max(rising.growth.slow, 0.0)
+                fast += max(rising.growth.fast, rising.growth.even)
+        if fast * _DAY_S <= held.free_mib:
+            return None
+        late_s = held.free_mib / slow if slow * _DAY_S > held.free_mib else None
+        return held.free_mib / fast, late_s
+
+    def _whole_gpus(self, look: Look) -> Iterator[Sign]:
+        """Follow the memory of GPUs whose processes do not tell theirs, without that of those that do."""
+        if look.now_s >= self._count_s:
+            self._count_s = look.now_s + _COUNT_S
+            self._silent = _silent(look)
+        for where, pids in self._silent.items():
+            yield from self._follow_gpu(where, pids, look)
+
+    def _follow_gpu(self, where: _Where, pids: set[int], look: Look) -> Iterable[Sign]:
+        gpu = look.gpus.get(where[0])
+        part = _part(gpu, where[1])
+        used = part[MEMORY_USED] if part else None
+        if gpu is None or used is None:
+            return ()
+        mib = (used - _told(look, where)) / _MIB
+        key = (_WHOLE, *where)
+        held = self._held.get(key)
+        if held is None or not pids <= self._on_gpu.get(where, set()):  # a newcomer explains any growth
+            held = self._held[key] = Held(_track(look, mib, None, gpu.index), None)
+        self._on_gpu[where] = pids
+        if held.track.add(look.now_s, mib, gpu[GPU_UTILIZATION], self._limits.still_mib):
+            self._due(key, held, gpu, where[1])
+        return (held.sign,) if held.sign else ()
+
+    def _sweep(self, look: Look) -> None:
+        """Forget who is gone for a minute."""
+        present = {
+            (process.pid if use.memory_bytes is not None else _WHOLE, use.gpu, use.gpu_instance)
+            for process in look.sample.processes
+            for use in process.gpus
+        }
+        for key, held in tuple(self._held.items()):
+            if key in present:
+                held.seen_s = look.now_s
+            elif look.now_s - max(held.seen_s, held.track.seen_s) > FORGET_S:
+                del self._held[key]
+                self._growing.discard(key)
+        self._on_gpu = {where: pids for where, pids in self._on_gpu.items() if (_WHOLE, *where) in self._held}
+
+
+def _of(key: _Key, look: Look) -> tuple[HostProcess, GpuProcess] | None:
+    """Return whose growth it is; it is looked up for those few that grow, and not kept for all."""
+    for process in look.sample.processes:
+        if process.pid == key[0]:
+            return next(((process, use) for use in process.gpus if (use.gpu, use.gpu_instance) == key[1:]), None)
+    return None
+
+
+def _track(look: Look, mib: float, started_s: float | None, turn: int) -> MemoryTrack:
+    age_s = max(0.0, look.sample.time_s - started_s) if started_s is not None else 0.0
+    return MemoryTrack(look.now_s, mib, age_s, turn)
+
+
+def _part(gpu: Gpu | None, instance: int | None) -> Readings | None:
+    """Return what has the memory: the GPU, or one of its instances."""
+    if gpu is None or instance is None:
+        return gpu
+    return next((one for one in gpu.instances if one.id == instance), None)
+
+
+def _busy(gpu: Gpu | None, instance: int | None) -> float | None:
+    """Return what an instance does, for the driver tells nothing of processes there; of a GPU only that it is idle."""
+    part = _part(gpu, instance)
+    if part is None:
+        return None
+    if instance is not None:
+        return part[SM_ACTIVE]
+    percent = part[GPU_UTILIZATION]
+    return 0.0 if percent is not None and percent < 1 else None
+
+
+def _silent(look: Look) -> dict[_Where, set[int]]:
+    """Return where processes do not tell their memory, and which they are."""
+    found: dict[_Where, set[int]] = {}
+    for process in look.sample.processes:
+        for use in process.gpus:
+            if use.memory_bytes is None:
+                found.setdefault((use.gpu, use.gpu_instance), set()).add(process.pid)
+    return found
+
+
+def _told(look: Look, where: _Where) -> int:
+    """Return the memory there of which is known whose it is."""
+    return sum(
+        use.memory_bytes or 0
+        for process in look.sample.processes
+        for use in process.gpus
+        if (use.gpu, use.gpu_instance) == where
+    )
+
+
+def _lacking(of: tuple[HostProcess, GpuProcess], total_mib: float) -> tuple[str, ...]:
+    process, use = of
+    is_large = (use.memory_bytes or 0) > _POOL_SHARE * total_mib * _MIB
+    is_pool = is_large or program(arguments_of(process.command)).known in _POOLS
+    return ((POOL,) if is_pool else ()) + ((NO_AGE,) if process.started_s is None else ())

@@ -1,0 +1,79 @@
+"""Is growth steady, or does it fade as 1/t? Leaks are steady; warm-ups, running maxima and fragmentation fade."""
+
+from collections.abc import Sequence
+from math import inf, log
+from typing import Final
+
+from gputop.core.detectors.leak.growth import (
+    USUAL,
+    Shape,
+    Window,
+    come_backs,
+    floor_of,
+    quiet_tail,
+    steps_of,
+    upper_median,
+)
+
+# How the statistic is worked out, which has no unit; what it has to come to is the dial `least_log_odds`.
+_YOUNGEST_S: Final = 30.0
+_LONGER: Final = 1.2  # times as old at the end as at the start, at the least
+_STARTS: Final = 16
+_NEAR: Final = 2
+_ALIKE: Final = 0.2
+
+
+def odds(window: Window, age_s: float, shape: Shape = USUAL) -> float:
+    """Return the log of how much likelier a constant rate is than one of 1/age, by the best of several starts.
+
+    Growth may begin late, so both are compared from 16 starts on. ``age_s``: of the process at second 0
+    of the window. Steps count by their size.
+    """
+    backs = come_backs(window, shape)
+    window = quiet_tail(window, backs, shape.overdue) or window.part(0, backs[-1] + 1)
+    steps = steps_of(floor_of(window.lows))
+    positive = [step for step in steps if step > 0]
+    if len(window.lows) < 8 or not positive:
+        return 0.0
+    usual = upper_median(positive)
+    ages = [age_s + start + 1 for start in window.starts]
+    most = _most(steps, usual, shape.large)
+    return _best([min(step, top) / usual for step, top in zip(steps, most, strict=True)], ages)
+
+
+def _most(steps: Sequence[float], usual: float, large: float) -> list[float]:
+    """Return how much of each step counts: ``large`` times what is usual there, so that only a lone one is cut.
+
+    A warm-up is steep at first: cut everywhere at the same height, it would look steady.
+    """
+    ends = len(steps)
+    near = (upper_median(steps[max(0, at - _NEAR) : min(ends, at + _NEAR + 1)]) for at in range(ends))
+    return [large * max(usual, local) for local in near]
+
+
+def _best(weights: Sequence[float], ages: Sequence[float]) -> float:
+    """Return the largest ratio. Event i happened at ``ages[i + 1]``."""
+    end, count = ages[-1], len(weights)
+    logs = [log(age) for age in ages]
+    left = sum(weights)
+    squares = sum(weight * weight for weight in weights)
+    weighted = sum(weight * logs[at + 1] for at, weight in enumerate(weights))
+    best = -inf
+    every = max(1, len(ages) // _STARTS)
+    for at, weight in enumerate(weights):
+        start = max(ages[at], _YOUNGEST_S)
+        if end <= _LONGER * start or at >= len(ages) - 6 or left <= 0:
+            break
+        if at % every == 0:
+            ratio = weighted + left * log(log(end / start) / (end - start))
+            best = max(best, ratio / _dispersion(left, squares, count - at))
+        left -= weight
+        squares -= weight * weight
+        weighted -= weight * logs[at + 1]
+    return best if best > -inf else 0.0
+
+
+def _dispersion(total: float, squares: float, count: int) -> float:
+    """Return how much the steps vary, 1 if as much as accidents do: steps that are alike say more of their rate."""
+    mean = total / count
+    return min(1.0, max(_ALIKE, (squares / count - mean * mean) / mean))

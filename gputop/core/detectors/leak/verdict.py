@@ -1,0 +1,186 @@
+"""From growth to a verdict: the scales of time vote, and a constant rate has to be likelier than one that fades."""
+
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from gputop.core.detectors.leak.growth import Growth, Shape, Why, Window, growth, window_of
+from gputop.core.detectors.leak.likelihood import odds
+from gputop.core.detectors.leak.track import MemoryTrack, Scales
+from gputop.core.detectors.leak.waves import Waves, without_waves
+
+_NO_VOTES: Final[tuple[int, ...]] = (0, 0, 0)  # of the scales; what thousands have is kept once
+_WAVY: Final = frozenset(Why) - {Why.SHORT, Why.LOADING, Why.SLOWING}
+
+
+class Limits(Struct, frozen=True):
+    """The dials that decide.
+
+    ``spans_s``: the least that a verdict needs, of the fine scale, the middle one and the whole life; ``wave_s``: the
+    same where a wave was taken out. ``votes``: passes of a scale; ``cycle_votes``: where memory comes back, for that
+    looks like growth by chance more often. ``kept``: share of the growth that may be left of a leak that is over, and
+    ``kept_cycles`` of that, for the floor of a sawtooth is known less well. ``over``: spans of at most ``longest_s``.
+    ``wave_growth``: times ``growth_mib`` below a wave. ``still_mib``: less is no change.
+    """
+
+    growth_mib: float = 64.0
+    observed_s: float = 600.0
+    odds: float = 3.0
+    fill_s: float = 6 * 3600.0
+    fill_span_s: float = 1800.0
+    fill_rate: float = 2.0  # MiB/s
+    kept: float = 0.5
+    kept_cycles: float = 0.5
+    over: float = 3.0
+    longest_s: float = 1800.0
+    spans_s: tuple[float, float, float] = (300.0, 900.0, 600.0)
+    wave_s: float = 600.0
+    wave_growth: float = 2.0
+    votes: float = 3.0
+    cycle_votes: float = 8.0
+    still_mib: float = 8.0
+    shape: Shape = Shape()
+    waves: Waves = Waves()
+
+
+class Suspicion(Struct, frozen=True):
+    """Growth that passed. ``since_s``, ``seen_s``: when it first and last did, in seconds of the track."""
+
+    growth: Growth
+    since_s: float
+    seen_s: float
+    span_s: float
+
+
+class Vote:
+    """What is thought of one track.
+
+    ``rising``: growth that may be anything; ``why``: what keeps it from being called a leak. ``leak``: the verdict.
+    """
+
+    __slots__ = ("_counts", "_is_pause", "_past_mib", "_top", "agreed", "leak", "odds", "rising", "why")
+
+    def __init__(self) -> None:
+        self._counts = _NO_VOTES
+        self._top = self._past_mib = 0.0
+        self._is_pause = False
+        self.rising: Suspicion | None = None
+        self.leak: Suspicion | None = None
+        self.odds = 0.0
+        self.agreed = 0
+        self.why = Why.SHORT
+
+    def evaluate(self, track: MemoryTrack, limits: Limits, total_mib: float) -> int:
+        """Look at all scales of a track that is not at rest; return how much work that was, in units of 50 µs.
+
+        Where nothing grows every other time will do. ``total_mib``: of the board.
+        """
+        scales = track.scales
+        if scales is None or self._is_pause:
+            self._is_pause = False
+            return 1
+        found = _of_scales(scales, limits)
+        grown = [(at, one) for at, one in enumerate(found) if isinstance(one, Growth)]
+        reasons = [one for one in found if isinstance(one, Why)]
+        self.agreed = len(grown)
+        calmed = all(one.is_calmed for _, one in grown)
+        self.odds = _odds(scales, track.age_s, limits, calmed=calmed) if grown else 0.0
+        passed = {at for at, one in grown if self._passes(one, at, track, limits, total_mib)}
+        counts = tuple([count + 1 if at in passed else max(0, count - 1) for at, count in enumerate(self._counts)])
+        self._counts = counts if any(counts) else _NO_VOTES
+        for at, one in grown:
+            if self.leak is None and self._counts[at] >= (limits.cycle_votes if one.cycles else limits.votes):
+                span_s = min(limits.longest_s, one.ended_s - one.began_s)
+                self.leak = Suspicion(one, track.observed_s, track.observed_s, span_s)
+                self._top = one.grown
+        if not grown:
+            self.why = reasons[-1]
+            self._is_pause = self.leak is None
+        self._clear(track, scales, limits)
+        return 16 if grown else 1 if _CHEAP.issuperset(reasons) else 4
+
+    def _passes(self, one: Growth, at: int, track: MemoryTrack, limits: Limits, total_mib: float) -> bool:
+        now = track.observed_s
+        if self.rising or one.low_mib + one.grown > self._past_mib:  # what came back may rise as high again
+            self.rising = _seen(self.rising, one, now, limits.spans_s[at])
+        if self.leak:
+            self.leak = _seen(self.leak, one, now, self.leak.span_s)
+        why = self._doubt(one, now, limits, total_mib)
+        self.why = why or self.why
+        return why is None
+
+    def _doubt(self, one: Growth, now: float, limits: Limits, total_mib: float) -> Why | None:
+        if now < limits.observed_s:
+            return Why.YOUNG
+        if self.odds < limits.odds:
+            return Why.SATURATING
+        if (
+            one.even > max(total_mib / max(limits.fill_s, 1.0), limits.fill_rate)
+            and one.ended_s - one.began_s < limits.fill_span_s
+        ):
+            return Why.FILLING
+        return None
+
+    def _clear(self, track: MemoryTrack, scales: Scales, limits: Limits) -> None:
+        """Take back what came back, or went on no longer."""
+        now, low = track.observed_s, scales.fine.last_low
+        rising, leak = self.rising, self.leak
+        if rising and _fell_back(rising.growth, low, rising.growth.grown, limits):
+            self._past_mib = max(scales.fine.highs)
+            self.rising = None
+        elif rising and now - rising.seen_s > rising.span_s:
+            self.rising = None
+        if leak is None:
+            return
+        self._top = max(self._top, leak.growth.grown)
+        if _fell_back(leak.growth, low, self._top, limits) or now - leak.seen_s > limits.over * leak.span_s:
+            self._past_mib = max(scales.fine.highs)
+            self.leak = self.rising = None
+            self._counts = _NO_VOTES
+
+
+_CHEAP: Final = frozenset({Why.SHORT, Why.NOT_RETAINED})
+
+
+def _fell_back(one: Growth, low_mib: float, grown: float, limits: Limits) -> bool:
+    kept = limits.kept * (limits.kept_cycles if one.cycles else 1.0)
+    return low_mib - one.low_mib <= kept * grown
+
+
+def _seen(before: Suspicion | None, one: Growth, now: float, span_s: float) -> Suspicion:
+    """Return a suspicion by what is seen now; it keeps the lowest level that it began at."""
+    if before is None:
+        return Suspicion(one, now, now, span_s)
+    low_mib = min(one.low_mib, before.growth.low_mib)
+    return Suspicion(replace(one, low_mib=low_mib), before.since_s, now, max(span_s, before.span_s))
+
+
+def _odds(scales: Scales, age_s: float, limits: Limits, *, calmed: bool) -> float:
+    life = window_of(scales.life)
+    calm = without_waves(life, limits.waves, limits.shape) if calmed else None
+    return odds(calm[0] if calm else life, age_s, limits.shape)
+
+
+def _of_scales(scales: Scales, limits: Limits) -> list[Growth | Why]:
+    spans_s = limits.spans_s
+    fine = growth(window_of(scales.fine), spans_s[0], limits.growth_mib, limits.shape)
+    if scales.is_young:
+        return [fine, Why.SHORT, Why.SHORT]
+    mid = _with_waves(window_of(scales.mid), spans_s[1], limits)
+    life = _with_waves(window_of(scales.life, without_last=True), spans_s[2], limits)
+    return [fine, mid, life]
+
+
+def _with_waves(window: Window, span_s: float, limits: Limits) -> Growth | Why:
+    """Return how memory grew, below a wave if there is one."""
+    found = growth(window, span_s, limits.growth_mib, limits.shape)
+    if isinstance(found, Growth) or found not in _WAVY:
+        return found
+    calm = without_waves(window, limits.waves, limits.shape)
+    if calm is None:
+        return found
+    again = growth(calm[0], limits.wave_s, limits.wave_growth * limits.growth_mib, limits.shape)
+    if isinstance(again, Why):
+        return again
+    return replace(again, cycles=calm[1], low_mib=min(window.lows), is_calmed=True)

@@ -1,0 +1,186 @@
+"""What is said of memory that grows: numbers and time span first, the name second, what to do third."""
+
+from collections.abc import Sequence
+from math import exp, log
+from typing import Final
+
+from msgspec import Struct
+
+from gputop.core.detection.detector import Sign
+from gputop.core.detectors.leak.growth import Growth, Why
+from gputop.core.detectors.leak.track import MemoryTrack
+from gputop.core.detectors.leak.verdict import Suspicion, Vote
+from gputop.core.model.finding import Evidence, Stage, Subject, confidence_of, confidence_text
+from gputop.core.model.units import bytes_text, duration_text
+
+_MIB: Final = 1024.0**2
+_UNSURE: Final = 0.6  # what is called medium and a doubt
+_DOUBT: Final = 0.5
+_HOLD_S: Final = 15.0  # it is evaluated every 30 s at most, and told at each look
+_CODE: Final = "leak.process"
+_GPU_CODE: Final = "leak.gpu"
+
+NO_WORK: Final = "SM utilization of the process: without it loading looks like leaking"
+NO_AGE: Final = "age of the process: taken as if it began when it was first seen"
+POOL: Final = "a preallocated pool, as of vLLM or JAX, hides what happens inside it"
+_WHOLE_GPU: Final = "memory of each process: only that of this GPU is known, so that nobody is named"
+
+_REMEDY: Final = (
+    "Look for what is kept from step to step: losses that hold their graph, lists of outputs, caches without a bound; "
+    "in PyTorch torch.cuda.memory._record_memory_history() and _dump_snapshot() show who allocated it"
+)
+
+_WAIT: Final = "Nothing yet: growth that goes on is told from warm-up by watching. Its course: Enter on its row"
+
+_CANNOT_TELL: Final = {
+    Why.YOUNG: "could still be warm-up: watched for only {}",
+    Why.SATURATING: "could still be warm-up, a cache that fills or fragmentation: too early to see whether it slows",
+    Why.FILLING: "so fast that it may be loading or a buffer that fills: a leak if it goes on for half an hour",
+}
+
+
+class Alarm(Struct, frozen=True):
+    """What makes a leak an alarm: the GPU full within ``full_s``, and as ``sure``.
+
+    ``current_s``: growth that was seen so lately goes on; then there is a time to the end.
+    """
+
+    full_s: float = 3600.0
+    sure: float = 0.85
+    current_s: float = 120.0
+
+
+class Case(Struct, frozen=True):
+    """Growth and what belongs to it. ``full_s``: how soon and how late the GPU is full, None if not within a day."""
+
+    subject: Subject
+    track: MemoryTrack
+    vote: Vote
+    full_s: tuple[float, float | None] | None
+    lacking: tuple[str, ...]
+    alarm: Alarm
+
+    @property
+    def is_of_gpu(self) -> bool:
+        """Say whether it is about a GPU as a whole."""
+        return self.subject.process is None
+
+
+def sign_of(case: Case) -> Sign | None:
+    """Return what there is to say of this growth now."""
+    leak, rising = case.vote.leak, case.vote.rising
+    if leak:
+        return _leak(case, leak)
+    return _rising(case, rising) if rising else None
+
+
+def full_text(full_s: tuple[float, float | None]) -> str:
+    """Return 5h12-6h06, or what is known of it."""
+    soon, late = duration_text(full_s[0]), duration_text(full_s[1])
+    if full_s[1] is None:
+        return f"{soon} or later"
+    return soon if soon == late else f"{soon}-{late}"
+
+
+def confidence(case: Case, leak: Suspicion) -> float:
+    """Return how sure the growth is a leak. Without knowing whether the GPU worked it is no more than medium."""
+    one = leak.growth
+    watched_s = max(one.ended_s - one.began_s, leak.seen_s - leak.since_s)
+    sure = confidence_of(
+        0.7 if case.vote.odds >= 6 else 0.5,
+        0.5 if watched_s >= 1800 else 0.4 if watched_s >= 1200 else 0.25,
+        0.3 if one.segments == one.of else 0.15,
+        0.0 if one.cycles else 0.2,
+        0.2 if case.vote.agreed > 1 else 0.0,
+    )
+    return sure if one.is_work_known else min(sure, _UNSURE)
+
+
+def _leak(case: Case, leak: Suspicion) -> Sign:
+    one = leak.growth
+    sure = confidence(case, leak)
+    is_current = case.track.observed_s - leak.seen_s <= case.alarm.current_s
+    full_s = case.full_s if is_current else None
+    parts = [_grown(one, case.is_of_gpu), _kept(one)]
+    if not is_current:
+        parts.append(f"has not grown for {duration_text(case.track.observed_s - one.ended_s)}")
+    if full_s:
+        parts.append(f"full in {full_text(full_s)} if it does not stop")
+    parts.append(f"looks like a leak ({confidence_text(sure)})")
+    is_near = full_s is not None and full_s[0] <= case.alarm.full_s and sure >= case.alarm.sure
+    return _sign(case, one, Stage.ALARM if is_near else Stage.SUSPECT, " · ".join(parts), sure)
+
+
+def _rising(case: Case, rising: Suspicion) -> Sign:
+    one = rising.growth
+    why = _CANNOT_TELL.get(case.vote.why, _CANNOT_TELL[Why.SATURATING])
+    why = why.format(duration_text(case.track.observed_s))
+    who = "this GPU rises" if case.is_of_gpu else "rising"
+    summary = f"{who}: +{_mib(one.grown)} in {duration_text(one.ended_s - one.began_s)}, {why}"
+    return _sign(case, one, Stage.OBSERVATION, summary, min(_DOUBT, confidence(case, rising)))
+
+
+def _sign(case: Case, one: Growth, stage: Stage, summary: str, sure: float) -> Sign:
+    lacking = case.lacking + (() if one.is_work_known else (NO_WORK,)) + ((_WHOLE_GPU,) if case.is_of_gpu else ())
+    return Sign(
+        code=_GPU_CODE if case.is_of_gpu else _CODE,
+        stage=stage,
+        subject=case.subject,
+        summary=summary,
+        evidence=tuple(_evidence(case, one)),
+        remedy=_WAIT if stage is Stage.OBSERVATION else _remedy(case),
+        action=None if case.is_of_gpu else "signal",
+        confidence=sure,
+        lacking=lacking,
+        began_s=case.track.began_s + one.began_s,
+        hold_s=_HOLD_S,
+    )
+
+
+def _evidence(case: Case, one: Growth) -> Sequence[Evidence]:
+    span_s = one.ended_s - one.began_s
+    found = [
+        Evidence("grown_bytes", round(one.grown * _MIB), f"+{_mib(one.grown)} that was kept"),
+        Evidence("span_s", round(span_s), f"within {duration_text(span_s)}"),
+        Evidence("rate_bytes_per_s", round(one.even * _MIB), f"{_rate(one)} on average, single large steps apart"),
+        Evidence("grown_parts", f"{one.segments}/{one.of}", f"grew in {one.segments} of {one.of} parts of that time"),
+        Evidence("steady_log_odds", round(case.vote.odds, 1), _odds_text(case.vote.odds)),
+    ]
+    if one.cycles:
+        found.append(Evidence("cycles", one.cycles, f"came back {one.cycles} times, each time to a higher level"))
+    if case.full_s:
+        text = f"at the rate of all that grow there the GPU is full in {full_text(case.full_s)}"
+        found.append(Evidence("full_in_s", round(case.full_s[0]), text))
+    return found
+
+
+def _remedy(case: Case) -> str:
+    process = case.subject.process
+    if process is None:
+        return f"{_REMEDY}. Find out which of its processes grows from inside the job."
+    return f"{_REMEDY}. To end it before the GPU is full: gputop signal SIGTERM --pid {process.pid}"
+
+
+def _grown(one: Growth, is_of_gpu: bool) -> str:  # noqa: FBT001 - private
+    who = "this GPU grew" if is_of_gpu else "grew"
+    return f"{who} {_rate(one)} for {duration_text(one.ended_s - one.began_s)} (+{_mib(one.grown)})"
+
+
+def _kept(one: Growth) -> str:
+    parts = f"in {one.segments} of {one.of} parts of that time"
+    return f"{parts}, came back {one.cycles} times but never as low" if one.cycles else f"{parts}, never fell back"
+
+
+def _odds_text(odds: float) -> str:
+    if odds <= 0:
+        return "growth that fades fits better than a steady one"
+    times = "more than 10000" if odds > log(10_000) else f"{exp(odds):.0f}"
+    return f"a steady rate is {times} times as likely as one that fades"
+
+
+def _rate(one: Growth) -> str:
+    return f"{_mib(one.even * 60)}/min"
+
+
+def _mib(mib: float) -> str:
+    return bytes_text(mib * _MIB)

@@ -1,0 +1,1 @@
+"""The detector of orphaned processes and of GPU memory that no process owns."""

@@ -1,0 +1,157 @@
+"""Memory of a GPU that no process explains: used, less what its processes hold, less what is usual here.
+
+It can be known only where every process of the machine is listed with its memory: outside of containers, without MIG
+and MPS, and not where the GPU's memory is part of the host's.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from statistics import median
+from typing import Final
+
+from gputop.core.detection.detector import Look, Sign
+from gputop.core.detectors.counters import EachGpu
+from gputop.core.detectors.subjects import gpu_subject
+from gputop.core.model.catalogue import MEMORY_TOTAL, MEMORY_USED, MIG_MODE, MINOR_NUMBER
+from gputop.core.model.finding import Evidence, Stage
+from gputop.core.model.sample import Gpu, GpuState
+from gputop.core.model.units import bytes_text, duration_text
+
+_EVERY_S: Final = 5.0  # how often it is worked out, and how often learned
+_LEARN_EVERY_S: Final = 10.0
+_LEARNED: Final = 60  # ten minutes
+_HOLD_S: Final = 15.0
+_MANAGED: Final = "Managed (unified) memory of a running process looks like this as well."
+_OF_THE_HOST: Final = ("GH200", "GB200", "GB300", "GB10", "Orin", "Thor", "Tegra")  # pages stay after a process's end
+
+
+class _Held:
+    """What the listed processes hold of a GPU. ``is_known``: of all of them."""
+
+    __slots__ = ("bytes", "is_known", "pids")
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        self.is_known = True
+        self.pids: set[int] = set()
+
+
+class _Gap:
+    """What is usual on a GPU, and since when it is more."""
+
+    def __init__(self) -> None:
+        self.learned: deque[tuple[int, int]] = deque(maxlen=_LEARNED)  # gap, and the number of processes
+        self.learned_s = -_LEARN_EVERY_S
+        self.since_s: float | None = None
+        self.pids: set[int] = set()
+        self.left_s: float | None = None
+
+    def usual(self, count: int, context_bytes: float) -> float:
+        """Return what the gap may be with so many processes; at first what their contexts may take."""
+        if not self.learned:
+            return count * context_bytes
+        gap, before = median(gap for gap, _ in self.learned), median(count for _, count in self.learned)
+        return gap + max(0.0, count - before) * context_bytes
+
+    def learn(self, gap: int, count: int, now_s: float) -> None:
+        """Take a gap that is nothing unusual."""
+        self.since_s = None
+        if now_s - self.learned_s >= _LEARN_EVERY_S:
+            self.learned_s = now_s
+            self.learned.append((gap, count))
+
+    def follow(self, pids: set[int], now_s: float) -> None:
+        """Take note of who is there; and of when somebody left."""
+        if self.pids - pids:
+            self.left_s = now_s
+        self.pids = pids
+
+
+class MemoryGaps:
+    """Looks every 5 s."""
+
+    def __init__(self, dials: Mapping[str, float]) -> None:
+        self._dials = dials
+        self._gaps = EachGpu(_Gap)
+        self._due_s = 0.0
+
+    def look(self, look: Look) -> Iterator[Sign]:
+        """Return the GPUs whose memory is not explained."""
+        if look.now_s < self._due_s or look.sample.host.is_initial_pid_namespace is not True:
+            return
+        self._due_s = look.now_s + _EVERY_S
+        held = _held(look)
+        for gpu in look.sample.gpus:
+            gap, holders = self._gaps.of(gpu.uuid, look.now_s), held[gpu.uuid]
+            used, total = gpu[MEMORY_USED], gpu[MEMORY_TOTAL]
+            if used is None or total is None or not holders.is_known or not _can_be_known(gpu):
+                gap.since_s = None
+                if gpu.state is GpuState.LOST:
+                    gap.learned.clear()
+                continue
+            yield from self._judge(gpu, gap, holders, look)
+        self._gaps.forget(look.now_s)
+
+    def _judge(self, gpu: Gpu, gap: _Gap, holders: _Held, look: Look) -> Iterator[Sign]:
+        used, total = gpu[MEMORY_USED] or 0, gpu[MEMORY_TOTAL] or 0
+        gap.follow(holders.pids, look.now_s)
+        open_bytes, count = used - holders.bytes, len(holders.pids)
+        usual = gap.usual(count, self._dials["context_bytes"])
+        least = max(self._dials["unexplained_bytes"], total * self._dials["unexplained_percent"] / 100)
+        if open_bytes - usual <= least:
+            gap.learn(open_bytes, count, look.now_s)
+            return
+        gap.since_s = look.now_s if gap.since_s is None or look.is_gap else gap.since_s
+        lasts_s = look.now_s - gap.since_s
+        if lasts_s >= self._dials["unexplained_s"]:
+            yield self._sign(gpu, gap, (open_bytes, usual, holders), lasts_s)
+
+    def _sign(self, gpu: Gpu, gap: _Gap, found: tuple[int, float, _Held], lasts_s: float) -> Sign:
+        open_bytes, usual, holders = found
+        since_s = gap.since_s or 0.0
+        has_left = gap.left_s is not None and abs(since_s - gap.left_s) <= self._dials["left_s"]
+        stage = Stage.SUSPECT if has_left or not holders.pids else Stage.OBSERVATION
+        if not holders.pids and lasts_s >= self._dials["alarm_s"]:
+            stage = Stage.ALARM
+        amount = bytes_text(open_bytes - max(0.0, usual))
+        why = "no process is there" if not holders.pids else f"{len(holders.pids)} processes do not explain it"
+        why += "; a process left just then" if has_left else ""
+        device = "*" if gpu[MINOR_NUMBER] is None else gpu[MINOR_NUMBER]
+        return Sign(
+            code="memory.unexplained",
+            stage=stage,
+            subject=gpu_subject(gpu),
+            summary=f"{amount} used by nobody for {duration_text(lasts_s)}: {why}",
+            evidence=(
+                Evidence("unexplained_bytes", round(open_bytes - usual), f"{amount} more than is usual here"),
+                Evidence("memory_used_bytes", gpu[MEMORY_USED], f"{bytes_text(gpu[MEMORY_USED])} used"),
+                Evidence("processes_bytes", holders.bytes, f"{bytes_text(holders.bytes)} held by listed processes"),
+            ),
+            remedy=f"See who holds the device file: sudo fuser -v /dev/nvidia{device}. If nobody does: "
+            f"sudo nvidia-smi --gpu-reset -i {gpu.index}." + (f" {_MANAGED}" if stage is Stage.OBSERVATION else ""),
+            confidence=0.9 if not holders.pids else 0.7 if has_left else 0.4,
+            began_s=since_s,
+            hold_s=_HOLD_S,
+        )
+
+
+def _held(look: Look) -> dict[str, _Held]:
+    found = {gpu.uuid: _Held() for gpu in look.sample.gpus}
+    for process in look.sample.processes:
+        for use in process.gpus:
+            held = found.get(use.gpu)
+            if held is None:
+                continue
+            held.pids.add(process.pid)
+            if use.memory_bytes is None or use.type == "M" or use.gpu_instance is not None:
+                held.is_known = False
+            else:
+                held.bytes += use.memory_bytes
+    return found
+
+
+def _can_be_known(gpu: Gpu) -> bool:
+    """Say whether all processes of a GPU are listed, and its memory is its own."""
+    is_listed = "processes" not in gpu.missing and "other_processes" not in gpu.missing
+    is_whole = gpu[MIG_MODE] is not True and not gpu.instances
+    return gpu.state is GpuState.OK and is_listed and is_whole and not any(word in gpu.name for word in _OF_THE_HOST)

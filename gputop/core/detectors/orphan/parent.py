@@ -1,0 +1,128 @@
+"""Processes whose parent died while they were watched: one finding for all children of the same parent."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from gputop.core.detection.detector import Look, Sign
+from gputop.core.detectors.orphan.track import Track, memory_of
+from gputop.core.detectors.subjects import process_subject
+from gputop.core.model.finding import Evidence, Stage
+from gputop.core.model.sample import HostProcess
+from gputop.core.model.units import bytes_text, duration_text
+from gputop.core.processes.program import LAUNCHERS, arguments_of, program
+
+_IN_ORDER: Final = frozenset({"tmux", "screen"})
+_UNSEEN_S: Final = 30.0  # the driver's lists flicker
+_LONGEST: Final = 60
+
+
+class Left:
+    """Who was left behind and is told to be idle, by pid and start, as of a look: nobody needs to tell it again."""
+
+    def __init__(self) -> None:
+        self.idle: set[tuple[int, int | None]] = set()
+
+    @classmethod
+    def of(cls, look: Look) -> "Left":
+        """Return what is shared by the detectors of this judge."""
+        held = look.shared.setdefault(cls, cls())
+        return held if isinstance(held, Left) else cls()
+
+
+class Strays:
+    """Keeps who lost which parent."""
+
+    def __init__(self, dials: Mapping[str, float]) -> None:
+        self._idle_s, self._parent_s = dials["idle_s"], dials["parent_s"]
+        self._parted: dict[int, dict[int, Track]] = {}  # by pid of the parent, and of the child
+
+    def take(self, track: Track) -> None:
+        """Take a process whose parent died, if that means anything."""
+        if track.had_parent_s >= self._parent_s and _is_stray(track.process) and track.parent_pid_before is not None:
+            self._parted.setdefault(track.parent_pid_before, {})[track.process.pid] = track
+
+    def look(self, look: Look) -> Iterator[Sign]:
+        """Return a sign for each parent that left children behind."""
+        Left.of(look).idle.clear()
+        for parent, children in tuple(self._parted.items()):
+            left = {
+                pid: track
+                for pid, track in children.items()
+                if look.now_s - track.seen_s <= max(_UNSEEN_S, 2 * look.round_s)
+                and track.parted_s is not None
+                and track.is_alive
+            }
+            self._parted[parent] = left
+            if left:
+                yield self._sign([left[pid] for pid in sorted(left)], look)
+            else:
+                del self._parted[parent]
+
+    def _sign(self, tracks: Sequence[Track], look: Look) -> Sign:
+        first = tracks[0]
+        slurm, words = first.process.owner.slurm, first.parent_words
+        ago_s = look.now_s - (first.parted_s or 0.0)
+        idle_s = _idle_s(tracks, look.now_s)
+        is_idle = idle_s is not None and idle_s >= self._idle_s
+        was_launcher = bool(words) and program(arguments_of(words)).known in LAUNCHERS
+        is_over = slurm is not None and not words  # its parent was outside of the job: slurmstepd
+        doubts = is_idle + (was_launcher or is_over)
+        if is_idle:
+            Left.of(look).idle.update((one.process.pid, one.process.start_ticks) for one in tracks)
+        count = f"{len(tracks)} processes, " if len(tracks) > 1 else ""
+        what = "their" if count else "its"
+        step = f"; Slurm step {slurm.text} seems to be over" if is_over and slurm else ""
+        idle = f"; idle for {duration_text(idle_s)}" if is_idle else ""
+        held = _held(tracks)
+        who = f"{words[:_LONGEST]} ({first.parent_pid_before})" if words else f"({first.parent_pid_before})"
+        return Sign(
+            code="orphan.parent",
+            stage=(Stage.OBSERVATION, Stage.SUSPECT, Stage.ALARM)[doubts if is_over else min(doubts, 1)],
+            subject=process_subject(first.process),
+            summary=f"{count}{_text(held)} held, and {what} parent {who} ended {duration_text(ago_s)} ago{step}{idle}",
+            evidence=(
+                Evidence("parent_ended_s", round(ago_s, 1), f"now a child of {first.process.parent_pid}"),
+                Evidence(
+                    "processes", len(tracks), f"left behind: {' '.join(str(one.process.pid) for one in tracks[:32])}"
+                ),
+                Evidence(
+                    "idle_s", idle_s and round(idle_s, 1), "idle" if is_idle else "it works, or that is not known"
+                ),
+                Evidence("memory_bytes", held, f"{_text(held)} of GPU memory"),
+            ),
+            remedy="Ask the owner: nohup and disown look like this and are well. If nobody wants it: "
+            + " ".join(("gputop signal SIGTERM", *(f"--pid {one.process.pid}" for one in tracks[:8]))),
+            action="signal",
+            confidence=0.9 if was_launcher and is_idle else 0.7 if doubts else 0.4,
+            lacking=("its terminal session",) if "session" in first.process.owner.missing else (),
+            began_s=first.parted_s,
+            hold_s=_UNSEEN_S,
+        )
+
+
+def _is_stray(process: HostProcess) -> bool:
+    """Say whether nobody looks after a process: no service of systemd, no terminal that can be come back to."""
+    owner = process.owner
+    is_kept = (owner.unit or "").endswith(".service") or (owner.session or "").split(" ")[0] in _IN_ORDER
+    return not is_kept and any("G" not in use.type for use in process.gpus)
+
+
+def _idle_s(tracks: Sequence[Track], now_s: float) -> float | None:
+    """Return for how long all of them have done nothing; None where one works or is not known."""
+    shortest: float | None = None
+    for track in tracks:
+        idle_s = track.idle_s(now_s)
+        if idle_s is None:
+            return None
+        shortest = idle_s if shortest is None else min(shortest, idle_s)
+    return shortest
+
+
+def _held(tracks: Sequence[Track]) -> int | None:
+    amounts = [memory_of(track.process) for track in tracks]
+    known = [amount for amount in amounts if amount is not None]
+    return sum(known) if len(known) == len(amounts) else None
+
+
+def _text(held: int | None) -> str:
+    return "an unknown amount of memory" if held is None else bytes_text(held)

@@ -1,0 +1,110 @@
+"""What is remembered of a process, to know after its end, or its parent's, what there was."""
+
+from collections.abc import Callable
+from typing import Final
+
+from gputop.core.detection.detector import Look
+from gputop.core.model.sample import HostProcess, Presence
+
+_MEETS_S: Final = 30.0  # relatives are found within seconds, in turns
+
+
+class Track:
+    """A process. ``since_s``: since when it is as it is: alive, a zombie, or gone. Times are those of `Look.now_s`.
+
+    ``words``: its command line while it lived; ``parent_words``: that of its parent, where that was shown.
+    ``parted_s``: when its parent died, which is when it became another's child; ``had_parent_s``: for how long it was
+    seen with it.
+    """
+
+    __slots__ = (
+        "_idle_since_s", "_state", "_with_parent_s", "children", "had_parent_s", "parent_pid", "parent_pid_before",
+        "parent_words", "parted_s", "process", "seen_s", "since_s", "start_ticks", "words",
+    )  # fmt: skip
+
+    def __init__(self, process: HostProcess, now_s: float, parent_words: str) -> None:
+        self.process = process
+        self.start_ticks = process.start_ticks
+        self.words = process.command if process.presence is Presence.ALIVE and process.state != "Z" else ""
+        self.children: tuple[int, ...] = ()
+        self.parent_pid = self.parent_pid_before = process.parent_pid
+        self.parent_words = parent_words
+        self.parted_s: float | None = None
+        self.had_parent_s = 0.0
+        self.since_s = self.seen_s = self._with_parent_s = now_s
+        self._idle_since_s: float | None = None
+        self._state = _kind_of(process)
+
+    def is_of(self, process: HostProcess) -> bool:
+        """Say whether this is the process that had the pid before; of one that is gone nobody else can be meant."""
+        return process.start_ticks == self.start_ticks or has_ended(process)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it was neither gone nor a zombie when it was last seen."""
+        return self._state == ""
+
+    def take(
+        self, process: HostProcess, look: Look, words_of: Callable[[int | None], str], idle_percent: float
+    ) -> None:
+        """Take what the process is now."""
+        now_s = self.seen_s = look.now_s
+        self.process = process
+        state = _kind_of(process)
+        if state != self._state:
+            self._state, self.since_s = state, now_s
+        if process.presence is not Presence.ALIVE:
+            return
+        if state == "":
+            self.words = process.command
+            children = look.relatives.get(process.pid)
+            if children is not None:
+                self.children = tuple([child.pid for child in children])
+        if process.parent_pid != self.parent_pid:
+            self._part(process, now_s)
+        elif not self.parent_words and now_s - self._with_parent_s < _MEETS_S:
+            self.parent_words = words_of(process.parent_pid)
+        self._rest(process, look, idle_percent)
+
+    def idle_s(self, now_s: float) -> float | None:
+        """Return for how long it has done nothing on its GPUs; None where it works, or where that is not known."""
+        return None if self._idle_since_s is None else now_s - self._idle_since_s
+
+    def _part(self, process: HostProcess, now_s: float) -> None:
+        """Take note of a new parent: the kernel gives one only to a child whose parent died."""
+        if self.parent_pid is not None and self.parent_pid > 1 and process.parent_pid is not None:
+            self.parted_s, self.had_parent_s = now_s, now_s - self._with_parent_s
+            self.parent_pid_before = self.parent_pid
+        self.parent_pid, self._with_parent_s = process.parent_pid, now_s
+
+    def _rest(self, process: HostProcess, look: Look, idle_percent: float) -> None:
+        is_idle = bool(process.gpus)
+        for use in process.gpus:
+            if use.sm_percent is None or use.sm_percent > idle_percent:
+                is_idle = False
+        if not is_idle or look.is_gap:
+            self._idle_since_s = None
+        elif self._idle_since_s is None:
+            self._idle_since_s = look.now_s
+
+
+def has_ended(process: HostProcess) -> bool:
+    """Say whether the driver lists a process that is no more."""
+    presence = process.presence  # compared, not looked up in a set: that would hash it, in Python
+    return presence is Presence.GONE or presence is Presence.REUSED
+
+
+def memory_of(process: HostProcess) -> int | None:
+    """Return the memory that a process holds on all of its GPUs; None where that is not known of all."""
+    held = 0
+    for use in process.gpus:
+        if use.memory_bytes is None:
+            return None
+        held += use.memory_bytes
+    return held
+
+
+def _kind_of(process: HostProcess) -> str:
+    if process.state == "Z":
+        return "Z"
+    return "gone" if has_ended(process) else ""

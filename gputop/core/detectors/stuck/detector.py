@@ -1,0 +1,221 @@
+"""Does a job hang inside a kernel? The GPU is full, but draws what an idle one draws, and nothing is moved.
+
+Kernels of a collective look like this while they wait for a rank that does not come. Waiting itself is no trouble: an
+evaluation or a checkpoint of one rank looks the same for minutes. What counts is how long, who else waits, whether it
+ever worked before, and for how long it waited when it was well.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from gputop.core.detection.detector import Dial, Kind, Look, Sign
+from gputop.core.detectors.activity.activity import Activity
+from gputop.core.detectors.activity.process import Track
+from gputop.core.detectors.activity.ranks import Crew, Stance, stance
+from gputop.core.detectors.stuck.case import Case, busy_sign, hang_sign
+from gputop.core.detectors.stuck.neighbour import beside_sign, is_at_work
+from gputop.core.detectors.subjects import job_subject, process_subject
+from gputop.core.model.finding import Stage
+
+KIND: Final = Kind(
+    name="stuck",
+    question="Does a job hang inside a kernel: GPU full, power idle, nothing moved?",
+    codes={
+        "stuck.collective": "The ranks of a job wait in a collective, and nobody works who could end that.",
+        "stuck.kernel": "A kernel of a process that worked before runs on without doing anything.",
+    },
+    remedies={
+        "stuck.collective": "See where the odd rank is: `py-spy dump --pid PID`; then end the job: `c` tags it, `F9`.",
+        "stuck.kernel": "See which kernel: `py-spy dump --pid PID` or `cuda-gdb -p PID`; it does not end by itself: "
+        "`F9`.",
+    },
+    dials=(
+        Dial(key="waiting_s", default=120.0, least=30.0, most=86400.0, help="Waiting for so long is worth a line."),
+        Dial(
+            key="alarm_s", default=300.0, least=60.0, most=86400.0,
+            help="Waiting for so long is an alarm, if it worked before.",
+        ),
+        Dial(
+            key="fresh_alarm_s", default=600.0, least=60.0, most=86400.0,
+            help="Waiting for so long is an alarm, if it never worked.",
+        ),
+        Dial(
+            key="behind_s", default=1800.0, least=60.0, most=86400.0,
+            help="Waiting for so long is a suspect, where other ranks work.",
+        ),
+        Dial(
+            key="times", default=2.0, least=1.0, most=100.0,
+            help="It must also wait so many times as long as its longest wait that ended well.",
+        ),
+        Dial(key="behind_times", default=4.0, least=1.0, most=100.0, help="The same where other ranks work."),
+        Dial(
+            key="worked_s", default=60.0, least=0.0, most=86400.0,
+            help="Real work that it must have done, to tell it from a job of tiny kernels.",
+        ),
+        Dial(
+            key="suspect_percent", default=70.0, least=1.0, most=100.0,
+            help="Share of the time to the alarm from which it is a suspect.",
+        ),
+        Dial(
+            key="unsteady_times", default=3.0, least=1.0, most=100.0,
+            help="A process alone whose power varies must wait so many times as long.",
+        ),
+        Dial(
+            key="beside_s", default=360.0, least=60.0, most=86400.0,
+            help="Having its share and moving nothing beside a neighbour that computes, for so long, is a suspect.",
+        ),
+        Dial(
+            key="spins_percent", default=90.0, least=1.0, most=100.0,
+            help="CPU of its busiest thread from which that may be one that waits.",
+        ),
+        Dial(
+            key="rests_percent", default=5.0, least=0.0, most=100.0,
+            help="CPU of a thread or a child below which it does nothing.",
+        ),
+    ),
+)  # fmt: skip
+
+_OUT: Final = (Stance.IDLE, Stance.GONE, Stance.LOST)
+
+
+class StuckDetector:
+    """Judges jobs by all of their ranks, and processes that work alone."""
+
+    def __init__(self, dials: Mapping[str, float]) -> None:
+        self._waiting_s, self._worked_s = dials["waiting_s"], dials["worked_s"]
+        self._alarm_s, self._fresh_s = dials["alarm_s"], dials["fresh_alarm_s"]
+        self._behind_s, self._times = dials["behind_s"], dials["times"]
+        self._behind_times = dials["behind_times"]
+        self._suspect, self._unsteady = dials["suspect_percent"] / 100, dials["unsteady_times"]
+        self._beside_s = dials["beside_s"]
+        self._host = dials["spins_percent"], dials["rests_percent"]
+        self._hanging: dict[str, Crew] = {}
+
+    def look(self, look: Look) -> Iterator[Sign]:
+        """Return who hangs, and who waits for how long already."""
+        activity = Activity.of(look)
+        waiting: dict[str, Crew] = {}
+        for track in activity.tracks:
+            if track.wait_s:
+                crew = activity.crew_of(track)
+                if crew:
+                    waiting[crew.job.key] = crew
+                else:
+                    yield from self._alone(track, look)
+            if track.beside_s and not track.verdict:
+                yield from self._beside(track, activity, look)
+        for key, crew in (self._hanging | waiting).items():
+            yield from self._together(crew, activity, look)
+            if crew.hang_s and key in activity.crews:
+                self._hanging[key] = crew
+            else:
+                self._hanging.pop(key, None)
+
+    # --- a process by itself -------------------------------------------------------------------------------------
+    def _alone(self, track: Track, look: Look) -> Iterator[Sign]:
+        is_collective = (track.role.world or 1) > 1
+        if track.wait_s < self._waiting_s or track.role.is_server or track.is_progressing(look.now_s):
+            return
+        if not self._has_worked([track]) and not is_collective:
+            return  # tiny kernels look like this all day
+        track.verdict = track.verdict or "stuck"
+        limit_s = self._limit_s([track], track.longest_wait_s)
+        if not is_collective and not track.board.is_static:
+            limit_s *= self._unsteady  # kernels that wait draw the same all the time, tiny ones do not
+        use = track.use if len(track.process.gpus) == 1 else None
+        case = Case(
+            code="stuck.collective" if is_collective else "stuck.kernel",
+            subject=process_subject(track.process, use),
+            lasted_s=track.wait_s,
+            limit_s=limit_s,
+            waiting=[track],
+            has_worked=self._has_worked([track]),
+        )
+        yield hang_sign(case, self._stage(case), look)
+
+    def _beside(self, track: Track, activity: Activity, look: Look) -> Iterator[Sign]:
+        """Suspect a process whose power and traffic a neighbour hides. A job whose other ranks work does not hang."""
+        crew, role = activity.crew_of(track), track.role
+        if is_at_work(track, look, *self._host):
+            track.beside_s = 0.0
+        least_s = max(self._beside_s, self._times * track.longest_wait_s)
+        if track.beside_s < least_s or track.moved_s < self._worked_s:
+            return
+        if crew or role.is_server or role.is_interactive or track.is_progressing(look.now_s):
+            return
+        track.verdict = "stuck"
+        others = [one for one in activity.tracks if one.board is track.board and one.process.pid != track.process.pid]
+        yield beside_sign(track, others, look)
+
+    # --- a job ---------------------------------------------------------------------------------------------------
+    def _together(self, crew: Crew, activity: Activity, look: Look) -> Iterator[Sign]:
+        ranks = _ranks(crew)
+        if len(ranks) == 1 and (ranks[0].role.world or 1) == 1:
+            crew.hang_s = 0.0
+            yield from self._alone(ranks[0], look)
+            return
+        stances = [(track, stance(track, is_gone=activity.is_gone(track))) for track in ranks]
+        waiting = [track for track, is_so in stances if is_so is Stance.WAITS]
+        out: list[tuple[Track, Stance]] = [one for one in stances if one[1] in _OUT]
+        if not waiting or self._is_well(crew, waiting, look):
+            crew.hang_s = 0.0
+            return
+        for track in waiting:
+            track.verdict = track.verdict or "stuck"
+        longest_s = max(track.wait_s for track in waiting)
+        if len(waiting) + len(out) < len(stances):
+            crew.hang_s = 0.0
+            if longest_s >= self._waiting_s:
+                working = [track for track, is_so in stances if is_so is Stance.WORKS]
+                stage = Stage.SUSPECT if longest_s >= self._patience_s(crew) else Stage.OBSERVATION
+                yield busy_sign(job_subject(crew.job), stage, waiting, working, look)
+            return
+        crew.hang_s = crew.hang_s + look.step_s if crew.hang_s else min(waiting[0].board.limits.rank_waits_s, longest_s)
+        lasted_s = min(crew.hang_s, longest_s)
+        for track, _ in out:
+            track.verdict = track.verdict or "stuck"
+        if lasted_s >= self._waiting_s:
+            yield self._hang(crew, waiting, out, lasted_s, look)
+
+    def _hang(
+        self, crew: Crew, waiting: list[Track], out: list[tuple[Track, Stance]], lasted_s: float, look: Look
+    ) -> Sign:
+        case = Case(
+            code="stuck.collective",
+            subject=job_subject(crew.job),
+            lasted_s=lasted_s,
+            limit_s=self._limit_s(waiting, crew.longest_wait_s),
+            waiting=waiting,
+            out=out,
+            ranks=len(_ranks(crew)),
+            has_worked=self._has_worked(waiting),
+        )
+        return hang_sign(case, self._stage(case), look)
+
+    # --- how long is too long ------------------------------------------------------------------------------------
+    def _is_well(self, crew: Crew, waiting: list[Track], look: Look) -> bool:
+        """Say whether it reports that it goes on, or may be several programs of tiny kernels, which look so all day."""
+        is_job = self._has_worked(waiting) or any((track.role.world or 1) > 1 for track in waiting)
+        return not is_job or any(track.is_progressing(look.now_s) for track in crew.tracks)
+
+    def _has_worked(self, tracks: list[Track]) -> bool:
+        return any(track.worked_s >= self._worked_s for track in tracks)
+
+    def _limit_s(self, tracks: list[Track], longest_s: float) -> float:
+        least_s = self._alarm_s if self._has_worked(tracks) else self._fresh_s
+        return max(least_s, self._times * longest_s)
+
+    def _patience_s(self, crew: Crew) -> float:
+        return max(self._behind_s, self._behind_times * crew.longest_wait_s)
+
+    def _stage(self, case: Case) -> Stage:
+        """Return how grave it is; what is judged without an essential signal, or from tiny kernels, is no alarm."""
+        is_doubtful = not case.has_worked and not all(track.board.is_static for track in case.waiting)
+        if case.lasted_s < self._suspect * case.limit_s or case.lacks_power:
+            return Stage.OBSERVATION if case.lasted_s < case.limit_s else Stage.SUSPECT
+        return Stage.ALARM if case.lasted_s >= case.limit_s and not is_doubtful else Stage.SUSPECT
+
+
+def _ranks(crew: Crew) -> list[Track]:
+    """Return those of a job that can hang: a server or a notebook in the same container has nothing to do with it."""
+    return [track for track in crew.tracks if not (track.role.is_server or track.role.is_interactive)]

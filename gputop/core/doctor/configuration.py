@@ -1,0 +1,215 @@
+"""Settings that surprise: compute mode, environment, MIG, firmware."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from gputop.core.doctor.each import about, detail, judged, missing, numbers, of, reset, said, unread, why_none
+from gputop.core.doctor.facts import Facts
+from gputop.core.doctor.kernel_log import same_bus
+from gputop.core.doctor.verdict import Verdict, Verdicts, fail, info, nothing, ok, warn
+from gputop.core.model.catalogue import COMPUTE_MODE, MIG_MODE, MIG_MODE_PENDING
+from gputop.core.model.metric import Missing
+from gputop.core.model.sample import Gpu
+from gputop.core.text.text import clean
+
+_HARMFUL: Final = {  # DCGM's list
+    "NSIGHT_CUDA_DEBUGGER": "attaches a debugger to every CUDA program",
+    "CUDA_INJECTION32_PATH": "loads a library into every CUDA program",
+    "CUDA_INJECTION64_PATH": "loads a library into every CUDA program",
+    "CUDA_AUTO_BOOST": "changes the clocks",
+    "CUDA_ENABLE_COREDUMP_ON_EXCEPTION": "writes the GPU's memory to disk at an error",
+    "CUDA_COREDUMP_FILE": "writes the GPU's memory to disk at an error",
+    "CUDA_DEVICE_WAITS_ON_EXCEPTION": "makes programs wait at an error",
+    "CUDA_PROFILE": "profiles every CUDA program",
+    "COMPUTE_PROFILE": "profiles every CUDA program",
+    "OPENCL_PROFILE": "profiles every OpenCL program",
+}
+_KEEPERS: Final = ("gputop-mig.service", "nvidia-mig-manager.service", "kubelet.service")
+_VISIBLE: Final = "CUDA_VISIBLE_DEVICES"
+_PATHS: Final = ("stubs", "/cuda/compat")
+
+
+def compute_mode(facts: Facts) -> Verdicts:
+    """Tell of GPUs that only one process, or none, may use."""
+
+    def verdict(gpus: Sequence[Gpu]) -> Verdict:
+        return info(
+            f"{about(gpus)}: not open to every process",
+            evidence=[f"GPU {gpu.index}: compute mode {said(gpu, COMPUTE_MODE)}" for gpu in gpus],
+            fix=(f"To open it: sudo nvidia-smi -i {numbers(gpus)} -c 0",),
+        )
+
+    return judged(facts, of(COMPUTE_MODE), lambda mode: mode != "default", verdict, "several processes may share a GPU")
+
+
+def environment(facts: Facts) -> Verdicts:
+    """Judge variables that slow CUDA programs down, hide GPUs or lead to the wrong library."""
+    found = [
+        warn(
+            f"{name} is set: it {what}",
+            evidence=(f"{name}={clean(facts.environment[name])}",),
+            fix=(f"$ unset {name}",),
+        )
+        for name, what in _HARMFUL.items()
+        if facts.environment.get(name)
+    ]
+    found += _visible(facts, facts.environment)
+    found += [
+        warn(
+            "LD_LIBRARY_PATH leads to libraries that are not the driver's",
+            evidence=(clean(part),),
+            fix=("Take this folder out of LD_LIBRARY_PATH: stubs cannot run, and compat is for older drivers only.",),
+        )
+        for part in facts.environment.get("LD_LIBRARY_PATH", "").split(":")
+        if any(part.rstrip("/").endswith(path) for path in _PATHS)
+    ]
+    return found or ok("no variable stands in the way")
+
+
+def mig_empty(facts: Facts) -> Verdicts:
+    """Judge whether a GPU is in MIG mode and has no instance: no program can use it."""
+
+    def answer(gpu: Gpu) -> object:
+        mode = of(MIG_MODE)(gpu)
+        return mode if isinstance(mode, Missing) else bool(mode) and not gpu.instances
+
+    def verdict(gpus: Sequence[Gpu]) -> Verdict:
+        return warn(
+            f"{about(gpus)}: MIG is on and there is no instance, so nothing can run",
+            evidence=("MIG mode enabled, 0 GPU instances",),
+            fix=(
+                "What would fit: gputop mig status",
+                f"$ sudo gputop mig apply all=1g --gpu {numbers(gpus)}",
+                f"Or switch MIG off: sudo gputop mig apply off --gpu {numbers(gpus)}",
+            ),
+        )
+
+    return judged(facts, answer, bool, verdict, "no GPU in MIG mode is without instances")
+
+
+def mig_pending(facts: Facts) -> Verdicts:
+    """Judge whether a change of the MIG mode waits for a reset."""
+
+    def answer(gpu: Gpu) -> object:
+        now, then = of(MIG_MODE)(gpu), of(MIG_MODE_PENDING)(gpu)
+        return missing(now, then) or now is not then
+
+    def verdict(gpus: Sequence[Gpu]) -> Verdict:
+        word = "on" if said(gpus[0], MIG_MODE_PENDING) else "off"
+        return warn(
+            f"{about(gpus)}: MIG will be {word} after the next reset, and is not yet",
+            evidence=[
+                f"GPU {gpu.index}: current {said(gpu, MIG_MODE)}, pending {said(gpu, MIG_MODE_PENDING)}" for gpu in gpus
+            ],
+            fix=(*reset(gpus), "Or reboot. Monitors keep handles too: see proc.monitors."),
+        )
+
+    return judged(facts, answer, bool, verdict, "no change of the MIG mode waits")
+
+
+def mig_service(facts: Facts) -> Verdicts:
+    """Tell of instances that nothing restores: they do not outlive a reboot or a reset."""
+    split = [gpu for gpu in facts.gpus if gpu.instances]
+    if not split:
+        return why_none(facts) or nothing("no GPU is split")
+    if facts.is_in_container:
+        return nothing("in a container: it is the host's business")
+    if facts.services is None:
+        return unread(facts, "services")
+    keeper = next((name for name in facts.services if name in _KEEPERS), None)
+    if keeper or not facts.services:
+        return ok(f"{keeper} restores the instances") if keeper else nothing("no systemd")
+    return info(
+        f"{about(split)}: nothing restores the instances after a reboot",
+        evidence=(f"none of {', '.join(_KEEPERS)} starts at boot",),
+        fix=("gputop mig service prints a unit that does, and says how to install it.",),
+    )
+
+
+def plugins(facts: Facts) -> Verdicts:
+    """Judge whether gputop took all of its plugins."""
+    if not facts.plugins:
+        return nothing("gputop has no plugins")
+    rejected = {name: why for name, why in facts.plugins.items() if why}
+    if not rejected:
+        return ok(f"{len(facts.plugins)} taken")
+    return warn(
+        f"{len(rejected)} of {len(facts.plugins)} plugins of gputop were rejected",
+        evidence=[f"{clean(name)}: {clean(why)}" for name, why in rejected.items()],
+        fix=("$ gputop plugins", "Update or uninstall what is broken."),
+    )
+
+
+def inforom(facts: Facts) -> Verdicts:
+    """Judge whether the board's own store of settings is readable."""
+
+    def verdict(gpus: Sequence[Gpu]) -> Verdict:
+        return warn(
+            f"{about(gpus)}: the InfoROM is corrupt: counters and settings of the board cannot be trusted",
+            evidence=("NVML: validation of the InfoROM failed",),
+            fix=("Update the board's firmware; if it stays so, have the board replaced.",),
+        )
+
+    answer = detail(facts, lambda held: held.inforom_is_valid)
+    return judged(facts, answer, lambda is_valid: not is_valid, verdict, "every InfoROM is valid")
+
+
+def gsp(facts: Facts) -> Verdicts:
+    """Judge whether the firmware of the GPU's system processor is that of the driver."""
+    none = why_none(facts)
+    if none:
+        return none
+    if facts.module is None:
+        return unread(facts, "kernel module")
+    told = {address: text for address, text in facts.module.gsp.items() if text}
+    if not told:
+        return nothing("the driver does not tell")
+    version = facts.module.version
+    wrong = {a: text for a, text in told.items() if text[0].isdigit() and version and text != version}
+    off = [address for address, text in told.items() if not text[0].isdigit()]
+    if wrong:
+        return warn(
+            "the firmware of the GPU's system processor is not of the driver's version",
+            evidence=[f"{_named(facts, address)}: {text}, driver {version}" for address, text in wrong.items()],
+            fix=("Reinstall the driver, so that /lib/firmware/nvidia has its firmware, and reload it.",),
+        )
+    if off:
+        return info(
+            f"{len(off)} GPU{'s' if len(off) > 1 else ''} without GSP firmware",
+            evidence=[f"{_named(facts, address)}: {clean(told[address])}" for address in off],
+            fix=("Normal before Turing. If it was switched off: NVreg_EnableGpuFirmware in /etc/modprobe.d.",),
+        )
+    return ok(f"GSP firmware {version or 'is there'}")
+
+
+def _visible(facts: Facts, environment: Mapping[str, str]) -> list[Verdict]:
+    """Return what is wrong with the choice of GPUs: CUDA ignores all that stands behind a word it does not know."""
+    text = environment.get(_VISIBLE)
+    if text is None:
+        return []
+    evidence = (f"{_VISIBLE}={clean(text)}",)
+    fix = (f"$ unset {_VISIBLE}", "Or name GPUs that are there: gputop pick")
+    words = [word.strip() for word in text.split(",")]
+    if words in ([""], ["-1"], ["NoDevFiles"]):
+        return [warn(f"{_VISIBLE} hides every GPU", evidence=evidence, fix=fix)]
+    if not facts.is_up:
+        return []
+    wrong = [word for word in words if not _names_gpu(facts, word)]
+    if not wrong:
+        return []
+    summary = f"{_VISIBLE} names {', '.join(map(clean, wrong))}, which is not there"
+    return [fail(summary, evidence=(*evidence, f"there are {len(facts.gpus)} GPUs"), fix=fix)]
+
+
+def _names_gpu(facts: Facts, word: str) -> bool:
+    if word.isdecimal():
+        return int(word) < len(facts.gpus)
+    if word.startswith("MIG-"):
+        held = [c.uuid for gpu in facts.gpus for i in gpu.instances for c in i.compute_instances]
+        return any(uuid.startswith(word) for uuid in held) or word.startswith("MIG-GPU-")
+    return len(word) > 4 and any(gpu.uuid.startswith(word) for gpu in facts.gpus)
+
+
+def _named(facts: Facts, address: str) -> str:
+    index = next((gpu.index for gpu in facts.gpus if same_bus(gpu.bus_id) == same_bus(address)), None)
+    return address if index is None else f"GPU {index}"

@@ -1,0 +1,1 @@
+"""The details of one process, and their text."""

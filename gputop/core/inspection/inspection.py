@@ -1,0 +1,137 @@
+"""All that /proc tells about one process, asked for when somebody looks at it."""
+
+from typing import Final
+
+from msgspec import Struct
+
+from gputop.core.model.owner import Owner
+from gputop.core.model.sample import GpuProcess, Reasons
+
+_SECRET: Final = (
+    "KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH", "COOKIE", "JWT", "BEARER", "PRIVATE", "SIGNATURE",
+    "WEBHOOK", "DSN",
+)  # fmt: skip
+_DIRECTORIES: Final = frozenset({"PWD", "OLDPWD"})  # and no passwords
+
+
+class Variable(Struct, frozen=True):
+    """An environment variable as it was when the program started. ``value``: None where it is a secret and masked."""
+
+    name: str
+    value: str | None
+    is_secret: bool = False
+
+
+class Thread(Struct, frozen=True):
+    """A thread. ``cpu_s``: user and system time since it began."""
+
+    tid: int
+    name: str
+    state: str
+    cpu_s: float
+
+
+class OpenFile(Struct, frozen=True):
+    """An open file: its descriptor, and what it leads to."""
+
+    descriptor: int
+    target: str
+
+
+class Ancestor(Struct, frozen=True):
+    """A process above this one."""
+
+    pid: int
+    name: str
+
+
+class Limit(Struct, frozen=True):
+    """A resource limit; None is unlimited. The process may raise the soft one up to the hard one."""
+
+    name: str
+    soft: int | None
+    hard: int | None
+
+
+class Mapping(Struct, frozen=True):
+    """A mapped file and the address space that it takes; how much of that is in RAM the kernel tells only slowly."""
+
+    path: str
+    size_bytes: int
+
+
+class Transfers(Struct, frozen=True, kw_only=True):
+    """Bytes since the process began. ``read_bytes``, ``written_bytes``: all that went through system calls.
+
+    ``storage_…``: what came from disks and went there; network file systems may not count.
+    """
+
+    read_bytes: int
+    written_bytes: int
+    storage_read_bytes: int
+    storage_written_bytes: int
+
+
+class MemoryParts(Struct, frozen=True, kw_only=True):
+    """What the resident memory is made of. ``anonymous``: heaps and stacks; ``file``: mapped files; bytes."""
+
+    resident_bytes: int
+    anonymous_bytes: int
+    file_bytes: int
+    shared_bytes: int
+    swapped_bytes: int
+
+
+class Inspection(Struct, frozen=True, kw_only=True, tag_field="answer", tag="inspection"):
+    """The answer to `Inspect`. ``id``: the sender's; ``time_s``: when it was read, seconds since the epoch.
+
+    ``problem``: why nothing at all is known; ``has_ended``: the process that was meant is no more. A part that could
+    not be read is None or empty, and ``missing`` has the reason under its name: command, directory, executable,
+    environment, cgroup, files, threads, switches, transfers, memory, mappings, limits. ``shortened``: the parts that
+    hold only the first of what there is; ``open_files`` and ``thread_count`` count all. All text is cleaned.
+
+    ``gpus``: what it uses of them, with ``gpu_notes`` for people on what is not known of that. Only `gputop inspect`
+    fills them in: who reads frames as well has it from there.
+    """
+
+    id: str
+    pid: int
+    start_ticks: int | None = None
+    time_s: float = 0.0
+    problem: str = ""
+    has_ended: bool = False
+    name: str = ""
+    state: str = ""
+    user: str | None = None
+    started_s: float | None = None
+    command: tuple[str, ...] = ()
+    directory: str | None = None
+    executable: str | None = None
+    environment: tuple[Variable, ...] = ()
+    cgroup: tuple[str, ...] = ()
+    owner: Owner = Owner()
+    devices: tuple[OpenFile, ...] = ()
+    files: tuple[OpenFile, ...] = ()
+    open_files: int | None = None
+    threads: tuple[Thread, ...] = ()
+    thread_count: int | None = None
+    voluntary_switches: int | None = None
+    involuntary_switches: int | None = None
+    transfers: Transfers | None = None
+    memory: MemoryParts | None = None
+    mappings: tuple[Mapping, ...] = ()
+    limits: tuple[Limit, ...] = ()
+    ancestors: tuple[Ancestor, ...] = ()
+    gpus: tuple[GpuProcess, ...] = ()
+    gpu_notes: tuple[str, ...] = ()
+    missing: Reasons = {}
+    shortened: tuple[str, ...] = ()
+
+
+def is_secret(name: str, value: str) -> bool:
+    """Say whether a variable may hold a secret: by its name, or because it is an address with a password in it."""
+    upper = name.upper()
+    if any(word in upper for word in _SECRET) or (upper.endswith("PWD") and upper not in _DIRECTORIES):
+        return True
+    _, scheme, rest = value.partition("://")
+    return bool(scheme) and ":" in rest.split("/", 1)[0].rpartition("@")[0]

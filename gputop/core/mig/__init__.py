@@ -1,0 +1,1 @@
+"""MIG layouts: model, planner and wording."""

@@ -1,0 +1,169 @@
+"""The search behind a plan: of all ways to get what is wanted, the one that destroys least."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+
+from msgspec import Struct
+
+from gputop.core.mig.model import (
+    Geometry,
+    Layout,
+    MigGpu,
+    PlacedCompute,
+    PlacedInstance,
+    Profile,
+    Target,
+    TargetCompute,
+    refusal,
+    union,
+)
+from gputop.core.mig.placement import Piece, compute_piece, freedom, piece, place
+from gputop.core.mig.request import Item, item_order
+
+
+class Choice(Struct, frozen=True):
+    """What the search has found: which instances stay with which compute instances, and what comes."""
+
+    kept: tuple[tuple[PlacedInstance, tuple[TargetCompute, ...]], ...]
+    created: Layout
+
+
+_Cost = tuple[int, int, Layout]
+_Stays = tuple[tuple[PlacedInstance, tuple[TargetCompute, ...]], ...]
+_Matched = tuple[int, _Stays, tuple[Item, ...]]
+
+
+def choose(gpu: MigGpu, items: Sequence[Item], *, is_forced: bool = False) -> Choice | None:
+    """Return which instances stay and what comes: of all that is possible, what destroys least."""
+    profiles = [gpu.geometry.profile(item.profile) for item in items]
+    known = [profile for profile in profiles if profile is not None]
+    if len(known) < len(profiles) or refusal(gpu.geometry, known):
+        return None
+    instances = sorted(gpu.instances, key=lambda one: (one.start or 0, one.id))
+    movable = [one for one in instances if is_forced or not one.everyone]
+    measure = freedom(gpu.geometry)
+    wanted = Counter(item.profile for item in items)
+    for count in range(len(movable) + 1):
+        best: tuple[_Cost, Choice] | None = None
+        for gone in combinations(movable, count):
+            kept = [one for one in instances if one not in gone]
+            if Counter(one.profile for one in kept) - wanted:
+                continue
+            found = _beside(gpu, kept, items, measure, is_forced=is_forced)
+            if found is not None and (best is None or found[0] < best[0]):
+                best = found
+        if best is not None:
+            return best[1]
+    return None
+
+
+def _beside(
+    gpu: MigGpu,
+    kept: Sequence[PlacedInstance],
+    items: Sequence[Item],
+    measure: Callable[[int], int],
+    *,
+    is_forced: bool,
+) -> tuple[_Cost, Choice] | None:
+    """Return the best way to have the items when these instances stay, with its cost."""
+    matched = _matched(gpu.geometry, kept, items, is_forced=is_forced)
+    if matched is None:
+        return None
+    lost, stays, rest = matched
+    occupied = union(one.mask for one in kept)
+    profiles = [profile for item in rest if (profile := gpu.geometry.profile(item.profile)) is not None]
+    starts = place([piece(p, item.start) for p, item in zip(profiles, rest, strict=True)], occupied, measure)
+    if starts is None:
+        return None
+    created = tuple(sorted(_created(p, item, s) for p, item, s in zip(profiles, rest, starts, strict=True)))
+    room = measure(occupied | union(target.mask for target in created))
+    return (lost, -room, created), Choice(stays, created)
+
+
+def _matched(
+    geometry: Geometry, kept: Sequence[PlacedInstance], items: Sequence[Item], *, is_forced: bool
+) -> _Matched | None:
+    """Give each instance that stays one of the items, so that fewest compute instances are lost; and return the rest.
+
+    An item that asks for a start goes to the instance there: nothing else can have this place.
+    """
+    rest = sorted(items, key=item_order)
+    pinned: list[tuple[PlacedInstance, Item]] = []
+    open_ones: list[PlacedInstance] = []
+    for one in kept:
+        item = next(
+            (i for i in rest if i.start is not None and i.start == one.start and i.profile == one.profile), None
+        )
+        if item is None:
+            open_ones.append(one)
+        else:
+            rest.remove(item)
+            pinned.append((one, item))
+    best: _Matched | None = None
+    for assigned, left in _assignments(tuple(open_ones), tuple(rest)):
+        found = _with_computes(geometry, (*pinned, *assigned), is_forced=is_forced)
+        if found is not None and (best is None or found[0] < best[0]):
+            best = (*found, left)
+    return best
+
+
+def _assignments(
+    instances: tuple[PlacedInstance, ...], items: tuple[Item, ...]
+) -> Iterator[tuple[tuple[tuple[PlacedInstance, Item], ...], tuple[Item, ...]]]:
+    """Return all ways to give instances items of their profile that ask for no start, and what is left over."""
+    if not instances:
+        yield (), items
+        return
+    head, tail = instances[0], instances[1:]
+    candidates = dict.fromkeys(item for item in items if item.profile == head.profile and item.start is None)
+    for item in candidates:
+        at = items.index(item)
+        for assigned, left in _assignments(tail, (*items[:at], *items[at + 1 :])):
+            yield ((head, item), *assigned), left
+
+
+def _with_computes(
+    geometry: Geometry, pairs: Sequence[tuple[PlacedInstance, Item]], *, is_forced: bool
+) -> tuple[int, _Stays] | None:
+    lost, stays = 0, []
+    for instance, item in pairs:
+        profile = geometry.profile(item.profile)
+        found = profile and _computes(instance, item.computes, profile.slices, is_forced=is_forced)
+        if not found:
+            return None
+        lost += found[0]
+        stays.append((instance, found[1]))
+    return lost, tuple(stays)
+
+
+def _computes(
+    instance: PlacedInstance, wanted: tuple[int, ...], whole: int, *, is_forced: bool
+) -> tuple[int, tuple[TargetCompute, ...]] | None:
+    """Return how an instance gets its compute instances with the fewest destroyed, and how many are."""
+    movable = [one for one in instance.computes if is_forced or not one.users]
+    for count in range(len(movable) + 1):
+        for gone in combinations(movable, count):
+            kept = [one for one in instance.computes if one not in gone]
+            rest = Counter(wanted) - Counter(one.slices for one in kept)
+            if Counter(one.slices for one in kept) - Counter(wanted):
+                continue
+            pieces = [compute_piece(each, whole) for each in sorted(rest.elements(), reverse=True)]
+            starts = place(pieces, union(one.mask for one in kept))
+            if starts is not None:
+                return count, _target_computes(kept, pieces, starts)
+    return None
+
+
+def _target_computes(
+    kept: Sequence[PlacedCompute], pieces: Sequence[Piece], starts: Sequence[int]
+) -> tuple[TargetCompute, ...]:
+    old = [TargetCompute(one.start or 0, one.slices) for one in kept]
+    return tuple(sorted([*old, *(TargetCompute(s, p.size) for p, s in zip(pieces, starts, strict=True))]))
+
+
+def _created(profile: Profile, item: Item, start: int) -> Target:
+    pieces = [compute_piece(slices, profile.slices) for slices in item.computes]
+    starts = place(pieces, 0) or ()
+    computes = tuple(sorted(TargetCompute(s, p.size) for p, s in zip(pieces, starts, strict=False)))
+    return Target(start, profile.size, profile.name, computes)

@@ -1,0 +1,1 @@
+"""What is measured: metrics, samples, frames, findings, Xids, units."""

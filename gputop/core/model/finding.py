@@ -1,0 +1,96 @@
+"""A finding: what an experienced operator would say is wrong, of whom, since when, by which numbers, and what to do."""
+
+from enum import Enum
+
+from msgspec import Struct
+
+from gputop.core.model.process_id import ProcessId
+
+
+class Stage(str, Enum):
+    """How sure and how grave: an observation is worth knowing, a suspect a look, an alarm an action."""
+
+    OBSERVATION = "observation"
+    SUSPECT = "suspect"
+    ALARM = "alarm"
+
+    @property
+    def rank(self) -> int:
+        """Return 0, 1 or 2: the gravest has the highest."""
+        return _RANKS[self]
+
+
+_RANKS = {Stage.OBSERVATION: 0, Stage.SUSPECT: 1, Stage.ALARM: 2}
+
+
+class Subject(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """Whom a finding is about: a process (maybe on one GPU), a job by its key, a GPU by its uuid; none: the box.
+
+    ``label``: for people, and for when the subject is gone.
+    """
+
+    label: str
+    process: ProcessId | None = None
+    job: str | None = None
+    gpu: str | None = None
+    gpu_instance: int | None = None
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Return what tells subjects apart; the label does only where there is nothing else."""
+        named = (self.process, self.job, self.gpu, self.gpu_instance)
+        return (self.label,) if named == _NOBODY else named
+
+
+_NOBODY = (None, None, None, None)
+
+
+class Evidence(Struct, frozen=True, gc=False):
+    """A number that speaks for a finding. ``name`` has its unit, as in ``grown_bytes``; ``text`` is for people."""
+
+    name: str
+    value: float | str | bool | None
+    text: str
+
+
+class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """A judgement with its evidence.
+
+    ``code``: stable, ``leak.process``. ``since_s``: when it began, ``stage_since_s``: when it came to this stage, both
+    in seconds since the epoch. ``confidence``: 0-1, None where the driver itself says so. ``lacking``: signals that
+    could not be had. ``action``: the id of what a key of the screen does about it. ``returned``: how often it came back
+    within minutes.
+    """
+
+    code: str
+    stage: Stage
+    subject: Subject
+    summary: str
+    since_s: float
+    stage_since_s: float
+    evidence: tuple[Evidence, ...] = ()
+    remedy: str = ""
+    action: str | None = None
+    confidence: float | None = None
+    lacking: tuple[str, ...] = ()
+    returned: int = 0
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Return what tells findings apart while they change."""
+        return (self.code, *self.subject.key)
+
+
+def confidence_of(*weights: float) -> float:
+    """Return how sure independent pieces of evidence make us together, 0-1."""
+    doubt = 1.0
+    for weight in weights:
+        doubt *= 1.0 - weight
+    return 1.0 - doubt
+
+
+def confidence_text(confidence: float | None) -> str:
+    """Return low, medium or high; nothing where there is no doubt to speak of."""
+    if confidence is None:
+        return ""
+    return "low" if confidence < 0.6 else "medium" if confidence < 0.85 else "high"

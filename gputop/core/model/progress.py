@@ -1,0 +1,69 @@
+"""How far a job says it is, and when it will be done if it goes on like this."""
+
+from typing import Final
+
+from msgspec import Struct
+
+from gputop.core.model.units import NOTHING, duration_text
+
+_STALE_S: Final = 60.0
+_STALE_STEPS: Final = 5.0
+
+
+class Progress(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
+    """The last report of a process. ``time_s``: when it came, seconds since the epoch.
+
+    ``rate_per_s``: steps a second over the last minutes, from the reports that gputop saw; an estimate, None at first.
+    """
+
+    time_s: float
+    step: int | float | None = None
+    total: int | float | None = None
+    loss: float | None = None
+    rate_per_s: float | None = None
+
+    @property
+    def percent(self) -> float | None:
+        """Return how much is done, 0-100; None where it is not said of how much."""
+        if self.step is None or not self.total:
+            return None
+        return min(100.0, 100 * self.step / self.total)
+
+    def left_s(self, now_s: float) -> float | None:
+        """Return the seconds that are left; None where nobody knows, or where no report came for long."""
+        if self.step is None or not self.total:
+            return None
+        rest = self.total - self.step
+        if rest <= 0:
+            return 0.0
+        if not self.rate_per_s or self.is_stale(now_s):
+            return None
+        return max(0.0, rest / self.rate_per_s - (now_s - self.time_s))
+
+    def is_stale(self, now_s: float) -> bool:
+        """Say whether no report came for a minute and for five times as long as a step takes."""
+        a_step_s = 1 / self.rate_per_s if self.rate_per_s else 0.0
+        return now_s - self.time_s > max(_STALE_S, _STALE_STEPS * a_step_s)
+
+    def text(self, now_s: float) -> str:
+        """Return 41% 1h07, with the time that is left; 41% stale; or the step where there is no total."""
+        percent, left_s = self.percent, self.left_s(now_s)
+        done = NOTHING if self.step is None else f"{self.step:.0f}" if percent is None else f"{int(percent)}%"
+        if percent != 100 and self.is_stale(now_s):
+            return f"{done} stale"
+        return done if left_s is None or percent == 100 else f"{done} {duration_text(left_s)}"
+
+
+def progress_facts(progress: Progress, now_s: float) -> list[str]:
+    """Return all that a report tells, fact by fact."""
+    left_s = progress.left_s(now_s)
+    facts = [progress.text(now_s).partition(" ")[0]] if progress.percent is not None else []
+    if progress.step is not None:
+        facts.append(f"step {progress.step:.10g}" + (f" of {progress.total:.10g}" if progress.total else ""))
+    if progress.rate_per_s:
+        facts.append(f"{progress.rate_per_s:.3g} steps/s")
+    if left_s is not None and progress.percent != 100:
+        facts.append(f"about {duration_text(left_s)} left")
+    if progress.loss is not None:
+        facts.append(f"loss {progress.loss:.4g}")
+    return [*facts, f"reported {duration_text(now_s - progress.time_s)} ago"]

@@ -1,0 +1,268 @@
+"""What the machine said at one instant: plain values, the very shape of the JSON that leaves gputop.
+
+Base units inside and outside: bytes, watts, °C, seconds, hertz, percent 0-100. A value that could not be read is None,
+and ``missing`` names its reason under the same key. What there are thousands of is not tracked by the garbage collector
+(``gc=False``): values hold values, so there are no cycles to be found.
+"""
+
+from enum import Enum
+from typing import Any, TypeAlias, TypeVar
+
+from msgspec import Struct
+
+from gputop.core.model.finding import Finding
+from gputop.core.model.metric import Metric, Missing
+from gputop.core.model.owner import Owner
+from gputop.core.model.process_id import ProcessId
+from gputop.core.model.progress import Progress
+
+T = TypeVar("T")
+
+MetricValue: TypeAlias = bool | int | float | str | tuple[str, ...] | None
+Reasons: TypeAlias = dict[str, Missing]
+
+SCHEMA_VERSION = 1
+
+
+class GpuState(str, Enum):
+    """Whether a GPU answers."""
+
+    OK = "ok"
+    LOST = "lost"
+    HUNG = "hung"
+
+
+class Presence(str, Enum):
+    """What /proc says of a pid that the driver lists."""
+
+    ALIVE = "alive"
+    GONE = "gone"
+    HIDDEN = "hidden"
+    REUSED = "reused"
+
+    @property
+    def text(self) -> str:
+        """Return what a person is told in place of the command line."""
+        return _PRESENCE[self]
+
+
+_PRESENCE = {
+    Presence.ALIVE: "",
+    Presence.GONE: "no such process: the driver still lists it",
+    Presence.HIDDEN: "not visible from here: another PID namespace, or hidepid",
+    Presence.REUSED: "this pid now belongs to a process that does not use the GPU",
+}
+
+
+class Readings(Struct, frozen=True, kw_only=True):
+    """Values by metric. ``readings[POWER]`` is a value or None, and then ``readings.why(POWER)`` is the reason."""
+
+    metrics: dict[str, MetricValue] = {}
+    missing: Reasons = {}
+
+    def __getitem__(self, metric: Metric[T]) -> T | None:
+        """Return the value, or None where there is none."""
+        return self.metrics.get(metric.key)  # type: ignore[return-value]  # a cast costs as much as the rest
+
+    def why(self, metric: Metric[Any]) -> Missing | None:
+        """Return why there is no value; None where there is one."""
+        if self.metrics.get(metric.key) is not None:
+            return None
+        return self.missing.get(metric.key, Missing.NOT_YET)
+
+
+class ComputeInstance(Struct, frozen=True, kw_only=True, gc=False):
+    """A compute instance: what CUDA_VISIBLE_DEVICES can name. ``uuid`` is that of its MIG device."""
+
+    id: int
+    uuid: str
+    name: str
+    multiprocessors: int | None = None
+
+
+class GpuInstance(Readings, frozen=True, kw_only=True):
+    """A GPU instance of a GPU in MIG mode, with its own memory and GPM metrics."""
+
+    id: int
+    profile: str
+    compute_instances: tuple[ComputeInstance, ...] = ()
+
+
+class XidEvent(Struct, frozen=True, kw_only=True, gc=False):
+    """An error that the driver reported while gputop ran. ``time_s``: seconds since the epoch."""
+
+    time_s: float
+    xid: int
+
+
+class Gpu(Readings, frozen=True, kw_only=True):
+    """Who a GPU is and what it said.
+
+    ``read_s``: when it last answered, seconds since the epoch; None if it never did. While ``state`` is not OK every
+    metric is missing.
+    """
+
+    index: int
+    uuid: str
+    name: str
+    bus_id: str
+    state: GpuState = GpuState.OK
+    read_s: float | None = None
+    instances: tuple[GpuInstance, ...] = ()
+    xids: tuple[XidEvent, ...] = ()
+
+
+class GpuProcess(Struct, frozen=True, kw_only=True, gc=False):
+    """A process on one GPU.
+
+    ``gpu``: the UUID of the GPU, which stays; ``gpu_index``: the number that the driver gives it now, which tables show
+    under GPU. Both are those of the whole GPU also where the process is on one of its MIG instances: that is
+    ``gpu_instance``. ``type``: C compute, G graphics, C+G both, M a client of MPS. Utilizations are means over
+    ``window_s`` seconds: the driver charges each of its about 7 samples a second to one process. ``gpu_seconds`` and
+    ``energy_j`` are sums since gputop saw the process: of the time in which its kernels ran, and of its share of the
+    energy over idle, an estimate.
+    """
+
+    gpu: str
+    gpu_index: int
+    type: str
+    memory_bytes: int | None = None
+    gpu_instance: int | None = None
+    compute_instance: int | None = None
+    sm_percent: float | None = None
+    memory_utilization_percent: float | None = None
+    encoder_percent: float | None = None
+    decoder_percent: float | None = None
+    window_s: float | None = None
+    gpu_seconds: float | None = None
+    energy_j: float | None = None
+    missing: Reasons = {}
+
+
+class HostProcess(Struct, frozen=True, kw_only=True, gc=False):
+    """What the host says of a process, and the GPUs it is on.
+
+    ``cpu_percent``: of one core, so 8 busy threads are 800. ``started_s``: seconds since the epoch. ``memory_bytes``:
+    resident in RAM. ``state``: the letter of /proc/PID/stat. ``inner_pid``: as its own PID namespace counts it, where
+    that is another number: what somebody sees in the container. ``progress``: what it reported itself.
+    """
+
+    pid: int
+    start_ticks: int | None = None
+    inner_pid: int | None = None
+    presence: Presence = Presence.ALIVE
+    started_s: float | None = None
+    user: str | None = None
+    command: str = ""
+    parent_pid: int | None = None
+    state: str | None = None
+    nice: int | None = None
+    threads: int | None = None
+    cpu_percent: float | None = None
+    busiest_thread_percent: float | None = None
+    memory_bytes: int | None = None
+    owner: Owner = Owner()
+    progress: Progress | None = None
+    missing: Reasons = {}
+    gpus: tuple[GpuProcess, ...] = ()
+
+    @property
+    def id(self) -> ProcessId:
+        """Return the identity."""
+        return ProcessId(self.pid, self.start_ticks)
+
+
+class JobKind(str, Enum):
+    """What holds a job together, in the order in which it is asked for."""
+
+    SLURM = "slurm"
+    TORCH = "torch"
+    POD = "pod"
+    CONTAINER = "container"
+    LAUNCHER = "launcher"
+    PROCESS = "process"
+
+
+class Job(Struct, frozen=True, kw_only=True, gc=False):
+    """Processes that work together, on two GPUs or as two processes on one, and those without a GPU among them.
+
+    ``launcher``: the process that started the others and leads them, where there is one; it is the first of
+    ``members``, and then they stand parents first. Each process is in one job at the most.
+    """
+
+    key: str
+    kind: JobKind
+    label: str
+    launcher: ProcessId | None = None
+    members: tuple[ProcessId, ...] = ()
+
+
+class Pressure(Struct, frozen=True, kw_only=True):
+    """Pressure stall information: share of the last 10 s in which at least one task waited, percent."""
+
+    cpu_percent: float | None = None
+    memory_percent: float | None = None
+    io_percent: float | None = None
+
+
+class Host(Struct, frozen=True, kw_only=True):
+    """The machine around the GPUs. ``cpu_percent`` and ``cores_percent``: 0-100, since the sample before.
+
+    ``is_initial_pid_namespace``: whether gputop runs outside of containers, where every pid of the machine is known.
+    """
+
+    name: str
+    uptime_s: float | None = None
+    cpu_percent: float | None = None
+    cores_percent: tuple[float, ...] = ()
+    load: tuple[float, float, float] | None = None
+    memory_total_bytes: int | None = None
+    memory_used_bytes: int | None = None
+    swap_total_bytes: int | None = None
+    swap_used_bytes: int | None = None
+    pressure: Pressure = Pressure()
+    is_initial_pid_namespace: bool | None = None
+    missing: Reasons = {}
+
+
+class DriverInfo(Struct, frozen=True, kw_only=True):
+    """The driver behind the numbers. ``simulated`` names the simulated box, None on a real one.
+
+    ``source``: the plugin's source that all of the sample is from; None where gputop asked the driver itself.
+    """
+
+    version: str | None = None
+    cuda_version: str | None = None
+    nvml_version: str | None = None
+    simulated: str | None = None
+    source: str | None = None
+    missing: Reasons = {}
+
+
+class Sample(Struct, frozen=True, kw_only=True):
+    """Everything the machine said at one instant, in seconds since the epoch; ``interval_s``: between two samples.
+
+    ``problems``: what is wrong with the reading itself, for people.
+    ``relatives``: ancestors and descendants of ``processes`` that use no GPU themselves: launchers, data loaders.
+    """
+
+    time_s: float
+    interval_s: float
+    driver: DriverInfo
+    host: Host
+    gpus: tuple[Gpu, ...] = ()
+    processes: tuple[HostProcess, ...] = ()
+    relatives: tuple[HostProcess, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+class Frame(Sample, frozen=True, kw_only=True):
+    """A sample with what gputop makes of it: everything that a view needs. One line of a stream.
+
+    ``findings``: the gravest first, of those the newest.
+    """
+
+    schema_version: int = SCHEMA_VERSION
+    sequence: int = 0
+    jobs: tuple[Job, ...] = ()
+    findings: tuple[Finding, ...] = ()

@@ -1,0 +1,1 @@
+"""What a plugin can add, and the tables of what plugins added."""

@@ -1,0 +1,226 @@
+"""What a package can add to gputop: a manifest of rows. All that a plugin needs is imported from here.
+
+``docs/plugins.md`` explains it. The names in ``__all__`` are the public API of version `API_VERSION`: what is taken
+away or changed in meaning gives the next version; what is added does not.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from gputop.core.detection.detector import Detector, Dial, Kind, Look, Sign
+from gputop.core.doctor.facts import Facts
+from gputop.core.doctor.verdict import Check, Severity, Verdict, Verdicts, fail, info, nothing, ok, unknown, warn
+from gputop.core.model.finding import Evidence, Stage, Subject
+from gputop.core.model.metric import ONCE, Field, FieldRate, Gpm, Metric, Missing, NvmlCall, Origin, Unit
+from gputop.core.model.sample import (
+    DriverInfo,
+    Frame,
+    Gpu,
+    GpuInstance,
+    GpuProcess,
+    GpuState,
+    Host,
+    HostProcess,
+    Job,
+    Presence,
+    Sample,
+)
+from gputop.core.model.units import NOTHING, bytes_text, duration_text
+from gputop.core.monitor import Source
+from gputop.core.plugins.named_source import NamedSource
+from gputop.core.plugins.panel import Cell, Panel, PanelLine, Shown
+from gputop.core.probing.probe import PROTOCOL, Level, Measure, Probe, ProbeTest, Purpose
+from gputop.core.processes.column import Column, Row
+from gputop.core.text.tone import Tone
+
+__all__ = [
+    "API_VERSION", "NOTHING", "ONCE", "PROTOCOL", "Cell", "Check", "Column", "Detector", "Dial", "DriverInfo",
+    "Evidence", "Facts", "Field", "FieldRate", "Frame", "Gpm", "Gpu", "GpuInstance", "GpuProcess", "GpuState", "Host",
+    "HostProcess", "Job", "Kind", "Level", "Look", "Measure", "Metric", "Missing", "NamedSource", "NvmlCall", "Panel",
+    "PanelLine", "Plugin", "Presence", "Probe", "ProbeTest", "Purpose", "Row", "Sample", "Severity", "Shown", "Sign",
+    "Source", "Stage", "Subject", "Tone", "Unit", "Verdict", "Verdicts", "bytes_text", "duration_text", "fail", "info",
+    "nothing", "ok", "sample_of", "unknown", "warn",
+]  # fmt: skip
+
+API_VERSION: Final = 1
+GROUP: Final = "gputop.plugins"
+
+MadeDetector: TypeAlias = tuple[Kind, Callable[[Mapping[str, float]], Detector]]
+"""What is known of a detector, and what makes one for a box, given its thresholds."""
+
+
+class Plugin(Struct, frozen=True, kw_only=True):
+    """A manifest. ``name``: of the plugin, for people. ``api``: the `API_VERSION` that it was written for.
+
+    Rows are as gputop's own. Functions in them may fail: the value is then absent, and the rest goes on.
+    """
+
+    name: str
+    api: int
+    metrics: tuple[Metric[Any], ...] = ()
+    columns: tuple[Column, ...] = ()
+    detectors: tuple[MadeDetector, ...] = ()
+    checks: tuple[Check, ...] = ()
+    probes: tuple[Probe, ...] = ()
+    panels: tuple[Panel, ...] = ()
+    sources: tuple[NamedSource, ...] = ()
+
+    @property
+    def tables(self) -> dict[str, tuple[Any, ...]]:
+        """Return the rows by the table that they belong to; empty tables are left out."""
+        held: dict[str, tuple[Any, ...]] = {
+            "metrics": self.metrics, "columns": self.columns, "detectors": self.detectors, "checks": self.checks,
+            "probes": self.probes, "panels": self.panels, "sources": self.sources,
+        }  # fmt: skip
+        return {table: rows for table, rows in held.items() if rows}
+
+    @property
+    def keys(self) -> dict[str, tuple[str, ...]]:
+        """Return the names of the rows by table."""
+        return {table: tuple(_key(row) for row in rows) for table, rows in self.tables.items()}
+
+
+def sample_of(line: bytes | str) -> Sample:
+    """Return the sample of a frame that a gputop printed: a line of `gputop stream`, or of `gputop snapshot --json`.
+
+    Raises ValueError for what is none.
+    """
+    from msgspec.json import decode  # noqa: PLC0415 - few plugins read frames
+
+    return decode(line, type=Sample)
+
+
+def wrong_with(value: object) -> str:
+    """Return why a value cannot be used as a plugin; nothing where it can."""
+    if not isinstance(value, Plugin):
+        return f"it is a {type(value).__name__}, not a Plugin"
+    if value.api != API_VERSION:
+        return f"it was written for version {value.api} of the plugin API, and this gputop has version {API_VERSION}"
+    return next(_faults(value), "")
+
+
+def guarded(plugin: Plugin) -> Plugin:
+    """Return the plugin with functions that do no harm when they fail."""
+    return replace(
+        plugin,
+        metrics=tuple(_safe_metric(metric) for metric in plugin.metrics),
+        columns=tuple(_safe_column(column) for column in plugin.columns),
+        detectors=tuple((kind, _SafeFactory(make)) for kind, make in plugin.detectors),
+    )
+
+
+def _faults(plugin: Plugin) -> Iterator[str]:
+    """Say which rows are none. A dataclass-like type of msgspec does not look at what it is given."""
+    if not isinstance(plugin.name, str) or not plugin.name:
+        yield "it has no name"
+    for table, kind in _KINDS.items():
+        for row in _as_tuple(getattr(plugin, table)):
+            if not isinstance(row, kind):
+                yield f"{table}: {row!r} is not a {kind.__name__}"
+    for row in _as_tuple(plugin.detectors):
+        if not (isinstance(row, tuple) and len(row) == 2 and isinstance(row[0], Kind) and callable(row[1])):
+            yield f"detectors: {row!r} is not a pair of a Kind and what makes a detector"
+    for metric in (metric for metric in plugin.metrics if isinstance(metric, Metric)):
+        if not metric.origins or not all(isinstance(origin, _ORIGINS) for origin in metric.origins):
+            yield f"metrics: {metric.key} needs origins: NvmlCall, Field, FieldRate or Gpm"
+    yield from _faults_of_probes(plugin)
+    yield from _faults_of_calls(plugin)
+
+
+def _faults_of_probes(plugin: Plugin) -> Iterator[str]:
+    for probe in (probe for probe in _as_tuple(plugin.probes) if isinstance(probe, Probe)):
+        if not probe.tests or not all(isinstance(test, ProbeTest) for test in probe.tests):
+            yield f"probes: {probe.key} needs tests, each a ProbeTest"
+
+
+def _faults_of_calls(plugin: Plugin) -> Iterator[str]:
+    """Say which panels and sources cannot be called."""
+    for table, name in (("panels", "lines"), ("sources", "open")):
+        for row in _as_tuple(getattr(plugin, table)):
+            if not callable(getattr(row, name, None)):
+                yield f"{table}: {getattr(row, 'key', row)} needs {name}, a function"
+
+
+_KINDS: Final[dict[str, type]] = {
+    "metrics": Metric, "columns": Column, "checks": Check, "probes": Probe, "panels": Panel, "sources": NamedSource,
+}  # fmt: skip
+_ORIGINS: Final = (NvmlCall, Field, FieldRate, Gpm)
+
+
+def _as_tuple(rows: object) -> tuple[object, ...]:
+    """Return rows, or what stands in their place as one of them."""
+    return rows if isinstance(rows, tuple) else (rows,)
+
+
+def _key(row: object) -> str:
+    if isinstance(row, tuple):
+        return str(row[0].name)
+    return str(getattr(row, "key", None) or getattr(row, "code", row))
+
+
+def _safe_metric(metric: Metric[Any]) -> Metric[Any]:
+    return replace(metric, origins=tuple(map(_safe_origin, metric.origins)))
+
+
+def _safe_origin(origin: Origin) -> Origin:
+    if isinstance(origin, (NvmlCall, Field, FieldRate)):
+        return replace(origin, to=_checked(origin.to))
+    return origin
+
+
+def _checked(to: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a conversion that fails in the one way that the reader expects."""
+
+    def convert(answer: Any) -> Any:  # noqa: ANN401 - what a driver answers
+        try:
+            return to(answer)
+        except Exception as error:  # noqa: BLE001 - this is the border
+            raise ValueError(str(error)) from None
+
+    return convert
+
+
+def _safe_column(column: Column) -> Column:
+    return replace(
+        column,
+        text=_or(column.text, NOTHING),
+        sort=_or(column.sort, None),
+        is_used=column.is_used and _or(column.is_used, None),
+        value=column.value and _or(column.value, None),
+    )
+
+
+def _or(function: Callable[[Row], Any], otherwise: Any) -> Callable[[Row], Any]:  # noqa: ANN401 - any cell
+    def safe(row: Row) -> Any:  # noqa: ANN401
+        try:
+            return function(row)
+        except Exception:  # noqa: BLE001 - this is the border
+            return otherwise
+
+    return safe
+
+
+class _SafeFactory(Struct, frozen=True):
+    """Makes a detector; where that fails, one that fails when it looks, which the judge reports."""
+
+    make: Callable[[Mapping[str, float]], Detector]
+
+    def __call__(self, dials: Mapping[str, float]) -> Detector:
+        """Make it."""
+        try:
+            return self.make(dials)
+        except Exception as error:  # noqa: BLE001 - this is the border
+            return _Broken(error)
+
+
+class _Broken(Struct, frozen=True):
+    """A detector that could not be made."""
+
+    error: Exception
+
+    def look(self, _: Look) -> tuple[Sign, ...]:
+        """Fail."""
+        raise self.error

@@ -1,0 +1,144 @@
+"""What figures of a test over all devices mean: pairs and ranks are siblings of each other, sums have a table."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from gputop.core.probing.judge import CPU_SHARE, beside, graded, of_past
+from gputop.core.probing.probe import Measure, Probe
+from gputop.core.probing.reference import MEASURED, Entry, expected
+from gputop.core.probing.result import Figure, Finding, Status, TestResult, worst
+from gputop.core.probing.siblings import group, middle, ratio_of
+
+_TABLE_RANKS: Final = 8  # the table is of boxes with so many
+_EXPECTED: Final = 0.85
+_MOST_SLOW: Final = 8  # told one by one
+
+
+class Group(Struct, frozen=True, kw_only=True):
+    """The devices that were tested together. ``least_busbw``: bytes per second that sums must reach.
+
+    ``uuid``: of all of them; ``past``: what they reached before, by ``test.figure``.
+    """
+
+    kind: str
+    name: str
+    uuid: str = ""
+    entries: tuple[Entry, ...] = ()
+    least_busbw: float | None = None
+    is_busy: bool = False
+    past: Mapping[str, float] = {}
+
+
+def judge_together(tests: Sequence[TestResult], probe: Probe, devices: Group) -> tuple[TestResult, ...]:
+    """Return the tests with ratios and with findings of what is slow."""
+    measures = {test.key: {m.name: m for m in test.measures} for test in probe.tests}
+    return tuple(_Together(test, measures.get(test.key, {}), devices).judged() for test in tests)
+
+
+class _Together:
+    """Of one test."""
+
+    def __init__(self, test: TestResult, measures: Mapping[str, Measure], devices: Group) -> None:
+        self._test = test
+        self._measures = measures
+        self._devices = devices
+
+    def judged(self) -> TestResult:
+        figures = tuple(
+            self._with_past(self._with_expected(self._with_siblings(figure))) for figure in self._test.figures
+        )
+        found = [*self._stragglers(figures), *self._bandwidth(figures), *self._fallen(figures)]
+        if self._devices.is_busy:
+            found = [replace(f, status=Status.INCONCLUSIVE, text=f"{f.text}; others use a GPU") for f in found]
+        status = worst((self._test.status, *(finding.status for finding in found)))
+        return replace(self._test, figures=figures, findings=(*self._test.findings, *found), status=status)
+
+    def _with_siblings(self, figure: Figure) -> Figure:
+        measure = self._measures.get(group(figure))
+        values = [other.value for other in self._test.figures if group(other) == group(figure)]
+        if measure is None or measure.siblings is None or len(values) < 2:
+            return figure
+        return replace(figure, sibling_ratio=ratio_of(measure, figure.value, middle(measure, values)))
+
+    def _with_expected(self, figure: Figure) -> Figure:
+        measure = self._measures.get(group(figure))
+        is_largest = figure.name == self._largest(group(figure))
+        if measure is None or not measure.expected or not is_largest or self._devices.kind == "cpu":
+            return figure
+        wanted = expected(self._devices.entries, self._devices.name, measure.expected)
+        if wanted is None or self._test.params.get("ranks") != _TABLE_RANKS:
+            return figure
+        return beside(figure, wanted)
+
+    def _with_past(self, figure: Figure) -> Figure:
+        measure, past = self._measures.get(group(figure)), self._devices.past.get(f"{self._test.key}.{figure.name}")
+        if measure is None or not past:
+            return figure
+        return replace(figure, baseline_ratio=ratio_of(measure, figure.value, past))
+
+    def _fallen(self, figures: Sequence[Figure]) -> Iterator[Finding]:
+        """Say which figures are below what these devices reached before."""
+        slow = []
+        for figure in figures:
+            if figure.baseline_ratio is None:
+                continue
+            bounds = of_past(self._measures[group(figure)], is_cpu=self._devices.kind == "cpu")
+            status = graded(figure.baseline_ratio, *bounds)
+            if status is not None:
+                slow.append((figure, status))
+        common = _in_common([figure.name for figure, _ in slow])
+        for figure, status in slow[:_MOST_SLOW]:
+            yield Finding(
+                code=f"baseline.{group(figure)}", status=status, data={"value": figure.value, "unit": figure.unit},
+                text=f"{figure.name}: {figure.baseline_ratio:.0%} of its own baseline{common}",
+            )  # fmt: skip
+
+    def _largest(self, name: str) -> str | None:
+        """Return the last figure of a group: that of the largest buffer."""
+        return next((figure.name for figure in reversed(self._test.figures) if group(figure) == name), None)
+
+    def _stragglers(self, figures: Sequence[Figure]) -> Iterator[Finding]:
+        slow = []
+        for figure in figures:
+            measure = self._measures.get(group(figure))
+            if measure is None or measure.siblings is None or figure.sibling_ratio is None:
+                continue
+            warn, fail = measure.siblings
+            warn = min(warn, CPU_SHARE) if self._devices.kind == "cpu" else warn
+            status = graded(figure.sibling_ratio, warn, fail)
+            if status is not None:
+                slow.append((figure, status))
+        common = _in_common([figure.name for figure, _ in slow])
+        for figure, status in slow[:_MOST_SLOW]:
+            text = f"{figure.name}: {figure.sibling_ratio:.0%} of the others{common}"
+            yield Finding(
+                code=f"straggler.{group(figure)}", status=status, text=text,
+                data={"value": figure.value, "unit": figure.unit},
+            )  # fmt: skip
+
+    def _bandwidth(self, figures: Sequence[Figure]) -> Iterator[Finding]:
+        for figure in figures:
+            if figure.ratio is not None and figure.ratio < _EXPECTED:
+                status = Status.FAIL if figure.confidence == MEASURED else Status.WARN
+                yield Finding(
+                    code="expected.busbw", status=status,
+                    text=f"{figure.name}: {figure.ratio:.0%} of what is expected ({figure.source})",
+                )  # fmt: skip
+        least, largest = self._devices.least_busbw, self._largest("busbw")
+        value = next((figure.value for figure in figures if figure.name == largest), None)
+        if least is not None and value is not None and self._test.key.endswith(".allreduce") and value < least:
+            yield Finding(
+                code="limit.busbw", status=Status.FAIL, text=f"{largest}: less than the {least / 1e9:g} GB/s asked for",
+                data={"value": value, "unit": "B/s"},
+            )  # fmt: skip
+
+
+def _in_common(names: Sequence[str]) -> str:
+    """Say which device all slow pairs have in common: then it is the one that is slow."""
+    if len(names) < 2:
+        return ""
+    held = set.intersection(*(set(name.partition(".")[2].split("-")) for name in names))
+    return f"; {next(iter(held))} is in all slow pairs" if len(held) == 1 else ""

@@ -1,0 +1,207 @@
+"""What the driver said of a GPU while it worked: power, heat and clocks under the soak, its link while it copied."""
+
+from collections.abc import Iterator, Sequence
+from statistics import median
+from typing import Any, Final
+
+from gputop.core.model.catalogue import (
+    CLOCK_MEMORY,
+    CLOCK_SM,
+    CLOCK_SM_MAX,
+    EVENT_REASONS,
+    FAN,
+    GPU_UTILIZATION,
+    MEMORY_TEMPERATURE,
+    PCIE_GENERATION,
+    PCIE_GENERATION_MAX,
+    PCIE_WIDTH,
+    PCIE_WIDTH_MAX,
+    POWER_AVERAGE,
+    POWER_INSTANT,
+    POWER_LIMIT,
+    POWER_LIMIT_DEFAULT,
+    TEMPERATURE,
+    TEMPERATURE_MARGIN,
+    THROTTLED_HW_THERMAL,
+    THROTTLED_POWER_BRAKE,
+    THROTTLED_POWER_CAP,
+    THROTTLED_SW_THERMAL,
+)
+from gputop.core.model.metric import Metric
+from gputop.core.model.sample import Gpu
+from gputop.core.probing.result import Figure, Finding, Scalar, Status
+
+_HARD: Final = ("hardware slowdown", "hardware thermal", "power brake")
+_SOFT: Final = "software thermal"
+_IN_A_ROW: Final = 3
+_LEAST_POINTS: Final = 5
+_LEAST_SHARE: Final = 0.02
+_SOFT_SHARE: Final = 0.20
+_MARGIN_C: Final = 5
+_SETTLED_C_PER_MIN: Final = 1.0
+_SETTLES_S: Final = 240.0  # a soak that is shorter ends before any GPU has settled
+_MOST_POINTS: Final = 2000
+_THROTTLED: Final[tuple[Metric[float], ...]] = (
+    THROTTLED_POWER_CAP, THROTTLED_SW_THERMAL, THROTTLED_HW_THERMAL, THROTTLED_POWER_BRAKE,
+)  # fmt: skip
+_SERIES: Final[dict[str, Metric[Any]]] = {
+    "power_w": POWER_INSTANT, "power_average_w": POWER_AVERAGE, "temperature_c": TEMPERATURE,
+    "memory_temperature_c": MEMORY_TEMPERATURE, "margin_c": TEMPERATURE_MARGIN, "clock_sm_hz": CLOCK_SM,
+    "clock_memory_hz": CLOCK_MEMORY, "fan_percent": FAN, "utilization_percent": GPU_UTILIZATION,
+}  # fmt: skip
+
+
+def soak(samples: Sequence[Gpu]) -> tuple[tuple[Figure, ...], tuple[Finding, ...]]:
+    """Judge power, heat and clocks under load, by samples of the whole soak."""
+    late = samples[len(samples) // 2 :]
+    slope = _slope(samples[-(len(samples) // 3) :])
+    figures = [*_figures(late), *_share(late), *_throttled(samples)]
+    if slope is not None:
+        figures.append(Figure(name="temperature_slope", value=slope, unit="°C/min"))
+    findings = [*_throttling(samples), *_power(late), *_heat(late), *_unsettled(samples, slope)]
+    return tuple(figures), tuple(findings)
+
+
+def series(samples: Sequence[Gpu]) -> dict[str, list[Scalar]]:
+    """Return what was seen, as many points as a plot wants: seconds since the first, then a list for each reading."""
+    held = samples[:: max(1, -(-len(samples) // _MOST_POINTS))]
+    if not held:
+        return {}
+    begun_s = held[0].read_s or 0.0
+    found: dict[str, list[Scalar]] = {"time_s": [round((gpu.read_s or begun_s) - begun_s, 2) for gpu in held]}
+    for name, metric in _SERIES.items():
+        found[name] = [gpu[metric] for gpu in held]
+    found["reasons"] = [", ".join(_reasons(gpu)) for gpu in held]
+    return {name: values for name, values in found.items() if any(value is not None for value in values)}
+
+
+def _reasons(gpu: Gpu) -> tuple[str, ...]:
+    return gpu[EVENT_REASONS] or ()
+
+
+def negotiated(samples: Sequence[Gpu]) -> tuple[int | None, int | None]:
+    """Return generation and lanes of the PCIe link at its best: it is slower while nothing is copied."""
+    generations = [value for gpu in samples if (value := gpu[PCIE_GENERATION]) is not None]
+    widths = [value for gpu in samples if (value := gpu[PCIE_WIDTH]) is not None]
+    return max(generations, default=None), max(widths, default=None)
+
+
+def link(samples: Sequence[Gpu]) -> tuple[Finding, ...]:
+    """Judge the PCIe link by samples that were taken while it carried copies."""
+    if not samples:
+        return ()
+    last, found = samples[-1], []
+    pairs = zip(("generation", "width"), negotiated(samples), (PCIE_GENERATION_MAX, PCIE_WIDTH_MAX), strict=True)
+    for name, best, metric in pairs:
+        most = last[metric]
+        if best is not None and most is not None and best < most:
+            found.append(
+                Finding(
+                    code=f"link.{name}", status=Status.WARN, data={"value": best, "most": most},
+                    text=f"the PCIe link ran at {name} {best} under load; board and slot can do {most}",
+                )
+            )  # fmt: skip
+    return tuple(found)
+
+
+def _figures(late: Sequence[Gpu]) -> Iterator[Figure]:
+    rows: tuple[tuple[str, Metric[Any], str], ...] = (
+        ("power", POWER_AVERAGE, "W"), ("clock", CLOCK_SM, "Hz"), ("temperature", TEMPERATURE, "°C"),
+    )  # fmt: skip
+    for name, metric, unit in rows:
+        values = [float(value) for gpu in late if (value := gpu[metric]) is not None]
+        if values:
+            yield Figure(name=name, value=median(values), unit=unit, n=len(values))
+
+
+def _share(late: Sequence[Gpu]) -> Iterator[Figure]:
+    """Return how much of the limit was drawn."""
+    draws = [draw for gpu in late if (draw := gpu[POWER_AVERAGE]) is not None]
+    limit = next((one for gpu in reversed(late) if (one := gpu[POWER_LIMIT])), None)
+    if draws and limit:
+        yield Figure(name="power_reached", value=100 * median(draws) / limit, unit="%", n=len(draws))
+
+
+def _throttled(samples: Sequence[Gpu]) -> Iterator[Figure]:
+    """Return the share of the time in which clocks were lowered, by the driver's own counters, where there was any."""
+    if len(samples) < 2:
+        return
+    seconds = (samples[-1].read_s or 0.0) - (samples[0].read_s or 0.0)
+    for metric in _THROTTLED:
+        was, is_ = samples[0][metric], samples[-1][metric]
+        if was is not None and is_ is not None and is_ > was and seconds > 0:
+            name = metric.key.removesuffix("_s")
+            yield Figure(name=name, value=min(100.0, 100 * (is_ - was) / seconds), unit="%")
+
+
+def _slope(samples: Sequence[Gpu]) -> float | None:
+    """Return by how much the temperature rises a minute: the line with the least squares."""
+    held = [(gpu.read_s / 60, t) for gpu in samples if gpu.read_s and (t := gpu[TEMPERATURE]) is not None]
+    if len(held) < _LEAST_POINTS:
+        return None
+    x0, y0 = (sum(column) / len(held) for column in zip(*held, strict=True))
+    square = sum((x - x0) ** 2 for x, _ in held)
+    return sum((x - x0) * (y - y0) for x, y in held) / square if square else None
+
+
+def _unsettled(samples: Sequence[Gpu], slope: float | None) -> Iterator[Finding]:
+    seconds = (samples[-1].read_s or 0.0) - (samples[0].read_s or 0.0) if samples else 0.0
+    if slope is not None and slope > _SETTLED_C_PER_MIN and seconds >= _SETTLES_S:
+        yield Finding(
+            code="soak.not_settled", status=Status.WARN, data={"slope": slope},
+            text=f"its temperature still rose by {slope:.1f} °C a minute at the end: soak it for longer",
+        )  # fmt: skip
+
+
+def _throttling(samples: Sequence[Gpu]) -> Iterator[Finding]:
+    for reason in (*_HARD, _SOFT):
+        marks = [reason in _reasons(gpu) for gpu in samples]
+        share = sum(marks) / len(marks) if marks else 0.0
+        if share < _LEAST_SHARE or not _has_run(marks):
+            continue
+        is_grave = reason in _HARD or share > _SOFT_SHARE
+        yield Finding(
+            code=f"soak.{reason.replace(' ', '_')}", status=Status.FAIL if is_grave else Status.WARN,
+            text=f"clocks were lowered for {reason} in {share:.0%} of the soak", data={"share": share},
+        )  # fmt: skip
+
+
+def _has_run(marks: Sequence[bool]) -> bool:
+    return any(all(marks[at : at + _IN_A_ROW]) for at in range(len(marks) - _IN_A_ROW + 1))
+
+
+def _power(late: Sequence[Gpu]) -> Iterator[Finding]:
+    draws = [gpu[POWER_AVERAGE] for gpu in late]
+    limits = [gpu[POWER_LIMIT] for gpu in late]
+    held = [draw for draw in draws if draw is not None]
+    limit = next((one for one in reversed(limits) if one), None)
+    if not held or limit is None:
+        return
+    usual = late[-1][POWER_LIMIT_DEFAULT]
+    is_lowered = usual is not None and limit < usual
+    if is_lowered:
+        yield Finding(
+            code="soak.power_limit_lowered",
+            status=Status.WARN,
+            text=f"its limit is {limit:.0f} W, usual is {usual:.0f} W",
+        )
+    share = median(held) / limit
+    if share >= 0.90:
+        return
+    clocks = [gpu[CLOCK_SM] for gpu in late if gpu[CLOCK_SM]]
+    most = late[-1][CLOCK_SM_MAX]
+    is_capped = any("power cap" in _reasons(gpu) for gpu in late)
+    is_slow = bool(clocks and most and median(clock for clock in clocks if clock) < 0.9 * most) and not is_capped
+    status = Status.FAIL if share < 0.75 and is_slow and not is_lowered else Status.WARN
+    yield Finding(
+        code="soak.power", status=status, text=f"it drew {share:.0%} of its limit of {limit:.0f} W under full load",
+        data={"share": share, "limit_w": limit},
+    )  # fmt: skip
+
+
+def _heat(late: Sequence[Gpu]) -> Iterator[Finding]:
+    margins = [margin for gpu in late if (margin := gpu[TEMPERATURE_MARGIN]) is not None]
+    if margins and min(margins) < _MARGIN_C:
+        yield Finding(
+            code="soak.margin", status=Status.WARN, text=f"{min(margins)} °C were left until it slows itself down"
+        )

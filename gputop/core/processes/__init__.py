@@ -1,0 +1,1 @@
+"""Who uses a GPU: programs, jobs, containers, the columns of the process table."""

@@ -1,0 +1,316 @@
+"""THE COLUMNS of the process table, a row each: title, width, text, sort value, rank when space ends."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter, itemgetter
+from typing import Final
+
+from gputop.core.model.catalogue import MEMORY_TOTAL
+from gputop.core.model.metric import Unit
+from gputop.core.model.sample import Frame, Gpu, Presence
+from gputop.core.model.units import NOTHING, bytes_text, duration_text, number_text, value_text
+from gputop.core.processes.column import Column, FilterValue, Row
+from gputop.core.table_rows import joined
+
+_VALUE: Final = itemgetter(0)
+_PLACE: Final = itemgetter(1)
+_PID_BITS: Final = 22
+_ASKED_FOR: Final = 2.5  # goes before USER and SM%, and after the rest
+
+
+def rows(frame: Frame) -> list[Row]:
+    """Return a row per process and GPU."""
+    totals = _memory_totals(frame.gpus)
+    jobs = {(one.pid, one.start_ticks): job for job in frame.jobs for one in job.members}
+    return [
+        Row(
+            process, use, frame.time_s, totals.get((use.gpu, use.gpu_instance)),
+            jobs.get((process.pid, process.start_ticks)),
+        )
+        for process in frame.processes
+        for use in process.gpus
+    ]  # fmt: skip
+
+
+def sorted_rows(unsorted: Iterable[Row], column: Column, *, is_reversed: bool) -> list[Row]:
+    """Sort; absent values come last either way, ties by GPU and pid so that nothing jumps."""
+    sort = column.sort
+    placed = [(sort(row), (row.use.gpu_index << _PID_BITS) + row.process.pid, row) for row in unsorted]
+    placed.sort(key=_PLACE)
+    known = [entry for entry in placed if entry[0] is not None]
+    known.sort(key=_VALUE, reverse=is_reversed)  # one column has values of one type
+    return [entry[2] for entry in known] + [entry[2] for entry in placed if entry[0] is None]
+
+
+def used_columns(shown: Iterable[Row], before: frozenset[str] = frozenset()) -> frozenset[str]:
+    """Return the keys of the columns that are shown only if used, and are; one that was used before stays."""
+    held = list(shown)
+    unused = [column for column in COLUMNS if column.only_if_used and column.key not in before]
+    return before | {column.key for column in unused if any(map(column.is_used or column.sort, held))}
+
+
+def visible_columns(
+    room: int,
+    shown: Iterable[Row],
+    *,
+    least_command: int = 16,
+    used: frozenset[str] | None = None,
+    chosen: Sequence[str] | None = None,
+) -> list[Column]:
+    """Return the columns that fit in ``room`` cells with a blank between two.
+
+    ``used``: of `used_columns`, where that is already known. ``chosen``: keys of the columns that are wanted, in their
+    order; those that are not optional unless told, in the order of `COLUMNS`. A key of no column is passed over. An
+    optional one that is chosen goes after most others: somebody has asked for it.
+    """
+    if used is None:
+        used = used_columns(shown)
+    wanted = DEFAULT_COLUMNS if chosen is None else [COLUMN_BY_KEY[key] for key in chosen if key in COLUMN_BY_KEY]
+    held = [column for column in wanted if not column.only_if_used or column.key in used]
+    dropped: list[Column] = []
+    while any(c.rank for c in held) and _width(held, least_command) > room:
+        dropped.append(max(reversed(held), key=_rank))
+        held.remove(dropped[-1])
+    for column in reversed(dropped):  # one that went for a wide one may fit after all
+        again = [c for c in wanted if c in held or c is column]
+        held = again if _width(again, least_command) <= room else held
+    return held
+
+
+def _width(columns: Sequence[Column], least_command: int) -> int:
+    return sum((column.width or least_command) + 1 for column in columns) - 1
+
+
+def _rank(column: Column) -> float:
+    return _ASKED_FOR + column.rank / 100 if column.is_optional else column.rank
+
+
+def _memory_totals(gpus: Sequence[Gpu]) -> Mapping[tuple[str, int | None], int | None]:
+    """Return the memory of each GPU, and of each of its instances by the instance's number."""
+    whole: dict[tuple[str, int | None], int | None] = {(gpu.uuid, None): gpu[MEMORY_TOTAL] for gpu in gpus}
+    return whole | {(gpu.uuid, part.id): part[MEMORY_TOTAL] for gpu in gpus for part in gpu.instances}
+
+
+def _run_time(row: Row) -> float | None:
+    started = row.process.started_s
+    return None if started is None else max(0.0, row.time_s - started)
+
+
+def _percent_done(row: Row) -> float | None:
+    told = row.process.progress
+    return told.percent if told else None
+
+
+def _left_s(row: Row) -> float | None:
+    told = row.process.progress
+    return told.left_s(row.time_s) if told else None
+
+
+def _command(row: Row) -> str:
+    return row.process.command if row.process.presence is Presence.ALIVE else row.process.presence.text
+
+
+def _memory_percent(row: Row) -> float | None:
+    held, total = row.use.memory_bytes, row.gpu_total_bytes
+    return None if held is None or not total else min(100.0, 100 * held / total)
+
+
+def _job(row: Row) -> str | None:
+    slurm = row.process.owner.slurm
+    return row.job.label if row.job else slurm.text if slurm else None
+
+
+def _session(row: Row) -> str | None:
+    owner = row.process.owner
+    return " ".join(part for part in (owner.session, owner.terminal) if part) or None
+
+
+def _named(value: Callable[[Row], str | None]) -> Callable[[Row], str]:
+    """Return the text of a value that is a name, or absent."""
+    return lambda row: value(row) or NOTHING
+
+
+def _job_names(row: Row) -> tuple[str, ...] | None:
+    slurm = row.process.owner.slurm
+    return _names(row, "slurm", row.job.label if row.job else None, *((slurm.job, slurm.text) if slurm else ()))
+
+
+def _container_names(row: Row) -> tuple[str, ...] | None:
+    container = row.process.owner.container
+    return _names(row, "container", *((container.text, container.id) if container else ()))
+
+
+def _pod_names(row: Row) -> tuple[str, ...] | None:
+    pod = row.process.owner.pod
+    return _names(row, "pod", *((pod.text, pod.uid) if pod else ()))
+
+
+def _known(field: str, value: Callable[[Row], str | None]) -> FilterValue:
+    """Return for a filter that a process is known to have no such owner, where that is so."""
+    return lambda row: _names(row, field, value(row))
+
+
+def _names(row: Row, field: str, *texts: str | None) -> tuple[str, ...] | None:
+    """Return those texts that are there; None where there are none and it is not known that there is nothing."""
+    owner = row.process.owner
+    held = tuple(text for text in texts if text)
+    return None if not held and (field in owner.missing or row.process.presence is not Presence.ALIVE) else held
+
+
+def _container(row: Row) -> str | None:
+    container = row.process.owner.container
+    return container.text if container else None
+
+
+def _pod(row: Row) -> str | None:
+    pod = row.process.owner.pod
+    return pod.text if pod else None
+
+
+def _gpu(row: Row) -> str:
+    instance = row.use.gpu_instance
+    return str(row.use.gpu_index) if instance is None else f"{row.use.gpu_index}:{instance}"
+
+
+_OWN: Final = (
+    Column(
+        key="gpu", title="GPU", width=4, rank=0, text=_gpu,
+        sort=lambda r: r.use.gpu_index + (r.use.gpu_instance or 0) / 1000,
+        help="Index of the GPU, and after a colon its GPU instance.", value=lambda r: r.use.gpu_index,
+    ),
+    Column(
+        key="pid", title="PID", width=7, rank=0, text=lambda r: str(r.process.pid), sort=lambda r: r.process.pid,
+        help="Process number, as the driver gives it.",
+    ),
+    Column(
+        key="user", title="USER", width=8, rank=2, text=lambda r: r.process.user or NOTHING,
+        sort=lambda r: r.process.user, help="Owner of the process.", is_text=True,
+    ),
+    Column(
+        key="type", title="TYPE", width=4, rank=8, text=lambda r: r.use.type, sort=lambda r: r.use.type,
+        help="C compute, G graphics, M client of MPS.", is_text=True,
+    ),
+    Column(
+        key="gpu_memory", title="GPU-MEM", width=7, rank=0, text=lambda r: bytes_text(r.use.memory_bytes),
+        sort=lambda r: r.use.memory_bytes, help="GPU memory that the process holds.", unit=Unit.BYTES,
+    ),
+    Column(
+        key="sm", title="SM%", width=4, rank=1, text=lambda r: number_text(r.use.sm_percent),
+        sort=lambda r: r.use.sm_percent, help="Share of time in which kernels of the process ran; an estimate.",
+        unit=Unit.PERCENT,
+    ),
+    Column(
+        key="memory_utilization", title="MBW%", width=4, rank=7,
+        text=lambda r: number_text(r.use.memory_utilization_percent),
+        sort=lambda r: r.use.memory_utilization_percent,
+        help="Share of time in which it used the GPU's memory controller.", unit=Unit.PERCENT,
+    ),
+    Column(
+        key="encoder", title="ENC%", width=4, rank=11, text=lambda r: number_text(r.use.encoder_percent),
+        sort=lambda r: r.use.encoder_percent, help="Video encoder; shown while anybody uses it.", only_if_used=True,
+        unit=Unit.PERCENT,
+    ),
+    Column(
+        key="decoder", title="DEC%", width=4, rank=11, text=lambda r: number_text(r.use.decoder_percent),
+        sort=lambda r: r.use.decoder_percent, help="Video decoder; shown while anybody uses it.", only_if_used=True,
+        unit=Unit.PERCENT,
+    ),
+    Column(
+        key="cpu", title="CPU%", width=5, rank=3, text=lambda r: number_text(r.process.cpu_percent),
+        sort=lambda r: r.process.cpu_percent, help="CPU time, of one core: 8 busy threads make 800.", unit=Unit.PERCENT,
+    ),
+    Column(
+        key="busiest_thread", title="THR%", width=4, rank=9,
+        text=lambda r: number_text(r.process.busiest_thread_percent),
+        sort=lambda r: r.process.busiest_thread_percent, help="CPU of its busiest thread: 100 is a thread that spins.",
+        unit=Unit.PERCENT, words=("thread",),
+    ),
+    Column(
+        key="memory", title="RSS", width=7, rank=5, text=lambda r: bytes_text(r.process.memory_bytes),
+        sort=lambda r: r.process.memory_bytes, help="Host memory: resident in RAM.", unit=Unit.BYTES,
+        words=("mem",),
+    ),
+    Column(
+        key="state", title="S", width=1, rank=6, text=lambda r: r.process.state or NOTHING,
+        sort=lambda r: r.process.state, help="R runs, S sleeps, D waits in the kernel, T stopped, Z zombie.",
+        is_text=True,
+    ),
+    Column(
+        key="nice", title="NI", width=3, rank=10, text=lambda r: number_text(r.process.nice),
+        sort=lambda r: r.process.nice, help="Nice value: -20 goes first, 19 last.",
+    ),
+    Column(
+        key="threads", title="NLWP", width=4, rank=10, text=lambda r: number_text(r.process.threads),
+        sort=lambda r: r.process.threads, help="Number of threads.",
+    ),
+    Column(
+        key="time", title="TIME", width=6, rank=4, text=lambda r: duration_text(_run_time(r)), sort=_run_time,
+        help="Time since the process started.", unit=Unit.SECONDS,
+    ),
+    Column(
+        key="progress", title="PROGRESS", width=10, rank=5, sort=_percent_done, unit=Unit.PERCENT, only_if_used=True,
+        is_used=lambda r: r.process.progress,
+        text=lambda r: r.process.progress.text(r.time_s) if r.process.progress else NOTHING,
+        help="How much is done by the job's own reports, and the time that is left; the step where there is no total.",
+    ),
+    Column(
+        key="left", title="LEFT", width=6, rank=15, text=lambda r: duration_text(_left_s(r)), sort=_left_s,
+        help="Time until it is done, estimated from its reports.", unit=Unit.SECONDS, is_optional=True, words=("eta",),
+    ),
+    Column(
+        key="gpu_memory_percent", title="GMEM%", width=5, rank=12, text=lambda r: number_text(_memory_percent(r)),
+        sort=_memory_percent, help="GPU memory that it holds, of all that the GPU or GPU instance has.",
+        unit=Unit.PERCENT, is_optional=True,
+    ),
+    Column(
+        key="gpu_seconds", title="GPU-TIME", width=8, rank=13, text=lambda r: duration_text(r.use.gpu_seconds),
+        sort=lambda r: r.use.gpu_seconds, help="Time in which its kernels ran, since gputop saw it first.",
+        unit=Unit.SECONDS, is_optional=True,
+    ),
+    Column(
+        key="energy", title="ENERGY", width=8, rank=14, text=lambda r: value_text(r.use.energy_j, Unit.JOULES),
+        sort=lambda r: r.use.energy_j, unit=Unit.JOULES, is_optional=True,
+        help="An estimate: what the GPU used above idle since gputop saw the process, split by SM%.",
+    ),
+    Column(
+        key="job", title="JOB", width=16, rank=15, text=_named(_job), sort=_job, is_text=True, is_optional=True,
+        help="Its Slurm job and step, or else the job that it is part of.", value=_job_names,
+    ),
+    Column(
+        key="container", title="CONTAINER", width=14, rank=16, text=_named(_container), sort=_container, is_text=True,
+        is_optional=True, help="Name of its container, or the beginning of the id.", value=_container_names,
+    ),
+    Column(
+        key="pod", title="POD", width=20, rank=17, text=_named(_pod), sort=_pod, is_text=True, is_optional=True,
+        help="Name of its Kubernetes pod, or the beginning of the uid.", value=_pod_names,
+    ),
+    Column(
+        key="framework", title="KIND", width=18, rank=18, text=_named(lambda r: r.process.owner.framework),
+        sort=lambda r: r.process.owner.framework, is_text=True, is_optional=True,
+        help="What it is, by its command line: a rank of torchrun, vLLM, a Jupyter kernel.",
+        value=_known("framework", lambda r: r.process.owner.framework),
+    ),
+    Column(
+        key="environment", title="ENVIRONMENT", width=14, rank=19, text=_named(lambda r: r.process.owner.environment),
+        sort=lambda r: r.process.owner.environment, is_text=True, is_optional=True,
+        help="Name of its conda environment or venv.",
+        value=_known("environment", lambda r: r.process.owner.environment), words=("env",),
+    ),
+    Column(
+        key="unit", title="UNIT", width=20, rank=20, text=_named(lambda r: r.process.owner.unit),
+        sort=lambda r: r.process.owner.unit, is_text=True, is_optional=True,
+        help="Service or scope of systemd that it runs in.",
+        value=_known("unit", lambda r: r.process.owner.unit),
+    ),
+    Column(
+        key="session", title="SESSION", width=12, rank=21, text=_named(_session), sort=_session, is_text=True,
+        is_optional=True, help="tmux, screen, ssh or login that it was started from, and its terminal.",
+        value=_known("session", _session),
+    ),
+    Column(
+        key="command", title="COMMAND", width=0, rank=0, text=_command, sort=_command, help="Command line.",
+        is_text=True, words=("cmd",),
+    ),
+)  # fmt: skip
+COLUMNS: Final = joined("columns", _OWN, attrgetter("key"), last=1)  # the command takes what is left, at the end
+DEFAULT_COLUMNS: Final = tuple(column for column in COLUMNS if not column.is_optional)
+COLUMN_BY_KEY: Final = {column.key: column for column in COLUMNS}

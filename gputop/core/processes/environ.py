@@ -1,0 +1,56 @@
+"""What may be taken from the environment of a process. The rest stays where it is: it holds tokens."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from gputop.core.text.text import decode
+
+_ALLOWED: Final = frozenset({
+    "RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT",
+    "TORCHELASTIC_RUN_ID",
+    "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE", "PMIX_RANK",
+    "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS",
+    "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "CUDA_MPS_PIPE_DIRECTORY",
+    "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "XLA_PYTHON_CLIENT_PREALLOCATE",
+    "XLA_PYTHON_CLIENT_MEM_FRACTION", "TF_FORCE_GPU_ALLOW_GROWTH",
+    "CONDA_DEFAULT_ENV", "VIRTUAL_ENV",
+    "JPY_PARENT_PID", "JUPYTERHUB_USER", "VSCODE_PID", "TMUX", "STY", "SSH_CONNECTION",
+    "APPTAINER_CONTAINER", "SINGULARITY_CONTAINER", "KUBERNETES_SERVICE_HOST", "HOSTNAME",
+})  # fmt: skip
+_GROUPS: Final = ("NCCL_", "TORCH_NCCL_", "VLLM_")
+_ALLOWED_BYTES: Final = frozenset(name.encode() for name in _ALLOWED)
+_GROUPS_BYTES: Final = tuple(prefix.encode() for prefix in _GROUPS)
+_SECRET: Final = ("KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL")
+_LONGEST: Final = 512
+
+
+def parse_environ(raw: bytes) -> dict[str, str]:
+    """Return the allowed variables of /proc/PID/environ, cleaned; as they were when the program started.
+
+    A name that sounds like a secret is never taken, whatever group it belongs to. Of a variable that stands twice the
+    first counts, as for getenv.
+    """
+    found: dict[str, str] = {}
+    for entry in raw.split(b"\0"):
+        name, equals, value = entry.partition(b"=")
+        if equals and (name in _ALLOWED_BYTES or name.startswith(_GROUPS_BYTES)):
+            key = name.decode("ascii", "replace")
+            if key not in found and is_allowed(key):
+                found[key] = decode(value[: _LONGEST * 4])[:_LONGEST]
+    return found
+
+
+def is_allowed(name: str) -> bool:
+    """Say whether a variable may be shown."""
+    if name in _ALLOWED:
+        return True
+    return name.startswith(_GROUPS) and not any(word in name.upper() for word in _SECRET)
+
+
+def first_number(variables: dict[str, str], names: Iterable[str]) -> int | None:
+    """Return the first of these variables that is a number from 0 up."""
+    for name in names:
+        text = variables.get(name, "")
+        if text.isascii() and text.isdecimal() and len(text) < 10:
+            return int(text)
+    return None

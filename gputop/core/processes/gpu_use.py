@@ -1,0 +1,63 @@
+"""What a process uses of the GPUs, in words."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from gputop.core.model.catalogue import MEMORY_TOTAL
+from gputop.core.model.metric import Missing
+from gputop.core.model.process_id import ProcessId
+from gputop.core.model.sample import Gpu, GpuProcess, GpuState, Presence, Readings, Sample
+from gputop.core.model.units import bytes_text, duration_text, percent_text
+
+_ON_NONE: Final = "the driver lists it on none"
+_NAMES: Final = {
+    "memory_bytes": "memory", "sm_percent": "SM", "memory_utilization_percent": "MBW", "encoder_percent": "encoder",
+    "decoder_percent": "decoder",
+}  # fmt: skip
+
+
+def use_label(use: GpuProcess) -> str:
+    """Return ``GPU 0``, or ``GPU 0:3`` on a GPU instance."""
+    return f"GPU {use.gpu_index}" if use.gpu_instance is None else f"GPU {use.gpu_index}:{use.gpu_instance}"
+
+
+def use_text(use: GpuProcess, total: int | None) -> str:
+    """Return type, memory (of ``total``, where that is known) and utilizations, and why what is missing is missing."""
+    parts = [use.type, f"memory {bytes_text(use.memory_bytes)}{f' of {bytes_text(total)}' if total else ''}"]
+    parts += [f"SM {percent_text(use.sm_percent)}", f"MBW {percent_text(use.memory_utilization_percent)}"]
+    video = (("encoder", use.encoder_percent), ("decoder", use.decoder_percent))
+    parts += [f"{name} {percent_text(value)}" for name, value in video if value]
+    if use.window_s:
+        parts.append(f"means over {duration_text(use.window_s)}")
+    return " · ".join([*parts, *_reasons(use)])
+
+
+def memory_total(use: GpuProcess, gpus: Sequence[Gpu]) -> int | None:
+    """Return the memory of the GPU that a process is on, or of the GPU instance."""
+    for gpu in gpus:
+        if gpu.uuid == use.gpu:
+            parts: list[Readings] = [part for part in gpu.instances if part.id == use.gpu_instance]
+            return (parts or [gpu])[0][MEMORY_TOTAL]
+    return None
+
+
+def uses_of(sample: Sample, who: ProcessId) -> tuple[tuple[GpuProcess, ...], tuple[str, ...]]:
+    """Return what a process uses, and notes beside it: that it is on none, that a GPU does not tell."""
+    of_pid = [process for process in sample.processes if process.pid == who.pid]
+    notes = [process.presence.text for process in of_pid if process.presence is not Presence.ALIVE]
+    silent = [f"GPU {gpu.index} does not say who is on it: {why.text}" for gpu in sample.gpus if (why := _silence(gpu))]
+    uses = tuple(use for process in of_pid if process.id == who for use in process.gpus)
+    return uses, (*notes, *([] if uses else [_ON_NONE]), *silent)
+
+
+def _silence(gpu: Gpu) -> Missing | None:
+    """Return why a GPU does not tell who is on it; None if it does."""
+    return gpu.missing.get("processes") if gpu.state is GpuState.OK else Missing(gpu.state.value)
+
+
+def _reasons(use: GpuProcess) -> list[str]:
+    by_reason: dict[Missing, list[str]] = {}
+    for key, name in _NAMES.items():
+        if key in use.missing:
+            by_reason.setdefault(use.missing[key], []).append(name)
+    return [f"no {', '.join(names)}: {reason.text}" for reason, names in by_reason.items()]

@@ -1,0 +1,233 @@
+"""Which processes work together: one job is what a person started, and what is looked at, signalled and judged as one.
+
+The first rule that joins two processes or two GPUs makes the job: the same step of Slurm, the same rendezvous of torch,
+the same pod or container, the same launcher, or one process on several GPUs.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+from gputop.core.model.sample import HostProcess, Job, JobKind, Presence
+from gputop.core.processes.program import LAUNCHERS, Program, arguments_of, program
+
+_DEEPEST: Final = 32
+_MOST_REMEMBERED: Final = 4096
+_CROWD: Final = 400  # processes
+_NOT_A_JOB: Final = "desktop"
+_SYSTEM_CONTAINER: Final = "lxc"  # is a machine of several people
+
+
+class JobFinder:
+    """Finds jobs; remembers what it found as long as no process comes, goes or changes hands."""
+
+    def __init__(self) -> None:
+        self._programs: dict[str, Program] = {}
+        self._there: list[tuple[int, int | None]] = []
+        self._looks = 0  # at the same processes
+        self._seen: list[tuple[object, ...]] = []
+        self._found: tuple[Job, ...] = ()
+
+    def find(self, processes: Sequence[HostProcess], relatives: Sequence[HostProcess]) -> tuple[Job, ...]:
+        """Return the jobs, by the lowest pid of their processes on GPUs.
+
+        While the same processes are there, whether one has changed its command, parent or GPUs is looked at every few
+        calls on a crowded box.
+        """
+        there = [(p.pid, p.start_ticks) for held in (processes, relatives) for p in held]
+        self._looks = self._looks + 1 if there == self._there else 0
+        self._there = there
+        if self._looks % (1 + len(there) // _CROWD):
+            return self._found
+        alive = [p for p in processes if p.presence is Presence.ALIVE and p.start_ticks is not None]
+        others = [p for p in relatives if p.presence is Presence.ALIVE and p.start_ticks is not None]
+        seen = [_signature(p) for held in (alive, others) for p in held]
+        if seen != self._seen:
+            self._seen = seen
+            self._found = _Search(alive, others, self._program).jobs()
+        return self._found
+
+    def _program(self, process: HostProcess) -> Program:
+        command = process.command
+        if command not in self._programs:
+            if len(self._programs) >= _MOST_REMEMBERED:
+                self._programs.clear()
+            self._programs[command] = program(arguments_of(command))
+        return self._programs[command]
+
+
+def find_jobs(processes: Sequence[HostProcess], relatives: Sequence[HostProcess] = ()) -> tuple[Job, ...]:
+    """Return the jobs among these processes; ``relatives`` are those that use no GPU."""
+    return JobFinder().find(processes, relatives)
+
+
+def _signature(process: HostProcess) -> tuple[object, ...]:
+    uses = tuple([use.gpu_index for use in process.gpus])
+    return (process.pid, process.start_ticks, process.parent_pid, process.owner, process.command, uses)
+
+
+class _Search:
+    """One search. A group is the processes on GPUs that a rule joins."""
+
+    def __init__(
+        self, alive: list[HostProcess], others: list[HostProcess], program_of: Callable[[HostProcess], Program]
+    ) -> None:
+        self._alive = [p for p in alive if p.owner.framework != _NOT_A_JOB]
+        self._others = others
+        self._program = program_of
+        self._everybody = {p.pid: p for p in (*others, *alive)}
+        self._leaders = {p.pid: self._leader(p) for p in self._alive}
+
+    def jobs(self) -> tuple[Job, ...]:
+        left = self._alive
+        groups: list[tuple[JobKind, str, list[HostProcess]]] = []
+        for kind, key_of in (*_SHARED, (JobKind.LAUNCHER, self._leader_key), (JobKind.PROCESS, _itself)):
+            found = {key: group for key, group in _grouped(left, key_of).items() if _joins(kind, group)}
+            groups += [(kind, key, group) for key, group in found.items()]
+            taken = {process.pid for group in found.values() for process in group}
+            left = [process for process in left if process.pid not in taken]
+        return self._with_relatives(sorted(groups, key=lambda one: one[2][0].pid))
+
+    def _leader_key(self, process: HostProcess) -> str | None:
+        leader = self._leaders[process.pid]
+        return f"{leader.pid}/{leader.start_ticks}" if leader else None
+
+    def _leader(self, process: HostProcess) -> HostProcess | None:
+        """Return the nearest ancestor that is a launcher by name; else the topmost that leads, maybe the process."""
+        top: HostProcess | None = None
+        name = self._program(process).name
+        for one in self._line(process):
+            what = self._program(one)
+            if one.user != process.user or what.is_border:
+                break
+            if what.known in LAUNCHERS:
+                return one
+            if what.leads or (what.name == name and what.script is None):
+                top = one
+        return top
+
+    def _line(self, process: HostProcess) -> Iterable[HostProcess]:
+        """Return the process and its ancestors."""
+        one: HostProcess | None = process
+        for _ in range(_DEEPEST):
+            if one is None:
+                return
+            yield one
+            one = self._everybody.get(one.parent_pid or 0)
+
+    def _with_relatives(self, groups: list[tuple[JobKind, str, list[HostProcess]]]) -> tuple[Job, ...]:
+        places = {process.pid: at for at, (_, _, group) in enumerate(groups) for process in group}
+        launchers = [self._launcher(group) for _, _, group in groups]
+        for at, launcher in enumerate(launchers):
+            if launcher:
+                places.setdefault(launcher.pid, at)
+                for process in groups[at][2]:
+                    self._claim_between(process, launcher, at, places)
+        keys = {(kind, key): at for at, (kind, key, _) in enumerate(groups)}
+        for other in self._others:
+            self._place(other, keys, places)
+        members: list[list[HostProcess]] = [[] for _ in groups]
+        for pid, at in places.items():
+            members[at].append(self._everybody[pid])
+        return tuple(
+            self._job(kind, key, group, launcher, held)
+            for (kind, key, group), launcher, held in zip(groups, launchers, members, strict=True)
+        )
+
+    def _launcher(self, group: list[HostProcess]) -> HostProcess | None:
+        """Return who leads all of a group, None if nobody does."""
+        leaders = {leader.pid: leader for process in group if (leader := self._leaders[process.pid])}
+        is_led = len(leaders) == 1 and all(self._leaders[process.pid] for process in group)
+        leader = next(iter(leaders.values())) if is_led else None
+        return None if leader and [leader.pid] == [process.pid for process in group] else leader
+
+    def _claim_between(self, process: HostProcess, launcher: HostProcess, at: int, places: dict[int, int]) -> None:
+        """Count those that stand between a launcher and its worker as members: scripts that wrap it."""
+        for one in self._line(process):
+            if one.pid == launcher.pid:
+                return
+            places.setdefault(one.pid, at)
+
+    def _place(self, other: HostProcess, keys: Mapping[tuple[JobKind, str], int], places: dict[int, int]) -> None:
+        """Put a process without a GPU into the job of its nearest ancestor, or of those with whom it shares a key."""
+        at = next((places[one.pid] for one in self._line(other) if one.pid in places), None)
+        if at is None:
+            shared = ((kind, key_of(other)) for kind, key_of in _SHARED)
+            at = next((keys[kind, key] for kind, key in shared if key and (kind, key) in keys), None)
+        if at is not None:
+            places.setdefault(other.pid, at)
+
+    def _job(
+        self, kind: JobKind, key: str, group: list[HostProcess], launcher: HostProcess | None, held: list[HostProcess]
+    ) -> Job:
+        depths = {process.pid: sum(1 for _ in self._line(process)) for process in held}
+        first = launcher.pid if launcher else None
+        held.sort(key=lambda process: (process.pid != first, depths[process.pid], process.pid))
+        return Job(
+            key=f"{kind.value}:{key}",
+            kind=kind,
+            label=_owner_label(kind, group[0]) or self._label(group[0], launcher),
+            launcher=launcher.id if launcher else None,
+            members=tuple(process.id for process in held),
+        )
+
+    def _label(self, first: HostProcess, launcher: HostProcess | None) -> str:
+        lead = self._program(launcher) if launcher else None
+        if lead and lead.known not in LAUNCHERS:
+            return lead.text
+        return " ".join(part for part in (lead and lead.known, self._program(first).text) if part)
+
+
+def _grouped(processes: list[HostProcess], key_of: Callable[[HostProcess], str | None]) -> dict[str, list[HostProcess]]:
+    held: dict[str, list[HostProcess]] = {}
+    for process in processes:
+        key = key_of(process)
+        if key:
+            held.setdefault(key, []).append(process)
+    return held
+
+
+def _joins(kind: JobKind, group: list[HostProcess]) -> bool:
+    """Say whether a group is more than one process on one GPU; whoever leads nobody but itself is no launcher."""
+    return len(group) > 1 or (kind is not JobKind.LAUNCHER and len({use.gpu for use in group[0].gpus}) > 1)
+
+
+# --- what the processes of a job have in common --------------------------------------------------------------------
+def _slurm(process: HostProcess) -> str | None:
+    return process.owner.slurm.text if process.owner.slurm else None
+
+
+def _run_id(process: HostProcess) -> str | None:
+    return process.owner.run_id
+
+
+def _master(process: HostProcess) -> str | None:
+    master = process.owner.master
+    return f"{process.user}@{master}" if master else None
+
+
+def _pod(process: HostProcess) -> str | None:
+    return process.owner.pod.uid if process.owner.pod else None
+
+
+def _container(process: HostProcess) -> str | None:
+    container = process.owner.container
+    return container.id if container and container.runtime != _SYSTEM_CONTAINER else None
+
+
+def _itself(process: HostProcess) -> str:
+    return f"{process.pid}/{process.start_ticks}"
+
+
+def _owner_label(kind: JobKind, process: HostProcess) -> str | None:
+    owner = process.owner
+    named = {JobKind.SLURM: owner.slurm, JobKind.POD: owner.pod, JobKind.CONTAINER: owner.container}.get(kind)
+    return named.text if named else None
+
+
+_SHARED: Final[tuple[tuple[JobKind, Callable[[HostProcess], str | None]], ...]] = (
+    (JobKind.SLURM, _slurm),
+    (JobKind.TORCH, _run_id),
+    (JobKind.TORCH, _master),
+    (JobKind.POD, _pod),
+    (JobKind.CONTAINER, _container),
+)

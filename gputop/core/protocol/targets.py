@@ -1,0 +1,28 @@
+"""Whom a change is meant for, and in which order: those who lead stand before those who follow."""
+
+from collections.abc import Iterable
+
+from gputop.core.model.sample import HostProcess
+from gputop.core.protocol.command import Target, target
+
+
+def targets(processes: Iterable[HostProcess]) -> tuple[Target, ...]:
+    """Return processes as targets, parents before their children, else in the order given."""
+    return tuple(map(target, parents_first(processes)))
+
+
+def parents_first(processes: Iterable[HostProcess]) -> tuple[HostProcess, ...]:
+    """Return processes in the order given, but parents before their children."""
+    held = tuple(processes)
+    parents = {process.pid: process.parent_pid for process in held}
+    return tuple(sorted(held, key=lambda process: _depth(process.pid, parents)))
+
+
+def _depth(pid: int, parents: dict[int, int | None]) -> int:
+    """Return how many of a process's ancestors are among those of ``parents``."""
+    seen: set[int] = set()
+    parent = parents.get(pid)
+    while parent is not None and parent in parents and parent not in seen:
+        seen.add(parent)
+        parent = parents[parent]
+    return len(seen)

@@ -1,0 +1,184 @@
+"""Which GPUs are the freest, and what stands in the way of the others."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+from msgspec import Struct
+
+from gputop.core.model.catalogue import COMPUTE_MODE, GPU_UTILIZATION, GRAPHICS_ACTIVE, MEMORY_FREE, MIG_MODE, SM_ACTIVE
+from gputop.core.model.metric import Metric
+from gputop.core.model.sample import Frame, Gpu, GpuProcess, GpuState, Readings
+from gputop.core.model.units import bytes_text
+
+_FREE_STEP_BYTES: Final = 1024**3  # less than a step apart, GPUs count as equally free
+_BUSY_STEP_PERCENT: Final = 5
+_OF_A_GPU: Final[tuple[Metric[Any], ...]] = (GPU_UTILIZATION,)
+_OF_AN_INSTANCE: Final[tuple[Metric[Any], ...]] = (SM_ACTIVE, GRAPHICS_ACTIVE)  # instances have no utilization
+
+
+class Wish(Struct, frozen=True, kw_only=True):
+    """What is needed. ``max_utilization_percent``: None does not ask. ``with_instances``: MIG instances will do."""
+
+    count: int = 1
+    min_free_bytes: float = 0.0
+    max_utilization_percent: float | None = None
+    with_instances: bool = False
+
+
+class Candidate(Struct, frozen=True, kw_only=True):
+    """A GPU, or a compute instance of one, that will do.
+
+    ``place``: the index; 0:3 with a GPU instance, 0:3:1 with one of its compute instances. ``uuid``: as
+    CUDA_VISIBLE_DEVICES takes it. ``utilization_percent``: the higher of two readings; None where it is unknown.
+    """
+
+    place: str
+    uuid: str
+    name: str
+    is_instance: bool
+    free_bytes: int
+    utilization_percent: float | None
+    processes: int
+
+
+class Obstacle(Struct, frozen=True, kw_only=True):
+    """Why a GPU or an instance will not do."""
+
+    place: str
+    reason: str
+
+
+class Pick(Struct, frozen=True, kw_only=True):
+    """What was found, the freest first; nothing where it is not enough. ``suitable``: how many would do."""
+
+    chosen: tuple[Candidate, ...]
+    suitable: int
+    obstacles: tuple[Obstacle, ...]
+
+
+class _Place(Struct, frozen=True, kw_only=True):
+    """A GPU or compute instance: what was read of it, earlier and now, and who is there."""
+
+    name: str
+    uuid: str
+    model: str
+    is_instance: bool
+    readings: tuple[Readings, Readings]
+    uses: Sequence[GpuProcess]
+
+
+def pick(before: Frame, now: Frame, wish: Wish) -> Pick:
+    """Choose by two readings.
+
+    Free memory counts first, by the GiB, then utilization, then how many processes are there. GPUs and instances are
+    never mixed, as CUDA sees one kind or the other: instances are chosen where whole GPUs are not enough.
+    """
+    earlier = {gpu.uuid: gpu for gpu in before.gpus}
+    uses = [use for process in now.processes for use in process.gpus]
+    judged = [one for gpu in now.gpus for one in _judged(gpu, earlier.get(gpu.uuid, gpu), uses, wish)]
+    suitable = sorted((one for one in judged if isinstance(one, Candidate)), key=_rank)
+    whole = [one for one in suitable if not one.is_instance]
+    instances = [one for one in suitable if one.is_instance]
+    enough = next((held for held in (whole, instances) if len(held) >= wish.count), [])
+    return Pick(
+        chosen=tuple(enough[: wish.count]),
+        suitable=max(len(whole), len(instances)),
+        obstacles=tuple(one for one in judged if isinstance(one, Obstacle)),
+    )
+
+
+def _rank(one: Candidate) -> tuple[float, ...]:
+    busy = 100.0 if one.utilization_percent is None else one.utilization_percent  # the unknown may be the worst
+    place = (float(part) for part in one.place.split(":"))
+    return (-(one.free_bytes // _FREE_STEP_BYTES), busy // _BUSY_STEP_PERCENT, one.processes, *place)
+
+
+def _judged(gpu: Gpu, before: Gpu, uses: Iterable[GpuProcess], wish: Wish) -> list[Candidate | Obstacle]:
+    here = [use for use in uses if use.gpu == gpu.uuid]
+    refusal = _refusal(gpu, here)
+    if not refusal and gpu[MIG_MODE]:
+        refusal = _no_instances(gpu, wish)
+    if refusal:
+        return [Obstacle(place=str(gpu.index), reason=refusal)]
+    if gpu[MIG_MODE]:
+        return [_weighed(place, wish) for place in _instances(gpu, before, here)]
+    whole = _Place(
+        name=str(gpu.index), uuid=gpu.uuid, model=gpu.name, is_instance=False, readings=(before, gpu), uses=here
+    )
+    return [_weighed(whole, wish)]
+
+
+def _refusal(gpu: Gpu, uses: Sequence[GpuProcess]) -> str:
+    """Return why nothing can be started on a GPU, whatever is wished for."""
+    if gpu.state is not GpuState.OK:
+        return f"it is {gpu.state.value}"
+    mode = gpu[COMPUTE_MODE] or ""
+    if mode == "prohibited":
+        return "its compute mode is prohibited"
+    if mode.startswith("exclusive") and any(use.type != "G" for use in uses):
+        return f"its compute mode is {mode}, and a process is on it"
+    return ""
+
+
+def _no_instances(gpu: Gpu, wish: Wish) -> str:
+    if not wish.with_instances:
+        return "it is in MIG mode; with --mig its instances are offered"
+    has_any = any(instance.compute_instances for instance in gpu.instances)
+    return "" if has_any else "it is in MIG mode and has no compute instance"
+
+
+def _instances(gpu: Gpu, before: Gpu, uses: Sequence[GpuProcess]) -> Iterator[_Place]:
+    earlier = {instance.id: instance for instance in before.instances}
+    for instance in gpu.instances:
+        here = [use for use in uses if use.gpu_instance == instance.id]
+        for part in instance.compute_instances:
+            tail = f":{part.id}" if len(instance.compute_instances) > 1 else ""
+            yield _Place(
+                name=f"{gpu.index}:{instance.id}{tail}",
+                uuid=part.uuid,
+                model=f"{gpu.name} {part.name}",
+                is_instance=True,
+                readings=(earlier.get(instance.id, instance), instance),
+                uses=[use for use in here if use.compute_instance in {None, part.id}],
+            )
+
+
+def _weighed(place: _Place, wish: Wish) -> Candidate | Obstacle:
+    """Compare what was read with what is wished for."""
+    free = place.readings[1][MEMORY_FREE]
+    busy = _busy(place)
+    reason = _lacking(free, busy, wish)
+    if reason or free is None:
+        return Obstacle(place=place.name, reason=reason)
+    return Candidate(
+        place=place.name,
+        uuid=place.uuid,
+        name=place.model,
+        is_instance=place.is_instance,
+        free_bytes=free,
+        utilization_percent=busy,
+        processes=len(place.uses),
+    )
+
+
+def _busy(place: _Place) -> float | None:
+    """Return the higher utilization of two readings: between two bursts of work a GPU looks idle."""
+    metrics = _OF_AN_INSTANCE if place.is_instance else _OF_A_GPU
+    for metric in metrics:
+        read = [value for readings in place.readings if (value := readings[metric]) is not None]
+        if read:
+            return float(max(read))
+    return None
+
+
+def _lacking(free: int | None, busy: float | None, wish: Wish) -> str:
+    if free is None:
+        return "its free memory is unknown"
+    if free < wish.min_free_bytes:
+        return f"{bytes_text(free)} are free, {bytes_text(wish.min_free_bytes)} are needed"
+    most = wish.max_utilization_percent
+    if most is None:
+        return ""
+    if busy is None:
+        return "its utilization is unknown"
+    return f"its utilization is {busy:.0f} %, {most:g} % are allowed" if busy > most else ""

@@ -1,0 +1,66 @@
+"""The filter language: ``user:ann gpu_mem>10GiB sm<5 cmd~vllm and not type:G``.
+
+A term is ``column operator value``; the columns are those of the process table. ``:`` is equal (text regardless of
+case, ``*`` stands for anything), ``=`` and ``!=`` compare exactly, ``<`` ``<=`` ``>`` ``>=`` numbers with units, ``~``
+searches a regular expression. After ``:`` ``=`` ``!=`` stands a list: ``user:ann,bob``; ``-`` is no value. A word alone
+is searched for. Terms side by side must all hold; ``and or not``, ``& | !`` and parentheses combine them.
+What an absent value does: see `condition`.
+"""
+
+from msgspec.structs import replace
+
+from gputop.core.model.process_id import ProcessId
+from gputop.core.model.sample import Frame, GpuProcess
+from gputop.core.processes.column import Row
+from gputop.core.processes.columns import rows
+from gputop.core.query.condition import Node, test_of
+from gputop.core.query.formatter import text_of
+from gputop.core.query.parser import QueryError, read
+from gputop.core.text.text import clean, width
+
+__all__ = ["Query", "QueryError", "kept", "parse", "pointed"]
+
+
+class Query:
+    """Which rows of the process table somebody wants to see. ``str`` of it is a text that parses to the same."""
+
+    def __init__(self, root: Node) -> None:
+        self.root = root
+        self._test = test_of(root)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Query) and other.root == self.root
+
+    def __hash__(self) -> int:
+        return hash(self.root)
+
+    def __str__(self) -> str:
+        return text_of(self.root)
+
+    def keeps(self, row: Row) -> bool:
+        """Say whether a row is certainly as asked for."""
+        return self._test(row) is True
+
+
+def parse(text: str) -> Query | QueryError:
+    """Read a query; the empty one keeps everything. Never raises."""
+    node = read(text)
+    return node if isinstance(node, QueryError) else Query(node)
+
+
+def kept(frame: Frame, query: Query) -> Frame:
+    """Return the frame with only those uses of GPUs, their processes and their jobs, that the query keeps."""
+    uses: dict[ProcessId, list[GpuProcess]] = {}
+    for row in rows(frame):
+        if query.keeps(row):
+            uses.setdefault(row.process.id, []).append(row.use)
+    return replace(
+        frame,
+        processes=tuple(replace(p, gpus=tuple(held)) for p in frame.processes if (held := uses.get(p.id))),
+        jobs=tuple(job for job in frame.jobs if any(member in uses for member in job.members)),
+    )
+
+
+def pointed(text: str, error: QueryError) -> str:
+    """Return the text, and below it a caret under what is wrong."""
+    return f"{clean(text)}\n{' ' * width(clean(text[: error.position]))}^"

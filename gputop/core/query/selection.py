@@ -1,0 +1,65 @@
+"""Which GPUs and processes somebody wants to see."""
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from gputop.core.model.metric import Missing
+from gputop.core.model.sample import Gpu, HostProcess, Sample
+
+_UUID_LEAST = 8  # signs of a uuid that are enough to name a GPU: GPU-4fa2
+
+
+class Selection(Struct, frozen=True, kw_only=True):
+    """What to show; empty means all. ``gpus``: indices, uuids (or their beginnings) and PCI bus ids."""
+
+    gpus: tuple[str, ...] = ()
+    users: tuple[str, ...] = ()
+    only_compute: bool = False
+
+    def wants_gpu(self, index: int, uuid: str, bus_id: str) -> bool:
+        """Say whether a GPU is to be shown."""
+        return not self.gpus or any(_names(wish, index, uuid, bus_id) for wish in self.gpus)
+
+    def unknown(self, gpus: Iterable[Gpu]) -> tuple[str, ...]:
+        """Return the wishes that name none of these GPUs."""
+        held = list(gpus)
+        return tuple(w for w in self.gpus if not any(_names(w, g.index, g.uuid, g.bus_id) for g in held))
+
+    def processes(self, processes: Iterable[HostProcess]) -> tuple[HostProcess, ...]:
+        """Return the processes that are to be shown, each with the uses that are."""
+        kept = (p for p in processes if not self.users or p.user in self.users)
+        if not self.only_compute:
+            return tuple(kept)
+        bare = (replace(p, gpus=tuple(use for use in p.gpus if use.type != "G")) for p in kept)
+        return tuple(p for p in bare if p.gpus)
+
+
+def why_no_processes(sample: Sample) -> str:
+    """Say why there is no process to be seen: there is none, none was asked for, or the driver does not tell."""
+    whys = {gpu.missing["processes"] for gpu in sample.gpus if "processes" in gpu.missing}
+    if not whys:
+        return "no processes to show"
+    return f"the driver lists no processes: {', '.join(sorted(why.text for why in whys))}"
+
+
+def why_no_gpus(sample: Sample) -> str:
+    """Say why there is no GPU to be seen."""
+    if sample.driver.missing.get("version") is Missing.HUNG:
+        return "the driver has not answered since gputop was started. Look at: sudo dmesg | tail"
+    return "the driver lists no GPU. In a container pass them in: docker run --gpus all"
+
+
+def _names(wish: str, index: int, uuid: str, bus_id: str) -> bool:
+    if wish.isdecimal():
+        return int(wish) == index
+    if ":" in wish:
+        return bus_id != "" and _short_bus_id(wish) == _short_bus_id(bus_id)
+    return len(wish) >= _UUID_LEAST and uuid.lower().startswith(wish.lower())
+
+
+def _short_bus_id(text: str) -> str:
+    """Return 0:1b:00.0 for 00000000:1B:00.0, 0000:1b:00.0 and 1b:00.0."""
+    domain, _, rest = text.lower().rpartition(":")[0].rpartition(":")
+    return f"{domain.lstrip('0') or '0'}:{rest}:{text.lower().rpartition(':')[2]}"

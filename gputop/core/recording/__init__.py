@@ -1,0 +1,1 @@
+"""Histories of values, and the control of a playback."""

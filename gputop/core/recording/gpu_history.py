@@ -1,0 +1,104 @@
+"""Bounded series per GPU and metric: an hour and more at 1 Hz in 4 bytes a value; a gap is NaN, never 0."""
+
+from __future__ import annotations  # array[float] is not subscriptable before 3.12
+
+from array import array
+from collections import deque
+from collections.abc import Sequence
+from math import nan
+from typing import Any
+
+from gputop.core.model.metric import Metric
+from gputop.core.model.sample import Sample
+
+HOUR = 3600
+
+
+class Series:
+    """The last ``length`` values of something, in single precision."""
+
+    __slots__ = ("_count", "_length", "_values")
+
+    def __init__(self, length: int = HOUR) -> None:
+        self._length = length
+        self._values = array("f")
+        self._count = 0
+
+    @property
+    def count(self) -> int:
+        """How many values were ever added."""
+        return self._count
+
+    def add(self, value: float | None) -> None:
+        """Add a value; None is a gap."""
+        number = nan if value is None else float(value)
+        if len(self._values) < self._length:
+            self._values.append(number)
+        else:
+            self._values[self._count % self._length] = number
+        self._count += 1
+
+    def last(self, length: int) -> array[float]:
+        """Return the last ``length`` values, oldest first; fewer while the series is young."""
+        held = len(self._values)
+        length = min(length, held)
+        if held < self._length:
+            return self._values[held - length :]
+        end = self._count % self._length
+        return self._values[end - length : end] if length <= end else self._values[end - length :] + self._values[:end]
+
+
+class History:
+    """What the metrics of every GPU were, and some values of the host under the name ``host``."""
+
+    def __init__(self, metrics: Sequence[Metric[Any]], length: int = HOUR) -> None:
+        self._metrics = metrics
+        self._length = length
+        self._series: dict[tuple[str, str], Series] = {}
+        self._none = Series(length)
+        self._times: deque[float] = deque(maxlen=length)
+
+    def remember(self, sample: Sample) -> None:
+        """Add a sample. A GPU that it lacks gets a gap, so that all series end at the same instant."""
+        self._times.append(sample.time_s)
+        present = {gpu.uuid: gpu for gpu in sample.gpus}
+        for uuid in self.names() | present.keys():
+            gpu = present.get(uuid)
+            for metric in self._metrics:
+                self._add((uuid, metric.key), gpu[metric] if gpu else None)
+        host = sample.host
+        self._add(("host", "cpu_percent"), host.cpu_percent)
+        self._add(("host", "memory_used_bytes"), host.memory_used_bytes)
+
+    def forget(self) -> None:
+        """Begin anew: what comes next does not follow what was."""
+        self._series.clear()
+        self._times.clear()
+
+    def window(self, uuid: str, metric: Metric[Any], length: int) -> array[float]:
+        """Return the last ``length`` values, oldest first; NaN marks a gap.
+
+        Shape: at most ``length`` items, fewer while history is young. Unit: ``metric.unit``.
+        Never raises; an unknown GPU has an empty window.
+        """
+        return self.series(uuid, metric.key).last(length)
+
+    def series(self, name: str, key: str) -> Series:
+        """Return the series of a GPU's metric by its key, empty if nothing was remembered."""
+        return self._series.get((name, key), self._none)
+
+    def span_s(self, length: int, interval_s: float) -> float:
+        """Return the time that the last ``length`` samples span: that of the held ones, ``interval_s`` for the rest."""
+        held = min(length, len(self._times))
+        passed = self._times[-1] - self._times[-held] if held else 0.0
+        return passed + (length - max(held, 1)) * interval_s + (interval_s if length else 0.0)
+
+    def names(self) -> set[str]:
+        """Return the uuids of all GPUs that were ever seen."""
+        return {name for name, _ in self._series if name != "host"}
+
+    def _add(self, key: tuple[str, str], value: float | None) -> None:
+        series = self._series.get(key)
+        if series is None:
+            series = self._series[key] = Series(self._length)
+        series.add(value)

@@ -1,0 +1,100 @@
+"""What single processes did in the last ten minutes or more: memory and SM of their GPUs, CPU; 4 bytes a value."""
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Final
+
+from gputop.core.model.process_id import ProcessId
+from gputop.core.model.sample import Frame, HostProcess
+from gputop.core.recording.gpu_history import Series
+
+STEP_S: Final = 2.0
+LENGTH: Final = 300
+CROWDED: Final = 500  # processes; with more of them steps are longer and fewer: 2,000 take 3 MB, and still see 15 min
+_CROWDED_STEP_S: Final = 10.0
+_CROWDED_LENGTH: Final = 90
+_JITTER_S: Final = 0.2
+_GRACE: Final = 15  # values for which a process may be absent: the driver's lists flicker
+_MOST: Final = 4096
+
+
+class Track:
+    """The series of one process. ``memory``: bytes on all of its GPUs; ``sm``, ``cpu``: percent; sm is a mean of them.
+
+    Who holds a track keeps it: it only stops growing when the process is forgotten.
+    """
+
+    __slots__ = ("absent", "cpu", "memory", "sm")
+
+    def __init__(self, length: int = LENGTH) -> None:
+        self.memory, self.sm, self.cpu = Series(length), Series(length), Series(length)
+        self.absent = 0
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self.memory, self.sm, self.cpu = Series(LENGTH), Series(LENGTH), Series(LENGTH)
+
+    def add(self, process: HostProcess | None) -> None:
+        """Add what a process does now; None is a gap."""
+        if process is None:
+            self.absent += 1
+            self._put(None, None, None)
+            return
+        self.absent = 0
+        uses = process.gpus
+        if len(uses) == 1:
+            self._put(uses[0].memory_bytes, uses[0].sm_percent, process.cpu_percent)
+            return
+        held = [use.memory_bytes for use in uses if use.memory_bytes is not None]
+        busy = [use.sm_percent for use in uses if use.sm_percent is not None]
+        self._put(sum(held) if held else None, sum(busy) / len(busy) if busy else None, process.cpu_percent)
+
+    def _put(self, memory: float | None, sm: float | None, cpu: float | None) -> None:
+        self.memory.add(memory)
+        self.sm.add(sm)
+        self.cpu.add(cpu)
+
+
+class Tracks:
+    """The tracks of all processes on GPUs, and of the one that is looked at."""
+
+    def __init__(self) -> None:
+        self._tracks: dict[ProcessId, Track] = {}
+        self._times: deque[float] = deque(maxlen=LENGTH)
+        self._watched: ProcessId | None = None
+
+    def remember(self, frame: Frame) -> None:
+        """Add a frame, unless it comes sooner than a step after the one before."""
+        is_crowd = len(frame.processes) > CROWDED
+        step_s = _CROWDED_STEP_S if is_crowd else STEP_S
+        if self._times and 0 <= frame.time_s - self._times[-1] < step_s - _JITTER_S:
+            return
+        self._times.append(frame.time_s)
+        present = {process.id: process for process in self._followed(frame)}
+        for name in present.keys() - self._tracks.keys():
+            if len(self._tracks) < _MOST:
+                self._tracks[name] = Track(_CROWDED_LENGTH if is_crowd else LENGTH)
+        for name, track in tuple(self._tracks.items()):
+            track.add(present.get(name))
+            if track.absent > _GRACE:
+                del self._tracks[name]
+
+    def forget(self) -> None:
+        """Begin anew: what comes next does not follow what was. Tracks that somebody holds go on."""
+        self._times.clear()
+        for track in self._tracks.values():
+            track.forget()
+
+    def track(self, process: ProcessId) -> Track:
+        """Return the track of a process, and follow it from now on if it is on no GPU."""
+        self._watched = process
+        return self._tracks.setdefault(process, Track())
+
+    def span_s(self, count: int) -> float:
+        """Return the time between the first and the last of the last ``count`` values."""
+        held = min(count, len(self._times))
+        return self._times[-1] - self._times[-held] if held else 0.0
+
+    def _followed(self, frame: Frame) -> Iterator[HostProcess]:
+        yield from frame.processes
+        yield from (process for process in frame.relatives if process.id == self._watched)

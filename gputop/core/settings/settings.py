@@ -1,0 +1,291 @@
+"""What somebody has settled for good: the settings of the configuration file and of the environment.
+
+A setting is one row of `SETTINGS`: reading, checking, the commented file and `gputop config show` follow from it.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Final, TypeAlias, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from gputop.core.processes.columns import COLUMN_BY_KEY
+from gputop.core.text.suggest import nearest
+
+THEMES: Final = ("auto", "dark", "light", "high-contrast", "monochrome", "16-colour")
+DENSITIES: Final = ("auto", "compact", "detailed")
+KEYMAPS: Final = ("htop", "nvitop", "nvtop", "vim")
+KEYS: Final = "keys"
+READ_ONLY: Final = "read_only"
+DETECTORS: Final = "detectors"
+LEAST_INTERVAL_S: Final = 0.1
+MOST_INTERVAL_S: Final = 86_400.0
+MOST_GPUS: Final = 1024
+_TRUE, _FALSE = frozenset({"1", "true", "yes", "on"}), frozenset({"", "0", "false", "no", "off"})
+Value: TypeAlias = bool | float | str | tuple[str, ...]
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """What holds where nothing else is said. ``columns``: keys in their order; empty is the usual choice.
+
+    ``keys``: by the action's id, what replaces its keys of the ``keymap``; an empty tuple takes them away.
+    ``expected_gpus``: 0 is any number.
+    ``detectors``: by name, the dials that are not at their defaults, and whether it is ``enabled``.
+    """
+
+    theme: str = "auto"
+    density: str = "auto"
+    ascii: bool = False
+    interval_s: float = 1.0
+    columns: tuple[str, ...] = ()
+    sort: str = "gpu"
+    sort_reversed: bool = False
+    show_host: bool = True
+    show_panels: bool = True
+    bell: bool = False
+    keymap: str = "htop"
+    keys: Mapping[str, tuple[str, ...]] = {}
+    detectors: Mapping[str, Mapping[str, float]] = {}
+    expected_gpus: int = 0
+    read_only: bool = False
+
+
+class Problem(Struct, frozen=True, kw_only=True):
+    """What is wrong with a setting. ``path``: its key, ``keys.quit`` in a table; ``line``: from 1, if it is known."""
+
+    path: str
+    message: str
+    suggestion: str | None = None
+    line: int | None = None
+
+    def __str__(self) -> str:
+        place = f"line {self.line}: " if self.line else ""
+        hint = f". Did you mean {self.suggestion}?" if self.suggestion else ""
+        return f"{place}{self.path}: {self.message}{hint}" if self.path else f"{place}{self.message}"
+
+
+class Wrong(Struct, frozen=True):
+    """Why a value cannot be used."""
+
+    message: str
+    suggestion: str | None = None
+
+
+class Setting(Struct, frozen=True, kw_only=True):
+    """A setting. ``key``: its name in the file and in `Settings`; ``variable``: in the environment, if it is there."""
+
+    key: str
+    read: Callable[[object], Value | Wrong]
+    help: str
+    variable: str = ""
+
+    @property
+    def default(self) -> Value:
+        """Return what holds where nothing is settled."""
+        return cast("Value", getattr(Settings(), self.key))
+
+
+def parse(
+    values: Mapping[str, object],
+    *,
+    base: Settings = Settings(),  # noqa: B008 - immutable
+    lines: Mapping[str, int] | None = None,
+    actions: Collection[str] | None = None,
+) -> tuple[Settings, tuple[Problem, ...]]:
+    """Return the settings, and what could not be used of them; there ``base`` holds.
+
+    ``lines``: where a key stands in the file. ``actions``: the ids that ``keys`` may name; None: any. A
+    mapping says of each where it is at home: actions of two places may share a key.
+    """
+    found: dict[str, object] = {}
+    problems: list[Problem] = []
+    for key, value in values.items():
+        setting = SETTING_BY_KEY.get(key)
+        if key == KEYS:
+            found[KEYS] = dict(base.keys) | _keys(value, actions, problems)
+        elif key == DETECTORS:
+            found[DETECTORS] = dict(base.detectors) | _detectors(value, problems)
+        elif setting is None:
+            suggestion = nearest(key, [*SETTING_BY_KEY, KEYS, DETECTORS])
+            problems.append(Problem(path=key, message="there is no such setting", suggestion=suggestion))
+        else:
+            _settle(found, problems, key, setting.read(value))
+    placed = tuple(replace(problem, line=(lines or {}).get(problem.path)) for problem in problems)
+    return replace(base, **found), placed
+
+
+def from_environment(
+    variables: Mapping[str, str],
+    base: Settings = Settings(),  # noqa: B008 - immutable
+) -> tuple[Settings, tuple[Problem, ...]]:
+    """Return the settings with those of the environment put over them. The path of a problem is the variable."""
+    found: dict[str, object] = {}
+    problems: list[Problem] = []
+    for setting in SETTINGS:
+        if setting.variable and setting.variable in variables:
+            value = setting.read(_typed(variables[setting.variable], setting.default))
+            before = len(problems)
+            _settle(found, problems, setting.key, value)
+            problems[before:] = [replace(problem, path=setting.variable) for problem in problems[before:]]
+    return replace(base, **found), tuple(problems)
+
+
+def may_mean_read_only(problems: Iterable[Problem]) -> bool:
+    """Say whether what could not be used may have been ``read_only``: by its name, or because all of a file is lost."""
+    names = (READ_ONLY, SETTING_BY_KEY[READ_ONLY].variable)
+    return any(
+        not problem.path or problem.suggestion == READ_ONLY or problem.path.rpartition(".")[2] in names
+        for problem in problems
+    )
+
+
+def _settle(found: dict[str, object], problems: list[Problem], key: str, value: Value | Wrong) -> None:
+    if isinstance(value, Wrong):
+        problems.append(Problem(path=key, message=value.message, suggestion=value.suggestion))
+    else:
+        found[key] = value
+
+
+def _typed(text: str, default: Value) -> object:
+    """Return the text of a variable in the type that the setting has; unchanged where it cannot be."""
+    if isinstance(default, bool):
+        lowered = text.strip().lower()
+        return True if lowered in _TRUE else False if lowered in _FALSE else text
+    if isinstance(default, float):
+        try:
+            return float(text)
+        except ValueError:
+            return text
+    return text
+
+
+# --- keys --------------------------------------------------------------------------------------------------------
+def _keys(value: object, actions: Collection[str] | None, problems: list[Problem]) -> dict[str, tuple[str, ...]]:
+    if not isinstance(value, Mapping):
+        problems.append(
+            Problem(path=KEYS, message='is a table: [keys], and below it lines such as quit = ["q", "f10"]')
+        )
+        return {}
+    found: dict[str, tuple[str, ...]] = {}
+    owners: dict[tuple[str, str], str] = {}
+    places = actions if isinstance(actions, Mapping) else {}
+    for action, given in value.items():
+        keys = _key_list(given)
+        wrong = _unknown_action(action, actions) or (keys if isinstance(keys, Wrong) else None)
+        at = [(places.get(action, ""), key) for key in keys] if isinstance(keys, tuple) else []
+        taken = [one for one in at if owners.setdefault(one, action) != action]
+        if wrong is None and taken:
+            wrong = Wrong(f"{taken[0][1]} is a key of {owners[taken[0]]} already")
+        if wrong is None and isinstance(keys, tuple):
+            found[action] = keys
+        elif wrong is not None:
+            problems.append(Problem(path=f"{KEYS}.{action}", message=wrong.message, suggestion=wrong.suggestion))
+    return found
+
+
+def _key_list(given: object) -> tuple[str, ...] | Wrong:
+    listed = [given] if isinstance(given, str) else given
+    if not isinstance(listed, list) or not all(isinstance(key, str) and key.strip() for key in listed):
+        return Wrong('must be a key or a list of keys, such as ["q", "f10", "ctrl+c"]')
+    return tuple(dict.fromkeys(listed))
+
+
+def _unknown_action(action: str, actions: Collection[str] | None) -> Wrong | None:
+    if action in SETTING_BY_KEY:
+        return Wrong(f"is a setting, not an action: move it above [{KEYS}]")
+    if actions is None or action in actions:
+        return None
+    return Wrong("there is no such action", nearest(action, actions))
+
+
+# --- detectors ---------------------------------------------------------------------------------------------------
+def _detectors(value: object, problems: list[Problem]) -> dict[str, dict[str, float]]:
+    from gputop.core.detectors.configured import read_dials  # noqa: PLC0415 - imports all detectors
+
+    found, wrong = read_dials(value)
+    problems += [Problem(path=path, message=message, suggestion=hint) for path, message, hint in wrong]
+    return found
+
+
+# --- kinds of values ---------------------------------------------------------------------------------------------
+def _one_of(*choices: str) -> Callable[[object], Value | Wrong]:
+    def read(value: object) -> Value | Wrong:
+        if isinstance(value, str) and value in choices:
+            return value
+        hint = nearest(value, choices) if isinstance(value, str) else None
+        return Wrong(f"{_shown(value)} is none of {', '.join(choices)}", hint)
+
+    return read
+
+
+def _flag(value: object) -> Value | Wrong:
+    return value if isinstance(value, bool) else Wrong(f"{_shown(value)} is neither true nor false")
+
+
+def _interval(value: object) -> Value | Wrong:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if is_number and LEAST_INTERVAL_S <= cast("float", value) < MOST_INTERVAL_S:  # a NaN is not
+        return float(cast("float", value))
+    return Wrong(f"{_shown(value)} is not a number of seconds from {LEAST_INTERVAL_S:g} to {MOST_INTERVAL_S:g}")
+
+
+def _count(value: object) -> Value | Wrong:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_GPUS:
+        return value
+    return Wrong(f"{_shown(value)} is not a whole number from 0 to {MOST_GPUS}")
+
+
+def _column(value: object) -> Value | Wrong:
+    if isinstance(value, str) and value in COLUMN_BY_KEY:
+        return value
+    hint = nearest(value, COLUMN_BY_KEY) if isinstance(value, str) else None
+    return Wrong(f"{_shown(value)} is no column", hint)
+
+
+def _columns(value: object) -> Value | Wrong:
+    if not isinstance(value, (list, tuple)):
+        return Wrong('must be a list of columns, such as ["gpu", "pid", "user", "command"]')
+    for key in value:
+        wrong = _column(key)
+        if isinstance(wrong, Wrong):
+            return wrong
+    return tuple(dict.fromkeys(value))
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "…"
+
+
+SETTINGS: Final = (
+    Setting(
+        key="theme", read=_one_of(*THEMES), variable="GPUTOP_THEME",
+        help=f"Colours: {', '.join(THEMES)}.",
+    ),
+    Setting(
+        key="density", read=_one_of(*DENSITIES), variable="GPUTOP_DENSITY",
+        help="GPUs as they fit (auto), in one line each (compact), or as cards with plots (detailed).",
+    ),
+    Setting(key="ascii", read=_flag, help="No signs beyond ASCII."),
+    Setting(
+        key="interval_s", read=_interval, variable="GPUTOP_INTERVAL", help="Seconds between readings of the screen."
+    ),
+    Setting(
+        key="columns", read=_columns,
+        help=f"Columns of the process table, in their order; empty: the usual ones. {', '.join(COLUMN_BY_KEY)}.",
+    ),
+    Setting(key="sort", read=_column, help="Column that the processes are sorted by."),
+    Setting(key="sort_reversed", read=_flag, help="Sort the other way round."),
+    Setting(key="show_host", read=_flag, help="Show the panel of the machine around the GPUs."),
+    Setting(key="show_panels", read=_flag, help="Show the panels of plugins, between findings and processes."),
+    Setting(key="bell", read=_flag, help="Ring the terminal's bell when a finding becomes an alarm."),
+    Setting(key="keymap", read=_one_of(*KEYMAPS), help=f"Keys as in: {', '.join(KEYMAPS)}."),
+    Setting(
+        key="expected_gpus", read=_count,
+        help="How many GPUs there should be: gputop doctor misses one that has vanished. 0: any number.",
+    ),
+    Setting(
+        key=READ_ONLY, read=_flag, variable="GPUTOP_READ_ONLY", help="Change nothing: no signals, no priorities."
+    ),
+)  # fmt: skip
+SETTING_BY_KEY: Final = {setting.key: setting for setting in SETTINGS}

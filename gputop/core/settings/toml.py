@@ -1,0 +1,85 @@
+"""Settings as TOML: the commented file, single values, and changes to a file that leave the rest of it alone."""
+
+import json
+import re
+from textwrap import wrap
+from typing import Final
+
+from gputop.core.settings.settings import DETECTORS, KEYS, SETTINGS, Settings, Value
+
+_BARE: Final = re.compile(r"[\w-]+", re.ASCII)
+_PART: Final = re.compile(r"""[\w-]+|"[^"\\]*"|'[^']*'""", re.ASCII)
+_KEY: Final = re.compile(
+    r"""\s*((?:[\w-]+|"[^"\\]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"\\]*"|'[^']*'))*)\s*=""", re.ASCII
+)
+_TABLE: Final = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]\s*(?:#.*)?")
+_HEAD: Final = "# Settings of gputop. Options on the command line win over GPUTOP_… variables, those over this file."
+
+
+def value_text(value: Value) -> str:
+    """Return a value as TOML writes it."""
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(value_text, value)) + "]"
+    if isinstance(value, float) and value == int(value):
+        return str(int(value))
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def commented() -> str:
+    """Return a file in which every setting is explained and commented out."""
+    parts = [_HEAD, ""]
+    for setting in SETTINGS:
+        variable = f" Variable: {setting.variable}." if setting.variable else ""
+        parts += [f"# {line}" for line in wrap(setting.help + variable, 100)]
+        parts += [f"#{setting.key} = {value_text(setting.default)}", ""]
+    parts += ["# Keys in place of those of the keymap, by action; the help page and `gputop config show` name them."]
+    parts += [f"[{KEYS}]", '#quit = ["q", "f10"]', ""]
+    return "\n".join([*parts, *_commented_detectors()])
+
+
+def _commented_detectors() -> list[str]:
+    from gputop.core.detection.judge import DIALS  # noqa: PLC0415
+    from gputop.core.detectors.registry import ENABLED, detectors  # noqa: PLC0415 - the screen reads files without it
+
+    parts = ["# Thresholds of the detectors. Take the # away from the name of the table as well.", f"#[{DETECTORS}]"]
+    parts += [f"#{dial.key} = {value_text(dial.default)}  # {dial.help}" for dial in DIALS] + [""]
+    for kind, _ in detectors():
+        parts += [f"# {kind.question}", f"#[{DETECTORS}.{key_text(kind.name)}]", f"#{ENABLED} = true"]
+        parts += [f"#{dial.key} = {value_text(dial.default)}  # {dial.help}" for dial in kind.dials] + [""]
+    return parts
+
+
+def effective(settings: Settings) -> str:
+    """Return all settings as a file; of the detectors those that are not as usual."""
+    from gputop.core.detectors.registry import ENABLED  # noqa: PLC0415 - as above
+
+    lines = [f"{setting.key} = {value_text(getattr(settings, setting.key))}" for setting in SETTINGS]
+    keys = [f"{key_text(action)} = {value_text(keys)}" for action, keys in settings.keys.items()]
+    lines += ["", f"[{KEYS}]", *keys] if keys else []
+    for name, dials in settings.detectors.items():
+        lines += ["", f"[{DETECTORS}.{key_text(name)}]" if name else f"[{DETECTORS}]"]
+        lines += [f"{key} = {value_text(bool(value) if key == ENABLED else value)}" for key, value in dials.items()]
+    return "\n".join([*lines, ""])
+
+
+def lines_of(text: str) -> dict[str, int]:
+    """Return the number of the line, from 1, that each key of a file stands in; tables are joined with a dot."""
+    found: dict[str, int] = {}
+    table = ""
+    for number, line in enumerate(text.split("\n"), 1):
+        if header := _TABLE.fullmatch(line):
+            table = path_of(header[1])
+            found.setdefault(table, number)
+        elif key := _KEY.match(line):
+            found.setdefault(f"{table}.{path_of(key[1])}" if table else path_of(key[1]), number)
+    return found
+
+
+def path_of(key: str) -> str:
+    """Return a key as it is called here, for the text of a key of TOML: without quotation marks and blanks."""
+    return ".".join(part.strip("\"'") for part in _PART.findall(key))
+
+
+def key_text(name: str) -> str:
+    """Return a name as a key of TOML."""
+    return name if _BARE.fullmatch(name) else json.dumps(name, ensure_ascii=False)

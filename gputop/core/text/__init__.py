@@ -1,0 +1,1 @@
+"""Terminal-safe text: cleaning, widths, ASCII, plots."""

@@ -1,0 +1,30 @@
+"""The signs that gputop draws with, in ASCII: for terminals and locales that have no others."""
+
+from typing import Final
+
+from gputop.core.text.text import width
+
+PLAIN: Final = {
+    ord(sign): plain
+    for signs, plain in (
+        ("–─╌", "-"), ("━", "="), ("╸", "-"), ("│┃", "|"), ("╭╮╰╯├┤└┘┌┐┼", "+"), ("·•", "-"), ("…", "~"), ("°", " "),
+        ("↑▲", "^"), ("↓▼", "v"), ("←◂", "<"), ("→▶▸", ">"), ("█▇▆▅", "#"), ("▄▃", "="), ("▂▁", "-"), ("▐▌", "|"),
+        ("✕✗", "x"), ("✓", "+"), ("⏸", "="), ("×", "x"), ("●", "*"), ("÷", "/"), ("“”", '"'),
+    )
+    for sign in signs
+}  # fmt: skip
+
+
+def plain(text: str) -> str:
+    """Return a text in ASCII that takes as many columns."""
+    if text.isascii():
+        return text
+    text = text.translate(PLAIN)
+    return text if text.isascii() else "".join(sign if sign.isascii() else "?" * width(sign) for sign in text)
+
+
+def replaced(error: UnicodeError) -> tuple[str, int]:
+    """Write what an encoding cannot in ASCII: a handler of errors, for `codecs.register_error`."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return plain(error.object[error.start : error.end]), error.end

@@ -1,0 +1,1 @@
+"""Changes to processes: identity check, signal or priority, audit log."""

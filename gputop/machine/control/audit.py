@@ -1,0 +1,162 @@
+"""The audit log: a line of JSON before and after each thing that gputop does to a process or to a GPU."""
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.json import Encoder
+
+from gputop.core.mig.steps import Plan
+from gputop.core.protocol.command import Change, wording
+from gputop.core.protocol.outcome import Result, Status
+from gputop.core.text.text import clean
+from gputop.machine.control.handle import Held
+from gputop.machine.control.rotating_log import open_bounded
+from gputop.machine.state_directory import state_directory
+
+_NAME: Final = "audit.jsonl"
+
+
+class Entry(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What lines have in common. ``by``: the user of gputop; ``sudo_user``: who called sudo; ``status``: at the end."""
+
+    time: str
+    event: str
+    id: str
+    by: str
+    sudo_user: str = ""
+    what: str
+    status: Status | None = None
+    detail: str = ""
+    before: str | None = None
+    after: str | None = None
+
+
+class Line(Entry, frozen=True, kw_only=True, omit_defaults=True):
+    """A line about a process."""
+
+    pid: int
+    start_ticks: int | None
+    owner: str = ""
+    command: str = ""
+
+
+class GpuLine(Entry, frozen=True, kw_only=True, omit_defaults=True):
+    """A line about a GPU. ``steps``: of the plan."""
+
+    gpu: str
+    index: int
+    steps: tuple[str, ...] = ()
+
+
+class Audit:
+    """Writes to ``audit.jsonl`` in a directory; ``audit.old.jsonl`` is what was in it before it got too long.
+
+    Problems are kept until `end`, since they must not stop anything.
+    """
+
+    def __init__(
+        self,
+        directory: str,
+        by: str,
+        sudo_user: str = "",
+        *,
+        clock: Callable[[], float] = time.time,
+        opener: Callable[[str, str], int] = open_bounded,
+    ) -> None:
+        self._directory = directory
+        self._by = by
+        self._sudo_user = clean(sudo_user)
+        self._clock = clock
+        self._opener = opener
+        self._encoder = Encoder()
+        self._file: int | None = None
+        self._problem = ""
+        self._id = self._what = ""
+
+    def begin(self, change: Change) -> None:
+        """Begin with a change: the log is opened anew, so that it may be moved away in between."""
+        self._id, self._what = clean(change.id), wording(change)
+        self._problem = ""
+        try:
+            self._file = self._opener(self._directory, _NAME)
+        except OSError as error:
+            self._complain(error)
+
+    def intend(self, held: Held) -> None:
+        """Write down what is about to be done, and to whom."""
+        self._write(self._line("intent", held.pid, held.target.start_ticks, held))
+
+    def conclude(self, result: Result, held: Held | None) -> None:
+        """Write down how it ended. Without ``held`` nothing was done."""
+        self._write(self._line("outcome", result.pid, result.start_ticks, held, result))
+
+    def intend_plan(self, plan: Plan) -> None:
+        """Write down which plan is about to be carried out."""
+        self._write(self._gpu_line("intent", plan))
+
+    def conclude_plan(self, plan: Plan, result: Result) -> None:
+        """Write down how it ended."""
+        self._write(self._gpu_line("outcome", plan, result))
+
+    def end(self) -> str:
+        """Finish with the change; return in words why the log is not whole, nothing if it is."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+        return self._problem
+
+    def _line(
+        self, event: str, pid: int, start_ticks: int | None, held: Held | None, result: Result | None = None
+    ) -> Line:
+        return Line(
+            **self._common(event, result),
+            pid=pid,
+            start_ticks=start_ticks,
+            owner=held.user if held else "",
+            command=held.command if held else "",
+        )
+
+    def _gpu_line(self, event: str, plan: Plan, result: Result | None = None) -> GpuLine:
+        steps = () if result else tuple(step.text for step in plan.steps)
+        return GpuLine(**self._common(event, result), gpu=clean(plan.gpu), index=plan.index, steps=steps)
+
+    def _common(self, event: str, result: Result | None) -> dict[str, Any]:
+        return {
+            "time": _iso(self._clock()),
+            "event": event,
+            "id": self._id,
+            "by": self._by,
+            "sudo_user": self._sudo_user,
+            "what": self._what,
+            "status": result.status if result else None,
+            "detail": result.detail if result else "",
+            "before": result.before if result else None,
+            "after": result.after if result else None,
+        }
+
+    def _write(self, line: Entry) -> None:
+        if self._file is None:
+            return
+        raw = self._encoder.encode(line) + b"\n"
+        try:
+            if os.write(self._file, raw) < len(raw):
+                self._complain(OSError(None, "a line was cut short"))
+        except OSError as error:
+            self._complain(error)
+
+    def _complain(self, error: OSError) -> None:
+        self._problem = f"The audit log {self._directory}/{_NAME} is not complete: {error.strerror or error}."
+
+
+def audit_of_this_user(user: str, environment: Mapping[str, str]) -> Audit:
+    """Return the audit log of a user, in the state directory of XDG."""
+    return Audit(state_directory(environment), user, environment.get("SUDO_USER", ""))
+
+
+def _iso(seconds: float) -> str:
+    """Return 2027-01-15T08:00:00.000Z."""
+    milliseconds = int(seconds * 1000)
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(milliseconds // 1000)) + f".{milliseconds % 1000:03d}Z"

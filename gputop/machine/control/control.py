@@ -1,0 +1,216 @@
+"""The one door through which gputop changes the machine: is it still that process, may it be, do it, write it down."""
+
+import errno
+import os
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from gputop.core.mig.answers import MigProgress
+from gputop.core.protocol.command import (
+    Change,
+    ChangeMig,
+    ProcessChange,
+    Renice,
+    SendSignal,
+    SetAffinity,
+    SetIoClass,
+    Target,
+    wording,
+)
+from gputop.core.protocol.outcome import Outcome, Result, Status, refused
+from gputop.core.protocol.signals import signal_number
+from gputop.machine.control.audit import Audit, audit_of_this_user
+from gputop.machine.control.handle import Held, Holder, NotHeldError, TakenOverError
+from gputop.machine.control.kernel import Kernel, KernelCalls
+from gputop.machine.control.mig import MigControl, partitioner_of_this_machine
+from gputop.machine.control.scheduling import apply, setting
+from gputop.machine.proc.errors import GONE
+from gputop.machine.proc.namespace import is_ours
+from gputop.machine.proc.procfs import Proc, RealProc
+from gputop.machine.processes.reader import resolve_user
+
+_VERBS: Final = {
+    SendSignal: "signal",
+    Renice: "renice",
+    SetIoClass: "change the I/O class of",
+    SetAffinity: "change the CPUs of",
+}
+_NO_PIDFD: Final = "this kernel has no pidfds: the start time was compared just before"
+_WAITS: Final = "it is in uninterruptible sleep: the signal takes effect when its kernel call returns"
+_STOPPED: Final = "it is stopped: the signal takes effect after SIGCONT"
+_TRACED: Final = "a debugger holds it, and sees the signal first"
+_TAKEN_OVER: Final = "it ended meanwhile, and the process that has its pid now may have been changed in its place"
+_STRAYED: Final = "threads of it ended meanwhile, and others that have their numbers now may have been changed: {}"
+_LOOK: Final = "Who that is: cat {}"
+_AT_ONCE: Final = frozenset({"SIGKILL", "SIGCONT", "SIGSTOP"})  # take effect in a stopped process as well
+
+
+class Control:
+    """Carries changes out, one after the other; for one thread at a time. ``own_user``: None for root."""
+
+    def __init__(
+        self,
+        proc: Proc,
+        kernel: KernelCalls,
+        holder: Holder,
+        audit: Audit,
+        own_user: str | None,
+        *,
+        mig: MigControl | None = None,
+    ) -> None:
+        self._proc = proc
+        self._kernel = kernel
+        self._holder = holder
+        self._audit = audit
+        self._own_user = own_user
+        self._mig = mig
+
+    def execute(self, change: Change) -> Outcome:
+        """Carry a change out on its targets in their order. Never raises: what goes wrong is a result.
+
+        An audit log that cannot be written keeps nobody from ending a job that runs wild; the outcome says so.
+        """
+        if isinstance(change, ChangeMig):
+            return refused(change, "there is no driver behind this door") if self._mig is None else self._split(change)
+        self._audit.begin(change)
+        results = tuple([self._settle(change, target) for target in change.targets])
+        return Outcome(id=change.id, what=wording(change), results=results, note=self._audit.end())
+
+    def living(self, targets: Iterable[Target]) -> tuple[Target, ...]:
+        """Return those that still run; a zombie does not."""
+        return tuple(target for target in targets if self._lives(target))
+
+    def _split(self, change: ChangeMig) -> Outcome:
+        mig = self._mig
+        self._audit.begin(change)
+        results = mig.settle(change, self._audit) if mig else ()
+        return Outcome(id=change.id, what=wording(change), results=results, note=self._audit.end())
+
+    def _lives(self, target: Target) -> bool:
+        try:
+            self._holder.refuse_dead(self._holder.confirm(target))
+        except NotHeldError:
+            return False
+        return True
+
+    def _settle(self, change: ProcessChange, target: Target) -> Result:
+        held: Held | None = None
+        try:
+            with self._holder.hold(target) as held:
+                self._audit.intend(held)
+                result = self._act(change, held)
+        except NotHeldError as error:
+            result = _result(target, error.status, error.detail, error.remedy)
+        self._audit.conclude(result, held)
+        return result
+
+    def _act(self, change: ProcessChange, held: Held) -> Result:
+        try:
+            return self._signal(change, held) if isinstance(change, SendSignal) else self._set(change, held)
+        except ValueError as error:
+            return _result(held.target, Status.REFUSED, str(error))
+        except GONE:
+            return _result(held.target, Status.GONE, "it ended meanwhile")
+        except PermissionError as error:
+            return self._denied(_VERBS[type(change)], held, error)
+        except OSError as error:
+            return _result(held.target, Status.FAILED, _reason(_VERBS[type(change)], held, error))
+
+    def _signal(self, change: SendSignal, held: Held) -> Result:
+        number = signal_number(change.signal)
+        if held.descriptor is not None:
+            self._kernel.send(held.descriptor, number)
+            return _result(held.target, Status.DONE, _effect(held.stat.state, change.signal))
+        self._holder.confirm(held.target)
+        self._kernel.kill(held.pid, number)
+        return _result(held.target, Status.DONE, _NO_PIDFD)
+
+    def _set(self, change: ProcessChange, held: Held) -> Result:
+        """Set something of all threads. The kernel takes no pidfd here, so the process is looked at before and after.
+
+        Between two looks a pid or the number of a thread may have changed hands, which nothing can prevent; it is said.
+        """
+        self._holder.confirm(held.target)
+        applied = apply(setting(change, self._kernel, held.pid), held.pid, lambda: self._tids(held.pid))
+        try:
+            self._holder.confirm(held.target)
+        except TakenOverError:
+            return _result(held.target, Status.FAILED, _TAKEN_OVER, _look(held.pid))
+        if strayed := self._strayed(applied.tids, held.pid):
+            numbers = ", ".join(map(str, strayed))
+            return _result(held.target, Status.FAILED, _STRAYED.format(numbers), _look(*strayed))
+        count = len(applied.tids)
+        return Result(
+            pid=held.pid,
+            start_ticks=held.target.start_ticks,
+            status=Status.DONE,
+            detail=f"all {count} threads" if count > 1 else "",
+            before=applied.before,
+            after=applied.after,
+        )
+
+    def _tids(self, pid: int) -> set[int]:
+        return {int(name) for name in self._proc.list(f"{pid}/task")}
+
+    def _strayed(self, tids: frozenset[int], pid: int) -> list[int]:
+        """Return the threads that ended meanwhile and whose numbers are others' now; usually there are none."""
+        ended = tids - self._tids(pid)
+        return [tid for tid in sorted(ended) if self._is_taken(tid)]
+
+    def _is_taken(self, tid: int) -> bool:
+        try:
+            self._proc.read(f"{tid}/stat")
+        except OSError:
+            return False
+        return True
+
+    def _denied(self, verb: str, held: Held, error: OSError) -> Result:
+        if self._own_user is None:
+            remedy = "Root may not do this in here (container, user namespace): do it outside."
+        elif held.user == self._own_user:
+            remedy = "That needs root: run gputop with sudo."
+        else:
+            remedy = f"Run gputop with sudo, or ask {held.user}."
+        return _result(held.target, Status.NOT_PERMITTED, _reason(verb, held, error), remedy)
+
+
+def control_of_this_machine(
+    protected: frozenset[int], progress: Callable[[MigProgress], None] = lambda _: None
+) -> Control:
+    """Return the door of this machine. ``protected``: pids that belong to gputop itself.
+
+    ``progress``: is told how far a change of a MIG layout has come.
+    """
+    proc, kernel = RealProc(), Kernel()
+    own_user = resolve_user(os.geteuid()) or str(os.geteuid())
+    holder = Holder(proc, resolve_user, kernel, protected, is_ours=lambda: is_ours(proc))
+    audit = audit_of_this_user(own_user, os.environ)
+    mig = MigControl(partitioner_of_this_machine, progress)
+    return Control(proc, kernel, holder, audit, own_user if os.geteuid() else None, mig=mig)
+
+
+def _look(*pids: int) -> str:
+    return _LOOK.format(" ".join(f"/proc/{pid}/status" for pid in pids))
+
+
+def _effect(state: str, name: str) -> str:
+    """Return when the signal takes effect, where that is not at once."""
+    if state == "D":
+        return _WAITS
+    if state == "T" and name not in _AT_ONCE:
+        return _STOPPED
+    return _TRACED if state == "t" and name != "SIGKILL" else ""
+
+
+def _reason(verb: str, held: Held, error: OSError) -> str:
+    if error.errno == errno.EINVAL and verb == _VERBS[SetAffinity]:
+        why = "none of them is there, or its cpuset allows none"
+    elif isinstance(error, PermissionError):
+        why = "permission denied"
+    else:
+        why = error.strerror or str(error)
+    return f"cannot {verb} a process of {held.user}: {why}"  # no pid: who fails alike is told together
+
+
+def _result(target: Target, status: Status, detail: str = "", remedy: str = "") -> Result:
+    return Result(pid=target.pid, start_ticks=target.start_ticks, status=status, detail=detail, remedy=remedy)

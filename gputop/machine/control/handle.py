@@ -1,0 +1,163 @@
+"""Takes hold of a process: of the one that was shown, and of no other that has its pid by now."""
+
+import errno
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from msgspec import Struct
+
+from gputop.core.model.sample import Presence
+from gputop.core.protocol.command import Target
+from gputop.core.protocol.outcome import Status
+from gputop.core.text.text import decode
+from gputop.machine.control.kernel import KernelCalls
+from gputop.machine.proc.errors import GONE
+from gputop.machine.proc.procfs import Proc
+from gputop.machine.proc.stat import ProcessStat, parse_stat
+from gputop.machine.processes.identity import Who
+
+_KERNEL_THREAD: Final = 0x00200000  # PF_KTHREAD, in the field after nine others behind the name
+_FLAGS_AT: Final = 6
+_INIT: Final = 1
+_ENDED: Final = "it has ended"
+_NO_START: Final = "its start time is not known, so it cannot be told from the pid's next owner"
+_FOREIGN: Final = "/proc here is that of another PID namespace: the same number means another process to the kernel"
+_FOREIGN_REMEDY: Final = "Run gputop in that namespace (docker run --pid=host), or mount this one's own /proc."
+_FORBIDDEN_REMEDY: Final = "Allow pidfd_open in the sandbox (seccomp profile), or run gputop outside of it."
+
+
+class NotHeldError(Exception):
+    """A process that is left alone, and why."""
+
+    def __init__(self, status: Status, detail: str, remedy: str = "") -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.remedy = remedy
+
+
+class TakenOverError(NotHeldError):
+    """The process has ended, and its pid belongs to another one."""
+
+    def __init__(self) -> None:
+        super().__init__(Status.GONE, f"{_ENDED}; its pid belongs to another process now, which was left alone")
+
+
+class Held(Struct, frozen=True):
+    """A process that is held. ``descriptor``: its pidfd; None where the kernel has none. ``command`` is cleaned."""
+
+    target: Target
+    descriptor: int | None
+    stat: ProcessStat
+    user: str
+    command: str
+
+    @property
+    def pid(self) -> int:
+        """Return its pid."""
+        return self.target.pid
+
+
+class Holder:
+    """Takes hold of processes. ``users`` names the user of a uid; ``protected``: pids of gputop's own processes.
+
+    ``is_ours``: whether the pids of ``proc`` are those that the kernel takes from us; see `machine.namespace`.
+    """
+
+    def __init__(
+        self,
+        proc: Proc,
+        users: Callable[[int], str | None],
+        kernel: KernelCalls,
+        protected: frozenset[int],
+        *,
+        is_ours: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self._proc = proc
+        self._who = Who(proc, users)
+        self._kernel = kernel
+        self._protected = protected
+        self._is_ours = is_ours
+
+    @contextmanager
+    def hold(self, target: Target) -> Iterator[Held]:
+        """Hold a process for as long as the context lasts. Raises NotHeldError.
+
+        The start time is compared once more after the pidfd was opened. A pid that belonged to the process before and
+        after belonged to it in between, so the pidfd is of this process, and stays so whoever has the pid later.
+        """
+        self._refuse(target)
+        stat = self.confirm(target)
+        self.refuse_dead(stat)
+        descriptor = self._open(target.pid)
+        try:
+            user, command = self._who.user(target.pid), self._who.command(target.pid, stat.name)
+            stat = self.confirm(target)
+            yield Held(target, descriptor, stat, user, command)
+        finally:
+            if descriptor is not None:
+                self._kernel.close(descriptor)
+
+    def confirm(self, target: Target) -> ProcessStat:
+        """Return what /proc says of the process. Raises NotHeldError if its pid is free or another's."""
+        try:
+            raw = self._proc.read(f"{target.pid}/stat")
+        except GONE:
+            raise NotHeldError(Status.GONE, _ENDED) from None
+        except OSError as error:
+            raise NotHeldError(Status.REFUSED, f"/proc does not say who it is: {error.strerror}") from None
+        stat = parse_stat(raw)
+        if stat is None:
+            raise NotHeldError(Status.REFUSED, "/proc does not say who it is")
+        if stat.start_ticks != target.start_ticks:
+            raise TakenOverError
+        if _is_kernel_thread(raw):
+            raise NotHeldError(Status.REFUSED, "it is a thread of the kernel")
+        return stat
+
+    def _refuse(self, target: Target) -> None:
+        """Refuse what can be refused without a look at the process."""
+        if target.presence is not Presence.ALIVE:
+            raise NotHeldError(Status.REFUSED, target.presence.text)
+        if target.pid < _INIT:
+            raise NotHeldError(Status.REFUSED, "not the pid of a process")
+        if target.pid == _INIT:
+            raise NotHeldError(Status.REFUSED, "it is init: everything here depends on it")
+        if target.pid in self._protected:
+            raise NotHeldError(Status.REFUSED, "it is gputop itself", "To leave gputop, press q.")
+        if target.start_ticks is None:
+            raise NotHeldError(Status.REFUSED, _NO_START)
+        if not self._is_ours():
+            raise NotHeldError(Status.REFUSED, _FOREIGN, _FOREIGN_REMEDY)
+
+    def refuse_dead(self, stat: ProcessStat) -> None:
+        """Refuse a process that has ended, unless threads of it live on after the first one."""
+        if stat.state in "ZX" and stat.threads <= 1:
+            parent = f"{stat.parent_pid}{self._name(stat.parent_pid)}"
+            detail = f"it has ended already; its parent {parent} has not collected it"
+            raise NotHeldError(Status.REFUSED, detail, f"It goes when {parent} collects it or ends.")
+
+    def _name(self, pid: int) -> str:
+        try:
+            stat = parse_stat(self._proc.read(f"{pid}/stat"))
+        except OSError:
+            return ""
+        return f" ({decode(stat.name)})" if stat else ""
+
+    def _open(self, pid: int) -> int | None:
+        try:
+            return self._kernel.open(pid)
+        except GONE:
+            raise NotHeldError(Status.GONE, _ENDED) from None
+        except PermissionError:  # the kernel itself never says this of pidfd_open
+            raise NotHeldError(Status.REFUSED, "the sandbox forbids pidfds", _FORBIDDEN_REMEDY) from None
+        except OSError as error:
+            if error.errno == errno.ENOSYS:
+                return None
+            raise NotHeldError(Status.FAILED, f"no pidfd: {error.strerror}") from None
+
+
+def _is_kernel_thread(raw: bytes) -> bool:
+    fields = raw[raw.rfind(b")") + 1 :].split(None, _FLAGS_AT + 1)
+    return len(fields) > _FLAGS_AT and fields[_FLAGS_AT].isdigit() and bool(int(fields[_FLAGS_AT]) & _KERNEL_THREAD)

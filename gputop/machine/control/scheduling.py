@@ -1,0 +1,98 @@
+"""Nice value, I/O class and CPUs of a process: of all its threads, since the kernel keeps them for each thread."""
+
+from collections.abc import Callable
+from typing import Final
+
+from msgspec import Struct
+
+from gputop.core.protocol.command import Change, IoClass, Renice, SetAffinity, SetIoClass, cpus_text, io_class_text
+from gputop.machine.control.kernel import KernelCalls
+
+_NICEST, _LEAST_NICE = 19, -20
+_MOST_CPUS: Final = 8192  # NR_CPUS of the largest kernels
+_ROUNDS: Final = 3
+_IO_CLASSES: Final = (IoClass.NONE, IoClass.REALTIME, IoClass.BEST_EFFORT, IoClass.IDLE)  # by their numbers
+_CLASS_BITS: Final = 13
+_LEVELS: Final = 8
+
+
+class Setting(Struct, frozen=True):
+    """Something that each thread of a process has: its reading as text, and how it is set."""
+
+    read: Callable[[int], str]
+    write: Callable[[int], None]
+
+
+def setting(change: Change, kernel: KernelCalls, pid: int) -> Setting:
+    """Return what a change sets in a process. Raises ValueError in words for values that do not exist, and OSError."""
+    match change:
+        case Renice():
+            return _nice(change, kernel, pid)
+        case SetIoClass():
+            return _io_class(change, kernel)
+        case SetAffinity():
+            return _affinity(change, kernel)
+        case _:
+            raise ValueError("not a setting of a thread")
+
+
+class Applied(Struct, frozen=True):
+    """What it was and what it became for the first thread, and all the threads that were set."""
+
+    before: str
+    after: str
+    tids: frozenset[int]
+
+
+def apply(wanted: Setting, pid: int, threads: Callable[[], set[int]]) -> Applied:
+    """Set it for all threads.
+
+    renice(1) and top(1) set the first thread alone, which is not what people ask for. Threads that are born meanwhile
+    are found in another round; those that end are left out. Raises OSError.
+    """
+    before = wanted.read(pid)
+    done: set[int] = set()
+    for _ in range(_ROUNDS):
+        fresh = threads() - done
+        if not fresh:
+            break
+        for tid in sorted(fresh):
+            _write(wanted, tid, pid)
+        done |= fresh
+    return Applied(before, wanted.read(pid), frozenset(done))
+
+
+def _write(wanted: Setting, tid: int, pid: int) -> None:
+    try:
+        wanted.write(tid)
+    except ProcessLookupError:
+        if tid == pid:
+            raise
+
+
+def _nice(change: Renice, kernel: KernelCalls, pid: int) -> Setting:
+    if not change.is_relative and not _LEAST_NICE <= change.nice <= _NICEST:
+        raise ValueError(f"nice values go from {_LEAST_NICE} to {_NICEST}")
+    value = change.nice + (kernel.nice(pid) if change.is_relative else 0)
+    value = max(_LEAST_NICE, min(_NICEST, value))
+    return Setting(lambda tid: str(kernel.nice(tid)), lambda tid: kernel.set_nice(tid, value))
+
+
+def _io_class(change: SetIoClass, kernel: KernelCalls) -> Setting:
+    if not 0 <= change.level < _LEVELS:
+        raise ValueError(f"levels of an I/O class go from 0 to {_LEVELS - 1}")
+    has_levels = change.io_class in (IoClass.REALTIME, IoClass.BEST_EFFORT)
+    value = _IO_CLASSES.index(change.io_class) << _CLASS_BITS | (change.level if has_levels else 0)
+    return Setting(lambda tid: io_text(kernel.io_priority(tid)), lambda tid: kernel.set_io_priority(tid, value))
+
+
+def io_text(value: int) -> str:
+    """Return an I/O priority of the kernel in words."""
+    number = value >> _CLASS_BITS
+    return io_class_text(_IO_CLASSES[number], value % _LEVELS) if number < len(_IO_CLASSES) else str(value)
+
+
+def _affinity(change: SetAffinity, kernel: KernelCalls) -> Setting:
+    if not change.cpus or not all(0 <= cpu < _MOST_CPUS for cpu in change.cpus):
+        raise ValueError("name at least one CPU that exists")
+    return Setting(lambda tid: cpus_text(kernel.cpus(tid)), lambda tid: kernel.set_cpus(tid, change.cpus))

@@ -1,0 +1,169 @@
+"""Reads the metrics of one GPU: what is due, from the first origin that the GPU supports, in as few calls as can be."""
+
+from collections.abc import Iterable
+from typing import Any, Final, TypeAlias
+
+from gputop.core.model.catalogue import CATALOGUE
+from gputop.core.model.metric import ONCE, Field, FieldRate, Gpm, Metric, Missing, NvmlCall, Origin, Reading
+from gputop.core.model.sample import MetricValue, Reasons
+from gputop.machine.gpu import readings
+from gputop.machine.gpu.gpm import GpmReader
+from gputop.machine.nvml.driver import LASTING, Driver, Handle, reason
+
+_STAGGER: Final = 0.13  # of an interval, per index: slow readings of many GPUs do not fall on the same second
+
+FieldAnswer: TypeAlias = Missing | tuple[float, int]  # the value, and when it was taken in µs
+
+_ODD: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # an answer of another shape
+
+
+class GpuLostError(Exception):
+    """The GPU does not answer any more: it fell off the bus or needs a reset."""
+
+
+class MetricReader:
+    """The metrics of a GPU, kept from reading to reading; what is not due keeps its value."""
+
+    def __init__(self, driver: Driver, handle: Handle, index: int) -> None:
+        self._driver = driver
+        self._handle = handle
+        self._index = index
+        self.forget()
+
+    def forget(self) -> None:
+        """Start anew: what the GPU supports may have changed with its MIG mode."""
+        self._gpm = GpmReader(self._driver, self._handle)
+        self._origins: dict[str, tuple[Origin, ...]] = {metric.key: metric.origins for metric in CATALOGUE}
+        self._due: dict[float, float] = {}
+        self._pending: list[Metric[Any]] = []  # what needs a second reading does not wait for its turn
+        self._counters: dict[str, tuple[float, int]] = {}
+        self._values: dict[str, MetricValue] = dict.fromkeys(self._origins)
+        self._missing: Reasons = dict.fromkeys(self._origins, Missing.NOT_YET)
+        self._by_cadence: dict[float, tuple[Metric[Any], ...]] = {
+            cadence: tuple(metric for metric in CATALOGUE if metric.every_s == cadence)
+            for cadence in sorted({metric.every_s for metric in CATALOGUE})
+        }
+
+    def hasten(self) -> None:
+        """Read with the next reading what would have its turn later."""
+        self._due = {cadence: due for cadence, due in self._due.items() if cadence == ONCE}
+
+    def read(self, now: float) -> tuple[dict[str, MetricValue], Reasons]:
+        """Read what is due at ``now`` (monotonic seconds); return all values and the reasons of the absent ones.
+
+        Raises `GpuLostError`.
+        """
+        self._answers: dict[tuple[Any, ...], Any] = {}
+        asked = [metric for cadence in self._take_due(now) for metric in self._by_cadence[cadence]]
+        asked += [metric for metric in self._pending if metric not in asked]
+        self._pending = []
+        while asked:
+            asked = self._read(asked, now)
+        return self._values.copy(), self._missing.copy()
+
+    def ask(self, name: str, *args: Any) -> Any:
+        """Ask the GPU; the same question is asked once a reading. Raises `GpuLostError`."""
+        question = (name, *args)
+        if question not in self._answers:
+            answer = self._driver.ask(name, self._handle, *args)
+            if answer is Missing.LOST:
+                raise GpuLostError
+            self._answers[question] = answer
+        return self._answers[question]
+
+    def _take_due(self, now: float) -> list[float]:
+        due = [cadence for cadence in self._by_cadence if now >= self._due.get(cadence, now)]
+        for cadence in due:
+            if cadence not in self._due and 0 < cadence < ONCE:
+                self._due[cadence] = now + cadence * (1 + self._index * _STAGGER % 1)
+            else:
+                self._due[cadence] = now + cadence
+        return due
+
+    def _read(self, metrics: list[Metric[Any]], now: float) -> list[Metric[Any]]:
+        """Read these metrics; return those to be tried again with their next origin."""
+        current = [(metric, self._origins[metric.key][0]) for metric in metrics]
+        fields = self._fields(origin for _, origin in current)
+        ids = tuple(origin.id for _, origin in current if isinstance(origin, Gpm))
+        gpm = self._gpm.read(ids, now) if ids else {}
+        again = []
+        for metric, origin in current:
+            try:
+                value = self._value(metric, origin, fields, gpm)
+            except _ODD:
+                value = Missing.FAULT
+            if value is Missing.LOST:
+                raise GpuLostError
+            if isinstance(value, Missing) and value in LASTING and self._drop(metric):
+                again.append(metric)
+            else:
+                self._keep(metric, value)
+        return again
+
+    def _value(
+        self,
+        metric: Metric[Any],
+        origin: Origin,
+        fields: dict[tuple[int, int], FieldAnswer],
+        gpm: dict[int, float | Missing],
+    ) -> Any:
+        match origin:
+            case NvmlCall():
+                answer = self.ask(origin.name, *origin.args)
+                return answer if isinstance(answer, Missing) else origin.to(answer)
+            case Field() | FieldRate():
+                answer = fields[origin.id, origin.scope]
+                if isinstance(answer, Missing):
+                    return answer
+                number, time_us = answer
+                return origin.to(number) if isinstance(origin, Field) else self._rate(metric, origin, number, time_us)
+            case Gpm():
+                return gpm[origin.id]
+            case Reading():
+                return getattr(readings, origin.name)(self.ask)
+
+    def _fields(self, origins: Iterable[Origin]) -> dict[tuple[int, int], FieldAnswer]:
+        """Fetch all field values among the origins in one call."""
+        ids = tuple({(o.id, o.scope): None for o in origins if isinstance(o, (Field, FieldRate))})
+        if not ids:
+            return {}
+        answer = self.ask("nvmlDeviceGetFieldValues", ids)
+        if isinstance(answer, Missing):
+            return dict.fromkeys(ids, answer)
+        told = zip(ids, answer, strict=True)
+        return {one: reason(code) if code else (number, time_us) for one, (code, number, time_us) in told}
+
+    def _rate(self, metric: Metric[Any], origin: FieldRate, number: float, time_us: int) -> float | Missing:
+        """Return the growth per second; a counter that went back (reset, reload, wrap) starts anew."""
+        key, before = metric.key, self._counters.get(metric.key)
+        if before is not None and time_us == before[1]:
+            value = self._values[key]  # the driver has not renewed it
+            return value if isinstance(value, float) else Missing.NOT_YET
+        self._counters[key] = (number, time_us)
+        if before is None or number < before[0] or time_us < before[1]:
+            return Missing.NOT_YET
+        return origin.to((number - before[0]) / (time_us - before[1]) * 1_000_000)
+
+    def _keep(self, metric: Metric[Any], value: Any) -> None:
+        if value is None:
+            value = Missing.UNSUPPORTED
+        elif not isinstance(value, Missing) and not metric.unit.allows(value):
+            value = Missing.FAULT
+        if isinstance(value, Missing):
+            self._values[metric.key] = None
+            self._missing[metric.key] = value
+            if value is Missing.NOT_YET:
+                self._pending.append(metric)
+        else:
+            self._values[metric.key] = value
+            self._missing.pop(metric.key, None)
+
+    def _drop(self, metric: Metric[Any]) -> bool:
+        """Never ask this origin again; say whether there is another to try."""
+        rest = self._origins[metric.key][1:]
+        if rest:
+            self._origins[metric.key] = rest
+            return True
+        cadence = metric.every_s
+        self._by_cadence[cadence] = tuple(m for m in self._by_cadence[cadence] if m is not metric)
+        return False

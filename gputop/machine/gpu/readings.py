@@ -1,0 +1,87 @@
+"""The odd readings that a catalogue row names: a value that takes more than one call, or a look at the answer."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from gputop.core.model.metric import Missing
+
+Ask = Callable[
+    ..., Any
+]  # a driver call on this GPU by name: its answer or a Missing, the same one all through a reading
+
+_MEMORY_V2: Final = 0x02000028  # sizeof(nvmlMemory_v2_t) | 2 << 24
+_CORES_PER_SM: Final = {
+    (7, 0): 64,
+    (7, 2): 64,
+    (7, 5): 64,
+    (8, 0): 64,
+    (8, 6): 128,
+    (8, 7): 128,
+    (8, 9): 128,
+    (9, 0): 128,
+    (10, 0): 128,
+    (10, 1): 128,
+    (10, 3): 128,
+    (11, 0): 128,
+    (12, 0): 128,
+    (12, 1): 128,
+}  # fmt: skip - CUDA programming guide, arithmetic throughput: fp32 results a clock and SM
+
+
+def multiprocessors(ask: Ask) -> Any:
+    """Return the number of SMs; the driver tells the cores only."""
+    cores = ask("nvmlDeviceGetNumGpuCores")
+    capability = ask("nvmlDeviceGetCudaComputeCapability")
+    if isinstance(cores, Missing):
+        return cores
+    if isinstance(capability, Missing):
+        return capability
+    per_sm = _CORES_PER_SM.get(tuple(capability))
+    return cores // per_sm if per_sm else Missing.UNSUPPORTED
+
+
+def memory_total(ask: Ask) -> Any:
+    """Return the frame buffer's size; a board that shares the host's memory has none."""
+    info = _memory(ask)
+    return info if isinstance(info, Missing) else info.total or Missing.UNSUPPORTED
+
+
+def memory_used(ask: Ask) -> Any:
+    """Return what is allocated, without what the driver reserves.
+
+    nvml.h contradicts itself on whether ``used`` of version 2 contains ``reserved``, so the sum decides.
+    """
+    info = _memory(ask)
+    if isinstance(info, Missing):
+        return info
+    reserved = getattr(info, "reserved", 0)
+    includes_reserved = reserved and abs(info.used + info.free - info.total) < reserved / 2
+    return info.used - reserved if includes_reserved else info.used
+
+
+def memory_reserved(ask: Ask) -> Any:
+    """Return what driver and firmware keep; only version 2 of the call tells."""
+    info = _memory(ask)
+    return info if isinstance(info, Missing) else getattr(info, "reserved", Missing.OUTDATED)
+
+
+def memory_free(ask: Ask) -> Any:
+    """Return what can still be allocated."""
+    info = _memory(ask)
+    return info if isinstance(info, Missing) else info.free
+
+
+def nvlink_links_down(ask: Ask) -> Any:
+    """Count the links that are not active."""
+    down = 0
+    for link in range(18):
+        state = ask("nvmlDeviceGetNvLinkState", link)
+        if isinstance(state, Missing):
+            return down if link else state  # the first link that the GPU does not have
+        down += not state
+    return down
+
+
+def _memory(ask: Ask) -> Any:
+    info = ask("nvmlDeviceGetMemoryInfo", _MEMORY_V2)
+    return ask("nvmlDeviceGetMemoryInfo") if info is Missing.OUTDATED else info

@@ -1,0 +1,112 @@
+"""What each process did on a GPU, from the driver's samples: about 7 a second, each charged to one process."""
+
+from array import array
+from collections import deque
+from typing import Final
+
+from gputop.core.model.metric import Missing
+from gputop.machine.nvml.binding import UtilizationEntry
+from gputop.machine.nvml.driver import LASTING, Driver, Handle
+
+_MOST: Final = 100  # percent; the driver also has entries of 37100
+_NEWEST_US: Final = 2**53  # in 2255: a later timestamp is garbage, and would hide all that follow
+_OLDEST_US: Final = 10_000_000  # the driver's ring holds 10 s
+_WINDOW_S: Final = 10.0
+_SHORTEST_S: Final = 0.45  # in less the driver may have taken no sample, and somebody busy would seem to do nothing
+
+Shares = tuple[float, float, float, float]  # SM, memory, encoder, decoder; percent
+
+
+class UtilizationReader:
+    """Means over the last 10 s, or of the last interval where only one process was active: then they are exact."""
+
+    def __init__(self, driver: Driver, handle: Handle) -> None:
+        self._driver = driver
+        self._handle = handle
+        self._since_us = 0
+        self._has_begun = False
+        self._refusal: Missing | None = None
+        self._ticks: deque[tuple[float, int, array[int]]] = deque()  # when, how long in ms, and the packed entries
+        self._sums: dict[int, list[int]] = {}  # by pid: percent times milliseconds, and in how many intervals it was
+        self._before: float | None = None
+        self._told: Missing | tuple[float, dict[int, Shares]] = Missing.NOT_YET
+
+    def read(self, pids: set[int], now: float) -> Missing | tuple[float, dict[int, Shares]]:
+        """Return the window in seconds and the shares of the processes that did anything; the others did nothing.
+
+        Asked again too soon to tell anything new, it says what it said before.
+        """
+        if self._refusal is not None:
+            return self._refusal
+        if self._before is not None and now - self._before < _SHORTEST_S:
+            return self._told
+        answer = self._driver.ask("nvmlDeviceGetProcessUtilization", self._handle, self._since_us)
+        if isinstance(answer, Missing):
+            self._refusal = answer if answer in LASTING else None
+            return answer
+        entries = self._accepted(answer, pids)
+        before, self._before = self._before, now
+        if before is None:
+            return Missing.NOT_YET  # the first answer averages over whatever the driver's buffer holds
+        length_ms = round((now - before) * 1000) or 1
+        self._ticks.append((now, length_ms, entries))
+        self._weigh(entries, length_ms, 1)
+        while self._ticks[0][0] <= now - _WINDOW_S:
+            _, length_ms, old = self._ticks.popleft()
+            self._weigh(old, length_ms, -1)
+        self._told = self._shares()
+        return self._told
+
+    def _accepted(self, answer: list[UtilizationEntry], pids: set[int]) -> "array[int]":
+        answer = [entry for entry in answer if entry[1] < _NEWEST_US]
+        newest = max((entry[1] for entry in answer), default=0)
+        entries = {
+            entry[0]: entry
+            for entry in sorted(answer, key=lambda entry: entry[1])
+            if entry[0] in pids and max(entry[2:]) <= _MOST and entry[1] > max(self._since_us, newest - _OLDEST_US)
+        }
+        self._since_us = max(self._since_us, *(entry[1] for entry in entries.values()), 0)
+        return array("Q", [_packed(*entry) for entry in entries.values()])
+
+    def _shares(self) -> tuple[float, dict[int, Shares]]:
+        if len(self._sums) <= 1:
+            _, length_ms, entries = self._ticks[-1]
+            return length_ms / 1000, {entry >> 32: _percent(entry) for entry in entries}
+        window_ms = sum([length_ms for _, length_ms, _ in self._ticks])
+        return window_ms / 1000, {pid: _mean(held, window_ms) for pid, held in self._sums.items()}
+
+    def _weigh(self, entries: "array[int]", length_ms: int, sign: int) -> None:
+        """Add what an interval saw to the sums, or take it out; who is in none is dropped."""
+        sums, weight = self._sums, length_ms * sign
+        for entry in entries:
+            pid = entry >> 32
+            held = sums.get(pid)
+            if held is None:
+                held = sums[pid] = [0, 0, 0, 0, 0]
+            held[0] += (entry >> 24 & 0xFF) * weight
+            if entry & 0xFFFFFF:
+                held[1] += (entry >> 16 & 0xFF) * weight
+                held[2] += (entry >> 8 & 0xFF) * weight
+                held[3] += (entry & 0xFF) * weight
+            held[4] += sign
+            if not held[4]:
+                del sums[pid]
+
+
+def _packed(pid: int, _: int, sm: int, memory: int, encoder: int, decoder: int) -> int:
+    """Return an entry as one number: of 2,000 processes the last 10 s are kept."""
+    return pid << 32 | sm << 24 | memory << 16 | encoder << 8 | decoder
+
+
+def _mean(held: list[int], window_ms: int) -> Shares:
+    sm, memory, encoder, decoder, _ = held
+    return (
+        round(sm / window_ms, 3),
+        round(memory / window_ms, 3) if memory else 0.0,
+        round(encoder / window_ms, 3) if encoder else 0.0,
+        round(decoder / window_ms, 3) if decoder else 0.0,
+    )
+
+
+def _percent(entry: int) -> Shares:
+    return float(entry >> 24 & 0xFF), float(entry >> 16 & 0xFF), float(entry >> 8 & 0xFF), float(entry & 0xFF)

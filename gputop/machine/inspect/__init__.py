@@ -1,0 +1,1 @@
+"""The details of one process, read from /proc."""

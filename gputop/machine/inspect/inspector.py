@@ -1,0 +1,283 @@
+"""Reads all that /proc tells about one process. Slow enough to be asked for, and to have a thread of its own."""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from gputop.core.inspection.inspection import Ancestor, Inspection, OpenFile, Thread
+from gputop.core.model.metric import Missing
+from gputop.core.model.sample import Presence, Reasons
+from gputop.core.protocol.command import Inspect
+from gputop.core.text.text import clean, decode
+from gputop.machine.inspect.parts import (
+    memory_parts,
+    parse_limits,
+    parse_mappings,
+    parse_transfers,
+    parse_variables,
+    status_fields,
+)
+from gputop.machine.proc.errors import GONE, reason
+from gputop.machine.proc.procfs import Proc, RealProc
+from gputop.machine.proc.stat import ProcessStat, parse_stat
+from gputop.machine.proc.visibility import View
+from gputop.machine.processes.containers import Names
+from gputop.machine.processes.identity import Who
+from gputop.machine.processes.owners import OwnerReader
+
+_MOST_THREADS: Final = 512
+_MOST_FILES: Final = 4096  # links that are read
+_FILES_SHOWN: Final = 512
+_MOST_VARIABLES: Final = 1024
+_MOST_ARGUMENTS_BYTES: Final = 131_072
+_DEEPEST: Final = 32
+_DEVICES: Final = "/dev/nvidia"
+_ENDED: Final = "it has ended"
+_REUSED: Final = "it has ended; its pid belongs to another process now"
+_FORBIDDEN: Final = "/proc does not say who it is"
+
+
+class Inspector:
+    """Reads processes one at a time. ``users`` names the user of a uid; ``names`` those of containers."""
+
+    def __init__(
+        self,
+        proc: Proc,
+        users: Callable[[int], str | None],
+        names: Names | None = None,
+        *,
+        clock_ticks: int = os.sysconf("SC_CLK_TCK"),
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self._proc = proc
+        self._view = View(proc)
+        self._who = Who(proc, users)
+        self._owners = OwnerReader(proc, names)
+        self._clock_ticks = clock_ticks
+        self._wall = wall
+
+    def inspect(self, asked: Inspect) -> Inspection:
+        """Return what is known of the process. Never raises.
+
+        The start time is compared before and after: what was read in between is of this process and of no other.
+        """
+        before = self._identify(asked)
+        if isinstance(before, Inspection):
+            return before
+        raw, stat = before
+        found = self._read(asked, raw, stat)
+        after = self._identify(Inspect(id=asked.id, pid=asked.pid, start_ticks=stat.start_ticks))
+        return after if isinstance(after, Inspection) else found
+
+    def _identify(self, asked: Inspect) -> tuple[bytes, ProcessStat] | Inspection:
+        """Return the line of stat, raw and parsed, or what is to be said in its place."""
+        try:
+            raw = self._proc.read(f"{asked.pid}/stat")
+        except GONE:
+            return self._absent(asked)
+        except OSError:
+            return self._nothing(asked, _FORBIDDEN)
+        stat = parse_stat(raw)
+        if stat is None:
+            return self._nothing(asked, _FORBIDDEN)
+        if asked.start_ticks not in {None, stat.start_ticks}:
+            return self._nothing(asked, _REUSED, has_ended=True)
+        return raw, stat
+
+    def _absent(self, asked: Inspect) -> Inspection:
+        """Say what it means that /proc lacks the pid: one whose start time is known was there before."""
+        if asked.start_ticks is not None:
+            return self._nothing(asked, _ENDED, has_ended=True)
+        if self._view.absence() is Presence.HIDDEN:
+            return self._nothing(asked, f"there is no such process, or it is {Presence.HIDDEN.text}")
+        return self._nothing(asked, "there is no such process", has_ended=True)
+
+    def _nothing(self, asked: Inspect, problem: str, *, has_ended: bool = False) -> Inspection:
+        return Inspection(
+            id=asked.id, pid=asked.pid, start_ticks=asked.start_ticks, time_s=self._wall(), problem=problem,
+            has_ended=has_ended,
+        )  # fmt: skip
+
+    def _read(self, asked: Inspect, raw: bytes, stat: ProcessStat) -> Inspection:
+        reading = _Reading(self._proc, asked.pid, self._clock_ticks)
+        parts = {name: part for read in _PARTS for name, part in read(reading).items()}
+        environ = reading.environment(reveal=asked.reveal)
+        arguments = parts["command"]
+        return Inspection(
+            id=asked.id,
+            pid=asked.pid,
+            start_ticks=stat.start_ticks,
+            time_s=self._wall(),
+            name=decode(stat.name),
+            state=stat.state,
+            user=self._who.user(asked.pid),
+            started_s=self._started_s(stat),
+            owner=self._owners.read(asked.pid, raw, stat.name, arguments),
+            ancestors=self._ancestors(stat),
+            environment=environ,
+            missing=reading.missing,
+            shortened=tuple(reading.shortened),
+            **parts,
+        )
+
+    def _started_s(self, stat: ProcessStat) -> float | None:
+        try:
+            boot_s = float(self._proc.read("stat").partition(b"\nbtime ")[2].split(None, 1)[0])
+        except (OSError, IndexError, ValueError):
+            return None
+        return boot_s + stat.start_ticks / self._clock_ticks
+
+    def _ancestors(self, stat: ProcessStat) -> tuple[Ancestor, ...]:
+        """Return the parents, the nearest first, up to init."""
+        found: list[Ancestor] = []
+        pid = stat.parent_pid
+        while pid > 0 and len(found) < _DEEPEST:
+            try:
+                parent = parse_stat(self._proc.read(f"{pid}/stat"))
+            except OSError:
+                parent = None
+            found.append(Ancestor(pid, decode(parent.name) if parent else ""))
+            pid = parent.parent_pid if parent else 0
+        return tuple(found)
+
+
+def inspector(demo: str | None) -> Inspector:
+    """Return what looks at single processes, here or on a simulated box. Raises ValueError if there is none such."""
+    if demo is None:
+        from gputop.machine.processes.containers import (  # noqa: PLC0415 - what a simulated box does not need
+            ContainerFiles,
+        )
+        from gputop.machine.processes.reader import resolve_user  # noqa: PLC0415
+
+        return Inspector(RealProc(), resolve_user, ContainerFiles())
+    from gputop.simulator import running  # noqa: PLC0415
+    from gputop.simulator.procfiles import HERTZ  # noqa: PLC0415
+
+    box = running(demo)
+    return Inspector(box.proc, box.users.get, clock_ticks=HERTZ)
+
+
+class _Reading:
+    """One reading of one process. ``missing`` and ``shortened`` fill as parts are read."""
+
+    def __init__(self, proc: Proc, pid: int, clock_ticks: int) -> None:
+        self.missing: Reasons = {}
+        self.shortened: list[str] = []
+        self._proc = proc
+        self._pid = pid
+        self._clock_ticks = clock_ticks
+
+    def arguments(self) -> dict[str, Any]:
+        raw = self._file("command", "cmdline") or b""
+        if len(raw) > _MOST_ARGUMENTS_BYTES:
+            self.shortened.append("command")
+            raw = raw[:_MOST_ARGUMENTS_BYTES]
+        if not raw:
+            self.missing.setdefault("command", Missing.UNSUPPORTED)
+            return {"command": ()}
+        return {"command": tuple(decode(argument) for argument in raw.rstrip(b"\0").split(b"\0"))}
+
+    def places(self) -> dict[str, Any]:
+        return {"directory": self._link("directory", "cwd"), "executable": self._link("executable", "exe")}
+
+    def environment(self, *, reveal: bool) -> tuple[Any, ...]:
+        raw = self._file("environment", "environ")
+        return self._first("environment", parse_variables(raw, reveal=reveal), _MOST_VARIABLES) if raw else ()
+
+    def cgroup(self) -> dict[str, Any]:
+        raw = self._file("cgroup", "cgroup") or b""
+        return {"cgroup": tuple(decode(line) for line in raw.splitlines())}
+
+    def files(self) -> dict[str, Any]:
+        try:
+            names = self._proc.list(f"{self._pid}/fd")
+        except OSError as error:
+            self.missing["files"] = reason(error)
+            return {}
+        found = [OpenFile(int(name), self._target(name)) for name in names[:_MOST_FILES] if name.isdecimal()]
+        found.sort(key=lambda file: file.descriptor)
+        return {
+            "open_files": len(names),
+            "devices": tuple(file for file in found if file.target.startswith(_DEVICES)),
+            "files": self._first("files", found, _FILES_SHOWN, of=len(names)),
+        }
+
+    def threads(self) -> dict[str, Any]:
+        try:
+            tids = self._proc.list(f"{self._pid}/task")
+        except OSError as error:
+            self.missing["threads"] = reason(error)
+            return {}
+        found = [thread for tid in tids[:_MOST_THREADS] if (thread := self._thread(tid))]
+        found.sort(key=lambda thread: (-thread.cpu_s, thread.tid))
+        if len(tids) > _MOST_THREADS:
+            self.shortened.append("threads")
+        return {"threads": tuple(found), "thread_count": len(tids)}
+
+    def status(self) -> dict[str, Any]:
+        fields = status_fields(self._file("switches", "status") or b"")
+        memory = self._parsed("memory", memory_parts, fields)
+        switches = self._parsed("switches", _switches, fields) or (None, None)
+        return {"memory": memory, "voluntary_switches": switches[0], "involuntary_switches": switches[1]}
+
+    def transfers(self) -> dict[str, Any]:
+        raw = self._file("transfers", "io")
+        return {"transfers": None if raw is None else self._parsed("transfers", parse_transfers, raw)}
+
+    def mappings(self) -> dict[str, Any]:
+        raw = self._file("mappings", "maps")
+        return {"mappings": parse_mappings(raw) if raw else ()}
+
+    def limits(self) -> dict[str, Any]:
+        raw = self._file("limits", "limits")
+        return {"limits": (self._parsed("limits", parse_limits, raw) or ()) if raw else ()}
+
+    def _thread(self, tid: str) -> Thread | None:
+        try:
+            stat = parse_stat(self._proc.read(f"{self._pid}/task/{tid}/stat"))
+        except OSError:
+            return None
+        return Thread(int(tid), decode(stat.name), stat.state, stat.cpu_ticks / self._clock_ticks) if stat else None
+
+    def _target(self, name: str) -> str:
+        try:
+            return clean(self._proc.link(f"{self._pid}/fd/{name}"))
+        except OSError:
+            return ""  # closed meanwhile
+
+    def _link(self, part: str, name: str) -> str | None:
+        try:
+            return clean(self._proc.link(f"{self._pid}/{name}"))
+        except OSError as error:
+            self.missing[part] = reason(error)
+            return None
+
+    def _file(self, part: str, name: str) -> bytes | None:
+        try:
+            return self._proc.read(f"{self._pid}/{name}")
+        except OSError as error:
+            self.missing[part] = reason(error)
+            return None
+
+    def _parsed(self, part: str, parse: Callable[[Any], Any], text: Any) -> Any:
+        try:
+            return parse(text)
+        except (KeyError, ValueError, IndexError):
+            self.missing.setdefault(part, Missing.UNSUPPORTED)
+            return None
+
+    def _first(self, part: str, found: Sequence[Any], most: int, *, of: int | None = None) -> tuple[Any, ...]:
+        if max(len(found), of or 0) > most:
+            self.shortened.append(part)
+        return tuple(found[:most])
+
+
+_PARTS: Final = (
+    _Reading.arguments, _Reading.places, _Reading.cgroup, _Reading.files, _Reading.threads, _Reading.status,
+    _Reading.transfers, _Reading.mappings, _Reading.limits,
+)  # fmt: skip
+
+
+def _switches(fields: dict[bytes, bytes]) -> tuple[int, int]:
+    return int(fields[b"voluntary_ctxt_switches"]), int(fields[b"nonvoluntary_ctxt_switches"])

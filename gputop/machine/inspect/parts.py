@@ -1,0 +1,92 @@
+"""The texts of /proc/PID that only an inspection reads, as values: limits, io, maps, status, environ."""
+
+from typing import Final
+
+from gputop.core.inspection.inspection import Limit, Mapping, MemoryParts, Transfers, Variable, is_secret
+from gputop.core.text.text import clean, decode
+
+_LIMITS: Final = {b"Max open files": "open files", b"Max locked memory": "locked memory", b"Max processes": "processes"}
+_LIMIT_NAME_CELLS: Final = 26
+_MOST_MAPPINGS: Final = 24
+_LONGEST_VALUE: Final = 4096
+
+
+def parse_limits(raw: bytes) -> tuple[Limit, ...]:
+    """Return the limits that GPU programs run into. Raises ValueError, IndexError."""
+    found = []
+    for line in raw.splitlines():
+        name = _LIMITS.get(line[:_LIMIT_NAME_CELLS].strip())
+        if name is not None:
+            soft, hard = line[_LIMIT_NAME_CELLS:].split()[:2]
+            found.append(Limit(name, _limit(soft), _limit(hard)))
+    return tuple(found)
+
+
+def parse_transfers(raw: bytes) -> Transfers:
+    """Return what /proc/PID/io counts. Raises ValueError, KeyError."""
+    counts = {name: int(value) for name, _, value in (line.partition(b":") for line in raw.splitlines())}
+    return Transfers(
+        read_bytes=counts[b"rchar"],
+        written_bytes=counts[b"wchar"],
+        storage_read_bytes=counts[b"read_bytes"],
+        storage_written_bytes=counts[b"write_bytes"],
+    )
+
+
+def status_fields(raw: bytes) -> dict[bytes, bytes]:
+    """Return the lines of /proc/PID/status by name."""
+    return {name: value.strip() for name, _, value in (line.partition(b":") for line in raw.split(b"\n"))}
+
+
+def memory_parts(fields: dict[bytes, bytes]) -> MemoryParts:
+    """Return what the resident memory is made of. Raises ValueError, KeyError: kernel threads and zombies have none.
+
+    Taken from status: smaps_rollup walks the page tables and holds up the process's own memory calls meanwhile.
+    """
+    return MemoryParts(
+        resident_bytes=_kilobytes(fields[b"VmRSS"]),
+        anonymous_bytes=_kilobytes(fields[b"RssAnon"]),
+        file_bytes=_kilobytes(fields[b"RssFile"]),
+        shared_bytes=_kilobytes(fields[b"RssShmem"]),
+        swapped_bytes=_kilobytes(fields[b"VmSwap"]),
+    )
+
+
+def parse_mappings(raw: bytes) -> tuple[Mapping, ...]:
+    """Return the files that take most of the address space, largest first. A line that makes no sense is left out."""
+    sizes: dict[bytes, int] = {}
+    for line in raw.splitlines():
+        fields = line.split(None, 5)
+        if len(fields) < 6 or not fields[5].startswith(b"/"):
+            continue  # heap, stack, and what belongs to no file
+        first, _, last = fields[0].partition(b"-")
+        try:
+            sizes[fields[5]] = sizes.get(fields[5], 0) + int(last, 16) - int(first, 16)
+        except ValueError:
+            continue
+    largest = sorted(sizes.items(), key=lambda item: (-item[1], item[0]))[:_MOST_MAPPINGS]
+    return tuple(Mapping(decode(path), size) for path, size in largest)
+
+
+def parse_variables(raw: bytes, *, reveal: bool) -> tuple[Variable, ...]:
+    """Return the environment by name; secrets without their value unless they are to be revealed."""
+    found = []
+    for entry in raw.split(b"\0"):
+        name, equals, value = entry.partition(b"=")
+        if equals:
+            found.append(_variable(decode(name[:_LONGEST_VALUE]), value.decode("utf-8", "replace"), reveal=reveal))
+    return tuple(sorted(found, key=lambda variable: variable.name))
+
+
+def _variable(name: str, value: str, *, reveal: bool) -> Variable:
+    secret = is_secret(name, value)
+    shown = None if secret and not reveal else clean(value[:_LONGEST_VALUE])
+    return Variable(name, shown, secret)
+
+
+def _kilobytes(value: bytes) -> int:
+    return int(value.split()[0]) * 1024
+
+
+def _limit(value: bytes) -> int | None:
+    return None if value == b"unlimited" else int(value)

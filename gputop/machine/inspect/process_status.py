@@ -1,0 +1,79 @@
+"""Looks at several processes at once: who still runs, and how it is scheduled. Reads nothing that could hang."""
+
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+from gputop.core.model.sample import Presence
+from gputop.core.protocol.command import Glance, Target, cpus_text
+from gputop.core.protocol.process_status import Glimpse, Seen
+from gputop.machine.control.kernel import Kernel, KernelCalls
+from gputop.machine.control.scheduling import io_text
+from gputop.machine.proc.errors import GONE
+from gputop.machine.proc.procfs import Proc, RealProc
+from gputop.machine.proc.stat import parse_stat
+
+T = TypeVar("T")
+
+_ENDED: Final = "ZX"
+
+
+class Glancer:
+    """Looks. ``kernel``: None where the processes are not of this machine, so that it knows nothing of them."""
+
+    def __init__(self, proc: Proc, kernel: KernelCalls | None) -> None:
+        self._proc = proc
+        self._kernel = kernel
+
+    def glance(self, asked: Glance) -> Glimpse:
+        """Return what is seen of each target. Never raises.
+
+        Only stat is read: the kernel never makes its reader wait for the process, not even for one that hangs in it.
+        """
+        return Glimpse(id=asked.id, seen=tuple([self._seen(target) for target in asked.targets]))
+
+    def _seen(self, target: Target) -> Seen:
+        lives, state, nice = self._life(target)
+        kernel = self._kernel
+        if kernel is None or not lives:
+            return Seen(pid=target.pid, start_ticks=target.start_ticks, lives=lives, state=state, nice=nice)
+        return Seen(
+            pid=target.pid,
+            start_ticks=target.start_ticks,
+            lives=lives,
+            state=state,
+            nice=nice,
+            io_class=_told(lambda: io_text(kernel.io_priority(target.pid))),
+            cpus=_told(lambda: cpus_text(kernel.cpus(target.pid))),
+        )
+
+    def _life(self, target: Target) -> tuple[bool | None, str | None, int | None]:
+        """Return whether it still runs, its state and its nice value."""
+        if target.presence is not Presence.ALIVE or target.start_ticks is None:
+            return None, None, None
+        try:
+            stat = parse_stat(self._proc.read(f"{target.pid}/stat"))
+        except GONE:
+            return False, None, None
+        except OSError:
+            return None, None, None
+        if stat is None:
+            return None, None, None
+        if stat.start_ticks != target.start_ticks:
+            return False, None, None
+        return not (stat.state in _ENDED and stat.threads <= 1), stat.state, stat.nice
+
+
+def glancer(demo: str | None) -> Glancer:
+    """Return what looks at processes here, or on a simulated box. Raises ValueError if there is none such."""
+    if demo is None:
+        return Glancer(RealProc(), Kernel())
+    from gputop.simulator import running  # noqa: PLC0415
+
+    return Glancer(running(demo).proc, running(demo).kernel)
+
+
+def _told(ask: Callable[[], T]) -> T | None:
+    try:
+        return ask()
+    except OSError:
+        return None

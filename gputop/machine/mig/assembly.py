@@ -1,0 +1,104 @@
+"""Puts together what reads and changes MIG layouts: on this machine, or on a simulated box under the same code."""
+
+import os
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from msgspec import Struct
+
+from gputop.core.mig.checkpoint import checkpoint
+from gputop.core.mig.model import Holders, MigGpu, User
+from gputop.core.model.metric import Missing
+from gputop.core.model.owner import Owner
+from gputop.core.text.text import clean
+from gputop.machine.mig.holders import HolderReader
+from gputop.machine.mig.instance_holders import instance_holders
+from gputop.machine.mig.layout import LayoutReader
+from gputop.machine.mig.lock import mig_lock
+from gputop.machine.mig.managers import overseers
+from gputop.machine.mig.partitioner import Partitioner, Surroundings
+from gputop.machine.nvml.driver import Driver
+from gputop.machine.proc.procfs import Proc, RealProc
+from gputop.machine.processes.reader import resolve_user
+from gputop.machine.state_directory import open_private, state_directory
+
+
+class Partitioning(Struct, frozen=True):
+    """What MIG needs of a machine. ``holders``: who has a GPU open, by its uuid; ``warnings``: who else splits it."""
+
+    reader: LayoutReader
+    partitioner: Partitioner
+    holders: Callable[[str], Holders | None]
+    warnings: Callable[[], tuple[str, ...]]
+
+
+class Around(Struct, frozen=True):
+    """What a simulated box has in another way. ``exists``: whether there is a file."""
+
+    lock: Callable[[str], AbstractContextManager[None]]
+    keep: Callable[[MigGpu], str]
+    exists: Callable[[str], bool]
+
+
+def of_this_machine() -> Partitioning:
+    """Start the driver of this machine. Raises NoDriverError."""
+    from gputop.machine.nvml.binding import Binding  # noqa: PLC0415 - 20 ms that only some need
+
+    driver = Driver(Binding())
+    driver.start()
+    return _made(driver, RealProc(), resolve_user, Around(lock=mig_lock, keep=_keep, exists=os.path.exists))
+
+
+def of_box(box: Any) -> Partitioning:
+    """Return the same for a simulated box; the lock and the file of the layout from before are for real ones."""
+    driver = Driver(box.driver)
+    driver.start()
+    lock = lambda _: nullcontext()  # noqa: E731 - nobody else can be at it
+    return _made(driver, box.proc, box.users.get, Around(lock=lock, keep=lambda _: "", exists=lambda _: False))
+
+
+def _made(driver: Driver, proc: Proc, users: Callable[[int], str | None], around: Around) -> Partitioning:
+    from gputop.machine.processes.owners import OwnerReader  # noqa: PLC0415 - only where somebody is in the way
+
+    owners = OwnerReader(proc)
+
+    def owner(pid: int) -> Owner:
+        try:
+            return owners.read(pid, proc.read(f"{pid}/stat"), proc.read(f"{pid}/comm").strip(), ())
+        except OSError:
+            return Owner()
+
+    found = HolderReader(proc, users, owner, os.getpid())
+
+    def holders(uuid: str) -> Holders | None:
+        handle = driver.ask("nvmlDeviceGetHandleByUUID", uuid)
+        minor = handle if isinstance(handle, Missing) else driver.ask("nvmlDeviceGetMinorNumber", handle)
+        return None if isinstance(minor, Missing) else found.of_gpu(minor)
+
+    def in_the_way(uuid: str) -> tuple[User, ...]:
+        known = holders(uuid)
+        return known.users if known is not None else ()
+
+    reader = LayoutReader(driver, found.named, lambda: instance_holders(proc))
+    partitioner = Partitioner(driver, reader, Surroundings(lock=around.lock, holders=in_the_way, keep=around.keep))
+    return Partitioning(reader, partitioner, holders, lambda: overseers(proc, around.exists))
+
+
+def _keep(gpu: MigGpu) -> str:
+    """Write the layout from before a change to a file of gputop's own; return where, nothing if that failed."""
+    from msgspec.json import encode  # noqa: PLC0415 - likewise
+
+    directory = state_directory(os.environ)
+    name = f"mig-before-{clean(gpu.uuid).replace('/', '_')}-{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}.json"
+    try:
+        file = open_private(directory, name)
+        try:
+            os.write(file, encode(checkpoint([gpu])) + b"\n")
+            os.fsync(file)
+        finally:
+            os.close(file)
+    except OSError:
+        return ""
+    return f"{directory}/{name}"

@@ -1,0 +1,91 @@
+"""Who keeps a GPU: processes that have its device file open, whether the driver lists them or not; what ends each."""
+
+from collections.abc import Callable
+from typing import Final
+
+from gputop.core.mig.model import Holders, User
+from gputop.core.model.owner import Owner
+from gputop.machine.proc.procfs import Proc
+from gputop.machine.processes.identity import Who
+
+_SERVICES: Final = {  # by the beginning of the process's name, which the kernel cuts to 15 signs
+    "nv-hostengine": "sudo systemctl stop nvidia-dcgm",
+    "dcgm-exporter": "sudo systemctl stop dcgm-exporter (or delete its pod)",
+    "nvidia-cuda-mps": "echo quit | nvidia-cuda-mps-control",
+    "nvsm": "sudo systemctl stop nvsm",
+    "Xorg": "sudo systemctl isolate multi-user.target",
+    "Xwayland": "sudo systemctl isolate multi-user.target",
+    "gnome-shell": "sudo systemctl isolate multi-user.target",
+    "nvidia-device-p": "kubectl: delete the device plugin's pod, or drain the node",
+    "kubelet": "sudo systemctl stop kubelet",
+    "slurmd": "scontrol update nodename=$(hostname) state=drain reason=mig",
+}
+_COOPERATE: Final = ("nvidia-persiste", "nv-fabricmanage")  # they let go when the driver asks
+
+
+class HolderReader:
+    """Looks through /proc. ``owner``: whose a process is, for the way to end it."""
+
+    def __init__(self, proc: Proc, users: Callable[[int], str | None], owner: Callable[[int], Owner], own: int) -> None:
+        self._proc = proc
+        self._who = Who(proc, users)
+        self._owner = owner
+        self._own = own
+
+    def named(self, pid: int) -> User:
+        """Return a process with its user, its command, and what ends it."""
+        name = self._name(pid)
+        if not name:
+            return User(pid=pid, command="not visible from here")
+        return User(
+            pid=pid, user=self._who.user(pid), command=self._who.command(pid, name.encode()), how=self._how(pid, name)
+        )
+
+    def of_gpu(self, minor: int) -> Holders:
+        """Return who has the device file of a GPU open, but for gputop itself and for those that let go when asked."""
+        wanted = {f"/dev/nvidia{minor}"}
+        found, unseen = [], 0
+        for entry in self._proc.list("."):
+            if not entry.isdecimal() or int(entry) == self._own:
+                continue
+            try:
+                links = {self._link(f"{entry}/fd/{descriptor}") for descriptor in self._proc.list(f"{entry}/fd")}
+            except PermissionError:
+                unseen += 1
+                continue
+            except OSError:
+                continue
+            if links & wanted and not self._name(int(entry)).startswith(_COOPERATE):
+                found.append(self.named(int(entry)))
+        return Holders(tuple(found), unseen)
+
+    def _link(self, path: str) -> str:
+        try:
+            return self._proc.link(path)
+        except OSError:
+            return ""
+
+    def _name(self, pid: int) -> str:
+        try:
+            return self._proc.read(f"{pid}/comm").decode("utf-8", "replace").strip()
+        except OSError:
+            return ""
+
+    def _how(self, pid: int, name: str) -> str:
+        """Return what ends a process, to be copied: names in it come from outside, and are quoted for a shell."""
+        from shlex import quote  # noqa: PLC0415 - only where somebody is in the way
+
+        service = next((way for begin, way in _SERVICES.items() if name.startswith(begin)), "")
+        if service:
+            return service
+        owner = self._owner(pid)
+        if owner.slurm is not None:
+            return f"scancel {quote(owner.slurm.job or owner.slurm.sluid or str(pid))}"
+        if owner.pod is not None and owner.pod.name:
+            space = f" -n {quote(owner.pod.namespace)}" if owner.pod.namespace else ""
+            return f"kubectl delete pod{space} {quote(owner.pod.name)}"
+        if owner.container is not None and owner.container.runtime in ("docker", "podman"):
+            return f"{owner.container.runtime} stop {quote(owner.container.text)}"
+        if owner.unit is not None and owner.unit.endswith(".service") and not owner.unit.startswith("user@"):
+            return f"sudo systemctl stop {quote(owner.unit)}"
+        return f"gputop signal SIGTERM --pid {pid}"

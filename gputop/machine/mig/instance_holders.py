@@ -1,0 +1,53 @@
+"""Processes that have the device file of a MIG instance open: they use it, whether the driver lists them or not."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from gputop.machine.proc.procfs import Proc
+
+_MINORS: Final = "driver/nvidia-caps/mig-minors"
+_LINE: Final = re.compile(r"^gpu(\d+)/gi(\d+)(?:/ci(\d+))?/access (\d+)$", re.MULTILINE)
+_NODE: Final = "/dev/nvidia-caps/nvidia-cap"
+
+Place = tuple[int, int, int | None]  # minor number of the GPU, GPU instance, compute instance
+
+
+def instance_holders(proc: Proc) -> dict[Place, tuple[int, ...]]:
+    """Return the pids by place; nobody where the driver has no such files, or where /proc may not be read."""
+    places = {number: place for place, number in _places(proc)}
+    found: dict[Place, tuple[int, ...]] = {}
+    for pid in _pids(proc) if places else ():
+        for place in {places[number] for number in _open(proc, pid) if number in places}:
+            found[place] = (*found.get(place, ()), pid)
+    return found
+
+
+def _places(proc: Proc) -> Iterator[tuple[Place, int]]:
+    """Return what the numbers of the device files stand for."""
+    try:
+        text = proc.read(_MINORS).decode("ascii", "replace")
+    except OSError:
+        return
+    for gpu, instance, compute, number in _LINE.findall(text):
+        yield (int(gpu), int(instance), int(compute) if compute else None), int(number)
+
+
+def _pids(proc: Proc) -> Iterator[int]:
+    return (int(entry) for entry in proc.list(".") if entry.isdecimal())
+
+
+def _open(proc: Proc, pid: int) -> Iterator[int]:
+    """Return the numbers of the capabilities that a process has open."""
+    try:
+        names = proc.list(f"{pid}/fd")
+    except OSError:
+        return
+    for name in names:
+        try:
+            link = proc.link(f"{pid}/fd/{name}")
+        except OSError:
+            continue
+        digits = link.removeprefix(_NODE)
+        if digits != link and digits.isdecimal():
+            yield int(digits)

@@ -1,0 +1,50 @@
+"""Who else configures MIG on this machine, and would undo or miss what gputop does."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from gputop.machine.proc.procfs import Proc
+
+_MANAGER: Final = (
+    "NVIDIA's MIG manager runs here and puts back what the node's label says. Change the label instead: "
+    "kubectl label node $(hostname) nvidia.com/mig.config=NAME --overwrite"
+)
+_PLUGIN: Final = (
+    "a Kubernetes device plugin offers these GPUs to pods: drain the node first, and restart its pod afterwards"
+)
+_KUBELET: Final = "this is a Kubernetes node: its scheduler is told of new instances by a device plugin alone"
+_SLURM: Final = "slurmd runs here: drain the node first, and restart slurmd afterwards (gres.conf, AutoDetect)"
+_PROCESSES: Final = (  # by the beginning of the name of a process, 15 signs at the most
+    ("nvidia-mig-mana", _MANAGER),
+    ("mig-parted", "mig-parted is at work on this machine right now"),
+    ("nvidia-device-p", _PLUGIN),
+    ("gpu-kubelet-plu", _PLUGIN),
+    ("slurmd", _SLURM),
+)
+_FILES: Final = (
+    ("/etc/systemd/system/multi-user.target.wants/nvidia-mig-manager.service",
+     "nvidia-mig-manager.service is enabled: at the next boot it applies its own configuration"),
+    ("/run/nvidia/validations", "the GPU operator looks after this node; its MIG manager may undo a change"),
+    ("/var/lib/kubelet/device-plugins/kubelet.sock", _KUBELET),
+)  # fmt: skip
+
+
+def overseers(proc: Proc, exists: Callable[[str], bool] = os.path.exists) -> tuple[str, ...]:
+    """Return warnings, the gravest first."""
+    names = list(_names(proc))
+    found = [text for begin, text in _PROCESSES if any(name.startswith(begin) for name in names)]
+    found += [text for path, text in _FILES if exists(path)]
+    if _PLUGIN in found or _MANAGER in found:
+        found = [text for text in found if text != _KUBELET]
+    return tuple(dict.fromkeys(found))
+
+
+def _names(proc: Proc) -> Iterator[str]:
+    entries: Iterable[str] = proc.list(".")
+    for entry in entries:
+        if entry.isdecimal():
+            try:
+                yield proc.read(f"{entry}/comm").decode("utf-8", "replace").strip()
+            except OSError:
+                continue

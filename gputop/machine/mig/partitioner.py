@@ -1,0 +1,259 @@
+"""Carries a plan out: step by step, checked against the driver, and taken back where a step fails.
+
+Before the first step: the lock, whether the GPU still is as it was planned for, and whether somebody has come to what
+would be destroyed. After the last: what the driver says must be what was meant. If going back fails as well, nothing
+more is tried, and the result says what is and what was meant.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from typing import Final
+
+from msgspec import Struct
+
+from gputop.core.mig.explain import pending, unreadable
+from gputop.core.mig.model import MigGpu, User, layout
+from gputop.core.mig.planner import plan_layout
+from gputop.core.mig.steps import Plan, StepKind
+from gputop.core.mig.text import reset_line, state_text
+from gputop.core.model.metric import Missing
+from gputop.core.protocol.outcome import Result, Status
+from gputop.machine.mig.layout import LayoutReader
+from gputop.machine.mig.lock import TakenError, mig_lock
+from gputop.machine.mig.rights import Right, reading_right, right_for
+from gputop.machine.mig.steps import IN_USE, INSUFFICIENT_RESOURCES, NO_PERMISSION, RESET_REQUIRED, Doer, PendingError
+from gputop.machine.nvml.driver import NOT_FOUND, NOT_SUPPORTED, Driver, RefusedError
+
+Tell = Callable[[int, int, str, bool], None]  # steps done, of how many, what comes now, whether going back
+_REASONS: Final = {
+    IN_USE: "the driver says that it is in use",
+    INSUFFICIENT_RESOURCES: "the driver has no room for it",
+    NOT_SUPPORTED: "the driver does not support it here: MIG is off, or this is a vGPU, or the driver is too old",
+    NOT_FOUND: "what it is about is not there any more",
+}
+
+
+class Surroundings(Struct, frozen=True):
+    """What a partitioner needs of the machine, beside the driver.
+
+    ``lock``: of a GPU; ``holders``: who keeps a GPU, by its uuid; ``keep``: writes the layout from before to a file and
+    returns where; ``right``: which right a step needs.
+    """
+
+    lock: Callable[[str], AbstractContextManager[None]] = mig_lock
+    holders: Callable[[str], tuple[User, ...]] = lambda _: ()
+    keep: Callable[[MigGpu], str] = lambda _: ""
+    right: Callable[[StepKind], Right] = right_for
+
+
+class Partitioner:
+    """Changes the MIG layout of GPUs."""
+
+    def __init__(self, driver: Driver, reader: LayoutReader, surroundings: Surroundings) -> None:
+        self._driver = driver
+        self._reader = reader
+        self._around = surroundings
+
+    def change(self, plan: Plan, tell: Tell, *, is_forced: bool = False) -> Result:
+        """Carry a plan out. Never raises for what the driver does. ``tell``: is told of each step before it is done."""
+        with ExitStack() as held:
+            try:
+                held.enter_context(self._around.lock(plan.gpu))
+            except TakenError as taken:
+                who = f"process {taken.pid}" if taken.pid else "another gputop"
+                return _result(
+                    plan, Status.REFUSED, f"{who} is changing this GPU right now", "Wait until it has ended."
+                )
+            except OSError as error:
+                return _result(plan, Status.FAILED, f"no lock against a second gputop can be had: {error.strerror}")
+            return self._change(plan, tell, is_forced=is_forced)
+
+    def _change(self, plan: Plan, tell: Tell, *, is_forced: bool) -> Result:
+        before = self._read(plan)
+        if before is None:
+            return _result(plan, Status.FAILED, "the driver does not know this GPU any more")
+        refusal = self._refusal(plan, before, is_forced=is_forced)
+        if refusal is not None:
+            return refusal
+        kept = self._around.keep(before) if plan.steps else ""
+        doer = Doer(self._driver, before)
+        problem = self._forth(plan, doer, tell) or self._unlike(plan)
+        if problem is None:
+            text = state_text(plan.after, is_on=plan.is_on)
+            return _result(plan, Status.DONE, "" if plan.steps else "it was so already", after=text)
+        if problem.status is Status.PENDING:
+            return problem
+        now = self._read(plan)
+        if now is not None and _is_same(now, before):
+            return _as_before(plan, problem, now)
+        return self._back(plan, doer, tell, problem, kept)
+
+    def _forth(self, plan: Plan, doer: Doer, tell: Tell) -> Result | None:
+        """Do the steps; return what went wrong."""
+        number = 0
+        try:
+            for number, step in enumerate(plan.steps):
+                tell(number, len(plan.steps), step.text, False)
+                doer.do(step)
+        except PendingError as pending:
+            return _pending(plan, number) if pending.code == RESET_REQUIRED else self._busy(plan, number)
+        except RefusedError as error:
+            return self._failed(plan, number, error)
+        except KeyboardInterrupt:
+            return _result(plan, Status.FAILED, f"interrupted at {_where(plan, number)}")
+        return None
+
+    def _unlike(self, plan: Plan) -> Result | None:
+        """Return that the driver shows something else than was meant."""
+        after = self._read(plan)
+        is_settled = after is not None and after.is_on_next in (None, plan.is_on)
+        if after is not None and is_settled and _is(after, plan.after, is_on=plan.is_on):
+            return None
+        found = "nothing that can be read" if after is None else _text(after)
+        return _result(plan, Status.FAILED, f"the driver took every step, and then showed {found}")
+
+    def _refusal(self, plan: Plan, gpu: MigGpu, *, is_forced: bool) -> Result | None:
+        """Return why nothing is begun."""
+        is_mode_alone = all(step.kind in (StepKind.ENABLE, StepKind.DISABLE) for step in plan.steps)
+        obstacle = unreadable(gpu) or ("" if is_mode_alone else pending(gpu))
+        if Missing.FORBIDDEN in gpu.missing.values():
+            right = reading_right()
+            return _result(plan, Status.NOT_PERMITTED, right.detail, right.remedy)
+        if obstacle:
+            return _result(plan, Status.REFUSED, obstacle)
+        if not _is(gpu, plan.before, is_on=plan.was_on):
+            now = state_text(layout(gpu.instances), is_on=bool(gpu.is_on))
+            return _result(plan, Status.REFUSED, f"it is not as it was planned for any more: {now}", "Plan again.")
+        users = () if is_forced else _in_the_way(gpu, plan)
+        if users:
+            return _result(plan, Status.REFUSED, f"in use: {_texts(users)}", _how(users))
+        return None
+
+    def _back(self, plan: Plan, doer: Doer, tell: Tell, problem: Result, kept: str) -> Result:
+        """Go back to the layout from before; what has failed is told in any case."""
+        now = self._read(plan)
+        way = None if now is None else plan_layout(now, plan.before, is_on=plan.was_on, is_forced=True)
+        second = "" if way is None else _second(way, doer, tell)
+        after = self._read(plan)
+        if after is not None and not second and _is(after, plan.before, is_on=plan.was_on):
+            return _as_before(plan, problem, after)
+        found = "nothing that can be read" if after is None else _text(after)
+        detail = (
+            f"{problem.detail}. Going back failed as well{': ' + second if second else ''}. "
+            f"Now there is: {found}. Meant was: {state_text(plan.after, is_on=plan.is_on)}. "
+            f"Before there was: {state_text(plan.before, is_on=plan.was_on)}"
+        )
+        remedy = (
+            f"{problem.remedy} To try again to go back: gputop mig restore {kept}".strip() if kept else problem.remedy
+        )
+        return _result(plan, Status.FAILED, detail, remedy, after=found)
+
+    def _failed(self, plan: Plan, number: int, error: RefusedError) -> Result:
+        if error.code == NO_PERMISSION:
+            right = self._around.right(plan.steps[number].kind)
+            detail = f"{_where(plan, number)}: {right.detail}"
+            return _result(plan, Status.NOT_PERMITTED, detail, right.remedy)
+        if error.code == IN_USE:
+            return self._busy(plan, number)
+        return _result(plan, Status.FAILED, f"{_where(plan, number)}: {_code_text(error)}")
+
+    def _busy(self, plan: Plan, number: int) -> Result:
+        """Say who holds what the driver says is in use: processes that it lists, and those that it does not."""
+        now = self._read(plan)
+        users = {user.pid: user for user in (now.everyone if now else ())}
+        users |= {user.pid: user for user in self._around.holders(plan.gpu)}
+        who = f" by {_texts(users.values())}" if users else "; no process that can be seen from here has it open"
+        remedy = _how(users.values()) if users else "sudo shows more: processes of others, nv-hostengine, containers."
+        return _result(plan, Status.FAILED, f"{_where(plan, number)}: {_REASONS[IN_USE]}{who}", remedy)
+
+    def _read(self, plan: Plan) -> MigGpu | None:
+        handle = self._driver.ask("nvmlDeviceGetHandleByUUID", plan.gpu)
+        return None if isinstance(handle, Missing) else self._reader.read(plan.index, handle)
+
+
+def _is(gpu: MigGpu, wanted: Sequence[object], *, is_on: bool) -> bool:
+    return bool(gpu.is_on) is is_on and layout(gpu.instances) == tuple(wanted) and not gpu.missing
+
+
+def _is_same(now: MigGpu, before: MigGpu) -> bool:
+    """Say whether nothing has changed, not even a mode that waits for a reset."""
+    modes = (now.is_on, now.is_on_next) == (before.is_on, before.is_on_next)
+    return modes and layout(now.instances) == layout(before.instances) and not now.missing
+
+
+def _as_before(plan: Plan, problem: Result, gpu: MigGpu) -> Result:
+    detail = f"{problem.detail}. Everything is as it was before"
+    return _result(plan, problem.status, detail, problem.remedy, after=_text(gpu))
+
+
+def _in_the_way(gpu: MigGpu, plan: Plan) -> tuple[User, ...]:
+    """Return the processes on what the plan destroys; a change of the mode concerns all of them."""
+    if plan.changes_mode:
+        return gpu.everyone
+    lost = [step for step in plan.steps if step.kind in (StepKind.DESTROY_COMPUTE, StepKind.DESTROY_INSTANCE)]
+    whole = {(step.profile, step.start) for step in lost if step.kind is StepKind.DESTROY_INSTANCE}
+    parts = {(step.profile, step.start, step.compute_start) for step in lost}
+    found: dict[int, User] = {}
+    for instance in gpu.instances:
+        place = (instance.profile, instance.start or 0)
+        if place in whole:
+            found |= {user.pid: user for user in instance.everyone}
+        for compute in instance.computes:
+            if (*place, compute.start or 0) in parts:
+                found |= {user.pid: user for user in compute.users}
+    return tuple(found.values())
+
+
+def _second(way: Plan, doer: Doer, tell: Tell) -> str:
+    """Do the steps of the way back; return what went wrong for the second time."""
+    number = 0
+    try:
+        for number, step in enumerate(way.steps):
+            tell(number, len(way.steps), step.text, True)
+            doer.do(step)
+    except (RefusedError, PendingError) as error:
+        return f"{way.steps[number].text}: {_code_text(error)}"
+    except KeyboardInterrupt:
+        return f"interrupted at {way.steps[number].text}"
+    return ""
+
+
+def _where(plan: Plan, number: int) -> str:
+    return f"step {number + 1} of {len(plan.steps)}, {plan.steps[number].text}"
+
+
+def _pending(plan: Plan, number: int) -> Result:
+    rest = len(plan.steps) - number - 1
+    remedy = f"Stop what uses the GPU, then: {reset_line(plan.index)} (or reboot)"
+    if rest:
+        remedy += f"; then ask again for the other {rest} steps"
+    return _result(plan, Status.PENDING, f"{_where(plan, number)}: it takes effect when the GPU is reset", f"{remedy}.")
+
+
+def _code_text(error: RefusedError | PendingError) -> str:
+    return _REASONS.get(error.code, f"NVML error {error.code}")
+
+
+def _texts(users: Iterable[User]) -> str:
+    return ", ".join(user.text for user in users)
+
+
+def _how(users: Iterable[User]) -> str:
+    ways = dict.fromkeys(user.how for user in users if user.how)
+    return f"To end them: {'; '.join(ways)}" if ways else ""
+
+
+def _text(gpu: MigGpu) -> str:
+    return state_text(layout(gpu.instances), is_on=bool(gpu.is_on))
+
+
+def _result(plan: Plan, status: Status, detail: str = "", remedy: str = "", *, after: str | None = None) -> Result:
+    before = state_text(plan.before, is_on=plan.was_on)
+    return Result(
+        gpu=plan.index,
+        status=status,
+        detail=detail,
+        remedy=remedy,
+        before=None if after is None else before,
+        after=after,
+    )

@@ -1,0 +1,76 @@
+"""Which right a change of MIG needs, and who has it."""
+
+import os
+from typing import Final
+
+from msgspec import Struct
+
+from gputop.core.mig.steps import StepKind
+
+_CONFIG: Final = "/proc/driver/nvidia/capabilities/mig/config"
+_NODE: Final = "/dev/nvidia-caps/nvidia-cap"
+_SYS_ADMIN: Final = 21
+
+
+class Right(Struct, frozen=True):
+    """A right that is missing, in words, and how to get it."""
+
+    detail: str
+    remedy: str
+
+
+def right_for(
+    kind: StepKind, *, euid: int | None = None, config: str = _CONFIG, status: str = "/proc/self/status"
+) -> Right:
+    """Return the right that a step needs, after the driver has refused it for the lack of one."""
+    is_root = (os.geteuid() if euid is None else euid) == 0
+    if kind in (StepKind.ENABLE, StepKind.DISABLE):
+        return _mode(status, is_root=is_root)
+    node = _config_node(config)
+    detail = f"to create, destroy and list instances takes root, or read access to {node}"
+    if is_root:
+        return Right(
+            f"{detail}; root in here has not got it",
+            "In a container: start it with --cap-add SYS_ADMIN and NVIDIA_MIG_CONFIG_DEVICES=all, or do it outside.",
+        )
+    return Right(
+        detail, f"Run the same command with sudo, or have an administrator run: sudo setfacl -m u:$USER:r {node}"
+    )
+
+
+def reading_right(config: str = _CONFIG) -> Right:
+    """Return the right that reading placements needs."""
+    node = _config_node(config)
+    return Right(f"placements can be read by root, or with read access to {node}", "Run the same command with sudo.")
+
+
+def _mode(status: str, *, is_root: bool) -> Right:
+    detail = "to turn MIG on or off takes CAP_SYS_ADMIN"
+    if is_root and _has_sys_admin(status):
+        return Right(
+            f"{detail}, which gputop has: the driver refuses all the same", "Do it outside of the container or VM."
+        )
+    if is_root:
+        return Right(f"{detail}; root in here has not got it", "Start the container with --cap-add SYS_ADMIN.")
+    return Right(f"{detail}, which root has", "Run the same command with sudo.")
+
+
+def _config_node(config: str) -> str:
+    """Return the device file that stands for the right to configure MIG; its number is the driver's."""
+    try:
+        with open(config, encoding="ascii", errors="replace") as file:
+            lines = file.read().splitlines()
+    except OSError:
+        return f"{_NODE}1"
+    numbers = [line.partition(":")[2].strip() for line in lines if line.startswith("DeviceFileMinor")]
+    return f"{_NODE}{numbers[0]}" if numbers and numbers[0].isdigit() else f"{_NODE}1"
+
+
+def _has_sys_admin(status: str) -> bool:
+    try:
+        with open(status, encoding="ascii", errors="replace") as file:
+            lines = file.read().splitlines()
+    except OSError:
+        return False
+    effective = next((line.partition(":")[2].strip() for line in lines if line.startswith("CapEff")), "0")
+    return bool(int(effective, 16) >> _SYS_ADMIN & 1)

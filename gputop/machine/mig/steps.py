@@ -1,0 +1,102 @@
+"""Does one step of a plan: finds anew what it is about, since handles do not outlive a change, and tells the driver."""
+
+from typing import Any, Final
+
+from gputop.core.mig.model import MigGpu
+from gputop.core.mig.steps import Step, StepKind
+from gputop.core.model.metric import Missing
+from gputop.machine.mig.layout import compute_profiles
+from gputop.machine.nvml.driver import FAULT, NOT_FOUND, NOT_SUPPORTED, Driver, Handle, RefusedError
+
+IN_USE: Final = 19
+INSUFFICIENT_RESOURCES: Final = 23
+NO_PERMISSION: Final = 4
+RESET_REQUIRED: Final = 16
+
+
+class PendingError(Exception):
+    """The driver has taken the new mode, and it waits; ``code``: for what."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(f"NVML error {code}")
+        self.code = code
+
+
+class Doer:
+    """Does steps on one GPU, with the ids of its profiles as they were read."""
+
+    def __init__(self, driver: Driver, gpu: MigGpu) -> None:
+        self._driver = driver
+        self._uuid = gpu.uuid
+        self._ids = {profile.name: profile for profile in gpu.geometry.profiles}
+
+    def do(self, step: Step) -> None:
+        """Do a step. Raises RefusedError and PendingError."""
+        match step.kind:
+            case StepKind.ENABLE | StepKind.DISABLE:
+                self._set_mode(is_on=step.kind is StepKind.ENABLE)
+            case StepKind.CREATE_INSTANCE:
+                profile = self._profile_id(step)
+                name = "nvmlDeviceCreateGpuInstanceWithPlacement"
+                self._driver.tell(name, self.handle(), profile, step.start, step.size)
+            case StepKind.DESTROY_INSTANCE:
+                self._driver.tell("nvmlGpuInstanceDestroy", self._instance(step))
+            case StepKind.CREATE_COMPUTE:
+                self._create_compute(step)
+            case StepKind.DESTROY_COMPUTE:
+                self._driver.tell("nvmlComputeInstanceDestroy", self._compute(step))
+
+    def handle(self) -> Handle:
+        """Return the GPU. Raises RefusedError."""
+        found = self._driver.ask("nvmlDeviceGetHandleByUUID", self._uuid)
+        return _there("nvmlDeviceGetHandleByUUID", found)
+
+    def _set_mode(self, *, is_on: bool) -> None:
+        """Set the mode. The call itself may succeed while what it returns says that nothing has happened yet."""
+        status = self._driver.tell("nvmlDeviceSetMigMode", self.handle(), int(is_on))
+        if status:
+            raise PendingError(status)
+        mode = self._driver.ask("nvmlDeviceGetMigMode", self.handle())
+        if not isinstance(mode, Missing) and bool(mode[0]) is not is_on:
+            raise PendingError(RESET_REQUIRED)
+
+    def _create_compute(self, step: Step) -> None:
+        instance = self._instance(step)
+        profile = compute_profiles(self._driver, instance).get(step.slices)
+        if profile is None:
+            raise RefusedError("nvmlGpuInstanceGetComputeInstanceProfileInfo", NOT_SUPPORTED)
+        name = "nvmlGpuInstanceCreateComputeInstanceWithPlacement"
+        self._driver.tell(name, instance, profile, step.compute_start, step.slices)
+
+    def _profile_id(self, step: Step) -> int:
+        profile = self._ids.get(step.profile)
+        if profile is None:
+            raise RefusedError("nvmlDeviceGetGpuInstanceProfileInfo", NOT_SUPPORTED)
+        return profile.id
+
+    def _instance(self, step: Step) -> Handle:
+        """Return the GPU instance of this profile that begins where the step says."""
+        most = self._ids[step.profile].most if step.profile in self._ids else 0
+        held = self._driver.ask("nvmlDeviceGetGpuInstances", self.handle(), self._profile_id(step), most)
+        for instance in _there("nvmlDeviceGetGpuInstances", held):
+            info = self._driver.ask("nvmlGpuInstanceGetInfo", instance)
+            if not isinstance(info, Missing) and info[2] == step.start:
+                return instance
+        raise RefusedError("nvmlDeviceGetGpuInstances", NOT_FOUND)
+
+    def _compute(self, step: Step) -> Handle:
+        instance = self._instance(step)
+        profile = compute_profiles(self._driver, instance).get(step.slices)
+        held = self._driver.ask("nvmlGpuInstanceGetComputeInstances", instance, profile)
+        for compute in _there("nvmlGpuInstanceGetComputeInstances", held):
+            info = self._driver.ask("nvmlComputeInstanceGetInfo", compute)
+            if not isinstance(info, Missing) and info[2] == step.compute_start:
+                return compute
+        raise RefusedError("nvmlGpuInstanceGetComputeInstances", NOT_FOUND)
+
+
+def _there(name: str, answer: Any) -> Any:
+    """Return an answer that is there. Raises RefusedError in place of its reason."""
+    if isinstance(answer, Missing):
+        raise RefusedError(name, NO_PERMISSION if answer is Missing.FORBIDDEN else FAULT)
+    return answer

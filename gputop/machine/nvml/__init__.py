@@ -1,0 +1,1 @@
+"""The NVIDIA driver library. The only package that knows pynvml."""

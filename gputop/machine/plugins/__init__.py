@@ -1,0 +1,1 @@
+"""Plugin discovery, and the checks on what a plugin returns."""

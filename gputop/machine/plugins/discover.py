@@ -1,0 +1,126 @@
+"""Finds the plugins that are installed: entry points of the group `gputop.plugins`. A broken one breaks nothing.
+
+The files of the packages are read by hand: `importlib.metadata` takes 40 ms to import, this takes one.
+"""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from typing import Any, Final
+
+from msgspec import Struct
+
+from gputop.core import table_rows as plugged
+
+GROUP: Final = "gputop.plugins"
+_HEADER: Final = b"[gputop.plugins]"
+_MOST_BYTES: Final = 65_536
+
+
+class EntryPoint(Struct, frozen=True, kw_only=True):
+    """A line of an installed package. ``value``: module and attribute, ``package:PLUGIN``; ``place``: its folder."""
+
+    name: str
+    value: str
+    package: str
+    version: str
+    place: str
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    """A plugin that was found: what it adds, by table, or why it was rejected."""
+
+    entry: EntryPoint
+    adds: dict[str, tuple[str, ...]] = {}
+    rejected: str = ""
+
+
+def plug_in(paths: Iterable[str]) -> tuple[Found, ...]:
+    """Load all plugins and add their rows to the tables, before those are first imported. Never raises."""
+    loaded = [(entry, *_loaded(entry)) for entry in entry_points(paths)]
+    return tuple(_plugged(entry, plugin, reason) for entry, plugin, reason in loaded)
+
+
+def entry_points(paths: Iterable[str]) -> Iterator[EntryPoint]:
+    """Return the entry points of the group, each package's once: the first on the path holds."""
+    seen = set()
+    for path in paths:
+        for name in _names(path or "."):
+            package, dash, rest = name.removesuffix(".dist-info").partition("-")
+            if name.endswith(".dist-info") and dash and package.lower() not in seen:
+                lines = list(_lines(f"{path or '.'}/{name}/entry_points.txt"))
+                if lines:
+                    seen.add(package.lower())
+                for plugin, value in lines:
+                    yield EntryPoint(name=plugin, value=value, package=package, version=rest, place=path or ".")
+
+
+def _names(path: str) -> list[str]:
+    try:
+        return sorted(os.listdir(path))
+    except OSError:
+        return []  # an archive, or not there
+
+
+def _lines(path: str) -> Iterator[tuple[str, str]]:
+    """Return name and value of each line of the group."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        content = os.read(descriptor, _MOST_BYTES)
+    finally:
+        os.close(descriptor)
+    if _HEADER not in content:
+        return
+    section = ""
+    for line in content.decode("utf-8", "replace").splitlines():
+        text = line.partition("#")[0].strip()
+        if text.startswith("["):
+            section = text.strip("[] ")
+        elif section == GROUP and "=" in text:
+            name, _, value = text.partition("=")
+            yield name.strip(), value.partition("[")[0].strip()
+
+
+def _loaded(entry: EntryPoint) -> tuple[Any, str]:
+    """Return the plugin, or why it cannot be used."""
+    from gputop.core.plugins.api import guarded, wrong_with  # noqa: PLC0415 - only where somebody has plugins
+
+    module, _, attributes = entry.value.partition(":")
+    stdout, sys.stdout = sys.stdout, sys.stderr  # what a plugin prints while it is loaded must be in nobody's JSON
+    try:
+        value: Any = import_module(module)
+        for attribute in attributes.split(".") if attributes else ():
+            value = getattr(value, attribute)
+        reason = wrong_with(value)
+        return (None, reason) if reason else (guarded(value), "")
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - this is the border: whatever a plugin does on import
+        return None, f"{type(error).__name__}: {error}{_where(error)}"
+    finally:
+        sys.stdout = stdout
+
+
+def _where(error: BaseException) -> str:
+    """Return the file and line of the failure, if it is not ours."""
+    at, trace = "", error.__traceback__
+    while trace is not None:
+        name = trace.tb_frame.f_code.co_filename
+        if name != __file__ and not name.startswith("<"):
+            at = f" ({name}, line {trace.tb_lineno})"
+        trace = trace.tb_next
+    return at
+
+
+def _plugged(entry: EntryPoint, plugin: Any, reason: str) -> Found:
+    if reason:
+        return Found(entry=entry, rejected=reason)
+    try:
+        for table, rows in plugin.tables.items():
+            plugged.plug(plugin.name, table, rows)
+    except RuntimeError as error:
+        why = f"{error}: a plugin imports gputop's tables while it is loaded; inside its functions it may"
+        return Found(entry=entry, rejected=why)
+    return Found(entry=entry, adds=plugin.keys)

@@ -1,0 +1,65 @@
+"""What went wrong with panels and sources of plugins while gputop ran, for `gputop plugins` to tell later."""
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Final
+
+from msgspec import DecodeError, Struct, ValidationError
+from msgspec.json import decode, encode
+
+from gputop.machine.state_directory import open_private, state_directory
+
+_FILE: Final = "plugins.json"
+_MOST_BYTES: Final = 1 << 20
+_MOST_KEPT: Final = 100
+
+
+class Failure(Struct, frozen=True, kw_only=True):
+    """A row that was shut off. ``time_s``: when, since the epoch."""
+
+    table: str
+    key: str
+    reason: str
+    time_s: float
+
+
+class Failures:
+    """The last failure of each row. One that works again is forgotten. Nothing here raises; a full disk is no harm."""
+
+    def __init__(self, environment: Mapping[str, str], wall: Callable[[], float] = time.time) -> None:
+        self._folder = state_directory(environment)
+        self._wall = wall
+
+    def all(self) -> tuple[Failure, ...]:
+        """Return what is kept."""
+        try:
+            with open(f"{self._folder}/{_FILE}", "rb") as opened:
+                return decode(opened.read(_MOST_BYTES), type=tuple[Failure, ...])
+        except (OSError, DecodeError, ValidationError, RecursionError):
+            return ()
+
+    def failed(self, table: str, key: str, reason: str) -> None:
+        """Keep why a row was shut off."""
+        self._write((Failure(table=table, key=key, reason=reason, time_s=self._wall()), *self._others(table, key)))
+
+    def worked(self, table: str, key: str) -> None:
+        """Forget what went wrong before."""
+        held, others = self.all(), self._others(table, key)
+        if len(others) < len(held):
+            self._write(others)
+
+    def _others(self, table: str, key: str) -> tuple[Failure, ...]:
+        return tuple(one for one in self.all() if (one.table, one.key) != (table, key))
+
+    def _write(self, kept: tuple[Failure, ...]) -> None:
+        """Replace the file at once, so that nobody reads half of it."""
+        draft = f"{_FILE}.{os.getpid()}.part"
+        with suppress(OSError):
+            file = open_private(self._folder, draft)
+            try:
+                os.write(file, encode(kept[:_MOST_KEPT]))
+            finally:
+                os.close(file)
+            os.replace(f"{self._folder}/{draft}", f"{self._folder}/{_FILE}")

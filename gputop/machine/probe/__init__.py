@@ -1,0 +1,1 @@
+"""Runs the worker processes of a probe."""

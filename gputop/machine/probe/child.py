@@ -1,0 +1,121 @@
+"""A worker as a process: its pipes, read without waiting, and its end."""
+
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import IO, Final
+
+from gputop.core.text.text import decode
+
+_AT_ONCE: Final = 65_536
+_LONGEST_LINE: Final = 1 << 20
+_WORDS: Final = 65_536
+_INTERRUPTS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Put interrupts off until this is done: in the middle of it a process would be started that nobody knows of."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[tuple[int, FrameType | None]] = []
+    before = {number: signal.getsignal(number) for number in _INTERRUPTS}
+    for number in before:
+        signal.signal(number, lambda number, frame: came.append((number, frame)))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for signal_number, frame in came[:1]:
+            handler = before[signal.Signals(signal_number)]
+            if callable(handler):
+                handler(signal_number, frame)
+
+
+class Child:
+    """A process that is the leader of its own group. Raises OSError where it cannot be started."""
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str], first: bytes) -> None:
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(environment),
+            start_new_session=True,
+        )  # fmt: skip
+        self._rest = b""
+        self._words = b""
+        for pipe in (self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                os.set_blocking(pipe.fileno(), False)
+        self._open = {pipe for pipe in (self._process.stdout, self._process.stderr) if pipe is not None}
+        if first and self._process.stdin is not None:
+            with suppress(OSError):
+                os.write(self._process.stdin.fileno(), first)
+
+    @property
+    def pid(self) -> int:
+        """Return its pid, which nobody else has as long as its status is None."""
+        return self._process.pid
+
+    def descriptors(self) -> list[int]:
+        """Return the pipes that something may still come from."""
+        return [pipe.fileno() for pipe in self._open]
+
+    def lines(self) -> Iterator[bytes]:
+        """Return the lines of stdout that are there, and keep the last of stderr."""
+        self._words = (self._words + self._read(self._process.stderr))[-_WORDS:]
+        raw = self._rest + self._read(self._process.stdout)
+        *lines, self._rest = raw.split(b"\n")
+        if len(self._rest) > _LONGEST_LINE:
+            self._rest = b""
+        yield from (line for line in lines if line)
+
+    def status(self) -> int | None:
+        """Return the exit status, negative for a signal; None while it runs."""
+        return self._process.poll()
+
+    def hang_up(self) -> None:
+        """Close its stdin, which asks it to end."""
+        if self._process.stdin is not None:
+            with suppress(OSError):
+                self._process.stdin.close()
+
+    def end(self, *, is_hard: bool) -> None:
+        """Send SIGTERM or SIGKILL to its group, unless it has ended: the group's number is its own until then."""
+        if self._process.poll() is None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL if is_hard else signal.SIGTERM)
+
+    def close(self) -> None:
+        """Close the pipes, and kill it if it still runs."""
+        self.end(is_hard=True)
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                with suppress(OSError):
+                    pipe.close()
+        self._open = set()
+
+    @property
+    def last_words(self) -> str:
+        """Return the last of stderr, a line for each of its own."""
+        return "\n".join(decode(line) for line in self._words.splitlines())
+
+    def _read(self, pipe: IO[bytes] | None) -> bytes:
+        """Return what is in a pipe, without waiting."""
+        parts = []
+        while pipe is not None and pipe in self._open:
+            try:
+                part = os.read(pipe.fileno(), _AT_ONCE)
+            except BlockingIOError:
+                break
+            except OSError:
+                part = b""
+            if not part:
+                self._open.discard(pipe)
+                break
+            parts.append(part)
+        return b"".join(parts)

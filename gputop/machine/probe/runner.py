@@ -1,0 +1,304 @@
+"""Runs the workers of a probe: starts them, reads their events, ends them. A worker that hangs or dies is a result.
+
+Workers are children of the main thread (they ask the kernel to die with the thread that started them), each the leader
+of its own process group; nothing else is ever signalled. Stopping is closing a worker's stdin; who does not heed that
+in time gets SIGTERM, then SIGKILL; who survives that is left alone, and told.
+"""
+
+import selectors
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+from msgspec.json import encode
+from msgspec.structs import replace
+
+from gputop.core.probing.events import Beat, End, FindingEvent, Hello, read
+from gputop.core.probing.plan import WorkerPlan, limit_s
+from gputop.core.probing.probe import Probe
+from gputop.core.probing.record import Record, ended
+from gputop.core.probing.result import Status
+from gputop.core.probing.slurm import Station
+from gputop.machine.probe.child import Child, undisturbed
+
+_POLL_S: Final = 0.1
+_RESTARTS: Final = 1
+
+
+class Limits(Struct, frozen=True, kw_only=True):
+    """How long a worker may take. ``start_s``: until it says hello; ``silence_s``: without a sign of life."""
+
+    start_s: float = 180.0
+    silence_s: float = 30.0
+    stop_s: float = 5.0
+    end_s: float = 5.0
+    kill_s: float = 10.0
+
+
+class Task(Struct, frozen=True, kw_only=True):
+    """A worker to be run: its command, its plan, what it is called. ``sees``: for CUDA_VISIBLE_DEVICES.
+
+    ``is_joint``: the plan goes into a variable, as several processes read it.
+    """
+
+    label: str
+    command: tuple[str, ...]
+    plan: WorkerPlan
+    environment: Mapping[str, str]
+    is_joint: bool = False
+
+
+class Job:
+    """A task under way. ``record``: what its worker has said."""
+
+    def __init__(self, task: Task, limits: Limits, clock: Callable[[], float]) -> None:
+        self.task = task
+        self.record = Record([test.id for test in task.plan.tests])
+        self._limits = limits
+        self._clock = clock
+        self._restarts = 0
+        self._why: tuple[Status, str, str] | None = None
+        self._final: tuple[Status, str, str] | None = None
+        self._rest: Status | None = None
+        self._is_told = False  # a test has ended with why we stopped it: the one after it is not to blame
+        self._asked_s: float | None = None
+        self._steps = 0
+        self.is_over = False
+        self.child: Child | None = None  # started by the first step, where an interrupt finds all in order
+
+    @property
+    def began_s(self) -> float:
+        """Return when the test that runs began."""
+        return self._began_s
+
+    def step(self) -> None:
+        """Read what there is, and end what has to end."""
+        if self.is_over:
+            return
+        if self.child is None:
+            with undisturbed():  # an interrupt finds it started, or not yet
+                self.child = self._start()
+        now, child = self._clock(), self.child
+        for line in child.lines():
+            self._take(line, now)
+        status = child.status()
+        if status is not None:
+            for line in child.lines():
+                self._take(line, now)
+            self._finish(status)
+        elif self._asked_s is None:
+            self._watch(now)
+        else:
+            self._press(now, child)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Say whether its turn has not come."""
+        return self.child is None and not self.is_over
+
+    def stop(self, why: tuple[Status, str, str], *, is_final: bool = False, rest: Status | None = None) -> None:
+        """Ask the worker to end; ``why`` is what becomes of the test that runs; ``is_final``: and of what follows.
+
+        ``rest``: the status of what follows, where it is another.
+        """
+        if is_final and self._final is None:
+            self._final, self._rest = why, rest
+        if self._asked_s is None and not self.is_over:
+            self._why, self._asked_s, self._steps = why, self._clock(), 0
+            if self.child is None:
+                self.record.leave(self.record.left, rest or why[0], why[2])
+                self.is_over = True
+            else:
+                self.child.hang_up()
+
+    @property
+    def last_words(self) -> str:
+        """Return what the worker said on stderr."""
+        return self.child.last_words if self.child is not None else ""
+
+    def descriptors(self) -> list[int]:
+        """Return the pipes that something may still come from."""
+        return self.child.descriptors() if self.child is not None and not self.is_over else []
+
+    def close(self) -> None:
+        """Let go of the pipes, and of a worker that still runs."""
+        if self.child is not None:
+            self.child.close()
+
+    def _start(self) -> Child:
+        plan = replace(self.task.plan, tests=tuple(t for t in self.task.plan.tests if t.id in self.record.left))
+        line = encode(plan)
+        environment = dict(self.task.environment)
+        if self.task.is_joint:
+            environment["GPUTOP_PROBE_PLAN"] = line.decode()
+        child = Child(self.task.command, environment, b"" if self.task.is_joint else line + b"\n")
+        self._started_s = self._seen_s = self._began_s = self._clock()
+        self._has_spoken = False
+        return child
+
+    def _take(self, line: bytes, now: float) -> None:
+        """Take a line in. A heartbeat is a sign of life only if the main loop has gone on since the last one."""
+        turns, current = self.record.turns, self.record.current
+        try:
+            event = read(line)
+        except ValueError:
+            return  # not of the protocol; what counts will be missing then
+        if event is None:
+            return
+        if isinstance(event, End) and event.status == Status.ABORTED.value and self._final is not None:
+            event = self._stopped(event, self._final)
+        self.record.take(event)
+        if not isinstance(event, Beat) or event.n != turns:
+            self._seen_s = now
+        if isinstance(event, Hello):
+            self._has_spoken = True  # this child: the one before it may have died
+        if self.record.current != current:
+            self._began_s = now
+
+    def _stopped(self, event: End, final: tuple[Status, str, str]) -> End:
+        """Return the end of a test that heeded us, with why we stopped it."""
+        self._is_told = True
+        status, code, text = final
+        if status is not Status.ABORTED:
+            self.record.take(FindingEvent(id=event.id, sev=status.value, code=code, text=text))
+        return End(id=event.id, status=status.value, dur_s=event.dur_s, reason=text)
+
+    def _watch(self, now: float) -> None:
+        """Find out whether the worker hangs, or takes too long."""
+        limits, test = self._limits, self.record.current
+        if not self._has_spoken:
+            if now - self._started_s > limits.start_s:
+                self.stop((Status.ERROR, "worker.start", f"the worker did not start within {limits.start_s:.0f} s"))
+            return
+        if now - self._seen_s > limits.silence_s:
+            text = f"no sign of life for {limits.silence_s:.0f} s in {test or 'the worker'}"
+            self.stop((Status.FAIL, "hang", text))
+        elif test is not None and now - self._began_s > limit_s(self._seconds(test)):
+            self.stop((Status.FAIL, "time_limit", f"{test} did not end within {limit_s(self._seconds(test)):.0f} s"))
+
+    def _seconds(self, test: str) -> float:
+        return next((one.seconds for one in self.task.plan.tests if one.id == test), 0.0)
+
+    def _press(self, now: float, child: Child) -> None:
+        """Be harder on a worker that was asked to end and has not."""
+        limits = self._limits
+        waits = (limits.stop_s, limits.end_s, limits.kill_s)
+        if now - (self._asked_s or now) < sum(waits[: self._steps + 1]):
+            return
+        if self._steps == len(waits) - 1:
+            self._give_up()
+            return
+        child.end(is_hard=self._steps > 0)
+        self._steps += 1
+
+    def _give_up(self) -> None:
+        self.record.close(
+            Status.FAIL, "hang.unkillable", "the worker cannot be killed: the kernel waits for the driver. Reboot."
+        )
+        self.record.leave(self.record.left, Status.SKIP, "the worker before could not be killed")
+        self.is_over = True
+
+    def _finish(self, status: int) -> None:
+        """Make results of how the worker ended; start a fresh one, once, for what it left."""
+        record, why = self.record, self._why
+        if why is not None:
+            if not self._is_told:
+                record.close(*why)
+        elif record.current is not None:
+            record.close(*ended(status))
+        elif not record.is_summed and record.error is not None and not record.error.id:
+            record.leave(record.left, Status.ERROR, record.error.text.partition("\n")[0][:400])
+        elif not record.is_summed and (record.hello is None or not record.left):
+            record.close(*ended(status))
+        if self._final is not None:
+            record.leave(record.left, self._rest or self._final[0], self._final[2])
+        if record.left and record.hello is not None and self._restarts < _RESTARTS:
+            self._restart()
+            return
+        record.leave(record.left, Status.SKIP, "the worker before it ended twice")
+        self.is_over = True
+
+    def _restart(self) -> None:
+        self._restarts += 1
+        self._why, self._asked_s = None, None
+        self.record.is_summed, self.record.error = False, None
+        self.close()
+        with undisturbed():
+            self.child = self._start()
+
+
+def run(
+    tasks: Sequence[Task],
+    tell: Callable[[Sequence[Job]], None],
+    limits: Limits | None = None,
+    clock: Callable[[], float] = time.monotonic,
+    *,
+    is_serial: bool = False,
+) -> list[Job]:
+    """Run all tasks to their ends, at the same time or one after another (``is_serial``).
+
+    ``tell`` is called ten times a second with how far they are.
+
+    A KeyboardInterrupt stops them; they are then waited for as long as that takes, and their results say so.
+    """
+    jobs = [Job(task, limits or Limits(), clock) for task in tasks]
+    try:
+        try:
+            _go_on(jobs, tell, is_serial=is_serial)
+        except KeyboardInterrupt:
+            for job in jobs:
+                job.stop((Status.ABORTED, "aborted", "stopped"), is_final=True)
+            _go_on(jobs, tell)  # an interrupt comes once: `interruptible`
+    finally:
+        for job in jobs:
+            job.close()
+    return jobs
+
+
+def _go_on(jobs: Sequence[Job], tell: Callable[[Sequence[Job]], None], *, is_serial: bool = False) -> None:
+    """Step until all are over. The loop is in here so that an interrupt between two turns is caught as well."""
+    while left := [job for job in jobs if not job.is_over]:
+        for job in left[:1] if is_serial else left:
+            job.step()
+        tell(jobs)
+        _wait(jobs)
+
+
+def _wait(jobs: Sequence[Job]) -> None:
+    """Sleep until a worker says something, a tenth of a second at the most."""
+    with selectors.DefaultSelector() as selector:
+        for job in jobs:
+            for descriptor in job.descriptors():
+                selector.register(descriptor, selectors.EVENT_READ)
+        if not selector.select(_POLL_S) and not selector.get_map():
+            time.sleep(_POLL_S)
+
+
+def worker_command(python: str, probe: Probe) -> tuple[str, ...]:
+    """Return the command line of a worker: the package comes from its folder, and nothing else from there."""
+    return (python, "-c", _BOOT, probe.folder, probe.worker)
+
+
+def joint_command(python: str, probe: Probe, count: int, station: Station | None = None) -> tuple[str, ...]:
+    """Return the command line of a joint test: torchrun, as a module of the same Python. ``station``: of many boxes."""
+    own = (python, "-c", _BOOT, probe.folder, probe.joint)
+    where: tuple[str, ...] = ("--standalone",)
+    if station is not None:
+        where = (
+            f"--nnodes={station.boxes}", f"--node-rank={station.number}", f"--master-addr={station.head}",
+            f"--master-port={station.port}",
+        )  # fmt: skip
+    return (python, "-m", "torch.distributed.run", *where, f"--nproc-per-node={count}", "--no-python", *own)
+
+
+_BOOT: Final = (
+    "import importlib.util as u, runpy, sys\n"
+    "sys.path[:] = filter(None, sys.path)\n"
+    "folder, module = sys.argv[1:3]\n"
+    "name = module.partition('.')[0]\n"
+    "spec = u.spec_from_file_location(name, folder + '/__init__.py', submodule_search_locations=[folder])\n"
+    "sys.modules[name] = u.module_from_spec(spec)\n"
+    "spec.loader.exec_module(sys.modules[name])\n"
+    "runpy.run_module(module, run_name='__main__')\n"
+)

@@ -1,0 +1,1 @@
+"""Readers of /proc files: processes, threads, CPU, host."""

@@ -1,0 +1,1 @@
+"""The processes that use GPUs: identity, owner, container, progress."""

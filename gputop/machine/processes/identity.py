@@ -1,0 +1,67 @@
+"""Whose a process is and what it runs, for messages and the audit log; whoever hangs over it is not waited for."""
+
+import threading
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+from gputop.core.text.text import clean, decode
+from gputop.machine.proc.procfs import Proc
+
+T = TypeVar("T")
+
+_LONGEST: Final = 4096
+_LONGEST_BYTES: Final = _LONGEST * 4  # of UTF-8
+_PATIENCE_S: Final = 0.3
+_MOST_WAITING: Final = 8  # threads that may hang at a time
+
+
+class Who:
+    """Names processes. ``users`` names the user of a uid, and is asked once for each."""
+
+    def __init__(self, proc: Proc, users: Callable[[int], str | None], patience_s: float = _PATIENCE_S) -> None:
+        self._proc = proc
+        self._users = users
+        self._patience_s = patience_s
+        self._waiting: list[threading.Thread] = []
+        self._names: dict[int, str] = {}
+
+    def user(self, pid: int) -> str:
+        """Return the name of the real user, ``somebody`` where it cannot be read.
+
+        A directory server that does not answer leaves the number.
+        """
+        try:
+            uid = int(self._proc.read(f"{pid}/status").partition(b"\nUid:")[2].split(None, 1)[0])
+        except (OSError, IndexError, ValueError):
+            return "somebody"
+        if uid not in self._names:
+            self._names[uid] = clean(self._in_time(lambda: self._users(uid) or "") or str(uid))
+        return self._names[uid]
+
+    def command(self, pid: int, name: bytes) -> str:
+        """Return the command line, cleaned; the name in brackets where there is none.
+
+        The kernel takes the command line from the memory of the process, and waits for whoever changes its memory map:
+        for ever, if that thread is stuck. Such a process is the very one that somebody wants to end.
+        """
+        raw = self._in_time(lambda: self._proc.read(f"{pid}/cmdline")[:_LONGEST_BYTES]) or b""
+        return decode(raw.replace(b"\0", b" ")).strip()[:_LONGEST] or f"[{decode(name)}]"
+
+    def _in_time(self, work: Callable[[], T]) -> T | None:
+        """Return what ``work`` returns; None if that takes too long, or is an OSError."""
+        answer: list[T] = []
+
+        def run() -> None:
+            try:
+                answer.append(work())
+            except OSError:
+                return
+
+        self._waiting = [thread for thread in self._waiting if thread.is_alive()]
+        if len(self._waiting) >= _MOST_WAITING:
+            return None
+        thread = threading.Thread(target=run, name="who", daemon=True)
+        self._waiting.append(thread)
+        thread.start()
+        thread.join(self._patience_s)
+        return answer[0] if answer else None

@@ -1,0 +1,72 @@
+"""Reads whose a process is: its cgroup, and its environment where we may."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from gputop.core.model.metric import Missing
+from gputop.core.model.owner import Owner
+from gputop.core.processes.attribution import Evidence, attribute
+from gputop.core.processes.cgroup import Cgroup, parse_cgroup
+from gputop.core.processes.environ import parse_environ
+from gputop.core.text.text import decode
+from gputop.machine.proc.errors import reason
+from gputop.machine.proc.procfs import Proc
+from gputop.machine.proc.stat import parse_terminal
+from gputop.machine.processes.containers import Names
+
+_MOST_REMEMBERED: Final = 4096  # cgroups: the processes of a container share one
+
+
+class OwnerReader:
+    """Reads owners. ``names``: of containers and pods, None where nobody is to be asked."""
+
+    def __init__(self, proc: Proc, names: Names | None = None) -> None:
+        self._proc = proc
+        self._names = names
+        self._cgroups: dict[bytes, Cgroup] = {}
+
+    def read(self, pid: int, stat: bytes, name: bytes, arguments: Sequence[str]) -> Owner:
+        """Return the owner. Never raises. ``stat``: the line of it; ``name``: of the process."""
+        owner = attribute(
+            Evidence(
+                cgroup=self._cgroup(pid),
+                variables=self._variables(pid),
+                arguments=arguments,
+                name=decode(name),
+                terminal=parse_terminal(stat),
+            )
+        )
+        return self._named(owner) if self._names else owner
+
+    def _cgroup(self, pid: int) -> Cgroup | Missing:
+        try:
+            raw = self._proc.read(f"{pid}/cgroup")
+        except OSError as error:
+            return reason(error)
+        if raw not in self._cgroups:
+            if len(self._cgroups) >= _MOST_REMEMBERED:
+                self._cgroups.clear()
+            lines = raw.split(b"\n")  # before cleaning, which makes newlines visible
+            self._cgroups[raw] = parse_cgroup("\n".join(decode(line) for line in lines))
+        return self._cgroups[raw]
+
+    def _variables(self, pid: int) -> dict[str, str] | Missing:
+        try:
+            return parse_environ(self._proc.read(f"{pid}/environ"))
+        except OSError as error:
+            return reason(error)
+
+    def _named(self, owner: Owner) -> Owner:
+        """Fill in the names that the process itself does not tell."""
+        names, container, pod = self._names, owner.container, owner.pod
+        if names is None or container is None or container.id is None:
+            return owner
+        name = names.container(container.runtime, container.id)
+        if name and not container.name:
+            owner = replace(owner, container=replace(container, name=name))
+        place = names.pod(pod.uid, container.id) if pod else None
+        if pod and place:
+            owner = replace(owner, pod=replace(pod, name=place.name, namespace=place.namespace))
+        return owner

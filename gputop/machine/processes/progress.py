@@ -1,0 +1,211 @@
+"""Reads what jobs say of their progress: small files that anybody may have written, so nothing in them is believed.
+
+A file counts for a process if it belongs to the process's user, and names its pid and start time, or its pid alone and
+is younger than the process. The pid may be that of its own PID namespace.
+"""
+
+import os
+import re
+import stat
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Final, Protocol
+
+from msgspec import DecodeError, Struct
+from msgspec.json import Decoder
+
+from gputop.core.model.progress import Progress
+from gputop.progress_writer import FOLDER_VARIABLE, folders
+
+_OPEN_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_OPEN_FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NAME: Final = r"([0-9]{1,10})(?:-([0-9]{1,18}))?\.json"  # compiled when the first file is seen: most boxes have none
+_LARGEST_FILE: Final = 4096
+_LARGEST: Final = 1e15
+_MOST_FILES: Final = 1024  # of a folder
+_MOST_USERS: Final = 64
+_ABSENT_S: Final = 5.0  # a folder that is not there is not looked for with each sample
+_FUTURE_S: Final = 5.0
+_APART_S: Final = 5.0
+_POINTS: Final = 60
+_SLACK_S: Final = 2.0  # the boot time has whole seconds
+
+
+class Teller(Struct, frozen=True):
+    """A process that may have reported. ``inner_pid``: in its own PID namespace, where that is another number."""
+
+    pid: int
+    uid: int | None
+    start_ticks: int | None
+    started_s: float | None
+    inner_pid: int | None = None
+
+
+class Reports(Protocol):
+    """Who knows the reports."""
+
+    @property
+    def pids(self) -> Collection[int]:
+        """The pids that are named by a file, of whatever process."""
+        ...
+
+    def look(self, uids: Iterable[int], now: float) -> None:
+        """Read what is new from these users. ``now``: monotonic seconds. Never raises."""
+        ...
+
+    def of(self, teller: Teller) -> Progress | None:
+        """Return the last report of a process."""
+        ...
+
+
+class _Told(Struct):
+    """What a file says. Other keys are passed over."""
+
+    step: int | float | None = None
+    total: int | float | None = None
+    loss: int | float | None = None
+
+
+class _File:
+    """What is remembered of a file: whom it names, how it looked when it was read, and its points for the rate."""
+
+    __slots__ = ("look", "pid", "points", "progress", "start_ticks", "uid")
+
+    def __init__(self, pid: int, start_ticks: int | None) -> None:
+        self.pid, self.start_ticks = pid, start_ticks
+        self.look: tuple[int, ...] = ()
+        self.uid = -1
+        self.progress: Progress | None = None
+        self.points: deque[tuple[float, float]] = deque(maxlen=_POINTS)  # time and step, 5 s apart
+
+
+class ProgressReader:
+    """Lists a folder of each user with each sample, and reads the files that have changed. ``wall``: epoch seconds."""
+
+    def __init__(
+        self,
+        wall: Callable[[], float],
+        environment: Mapping[str, str],
+        places: Callable[[int], Iterable[str]] | None = None,
+    ) -> None:
+        self._wall = wall
+        self._own = os.geteuid()
+        self._environment = environment
+        self._places = places or self._usual_places
+        self._absent: dict[str, float] = {}
+        self._files: dict[str, dict[str, _File]] = {}  # by folder and name
+        self.pids: dict[int, list[_File]] = {}
+        self._decoder = Decoder(_Told)
+
+    def look(self, uids: Iterable[int], now: float) -> None:
+        """Read what is new from these users. Never raises."""
+        wanted = dict.fromkeys(place for uid in sorted(uids)[:_MOST_USERS] for place in self._places(uid))
+        files = {place: found for place in wanted if (found := self._folder(place, now))}
+        self._absent = {place: due for place, due in self._absent.items() if due > now}
+        self._files = files
+        self.pids = {}
+        for found in files.values():
+            for file in found.values():
+                self.pids.setdefault(file.pid, []).append(file)
+
+    def of(self, teller: Teller) -> Progress | None:
+        """Return the last report of a process."""
+        told = [
+            file.progress
+            for pid in {teller.pid, teller.inner_pid}
+            for file in self.pids.get(pid or 0, ())
+            if file.progress and file.uid == teller.uid and _is_of(teller, file, file.progress)
+        ]
+        return max(told, key=lambda progress: progress.time_s, default=None)
+
+    def _usual_places(self, uid: int) -> Iterable[str]:
+        """Return where a user's files may lie; our own environment speaks for us, a chosen folder for everybody."""
+        chosen = {FOLDER_VARIABLE: self._environment.get(FOLDER_VARIABLE, "")}
+        return folders(uid, self._environment if uid == self._own else chosen)
+
+    def _folder(self, place: str, now: float) -> dict[str, _File]:
+        if self._absent.get(place, 0.0) > now:
+            return {}
+        before = self._files.get(place, {})
+        found: dict[str, _File] = {}
+        try:
+            folder = os.open(place, _OPEN_FOLDER)
+        except OSError:
+            self._absent[place] = now + _ABSENT_S
+            return {}
+        try:
+            for name in os.listdir(folder)[:_MOST_FILES]:
+                file = before.get(name) or _named(name)
+                if file:
+                    found[name] = file
+                    self._read(folder, name, file)
+        except OSError:
+            return found
+        finally:
+            os.close(folder)
+        return found
+
+    def _read(self, folder: int, name: str, file: _File) -> None:
+        """Read a file if it is another than before. One that cannot be read, or makes no sense, tells nothing new."""
+        try:
+            seen = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            look = (seen.st_ino, seen.st_mtime_ns, seen.st_size, seen.st_uid, seen.st_mode)
+            if look == file.look:
+                return
+            if seen.st_uid != file.uid:
+                file.progress, file.uid = None, seen.st_uid
+            file.look = look
+            raw = _content(folder, name, seen.st_uid)
+        except OSError:
+            return
+        told = self._parsed(raw) if raw else None
+        at_s = seen.st_mtime_ns / 1e9
+        if told is not None and at_s <= self._wall() + _FUTURE_S:
+            file.progress = _with_rate(told, at_s, file.points)
+
+    def _parsed(self, raw: bytes) -> _Told | None:
+        try:
+            told = self._decoder.decode(raw)
+        except (DecodeError, UnicodeDecodeError, OverflowError, RecursionError):
+            return None
+        values = (told.step, told.total, told.loss)
+        is_good = all(value is None or abs(value) <= _LARGEST for value in values)  # infinite and NaN are not
+        return told if is_good and (told.step or 0) >= 0 and (told.total or 0) >= 0 else None
+
+
+def _named(name: str) -> _File | None:
+    found = re.fullmatch(_NAME, name)
+    return _File(int(found[1]), int(found[2]) if found[2] else None) if found else None
+
+
+def _is_of(teller: Teller, file: _File, progress: Progress) -> bool:
+    """Say whether a file is of this owner of the pid, and not of one before."""
+    if file.start_ticks is not None:
+        return file.start_ticks == teller.start_ticks
+    return teller.started_s is not None and progress.time_s >= teller.started_s - _SLACK_S
+
+
+def _content(folder: int, name: str, uid: int) -> bytes | None:
+    """Return what is in a file; None where it is not what was seen. Raises OSError."""
+    file = os.open(name, _OPEN_FILE, dir_fd=folder)
+    try:
+        found = os.fstat(file)
+        is_plain = stat.S_ISREG(found.st_mode) and found.st_nlink == 1
+        if not is_plain or found.st_uid != uid or found.st_size > _LARGEST_FILE:
+            return None
+        return os.read(file, _LARGEST_FILE)
+    finally:
+        os.close(file)
+
+
+def _with_rate(told: _Told, at_s: float, points: deque[tuple[float, float]]) -> Progress:
+    """Return a report with its rate since the oldest of the last points; one that goes back starts again."""
+    rate = None
+    if told.step is not None:
+        if points and (told.step < points[-1][1] or at_s < points[-1][0]):
+            points.clear()
+        first_s, first_step = points[0] if points else (at_s, told.step)
+        rate = (told.step - first_step) / (at_s - first_s) if at_s - first_s >= 1 else None
+        if not points or at_s - points[-1][0] >= _APART_S:
+            points.append((at_s, float(told.step)))
+    return Progress(time_s=at_s, step=told.step, total=told.total, loss=told.loss, rate_per_s=rate or None)

@@ -1,0 +1,196 @@
+"""What /proc says of the processes that the driver lists: one read each, and more only where something is new."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+
+from gputop.core.model.sample import GpuProcess, HostProcess, Presence
+from gputop.machine.proc.errors import GONE
+from gputop.machine.proc.procfs import Proc
+from gputop.machine.proc.stat import parse_stat
+from gputop.machine.proc.threads import read_threads
+from gputop.machine.proc.visibility import View
+from gputop.machine.processes.containers import Names
+from gputop.machine.processes.details import DetailsReader
+from gputop.machine.processes.progress import Reports
+from gputop.machine.processes.relatives import Family
+from gputop.machine.processes.tracked import Followed, Units
+
+_CLOCK_TICKS: Final = os.sysconf("SC_CLK_TCK")
+_PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
+_PROOF_EVERY_S: Final = 10.0
+_CROWD: Final = 750  # processes: where there are more, those that sleep take turns
+
+
+class ProcessReader:
+    """Reads processes, and remembers those that the driver listed in the reading before and their relatives; no others.
+
+    In a crowd those that slept when they were last read take turns: of 2,000 each is read in every third reading.
+    ``users`` names the user of a uid; it is asked once for each. ``names`` knows those of containers. ``reports``: what
+    jobs say of their progress.
+    """
+
+    def __init__(
+        self,
+        proc: Proc,
+        users: Callable[[int], str | None],
+        *,
+        names: Names | None = None,
+        reports: Reports | None = None,
+        clock_ticks: int = _CLOCK_TICKS,
+        page_bytes: int = _PAGE_BYTES,
+    ) -> None:
+        self._proc = proc
+        self._view = View(proc)
+        self._details = DetailsReader(proc, users, names)
+        self._family = Family(proc)
+        self._reports = reports
+        self._relatives: set[int] = set()
+        self._units = Units(clock_ticks, page_bytes)
+        self._turn = 0
+        self._turns = 1
+        self._has_begun = False
+        self._followed: dict[int, Followed] = {}
+        self._renewed: set[int] = set()
+        self._has_told = False  # in this reading or the one before
+
+    def read(
+        self,
+        uses: Mapping[int, tuple[GpuProcess, ...]],
+        now: float,
+        is_translated: bool = True,  # noqa: FBT001, FBT002 - three values that always come together
+    ) -> tuple[HostProcess, ...]:
+        """Return a process for each pid in ``uses``, by pid. Never raises.
+
+        ``now``: monotonic seconds. ``is_translated``: whether the driver gives pids of our PID namespace. Of a process
+        that is not ALIVE all values are None, and its presence is the reason: ``missing`` stays empty. REUSED can only
+        be told of processes whose open files we may see, our own if we are not root.
+        """
+        self._begin()
+        is_foreign = not is_translated and not self._view.is_initial
+        for pid in self._followed.keys() - uses.keys() - self._relatives:
+            self._proc.forget(self._followed.pop(pid).path)
+        self._turn += 1
+        self._turns = 1 + len(uses) // _CROWD
+        held = [self._follow(pid, now, is_foreign) for pid in sorted(uses)]
+        self._read_threads(held, now)
+        self._read_reports(held, now)
+        return tuple([one.row(uses[one.pid], self._units) for one in held])
+
+    def renewed(self) -> set[int]:
+        """Return the pids that came to belong to another process since the call before."""
+        renewed, self._renewed = self._renewed, set()
+        return renewed
+
+    def relatives(self, processes: Iterable[HostProcess], now: float) -> tuple[HostProcess, ...]:
+        """Return ancestors and descendants of ``processes`` that use no GPU, by pid. Never raises.
+
+        To be called after `read` with what it returned, or some of it.
+        """
+        found = self._family.find(processes, lambda pid: self._follow(pid, now, is_foreign=False), now)
+        self._relatives = set(found)
+        held = [found[pid] for pid in sorted(found)]
+        self._read_threads(held, now)
+        self._take_reports(held)
+        self._has_told = bool(self._reports and self._reports.pids)
+        return tuple([one.row((), self._units) for one in held])
+
+    def _read_threads(self, held: Iterable[Followed], now: float) -> None:
+        """Read the threads of those that were read themselves: what the others did meanwhile is not known yet."""
+        fresh = (one for one in held if one.read_s == now and one.presence is Presence.ALIVE)
+        watches = (one.watch for one in fresh if one.stat and one.stat.threads > 1)
+        read_threads(self._proc, watches, now, self._units.clock_ticks)
+
+    def _read_reports(self, held: Iterable[Followed], now: float) -> None:
+        if self._reports:
+            self._reports.look({one.uid for one in held if one.uid is not None}, now)
+            self._take_reports(held)
+
+    def _take_reports(self, held: Iterable[Followed]) -> None:
+        if self._reports and (self._reports.pids or self._has_told):
+            pids = self._reports.pids
+            self._has_told = True
+            for one in held:
+                is_named = one.pid in pids or (one.inner_pid or 0) in pids
+                one.tell(self._reports.of(one.teller(self._units)) if is_named else None)
+
+    def _follow(self, pid: int, now: float, is_foreign: bool) -> Followed:  # noqa: FBT001
+        one = self._followed.get(pid)
+        if one is None:
+            one = self._followed[pid] = Followed(pid)
+        elif one.is_resting and (pid + self._turn) % self._turns:
+            return one
+        try:
+            raw = self._proc.reread(one.path)
+        except GONE:
+            one.forget(self._view.absence())
+            one.is_suspect = one.presence is Presence.GONE
+            return one
+        except OSError:
+            one.forget(Presence.HIDDEN)
+            return one
+        one.read_s = now
+        is_new = hash(raw) != one.seen
+        if is_new:
+            self._advance(one, raw, now)
+        one.measure(now, self._units.clock_ticks)
+        one.is_resting = not is_new and one.is_idle and not one.is_suspect and not is_foreign
+        if one.is_suspect or is_foreign:
+            self._prove(one, now, is_foreign)
+        else:
+            one.judge(Presence.ALIVE)
+        if now >= one.details_due and one.stat and one.presence is Presence.ALIVE:
+            one.describe(self._details.read(pid, one.stat.name, raw), now)
+        return one
+
+    def _advance(self, one: Followed, raw: bytes, now: float) -> None:
+        stat = parse_stat(raw)
+        if stat is None:
+            one.forget(Presence.ALIVE)
+        elif one.stat is None:
+            one.begin(hash(raw), stat, now)
+        elif stat.start_ticks == one.stat.start_ticks:
+            one.advance(hash(raw), stat)
+        else:
+            one.forget(Presence.HIDDEN)
+            one.is_suspect = True
+            self._renewed.add(one.pid)
+            one.begin(hash(raw), stat, now)
+
+    def _prove(self, one: Followed, now: float, is_foreign: bool) -> None:  # noqa: FBT001
+        """Find out whether the process behind a pid can be the one that the driver means: does it use a GPU at all."""
+        if now < one.proof_due:
+            return
+        one.proof_due = now + _PROOF_EVERY_S
+        uses_gpu = self._view.uses_gpu(one.pid)
+        if is_foreign:
+            one.judge(Presence.ALIVE if uses_gpu else Presence.HIDDEN)
+        else:
+            one.is_suspect = not uses_gpu
+            one.judge(Presence.REUSED if uses_gpu is False else Presence.ALIVE)
+
+    def _begin(self) -> None:
+        """Find out when the machine was booted, once."""
+        if not self._has_begun:
+            self._has_begun = True
+            self._units = Units(self._units.clock_ticks, self._units.page_bytes, _boot_s(self._proc))
+
+
+def resolve_user(uid: int) -> str | None:
+    """Return the name of a user, None if nobody has the number.
+
+    May block for as long as a directory server does not answer (LDAP, NIS), so ask once per uid.
+    """
+    import pwd  # noqa: PLC0415 - only where there is a process to name
+
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except (KeyError, OverflowError):
+        return None
+
+
+def _boot_s(proc: Proc) -> float | None:
+    try:
+        return float(proc.read("stat").partition(b"\nbtime ")[2].split(None, 1)[0])
+    except (OSError, IndexError, ValueError):
+        return None

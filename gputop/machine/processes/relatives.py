@@ -1,0 +1,99 @@
+"""Finds the relatives of GPU processes: launchers above them, data loaders below, which hold no GPU themselves."""
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from gputop.core.model.sample import HostProcess, Presence
+from gputop.core.processes.program import arguments_of, program
+from gputop.machine.proc.procfs import Proc
+from gputop.machine.processes.tracked import Followed
+
+_DEEPEST: Final = 16
+_MOST: Final = 1024
+_MOST_KINDS: Final = 8192  # command lines: more than a crowded box has, or each reading would forget them all
+_CHILDREN_EVERY_S: Final = 5
+_CROWD: Final = 150  # processes whose children are asked for in a second; with more of them it takes longer
+_OUTSIDE_S: Final = 60.0  # a pid may come to belong to another process
+
+Follow = Callable[[int], Followed]
+
+
+class Family:
+    """Remembers who was found to be outside, and the children of each; it asks for these every 5 s.
+
+    A child is seen if the first thread of its parent forked it: what others forked stands in a file for each thread.
+    """
+
+    def __init__(self, proc: Proc) -> None:
+        self._proc = proc
+        self._outside: dict[int, float] = {}  # by pid: until when that is believed
+        self._children: dict[int, tuple[float, tuple[int, ...]]] = {}  # by pid: when to ask again, and who they are
+        self._kinds: dict[str, tuple[bool, bool]] = {}  # by command line: is it a border, does it lead
+
+    def find(self, processes: Iterable[HostProcess], follow: Follow, now: float) -> dict[int, Followed]:
+        """Return the relatives by pid. ``follow`` reads a process."""
+        alive = [p for p in processes if p.presence is Presence.ALIVE and p.parent_pid is not None]
+        known = {p.pid: p.parent_pid or 0 for p in alive}
+        found: dict[int, Followed] = {}
+        for parent in set(known.values()):
+            self._climb(parent, known, found, follow, now)
+        parents = [p.pid for p in alive if not self._kind(p.command)[0]]  # a desktop has started everything
+        parents += [pid for pid, one in found.items() if self._kind(one.command)[1]]
+        self._descend(parents, known, found, follow, now)
+        self._children = {pid: held for pid, held in self._children.items() if pid in known or pid in found}
+        return found
+
+    def _climb(self, pid: int, known: dict[int, int], found: dict[int, Followed], follow: Follow, now: float) -> None:
+        for _ in range(_DEEPEST):
+            if pid <= 1 or pid in known or pid in found or now < self._outside.get(pid, 0.0):
+                return
+            one = follow(pid)
+            if one.stat is None or one.presence is not Presence.ALIVE or self._kind(one.command)[0]:
+                self._close(pid, now)
+                return
+            found[pid] = one
+            pid = one.stat.parent_pid
+
+    def _descend(
+        self, parents: list[int], known: dict[int, int], found: dict[int, Followed], follow: Follow, now: float
+    ) -> None:
+        for parent in parents:  # grows while it is walked
+            for pid in self._children_of(parent, now):
+                if pid in known or pid in found or len(found) >= _MOST or now < self._outside.get(pid, 0.0):
+                    continue
+                one = follow(pid)
+                if one.stat is None or one.stat.parent_pid != parent or one.presence is not Presence.ALIVE:
+                    continue
+                if self._kind(one.command)[0]:
+                    self._close(pid, now)
+                else:
+                    found[pid] = one
+                    parents.append(pid)
+
+    def _children_of(self, pid: int, now: float) -> tuple[int, ...]:
+        due, held = self._children.get(pid, (0.0, None))
+        if held is None or now >= due:
+            held = self._read_children(pid)
+            first = due == 0.0  # the processes take turns
+            every_s = max(_CHILDREN_EVERY_S, len(self._children) // _CROWD)
+            self._children[pid] = (now + every_s - (pid % every_s if first else 0), held)
+        return held
+
+    def _read_children(self, pid: int) -> tuple[int, ...]:
+        try:
+            return tuple(int(word) for word in self._proc.read(f"{pid}/task/{pid}/children").split())
+        except (OSError, ValueError):
+            return ()
+
+    def _close(self, pid: int, now: float) -> None:
+        if len(self._outside) >= _MOST * 4:
+            self._outside.clear()
+        self._outside[pid] = now + _OUTSIDE_S
+
+    def _kind(self, command: str) -> tuple[bool, bool]:
+        if command not in self._kinds:
+            if len(self._kinds) >= _MOST_KINDS:
+                self._kinds.clear()
+            what = program(arguments_of(command))
+            self._kinds[command] = what.is_border, what.leads
+        return self._kinds[command]

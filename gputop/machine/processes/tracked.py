@@ -1,0 +1,193 @@
+"""What is remembered of a pid from reading to reading, and the row that is made of it."""
+
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from gputop.core.model.metric import Missing
+from gputop.core.model.progress import Progress
+from gputop.core.model.sample import GpuProcess, HostProcess, Presence, Reasons
+from gputop.machine.proc.cpu import SHORTEST_S
+from gputop.machine.proc.stat import ProcessStat
+from gputop.machine.proc.threads import ThreadWatch
+from gputop.machine.processes.details import Details
+from gputop.machine.processes.progress import Teller
+
+_VALUES: Final = (
+    "started_s", "user", "parent_pid", "state", "nice", "threads", "cpu_percent", "busiest_thread_percent",
+    "memory_bytes",
+)  # fmt: skip
+_DETAILS_EVERY_S: Final = 60  # setproctitle and exec change the command line
+
+
+class Units(Struct, frozen=True):
+    """What the kernel counts in: ticks a second, bytes a page, seconds since its boot; that in epoch seconds."""
+
+    clock_ticks: int
+    page_bytes: int
+    boot_s: float | None = None
+
+
+class Followed:
+    """A pid that the driver lists without a break.
+
+    The process behind it may change: then ``is_suspect``, for the driver may still mean the one before. ``is_resting``:
+    it did nothing between the last two readings. ``seen``: the hash of the line that was read last; ``read_s``: when.
+    """
+
+    __slots__ = (
+        "_at", "_cpu_percent", "_details", "_is_changed", "_progress", "_row", "_ticks", "details_due",
+        "is_resting", "is_suspect", "path", "pid", "presence", "proof_due", "read_s", "seen", "stat",
+        "watch",
+    )  # fmt: skip
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.path = f"{pid}/stat"
+        self.is_suspect = False
+        self.forget(Presence.HIDDEN)
+
+    def forget(self, presence: Presence) -> None:
+        """Drop all that is known of the process behind the pid."""
+        self.presence = presence
+        self.is_resting = False
+        self.seen = 0
+        self.read_s = 0.0
+        self.stat: ProcessStat | None = None
+        self.watch = ThreadWatch(self.pid)
+        self.details_due = self.proof_due = 0.0
+        self._details: Details | None = None
+        self._cpu_percent: float | None = None
+        self._progress: Progress | None = None
+        self._at = self._ticks = 0.0
+        self._row: HostProcess | None = None
+        self._is_changed = True
+
+    def begin(self, seen: int, stat: ProcessStat, now: float) -> None:
+        """Take the first line of stat of a process; from here on its CPU time counts."""
+        self._at, self._ticks = now, stat.cpu_ticks
+        self.advance(seen, stat)
+
+    def advance(self, seen: int, stat: ProcessStat) -> None:
+        """Take another line of stat of the same process."""
+        if self.stat and stat.name != self.stat.name:
+            self.details_due = 0.0  # it has become another program
+        self.seen, self.stat = seen, stat
+        self.watch.cpu_ticks = stat.cpu_ticks
+        self._is_changed = True
+
+    def measure(self, now: float, clock_ticks: int) -> None:
+        """Bring the CPU percentage up to date, unless the time since the last one says nothing."""
+        length = now - self._at
+        if self.stat is None or length < SHORTEST_S:
+            return
+        percent = round(max(0.0, self.stat.cpu_ticks - self._ticks) / clock_ticks / length * 100, 1)
+        self._at, self._ticks = now, self.stat.cpu_ticks
+        if percent != self._cpu_percent:
+            self._cpu_percent = percent
+            self._is_changed = True
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it is shown to use no CPU, its threads as well."""
+        return not self._cpu_percent and not self.watch.percent
+
+    def judge(self, presence: Presence) -> None:
+        """Take note of whose process it is."""
+        if presence is not self.presence:
+            self.presence = presence
+            self._is_changed = True
+
+    def describe(self, details: Details, now: float) -> None:
+        """Take the details; the first ones are read again sooner, so that the processes take turns."""
+        is_first = self._details is None
+        self.details_due = now + (_DETAILS_EVERY_S // 2 + self.pid % 30 if is_first else _DETAILS_EVERY_S)
+        if details != self._details:
+            self._details = details
+            self._is_changed = True
+
+    def tell(self, progress: Progress | None) -> None:
+        """Take what the process reported."""
+        if progress is not self._progress:
+            self._progress = progress
+            self._is_changed = True
+
+    def row(self, uses: tuple[GpuProcess, ...], units: Units) -> HostProcess:
+        """Return the process as it is now: the row of the reading before where nothing has changed."""
+        busiest = self._busiest()
+        row = self._row
+        if row is None or self._is_changed or row.busiest_thread_percent != busiest:
+            row = self._build(uses, units, busiest)
+        elif row.gpus != uses:
+            row = replace(row, gpus=uses)
+        self._row = row
+        self._is_changed = False
+        return row
+
+    @property
+    def command(self) -> str:
+        """The command line, as far as it is known."""
+        return self._details.command if self._details else ""
+
+    @property
+    def uid(self) -> int | None:
+        """The number of its user, as far as it is known."""
+        return self._details.uid if self._details else None
+
+    @property
+    def inner_pid(self) -> int | None:
+        """The pid in its own PID namespace, where it is another number."""
+        return self._details.inner_pid if self._details else None
+
+    def teller(self, units: Units) -> Teller:
+        """Return by what its reports are known."""
+        ticks = self.stat.start_ticks if self.stat else None
+        started_s = None if units.boot_s is None or ticks is None else units.boot_s + ticks / units.clock_ticks
+        return Teller(self.pid, self.uid, ticks, started_s, self.inner_pid)
+
+    def _busiest(self) -> float | None:
+        if self.stat is None or self.presence is not Presence.ALIVE:
+            return None
+        if self.stat.threads > 1 or self._cpu_percent is None:
+            return self.watch.percent
+        return min(100.0, self._cpu_percent)
+
+    def _build(self, uses: tuple[GpuProcess, ...], units: Units, busiest: float | None) -> HostProcess:
+        stat, details = self.stat, self._details
+        if self.presence is not Presence.ALIVE:
+            return HostProcess(pid=self.pid, presence=self.presence, gpus=uses)
+        if stat is None or details is None:
+            return HostProcess(pid=self.pid, missing=dict.fromkeys(_VALUES, Missing.FAULT), gpus=uses)
+        return HostProcess(
+            pid=self.pid,
+            start_ticks=stat.start_ticks,
+            inner_pid=details.inner_pid,
+            started_s=None if units.boot_s is None else units.boot_s + stat.start_ticks / units.clock_ticks,
+            user=details.user,
+            command=details.command,
+            parent_pid=stat.parent_pid,
+            state=stat.state,
+            nice=stat.nice,
+            threads=stat.threads,
+            cpu_percent=self._cpu_percent,
+            busiest_thread_percent=busiest,
+            memory_bytes=stat.resident_pages * units.page_bytes,
+            owner=details.owner,
+            progress=self._progress,
+            missing=_reasons(units, details, self._cpu_percent, busiest),
+            gpus=uses,
+        )
+
+
+def _reasons(units: Units, details: Details, cpu: float | None, busiest: float | None) -> Reasons:
+    if cpu is not None and busiest is not None and units.boot_s is not None:
+        return details.missing
+    missing = dict(details.missing)
+    if cpu is None:
+        missing["cpu_percent"] = Missing.NOT_YET
+    if busiest is None:
+        missing["busiest_thread_percent"] = Missing.NOT_YET
+    if units.boot_s is None:
+        missing["started_s"] = Missing.UNSUPPORTED
+    return missing

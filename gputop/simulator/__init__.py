@@ -1,0 +1,110 @@
+"""A GPU box without a GPU: a driver with functions of pynvml's names, and a /proc, both functions of one clock.
+
+Everything above the borders `machine.nvml` and `machine.procfs` is the real code. With a frozen clock a box answers
+the same for ever, so that tests and screenshots can be repeated.
+"""
+
+import time
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Final
+
+from msgspec import Struct
+
+from gputop.machine.control.kernel import KernelCalls
+from gputop.machine.proc.procfs import Proc
+from gputop.simulator.boxes import dying, h200, split, training, trouble, workstation
+from gputop.simulator.clock import BoxClock
+from gputop.simulator.driver import Driver
+from gputop.simulator.kernel import SimulatedKernel
+from gputop.simulator.plan import BoxPlan
+from gputop.simulator.proc import SimulatedProc
+from gputop.simulator.progress import SimulatedReports
+from gputop.simulator.root import SimulatedRoot
+from gputop.simulator.script import Script
+
+DEFAULT_BOX: Final = "training"
+BOXES: Final[dict[str, str]] = {
+    "training": "8 x H100: a torchrun job on all of them, an idle notebook, an evaluation, a small server",
+    "h200": "1 x H200: a language-model server under bursts of requests",
+    "mig": "2 x A100 and an H100, two of them split with MIG: instances with gaps, MPS, an older driver",
+    "workstation": "RTX 4090 and RTX 3090: a desktop, blender, a recorder; much is not supported",
+    "trouble": "8 x H100: one example of each finding: hangs, a leak, starved and idle jobs, heat, errors, orphans",
+    "dying": "4 x H100: one falls off the bus and comes back, one hangs, one is too hot; a process that is gone",
+}
+_PLANS: Final[dict[str, Callable[[], BoxPlan]]] = {
+    "training": training.plan,
+    "h200": h200.plan,
+    "mig": split.plan,
+    "workstation": workstation.plan,
+    "trouble": trouble.plan,
+    "dying": dying.plan,
+}
+
+
+class Box(Struct, frozen=True, kw_only=True):
+    """A simulated box. ``driver`` stands in for `machine.binding`; ``users``: the names of the uids in ``proc``.
+
+    ``kernel`` does to its processes what is asked for, with the rights of the user ``viewer``; None is root.
+    """
+
+    name: str
+    host: str
+    driver: Any
+    proc: Proc
+    users: dict[int, str]
+    kernel: KernelCalls
+    viewer: str | None
+    root: Any
+    """Stands in for the file system where the doctor looks: a `machine.doctor.root.Root`."""
+    reports: SimulatedReports
+    script: Script
+
+
+@cache
+def running(name: str) -> Box:
+    """Return the one box of this name that runs in this process: what is done to it, everybody sees. See `simulate`."""
+    return simulate(name)
+
+
+def viewer(name: str) -> str | None:
+    """Return the user with whose rights one is on a box; None where there is no such box."""
+    if name not in BOXES:
+        return None
+    plan = _PLANS[name]()
+    return plan.users[plan.viewer] if plan.viewer else "root"
+
+
+def simulate(
+    name: str = DEFAULT_BOX,
+    clock: Callable[[], float] = time.monotonic,
+    wall: Callable[[], float] = time.time,
+    sleep: Callable[[float], None] = time.sleep,
+    starts_in_s: float = 0.0,
+) -> Box:
+    """Start a box. ``sleep`` is what a hanging driver and a wait for events spend their time with.
+
+    ``starts_in_s``: to look at what came before its start; see `BoxClock`.
+
+    Raises ValueError that lists the names, if there is no box of this name.
+    """
+    if name not in BOXES:
+        raise ValueError(f"no simulated box {name!r}. There are: {', '.join(BOXES)}.")
+    plan = _PLANS[name]()
+    box_clock = BoxClock(plan.uptime_s, clock, wall, sleep, starts_in_s)
+    proc = SimulatedProc(plan, box_clock)
+    driver = Driver(name, plan, box_clock)
+    script = Script(plan, proc, driver, box_clock)
+    script.follow()
+    return Box(
+        name=name,
+        host=plan.host,
+        driver=driver,
+        proc=proc,
+        users=plan.users,
+        kernel=SimulatedKernel(plan, proc, driver, box_clock),
+        viewer=plan.users[plan.viewer] if plan.viewer else None,
+        root=SimulatedRoot(plan, proc, box_clock),
+        reports=SimulatedReports(plan, box_clock),
+        script=script,
+    )

@@ -1,0 +1,260 @@
+"""Eight H100 shared by four people, with one example of each thing that gputop finds."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from gputop.simulator.boards import H100
+from gputop.simulator.boxes.parts import ANN, BOB, CHEN, DAY, DORA, GIB, HOUR, USERS, docker, gib, mib, system, threads
+from gputop.simulator.curve import Curve, Pulse, Ramp, noise, spread
+from gputop.simulator.load import GB, IDLE, Activity, alone, spinning, together, training
+from gputop.simulator.plan import BoxPlan, Fault, GpuPlan, Health, Outage, ProcessPlan, Steps, ThreadPlan, Use
+
+_UPTIME_S: Final = 12.6 * DAY
+_BUSES: Final = (0x1B, 0x43, 0x52, 0x61, 0x9D, 0xC3, 0xD1, 0xDF)
+_PYTHON: Final = "/opt/llm/bin/python"
+_HANG_S: Final = -480.0  # all of these in seconds since the simulation began
+_STALL_S: Final = -620.0
+_PARENT_DIES_S: Final = -700.0
+_LEAVES_S: Final = -400.0
+_HUNG: Final = (0, 1)
+_FAKE, _LEAK, _STARVED = 2, 6, 7
+_SLOW: Final = (3, 4, 5)
+_HOT: Final = 5
+_SICK: Final = 4
+
+
+def plan() -> BoxPlan:
+    """Return the box."""
+    return BoxPlan(
+        host="shared-4", driver="570.124.06", cuda=12_080, users=USERS, viewer=0, cores=96,
+        memory_bytes=int(1007 * GIB), uptime_s=_UPTIME_S, background=Curve(1.1),
+        gpus=tuple(_gpu(n) for n in range(8)),
+        processes=(
+            *system(_UPTIME_S), *_hung_job(), *_slow_job(), *_starved(), _leak(), _fake(), *_left_behind(),
+            *_idle_ones(),
+        ),
+    )  # fmt: skip
+
+
+def _gpu(index: int) -> GpuPlan:
+    sick = Health(ecc={(0, 0): 212, (1, 0): 1, (0, 1): 4100, (1, 1): 2}, remapped=(2, 1, 1, 0))
+    return GpuPlan(
+        board=H100, bus=_BUSES[index], warmer_c=27.0 if index == _HOT else spread(index) * 5,
+        health=sick if index == _SICK else Health(),
+        faults={
+            _SICK: (Fault(63, Outage(40.0, 0.0, 1e9)),),
+            _STARVED: (Fault(31, Outage(75.0, 0.0, 3600.0)),),
+        }.get(index, ()),
+        pcie_width=8 if index == _FAKE else 16,
+        unowned=gib(9.2).since(_at(_LEAVES_S)) if index == _FAKE else Curve(),
+    )  # fmt: skip
+
+
+# --- a job whose ranks wait for one that does not come --------------------------------------------------------------
+def _hung_job() -> list[ProcessPlan]:
+    cgroup = "/system.slice/slurmstepd.scope/job_90117/step_0/user/task_0"
+    script = ("pretrain.py", "--config", "configs/moe_3b.toml")
+    steps = Steps(total=40_000, per_s=1.8, began_s=-5 * HOUR, stops_s=_HANG_S, loss=3.1)
+    then = {0: (IDLE, 0.0), 1: (spinning(), 0.99)}  # rank 0 sleeps, rank 1 waits for it
+    ranks = []
+    for rank in _HUNG:
+        activity, cpu = then[rank]
+        changed = Curve(0.95).until(_at(_HANG_S)) + Curve(cpu).since(_at(_HANG_S))
+        ranks.append(
+            _rank(
+                pid=61_020 + rank, parent=61_002, rank=rank, world=len(_HUNG), cgroup=cgroup, script=script, uid=ANN,
+                memory_gib=41.0, age_s=5.1 * HOUR, gpu=rank, steps=steps, main=changed,
+                activity=together(training(rank).until(_at(_HANG_S)), activity.since(_at(_HANG_S))),
+            )
+        )  # fmt: skip
+    return [_torchrun(61_002, ANN, cgroup, len(_HUNG), script, 5.1 * HOUR + 6), *ranks]
+
+
+# --- a job that one hot board holds back ----------------------------------------------------------------------------
+def _slow_job() -> list[ProcessPlan]:
+    cgroup = "/system.slice/slurmstepd.scope/job_90121/step_0/user/task_0"
+    script = ("sft.py", "--model", "llama3-8b", "--data", "chat-v4")
+    return [
+        _torchrun(61_302, DORA, cgroup, len(_SLOW), script, 2.2 * HOUR + 6),
+        *(
+            _rank(
+                pid=61_320 + rank, parent=61_302, rank=rank, world=len(_SLOW), cgroup=cgroup, script=script, uid=DORA,
+                memory_gib=58.0 + rank, age_s=2.2 * HOUR, gpu=gpu, main=Curve(0.94, noise(0.03, rank)),
+                activity=training(gpu), steps=Steps(total=24_000, per_s=1.31, began_s=-2.2 * HOUR, loss=1.2),
+            )
+            for rank, gpu in enumerate(_SLOW)
+        ),
+    ]  # fmt: skip
+
+
+def _torchrun(  # noqa: PLR0917 - the columns of a table
+    pid: int, uid: int, cgroup: str, ranks: int, script: tuple[str, ...], age_s: float
+) -> ProcessPlan:
+    return ProcessPlan(
+        pid=pid, uid=uid, age_s=age_s, name="torchrun", memory=mib(580), cgroup=cgroup, threads=threads(0.01, idle=7),
+        command=(_PYTHON, "/opt/llm/bin/torchrun", "--standalone", f"--nproc-per-node={ranks}", *script),
+        environ=_slurm(cgroup),
+    )  # fmt: skip
+
+
+def _rank(
+    *,
+    pid: int,
+    parent: int,
+    rank: int,
+    world: int,
+    cgroup: str,
+    script: tuple[str, ...],
+    uid: int,
+    memory_gib: float,
+    age_s: float,
+    gpu: int,
+    main: Curve,
+    activity: Activity,
+    steps: Steps,
+) -> ProcessPlan:
+    ranks = {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(world), "TORCHELASTIC_RUN_ID": str(parent)}
+    return ProcessPlan(
+        pid=pid, parent=parent, uid=uid, age_s=age_s, command=(_PYTHON, "-u", *script), name="python", cgroup=cgroup,
+        memory=gib(11 + rank), environ=_slurm(cgroup) | ranks, threads=(ThreadPlan(cpu=main), *threads(0.0, idle=40)),
+        uses=(Use(gpu=gpu, memory=gib(memory_gib), activity=activity),), steps=steps if rank == 0 else None,
+    )  # fmt: skip
+
+
+def _slurm(cgroup: str) -> dict[str, str]:
+    job = cgroup.partition("job_")[2].partition("/")[0]
+    return {"SLURM_JOB_ID": job, "SLURM_STEP_ID": "0", "VIRTUAL_ENV": "/opt/llm"}
+
+
+# --- three that have a board for themselves -------------------------------------------------------------------------
+def _leak() -> ProcessPlan:
+    """Keep what should be freed, 62 MiB a minute, with little left."""
+    age_s, lasts_s, grows = 1000.0, 1.2 * HOUR, 62 / 1024 / 60
+    leak = Curve(74.6 * GIB, (Ramp(grows * lasts_s * GIB, lasts_s, _at(-age_s)),))
+    return ProcessPlan(
+        pid=52_377, uid=CHEN, age_s=age_s, name="python", cgroup=docker("segment"), parent=1203, inner_pid=1,
+        command=("python", "train_seg.py", "--crop", "1024", "--log-images"), memory=gib(14),
+        threads=threads(0.93, seed=5, helpers=0.3, idle=30),
+        steps=Steps(total=90_000, per_s=4.6, began_s=-age_s + 40, loss=0.9),
+        uses=(Use(gpu=_LEAK, activity=alone(training(_LEAK, 91.0)), memory=leak),),
+    )  # fmt: skip
+
+
+def _fake() -> ProcessPlan:
+    """Keep the GPU full of kernels that do next to nothing."""
+    busy = Curve(98.0, noise(0.8, 3))
+    activity = Activity(gpu=busy, sm=busy * 0.1, occupancy=busy * 0.03, memory=busy * 0.03, power=busy * 0.0016)
+    return ProcessPlan(
+        pid=49_881, uid=BOB, age_s=3.3 * HOUR, command=("python", "rl_env.py", "--envs", "4096"), memory=gib(6),
+        cgroup="/user.slice/user-1002.slice/session-31.scope", threads=threads(0.985, seed=9, idle=12), terminal=34_821,
+        uses=(Use(gpu=_FAKE, memory=gib(12.3), activity=activity),),
+    )  # fmt: skip
+
+
+def _starved() -> list[ProcessPlan]:
+    """Wait for data loaders that cannot keep up."""
+    busy = Curve(3.0, (Pulse(88.0, 1.3, 3.6, 0.4),))
+    activity = Activity(
+        gpu=busy, memory=busy * 0.4, sm=busy * 0.8, tensor=busy * 0.4, dram=busy * 0.4, power=busy * 0.0078,
+        pcie_rx=busy * (0.02 * GB), pcie_tx=busy * (0.002 * GB),
+    )  # fmt: skip
+    command = ("python", "train_video.py", "--workers", "6", "--decode", "cpu")
+    cgroup = "/user.slice/user-1003.slice/session-8.scope"
+    main = ProcessPlan(
+        pid=57_110, uid=CHEN, age_s=1.6 * HOUR, command=command, name="python", cgroup=cgroup, memory=gib(19),
+        threads=threads(0.31, seed=2, idle=22), uses=(Use(gpu=_STARVED, memory=gib(31.0), activity=activity),),
+        steps=Steps(total=52_000, per_s=0.28, began_s=-1.6 * HOUR, loss=2.2),
+    )  # fmt: skip
+    workers = [
+        ProcessPlan(
+            pid=57_140 + n, parent=57_110, uid=CHEN, age_s=1.6 * HOUR - 40, command=command, name="pt_data_worker",
+            cgroup=cgroup, memory=gib(2.1), threads=threads(0.96 + 0.02 * spread(n), seed=n, idle=2),
+        )
+        for n in range(6)
+    ]  # fmt: skip
+    return [main, *workers]
+
+
+# --- memory that nobody uses ----------------------------------------------------------------------------------------
+def _left_behind() -> list[ProcessPlan]:
+    """Return a pid that is gone, one that leaves memory behind, a zombie with a child, one without its launcher."""
+    session = "/user.slice/user-1002.slice/session-19.scope"
+    return [
+        ProcessPlan(
+            pid=44_013, uid=DORA, age_s=7 * HOUR, command=("gone",), is_gone=True,
+            uses=(Use(gpu=0, memory=gib(11.5), activity=IDLE),),
+        ),
+        ProcessPlan(
+            pid=53_204, uid=CHEN, age_s=2 * HOUR, command=("./md_gpu", "-i", "run7.inp"), ends_s=_LEAVES_S,
+            cgroup="/user.slice/user-1003.slice/session-8.scope", memory=gib(3), threads=threads(0.4, seed=7, idle=4),
+            uses=(Use(gpu=_FAKE, memory=gib(9.2), activity=IDLE),),
+        ),
+        ProcessPlan(
+            pid=45_530, uid=BOB, age_s=6 * HOUR, command=(), name="python", state="Z", cgroup=session, parent=45_501,
+            uses=(Use(gpu=1, memory=gib(2.4), activity=IDLE),), memory=Curve(),
+        ),
+        ProcessPlan(
+            pid=45_501, uid=BOB, age_s=6.1 * HOUR, command=("bash", "sweep.sh"), cgroup=session, memory=mib(4),
+        ),
+        ProcessPlan(
+            pid=45_561, uid=BOB, age_s=6 * HOUR, command=("python", "eval.py", "--fork"), parent=45_530, cgroup=session,
+            memory=gib(2), threads=threads(0.0, idle=3),
+        ),
+        ProcessPlan(
+            pid=47_700, uid=BOB, age_s=1.9 * HOUR, command=("/opt/llm/bin/accelerate", "launch", "lora.py"),
+            cgroup=session, memory=mib(300), ends_s=_PARENT_DIES_S, threads=threads(0.01, idle=4),
+        ),
+        ProcessPlan(
+            pid=47_733, parent=47_700, uid=BOB, age_s=1.9 * HOUR - 8, command=("python", "-u", "lora.py"),
+            memory=gib(5), cgroup=session, threads=threads(0.0, idle=24),
+            uses=(Use(gpu=_FAKE, memory=gib(5.6), activity=IDLE),),
+        ),
+    ]  # fmt: skip
+
+
+# --- processes that do nothing --------------------------------------------------------------------------------------
+def _idle_ones() -> Iterable[ProcessPlan]:
+    """Return a notebook, one that was stopped, one that waits for a file server, one that spins, one in a deadlock."""
+    kernel = "/home/dora/.local/share/jupyter/runtime/kernel-5f0c2b1e.json"
+    stalled = ("python", "finetune.py", "--workers", "4")
+    user = "/user.slice/user-1001.slice/session-22.scope"
+    work = alone(training(_FAKE, 60.0)).until(_at(_STALL_S))
+    return [
+        ProcessPlan(
+            pid=31_877, uid=DORA, age_s=2.2 * DAY, command=("python", "-m", "ipykernel_launcher", "-f", kernel),
+            name="python", memory=gib(5.3), cgroup="/system.slice/jupyter-dora-singleuser.service",
+            threads=threads(0.004, idle=46), uses=(Use(gpu=1, memory=gib(21.3), activity=IDLE),),
+        ),
+        ProcessPlan(
+            pid=50_266, uid=ANN, age_s=3 * HOUR, command=("python", "ablate.py", "--seed", "7"), memory=gib(4),
+            state="T", cgroup=user, terminal=34_817, threads=threads(0.0, idle=20),
+            uses=(Use(gpu=0, memory=gib(6.4), activity=IDLE),),
+        ),
+        ProcessPlan(
+            pid=52_090, uid=CHEN, age_s=5 * HOUR, command=("python", "eval.py", "--data", "/mnt/nfs/imagenet"),
+            memory=gib(3), state="D", cgroup="/user.slice/user-1003.slice/session-9.scope",
+            threads=threads(0.0, idle=9), uses=(Use(gpu=0, memory=gib(3.4), activity=IDLE),),
+        ),
+        ProcessPlan(
+            pid=54_619, uid=BOB, age_s=0.9 * HOUR, command=("python", "tokenize_then_train.py"), memory=gib(9),
+            cgroup="/user.slice/user-1002.slice/session-31.scope", threads=threads(0.99, seed=8, idle=9),
+            uses=(Use(gpu=1, memory=gib(3.1), activity=IDLE),),
+        ),
+        ProcessPlan(
+            pid=58_440, uid=ANN, age_s=1.2 * HOUR, command=stalled, memory=gib(8), cgroup=user,
+            threads=(ThreadPlan(cpu=Curve(0.9).until(_at(_STALL_S))), *threads(0.0, idle=20)),
+            uses=(Use(gpu=_FAKE, memory=gib(18.2), activity=work),),
+        ),
+        *(
+            ProcessPlan(
+                pid=58_460 + n, parent=58_440, uid=ANN, age_s=1.2 * HOUR - 30, command=stalled, name="pt_data_worker",
+                memory=gib(1.4), cgroup=user, threads=(ThreadPlan(cpu=Curve(0.4).until(_at(_STALL_S))),),
+            )
+            for n in range(4)
+        ),
+    ]  # fmt: skip
+
+
+def _at(seconds: float) -> float:
+    """Return an instant, given in seconds since the simulation began, in seconds since the boot."""
+    return _UPTIME_S + seconds

@@ -1,0 +1,1 @@
+"""Actions, key bindings and text input."""

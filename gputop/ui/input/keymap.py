@@ -1,0 +1,121 @@
+"""Which keys do what: a preset, and over it what the user settled. Presets change keys, never what is asked first."""
+
+import unicodedata
+from collections.abc import Iterable, Mapping
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+from textual.keys import KEY_NAME_REPLACEMENTS
+
+from gputop.ui.input.actions import ACTIONS, Action, Place
+from gputop.ui.input.key_names import key_name
+
+Keys: TypeAlias = Mapping[str, tuple[str, ...]]
+ALWAYS_QUITS: Final = "ctrl+c"
+_DEADLY: Final = "yes"
+_CARELESS: Final = frozenset({"enter", "space", "escape", "q", ALWAYS_QUITS})
+_MOVES: Final[Keys] = {
+    "up": ("up", "k", "alt+k"), "down": ("down", "j", "alt+j"), "left": ("left", "h", "alt+h"),
+    "right": ("right", "l", "alt+l"), "help": ("f1", "question_mark"), "signal": ("f9", "s"), "open-files": ("L",),
+    "scope-job": ("J",), "secrets": ("z",),
+}  # fmt: skip
+_PRESETS: Final[Mapping[str, Keys]] = {
+    "htop": {},
+    "nvitop": {
+        "invert": ("slash", "I"), "search": ("f3", "ctrl+f"), "sort-before": ("comma", "less_than_sign"),
+        "sort-next": ("full_stop", "greater_than_sign"), "sort-menu": ("f6", "alt+o"), "signal": ("f9", "T"),
+        "kill": ("K", "k"), "sort-time": ("alt+t",), "read-now": ("ctrl+r", "f5", "r", "R"), "tree": ("t",),
+        "renice": ("alt+r",), "page-up": ("pageup", "left_square_bracket"),
+        "page-down": ("pagedown", "right_square_bracket"), "nice-down": ("f7", "alt+u"), "nice-up": ("f8", "alt+d"),
+    },
+    "nvtop": {**_MOVES, "redraw": ("ctrl+l", "f5"), "tree": ("t",)},
+    "vim": {
+        **_MOVES, "search-before": ("N", "alt+n", "shift+f3", "f15"), "sort-pid": ("alt+p",),
+        "page-down": ("pagedown", "ctrl+f", "ctrl+d"), "page-up": ("pageup", "ctrl+b", "ctrl+u"),
+        "end": ("end", "G"), "sort-gpu-memory": ("alt+g",),
+    },
+}  # fmt: skip
+_SPOKEN: Final = {"esc": "escape", "return": "enter", "del": "delete", "pgup": "pageup", "pgdn": "pagedown"}
+
+
+class Keymap(Struct, frozen=True):
+    """The table of actions with the keys that hold, and a line about everything that is odd about them."""
+
+    actions: tuple[Action, ...]
+    problems: tuple[str, ...] = ()
+
+    def runs(self) -> dict[str, str]:
+        """Return what each key of the main screen runs."""
+        mains = [action for action in self.actions if action.place is Place.MAIN]
+        return {key: action.run.format(key=key) for action in mains for key in action.keys}
+
+    def taken(self, takes: Mapping[str, str]) -> dict[str, str]:
+        """Return the methods of a dialog or page by key; ``takes``: by action. Its own actions win over the others."""
+        own_last = sorted(self.actions, key=lambda action: action.place is not Place.MAIN)
+        return {key: takes[one.id] for one in own_last if one.id in takes for key in one.keys if key != ALWAYS_QUITS}
+
+    def keys_of(self, action: str) -> tuple[str, ...]:
+        """Return the keys of an action."""
+        return next((one.keys for one in self.actions if one.id == action), ())
+
+    def name(self, action: str) -> str:
+        """Return the first key of an action as it is printed on a keyboard; empty where it has none."""
+        return next(map(key_name, self.keys_of(action)), "")
+
+
+def presets(name: str) -> Keys:
+    """Return the keys by action that a preset changes; htop is the table as it is, and so is what nobody knows."""
+    return _PRESETS.get(name, {})
+
+
+def keymap(preset: str, overrides: Keys = {}, actions: Iterable[Action] = ACTIONS) -> Keymap:  # noqa: B006 - never changed
+    """Return the actions with the keys of a preset, and over them those of the user."""
+    held = {action.id: action for action in actions}
+    _put(held, presets(preset))
+    settled = {action: tuple(map(key_of, keys)) for action, keys in overrides.items() if action in held}
+    wanted = {action: tuple(key for key in keys if _may_have(action, key)) for action, keys in settled.items()}
+    problems = [f"keys.{action}: {_why_not(action)}" for action in settled if wanted[action] != settled[action]]
+    problems += _put(held, wanted)
+    return Keymap(tuple(held.values()), tuple(problems))
+
+
+def key_of(text: str) -> str:
+    """Return the name of a key as Textual calls it: ? is question_mark, Ctrl-R is ctrl+r, F3 is f3."""
+    if len(text) == 1:
+        if text.isalnum():
+            return text
+        name = unicodedata.name(text, text).lower().replace("-", "_").replace(" ", "_")
+        return KEY_NAME_REPLACEMENTS.get(name, name)
+    first, sign, rest = text.replace("-", "+", 1).partition("+") if len(text) > 2 else (text, "", "")
+    if sign and first.lower() in {"ctrl", "alt", "shift"}:
+        key = key_of(rest)
+        return f"{first.lower()}+{key if first.lower() == 'alt' else key.lower()}"
+    return _SPOKEN.get(text.lower(), text.lower())
+
+
+def _may_have(action: str, key: str) -> bool:
+    return key not in _CARELESS if action == _DEADLY else (key != ALWAYS_QUITS or action == "quit")
+
+
+def _why_not(action: str) -> str:
+    return "no key that is pressed without a thought sends SIGKILL" if action == _DEADLY else "Ctrl-C always quits"
+
+
+def _put(held: dict[str, Action], keys: Keys) -> list[str]:
+    """Give actions their keys; who had them loses them, and that is told unless it gets others here."""
+    lost: list[str] = []
+    for id_, new in keys.items():
+        if id_ not in held:
+            continue
+        for other in held.values():
+            if other.id == id_ or other.place is not held[id_].place:
+                continue
+            taken = [key for key in other.keys if key in new and key not in keys.get(other.id, ())]
+            if taken:
+                held[other.id] = replace(other, keys=tuple(key for key in other.keys if key not in taken))
+                if other.id not in keys:
+                    names = " ".join(map(key_name, taken))
+                    lost.append(f"keys.{id_}: {names} no longer does “{other.label}”")
+        held[id_] = replace(held[id_], keys=new)
+    return lost

@@ -1,0 +1,74 @@
+"""The panels of plugins: some lines of each between findings and processes, all of them on a page."""
+
+from collections.abc import Sequence
+
+from textual.message import Message
+
+from gputop.core.plugins.panel import Written
+from gputop.ui.render.line import Line, Span, tone_ink
+from gputop.ui.render.line_widget import FastLines
+from gputop.ui.state.plugin_panels import LATE_S, Told
+
+
+class PluggedPanel(FastLines):
+    """Shows what panels of plugins say. A click asks for all of it."""
+
+    class Wanted(Message):
+        """Somebody wants to see all lines."""
+
+    def __init__(self, *, is_ascii: bool) -> None:
+        super().__init__(is_ascii=is_ascii)
+        self.display = False
+
+    def show(self, told: Sequence[Told], most: int, key: str) -> int:
+        """Draw in at most so many lines; return how many. ``key``: shows all of it."""
+        lines = strip(told, most, key)
+        self.display = bool(lines)
+        self.styles.height = max(1, len(lines))
+        self.draw(lines)
+        return len(lines)
+
+    def on_click(self) -> None:
+        """Ask for all of it."""
+        self.post_message(self.Wanted())
+
+
+def strip(told: Sequence[Told], most: int, key: str) -> list[Line]:
+    """Return the panels below each other, each with its title; the first ones where there is no room for all."""
+    lines: list[Line] = []
+    for one in (one for one in told if one.lines or one.problem):
+        shown = _body(one)[: one.panel.most_lines]
+        rest = len(_body(one)) - len(shown)
+        block = [_title(one, f"{rest} more: {key}" if rest else ""), *shown]
+        if len(lines) + len(block) > most:
+            left = most - len(lines)
+            lines += [_title(one, f"all of it: {key}"), *shown[: left - 1]] if left >= 2 else []
+            break
+        lines += block
+    return lines
+
+
+def page(told: Sequence[Told]) -> list[Line]:
+    """Return all lines of all panels."""
+    lines: list[Line] = []
+    for one in told:
+        lines += [Line()] if lines else []
+        lines += [_title(one, one.panel.help), *(_body(one) or [Line(((" nothing to show", "muted"),))])]
+    return lines
+
+
+def _title(one: Told, note: str) -> Line:
+    spans: list[Span] = [(f" {one.panel.title}", "accent")]
+    if one.is_old:
+        spans.append((f"  no answer for {LATE_S:.0f} s and more", "warm"))
+    return Line((*spans, (f"  {note}", "muted")) if note else tuple(spans))
+
+
+def _body(one: Told) -> list[Line]:
+    if one.problem:
+        return [Line(((" shut off: ", "warm"), (one.problem, "warm")))]
+    return [_line(line) for line in one.lines]
+
+
+def _line(line: Written) -> Line:
+    return Line(((" ", "text"), *((text, tone_ink(tone)) for text, tone in line)))

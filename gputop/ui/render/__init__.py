@@ -1,0 +1,1 @@
+"""How lines become cells on the terminal."""

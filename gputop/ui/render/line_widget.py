@@ -1,0 +1,135 @@
+"""A widget of lines that redraws only those that changed, past Textual's box model (no border, padding or tint)."""
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar, Final
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.filter import ANSIToTruecolor
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widget import Widget
+
+from gputop.ui.render.line import BLANK, Line, length, plain
+from gputop.ui.render.theme import INKS
+
+_GREYED: Final = frozenset(INKS) - {"badge", "alarm", "head", "mark", "cursor", "track", "faint"}
+
+
+class _Styles(dict[str, Style]):
+    """The style of each ink, mixed when it is first needed."""
+
+    def __init__(self, mixed: Callable[[str], Style]) -> None:
+        super().__init__()
+        self._mixed = mixed
+
+    def __missing__(self, ink: str) -> Style:
+        style = self[ink] = self._mixed(ink)
+        return style
+
+
+class FastLines(Widget):
+    """Shows lines. ``is_grey`` draws them muted: what they say is old."""
+
+    ALLOW_SELECT: ClassVar[bool] = False
+    is_grey = False
+
+    def __init__(self, *, is_ascii: bool = False) -> None:
+        super().__init__()
+        self.is_ascii = is_ascii
+        self.lines: Sequence[Line] = ()
+        self._styles: dict[str, _Styles] = {}
+        self._strips: dict[int, Strip] = {}  # Textual asks for all lines of a widget, however few changed
+        self._strips_width = 0
+
+    def draw(self, lines: Sequence[Line], *, is_grey: bool = False) -> None:
+        """Show these lines; those that stay as they were are not painted again."""
+        before, self.lines = self.lines, lines
+        if is_grey is not self.is_grey:
+            self.is_grey = is_grey
+            self._forget()
+            self.refresh()
+            return
+        width = self.size.width
+        changed = [
+            Region(0, y, width, 1)
+            for y in range(max(len(before), len(lines)))
+            if y >= len(before) or y >= len(lines) or before[y] != lines[y]
+        ]
+        for region in changed:
+            self._strips.pop(region.y, None)
+        if changed:
+            self.refresh(*changed)
+
+    def render_line(self, y: int) -> Strip:
+        """Paint a line, as wide as `render_lines` found the widget to be."""
+        line = self.lines[y] if y < len(self.lines) else BLANK
+        styles, width = self._styles_on(line.base), self._strips_width
+        if self.is_ascii:
+            segments = [Segment(plain(text), styles[ink]) for text, ink in line.spans]
+        else:
+            segments = [Segment(text, styles[ink]) for text, ink in line.spans]
+        cells = length(line.spans)
+        if cells < width:
+            segments.append(Segment(" " * (width - cells), styles[line.base]))
+        strip = Strip(segments, max(cells, width))
+        return strip if cells <= width else strip.crop(0, width)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Paint without the box model, but through the filter for NO_COLOR."""
+        width = self.size.width
+        if self._strips_width != width:
+            self._strips_width = width
+            self._strips.clear()
+        known = self._strips
+        new = [y for y in range(crop.y, crop.bottom) if y not in known]
+        known.update(zip(new, filtered(self, [self.render_line(y) for y in new]), strict=True))
+        strips = [known[y] for y in range(crop.y, crop.bottom)]
+        if crop.x or crop.width != width:
+            strips = [strip.crop(crop.x, crop.right) for strip in strips]
+        self._dirty_regions.clear()
+        return strips
+
+    def notify_style_update(self) -> None:
+        """Forget the styles of the theme that was."""
+        self._forget()
+        super().notify_style_update()
+
+    def _styles_on(self, base: str) -> _Styles:
+        """Return the styles of all inks on a base, from the theme."""
+        styles = self._styles.get(base)
+        if styles is None:
+            styles = self._styles[base] = _Styles(lambda ink: self._mixed(ink, base))
+        return styles
+
+    def _forget(self) -> None:
+        self._styles.clear()
+        self._strips.clear()
+
+    def _mixed(self, ink: str, base: str) -> Style:
+        if self.is_grey and ink in _GREYED:
+            ink = "muted"
+        style: Style = self.rich_style
+        if ink != base or base == "text":
+            style += self._ink(ink)
+        if base != "text":
+            over = self._ink(base)
+            style = style + over if base in ("cursor", ink) else style + _back(over)
+        return style
+
+    def _ink(self, ink: str) -> Style:
+        return self.app.get_component_styles(f"ink--{ink}").partial_rich_style
+
+
+def filtered(widget: Widget, strips: list[Strip]) -> list[Strip]:
+    """Apply what takes colours away; that of the terminal's own colours has nothing to do in our themes."""
+    for line_filter in widget.get_line_filters():
+        if not isinstance(line_filter, ANSIToTruecolor):
+            background = widget.background_colors[1]
+            strips = [strip.apply_filter(line_filter, background) for strip in strips]
+    return strips
+
+
+def _back(style: Style) -> Style:
+    """Return the style without its foreground, to lie under an ink."""
+    return Style(bgcolor=style.bgcolor, reverse=style.reverse, underline=style.underline)

@@ -1,0 +1,1 @@
+"""Dialogs: questions that end with an answer."""

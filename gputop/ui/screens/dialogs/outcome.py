@@ -1,0 +1,102 @@
+"""How a change ended for those for whom it did not work: stays until it is closed."""
+
+from collections.abc import Mapping, Sequence
+from textwrap import wrap
+from typing import ClassVar
+
+from gputop.core.protocol.outcome import Outcome, Result
+from gputop.ui.render.line import BLANK, Line
+from gputop.ui.screens.dialogs import target_list
+from gputop.ui.screens.dialogs.dialog import Dialog
+
+
+class OutcomeScreen(Dialog[None]):
+    """Shows every failure with its reason and its remedy; later outcomes are added."""
+
+    TAKES: ClassVar[Mapping[str, str]] = {
+        "back": "close", "quit": "close", "accept": "close", "up": "line_up", "down": "line_down",
+        "page-up": "page_up", "page-down": "page_down",
+    }  # fmt: skip
+    ink = "hot"
+
+    def __init__(self, outcome: Outcome, *, is_ascii: bool) -> None:
+        super().__init__(is_ascii=is_ascii)
+        self._outcomes = [outcome]
+        self._top = 0
+
+    def add(self, outcome: Outcome) -> None:
+        """Show another one too, the latest first."""
+        self._outcomes.insert(0, outcome)
+        self.redraw()
+
+    def close(self) -> None:
+        """Go."""
+        self.dismiss(None)
+
+    def line_up(self) -> None:
+        """Scroll up."""
+        self._scroll(-1)
+
+    def line_down(self) -> None:
+        """Scroll down."""
+        self._scroll(1)
+
+    def page_up(self) -> None:
+        """Scroll up by a page."""
+        self._scroll(-10)
+
+    def page_down(self) -> None:
+        """Scroll down by a page."""
+        self._scroll(10)
+
+    def title_line(self) -> str:
+        """Say what went wrong."""
+        failed = sum(len(outcome.failures) for outcome in self._outcomes)
+        return f"Did not work for {failed}" if failed else "Worked, but"
+
+    def keys_line(self) -> str:
+        """Name the keys."""
+        return f"{self.name_of('back')} close"
+
+    def page(self, width: int, height: int) -> Sequence[Line]:
+        """Return each outcome with its failures."""
+        lines: list[Line] = []
+        for outcome in self._outcomes:
+            lines += [BLANK] if lines else []
+            lines += outcome_lines(outcome, width)
+        shown, self._top = target_list.window(lines, self._top, height)
+        return shown
+
+    def _scroll(self, by: int) -> None:
+        self._top += by
+        self.redraw()
+
+
+def outcome_lines(outcome: Outcome, width: int) -> list[Line]:
+    """Return the sum of an outcome, its note, and each failure; what failed for the same reason stands together."""
+    lines = _wrapped(outcome.summary, "title", width)
+    if outcome.note:
+        lines += _wrapped(outcome.note, "warm", width)
+    alike: dict[tuple[str, str], list[Result]] = {}
+    for result in outcome.failures:
+        said = result.status.text + (f": {result.detail}" if result.detail else "")
+        alike.setdefault((said, result.remedy), []).append(result)
+    for (said, remedy), results in alike.items():
+        lines += _failure(said, remedy, [result.subject for result in results], width)
+    return lines
+
+
+def _failure(said: str, remedy: str, subjects: Sequence[str], width: int) -> list[Line]:
+    if len(subjects) == 1:
+        lines = _wrapped(f"{subjects[0]:>7}  {said}", "hot", width, indent=9)
+    else:
+        what = "processes" if subjects[0].isdecimal() else "GPUs"
+        lines = _wrapped(f"{len(subjects)} {what}: {said}", "hot", width, indent=9)
+        lines += _wrapped(" " * 9 + " ".join(subjects), "text", width, indent=9)
+    return lines + (_wrapped(" " * 9 + remedy, "text", width, indent=9) if remedy else [])
+
+
+def _wrapped(text: str, ink: str, width: int, *, indent: int = 0) -> list[Line]:
+    """Return text in lines; blanks at its begin stay."""
+    parts = wrap(text, width, subsequent_indent=" " * indent, drop_whitespace=True, break_long_words=True)
+    return [Line(((part, ink),)) for part in parts]

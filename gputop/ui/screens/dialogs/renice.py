@@ -1,0 +1,58 @@
+"""The dialog for the nice value."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from gputop.core.protocol.command import Change, Renice
+from gputop.core.protocol.targets import targets
+from gputop.ui.screens.dialogs.value import ValueScreen
+
+LEAST_NICE: Final = -20
+MOST_NICE: Final = 19
+
+
+class ReniceScreen(ValueScreen):
+    """Asks for a nice value."""
+
+    signs = "-+0123456789"
+    asks_for = "Nice value"
+
+    def first_text(self) -> str:
+        """Propose what it is."""
+        nices = {one.nice for one in self.targets if one.nice is not None}
+        return str(nices.pop()) if len(nices) == 1 else "0"
+
+    def change(self, text: str) -> Change:
+        """Return the change."""
+        return Renice(id=self.change_id, nice=self._number(text), targets=targets(self.targets))
+
+    def step(self, by: int) -> None:
+        """Go up or down by one; up is a higher number, which is a lower priority."""
+        try:
+            self.text = str(max(LEAST_NICE, min(MOST_NICE, self._number(self.text) + by)))
+        except ValueError:
+            self.text = "0"
+
+    def hints(self) -> list[tuple[str, str]]:
+        """Return the range, and who may go where."""
+        present = _range([one.nice for one in self.targets if one.nice is not None])
+        lines = [(f"now {present}; allowed {LEAST_NICE} (goes first) to {MOST_NICE} (goes last)", "muted")]
+        if self.aim.own_user not in {None, "root"}:
+            is_lower = _is_number(self.text) and any(int(self.text) < (one.nice or 0) for one in self.targets)
+            lines.append(("lower than now needs root, or RLIMIT_NICE", "warm" if is_lower else "muted"))
+        return lines
+
+    def _number(self, text: str) -> int:
+        if not _is_number(text) or not LEAST_NICE <= int(text) <= MOST_NICE:
+            raise ValueError(f"a number from {LEAST_NICE} to {MOST_NICE}")
+        return int(text)
+
+
+def _is_number(text: str) -> bool:
+    return text.lstrip("+-").isdecimal() and len(text) - len(text.lstrip("+-")) <= 1
+
+
+def _range(values: Sequence[int]) -> str:
+    if not values:
+        return "not known"
+    return str(values[0]) if min(values) == max(values) else f"{min(values)} to {max(values)}"

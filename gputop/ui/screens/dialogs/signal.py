@@ -1,0 +1,199 @@
+"""The signal dialog: all signals at the left, everything that will be hit at the right; SIGKILL is asked for twice."""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Final
+
+from msgspec import Struct
+from textual import events
+
+from gputop.core.model.process_id import ProcessId
+from gputop.core.model.sample import HostProcess
+from gputop.core.protocol.signals import SIGNALS, signal_number
+from gputop.ui.render.line import BLANK, Line, cut, fit, fit_right
+from gputop.ui.screens.dialogs.signal_wording import KILL, names, remarks
+from gputop.ui.screens.dialogs.targets_dialog import TargetsDialog
+from gputop.ui.state.signal_targets import Aim, Processes, Scope, count_text
+
+FIRST: Final = "SIGTERM"
+_NUMBERS: Final = tuple(known.number for known in SIGNALS)
+_LEFT: Final = 15
+
+
+class Sending(Struct, frozen=True):
+    """What was decided. ``hit``: who gets the signal; ``meant``: those and the workers that their launchers end.
+
+    ``offers_kill``: wait a little, and then offer SIGKILL for what is left.
+    """
+
+    signal: str
+    hit: Processes
+    meant: Processes
+    offers_kill: bool
+
+
+class SignalScreen(TargetsDialog[Sending | None]):
+    """Asks for a signal. ``is_kill``: begin at the question for SIGKILL."""
+
+    TAKES: ClassVar[Mapping[str, str]] = {
+        **TargetsDialog.TAKES,
+        "accept": "choose", "yes": "say_yes", "up": "previous", "down": "following", "home": "first", "end": "last",
+        "offer-kill": "toggle_kill_offer",
+    }  # fmt: skip
+
+    def __init__(self, aim: Aim, *, is_ascii: bool, scope: Scope, is_kill: bool = False, why: str = "") -> None:
+        super().__init__(aim, scope=scope, is_ascii=is_ascii)
+        self.offers_kill = False
+        self.is_asking = is_kill
+        self._why = why
+        self._at = _NUMBERS.index(signal_number(KILL if is_kill else FIRST))
+        self._digits = ""
+        self._signals_from = 0
+
+    @property
+    def signal(self) -> str:
+        """The highlighted signal."""
+        return SIGNALS[self._at].name
+
+    @property
+    def ink(self) -> str:  # type: ignore[override] # of this state
+        """The frame warns while SIGKILL is asked for."""
+        return "hot" if self.is_asking else "accent"
+
+    @property
+    def hit(self) -> Processes:
+        """Those that get the signal itself."""
+        led = self.led
+        return tuple(one for one in self.targets if one.id not in led) if led else self.targets
+
+    @property
+    def led(self) -> Mapping[ProcessId, HostProcess]:
+        """Those whom the signal is not sent to, with the launcher that ends them."""
+        return self.once(("led", self.signal), lambda: self.aim.led(self.signal, self.targets))
+
+    def pressed(self, key: str, character: str) -> None:
+        """Take digits as the number of a signal; the 0 alone cancels."""
+        if len(character) == 1 and character in "0123456789":
+            self._digit(character)
+            return
+        self._digits = ""
+        super().pressed(key, character)
+
+    def on_click(self, event: events.Click) -> None:
+        """Highlight a clicked signal. The mouse sends nothing."""
+        row = event.screen_y - self.body.region.y - 1 + self._signals_from
+        is_left = event.screen_x - self.body.region.x < _LEFT + 2  # the edge of the frame before them
+        if is_left and not self.is_asking and self.is_meant_click(event) and 0 <= row < len(SIGNALS):
+            self._move_to(row)
+
+    def choose(self) -> None:
+        """Send the highlighted signal; ask first for SIGKILL. In that question Enter presses Cancel."""
+        if self.is_asking:
+            self.cancel()
+        elif self.signal == KILL:
+            self.is_asking = True
+            self.redraw()
+        else:
+            self._send()
+
+    def say_yes(self) -> None:
+        """Answer the question for SIGKILL."""
+        if self.is_asking:
+            self._send()
+
+    def previous(self) -> None:
+        """Highlight the signal above."""
+        self._move_to(self._at - 1)
+
+    def following(self) -> None:
+        """Highlight the signal below."""
+        self._move_to(self._at + 1)
+
+    def first(self) -> None:
+        """Highlight the first signal."""
+        self._move_to(0)
+
+    def last(self) -> None:
+        """Highlight the last signal."""
+        self._move_to(len(SIGNALS) - 1)
+
+    def toggle_kill_offer(self) -> None:
+        """Offer SIGKILL later, or do not."""
+        if self.signal != KILL:
+            self.offers_kill = not self.offers_kill
+            self.redraw()
+
+    def title_line(self) -> str:
+        """Name what is asked."""
+        if self.is_asking:
+            return f"Send {KILL} to {self.whom()}?"
+        return f"Send a signal to {self.whom()}"
+
+    def keys_line(self) -> str:
+        """Name the keys."""
+        if self.is_asking:
+            no = " ".join(self.name_of(action) for action in ("accept", "back", "refuse"))
+            return f"{self.name_of('yes')} send SIGKILL to {self.briefly()} · {no} cancel"
+        offer = "without SIGKILL" if self.offers_kill else "then SIGKILL?"
+        accept, back = self.name_of("accept"), self.name_of("back")
+        sent = f"{accept} send {self.signal} to {self.briefly()}"
+        return f"{sent} · {back} cancel · {self.name_of('offer-kill')} {offer}"
+
+    def page(self, width: int, height: int) -> Sequence[Line]:
+        """Return signals and targets side by side, what it means below."""
+        below = [Line(tuple(cut(list(line.spans), width)), line.base) for line in self._meaning()]
+        room = max(4, min(height, len(SIGNALS) + len(below)) - len(below) - 1)
+        rights = self.target_lines(width - _LEFT - 3, room, self.led)
+        rights += [BLANK] * (room - len(rights))
+        lefts = self._question(room) if self.is_asking else self._signals(room)
+        pairs = zip(lefts, rights, strict=True)
+        beside = [Line((*cut(list(left.spans), _LEFT), (" │ ", "faint"), *line.spans)) for left, line in pairs]
+        return [*beside, Line((("─" * width, "faint"),)), *below]
+
+    def _digit(self, character: str) -> None:
+        if character == "0" and int(self._digits or "0") * 10 not in _NUMBERS:
+            self.cancel()
+            return
+        if self.is_asking:
+            return
+        number = self._digits + character
+        self._digits = number if int(number) in _NUMBERS else character
+        if int(self._digits) in _NUMBERS:
+            self._move_to(_NUMBERS.index(int(self._digits)))
+
+    def _move_to(self, at: int) -> None:
+        if not self.is_asking:
+            self._at = max(0, min(len(SIGNALS) - 1, at))
+            self.redraw()
+
+    def _send(self) -> None:
+        offers_kill = self.offers_kill and self.signal != KILL
+        self.dismiss(Sending(self.signal, self.hit, self.targets, offers_kill))
+
+    def _signals(self, room: int) -> list[Line]:
+        start = max(0, min(self._at - room // 2, len(SIGNALS) - room))
+        self._signals_from = start
+        lines: list[Line] = []
+        for at, known in enumerate(SIGNALS[start : start + room], start):
+            text = f"{'>' if at == self._at else ' '}{fit_right(str(known.number), 2)} {known.name}"
+            lines.append(Line(((fit(text, _LEFT), "cursor" if at == self._at else "text"),)))
+        return lines + [BLANK] * (room - len(lines))
+
+    def _question(self, room: int) -> list[Line]:
+        yes = f"{self.name_of('yes')}  send it"
+        texts = [(KILL, "hot"), ("", "text"), (yes, "text"), ("", "text"), (">[ Cancel ]", "cursor")]
+        lines = [Line((part,)) for part in texts]
+        return (lines + [BLANK] * room)[:room]
+
+    def _meaning(self) -> list[Line]:
+        """Return what will happen: the question, the scope, the signal, launchers, doubts, a better way."""
+        lines = self.scope_lines()
+        if self.is_asking:
+            question = f"{self._why}Send {KILL} to {count_text(self.hit)}? Press {self.name_of('yes')}."
+            named = self.once(("names", self.signal), lambda: names(self.hit))
+            lines.insert(0, Line(((f"{question} {named}", "hot"),)))
+        lines.append(Line(((f"{self.signal}: ", "title"), (SIGNALS[self._at].help, "text"))))
+        said = self.once(("remarks", self.signal), lambda: remarks(self.aim, self.signal, self.targets))
+        lines += [Line(((text, ink),)) for text, ink in said]
+        if self.offers_kill and not self.is_asking:
+            lines.append(Line((("Then 5 s to end; SIGKILL is offered for what is left.", "accent"),)))
+        return lines

@@ -1,0 +1,113 @@
+"""The frozen list of everything that a change will hit, as lines."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, overload
+
+from msgspec import Struct
+from rich.cells import cell_len
+
+from gputop.core.model.process_id import ProcessId
+from gputop.core.model.sample import HostProcess, Presence
+from gputop.core.model.units import NOTHING, bytes_text, duration_text
+from gputop.ui.render.line import Line, fit, fit_right
+from gputop.ui.state.signal_targets import Aim, gpu_bytes
+
+SENT: Final = "→"
+_WIDE: Final = 48
+
+
+class Shape(Struct, frozen=True):
+    """The width of the list; ``has_inner``: whether pids inside of containers have a column."""
+
+    width: int
+    has_inner: bool = False
+
+
+def head(shape: Shape) -> Line:
+    """Return the titles."""
+    titles = ("PID", "IN-PID", "USER", "AGE", "GPU-MEM", "S", "NI", "COMMAND")
+    return Line(((" " + _columns(titles, shape), "head"),), "text")
+
+
+def shape_of(targets: Sequence[HostProcess], width: int) -> Shape:
+    """Return the shape that shows what there is of these."""
+    return Shape(width, has_inner=any(one.inner_pid is not None for one in targets))
+
+
+class Listed(Sequence[Line]):
+    """A line per process, and one below it where something is to be said; made when they are looked at.
+
+    ``led``: of `Aim.led`; where there are such, those that get the signal themselves have a mark.
+    """
+
+    def __init__(
+        self, aim: Aim, targets: Sequence[HostProcess], led: Mapping[ProcessId, HostProcess], shape: Shape
+    ) -> None:
+        self._aim, self._led, self._shape = aim, led, shape
+        self._chosen = {one.id for one in aim.chosen} if len(aim.chosen) < len(targets) else set()
+        self._held: list[tuple[HostProcess, str]] = []  # with an empty text: the line of the process itself
+        for one in targets:
+            self._held.append((one, ""))
+            doubt = aim.doubt(one)
+            if doubt:
+                self._held.append((one, doubt))
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    @overload
+    def __getitem__(self, at: int) -> Line: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[Line]: ...
+
+    def __getitem__(self, at: int | slice) -> Line | list[Line]:
+        if isinstance(at, slice):
+            return [self._line(*held) for held in self._held[at]]
+        return self._line(*self._held[at])
+
+    def _line(self, one: HostProcess, doubt: str) -> Line:
+        if doubt:
+            return Line((("   └ ", "faint"), (fit(doubt, max(4, self._shape.width - 5)), "warm")))
+        is_spared = one.id in self._led
+        mark = (SENT if self._led and not is_spared else " ", "accent")
+        ink = "muted" if is_spared else "title" if one.id in self._chosen else "text"
+        return Line((mark, (_columns(_texts(self._aim, one), self._shape), ink)))
+
+
+def window(all_lines: Sequence[Line], top: int, room: int) -> tuple[list[Line], int]:
+    """Return what fits, and the top that was possible; the last line tells of what is hidden."""
+    if len(all_lines) <= room:
+        return list(all_lines), 0
+    shown = max(1, room - 1)
+    top = max(0, min(top, len(all_lines) - shown))
+    rest = len(all_lines) - shown
+    more = Line(((f"lines {top + 1}-{top + shown} of {shown + rest}: PgUp PgDn", "muted"),))
+    return [*all_lines[top : top + shown], more], top
+
+
+def _texts(aim: Aim, one: HostProcess) -> tuple[str, ...]:
+    age = None if one.started_s is None else max(0.0, aim.frame.time_s - one.started_s)
+    nice, inner = (NOTHING if value is None else str(value) for value in (one.nice, one.inner_pid))
+    command = one.command if one.presence is Presence.ALIVE else one.presence.text
+    return (
+        str(one.pid), inner, one.user or NOTHING, duration_text(age), bytes_text(gpu_bytes(one)), one.state or NOTHING,
+        nice, command,
+    )  # fmt: skip
+
+
+def _columns(texts: tuple[str, ...], shape: Shape) -> str:
+    pid, inner, user, age, memory, state, nice, command = texts
+    head = fit_right(pid, 7) + " " + (fit_right(inner, 6) + " " if shape.has_inner else "")
+    head += f"{fit(user, 8)} {fit_right(age, 6)} {fit_right(memory, 7)} {fit(state, 1)} "
+    if shape.width >= _WIDE + 7 * shape.has_inner:
+        head += fit_right(nice, 3) + " "
+    room = shape.width - 1 - cell_len(head)
+    return head + fit(_shortened(command, room), max(1, room))
+
+
+def _shortened(command: str, room: int) -> str:
+    """Return the command without the program's directory where there is no room for it."""
+    program, blank, rest = command.partition(" ")
+    name = program.rpartition("/")[2]
+    return name + blank + rest if len(command) > room and name else command

@@ -1,0 +1,123 @@
+"""A question about processes: the frozen list of those that are meant, and the switch for how far that reaches."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar, Final, TypeVar, cast
+
+from gputop.core.model.process_id import ProcessId
+from gputop.core.model.sample import HostProcess
+from gputop.ui.render.line import Line, Spans
+from gputop.ui.screens.dialogs import target_list
+from gputop.ui.screens.dialogs.dialog import Dialog
+from gputop.ui.state.signal_targets import Aim, Scope, count_text, sum_text
+
+T = TypeVar("T")
+V = TypeVar("V")
+
+_SWITCH: Final = {Scope.PROCESS: "scope-process", Scope.JOB: "scope-job", Scope.TREE: "scope-tree"}
+
+
+class TargetsDialog(Dialog[T]):
+    """Asks something about processes. Neither the list nor anything that it says changes while it is open."""
+
+    TAKES: ClassVar[Mapping[str, str]] = {
+        "back": "cancel", "quit": "cancel", "refuse": "cancel", "page-up": "page_up", "page-down": "page_down",
+        "scope-process": "mean_process", "scope-job": "mean_job", "scope-tree": "mean_tree",
+    }  # fmt: skip
+
+    def __init__(self, aim: Aim, *, scope: Scope, is_ascii: bool) -> None:
+        super().__init__(is_ascii=is_ascii)
+        self.aim = aim
+        self.reach = aim.reach()
+        self.scope = scope if scope in self.reach else Scope.PROCESS
+        self.targets = self.reach[self.scope]
+        self._top = 0
+        self._page_lines = 1
+        self._made: dict[tuple[object, ...], object] = {}
+
+    def cancel(self) -> None:
+        """Do nothing, and go."""
+        self.dismiss(None)
+
+    def page_up(self) -> None:
+        """Scroll the targets up."""
+        self._top -= self._page_lines
+        self.redraw()
+
+    def page_down(self) -> None:
+        """Scroll the targets down."""
+        self._top += self._page_lines
+        self.redraw()
+
+    def on_mouse_scroll_down(self) -> None:
+        """Scroll the targets down."""
+        self.page_down()
+
+    def on_mouse_scroll_up(self) -> None:
+        """Scroll the targets up."""
+        self.page_up()
+
+    def mean_process(self) -> None:
+        """Mean what was chosen alone."""
+        self.mean(Scope.PROCESS)
+
+    def mean_job(self) -> None:
+        """Mean the whole job."""
+        self.mean(Scope.JOB)
+
+    def mean_tree(self) -> None:
+        """Mean what was chosen and all that it started."""
+        self.mean(Scope.TREE)
+
+    def mean(self, scope: Scope) -> None:
+        """Take another scope, if it means anybody else."""
+        if scope in self.reach:
+            self.scope, self.targets, self._top = scope, self.reach[scope], 0
+            self.redraw()
+
+    def once(self, key: tuple[object, ...], make: Callable[[], V]) -> V:
+        """Return what is made once for a key and the scope: of thousands of targets a key press makes nothing anew."""
+        whole = (self.scope, *key)
+        if whole not in self._made:
+            self._made[whole] = make()
+        return cast("V", self._made[whole])
+
+    def target_lines(self, width: int, room: int, led: Mapping[ProcessId, HostProcess]) -> list[Line]:
+        """Return the head of the list and as much of it as there is room for."""
+        shape = self.once(("shape", width), lambda: target_list.shape_of(self.targets, width))
+        key = ("lines", width, frozenset(led))
+        listed = self.once(key, lambda: target_list.Listed(self.aim, self.targets, led, shape))
+        shown, self._top = target_list.window(listed, self._top, room - 1)
+        self._page_lines = max(1, room - 2)
+        return [target_list.head(shape), *shown]
+
+    def scope_lines(self) -> list[Line]:
+        """Return the switch, and below it what is meant by it."""
+        spans: Spans = [("Scope ", "muted")]
+        for scope in Scope:
+            spans += self._choice(scope)
+        label = self.once(("label",), lambda: self.aim.label(self.scope))
+        text = self.once(("sums",), lambda: sum_text(self.targets))
+        sums = Line((("      ", "text"), (f"{label}: " if label else "", "title"), (text, "text")))
+        return [Line(tuple(spans)), sums]
+
+    def whom(self) -> str:
+        """Return who is meant, for a title: how many, and how far that reaches."""
+        if self.scope is Scope.PROCESS:
+            return f"process {self.targets[0].pid}" if len(self.targets) == 1 else count_text(self.targets)
+        return f"the whole {self.scope.value}: {count_text(self.targets)}"
+
+    def briefly(self) -> str:
+        """Return who is meant, for the keys: what stands there is all that a hurried eye reads."""
+        if self.scope is not Scope.PROCESS:
+            return f"the {self.scope.value}"
+        return str(self.targets[0].pid) if len(self.targets) == 1 else count_text(self.targets)
+
+    def _choice(self, scope: Scope) -> Sequence[tuple[str, str]]:
+        """Return a position of the switch: its key, its name and how many it means."""
+        held = self.reach.get(scope)
+        if held is None:
+            return [(f" no {scope.value}  ", "faint")]
+        key, words = self.name_of(_SWITCH[scope]), f"{self.aim.word(scope)} {len(held)}"
+        if scope is self.scope:
+            return [(f" {key} {words} ", "cursor"), (" ", "text")]
+        return [(f" {key}", "key"), (f" {words}  ", "muted")]

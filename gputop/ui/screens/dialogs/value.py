@@ -1,0 +1,167 @@
+"""A dialog that asks for a value of processes, and shows what it is now. Enter applies it to the frozen list."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import count
+from typing import ClassVar, Final
+
+from gputop.core.model.process_id import ProcessId
+from gputop.core.protocol.command import Change, Command, Glance
+from gputop.core.protocol.link import News
+from gputop.core.protocol.process_status import Glimpse, Seen
+from gputop.core.protocol.targets import targets
+from gputop.ui.render.line import BLANK, Line, cut, fit
+from gputop.ui.screens.dialogs.targets_dialog import TargetsDialog
+from gputop.ui.state.signal_targets import Aim, Processes, Scope
+
+_QUESTIONS: Final = count(1)
+_MOST_KINDS: Final = 3
+
+
+class ValueScreen(TargetsDialog[Change | None]):
+    """Asks for a value. ``change_id``: of the change that it ends with; ``ask`` sends a question to the sampler."""
+
+    TAKES: ClassVar[Mapping[str, str]] = {
+        **TargetsDialog.TAKES,
+        "accept": "apply", "up": "raise_it", "down": "lower_it",
+    }  # fmt: skip
+    signs: ClassVar[str] = ""
+    asks_for: ClassVar[str] = ""
+
+    def __init__(
+        self, aim: Aim, change_id: str, ask: Callable[[Command], None], *, scope: Scope, is_ascii: bool
+    ) -> None:
+        super().__init__(aim, scope=scope, is_ascii=is_ascii)
+        self.change_id = change_id
+        self._ask = ask
+        self._question = ""
+        self._asked: set[ProcessId] = set()
+        self._seen: dict[ProcessId, Seen] = {}
+        self._is_fresh = True  # the first sign takes the place of what stands there
+        self._is_touched = False
+        self._error = ""
+        self.text = self.first_text()
+
+    def first_text(self) -> str:
+        """Return what is proposed."""
+        return ""
+
+    def change(self, text: str) -> Change:
+        """Return the change. Raises ValueError in words."""
+        raise NotImplementedError
+
+    def hints(self) -> list[tuple[str, str]]:
+        """Return lines about the value, each with its ink."""
+        raise NotImplementedError
+
+    def step(self, by: int) -> None:
+        """Take the next value up or down."""
+
+    def on_mount(self) -> None:
+        """Ask what the values are now."""
+        super().on_mount()
+        self._ask_for_present()
+
+    def hear(self, news: News) -> bool:
+        """Take what the sampler saw; say whether it was asked for here. What was typed or chosen stays."""
+        if not isinstance(news, Glimpse) or news.id != self._question:
+            return False
+        self._seen |= {ProcessId(one.pid, one.start_ticks): one for one in news.seen}
+        self._propose()
+        return True
+
+    def present(self, value: Callable[[Seen], str | None]) -> str:
+        """Return what the targets have now: ``none``, or ``best-effort 4 (6), idle (1)`` where they differ."""
+        seen = [self._seen[one.id] for one in self.targets if one.id in self._seen]
+        if not seen:
+            return "asking the sampler…"
+        return kinds_text(value(one) for one in seen)
+
+    def common(self, value: Callable[[Seen], str | None]) -> str | None:
+        """Return the value that all targets have now; None where they differ or it is not known."""
+        found = {value(self._seen[one.id]) if one.id in self._seen else None for one in self.targets}
+        return found.pop() if len(found) == 1 else None
+
+    def pressed(self, key: str, character: str) -> None:
+        """Take the signs of a value."""
+        self._error = ""
+        if character and character in self.signs:
+            self.text = character if self._is_fresh else self.text + character
+            self._is_fresh, self._is_touched = False, True
+            self.redraw()
+        elif key == "backspace":
+            self.erase()
+        else:
+            super().pressed(key, character)
+
+    def apply(self) -> None:
+        """Do it, or say why that is no value."""
+        try:
+            self.dismiss(self.change(self.text))
+        except ValueError as error:
+            self._error = str(error)
+            self.redraw()
+
+    def erase(self) -> None:
+        """Take the last sign away."""
+        self.text = "" if self._is_fresh else self.text[:-1]
+        self._is_fresh, self._is_touched = False, True
+        self.redraw()
+
+    def raise_it(self) -> None:
+        """Take the next value up."""
+        self._step(1)
+
+    def lower_it(self) -> None:
+        """Take the next value down."""
+        self._step(-1)
+
+    def mean(self, scope: Scope) -> None:
+        """Take another scope; what it adds is asked for as well."""
+        super().mean(scope)
+        self._ask_for_present()
+        self._propose()
+
+    def title_line(self) -> str:
+        """Name what is asked."""
+        return f"{self.asks_for} of {self.whom()}"
+
+    def keys_line(self) -> str:
+        """Name the keys."""
+        up, down, accept, back = (self.name_of(action) for action in ("up", "down", "accept", "back"))
+        return f"{accept} apply to {self.briefly()} · {back} cancel · {up} {down} step"
+
+    def page(self, width: int, height: int) -> Sequence[Line]:
+        """Return the field, what is known of it, and who is meant."""
+        field = (f" {fit(self.text + '_', 24)}", "cursor")
+        top = [Line(((f"{self.asks_for} ", "title"), field)), *(Line((part,)) for part in self.hints())]
+        top += [Line(((self._error, "hot"),)), *self.scope_lines(), BLANK]
+        lines = [*top, *self.target_lines(width, max(3, height - len(top)), {})]
+        return [Line(tuple(cut(list(line.spans), width)), line.base) for line in lines][:height]
+
+    def _step(self, by: int) -> None:
+        self._is_fresh = self._is_touched = True
+        self.step(by)
+        self.redraw()
+
+    def _ask_for_present(self) -> None:
+        new: Processes = tuple(one for one in self.targets if one.id not in self._asked)
+        if new:
+            self._asked |= {one.id for one in new}
+            self._question = f"present-{next(_QUESTIONS)}"
+            self._ask(Glance(id=self._question, targets=targets(new)))
+
+    def _propose(self) -> None:
+        if not self._is_touched:
+            self.text = self.first_text()
+        self.redraw()
+
+
+def kinds_text(values: Iterable[str | None]) -> str:
+    """Return the values, the most frequent first, each with how many have it where there are several."""
+    counts = Counter("not known" if value is None else value for value in values).most_common()
+    if len(counts) == 1:
+        return counts[0][0]
+    told = [f"{value} ({number})" for value, number in counts[:_MOST_KINDS]]
+    rest = len(counts) - _MOST_KINDS
+    return ", ".join([*told, f"{rest} other values"] if rest > 0 else told)

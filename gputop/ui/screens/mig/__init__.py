@@ -1,0 +1,1 @@
+"""The MIG page and its dialogs."""

@@ -1,0 +1,186 @@
+"""The MIG page of a GPU as lines: its memory slots as a bar, who uses its instances, what else would fit."""
+
+from collections.abc import Iterable, Iterator
+from textwrap import wrap
+from typing import Final
+
+from rich.cells import cell_len
+
+from gputop.core.mig.model import MigGpu, PlacedCompute, PlacedInstance, User, free_slots
+from gputop.core.mig.text import mode_text, room_lines
+from gputop.core.model.catalogue import (
+    DRAM_ACTIVE,
+    GRAPHICS_ACTIVE,
+    MEMORY_TOTAL,
+    MEMORY_USED,
+    SM_ACTIVE,
+    TENSOR_ACTIVE,
+)
+from gputop.core.model.metric import Missing
+from gputop.core.model.sample import Frame, Gpu, GpuInstance, HostProcess
+from gputop.core.model.units import NOTHING, bytes_text, percent_text
+from gputop.ui.render.line import BLANK, Line, Span, Spans, fit
+from gputop.ui.screens.pages.process_lines import wrapped
+
+BUSY: Final = "●"
+_IN_USE, _IDLE, _FREE = "█", "▄", "╌"
+_COLOURS: Final = ("utilization", "memory", "power", "temperature", "cpu")  # of neighbours, one after the other
+_ACTIVITIES: Final = (
+    ("compute", GRAPHICS_ACTIVE), ("SMs", SM_ACTIVE), ("tensor", TENSOR_ACTIVE), ("DRAM", DRAM_ACTIVE),
+)  # fmt: skip
+_HIDDEN: Final = (
+    "Where instances stand, and instances that nothing can use yet, can be read by root, or with read access to the "
+    "device file of the right to configure MIG (usually /dev/nvidia-caps/nvidia-cap1)."
+)
+
+
+def mig_page(gpu: MigGpu, shown: Gpu | None, frame: Frame | None, width: int) -> list[Line]:
+    """Return the page. ``shown``: the GPU in ``frame``, for what its instances do."""
+    if gpu.is_on is None:
+        return paragraph(f"This GPU cannot be split: {gpu.why or 'it has no MIG'}.", width, "warm")
+    lines = paragraph(mode_text(gpu), width, "accent" if gpu.is_on else "warm")
+    if gpu.is_on:
+        lines += [BLANK, *bar_lines(gpu, width)] if is_placed(gpu) else []
+        if Missing.FORBIDDEN in gpu.missing.values():
+            lines += [BLANK, *paragraph(_HIDDEN, width, "warm")]
+        for at, instance in enumerate(gpu.instances):
+            lines += [BLANK, *_instance(gpu, instance, at, shown, frame, width)]
+        if not gpu.instances:
+            lines += [BLANK, *paragraph("There are no instances: nothing can use this GPU yet.", width, "warm")]
+    if gpu.users:
+        where = "On no instance" if gpu.is_on else "Processes"
+        lines += [BLANK, Line(((where, "accent"),)), *_users(gpu.users, frame, width)]
+    if gpu.is_on:
+        lines += [BLANK, Line((("What else", "accent"),))]
+        lines += [line for text in room_lines(gpu) for line in paragraph(text, width)]
+    elif gpu.geometry.profiles:
+        lines += [BLANK, Line((("With MIG on there could be", "accent"),)), *_profiles(gpu, width)]
+    return lines
+
+
+def is_placed(gpu: MigGpu) -> bool:
+    """Say whether it is known where the instances stand."""
+    return gpu.geometry.slots > 0 and not {"placements", "instances"} & set(gpu.missing)
+
+
+def bar_lines(gpu: MigGpu, width: int) -> list[Line]:
+    """Return the memory slots as a bar: their numbers, what takes them, and its name."""
+    slots = gpu.geometry.slots
+    cell = max(2, width // slots)
+    numbers = "".join(f"{slot:<{cell}}" for slot in range(slots))
+    blocks: Spans = []
+    names: Spans = []
+    for size, at, instance in _pieces(gpu):
+        wide = size * cell
+        if instance is None:
+            blocks.append((_FREE * (wide - 1) + " ", "muted"))
+            names.append((fit("free", wide - 1) + " ", "muted"))
+            continue
+        sign = _IN_USE if instance.everyone else _IDLE
+        blocks.append((sign * (wide - 1) + " ", _colour(at)))
+        names.append((fit(_name(gpu, instance, wide - 1), wide - 1) + " ", _colour(at)))
+    legend = f"{_IN_USE} in use  {_IDLE} idle  {_FREE} free; the numbers are memory slots"
+    return [Line(((numbers, "muted"),)), Line(tuple(blocks)), Line(tuple(names)), Line(((legend, "faint"),))]
+
+
+def paragraph(text: str, width: int, ink: str = "text", indent: int = 0) -> list[Line]:
+    """Return text in lines; those after the first stand further in."""
+    first, rest = " " * indent, " " * (indent + 2)
+    if cell_len(text) != len(text):  # signs that take two cells, or none: textwrap counts signs
+        lines = wrapped(text, max(20, width - len(rest)))
+        return [Line((((first if at == 0 else rest) + line, ink),)) for at, line in enumerate(lines)]
+    parts = wrap(text, max(20, width), initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
+    return [Line(((part, ink),)) for part in parts]
+
+
+def _pieces(gpu: MigGpu) -> Iterator[tuple[int, int, PlacedInstance | None]]:
+    """Return what stands in the slots from left to right: how many it takes, which instance it is, and the instance."""
+    free = set(free_slots(gpu.geometry.slots, gpu.occupied))
+    taken = {one.start: (one.size or 1, at, one) for at, one in enumerate(gpu.instances) if one.start is not None}
+    for slot in range(gpu.geometry.slots):
+        if slot in free:
+            yield 1, 0, None
+        elif slot in taken:
+            yield taken[slot]
+
+
+def _name(gpu: MigGpu, instance: PlacedInstance, wide: int) -> str:
+    """Return the name of its profile, without the memory where there is no room for that."""
+    profile = gpu.geometry.profile(instance.profile)
+    return instance.profile if len(instance.profile) <= wide or profile is None else profile.short
+
+
+def _instance(  # noqa: PLR0917 - all that is known of it
+    gpu: MigGpu, instance: PlacedInstance, at: int, shown: Gpu | None, frame: Frame | None, width: int
+) -> Iterator[Line]:
+    held = next((one for one in shown.instances if one.id == instance.id), None) if shown is not None else None
+    profile = gpu.geometry.profile(instance.profile)
+    facts = [f"GPU instance {instance.id}"]
+    if profile is not None:
+        facts += [f"{profile.multiprocessors} SMs"] if profile.multiprocessors else []
+    facts.append(_memory(held, profile.memory_bytes if profile else None))
+    yield Line(((instance.text, _colour(at)), ("  " + " · ".join(facts), "text")))
+    if held is not None:
+        yield _activity(held)
+    if not instance.computes:
+        yield from paragraph("no compute instance: nothing can use it yet", width, "warm", 2)
+    for compute in instance.computes:
+        yield _compute(compute)
+        yield from _users(compute.users, frame, width)
+    yield from _users(instance.users, frame, width)
+
+
+def _memory(held: GpuInstance | None, size: float | None) -> str:
+    used = held[MEMORY_USED] if held is not None else None
+    total = held[MEMORY_TOTAL] if held is not None else None
+    if used is None:
+        return f"memory {bytes_text(total if total is not None else size)}"
+    return f"memory {bytes_text(used)} of {bytes_text(total if total is not None else size)}"
+
+
+def _activity(held: GpuInstance) -> Line:
+    """Return what it does; utilization in the usual sense is not told of instances."""
+    told = [f"{name} {percent_text(held[metric])}" for name, metric in _ACTIVITIES if held[metric] is not None]
+    if told:
+        return Line((("  active: ", "muted"), (" · ".join(told), "text")))
+    why = held.why(GRAPHICS_ACTIVE)
+    return Line(((f"  active: {NOTHING} {why.text if why else ''}", "muted"),))
+
+
+def _compute(compute: PlacedCompute) -> Line:
+    place = "" if compute.start is None else f"@{compute.start}"
+    return Line(((f"  {compute.slices}c{place} ", "muted"), (compute.uuid or "without a MIG device", "text")))
+
+
+def _users(users: Iterable[User], frame: Frame | None, width: int) -> Iterator[Line]:
+    """Return who uses it: pid, user, owner and command, and what ends it."""
+    known = {one.pid: one for one in frame.processes} if frame is not None else {}
+    for user in users:
+        owner = _owner(known.get(user.pid))
+        said = " ".join(part for part in (str(user.pid), user.user and f"({user.user})", owner) if part)
+        spans: list[Span] = [(f"    {BUSY} ", "accent"), (said + " ", "title")]
+        yield Line((*spans, (fit(user.command, max(1, width - 7 - len(said))).rstrip(), "text")))
+        if user.how:
+            yield Line(((f"      to end it: {user.how}", "muted"),))
+
+
+def _owner(process: HostProcess | None) -> str:
+    if process is None:
+        return ""
+    owner = process.owner
+    held = (("Slurm", owner.slurm), ("pod", owner.pod), ("container", owner.container))
+    return next((f"[{name} {one.text}]" for name, one in held if one is not None), "")
+
+
+def _profiles(gpu: MigGpu, width: int) -> Iterator[Line]:
+    for profile in gpu.geometry.profiles:
+        starts = ",".join(map(str, profile.starts))
+        size = f"{profile.multiprocessors} SMs, {bytes_text(profile.memory_bytes)}"
+        text = (
+            f"{profile.most} x {profile.name:<12} {size}, {profile.size} slot{'s' * (profile.size > 1)} from {starts}"
+        )
+        yield from paragraph(text, width, indent=2)
+
+
+def _colour(at: int) -> str:
+    return _COLOURS[at % len(_COLOURS)]

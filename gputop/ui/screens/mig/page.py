@@ -1,0 +1,219 @@
+"""The MIG page: how one GPU after the other is split, and from here to planning a change and carrying it out."""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+from typing import ClassVar, Final
+
+from gputop.core.mig.answers import MigBox, MigProgress
+from gputop.core.mig.model import MigGpu
+from gputop.core.mig.steps import Plan
+from gputop.core.mig.text import use_lines
+from gputop.core.protocol.command import ChangeMig, Command, ReadMig
+from gputop.core.protocol.link import News
+from gputop.core.protocol.outcome import Outcome
+from gputop.ui.options import ViewOptions
+from gputop.ui.render.line import BLANK, Line
+from gputop.ui.screens.dialogs.menu import Choice, MenuScreen
+from gputop.ui.screens.mig.apply_dialog import MigApplyScreen
+from gputop.ui.screens.mig.lines import mig_page, paragraph
+from gputop.ui.screens.mig.plan_dialog import MigPlanScreen
+from gputop.ui.screens.pages.page import Overlay
+from gputop.ui.state.signal_followup import Clock
+from gputop.ui.state.view import View
+
+EVERY_S: Final = 3.0
+_PATIENCE_S: Final = 10.0
+_NUMBERS: Final = count(1)
+
+
+class MigScreen(Overlay):
+    """Shows a GPU; asks the sampler now and again how the GPUs are split."""
+
+    TAKES: ClassVar[Mapping[str, str]] = {
+        **Overlay.TAKES,
+        "mig": "close", "left": "before", "right": "following", "accept": "plan", "mig-plan": "plan",
+        "mig-copy": "copy", "read-now": "ask",
+    }  # fmt: skip
+    is_full = True
+
+    def __init__(
+        self, gpu: str, view: View, ask: Callable[[Command], None], *, clock: Clock, options: ViewOptions
+    ) -> None:
+        super().__init__(is_ascii=options.is_ascii)
+        self._uuid = gpu
+        self._view = view
+        self._send = ask
+        self._clock = clock
+        self._refusal = options.refusal
+        self.box: MigBox | None = None
+        self._problem = ""
+        self._question = ""
+        self._asked_s = 0.0
+        self._planning: MigPlanScreen | None = None
+        self._applying: MigApplyScreen | None = None
+
+    @property
+    def gpu(self) -> MigGpu | None:
+        """The GPU that is shown, as MIG sees it; None before the sampler has told."""
+        gpus = self.box.gpus if self.box is not None else ()
+        return next((gpu for gpu in gpus if gpu.uuid == self._uuid), None)
+
+    def on_mount(self) -> None:
+        """Ask, now and again."""
+        super().on_mount()
+        self.ask()
+        self.set_interval(EVERY_S, self.ask)
+
+    def ask(self) -> None:
+        """Ask how the GPUs are split, unless that is on its way."""
+        if not self._question or self._clock() - self._asked_s >= _PATIENCE_S:
+            self._question, self._asked_s = f"mig-look-{next(_NUMBERS)}", self._clock()
+            holders_of = self._applying.wants_holders if self._applying is not None else ""
+            self._send(ReadMig(id=self._question, holders_of=holders_of))
+
+    def follow(self, view: View) -> None:
+        """Draw what the instances do now."""
+        self._view = view
+        self.draw_page()
+
+    def take(self, box: MigBox) -> None:
+        """Take how the GPUs are split."""
+        if box.id != self._question:
+            return
+        self._question, self._problem = "", box.problem
+        if not box.problem:
+            self.box = box
+        gpu = self.gpu
+        if gpu is not None and self._planning is not None:
+            self._planning.take(gpu)
+        if self._applying is not None:
+            self._applying.held_by(box.holders)
+            if gpu is not None:
+                self._applying.take(gpu)
+        self.draw_page()
+
+    def hear(self, news: News) -> bool:
+        """Take how the GPUs are split, how far a change of that is, and how it ended."""
+        match news:
+            case MigBox():
+                self.take(news)
+            case MigProgress() if self._applying is not None:
+                self._applying.told(news)
+            case Outcome():
+                return self._end(news)
+        return False
+
+    def _end(self, outcome: Outcome) -> bool:
+        """Show how a change ended; say whether it is shown here."""
+        self._question = ""  # what is on its way may be of before
+        self.ask()
+        return self._applying is not None and self._applying.end(outcome)
+
+    def title_line(self) -> str:
+        """Name the GPU."""
+        gpu = self.gpu
+        shown = next((each for each in self._view.gpus if each.uuid == self._uuid), None)
+        index, name = (gpu.index, gpu.name) if gpu is not None else (shown.index, shown.name) if shown else ("?", "")
+        return f"MIG · GPU {index} · {name}"
+
+    def keys_line(self, rest: int) -> str:
+        """Name the keys, and say how much there is below."""
+        name = self.name_of
+        more = f"{rest} more below · " if rest > 0 else ""
+        change = f"({name('mig-plan')} plan, read-only)" if self._refusal else f"{name('mig-plan')} change…"
+        turn = f"{name('left')} {name('right')} GPU · " if len(self._gpus()) > 1 else ""
+        return f"{more}{change} · {name('mig-copy')} copy a line · {turn}{name('back')} closes"
+
+    def draw_page(self) -> None:
+        """Draw the page as wide as the screen."""
+        width, height = self.size
+        lines = self.page(max(20, width - 4))
+        self.body.show([*lines, *[BLANK] * (height - 2 - len(lines))], is_full=True)
+
+    def page(self, width: int) -> Sequence[Line]:
+        """Return the page of the GPU."""
+        lines = paragraph(f"! {self._problem}", width, "hot") if self._problem else []
+        for warning in self.box.warnings if self.box is not None else ():
+            lines += paragraph(f"! {warning}", width, "warm")
+        gpu = self.gpu
+        if gpu is None:
+            return [*lines, *([] if self._problem else paragraph(self._waiting(), width, "muted"))]
+        shown = next((self._view.values(each) for each in self._view.gpus if each.uuid == gpu.uuid), None)
+        return [*lines, *([BLANK] if lines else []), *mig_page(gpu, shown, self._view.frame, width)]
+
+    def on_click(self) -> None:
+        """Stay: the page covers all, and a click on it means nothing."""
+
+    def before(self) -> None:
+        """Show the GPU before."""
+        self._turn(-1)
+
+    def following(self) -> None:
+        """Show the next GPU."""
+        self._turn(1)
+
+    def plan(self) -> None:
+        """Choose what it is to be."""
+        gpu = self.gpu
+        if gpu is None or gpu.is_on is None:
+            why = "the sampler has not told yet how it is split" if gpu is None else gpu.why or "it has no MIG"
+            self.notify(f"there is nothing to plan: {why}", markup=False, timeout=4)
+            return
+        self._planning = MigPlanScreen(gpu, refusal=self._refusal, is_ascii=self.body.is_ascii)
+        self.app.push_screen(self._planning, self._planned)
+
+    def copy(self) -> None:
+        """Choose a line that uses an instance, and copy it."""
+        lines = [line for line in use_lines(self.gpu) if not line.startswith("#")] if self.gpu is not None else []
+        if not lines:
+            self.notify("there is no instance that could be used", markup=False, timeout=3)
+            return
+        choices = [Choice(line, line) for line in lines]
+        self.app.push_screen(MenuScreen("Copy", choices, None, is_ascii=self.body.is_ascii), self._copied)
+
+    def _copied(self, line: str | None) -> None:
+        if line is not None:
+            self.app.copy_to_clipboard(line)
+            self.notify(f"{line}\ncopied, if the terminal lets programs do that (OSC 52)", markup=False, timeout=8)
+
+    def _planned(self, plan: Plan | None) -> None:
+        """Ask whether a plan is to be carried out."""
+        self._planning = None
+        gpu = self.gpu
+        if plan is None or gpu is None or self._refusal:
+            return
+        warnings = self.box.warnings if self.box is not None else ()
+        self._applying = MigApplyScreen(gpu, plan, warnings, self._begin, is_ascii=self.body.is_ascii)
+        self.app.push_screen(self._applying, self._applied)
+        if self._applying.wants_holders:
+            self._question = ""  # what is on its way does not tell who has the GPU open
+            self.ask()
+
+    def _begin(self, plan: Plan) -> str:
+        """Have a plan carried out; return the id of the change."""
+        change = ChangeMig(id=f"mig-{next(_NUMBERS)}", plans=(plan,))
+        self._send(change)
+        return change.id
+
+    def _applied(self, wants_copy: bool | None) -> None:  # noqa: FBT001 - Textual hands it over
+        self._applying = None
+        if wants_copy:
+            self.copy()
+
+    def _turn(self, step: int) -> None:
+        uuids = self._gpus()
+        at = uuids.index(self._uuid) if self._uuid in uuids else 0
+        if uuids:
+            self._uuid = uuids[(at + step) % len(uuids)]
+            self.body.top = 0
+            self.draw_page()
+
+    def _gpus(self) -> list[str]:
+        return [gpu.uuid for gpu in (self.box.gpus if self.box is not None else self._view.gpus)]
+
+    def _waiting(self) -> str:
+        if self._view.playing is not None:
+            return "A recording does not tell how GPUs can be split: it has the instances alone, on the main screen."
+        if self.box is not None:
+            return "The driver does not know this GPU any more."
+        return "asking the sampler…"

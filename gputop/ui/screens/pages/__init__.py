@@ -1,0 +1,1 @@
+"""Full-screen pages: GPU, process, findings, help, plugin panels."""

@@ -1,0 +1,219 @@
+"""All findings: what is wrong, with the evidence and what to do; and what was wrong before."""
+
+from collections.abc import Callable, Mapping, Sequence
+from textwrap import wrap
+from typing import ClassVar
+
+from textual import events
+from textual.message import Message
+
+from gputop.core.detection.timeline import Episode
+from gputop.core.detection.watchlist import Watchlist
+from gputop.core.model.finding import Finding, confidence_text
+from gputop.core.model.units import duration_text
+from gputop.ui.panels.findings import clock_text, finding_line
+from gputop.ui.render.line import BLANK, Line, Spans
+from gputop.ui.screens.dialogs.dialog import Dialog
+from gputop.ui.state.view import View
+
+_LEAST_LIST = 4
+_INDENT = 11
+
+
+class FindingsScreen(Dialog[None]):
+    """Lists findings; below the list stands the whole of the one that is marked.
+
+    ``go``: jumps to the subject of a finding; ``act``: asks what is to be done about it; ``hush``: mutes one.
+    """
+
+    TAKES: ClassVar[Mapping[str, str]] = {
+        "back": "close", "quit": "close", "findings": "close", "accept": "jump", "signal": "act_on", "up": "previous",
+        "down": "following", "home": "first", "end": "last", "mute": "mute", "past-findings": "turn", "help": "help",
+    }  # fmt: skip
+
+    def __init__(
+        self,
+        view: View,
+        watchlist: Watchlist,
+        go: Callable[[Finding], None],
+        act: Callable[[Finding], None],
+        hush: Callable[[Finding], None],
+        *,
+        is_ascii: bool,
+    ) -> None:
+        super().__init__(is_ascii=is_ascii)
+        self._view = view
+        self._watchlist = watchlist
+        self._go, self._act, self._hush = go, act, hush
+        self.is_past = False
+        self.at = 0
+        self._key: tuple[object, ...] | None = None
+        self._top = 0
+        self._rows = 0
+
+    def follow(self, view: View) -> None:
+        """Draw what holds now; the mark stays on its finding."""
+        self._view = view
+        keys = [one.key for one in self.listed]
+        if self._key in keys:
+            self.at = keys.index(self._key)
+        self.redraw()
+
+    @property
+    def listed(self) -> Sequence[Finding]:
+        """What the list shows."""
+        if self.is_past:
+            return [each.finding for each in self._watchlist.past]
+        return (*self._view.standing.findings, *self._view.standing.muted)
+
+    @property
+    def marked(self) -> Finding | None:
+        """The finding under the mark."""
+        listed = self.listed
+        return listed[min(self.at, len(listed) - 1)] if listed else None
+
+    def is_meant(self, event: Message, guard_s: float = 0.0) -> bool:  # noqa: ARG002 - nothing here does harm
+        """Take keys that were typed ahead as well."""
+        return True
+
+    def title_line(self) -> str:
+        """Return what is listed."""
+        if self.is_past:
+            return f"Findings that are over · {len(self.listed)}"
+        muted = len(self._view.standing.muted)
+        return f"Findings · {len(self.listed)}" + (f" · {muted} muted" if muted else "")
+
+    def keys_line(self) -> str:
+        """Return what keys do."""
+        turn = "now" if self.is_past else "past"
+        name = self.name_of
+        return (
+            f"{name('accept')} goes there  {name('signal')} acts  {name('mute')} mutes 1h  "
+            f"{name('past-findings')} {turn}  {name('back')} closes"
+        )
+
+    def page(self, width: int, height: int) -> Sequence[Line]:
+        """Return the list, and below it the finding that is marked."""
+        listed = self.listed
+        if not listed:
+            words = "no finding is over so far" if self.is_past else "nothing is wrong as far as gputop can see"
+            return [BLANK, Line(((f"  {words}", "muted"),)), BLANK]
+        self.at = max(0, min(self.at, len(listed) - 1))
+        self._key = listed[self.at].key
+        told = self._told(listed[self.at], width)
+        self._rows = rows = min(len(listed), max(_LEAST_LIST, height - len(told) - 1))
+        self._top = max(0, min(self._top, self.at, len(listed) - rows))
+        self._top = max(self._top, self.at - rows + 1)
+        lines = [self._line(one, at, width) for at, one in enumerate(listed)][self._top : self._top + rows]
+        return [*lines, Line((("─" * width, "faint"),)), *told][:height]
+
+    def on_click(self, event: events.Click) -> None:
+        """Mark what is clicked; beside the page close it."""
+        at = event.screen_y - self.body.region.y - 1
+        if not self.body.region.contains(event.screen_x, event.screen_y):
+            self.close()
+        elif 0 <= at < self._rows:
+            self._move(self._top + at)
+
+    def on_mouse_scroll_down(self) -> None:
+        """Go on."""
+        self._move(self.at + 1)
+
+    def on_mouse_scroll_up(self) -> None:
+        """Go back."""
+        self._move(self.at - 1)
+
+    def close(self) -> None:
+        """Go."""
+        self.dismiss(None)
+
+    def help(self) -> None:
+        """Show the help page on top."""
+        self.call_later(self.app.run_action, "help")
+
+    def jump(self) -> None:
+        """Close, and go to whom the marked finding is about."""
+        self._close_with(self._go)
+
+    def act_on(self) -> None:
+        """Close, and ask for a signal to whom the marked finding is about."""
+        self._close_with(self._act)
+
+    def mute(self) -> None:
+        """Do not show the marked finding for an hour, or show it again."""
+        if self.marked is not None and not self.is_past:
+            self._hush(self.marked)
+
+    def turn(self) -> None:
+        """Show what is over, or what holds."""
+        self.is_past, self.at, self._top = not self.is_past, 0, 0
+        self.redraw()
+
+    def previous(self) -> None:
+        """Mark the one before."""
+        self._move(self.at - 1)
+
+    def following(self) -> None:
+        """Mark the next."""
+        self._move(self.at + 1)
+
+    def first(self) -> None:
+        """Mark the first."""
+        self._move(0)
+
+    def last(self) -> None:
+        """Mark the last."""
+        self._move(len(self.listed) - 1)
+
+    def _move(self, at: int) -> None:
+        self.at = at
+        self.redraw()
+
+    def _close_with(self, then: Callable[[Finding], None]) -> None:
+        finding = self.marked
+        self.dismiss(None)
+        if finding is not None and not self.is_past:
+            then(finding)
+
+    def _line(self, finding: Finding, at: int, width: int) -> Line:
+        now_s = self._view.frame.time_s if self._view.frame else finding.since_s
+        base = "cursor" if at == self.at else "text"
+        line = finding_line(finding, now_s, width, base)
+        is_muted = finding.key in {one.key for one in self._view.standing.muted}
+        return Line(tuple((text, "faint") for text, _ in line.spans), base) if is_muted else line
+
+    def _told(self, finding: Finding, width: int) -> list[Line]:
+        episode = next((each for each in self._watchlist.past if each.finding is finding), None)
+        return told(finding, width, episode)
+
+
+def told(finding: Finding, width: int, episode: Episode | None = None) -> list[Line]:
+    """Return all of a finding: what, since when, by which numbers, what is not known, what to do."""
+    since = f"since {clock_text(finding.since_s)}"
+    if episode is not None and episode.end_s is not None:
+        since += f" to {clock_text(episode.end_s)}, {duration_text(episode.end_s - finding.since_s)}"
+    if finding.returned:
+        since += f", came back {finding.returned} times"
+    lines = [Line(((finding.code, "accent"), (f"  {finding.stage.value} {since}", "muted")))]
+    lines += _part("", finding.subject.label, width, "title") + _part("", finding.summary, width)
+    lines += [line for each in finding.evidence for line in _part("evidence", each.text, width)]
+    if finding.confidence is not None:
+        lines += _part("confidence", confidence_text(finding.confidence), width)
+    if finding.lacking:
+        lines += _part("not known", ", ".join(finding.lacking), width, "muted")
+    return lines + _part("to do", finding.remedy, width, "title")
+
+
+def findings_part(findings: Sequence[Finding], width: int) -> list[Line]:
+    """Return the part of a page that is about what is wrong with its subject; nothing where nothing is."""
+    lines = [line for each in findings for line in (BLANK, *told(each, width))]
+    return [BLANK, Line((("Findings", "accent"),)), *lines[1:]] if lines else []
+
+
+def _part(name: str, text: str, width: int, ink: str = "text") -> list[Line]:
+    """Return a paragraph with its name at the left."""
+    found: list[Line] = []
+    for n, line in enumerate(wrap(text, max(20, width - _INDENT))):
+        spans: Spans = [(f"{name if n == 0 else '':<{_INDENT}}", "muted"), (line, ink)]
+        found.append(Line(tuple(spans)))
+    return found

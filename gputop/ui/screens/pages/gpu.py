@@ -1,0 +1,112 @@
+"""All that is known of one GPU: every metric of the catalogue, with its value or the reason why there is none."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Final
+
+from gputop.core.model.catalogue import CATALOGUE
+from gputop.core.model.metric import Metric
+from gputop.core.model.sample import Gpu, Readings
+from gputop.core.model.units import NOTHING, value_text
+from gputop.core.table_rows import added_keys
+from gputop.ui.panels import values
+from gputop.ui.render.line import BLANK, Line, fit
+from gputop.ui.screens.pages.findings import findings_part
+from gputop.ui.screens.pages.page import Overlay
+from gputop.ui.state.view import View
+
+# A group goes from its first metric to the next group's, in the order of the catalogue.
+_GROUPS: Final = {
+    "serial": "Identity", "gpu_utilization_percent": "Utilization", "memory_total_bytes": "Memory",
+    "temperature_c": "Temperature and fan", "power_average_w": "Power and energy", "clock_sm_hz": "Clocks",
+    "pcie_generation": "PCIe and NVLink", "ecc_enabled": "Memory health", "persistence_mode": "Modes",
+    "graphics_active_percent": "Activity of the chip (GPM)",
+}  # fmt: skip
+
+
+class GpuScreen(Overlay):
+    """Shows one GPU in full; new frames are shown as they come."""
+
+    TAKES: ClassVar[Mapping[str, str]] = {
+        **Overlay.TAKES, "detail": "close", "mig": "open_mig", "left": "before", "right": "following",
+    }  # fmt: skip
+
+    def __init__(self, gpu: Gpu, view: View, *, is_ascii: bool) -> None:
+        super().__init__(is_ascii=is_ascii)
+        self.gpu = gpu
+        self._view = view
+
+    def page(self, width: int) -> Sequence[Line]:
+        """Return the page of the GPU as it last came."""
+        wrong = findings_part(self._view.standing.of(self.gpu.uuid), width)
+        return gpu_page(self.gpu, wrong)
+
+    def keys_line(self, rest: int) -> str:
+        """Name the ways to MIG and to the other GPUs as well."""
+        name = self.name_of
+        turn = f"{name('left')} {name('right')} GPU · " if len(self._view.gpus) > 1 else ""
+        return f"{super().keys_line(rest)} · {turn}{name('mig')} MIG"
+
+    def title_line(self) -> str:
+        """Say whose page it is."""
+        return f"GPU {self.gpu.index} · {self.gpu.name or NOTHING}"
+
+    def before(self) -> None:
+        """Show the GPU before, the same part of its page."""
+        self._turn(-1)
+
+    def following(self) -> None:
+        """Show the next GPU."""
+        self._turn(1)
+
+    def _turn(self, step: int) -> None:
+        gpus = self._view.gpus
+        at = next((number for number, gpu in enumerate(gpus) if gpu.uuid == self.gpu.uuid), None)
+        if at is not None:
+            self.gpu = gpus[(at + step) % len(gpus)]
+            self.draw_page()
+
+    def open_mig(self) -> None:
+        """Show how it is split, on top."""
+        self.call_later(self.app.run_action, f"mig({self.gpu.index})")
+
+    def follow(self, view: View) -> None:
+        """Draw its new values."""
+        self._view = view
+        for gpu in view.gpus:
+            if gpu.uuid == self.gpu.uuid:
+                self.gpu = gpu
+                self.draw_page()
+
+
+def gpu_page(gpu: Gpu, wrong: Sequence[Line] = ()) -> list[Line]:
+    """Return the lines: who it is, what is wrong, each metric, its instances, its errors."""
+    lines = [_pair("UUID", gpu.uuid), _pair("Bus id", gpu.bus_id or NOTHING), _pair("State", gpu.state.value)]
+    trouble = values.trouble(gpu)
+    if trouble is not None:
+        lines.append(Line(((f" {trouble[0]} ", "alarm"), (" " + trouble[1], "hot"))))
+    lines += [_pair("Xid", f"{event.xid} at {values.clock(event.time_s)}", "hot") for event in gpu.xids]
+    lines += wrong
+    groups = dict.fromkeys(added_keys("metrics")[:1], "From plugins") | _GROUPS
+    for metric in CATALOGUE:
+        if metric.key in groups:
+            lines += [BLANK, Line(((groups[metric.key], "accent"),))]
+        lines.append(_metric(gpu, metric))
+    for instance in gpu.instances:
+        lines += [BLANK, Line(((f"GPU instance {instance.id} · {instance.profile}", "accent"),))]
+        lines += [
+            _pair(f"Compute instance {part.id}", f"{part.name} · {part.uuid}") for part in instance.compute_instances
+        ]
+        lines += [_metric(instance, metric) for metric in CATALOGUE if metric.key in instance.metrics]
+    return lines
+
+
+def _metric(readings: Readings, metric: Metric[Any]) -> Line:
+    reason = readings.why(metric)
+    label = (fit(metric.label, 30), "muted")
+    if reason is not None:
+        return Line((label, (fit(NOTHING, 16), "muted"), (reason.text, "muted")))
+    return Line((label, (fit(value_text(readings[metric], metric.unit), 15) + " ", "text"), (metric.help, "muted")))
+
+
+def _pair(label: str, text: str, ink: str = "text") -> Line:
+    return Line(((fit(label, 30), "muted"), (text, ink)))

@@ -1,0 +1,51 @@
+"""The help page, from the tables of keys and columns."""
+
+from collections.abc import Mapping, Sequence
+from textwrap import wrap
+from typing import ClassVar
+
+from gputop.core.processes.columns import COLUMNS
+from gputop.ui.input.actions import ACTIONS, Action
+from gputop.ui.input.key_names import keys_text
+from gputop.ui.render.line import BLANK, Line, fit
+from gputop.ui.screens.pages.page import Overlay
+
+
+class HelpScreen(Overlay):
+    """Shows what each key and each column is."""
+
+    TAKES: ClassVar[Mapping[str, str]] = {**Overlay.TAKES, "help": "close"}
+    title_text = "Help"
+
+    def __init__(self, *, is_ascii: bool, refusal: str = "", actions: Sequence[Action] = ACTIONS) -> None:
+        super().__init__(is_ascii=is_ascii)
+        self._actions = actions
+        self._refusal = refusal
+
+    def page(self, width: int) -> Sequence[Line]:
+        """Return keys by group, then columns."""
+        lines: list[Line] = []
+        for group in dict.fromkeys(action.group for action in self._actions):
+            lines += [BLANK] if lines else []
+            lines.append(Line(((group, "accent"),)))
+            for action in self._actions:
+                if action.group == group:
+                    is_off = bool(self._refusal) and action.changes_machine
+                    text = f"Off: {self._refusal}." if is_off else action.help
+                    lines += _entry((keys_text(action), action.label), text, width, is_off=is_off)
+        lines += [BLANK, Line((("Columns", "accent"),))]
+        for column in COLUMNS:
+            lines += _entry((column.title, ""), column.help, width)
+        return lines
+
+
+def _entry(names: tuple[str, str], text: str, width: int, *, is_off: bool = False) -> list[Line]:
+    """Return an entry; its text goes on below itself."""
+    keys, label = names
+    head = fit(keys, 16), fit(label, 26) if label else ""
+    room = max(16, width - len(head[0]) - len(head[1]))
+    first, *more = wrap(text, room)
+    indent = " " * (len(head[0]) + len(head[1]))
+    inks = ("faint", "faint", "muted") if is_off else ("key", "text", "muted")
+    lines = [Line(((head[0], inks[0]), (head[1], inks[1]), (first, inks[2])))]
+    return lines + [Line(((indent, "text"), (rest, "muted"))) for rest in more]

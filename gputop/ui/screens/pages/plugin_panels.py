@@ -1,0 +1,28 @@
+"""All that the panels of plugins have to say, on a page."""
+
+from collections.abc import Callable, Mapping, Sequence
+from textwrap import wrap
+from typing import ClassVar
+
+from gputop.ui.panels.plugins import page
+from gputop.ui.render.line import Line
+from gputop.ui.screens.pages.page import Overlay
+from gputop.ui.state.plugin_panels import Told
+
+_NOBODY = "No plugin adds a panel here. What is installed: gputop plugins. How to write one: docs/plugins.md."
+
+
+class PanelsScreen(Overlay):
+    """Shows the panels in full; what they say anew is shown as it comes."""
+
+    TAKES: ClassVar[Mapping[str, str]] = {**Overlay.TAKES, "panels": "close"}
+    title_text = "Panels of plugins"
+
+    def __init__(self, told: Callable[[], Sequence[Told]], *, is_ascii: bool) -> None:
+        super().__init__(is_ascii=is_ascii)
+        self._told = told
+
+    def page(self, width: int) -> Sequence[Line]:
+        """Return what there is."""
+        told = self._told()
+        return page(told) if told else [Line(((part, "muted"),)) for part in wrap(_NOBODY, width)]

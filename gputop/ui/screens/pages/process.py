@@ -1,0 +1,286 @@
+"""All of one process: what the frames tell at once, and what the sampler finds when it is asked, every two seconds."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+from typing import ClassVar, Final
+
+from gputop.core.inspection.inspection import Inspection
+from gputop.core.inspection.text import sections
+from gputop.core.model.sample import HostProcess, Presence
+from gputop.core.protocol.command import Command, Inspect
+from gputop.core.protocol.link import News
+from gputop.ui.messages import SignalWanted
+from gputop.ui.render.line import BLANK, Line
+from gputop.ui.screens.pages.findings import findings_part
+from gputop.ui.screens.pages.page import Overlay
+from gputop.ui.screens.pages.page_search import PageSearch
+from gputop.ui.screens.pages.process_lines import Subject, head, section_lines
+from gputop.ui.state.search import highlighted
+from gputop.ui.state.selection import find
+from gputop.ui.state.view import View
+
+EVERY_S: Final = 2.0
+_PATIENCE_S: Final = 10.0  # then the question is asked again: the sampler may be another by now
+_FEW_THREADS: Final = 12
+_ROOMY: Final = 110  # columns
+_QUESTIONS: Final = count(1)
+
+
+class ProcessScreen(Overlay):
+    """Shows one process. When it ends the screen says so and keeps what it knew.
+
+    ``ask`` sends a command; ``part``: the key of the section to begin with.
+    """
+
+    TAKES: ClassVar[Mapping[str, str]] = {
+        **Overlay.TAKES,
+        "command-line": "go_to_command", "open-files": "go_to_files", "devices": "go_to_devices",
+        "environment": "go_to_environment", "all-threads": "toggle_threads", "secrets": "toggle_secrets",
+        "signal": "ask_signal", "kill": "ask_kill", "search": "begin_search", "search-next": "next_match",
+        "search-before": "match_before",
+    }  # fmt: skip
+    is_full = True
+
+    def __init__(
+        self,
+        process: HostProcess,
+        view: View,
+        ask: Callable[[Command], None],
+        *,
+        part: str = "",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.title_text = f"Process {process.pid}"
+        super().__init__(is_ascii=view.plots.is_ascii)
+        self.process = process
+        self.inspection: Inspection | None = None
+        self.search = PageSearch()
+        self.reveals = False
+        self._view = view
+        self._ask = ask
+        self._clock = clock
+        self._wanted = part
+        self._before: Inspection | None = None
+        self._trouble = ""
+        self._has_ended = False
+        self._is_listed = True
+        self._has_all_threads = False
+        self._track = view.tracks.track(process.id)
+        self._seen_s = view.frame.time_s if view.frame else 0.0
+        self._question = ""
+        self._asked_s = 0.0
+        self._anchors: dict[str, int] = {}
+        self._page: list[Line] = []
+        self._cached: tuple[object, list[tuple[str, list[Line]]]] = (None, [])
+
+    def on_mount(self) -> None:
+        """Ask, now and again."""
+        super().on_mount()
+        self.ask()
+        self.set_interval(EVERY_S, self.ask)
+
+    def follow(self, view: View) -> None:
+        """Draw a new frame."""
+        self._view = view
+        if view.frame is not None:
+            found = find(view.frame, self.process.id)
+            self._is_listed = found is not None
+            self.process = found or self.process
+            self._seen_s = view.frame.time_s if found else self._seen_s
+        self.draw_page()
+
+    def ask(self, *, is_urgent: bool = False) -> None:
+        """Ask for an inspection, unless one is on its way or nothing more is to be learned."""
+        waits = bool(self._question) and self._clock() - self._asked_s < _PATIENCE_S
+        if self._has_ended or self.process.presence is not Presence.ALIVE or (waits and not is_urgent):
+            return
+        self._question, self._asked_s = f"inspect-{next(_QUESTIONS)}", self._clock()
+        pid, start_ticks = self.process.pid, self.process.start_ticks
+        self._ask(Inspect(id=self._question, pid=pid, start_ticks=start_ticks, reveal=self.reveals))
+
+    def hear(self, news: News) -> bool:
+        """Take an inspection."""
+        if isinstance(news, Inspection):
+            self.take(news)
+        return False
+
+    def take(self, inspection: Inspection) -> None:
+        """Take an answer; those to older questions are of no use any more."""
+        if inspection.id != self._question:
+            return
+        self._question = ""
+        self._trouble, self._has_ended = inspection.problem, inspection.has_ended
+        if not inspection.problem:
+            self._before, self.inspection = self.inspection, inspection
+        self.draw_page()
+
+    def draw_page(self) -> None:
+        """Draw the page as wide as the screen; what was in view stays there."""
+        place = self._place()
+        width, height = self.size
+        self._page = list(self.page(max(20, width - 4), height))
+        self.body.show([self._marked(line) for line in self._page], is_full=True)
+        if self._wanted in self._anchors:
+            self.body.scroll_page_to(self._anchors[self._wanted])
+            self._wanted = ""
+        elif place is not None:
+            self.body.scroll_page_to(self._anchors.get(place[0], 0) + place[1])
+
+    def page(self, width: int, height: int = 0) -> Sequence[Line]:
+        """Return the whole page."""
+        lines = head(self._subject(), self._view, width, height)
+        lines += findings_part(self._view.standing.of(self.process.id), width)
+        self._anchors = {}
+        if self.inspection is None and not self._trouble and self.process.presence is Presence.ALIVE:
+            return [*lines, BLANK, Line((("asking the sampler for the rest…", "muted"),))]
+        for key, drawn in self._sections(width):
+            lines.append(BLANK)
+            self._anchors[key] = len(lines)
+            lines += drawn
+        return lines
+
+    def pressed(self, key: str, character: str) -> None:
+        """Take what is typed into the search while that is open."""
+        if self.search.is_open:
+            self.search.press(key, character)
+            self._find(self.body.top, 1)
+            self.draw_page()
+        else:
+            super().pressed(key, character)
+
+    def on_click(self) -> None:
+        """Stay: the page covers all, and a click on it means nothing."""
+
+    def go_to_command(self) -> None:
+        """Go to the command line."""
+        self._go_to("command")
+
+    def go_to_files(self) -> None:
+        """Go to the open files."""
+        self._go_to("files")
+
+    def go_to_devices(self) -> None:
+        """Go to the device files of GPUs."""
+        self._go_to("devices")
+
+    def go_to_environment(self) -> None:
+        """Go to the environment."""
+        self._go_to("environment")
+
+    def toggle_threads(self) -> None:
+        """Show all threads, or only the busiest."""
+        self._has_all_threads = not self._has_all_threads
+        self._go_to("threads")
+
+    def toggle_secrets(self) -> None:
+        """Show the values of secrets, or mask them again."""
+        self.reveals = not self.reveals
+        if self.reveals:
+            self.ask(is_urgent=True)
+        self._go_to("environment")
+
+    def ask_signal(self) -> None:
+        """Ask for a signal."""
+        self.post_message(SignalWanted(self.process, is_kill=False))
+
+    def ask_kill(self) -> None:
+        """Ask for SIGKILL."""
+        self.post_message(SignalWanted(self.process, is_kill=True))
+
+    def begin_search(self) -> None:
+        """Take keys as the text to look for."""
+        self.search.open()
+        self.draw_page()
+
+    def next_match(self) -> None:
+        """Go to the next line with the text."""
+        self._find(self.body.top + 1, 1)
+
+    def match_before(self) -> None:
+        """Go to the line before that has the text."""
+        self._find(self.body.top - 1, -1)
+
+    def _go_to(self, key: str) -> None:
+        """Go to a section, as soon as it is there."""
+        self._wanted = key
+        self.draw_page()
+
+    def _find(self, start: int, step: int) -> None:
+        at = self.search.find(self._page, start, step)
+        if at is not None:
+            self.body.scroll_page_to(at)
+
+    def _sections(self, width: int) -> list[tuple[str, list[Line]]]:
+        """Return the inspection's sections as lines; made again only if something of it is new."""
+        if self.inspection is None:
+            return []
+        key = (self.inspection, width, self.reveals, self._has_all_threads)
+        if self._cached[0] != key:
+            most = None if self._has_all_threads else _FEW_THREADS
+            found = sections(self.inspection, self._before, most_threads=most, reveal=self.reveals)
+            self._cached = (key, [(section.key, section_lines(section, width)) for section in found])
+        return self._cached[1]
+
+    def _subject(self) -> Subject:
+        frame = self._view.frame
+        jobs = [job for job in frame.jobs if self.process.id in job.members] if frame else []
+        return Subject(
+            process=self.process,
+            job=jobs[0] if jobs else None,
+            track=self._track,
+            seen_s=self._seen_s,
+            trouble=self._told_trouble(),
+        )
+
+    def _told_trouble(self) -> str:
+        if self._has_ended:
+            return f"{self._trouble}. This is what was known of it."
+        if self._trouble:
+            return self._trouble
+        if self.process.presence is not Presence.ALIVE or self._is_listed:
+            return ""
+        return "It uses no GPU any more. The first lines are as they were."
+
+    def title_line(self) -> str:
+        """Name the process."""
+        name = self.inspection.name if self.inspection else self.process.command.partition(" ")[0].rpartition("/")[2]
+        return " · ".join(part for part in (self.title_text, name, self.process.user) if part)
+
+    def keys_line(self, rest: int) -> str:
+        """Return the keys, and how much is below; what is being searched for while that is typed."""
+        if self.search.is_open:
+            is_there = not self.search.text or self.search.find(self._page, 0) is not None
+            return f"/{self.search.text}▏{'' if is_there else ' is not on this page'}"
+        is_roomy = self.size.width >= _ROOMY
+        hints = _hints(is_revealed=self.reveals, has_all_threads=self._has_all_threads)
+        told = [f"{self.name_of(id_)} {words}".strip() for id_, *both in hints if (words := both[is_roomy]) is not None]
+        below = [] if rest <= 0 else [f"{rest} more below" if is_roomy else f"{rest} ↓"]
+        return " · ".join([*told, *below])
+
+    def _marked(self, line: Line) -> Line:
+        return Line(tuple(highlighted(line.spans, self.search.text)), line.base) if self.search.text else line
+
+    def _place(self) -> tuple[str, int] | None:
+        """Return the section at the upper edge, and how far into it the page is scrolled."""
+        top = self.body.top
+        above = [(at, key) for key, at in self._anchors.items() if at <= top]
+        if not above:
+            return None
+        at, key = max(above)
+        return key, top - at
+
+
+def _hints(*, is_revealed: bool, has_all_threads: bool) -> list[tuple[str, str | None, str]]:
+    """Return actions, each with its words for a narrow and for a wide screen; None where there is no room for it."""
+    return [
+        ("signal", "", "signal"),
+        ("command-line", "command", "command"),
+        ("open-files", "files", "files"),
+        ("devices", "devices", "devices"),
+        ("environment", "env", "env"),
+        ("secrets", "mask" if is_revealed else "secrets", "mask secrets" if is_revealed else "secrets"),
+        ("all-threads", None, "few threads" if has_all_threads else "threads"),
+        ("search", "", "search"),
+        ("back", "", ""),
+    ]

@@ -1,0 +1,211 @@
+"""The page of a process: what the frame knows of it, plots since gputop saw it, and what an inspection found."""
+
+from math import isnan
+from time import localtime, strftime
+from typing import Final
+
+from msgspec import Struct
+from rich.cells import cell_len, chop_cells
+
+from gputop.core.inspection.text import Section, state_text
+from gputop.core.model.catalogue import MEMORY_TOTAL
+from gputop.core.model.metric import Unit
+from gputop.core.model.owner import Owner
+from gputop.core.model.progress import progress_facts
+from gputop.core.model.sample import GpuProcess, HostProcess, Job, Presence, Readings
+from gputop.core.model.units import NOTHING, bytes_text, duration_text, percent_text, value_text
+from gputop.core.recording.gpu_history import Series
+from gputop.core.recording.process_history import Track, Tracks
+from gputop.core.text.plot import area, samples_shown
+from gputop.ui.render.line import BLANK, Line, Span, Spans, fit
+from gputop.ui.state.view import View
+
+LABEL: Final = 16
+_HIGH: Final = 34  # lines of the screen from which on the plots have a third row
+_INDENT: Final = "  "
+_BETWEEN: Final = " · "
+_BOUND: Final = "\u00a0"  # a blank at which no line ends
+
+
+class Subject(Struct, frozen=True, kw_only=True):
+    """Whom the page is about. ``process``: as a frame last told, at ``seen_s``."""
+
+    process: HostProcess
+    job: Job | None
+    track: Track
+    seen_s: float
+    trouble: str = ""
+
+
+class _Plot(Struct, frozen=True):
+    """A plot: its name, what it shows, the ink, and the value of the upper edge."""
+
+    name: str
+    series: Series
+    ink: str
+    top: float
+
+
+def head(subject: Subject, view: View, width: int, height: int) -> list[Line]:
+    """Return what the frames tell: it is there at once."""
+    process = subject.process
+    lines = [Line(((f" {subject.trouble} ", "alarm"),))] if subject.trouble else []
+    lines += _facts("State", _state(process, subject.seen_s), width)
+    lines += _facts("User", _user(process, subject.job), width)
+    lines += _facts("Owner", _owner(process.owner), width)
+    lines += _facts("Host", _host(process), width)
+    if process.progress:
+        lines += _facts("Progress", progress_facts(process.progress, subject.seen_s), width)
+    for use in process.gpus:
+        lines += _facts(_gpu_label(use), _use(use, view), width)
+    return [*lines, BLANK, *_plots(subject, view, width, 3 if height >= _HIGH else 2)]
+
+
+def section_lines(section: Section, width: int) -> list[Line]:
+    """Return a section under its title; long texts go on below themselves."""
+    title: Spans = [(section.title, "accent")]
+    if section.note:
+        title.append((f"  {section.note}", "muted"))
+    lines = [Line(tuple(title))]
+    for row in section.rows:
+        if row.label or section.key == "place":
+            lines += _pair(_INDENT + row.label, row.text, width)
+        else:
+            lines += [Line(((_INDENT + part, "text"),)) for part in wrapped(row.text, width - len(_INDENT))]
+    return lines
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Return text in lines of at most so many cells, cut at blanks where there are any."""
+    width = max(2, width)
+    lines, line, used = [], "", 0
+    for number, word in enumerate(text.split(" ")):
+        cells = cell_len(word)
+        if number and used + 1 + cells <= width:
+            line, used = f"{line} {word}", used + 1 + cells
+            continue
+        if number:
+            lines.append(line)
+        *full, line = chop_cells(word, width) or [""]
+        lines += full
+        used = cell_len(line)
+    return [*lines, line]
+
+
+def _facts(label: str, facts: list[str], width: int) -> list[Line]:
+    """Return facts side by side, each in one piece where there is room."""
+    text = _BETWEEN.join(fact.replace(" ", _BOUND) for fact in facts) or NOTHING
+    return [
+        Line(tuple((part.replace(_BOUND, " "), ink) for part, ink in line.spans)) for line in _pair(label, text, width)
+    ]
+
+
+def _pair(label: str, text: str, width: int) -> list[Line]:
+    first, *more = wrapped(text, width - LABEL)
+    lines = [Line(((fit(label, LABEL - 1) + " ", "muted"), (first, "text")))]
+    return lines + [Line(((" " * LABEL, "muted"), (part, "text"))) for part in more]
+
+
+def _state(process: HostProcess, seen_s: float) -> list[str]:
+    if process.presence is not Presence.ALIVE:
+        return [process.presence.text]
+    parts = [f"{process.state or NOTHING} {state_text(process.state)}"]
+    if process.started_s is not None:
+        parts.append(f"runs {duration_text(seen_s - process.started_s)}")
+        parts.append(f"since {strftime('%Y-%m-%d %H:%M:%S', localtime(process.started_s))}")
+    return parts
+
+
+def _user(process: HostProcess, job: Job | None) -> list[str]:
+    parts = [process.user or NOTHING]
+    if job is not None:
+        parts.append(f"job {job.label}: {len(job.members)} processes")
+        if job.launcher == process.id:
+            parts.append("which it leads")
+        elif job.launcher is not None:
+            parts.append(f"led by {job.launcher.pid}")
+    return parts
+
+
+def _owner(owner: Owner) -> list[str]:
+    named = (
+        ("Slurm", owner.slurm and owner.slurm.text), ("pod", owner.pod and owner.pod.text),
+        ("container", owner.container and owner.container.text), ("unit", owner.unit), ("", owner.session),
+        ("", owner.terminal), ("", owner.framework), ("environment", owner.environment),
+    )  # fmt: skip
+    return [f"{name} {text}".strip() for name, text in named if text]
+
+
+def _host(process: HostProcess) -> list[str]:
+    return [
+        f"CPU {percent_text(process.cpu_percent)}",
+        f"busiest thread {percent_text(process.busiest_thread_percent)}",
+        "1 thread" if process.threads == 1 else f"{NOTHING if process.threads is None else process.threads} threads",
+        f"RSS {bytes_text(process.memory_bytes)}",
+        f"nice {NOTHING if process.nice is None else process.nice}",
+    ]
+
+
+def _gpu_label(use: GpuProcess) -> str:
+    return f"GPU {use.gpu_index}" if use.gpu_instance is None else f"GPU {use.gpu_index}:{use.gpu_instance}"
+
+
+def _use(use: GpuProcess, view: View) -> list[str]:
+    total = _memory_total(use, view)
+    parts = [use.type, bytes_text(use.memory_bytes) + (f" of {bytes_text(total)}" if total else "")]
+    parts += [f"SM {percent_text(use.sm_percent)}", f"MBW {percent_text(use.memory_utilization_percent)}"]
+    video = (("encoder", use.encoder_percent), ("decoder", use.decoder_percent))
+    parts += [f"{name} {value:.0f}%" for name, value in video if value]
+    if use.gpu_seconds is not None:
+        parts.append(f"kernels ran {duration_text(use.gpu_seconds)}")
+    if use.energy_j is not None:
+        parts.append(f"about {value_text(use.energy_j, Unit.JOULES)}")
+    return parts
+
+
+def _memory_total(use: GpuProcess, view: View) -> int | None:
+    """Return the memory of the GPU, or of the GPU instance."""
+    for gpu in view.gpus:
+        if gpu.uuid == use.gpu:
+            parts: list[Readings] = [part for part in gpu.instances if part.id == use.gpu_instance]
+            return (parts or [view.values(gpu)])[0][MEMORY_TOTAL]
+    return None
+
+
+def _plots(subject: Subject, view: View, width: int, rows: int) -> list[Line]:
+    track, process = subject.track, subject.process
+    totals = [_memory_total(use, view) for use in process.gpus]
+    whole = sum(total for total in totals if total)
+    size = (max(1, width - LABEL), rows)
+    lines = [Line((("Since gputop saw it", "accent"), (f"  {_span(track, view.tracks, size[0])}", "muted")))]
+    if process.gpus:
+        lines += _plot(_Plot("GPU memory", track.memory, "memory", whole or _highest(track.memory)), size, view)
+        lines += _plot(_Plot("SM", track.sm, "utilization", 100.0), size, view)
+    return [*lines, *_plot(_Plot("CPU", track.cpu, "cpu", _cpu_top(track.cpu)), size, view)]
+
+
+def _span(track: Track, tracks: Tracks, width: int) -> str:
+    shown = min(track.cpu.count, samples_shown(width))
+    return duration_text(tracks.span_s(shown))
+
+
+def _plot(plot: _Plot, size: tuple[int, int], view: View) -> list[Line]:
+    window = plot.series.last(samples_shown(size[0]))
+    drawn = area(window, plot.top, size, count=plot.series.count, is_ascii=view.plots.is_ascii)
+    last = None if not window or isnan(window[-1]) else window[-1]
+    write = bytes_text if plot.ink == "memory" else percent_text
+    labels: list[Span] = [(plot.name, "muted"), (write(last), plot.ink), (f"of {write(plot.top)}", "muted")]
+    return [Line(((fit(text, LABEL), own), (row, plot.ink))) for (text, own), row in zip(labels, drawn, strict=False)]
+
+
+def _highest(series: Series) -> float:
+    return max((value for value in series.last(10**6) if not isnan(value)), default=0.0) * 1.1 or 1.0
+
+
+def _cpu_top(series: Series) -> float:
+    """Return 100 times a power of two: a scale that seldom changes."""
+    highest = max((value for value in series.last(10**6) if not isnan(value)), default=0.0)
+    top = 100.0
+    while top < highest:
+        top *= 2
+    return top

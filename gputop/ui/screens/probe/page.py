@@ -1,0 +1,187 @@
+"""The probe page: what is to be tested is chosen here, how it goes is shown, and it can be stopped at any time."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
+
+from gputop.core.model.units import duration_text
+from gputop.core.probing.progress import Prober, Run, Wish
+from gputop.core.probing.wording import WORDS
+from gputop.ui.render.line import BLANK, Line
+from gputop.ui.screens.mig.lines import paragraph
+from gputop.ui.screens.pages.page import Overlay
+from gputop.ui.screens.probe.lines import choice_lines, report_lines, running_lines
+from gputop.ui.state.probe_choice import CPUS, candidates, first_choice
+from gputop.ui.state.signal_followup import Clock
+from gputop.ui.state.view import View
+
+_NO_PROBE = (
+    "There is nothing to run: the tests are a plugin. From a checkout of gputop: pip install ./plugins/cuda-probe. "
+    "What is installed: gputop plugins"
+)
+
+
+class ProbeScreen(Overlay):
+    """Shows the run that there is; without one, or on request, what can be chosen. Leaving it stops nothing.
+
+    ``begin``: has a wish carried out.
+    """
+
+    TAKES: ClassVar[Mapping[str, str]] = {
+        "back": "close", "quit": "close", "probe": "close", "help": "show_help", "up": "previous", "down": "following",
+        "left": "less", "right": "more", "tag": "toggle", "accept": "go_on", "yes": "insist", "probe-stop": "stop",
+        "page-up": "page_up", "page-down": "page_down", "home": "first", "end": "last",
+    }  # fmt: skip
+    is_full = True
+
+    def __init__(
+        self, prober: Prober, view: View, begin: Callable[[Wish], None], *, clock: Clock, is_ascii: bool
+    ) -> None:
+        super().__init__(is_ascii=is_ascii)
+        self._prober = prober
+        self._view = view
+        self._begin = begin
+        self._clock = clock
+        self.is_choosing = prober.run is None
+        self.choice = first_choice(view.frame)
+        self.at = 0
+
+    @property
+    def run(self) -> Run | None:
+        """The run that is shown."""
+        return None if self.is_choosing else self._prober.run
+
+    def follow(self, view: View) -> None:
+        """Draw what the GPUs do now."""
+        self._view = view
+        self.draw_page()
+
+    def title_line(self) -> str:
+        """Say how far it is."""
+        run = self.run
+        if run is None:
+            return "Probe"
+        level = f"Probe · {run.wish.level.value}"
+        if run.report is not None:
+            return f"{level} · {WORDS[run.report.status][0]} · took {duration_text(run.report.duration_s)}"
+        if run.problem:
+            return f"{level} · did not run"
+        state = "stopping" if run.is_stopping else run.course.text
+        return f"{level} · {state} · for {duration_text(max(0.0, self._clock() - run.began_s))}"
+
+    def keys_line(self, rest: int) -> str:
+        """Name the keys, and say how much there is below."""
+        name, run = self.name_of, self.run
+        more = f"{rest} more below · " if rest > 0 else ""
+        if self._prober.probe is None:
+            return f"{name('back')} closes"
+        if run is None:
+            start = name("yes") if self.choice.in_use(candidates(self._view.frame)) else name("accept")
+            return (
+                f"{more}{start} starts · {name('left')} {name('right')} level · {name('up')} {name('down')} "
+                f"{name('tag')} choose · {name('back')} closes"
+            )
+        if run.is_over:
+            return f"{more}{name('accept')} another one · {name('up')} {name('down')} device · {name('back')} closes"
+        stop = "" if run.is_stopping else f"{name('probe-stop')} stops it · "
+        return f"{more}{stop}{name('up')} {name('down')} device · {name('back')} leaves it running"
+
+    def draw_page(self) -> None:
+        """Draw the page as wide as the screen."""
+        width, height = self.size
+        lines = self.page(max(20, width - 4))
+        self.body.show([*lines, *[BLANK] * (height - 2 - len(lines))], is_full=True)
+
+    def page(self, width: int) -> Sequence[Line]:
+        """Return what is chosen, runs, or was found."""
+        probe, run, frame = self._prober.probe, self.run, self._view.frame
+        if probe is None:
+            return paragraph(_NO_PROBE, width, "warm")
+        if run is None:
+            is_simulated = frame is not None and frame.driver.simulated is not None
+            return choice_lines(probe, self.choice, candidates(frame), is_simulated=is_simulated, width=width)
+        questions = {test.key: test.question for test in probe.tests}
+        if run.problem:
+            return paragraph(run.problem, width, "warm")
+        if run.report is not None:
+            return report_lines(run.report, questions, self.at, width)
+        gpus = [self._view.values(gpu) for gpu in self._view.gpus]
+        return running_lines(run, questions, gpus, at=self.at, size=(width, self.size.height - 2))
+
+    def on_click(self) -> None:
+        """Stay: the page covers all, and a click on it means nothing."""
+
+    def previous(self) -> None:
+        """Mark the device before."""
+        self._move(-1)
+
+    def following(self) -> None:
+        """Mark the next device."""
+        self._move(1)
+
+    def less(self) -> None:
+        """Take the level before."""
+        self._level(-1)
+
+    def more(self) -> None:
+        """Take the next level."""
+        self._level(1)
+
+    def toggle(self) -> None:
+        """Test the marked device, or do not."""
+        if self.is_choosing:
+            uuids = self._uuids()
+            self.choice = self.choice.toggled(uuids[min(self.choice.at, len(uuids) - 1)])
+            self.draw_page()
+
+    def go_on(self) -> None:
+        """Start what is chosen, unless somebody uses it; after the end choose anew."""
+        run = self.run
+        if run is not None and run.is_over:
+            self.is_choosing = True
+            self.choice = first_choice(self._view.frame)
+            self.draw_page()
+        elif run is None and self.choice.in_use(candidates(self._view.frame)):
+            self._say(f"a GPU is in use: only {self.name_of('yes')} tests it all the same")
+        elif run is None:
+            self._start()
+
+    def insist(self) -> None:
+        """Start what is chosen, whoever uses it."""
+        if self.run is None:
+            self._start()
+
+    def stop(self) -> None:
+        """End the run; what was found so far is shown."""
+        if self.run is not None and not self.run.is_over:
+            self._prober.stop()
+            self.draw_page()
+
+    def _start(self) -> None:
+        if self._prober.probe is None:
+            return
+        if not self.choice.chosen:
+            self._say(f"nothing is chosen: {self.name_of('tag')} chooses what is marked")
+            return
+        self.is_choosing, self.at, self.body.top = False, 0, 0
+        self._begin(self.choice.wish(candidates(self._view.frame)))
+        self.draw_page()
+
+    def _level(self, step: int) -> None:
+        if self.is_choosing:
+            self.choice = self.choice.leveled(step)
+            self.draw_page()
+
+    def _move(self, step: int) -> None:
+        run = self.run
+        if run is None:
+            self.choice = self.choice.moved(step, len(self._uuids()))
+        else:
+            devices = run.report.devices if run.report is not None else run.course.devices
+            self.at = max(0, min(len(devices) - 1, self.at + step))
+        self.draw_page()
+
+    def _uuids(self) -> list[str]:
+        return [*(one.uuid for one in candidates(self._view.frame)), CPUS]
+
+    def _say(self, text: str) -> None:
+        self.notify(text, markup=False, severity="warning", timeout=4)

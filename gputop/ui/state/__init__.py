@@ -1,0 +1,1 @@
+"""What the screen knows: the view, the selection, plots, followed signals."""

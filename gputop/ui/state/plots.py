@@ -1,0 +1,51 @@
+"""The plots of the screen: each remembers its picture, so that one more sample costs one more cell."""
+
+from msgspec import Struct
+
+from gputop.core.recording.gpu_history import History, Series
+from gputop.core.text.plot import area, samples_shown
+
+
+class Picture(Struct, frozen=True):
+    """A drawn plot: of how many samples, on which scale, in which size."""
+
+    count: int
+    top: float
+    size: tuple[int, int]
+    rows: list[str]
+
+
+class Plots:
+    """Draws what history holds. Pictures are kept by GPU and metric, so there are never more than series."""
+
+    def __init__(self, history: History, *, is_ascii: bool = False) -> None:
+        self._history = history
+        self.is_ascii = is_ascii
+        self._pictures: dict[tuple[str, str], Picture] = {}
+
+    def forget(self) -> None:
+        """Draw everything anew."""
+        self._pictures.clear()
+
+    def draw(self, name: str, key: str, top: float, size: tuple[int, int]) -> list[str]:
+        """Return the rows of the plot of a series of history, as `area` does."""
+        series = self._history.series(name, key)
+        held = self._pictures.get((name, key))
+        if held is not None and (held.top, held.size) == (top, size) and series.count - held.count in (0, 1):
+            if series.count == held.count:
+                return held.rows
+            rows = self._advanced(held, series)
+        else:
+            window = series.last(samples_shown(size[0]))
+            rows = area(window, top, size, count=series.count, is_ascii=self.is_ascii)
+        self._pictures[name, key] = Picture(series.count, top, size, rows)
+        return rows
+
+    def _advanced(self, held: Picture, series: Series) -> list[str]:
+        """Return the picture with one more sample: in the half-filled last cell, or in a new one."""
+        is_new_cell = series.count % 2
+        window = series.last(1 if is_new_cell else 2)
+        cell = area(window, held.top, (1, held.size[1]), count=series.count, is_ascii=self.is_ascii)
+        if is_new_cell:
+            return [row[1:] + end for row, end in zip(held.rows, cell, strict=True)]
+        return [row[:-1] + end for row, end in zip(held.rows, cell, strict=True)]

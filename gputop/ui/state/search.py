@@ -1,0 +1,55 @@
+"""Looking for a text in the table: which rows have it, and where it stands in a line."""
+
+from collections.abc import Sequence
+
+from gputop.ui.render.line import Span, Spans
+from gputop.ui.state.rows import Entry
+
+
+def has(entry: Entry, text: str) -> bool:
+    """Say whether the command, the user or the pid has the text; case does not matter."""
+    process, needle = entry.row.process, text.lower()
+    is_pid = not entry.is_group and needle in str(process.pid)
+    return is_pid or needle in process.command.lower() or needle in (process.user or "").lower()
+
+
+def next_match(entries: Sequence[Entry], text: str, start: int, step: int = 1) -> int | None:
+    """Return the place of the next entry that has the text, from ``start`` on and around the end."""
+    count = len(entries)
+    for distance in range(count):
+        at = (start + distance * step) % count
+        if has(entries[at], text):
+            return at
+    return None
+
+
+def highlighted(spans: Sequence[Span], text: str, ink: str = "badge") -> Spans:
+    """Return spans of which the places with the text have this ink."""
+    whole, needle = "".join(part for part, _ in spans).lower(), text.lower()
+    places: list[tuple[int, int]] = []
+    at = whole.find(needle) if needle else -1
+    while at >= 0:
+        places.append((at, at + len(needle)))
+        at = whole.find(needle, at + len(needle))
+    if not places or len(whole) != sum(len(part) for part, _ in spans):  # small letters may be more
+        return list(spans)
+    found: Spans = []
+    begin = 0
+    for part, own in spans:
+        end = begin + len(part)
+        for sign, is_hit in _cut(part, begin, end, places):
+            found.append((sign, ink if is_hit else own))
+        begin = end
+    return found
+
+
+def _cut(part: str, begin: int, end: int, places: Sequence[tuple[int, int]]) -> list[tuple[str, bool]]:
+    pieces: list[tuple[str, bool]] = []
+    at = begin
+    for place in places:
+        first, last = max(place[0], begin), min(place[1], end)
+        if first < last:
+            pieces += [(part[at - begin : first - begin], False), (part[first - begin : last - begin], True)]
+            at = last
+    pieces.append((part[at - begin :], False))
+    return [piece for piece in pieces if piece[0]]

@@ -1,0 +1,83 @@
+"""What the set-up screen changes: settings in, settings out."""
+
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from gputop.core.processes.columns import COLUMNS, DEFAULT_COLUMNS
+from gputop.core.settings.settings import DENSITIES, KEYMAPS, THEMES, Settings, Value
+
+USUAL: Final = tuple(column.key for column in DEFAULT_COLUMNS)
+_SWITCH: Final = (True, False)
+
+
+class Option(Struct, frozen=True):
+    """A setting and the values that it may have."""
+
+    key: str
+    label: str
+    values: tuple[Value, ...]
+    help: str
+
+    def text(self, settings: Settings) -> str:
+        """Return the value that holds."""
+        value = getattr(settings, self.key)
+        return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+
+    def changed(self, settings: Settings, step: int) -> Settings:
+        """Return the settings with the next value."""
+        now = getattr(settings, self.key)
+        at = self.values.index(now) if now in self.values else 0
+        return replace(settings, **{self.key: self.values[(at + step) % len(self.values)]})
+
+
+OPTIONS: Final = (
+    Option("theme", "Theme", THEMES, "auto follows the terminal"),
+    Option("density", "GPU panel", DENSITIES, "as fits, a line each, or cards with plots"),
+    Option("show_host", "Host panel", _SWITCH, "the machine around the GPUs"),
+    Option("sort", "Sort by", tuple(column.key for column in COLUMNS), "column of the processes"),
+    Option("sort_reversed", "Sorted backwards", _SWITCH, "against the column's own direction"),
+    Option("keymap", "Keys as in", KEYMAPS, "hold at once; keys of your own stay"),
+    Option("show_panels", "Panels of plugins", _SWITCH, "what plugins add to the screen"),
+)
+
+
+def shown(settings: Settings) -> tuple[str, ...]:
+    """Return the keys of the columns that are shown, in their order."""
+    return settings.columns or USUAL
+
+
+def listed(settings: Settings) -> tuple[str, ...]:
+    """Return all columns: first those that are shown, then the others."""
+    held = shown(settings)
+    return (*held, *(column.key for column in COLUMNS if column.key not in held))
+
+
+def toggled(settings: Settings, key: str) -> Settings:
+    """Return the settings with a column shown that was not, or the other way round; the last one stays."""
+    held = shown(settings)
+    if key not in held:
+        return _with(settings, (*held[:-1], key, held[-1]) if held[-1] == "command" else (*held, key))
+    return _with(settings, tuple(one for one in held if one != key)) if len(held) > 1 else settings
+
+
+def moved(settings: Settings, key: str, step: int) -> Settings:
+    """Return the settings with a shown column one place earlier or later."""
+    held = list(shown(settings))
+    if key in held:
+        at = held.index(key)
+        to = max(0, min(len(held) - 1, at + step))
+        held.insert(to, held.pop(at))
+    return _with(settings, tuple(held))
+
+
+def changes(before: Settings, after: Settings) -> dict[str, Value | None]:
+    """Return what is to be saved; the usual columns are no choice and are taken out."""
+    keys = [*(option.key for option in OPTIONS), "columns"]
+    new = {key: getattr(after, key) for key in keys if getattr(after, key) != getattr(before, key)}
+    return {key: None if value == () else value for key, value in new.items()}
+
+
+def _with(settings: Settings, held: tuple[str, ...]) -> Settings:
+    return replace(settings, columns=() if held == USUAL else held)

@@ -1,0 +1,198 @@
+"""Whom a change is meant for: those that were chosen alone, with their job, or with all that they started."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from enum import Enum
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+
+from gputop.core.model.process_id import ProcessId
+from gputop.core.model.sample import Frame, HostProcess, Job, Presence
+from gputop.core.model.units import NOTHING, bytes_text
+from gputop.core.protocol.command import cpus_text
+from gputop.core.protocol.targets import parents_first
+
+Processes: TypeAlias = tuple[HostProcess, ...]
+_TO_LAUNCHERS: Final = frozenset(
+    {"SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"}
+)  # a launcher that gets one ends its workers
+_INIT: Final = 1
+_ROOT: Final = frozenset({None, "root"})
+
+
+class Scope(str, Enum):
+    """How far a change reaches from what was chosen."""
+
+    PROCESS = "process"
+    JOB = "job"
+    TREE = "tree"
+
+
+class Aim(Struct, frozen=True):
+    """What was chosen, and the frame in which it was: nothing that happens later changes whom it means.
+
+    ``own_user``: of gputop; None or root may do everything. ``own_pid``: of the screen, where it is among those shown.
+    """
+
+    frame: Frame
+    chosen: Processes
+    own_user: str | None = None
+    own_pid: int | None = None
+
+    def within(self, scope: Scope) -> Processes:
+        """Return all that the scope takes in, parents before children."""
+        if scope is Scope.JOB:
+            wanted = {one.id for one in self.chosen}
+            jobs = (set(job.members) for job in self.frame.jobs)
+            return parents_first(picked(self.frame, wanted.union(*(members for members in jobs if wanted & members))))
+        if scope is Scope.TREE:
+            return parents_first(descendants(self.frame, self.chosen))
+        return parents_first(self.chosen)
+
+    def reach(self) -> dict[Scope, Processes]:
+        """Return all that each scope takes in; a job only where there is one."""
+        chosen = {one.id for one in self.chosen}
+        has_job = any(not chosen.isdisjoint(job.members) for job in self.frame.jobs)
+        scopes = [scope for scope in Scope if scope is not Scope.JOB or has_job]
+        return {scope: self.within(scope) for scope in scopes}
+
+    def word(self, scope: Scope) -> str:
+        """Return what a scope is called: several that were chosen are not one process."""
+        return "chosen" if scope is Scope.PROCESS and len(self.chosen) > 1 else scope.value
+
+    def label(self, scope: Scope) -> str:
+        """Return the name of what is meant, where it has one."""
+        if scope is not Scope.JOB:
+            return ""
+        chosen = {one.id for one in self.chosen}
+        names = [f"{job.kind.value} {job.label}" for job in self.frame.jobs if not chosen.isdisjoint(job.members)]
+        return names[0] if len(names) == 1 else f"{len(names)} jobs"
+
+    def led(self, signal: str, targets: Sequence[HostProcess]) -> dict[ProcessId, HostProcess]:
+        """Return the workers that the signal is not sent to, with the launcher that gets it and ends them."""
+        if signal not in _TO_LAUNCHERS:
+            return {}
+        by_id = {one.id: one for one in targets}
+        jobs = [job for job in self.frame.jobs if job.launcher in by_id]
+        known = {one.id for one in picked(self.frame, {member for job in jobs for member in job.members})}
+        return {
+            worker: launcher
+            for job in jobs
+            if (launcher := _leader(job, by_id, known)) is not None
+            for worker in job.members
+            if worker != launcher.id and worker in by_id
+        }
+
+    def doubt(self, target: HostProcess) -> str:
+        """Return why a change may do nothing to this process; empty if nothing speaks against it."""
+        never = self._never(target)
+        if never:
+            return f"will be refused: {never}"
+        if target.state in {"Z", "X"}:
+            return "has ended already: its parent has not collected it"
+        if target.user is None:
+            return "may be refused: its owner is not known"
+        if self.own_user not in _ROOT and target.user != self.own_user:
+            return f"will be refused: {target.user}'s, and gputop is not root"
+        return "sleeps in the kernel (D): it takes effect when that call returns" if target.state == "D" else ""
+
+    def _never(self, target: HostProcess) -> str:
+        """Return why the door refuses this process whoever asks; empty where it does not."""
+        if target.presence is not Presence.ALIVE:
+            return target.presence.text
+        if target.pid == _INIT:
+            return "it is init, everything here depends on it"
+        is_own = self.own_pid is not None and self.own_pid in {target.pid, target.parent_pid}
+        return "it is gputop itself" if is_own else ""
+
+
+def _leader(job: Job, targets: Mapping[ProcessId, HostProcess], known: Collection[ProcessId]) -> HostProcess | None:
+    """Return the launcher of a job that is meant as a whole, if it can be asked."""
+    launcher = targets.get(job.launcher) if job.launcher else None
+    if launcher is None or any(member in known and member not in targets for member in job.members):
+        return None
+    workers = [targets[member] for member in job.members if member in targets]
+    is_fit = launcher.presence is Presence.ALIVE and launcher.state not in {"Z", "X", "D"} and launcher.pid != _INIT
+    return launcher if is_fit and all(worker.user == launcher.user for worker in workers) else None
+
+
+def everyone(frame: Frame) -> dict[ProcessId, HostProcess]:
+    """Return the processes of a frame, those without a GPU too."""
+    return {one.id: one for one in (*frame.processes, *frame.relatives)}
+
+
+def picked(frame: Frame, ids: Collection[ProcessId]) -> Processes:
+    """Return the processes of these identities that are still there."""
+    pids = {one.pid for one in ids}
+    return tuple(
+        one for held in (frame.processes, frame.relatives) for one in held if one.pid in pids and one.id in ids
+    )
+
+
+def descendants(frame: Frame, roots: Iterable[HostProcess]) -> list[HostProcess]:
+    """Return the roots and all that they started."""
+    children: dict[int | None, list[HostProcess]] = {}
+    for one in (*frame.processes, *frame.relatives):
+        children.setdefault(one.parent_pid, []).append(one)
+    found: dict[ProcessId, HostProcess] = {}
+    waiting = list(roots)
+    while waiting:
+        one = waiting.pop(0)
+        if one.id not in found:
+            found[one.id] = one
+            waiting += children.get(one.pid, []) if one.presence is Presence.ALIVE else []
+    return list(found.values())
+
+
+def family(frame: Frame, process: HostProcess) -> set[ProcessId]:
+    """Return the whole job of a process, or the process and its descendants where it is in none."""
+    for job in frame.jobs:
+        if process.id in job.members:
+            return {one.id for one in picked(frame, job.members)}
+    return {one.id for one in descendants(frame, [process])}
+
+
+def better_way(targets: Sequence[HostProcess]) -> str:
+    """Return the command that ends them in their owner's way, where all have the same one."""
+    ways = {_way(one) for one in targets}
+    return ways.pop() if len(ways) == 1 else ""
+
+
+def remaining(frame: Frame, targets: Iterable[HostProcess]) -> Processes:
+    """Return those that still run in a later frame, as they are there."""
+    known = everyone(frame)
+    there = (known[one.id] for one in targets if one.id in known)
+    return tuple(one for one in there if one.presence is Presence.ALIVE and one.state not in {"Z", "X"})
+
+
+def gpu_bytes(process: HostProcess) -> int | None:
+    """Return the GPU memory that it holds on all GPUs; None if that is not known of any."""
+    held = [use.memory_bytes for use in process.gpus if use.memory_bytes is not None]
+    return sum(held) if held else None
+
+
+def count_text(targets: Sequence[HostProcess]) -> str:
+    """Return ``1 process`` or ``3 processes``."""
+    return "1 process" if len(targets) == 1 else f"{len(targets)} processes"
+
+
+def sum_text(targets: Sequence[HostProcess]) -> str:
+    """Return how many they are, whose, and what GPU memory they hold."""
+    users = sorted({one.user or "unknown" for one in targets})
+    held = [size for one in targets if (size := gpu_bytes(one)) is not None]
+    gpus = tuple({use.gpu_index for one in targets for use in one.gpus})
+    memory = bytes_text(sum(held)) if held else NOTHING
+    where = f"{memory} on GPU {cpus_text(gpus)}" if gpus else "no GPU memory"
+    return f"{count_text(targets)} of {', '.join(users)}, {where}"
+
+
+def _way(process: HostProcess) -> str:
+    owner = process.owner
+    if owner.slurm and owner.slurm.job:
+        return f"scancel {owner.slurm.text}"
+    if owner.pod:
+        namespace = f" -n {owner.pod.namespace}" if owner.pod.namespace else ""
+        return f"kubectl delete pod {owner.pod.name}{namespace}" if owner.pod.name else ""
+    if owner.container and owner.container.runtime in {"docker", "podman"}:
+        return f"{owner.container.runtime} stop {owner.container.text}"
+    return ""

@@ -1,0 +1,72 @@
+"""Everything that the panels need to draw themselves, as one value."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct, field
+
+from gputop.core.detection.watchlist import Standing
+from gputop.core.model.catalogue import GPU_UTILIZATION, MEMORY_USED, POWER_AVERAGE, TEMPERATURE
+from gputop.core.model.sample import Frame, Gpu, GpuState
+from gputop.core.model.units import duration_text
+from gputop.core.probing.progress import Run
+from gputop.core.protocol.link import Down
+from gputop.core.recording.gpu_history import History
+from gputop.core.recording.playback import Playing
+from gputop.core.recording.process_history import Tracks
+from gputop.core.recording.recording import Recording
+from gputop.ui.render.layout import Density
+from gputop.ui.state.plots import Plots
+
+PLOTTED = (GPU_UTILIZATION, MEMORY_USED, POWER_AVERAGE, TEMPERATURE)
+
+
+class View(Struct, frozen=True, kw_only=True):
+    """What is shown.
+
+    ``standing``: what is wrong in the frame. ``tracks``: what single processes did. ``known``: each GPU as it last
+    answered, by uuid. ``focus``: index of the GPU that alone is looked at. ``age_s``: since the frame came, or since
+    gputop waits for the first, if that is long ago. ``retry_s``: seconds until the sampler is started again.
+    ``playing``: where the recording is that is shown; ``recording``: the one that is made. ``probing``: the probe that
+    runs, or has ended since somebody looked.
+    """
+
+    history: History
+    plots: Plots
+    tracks: Tracks = field(default_factory=Tracks)
+    frame: Frame | None = None
+    standing: Standing = Standing()
+    known: Mapping[str, Gpu] = {}
+    focus: int | None = None
+    density: Density = Density.AUTO
+    interval_s: float = 1.0
+    is_paused: bool = False
+    age_s: float | None = None
+    down: Down | None = None
+    retry_s: float | None = None
+    playing: Playing | None = None
+    recording: Recording | None = None
+    probing: Run | None = None
+
+    @property
+    def is_grey(self) -> bool:
+        """Whether the values are old."""
+        return self.age_s is not None or self.down is not None
+
+    @property
+    def waiting(self) -> str:
+        """What is said before the first frame."""
+        so_far = "" if self.age_s is None else f" for {duration_text(self.age_s)}"
+        return f"waiting for the driver…{so_far}"
+
+    @property
+    def gpus(self) -> tuple[Gpu, ...]:
+        """The GPUs of the frame; none before the first."""
+        return self.frame.gpus if self.frame else ()
+
+    def values(self, gpu: Gpu) -> Gpu:
+        """Return the GPU with its present values, or with its last ones if it does not answer."""
+        return gpu if gpu.state is GpuState.OK else self.known.get(gpu.uuid, gpu)
+
+    def is_dim(self, gpu: Gpu) -> bool:
+        """Say whether a GPU stands back: it does not answer, or another one is looked at."""
+        return gpu.state is not GpuState.OK or self.focus not in {None, gpu.index}

@@ -1,0 +1,94 @@
+"""What the link has told so far, as the view that the panels draw."""
+
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from gputop.core.detection.watchlist import Standing, Watchlist
+from gputop.core.model.sample import Frame, Gpu, GpuState
+from gputop.core.protocol.link import Down
+from gputop.core.recording.gpu_history import History
+from gputop.core.recording.playback import Stretch
+from gputop.ui.options import ViewOptions
+from gputop.ui.state.plots import Plots
+from gputop.ui.state.signal_followup import Clock
+from gputop.ui.state.view import PLOTTED, View
+
+_LATE: Final = 2.0  # a frame is late after so many intervals
+
+
+class Reception:
+    """Holds the view. ``newest``: the last frame that came, which a held picture does not show.
+
+    ``clock``: seconds that only grow.
+    """
+
+    def __init__(self, options: ViewOptions, clock: Clock) -> None:
+        history = History(PLOTTED)
+        self._known: dict[str, Gpu] = {}
+        self.clock = clock
+        self.watchlist = Watchlist()
+        self.has_new_alarm = False
+        self._heard_s = clock()
+        self.newest: Frame | None = None
+        plots = Plots(history, is_ascii=options.is_ascii)
+        self.view = View(history=history, plots=plots, known=self._known, density=options.density)
+
+    def take(self, frame: Frame) -> None:
+        """Remember a frame, and show it unless the picture is held."""
+        self.newest, self._heard_s = frame, self.clock()
+        self._known.update((gpu.uuid, gpu) for gpu in frame.gpus if gpu.state is GpuState.OK)
+        self.view.history.remember(frame)
+        self.view.tracks.remember(frame)
+        self.has_new_alarm = self.watchlist.take(frame)
+        self.change(down=None, age_s=None, retry_s=None, interval_s=frame.interval_s)
+        self.release()
+
+    def play(self, stretch: Stretch) -> None:
+        """Remember frames of a recording, and show the one that is to be shown."""
+        if stretch.is_jump:
+            self._known.clear()
+            self.view.history.forget()
+            self.view.tracks.forget()
+            self.view.plots.forget()
+            self.watchlist.forget()
+        for frame in stretch.frames:
+            self._known.update((gpu.uuid, gpu) for gpu in frame.gpus if gpu.state is GpuState.OK)
+            self.view.history.remember(frame)
+            self.view.tracks.remember(frame)
+            self.watchlist.take(frame)
+        self.newest = stretch.shown or self.newest
+        interval_s = self.newest.interval_s if self.newest is not None else self.view.interval_s
+        self.change(playing=stretch.playing, frame=self.newest, standing=self._standing(), interval_s=interval_s)
+
+    def lose(self, down: Down) -> None:
+        """Take note that the link is down, and why."""
+        self._heard_s = self.clock()
+        self.change(down=down, retry_s=down.retry_s)
+
+    def release(self) -> None:
+        """Show the newest frame, unless the picture is held."""
+        if not self.view.is_paused:
+            self.change(frame=self.newest, standing=self._standing())
+
+    def judge_again(self) -> None:
+        """Take note of what is muted in the frame that is shown, and what is no longer."""
+        if self.view.frame is not None:
+            self.change(standing=self.watchlist.standing(self.view.frame))
+
+    def _standing(self) -> Standing:
+        return Standing() if self.newest is None else self.watchlist.standing(self.newest)
+
+    def change(self, **changes: Any) -> None:  # noqa: ANN401 - the fields of View
+        """Show something else."""
+        self.view = replace(self.view, **changes)
+
+    def grow_old(self) -> bool:
+        """Bring the age of what is shown up to date; say whether that changes the view."""
+        before, since_s = self.view, self.clock() - self._heard_s
+        if before.down is not None:
+            retry_s = before.down.retry_s
+            self.change(retry_s=None if retry_s is None else max(0.0, round(retry_s - since_s)))
+        elif before.playing is None and since_s > _LATE * before.interval_s + 0.5:
+            self.change(age_s=float(round(since_s)))
+        return self.view != before

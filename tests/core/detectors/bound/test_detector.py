@@ -1,0 +1,119 @@
+"""What bounds a job, one verdict each, with the numbers behind it."""
+
+from __future__ import annotations
+
+import pytest
+from behaviours import IDLE, WAIT, WORK, codes, found, last, lone, rank
+from detector_benchmark.behaviour_frames import Rank
+from detector_benchmark.behaviour_shapes import V100, Second
+from msgspec.structs import replace
+
+from gputop.core.model.catalogue import MEMORY_UTILIZATION, POWER_AVERAGE
+from gputop.core.model.finding import Stage
+from gputop.core.model.sample import Sample
+
+LAUNCH = Second(gu=90, mu=4, effort=0.2, sm=20, occupancy=4, thread=100, state="R")
+DECODE = Second(gu=97, mu=85, effort=0.6, sm=75, occupancy=30, tensor=5, dram=75, thread=90)
+TALK = Second(gu=99, mu=30, effort=0.35, nvlink=90_000, sm=40, occupancy=15, tensor=10, dram=20, thread=70)
+STARVED = Second(gu=40, mu=12, effort=0.3, sm=30, tensor=20, dram=8, thread=20, workers=((97.0, "R"),) * 4)
+STORAGE = replace(STARVED, workers=((10.0, "D"), (10.0, "S")))
+ALONE = Second(gu=20, mu=5, effort=0.12, sm=15, tensor=8, thread=99, state="R")
+FAKE = Second(gu=100, mu=1, effort=0.05, sm=9, occupancy=3, thread=99, state="R")
+
+
+def verdict(second: Second, **fields: object) -> str:
+    held = found(lone((second, 200), **fields))
+
+    assert len(held[-1]) == 1
+    assert held[-1][0].stage is Stage.OBSERVATION
+    return held[-1][0].code
+
+
+@pytest.mark.parametrize(
+    ("second", "code"),
+    [
+        (WORK, "bound.compute"),
+        (DECODE, "bound.memory"),
+        (LAUNCH, "bound.launch"),
+        (STARVED, "bound.input"),
+        (STORAGE, "bound.input"),
+        (ALONE, "bound.input"),
+        (FAKE, "busy.fake"),
+    ],
+)
+def test_the_verdict_of_a_process(second: Second, code: str) -> None:
+    assert verdict(second) == code
+
+
+def test_only_ranks_can_be_bound_by_communication() -> None:
+    assert verdict(TALK, rank=0, world=8) == "bound.communication"
+    assert found(lone((TALK, 200)))[-1] == ()
+
+
+def test_numbers_and_what_to_try() -> None:
+    starved, fake = (
+        last(found(lone((one, 200))), code) for one, code in ((STARVED, "bound.input"), (FAKE, "busy.fake"))
+    )
+
+    assert starved.summary == "GPU 40%, 4 workers at 97% CPU each -> starved by data loading"
+    assert starved.remedy.startswith("More workers (this box has 64 cores, load 9)")
+    assert fake.summary.startswith("util 100% but ")
+    assert "% of the range over idle (about " in fake.summary
+    assert {"gpu_utilization_percent", "power_range_percent", "over_s"} <= {one.name for one in fake.evidence}
+
+
+def test_a_verdict_comes_after_a_minute_and_not_before() -> None:
+    held = found(lone((WORK, 90)))
+
+    assert [bool(one) for one in held].index(True) in range(60, 75)
+
+
+def test_a_moment_of_something_else_does_not_change_it() -> None:
+    parts = [(WORK, 200), *[part for _ in range(3) for part in ((IDLE, 15), (WORK, 100))]]
+
+    assert codes(found(lone(*parts))) == {"bound.compute"}
+
+
+def test_a_change_that_lasts_changes_it() -> None:
+    held = found(lone((WORK, 200), (LAUNCH, 400)))
+
+    assert codes(held) >= {"bound.compute", "bound.launch"}
+    assert [one.code for one in held[-1]] == ["bound.launch"]
+
+
+def test_a_job_has_one_verdict() -> None:
+    finding = last(found(*[rank(at, 8, (TALK, 200)) for at in range(8)]), "bound.communication")
+
+    assert finding.subject.job
+    assert finding.summary.startswith("8 of 8 GPUs: ")
+
+
+def test_while_it_waits_idles_or_shares_its_gpu_there_is_no_verdict() -> None:
+    assert found(lone((WORK, 200), (IDLE, 200)))[-1] == ()
+    assert found(lone((WORK, 200)), lone((WORK, 200)))[-1] == ()
+    waiting = [rank(at, 2, (WORK, 200), (WAIT, 200)) for at in range(2)]
+    assert [one.code for one in found(*waiting)[-1]] == ["stuck.collective"]
+
+
+def test_without_power_it_says_what_is_lacking() -> None:
+    def dark(_: int, sample: Sample) -> Sample:
+        keys = {POWER_AVERAGE.key: None, MEMORY_UTILIZATION.key: None}
+        return replace(sample, gpus=tuple(replace(gpu, metrics=gpu.metrics | keys) for gpu in sample.gpus))
+
+    finding = last(found(lone((STARVED, 200)), board=V100, change=dark), "bound.input")
+
+    assert finding.lacking == ("power draw", "memory utilization")
+    assert (finding.confidence or 1.0) <= 0.6
+    assert found(lone((LAUNCH, 200)), board=V100, change=dark)[-1] == ()
+
+
+def test_starving_below_a_second_is_seen_without_teeth() -> None:
+    flat = Rank([replace(STARVED, gu=50.0)] * 200)
+
+    assert [one.code for one in found(flat)[-1]] == ["bound.input"]
+
+
+def test_a_threshold_can_be_set() -> None:
+    held = found(lone((WORK, 200)), dials={"bound": {"memory_percent": 15}})
+
+    assert [one.code for one in held[-1]] == ["bound.memory"]

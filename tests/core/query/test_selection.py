@@ -1,0 +1,35 @@
+"""Which GPUs and processes are shown."""
+
+import pytest
+from examples import gpu, process
+
+from gputop.core.model.sample import GpuProcess
+from gputop.core.query.selection import Selection
+
+UUID = "GPU-4fa2b3c1-0000-1111-2222-333344445555"
+
+
+@pytest.mark.parametrize("wish", ["3", UUID, "GPU-4fa2", "gpu-4FA2", "00000000:1B:00.0", "0000:1b:00.0", "1b:00.0"])
+def test_a_gpu_is_named_by_index_uuid_or_bus_id(wish: str) -> None:
+    assert Selection(gpus=(wish,)).wants_gpu(3, UUID, "00000000:1B:00.0")
+
+
+@pytest.mark.parametrize("wish", ["30", "GPU-5fa2", "G", "GPU", "1:1b:00.0", "0000:1c:00.0", "", "-3"])
+def test_another_name_is_another_gpu(wish: str) -> None:
+    assert not Selection(gpus=(wish,)).wants_gpu(3, UUID, "00000000:1B:00.0")
+
+
+def test_no_wish_means_all() -> None:
+    assert Selection().wants_gpu(3, UUID, "")
+
+
+def test_wishes_that_name_nothing_are_told() -> None:
+    assert Selection(gpus=("0", "7", "GPU-nonsense")).unknown([gpu(0), gpu(1)]) == ("7", "GPU-nonsense")
+
+
+def test_processes_of_others_and_graphics_are_left_out() -> None:
+    graphics = GpuProcess(gpu="GPU-0", gpu_index=0, type="G")
+    shown = (process(1), process(2, user="bob"), process(3, gpus=(graphics,)))
+
+    assert [p.pid for p in Selection(users=("ann",)).processes(shown)] == [1, 3]
+    assert [p.pid for p in Selection(only_compute=True).processes(shown)] == [1, 2]

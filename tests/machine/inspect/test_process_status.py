@@ -1,0 +1,94 @@
+"""Who still runs, asked of several processes at once."""
+
+import os
+
+import pytest
+from children import Mute, child
+from fake_proc import EACCES, FakeProc
+
+from gputop.core.model.sample import Presence
+from gputop.core.protocol.command import Glance, Target
+from gputop.core.protocol.process_status import Seen
+from gputop.machine.control.kernel import Kernel
+from gputop.machine.inspect.process_status import Glancer, glancer
+from gputop.machine.proc.procfs import RealProc
+
+
+def seen(proc: FakeProc, target: Target) -> Seen:
+    (found,) = Glancer(proc, None).glance(Glance(id="1", targets=(target,))).seen
+    return found
+
+
+def test_a_process_that_runs_is_seen_with_its_state_and_its_nice_value() -> None:
+    proc = FakeProc()
+    proc.add(7, state="D", nice=5)
+
+    assert seen(proc, Target(7, 5000)) == Seen(pid=7, start_ticks=5000, lives=True, state="D", nice=5)
+
+
+def test_a_pid_that_is_free_or_somebody_elses_by_now_lives_no_more() -> None:
+    proc = FakeProc()
+    proc.add(7, start=9999)
+
+    assert seen(proc, Target(7, 5000)).lives is False
+    assert seen(proc, Target(8, 5000)).lives is False
+
+
+def test_a_zombie_lives_no_more_unless_threads_of_it_do() -> None:
+    proc = FakeProc()
+    proc.add(7, state="Z")
+    proc.add(8, state="Z", threads=3)
+
+    assert (seen(proc, Target(7, 5000)).lives, seen(proc, Target(8, 5000)).lives) == (False, True)
+
+
+@pytest.mark.parametrize("target", [Target(7, None), Target(7, 5000, Presence.HIDDEN)])
+def test_of_a_process_that_cannot_be_told_from_others_nothing_is_said(target: Target) -> None:
+    proc = FakeProc()
+    proc.add(7)
+
+    assert seen(proc, target).lives is None
+
+
+def test_of_a_process_that_proc_hides_nothing_is_said() -> None:
+    assert seen(FakeProc({"7/stat": EACCES}), Target(7, 5000)).lives is None
+
+
+def test_nothing_is_read_that_could_hang() -> None:
+    proc = FakeProc()
+    proc.add(7)
+    seen(proc, Target(7, 5000))
+
+    assert proc.reads == ["7/stat"]
+
+
+def test_real_processes_tell_their_io_class_and_cpus_in_the_words_of_a_change() -> None:
+    with child() as held:
+        (found,) = Glancer(RealProc(), Kernel()).glance(Glance(id="1", targets=(held.target,))).seen
+        cpus = os.sched_getaffinity(held.pid)
+
+    assert found.lives
+    assert found.io_class == "none"
+    assert found.cpus is not None
+    assert found.cpus.startswith(str(min(cpus)))
+
+
+def test_a_kernel_that_does_not_tell_leaves_the_rest() -> None:
+    class Silent(Mute):
+        def io_priority(self, tid: int) -> int:  # noqa: ARG002 - the kernel's signature
+            raise OSError
+
+        def cpus(self, tid: int) -> tuple[int, ...]:  # noqa: ARG002 - the kernel's signature
+            return (0, 1, 4)
+
+    proc = FakeProc()
+    proc.add(7)
+    (found,) = Glancer(proc, Silent()).glance(Glance(id="1", targets=(Target(7, 5000),))).seen
+
+    assert (found.lives, found.io_class, found.cpus) == (True, None, "0-1,4")
+
+
+def test_the_processes_of_a_simulated_box_are_its_own() -> None:
+    (found,) = glancer("training").glance(Glance(id="1", targets=(Target(os.getpid(), 1),))).seen
+
+    assert found.lives is False

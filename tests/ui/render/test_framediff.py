@@ -1,0 +1,121 @@
+"""Writing only what changed leaves the terminal as writing everything does."""
+
+import pyte
+import pytest
+from app_driver import SMALL, staged
+from examples import frame, process
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import set_cell_size
+from rich.color import ColorSystem
+from rich.console import Console
+from rich.segment import Segment
+from rich.style import Style
+from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
+from textual.geometry import Region
+from textual.strip import Strip
+
+from gputop.ui.render.framediff import FrameDiff
+
+WIDTH, HEIGHT = 24, 3
+CONSOLE = Console(color_system="truecolor", force_terminal=True)
+STYLES = (Style(color="red"), Style(color="blue", bold=True), Style(bgcolor="green"), Style())
+TEXTS = st.sampled_from(
+    ("ab", "abc", "acb", "0% ", "10%", "⣀⣿⣿", "⣿⣿⣀", "━━─", "训练", "练训", "é", "e\u0301x", "         ")
+)
+LAYOUTS = ((0, WIDTH), (0, 9, WIDTH))
+
+
+@st.composite
+def strips(draw: st.DrawFn, width: int) -> Strip:
+    """Draw a strip of pieces of text in some styles."""
+    segments, room = [], width
+    while room > 0:
+        text = draw(TEXTS)
+        text = set_cell_size(text, min(room, Segment(text).cell_length or 1))
+        segments.append(Segment(text, draw(st.sampled_from(STYLES))))
+        room -= Segment(text).cell_length
+    return Strip(segments, width)
+
+
+@st.composite
+def updates(draw: st.DrawFn) -> CompositorUpdate:
+    """Draw an update of some lines, or of all."""
+    if draw(st.integers(0, 9)) == 0:
+        return LayoutUpdate([[draw(strips(WIDTH))] for _ in range(HEIGHT)], Region(0, 0, WIDTH, HEIGHT))
+    cuts = [draw(st.sampled_from(LAYOUTS)) for _ in range(HEIGHT)]
+    chops: list[dict[int, Strip | None]] = [dict.fromkeys(line[:-1]) for line in cuts]
+    spans = []
+    for y in sorted(draw(st.sets(st.integers(0, HEIGHT - 1), min_size=1))):
+        for x, end in zip(cuts[y], cuts[y][1:]):  # noqa: B905 - pairs
+            if draw(st.booleans()) or len(cuts[y]) == 2:
+                chops[y][x] = draw(strips(end - x))
+                spans.append((y, x, end))
+    return ChopsUpdate(chops, spans or [(0, 0, 0)], [list(line[1:]) for line in cuts])
+
+
+def after(sequences: list[str]) -> list[list[tuple[str, str, str, bool]]]:
+    screen = pyte.Screen(WIDTH + 2, HEIGHT)  # pyte wraps a wide character that just fits
+    stream = pyte.Stream(screen)
+    for sequence in sequences:
+        stream.feed(sequence)
+    return [
+        [(cell.data, cell.fg, cell.bg, cell.bold) for cell in (screen.buffer[y][x] for x in range(WIDTH))]
+        for y in range(HEIGHT)
+    ]
+
+
+def both(of: list[CompositorUpdate]) -> tuple[list[str], list[str]]:
+    diff = FrameDiff()
+    less = []
+    for update in of:
+        reduced = diff.reduced(update)
+        assert isinstance(reduced, CompositorUpdate)
+        less.append(reduced.render_segments(CONSOLE))
+    return [update.render_segments(CONSOLE) for update in of], less
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(updates(), min_size=1, max_size=8))
+def test_the_terminal_shows_the_same(of: list[CompositorUpdate]) -> None:
+    all_of_it, less = both(of)
+
+    assert after(less) == after(all_of_it)
+
+
+def line(text: str, style: Style = STYLES[0]) -> ChopsUpdate:
+    return ChopsUpdate([{0: Strip([Segment(text, style)], len(text))}], [(0, 0, len(text))], [[len(text)]])
+
+
+def test_a_line_that_stays_is_not_written_again() -> None:
+    _, less = both([line("abc"), line("abc")])
+
+    assert less[1] == ""
+
+
+def test_of_a_line_that_changes_only_the_change_is_written() -> None:
+    _, less = both([line("load  9%"), line("load 10%")])
+
+    assert "load" not in less[1]
+    assert "10" in less[1]
+
+
+def test_after_a_full_update_nothing_is_taken_for_known() -> None:
+    full = LayoutUpdate([[Strip([Segment("xyz")])]], Region(0, 0, 3, 1))
+    _, less = both([line("abc"), full, line("abc")])
+
+    assert "abc" in less[2]
+
+
+def test_what_was_forgotten_is_written_again() -> None:
+    diff = FrameDiff()
+    diff.write(line("abc"), ColorSystem.TRUECOLOR)
+    diff.forget()
+
+    assert "abc" in diff.write(line("abc"), ColorSystem.TRUECOLOR)
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+async def test_it_can_be_switched_off(is_on: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    async with staged(frame(1, (process(1),)), size=SMALL, writes_changes_only=is_on) as stage:
+        assert (stage.app._diff is not None) is is_on

@@ -1,0 +1,147 @@
+"""Questions about processes, and their answers on the wire."""
+
+import io
+import sys
+import threading
+from queue import SimpleQueue
+
+from examples import frame
+
+from gputop.core.inspection.inspection import Inspection, Limit, Variable
+from gputop.core.model.metric import Missing
+from gputop.core.model.sample import Frame
+from gputop.core.protocol.command import Glance, Inspect, SendSignal, Target
+from gputop.core.protocol.link import News
+from gputop.core.protocol.outcome import Outcome, refused
+from gputop.core.protocol.process_status import Glimpse, Seen
+from gputop.wire import codec
+from gputop.wire.client import Client
+from gputop.wire.encoder import encode
+from gputop.wire.server import Door, Lines, Lookout, Rhythm, obey
+
+PATIENCE_S = 30  # only ever waited for when a test fails
+QUESTION = Inspect(id="q", pid=7, start_ticks=70)
+ANSWER = Inspection(
+    id="q", pid=7, start_ticks=70, command=("a", "b c"), environment=(Variable("HF_TOKEN", None, is_secret=True),),
+    limits=(Limit("open files", 1024, None),), missing={"transfers": Missing.FORBIDDEN},
+)  # fmt: skip
+GLANCE = Glance(id="g", targets=(Target(4711, 5000),))
+GLIMPSE = Glimpse(id="g", seen=(Seen(pid=4711, start_ticks=5000, lives=True, state="S", nice=0),))
+TERM = SendSignal(id="1", signal="SIGTERM", targets=(Target(4711, 47110),))
+
+
+class Still:
+    """A source that is never read."""
+
+    interval_s = 1.0
+
+    def read(self) -> Frame:
+        return frame()
+
+
+class Answers(io.BytesIO):
+    """An output that tells when it has so many lines."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self.is_full = threading.Event()
+        self._count = count
+
+    def flush(self) -> None:
+        if len(self.getvalue().splitlines()) >= self._count:
+            self.is_full.set()
+
+    def answers(self) -> list[object]:
+        assert self.is_full.wait(PATIENCE_S)
+        return [codec.answer(line) for line in self.getvalue().splitlines()]
+
+
+def test_a_question_comes_back_as_it_was() -> None:
+    assert codec.command(encode(QUESTION)) == QUESTION
+
+
+def test_an_inspection_comes_back_as_it_was() -> None:
+    assert codec.answer(encode(ANSWER)) == ANSWER
+
+
+def test_an_inspection_is_no_frame() -> None:
+    assert isinstance(codec.frame(encode(ANSWER)), codec.Problem)
+
+
+def test_a_masked_secret_is_null_on_the_wire() -> None:
+    assert b'{"name":"HF_TOKEN","value":null,"is_secret":true}' in encode(ANSWER)
+
+
+def test_a_question_is_answered_by_a_line() -> None:
+    out = Answers(1)
+    rhythm, lines = Rhythm(Still()), Lines(out)
+    left: SimpleQueue[int] = SimpleQueue()
+    door = Door(lambda change: refused(change, "no"), lines, rhythm)
+    obey(io.BytesIO(encode(QUESTION)), rhythm, door, left.put, Lookout(lambda _: ANSWER, lines))
+
+    assert out.answers() == [ANSWER]
+    assert left.get(timeout=PATIENCE_S) == 0
+
+
+def test_a_process_that_cannot_be_read_holds_up_no_change() -> None:
+    go_on = threading.Event()
+
+    def stuck(_: Inspect) -> Inspection:
+        assert go_on.wait(PATIENCE_S)
+        return ANSWER
+
+    out = Answers(1)
+    rhythm, lines = Rhythm(Still()), Lines(out)
+    door = Door(lambda change: refused(change, "no"), lines, rhythm)
+    text = encode(QUESTION) + encode(TERM)
+    obey(io.BytesIO(text), rhythm, door, lambda _: None, Lookout(stuck, lines))
+    found = out.answers()
+    go_on.set()
+
+    assert [type(each) for each in found] == [Outcome]
+
+
+def test_a_sampler_without_a_lookout_goes_on() -> None:
+    out = Answers(1)
+    rhythm, lines = Rhythm(Still()), Lines(out)
+    door = Door(lambda change: refused(change, "no"), lines, rhythm)
+    obey(io.BytesIO(encode(QUESTION) + encode(TERM)), rhythm, door, lambda _: None)
+
+    assert out.answers() == [refused(TERM, "no")]
+
+
+def test_an_inspection_is_handed_on_by_the_link() -> None:
+    line = encode(ANSWER).decode()
+    script = f"import sys; sys.stdin.readline(); print({line!r}, end='', flush=True); sys.stdin.read()"
+    client = Client([sys.executable, "-c", script])
+    news: SimpleQueue[News] = SimpleQueue()
+    client.open(news.put)
+    client.send(QUESTION)
+    received = news.get(timeout=PATIENCE_S)
+    client.close()
+    client.child.wait(PATIENCE_S)
+
+    assert received == ANSWER
+
+
+def test_a_glance_comes_back_as_it_was() -> None:
+    assert codec.command(encode(GLANCE)) == GLANCE
+    assert codec.answer(encode(GLIMPSE)) == GLIMPSE
+
+
+def test_a_glance_is_answered_while_an_inspection_hangs() -> None:
+    go_on = threading.Event()
+
+    def stuck(_: Inspect) -> Inspection:
+        assert go_on.wait(PATIENCE_S)
+        return ANSWER
+
+    out = Answers(1)
+    rhythm, lines = Rhythm(Still()), Lines(out)
+    door = Door(lambda change: refused(change, "no"), lines, rhythm)
+    lookout = Lookout(stuck, lines, lambda _: GLIMPSE)
+    obey(io.BytesIO(encode(QUESTION) + encode(GLANCE)), rhythm, door, lambda _: None, lookout)
+    found = out.answers()
+    go_on.set()
+
+    assert found == [GLIMPSE]
