@@ -45,7 +45,7 @@ def opened_source(options: argparse.Namespace, *, is_once: bool) -> ForeignSourc
 
 def _named(name: str) -> NamedSource:
     """Return the row. Raises ValueError where there is none of this name."""
-    from gputop.core.plugins.source_table import SOURCES
+    from gputop.core.plugins.tables import SOURCES
 
     for row in SOURCES:
         if row.key == name:

@@ -20,9 +20,9 @@ _TABLES: Final = {
     "metrics": "gputop.core.model.catalogue",
     "columns": "gputop.core.processes.columns",
     "checks": "gputop.core.doctor.table",
-    "probes": "gputop.core.plugins.probe_table",
-    "panels": "gputop.core.plugins.panel_table",
-    "sources": "gputop.core.plugins.source_table",
+    "probes": "gputop.core.plugins.tables",
+    "panels": "gputop.core.plugins.tables",
+    "sources": "gputop.core.plugins.tables",
 }
 
 

@@ -16,7 +16,7 @@ from gputop.cli.probing.run import probe
 from gputop.cli.probing.session import Ask
 from gputop.core.model.metric import Unit
 from gputop.core.model.quantity import expected, quantity
-from gputop.core.plugins.probe_table import PROBES
+from gputop.core.plugins.tables import PROBES
 from gputop.core.probing.limits import Ceiling
 from gputop.core.probing.probe import Level
 

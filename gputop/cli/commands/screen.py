@@ -67,7 +67,7 @@ def _prober(options: argparse.Namespace) -> Prober:
     """Return what runs probes on the page of the screen, on the box that it shows."""
     import time
 
-    from gputop.core.plugins.probe_table import PROBES
+    from gputop.core.plugins.tables import PROBES
     from gputop.wire.prober import ProbeClient, probe_command
 
     more = ["--demo", options.demo] if options.demo else []
@@ -92,7 +92,7 @@ def shown(
 ) -> int:
     """Show the screen on a link until somebody leaves it; return the exit status."""
     from gputop.cli.settings import settings_file
-    from gputop.core.plugins.panel_table import PANELS
+    from gputop.core.plugins.tables import PANELS
 
     lean("textual.app")
     from gputop.ui.app import GputopApp

@@ -6,8 +6,7 @@ from typing import Final
 from gputop.core.detection.detector import Dial, Kind, Look, Sign
 from gputop.core.detectors.activity.activity import Activity
 from gputop.core.detectors.activity.party import Party, count_text, parties
-from gputop.core.detectors.activity.process import Track
-from gputop.core.detectors.activity.workers import busiest
+from gputop.core.detectors.activity.process import Track, busiest
 from gputop.core.model.finding import Evidence, Stage, confidence_of
 from gputop.core.model.units import bytes_text, duration_text
 

@@ -24,9 +24,8 @@ from gputop.machine.control.handle import Held, Holder, NotHeldError, TakenOverE
 from gputop.machine.control.kernel import Kernel, KernelCalls
 from gputop.machine.control.mig import MigControl, partitioner_of_this_machine
 from gputop.machine.control.scheduling import apply, setting
-from gputop.machine.proc.errors import GONE
-from gputop.machine.proc.namespace import is_ours
-from gputop.machine.proc.procfs import Proc, RealProc
+from gputop.machine.proc.procfs import GONE, Proc, RealProc
+from gputop.machine.proc.visibility import is_ours
 from gputop.machine.processes.reader import resolve_user
 
 _VERBS: Final = {

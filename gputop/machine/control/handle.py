@@ -12,8 +12,7 @@ from gputop.core.protocol.command import Target
 from gputop.core.protocol.outcome import Status
 from gputop.core.text.text import decode
 from gputop.machine.control.kernel import KernelCalls
-from gputop.machine.proc.errors import GONE
-from gputop.machine.proc.procfs import Proc
+from gputop.machine.proc.procfs import GONE, Proc
 from gputop.machine.proc.stat import ProcessStat, parse_stat
 from gputop.machine.processes.identity import Who
 

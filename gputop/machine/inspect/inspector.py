@@ -18,8 +18,7 @@ from gputop.machine.inspect.parts import (
     parse_variables,
     status_fields,
 )
-from gputop.machine.proc.errors import GONE, reason
-from gputop.machine.proc.procfs import Proc, RealProc
+from gputop.machine.proc.procfs import GONE, Proc, RealProc, reason
 from gputop.machine.proc.stat import ProcessStat, parse_stat
 from gputop.machine.proc.visibility import View
 from gputop.machine.processes.containers import Names

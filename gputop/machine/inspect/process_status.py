@@ -8,8 +8,7 @@ from gputop.core.protocol.command import Glance, Target, cpus_text
 from gputop.core.protocol.process_status import Glimpse, Seen
 from gputop.machine.control.kernel import Kernel, KernelCalls
 from gputop.machine.control.scheduling import io_text
-from gputop.machine.proc.errors import GONE
-from gputop.machine.proc.procfs import Proc, RealProc
+from gputop.machine.proc.procfs import GONE, Proc, RealProc
 from gputop.machine.proc.stat import parse_stat
 
 T = TypeVar("T")

@@ -7,8 +7,7 @@ from gputop.core.model.metric import Missing
 from gputop.core.model.sample import Host, Pressure, Reasons
 from gputop.core.text.text import clean
 from gputop.machine.proc.cpu import CpuMeter
-from gputop.machine.proc.errors import reason
-from gputop.machine.proc.procfs import Proc
+from gputop.machine.proc.procfs import Proc, reason
 from gputop.machine.proc.visibility import NAMESPACE, is_initial
 
 T = TypeVar("T")

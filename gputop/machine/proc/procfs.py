@@ -3,9 +3,12 @@
 import os
 from typing import Final, Protocol
 
+from gputop.core.model.metric import Missing
+
 _PAGE: Final = 3072  # a page less the longest line
 _CHUNK: Final = 65_536
 _MOST: Final = 1_048_576
+GONE: Final = (FileNotFoundError, ProcessLookupError)  # a process that ends between open and read gives the second
 
 
 class Proc(Protocol):
@@ -79,3 +82,8 @@ class RealProc:
     def link(self, path: str) -> str:
         """Return where a symbolic link points."""
         return os.readlink(self._root + path)
+
+
+def reason(error: OSError) -> Missing:
+    """Return FORBIDDEN where somebody else may read it, else UNSUPPORTED: this kernel does not offer it."""
+    return Missing.FORBIDDEN if isinstance(error, PermissionError) else Missing.UNSUPPORTED

@@ -1,15 +1,16 @@
 """What /proc lets us conclude: whether a pid of the driver is ours, and whether one that is not there is gone."""
 
+import os
 from typing import Final
 
 from gputop.core.model.sample import Presence
-from gputop.machine.proc.errors import GONE
-from gputop.machine.proc.procfs import Proc
+from gputop.machine.proc.procfs import GONE, Proc
 
 NAMESPACE: Final = "self/ns/pid"
 _INITIAL: Final = "pid:[4026531836]"  # PROC_PID_INIT_INO, the same since Linux 3.8
 _DEVICES: Final = "/dev/nvidia"  # nvidia0, nvidiactl, nvidia-uvm, nvidia-caps/…
 _MOST_FILES: Final = 4096
+_FIELD = b"\nNSpid:"
 
 
 def is_initial(link: str | None) -> bool:
@@ -64,3 +65,18 @@ class View:
         except OSError:
             return False
         return True
+
+
+def is_ours(proc: Proc) -> bool:
+    """Say whether /proc is of our own PID namespace. Else a pid in it means another process here, or none.
+
+    NSpid has our pid in the namespace of /proc first, then in each below it down to our own (since Linux 4.1).
+    """
+    try:
+        status = proc.read("self/status")
+        own = proc.link("self")
+    except OSError:
+        return False  # we are not even in it
+    _, is_there, rest = status.partition(_FIELD)
+    numbers = rest.split(b"\n", 1)[0].split()
+    return own == str(os.getpid()) and (not is_there or len(numbers) == 1)

@@ -9,8 +9,7 @@ from gputop.core.model.metric import Missing
 from gputop.core.model.owner import Owner
 from gputop.core.model.sample import Reasons
 from gputop.core.text.text import clean, decode
-from gputop.machine.proc.errors import reason
-from gputop.machine.proc.procfs import Proc
+from gputop.machine.proc.procfs import Proc, reason
 from gputop.machine.processes.containers import Names
 from gputop.machine.processes.owners import OwnerReader
 

@@ -11,8 +11,7 @@ from gputop.core.processes.attribution import Evidence, attribute
 from gputop.core.processes.cgroup import Cgroup, parse_cgroup
 from gputop.core.processes.environ import parse_environ
 from gputop.core.text.text import decode
-from gputop.machine.proc.errors import reason
-from gputop.machine.proc.procfs import Proc
+from gputop.machine.proc.procfs import Proc, reason
 from gputop.machine.proc.stat import parse_terminal
 from gputop.machine.processes.containers import Names
 

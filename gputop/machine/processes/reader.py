@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from gputop.core.model.sample import GpuProcess, HostProcess, Presence
-from gputop.machine.proc.errors import GONE
-from gputop.machine.proc.procfs import Proc
+from gputop.machine.proc.procfs import GONE, Proc
 from gputop.machine.proc.stat import parse_stat
 from gputop.machine.proc.threads import read_threads
 from gputop.machine.proc.visibility import View

@@ -8,8 +8,8 @@ import sys
 import pytest
 from fake_proc import ESRCH, FakeProc
 
-from gputop.machine.proc.namespace import is_ours
 from gputop.machine.proc.procfs import RealProc
+from gputop.machine.proc.visibility import is_ours
 
 OWN_PIDS = ("unshare", "--pid", "--fork")
 INSIDE = """

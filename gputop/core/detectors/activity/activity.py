@@ -8,11 +8,10 @@ from typing import Final
 
 from gputop.core.detection.detector import FORGET_S, Look, Sign
 from gputop.core.detectors.activity.board import Board, BoardKey
-from gputop.core.detectors.activity.process import Key, Track
+from gputop.core.detectors.activity.process import Key, Track, followed
 from gputop.core.detectors.activity.ranks import Crew, crews_of
 from gputop.core.detectors.activity.role import role_of
 from gputop.core.detectors.activity.thresholds import USUAL, ActivityLimits, limits_of
-from gputop.core.detectors.activity.workers import followed
 from gputop.core.model.sample import GpuProcess, HostProcess, Job, Presence
 
 _ROLE_SOON_S: Final = 30.0  # a worker may come to be known by its title only later

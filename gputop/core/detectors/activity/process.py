@@ -1,14 +1,16 @@
 """What one process does on one GPU, in seconds: working, idle, waiting in a kernel that moves nothing."""
 
-from gputop.core.detectors.activity.board import Board
-from gputop.core.detectors.activity.role import Role
-from gputop.core.detectors.activity.window import Window
+from collections.abc import Iterable, Sequence
+
+from gputop.core.detectors.activity.board import Board, Window
+from gputop.core.detectors.activity.role import Role, is_loader
 from gputop.core.model.sample import GpuProcess, HostProcess
 
 GU, THREAD, WORKERS, BLOCKED, LOADERS, WATTS, MEMORY, PCIE, NVLINK, SM, OCCUPANCY, TENSOR, DRAM, EFFORT = range(14)
 # the places of its window: those of the process, then those of the GPU
 
 Key = tuple[int, int | None, str, int | None]  # pid, start, GPU, GPU instance
+_BUSY = 1.0  # of a core
 
 
 class Track:
@@ -238,3 +240,25 @@ class Track:
         if watts is not None:
             self.work_w = watts if self.work_w is None else self.work_w + (watts - self.work_w) * part
         self.low = min(limits.low_most, max(limits.low, limits.low_of_work * self.work_effort))
+
+
+def busiest(process: HostProcess) -> float | None:
+    """Return what its busiest thread takes of a core, in percent."""
+    if process.busiest_thread_percent is None and process.threads == 1:
+        return process.cpu_percent
+    return process.busiest_thread_percent
+
+
+def workers(process: HostProcess, children: Iterable[HostProcess]) -> tuple[HostProcess, ...]:
+    """Return the children that prepare data; where none can be told from others, those that do something."""
+    loaders = tuple([child for child in children if is_loader(child, process)])
+    return loaders or tuple([child for child in children if (child.cpu_percent or 0.0) >= _BUSY or child.state == "D"])
+
+
+def followed(process: HostProcess, children: Sequence[HostProcess]) -> tuple[float | None, ...]:
+    """Return busiest thread, CPU of the workers, whether somebody waits for storage, number of workers."""
+    if not children:
+        return busiest(process), None, float(process.state == "D"), 0.0
+    found = workers(process, children)
+    is_blocked = process.state == "D" or any(child.state == "D" for child in found)
+    return busiest(process), sum([child.cpu_percent or 0.0 for child in found]), float(is_blocked), float(len(found))

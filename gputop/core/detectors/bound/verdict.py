@@ -6,8 +6,8 @@ from enum import Enum
 from msgspec import Struct
 
 from gputop.core.detectors.activity import process as of_track
+from gputop.core.detectors.activity.board import Window
 from gputop.core.detectors.activity.process import Track
-from gputop.core.detectors.activity.window import Window
 
 
 class Bound(str, Enum):

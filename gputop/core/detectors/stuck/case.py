@@ -5,9 +5,8 @@ from typing import Final
 from msgspec import Struct
 
 from gputop.core.detection.detector import Look, Sign
-from gputop.core.detectors.activity.process import Track
+from gputop.core.detectors.activity.process import Track, busiest
 from gputop.core.detectors.activity.ranks import Stance
-from gputop.core.detectors.activity.workers import busiest
 from gputop.core.model.finding import Evidence, Stage, Subject, confidence_of
 from gputop.core.model.units import duration_text
 

@@ -9,8 +9,7 @@ still above the line.
 from typing import Final
 
 from gputop.core.detection.detector import Look, Sign
-from gputop.core.detectors.activity.process import Track
-from gputop.core.detectors.activity.workers import busiest
+from gputop.core.detectors.activity.process import Track, busiest
 from gputop.core.detectors.subjects import process_subject
 from gputop.core.model.finding import Evidence, Stage
 from gputop.core.model.sample import HostProcess

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gputop.core.detectors.activity.window import Window
+from gputop.core.detectors.activity.board import Window
 
 
 def test_values_are_weighed_by_the_time_for_which_they_stood() -> None:
