@@ -52,7 +52,7 @@ def _keys() -> str:
 
 
 def _actions() -> Iterator[tuple[str, ...]]:
-    yield "action", "keys", "where", "what it does"
+    yield "action", "keys", "where", "effect"
     for action in EVERY:
         yield f"`{action.id}`", _code(keys_text(action)), action.place.value, f"{action.label}: {_small(action.help)}"
 
@@ -67,30 +67,30 @@ def _code(words: str) -> str:
 
 # --- simulated boxes ---------------------------------------------------------------------------------------------
 def _boxes() -> Iterator[tuple[str, ...]]:
-    yield "simulated box", "what is on it"
+    yield "command", "simulated machine"
     for name, about in BOXES.items():
         yield f"`gputop --demo {name}`", about
 
 
 # --- settings ----------------------------------------------------------------------------------------------------
 def _settings() -> Iterator[tuple[str, ...]]:
-    yield "setting", "default", "what it is"
+    yield "setting", "default", "meaning"
     for setting in SETTINGS:
         words = setting.help.partition(" gpu, pid,")[0]  # the columns have a table of their own
         yield f"`{setting.key}`", f"`{value_text(setting.default)}`", words
 
 
 def _variables() -> Iterator[tuple[str, ...]]:
-    yield "variable", "stands for the setting"
+    yield "variable", "sets"
     for setting in SETTINGS:
         if setting.variable:
             yield f"`{setting.variable}`", f"`{setting.key}`"
 
 
 def _columns() -> Iterator[tuple[str, ...]]:
-    yield "key", "title", "shown", "what it is"
+    yield "key", "title", "shown", "meaning"
     for column in COLUMNS:
-        shown = "where it is chosen" if column.is_optional else "where it is used" if column.only_if_used else ""
+        shown = "on request" if column.is_optional else "if used" if column.only_if_used else "always"
         yield f"`{column.key}`", column.title, shown, column.help
 
 
@@ -100,7 +100,7 @@ def _detectors() -> str:
 
 
 def _detector(kind: Kind) -> str:
-    at_once = " At once: `gputop snapshot` asks it as well." if kind.is_instant else ""
+    at_once = " One sample is enough, so `gputop snapshot` reports it too." if kind.is_instant else ""
     parts = [f"### {kind.name}\n\n{kind.question}{at_once}\n"]
     parts += [table(_codes(kind))] if kind.codes else []
     parts += [table(_dials(f"[detectors.{kind.name}]", kind.dials))] if kind.dials else []
@@ -114,7 +114,7 @@ def _codes(kind: Kind) -> Iterator[tuple[str, ...]]:
 
 
 def _dials(name: str, dials: Iterable[Dial]) -> Iterator[tuple[str, ...]]:
-    yield f"`{name}`", "default", "from", "to", "what it is"
+    yield f"`{name}`", "default", "least", "most", "meaning"
     for dial in dials:
         yield f"`{dial.key}`", _number(dial, dial.default), _plain(dial.least), _plain(dial.most), dial.help
 
