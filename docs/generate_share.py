@@ -7,7 +7,7 @@ from typing import Final
 from completions import completion
 from man_page import man_page
 
-from gputop.cli import whole
+from gputop.cli.main import whole
 
 SHARE: Final = Path(__file__).parent.parent / "share"  # the wheel puts it into the share of its environment
 FILES: Final[Mapping[str, Callable[[], str]]] = {

@@ -12,7 +12,7 @@ def main() -> None:
 
     lean("argparse")
     lean("msgspec")
-    from gputop.cli import main as run  # noqa: PLC0415
+    from gputop.cli.main import main as run  # noqa: PLC0415
 
     run(sys.argv[1:])
 

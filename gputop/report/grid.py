@@ -1,8 +1,9 @@
-"""Cells to aligned lines. Colour is put on after the padding, so that it takes no room."""
+"""Aligned lines of cells, and the style of the stream they go to. Colour follows the padding and takes no room."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import Final
+from typing import Final, TextIO
 
 from msgspec import Struct
 
@@ -34,6 +35,18 @@ class Layout(Struct, frozen=True):
     yields: int
     room: int | None
     gap: int = 2
+
+
+def look(stream: TextIO, environment: Mapping[str, str]) -> tuple[int | None, Style]:
+    """Return the columns of the terminal behind a stream (None if unknown, or not a terminal) and the style."""
+    if not stream.isatty():
+        return None, Style.PLAIN
+    is_plain = bool(environment.get("NO_COLOR")) or environment.get("TERM", "dumb") == "dumb"
+    try:
+        columns = os.get_terminal_size(stream.fileno()).columns
+    except OSError:
+        columns = 0
+    return columns or None, Style.PLAIN if is_plain else Style.COLOUR
 
 
 def draw(rows: Sequence[Sequence[Cell]], layout: Layout, style: Style) -> list[str]:

@@ -143,8 +143,8 @@ def test_a_source_is_read_as_the_machine_is_and_named(hello: Path) -> None:
         (["snapshot", "--source", "box"], 2, "no file is named. It takes: the file that a box writes"),
         (["snapshot", "--source", "bix:x"], 2, "no such source: bix. Did you mean box?"),
         (["snapshot", "--source", "box:/nothing"], 3, "the source box cannot be read: FileNotFoundError"),
-        (["--source", "box:x", "doctor"], 2, "gputop doctor knows no --source"),
-        (["snapshot", "--source", "box:x", "--demo"], 2, "--demo and --source: one of both"),
+        (["--source", "box:x", "doctor"], 2, "gputop doctor has no --source"),
+        (["snapshot", "--source", "box:x", "--demo"], 2, "--demo and --source cannot be combined"),
     ],
 )
 def test_a_source_that_cannot_be_had_is_told_in_words(

@@ -73,8 +73,12 @@ def test_a_bad_filter_is_pointed_at_and_nothing_is_read(arguments: list[str]) ->
     done = gputop(*arguments, "--demo", "--where", "user:ann gpumem>5GiB")
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.splitlines() == [
-        "gputop: --where, column 10: there is no column gpumem (quote text to search for). Did you mean gpu_mem?",
+    first, *pointer = done.stderr.splitlines()
+    assert first.startswith(
+        "gputop: argument --where: column 10: there is no column gpumem (quote text to search for)."
+    )
+    assert first.split(". ", 1)[1].startswith("Did you mean gpu_mem? See: gputop")
+    assert pointer == [
         "  user:ann gpumem>5GiB",
         "           ^",
     ]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from documented import DOCUMENTS, HELPS, ROOT, anchors, calls, commands, examples, settings
 
-from gputop.cli import whole
+from gputop.cli.main import whole
 from gputop.cli.settings.settings_file import load
 from gputop.simulator import BOXES
 from gputop.ui.input.tape_actions import EVERY

@@ -10,7 +10,7 @@ import pytest
 from generate_share import FILES, SHARE
 from shells import PATIENCE_S, bash, fish, zsh
 
-from gputop.cli import COMMANDS
+from gputop.cli.main import COMMANDS
 from gputop.core.settings.settings import SETTINGS
 
 Complete = Callable[[Path, str], set[str]]

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from gputop.cli import main
+from gputop.cli.main import main
 from gputop.machine.nvml import binding
 
 CHANGING = (

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from gputop.cli import whole
+from gputop.cli.main import whole
 
 _FENCED: Final = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 _IN_LINE: Final = re.compile(r"(?<!`)`([^`\n]+)`")

@@ -1,4 +1,4 @@
-"""How a command ends: the exit statuses that commands share, and the line that says why."""
+"""Exit statuses that commands share, and the line on stderr that explains one."""
 
 import sys
 from typing import Final, NoReturn
@@ -6,7 +6,7 @@ from typing import Final, NoReturn
 OK: Final = 0
 BAD_INPUT: Final = 2
 NO_DRIVER: Final = 3
-USAGE: Final = 64  # bad input of a command whose 2 is a verdict
+USAGE: Final = 64  # bad input of a command that uses 2 as a verdict
 
 
 def warn(message: str) -> None:

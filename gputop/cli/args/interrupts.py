@@ -1,7 +1,7 @@
-"""What is under way is interrupted once, goes back, and is left alone while it does."""
+"""Signals that end gputop: they interrupt an operation once, or ask a loop to end."""
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Final
@@ -11,7 +11,7 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Turn the first Ctrl-C, SIGTERM or end of the terminal into a KeyboardInterrupt, and drop all later ones."""
+    """Turn the first Ctrl-C, SIGTERM or SIGHUP into a KeyboardInterrupt, and ignore later ones during the roll-back."""
     before = {number: signal.getsignal(number) for number in _SIGNALS}
 
     def interrupt(_: int, __: FrameType | None) -> None:
@@ -26,3 +26,21 @@ def interruptible() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+class StopRequest:
+    """Request of a signal to end a loop between two frames; a second signal ends the program at once.
+
+    ``hurry``: wakes up the loop.
+    """
+
+    def __init__(self, hurry: Callable[[], None]) -> None:
+        self.is_wanted = False
+        self._hurry = hurry
+        for number in _SIGNALS:
+            signal.signal(number, self._end)
+
+    def _end(self, number: int, _: object) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        self.is_wanted = True
+        self._hurry()

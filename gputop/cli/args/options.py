@@ -1,10 +1,10 @@
-"""What the commands' arguments have in common: the kinds of values, the options of all commands, how help ends."""
+"""Options that commands share, the types of their values, and the end of a help text."""
 
 import argparse
-import os
 from collections.abc import Callable
 from typing import Any, Final
 
+from gputop.core.model.metric import Unit
 from gputop.core.query.selection import Selection
 
 LEAST_INTERVAL_S: Final = 0.1
@@ -17,8 +17,8 @@ def add_common(
 ) -> None:
     """Add the options of all commands that show processes.
 
-    ``repeats``: the command reads again and again. ``changes``: it may change the machine. What does not concern it is
-    taken as well, so that an option may stand before any command, and is not in its help.
+    ``repeats``: the command reads repeatedly. ``changes``: it may change the machine. The command also accepts options
+    that do not concern it, so that any option may precede any command; its help omits them.
     """
     absent, group = add_place(parser, is_inner=is_inner, repeats=repeats)
     group.add_argument(
@@ -45,9 +45,9 @@ def add_common(
 def add_place(
     parser: argparse.ArgumentParser, *, is_inner: bool = True, repeats: bool = True
 ) -> tuple[Any, argparse._ActionsContainer]:
-    """Add the options that say what is read; return the default of options (argparse's own mark), and their group.
+    """Add the options that select GPUs, interval and demo; return the default of options and their group.
 
-    Those after a command's name must not reset those before it: there an option that is not given leaves no value.
+    An option after the command's name must not reset the same option before it: if absent there, it leaves no value.
     """
     absent: Any = argparse.SUPPRESS if is_inner else None
     group = parser.add_argument_group("what is read and shown")
@@ -66,7 +66,7 @@ def add_place(
 def add_demo(
     parser: argparse._ActionsContainer, *, default: str | None = argparse.SUPPRESS, box: str = "training"
 ) -> None:
-    """Add the option for a simulated box; ``box``: which one, if none is named."""
+    """Add the option for a simulated box; ``box``: the box if the user names none."""
     boxes = "training, h200, mig, workstation, trouble, dying"
     parser.add_argument(
         "--demo", nargs="?", const=box, default=default, metavar="BOX",
@@ -75,18 +75,18 @@ def add_demo(
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    """Add the short form of ``--format json``, which every command has that has the long one."""
+    """Add ``--json``, the short form of ``--format json``."""
     parser.add_argument("--json", action="store_const", dest="format", const="json", help="short for --format json")
 
 
 def add_ending(parser: argparse.ArgumentParser, *examples: str, status: str = "") -> None:
-    """Let the help end with examples, which a test has the parser read, and with what the exit status means."""
+    """End the help with examples, which a test parses, and with the meaning of the exit status."""
     shown = "\n".join(("example:" if len(examples) == 1 else "examples:", *(f"  {example}" for example in examples)))
     parser.epilog = f"{shown}\n\nexit status: {status}" if status else shown
 
 
 def selection(options: argparse.Namespace) -> Selection:
-    """Return what the options select."""
+    """Return the GPUs and users that the options select."""
     return Selection(
         gpus=tuple(word for group in options.gpu or () for word in group),
         users=tuple(word for group in options.user or () for word in group),
@@ -94,22 +94,21 @@ def selection(options: argparse.Namespace) -> Selection:
     )
 
 
-def columns(descriptor: int) -> int | None:
-    """Return the width of the terminal behind a descriptor; None where there is none."""
-    try:
-        return os.get_terminal_size(descriptor).columns or None
-    except OSError:
-        return None
-
-
 def _filter(text: str) -> object:
-    from gputop.cli.args.filter import read
+    """Read a filter; the error points at the mistake, in lines of its own."""
+    from gputop.core.query.query import QueryError, parse, pointed
+    from gputop.core.text.text import clean
 
-    return read(text)
+    found = parse(text)
+    if isinstance(found, QueryError):
+        pointer = (f"  {line}" for line in pointed(text, found).splitlines())
+        message = f"column {found.position + 1}: {clean(str(found))}"
+        raise argparse.ArgumentTypeError("\n".join((message, *pointer)))
+    return found
 
 
 def words(text: str) -> tuple[str, ...]:
-    """Read a list with commas."""
+    """Read a list separated by commas."""
     found = tuple(word.strip() for word in text.split(","))
     if not all(found):
         raise argparse.ArgumentTypeError(f"an empty name in {text!r}")
@@ -117,7 +116,7 @@ def words(text: str) -> tuple[str, ...]:
 
 
 def gpu_names(text: str) -> tuple[str, ...]:
-    """Read a list with commas, in which 0-3 stands for 0,1,2,3."""
+    """Read a list separated by commas, in which 0-3 means 0,1,2,3."""
     return tuple(name for word in words(text) for name in _counted(word))
 
 
@@ -131,7 +130,7 @@ def _counted(word: str) -> tuple[str, ...]:
 
 
 def seconds(least: float) -> Callable[[str], float]:
-    """Return what reads a number of seconds."""
+    """Return a reader of a number of seconds."""
 
     def read(text: str) -> float:
         try:
@@ -146,7 +145,7 @@ def seconds(least: float) -> Callable[[str], float]:
 
 
 def whole(least: int) -> Callable[[str], int]:
-    """Return what reads a whole number."""
+    """Return a reader of a whole number."""
 
     def read(text: str) -> int:
         if not text.isdecimal() or int(text) < least:
@@ -154,3 +153,13 @@ def whole(least: int) -> Callable[[str], int]:
         return int(text)
 
     return read
+
+
+def duration(text: str) -> float:
+    """Read 90s, 10m, 1h30m as seconds, more than 0."""
+    from gputop.core.model.quantity import expected, quantity
+
+    value = quantity(text, Unit.SECONDS)
+    if value is None or value <= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time: {expected(Unit.SECONDS).removeprefix('a time: ')}")
+    return value

@@ -1,25 +1,25 @@
-"""The parser of arguments: mistakes in one line with the word that was probably meant, help in short lines."""
+"""The parser of arguments: one line for a mistake, with the nearest word, and help in short lines."""
 
 import argparse
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NoReturn
 
 from gputop.cli.args.exits import BAD_INPUT
-from gputop.cli.args.options import columns
 
 _WIDEST: Final = 100  # longer lines are hard to read
 
 
 class Help(argparse.HelpFormatter):
-    """Takes the width from the terminal; argparse would import shutil for it, at each argument's definition.
+    """Help as wide as the terminal; argparse would import shutil for the width, at each argument's definition.
 
-    Options stand in the list below the usage and not in it. A text may have several lines: each is filled by itself,
-    and one that begins with blanks is left as it is.
+    The usage omits options; the list below it has them. Each line of a text is filled by itself, and a line that
+    begins with blanks stays as it is.
     """
 
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=min(_WIDEST, columns(sys.stdout.fileno()) or 80))
+        super().__init__(prog, width=min(_WIDEST, _columns() or 80))
 
     def _format_usage(
         self, _usage: str | None, actions: Iterable[argparse.Action], _groups: Iterable[Any], prefix: str | None
@@ -39,7 +39,7 @@ class Help(argparse.HelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line. ``usage_status``: the exit status then, of all parsers."""
+    """Parser whose errors begin with one line. ``usage_status``: the exit status of an error, shared by all parsers."""
 
     usage_status = BAD_INPUT
 
@@ -47,12 +47,14 @@ class Parser(argparse.ArgumentParser):
         super().__init__(formatter_class=Help, **options)
 
     def error(self, message: str) -> NoReturn:
-        """End the program with a line on stderr."""
-        end = "" if message.endswith("?") else "."
-        self.exit(self.usage_status, f"gputop: {message}{end} See: {self.prog} --help\n")
+        """Print the message and end the program. The first line names the help; further lines point at the mistake."""
+        first, *others = message.split("\n")
+        end = "" if first.endswith("?") else "."
+        lines = (f"gputop: {first}{end} See: {self.prog} --help", *others)
+        self.exit(self.usage_status, "".join(f"{line}\n" for line in lines))
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401
-        """Parse; end the program where a word is left over: in the parser of the command, not in the outermost."""
+        """Parse; end the program if a word is left over, in the parser of the command instead of the outermost one."""
         known, rest = super().parse_known_args(args, namespace)
         if rest:
             self.error(self._left_over(rest))
@@ -69,6 +71,14 @@ class Parser(argparse.ArgumentParser):
             return
         choices = [str(choice) for choice in action.choices]
         raise argparse.ArgumentError(action, f"there is no {value!r}{_meant(str(value), choices) or _all(choices)}")
+
+
+def _columns() -> int | None:
+    """Return the width of the terminal behind stdout; None without one."""
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or None
+    except OSError:
+        return None
 
 
 def _meant(word: str, words: Iterable[str]) -> str:

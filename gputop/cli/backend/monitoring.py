@@ -54,9 +54,11 @@ def monitored(
     step = Monitor(source, _judge(options, is_once=is_once, tell=tell)).step
     if not options.where:
         return step
-    from gputop.cli.args.filter import filtered
+    from functools import reduce
 
-    return filtered(step, options)
+    from gputop.core.query.query import kept
+
+    return lambda: reduce(kept, options.where, step())
 
 
 def _judge(options: argparse.Namespace, *, is_once: bool, tell: Callable[[str], None] | None) -> Judging:

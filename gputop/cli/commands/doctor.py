@@ -75,7 +75,7 @@ def _json(diagnosis: Diagnosis) -> bytes:
 
 def _text(diagnosis: Diagnosis) -> bytes:
     from gputop.report.doctor import report
-    from gputop.report.terminal import look
+    from gputop.report.grid import look
 
     room, style = look(sys.stdout, os.environ)
     return f"{report(diagnosis, room, style)}\n".encode(sys.stdout.encoding or "utf-8", sys.stdout.errors or "replace")

@@ -146,7 +146,7 @@ def _tell(progress: MigProgress) -> None:
 
 def _tell_outcome(outcome: Outcome) -> None:
     from gputop.report.change import ended
-    from gputop.report.terminal import look
+    from gputop.report.grid import look
 
     _, style = look(sys.stdout, os.environ)
     print("\n".join(ended(outcome, style)))

@@ -6,9 +6,8 @@ import sys
 from collections.abc import Callable
 from typing import Final
 
-from gputop.cli.args.duration import duration
 from gputop.cli.args.exits import USAGE, fail, warn
-from gputop.cli.args.options import add_ending, add_place, seconds
+from gputop.cli.args.options import add_ending, add_place, duration, seconds
 from gputop.cli.args.parser import Parser
 from gputop.cli.backend.control import shut_by
 from gputop.cli.probing.follower import Follower, stop_with_stdin

@@ -110,7 +110,7 @@ def settle(
 ) -> int:
     """Carry a change out on the processes that are meant; see `carry_out`."""
     from gputop.report.change import counted, ended, plan
-    from gputop.report.terminal import look
+    from gputop.report.grid import look
 
     room, style = look(sys.stdout, os.environ)
     person.tell(plan(wording(change), meant.processes, meant.time_s, room, style))

@@ -7,10 +7,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from gputop.cli.args.duration import duration
 from gputop.cli.args.exits import BAD_INPUT, OK, fail, warn
-from gputop.cli.args.options import add_common, add_ending
-from gputop.cli.args.stop_signals import Ending
+from gputop.cli.args.interrupts import StopRequest
+from gputop.cli.args.options import add_common, add_ending, duration
 from gputop.cli.backend.monitoring import monitored, opened
 from gputop.core.model.sample import Frame
 from gputop.core.recording.recording import Recording
@@ -46,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     source = opened(options, is_once=False)
     out = _created(options.file, is_forced=options.force)
     rhythm = Rhythm(source)
-    end = Ending(rhythm.hurry)
+    end = StopRequest(rhythm.hurry)
     step = monitored(source, options, tell=warn)
     collect_seldom()
     name = clean(options.file)
@@ -97,5 +96,5 @@ def _created(path: str, *, is_forced: bool) -> Out:
         fail(BAD_INPUT, cannot_record(path, error) + remedy)
 
 
-def _is_over(writer: TapeWriter, end: Ending, duration_s: float | None, interval_s: float) -> bool:
+def _is_over(writer: TapeWriter, end: StopRequest, duration_s: float | None, interval_s: float) -> bool:
     return end.is_wanted or (duration_s is not None and writer.seconds + interval_s / 2 >= duration_s)

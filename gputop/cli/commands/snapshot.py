@@ -56,7 +56,7 @@ def _text(frame: Frame, form: str) -> str:
         from gputop.report.csv import csv
 
         return csv(frame, "processes" if form == "csv-processes" else "gpus")
+    from gputop.report.grid import look
     from gputop.report.table import table
-    from gputop.report.terminal import look
 
     return table(frame, *look(sys.stdout, os.environ)) + "\n"

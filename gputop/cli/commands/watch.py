@@ -8,11 +8,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.cli.args.duration import duration
 from gputop.cli.args.exits import BAD_INPUT, NO_DRIVER, OK, USAGE, warn
-from gputop.cli.args.options import add_common, add_ending, add_json
+from gputop.cli.args.interrupts import StopRequest
+from gputop.cli.args.options import add_common, add_ending, add_json, duration
 from gputop.cli.args.parser import Parser
-from gputop.cli.args.stop_signals import Ending
 from gputop.cli.backend.monitoring import Opened, monitored, opened
 from gputop.core.detection.judge import worst
 from gputop.core.detection.timeline import Episode, Timeline
@@ -76,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
     """Watch, print, and say by the status how grave it is."""
     source = _opened(options)
     rhythm = Rhythm(source)
-    end = Ending(rhythm.hurry)
+    end = StopRequest(rhythm.hurry)
     until = time.monotonic() + options.duration
     span = duration_text(options.duration)
     print(f"gputop: watching for {span}; Ctrl-C ends it and prints what was found so far", file=sys.stderr)

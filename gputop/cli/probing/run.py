@@ -244,8 +244,8 @@ def _report(
 
 def _deliver(report: ProbeReport, ask: Ask, out: TextIO) -> None:
     """Write the files, and the text unless the JSON goes where the text would."""
+    from gputop.report.grid import look
     from gputop.report.probe import report as text_of
-    from gputop.report.terminal import look
     from gputop.wire.encoder import encode
 
     if ask.junit:

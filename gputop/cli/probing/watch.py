@@ -6,10 +6,10 @@ from typing import Final, TextIO
 
 from msgspec.structs import replace
 
-from gputop.cli.args.options import columns
 from gputop.cli.probing.driver_watch import DriverWatch
 from gputop.cli.probing.follower import Follower
 from gputop.machine.probe.runner import Job
+from gputop.report.grid import look
 from gputop.report.probe import Stand, progress
 
 _DRAW_EVERY_S: Final = 0.25
@@ -63,7 +63,7 @@ class Watch:
         """Write the lines over those of before."""
         if self._terminal is None:
             return
-        lines = progress(stands, columns(self._terminal.fileno()))
+        lines = progress(stands, look(self._terminal, {})[0])
         up = f"\x1b[{self._lines}A" if self._lines else ""
         self._terminal.write(f"{up}\r\x1b[J" + "".join(f"{line}\n" for line in lines))
         self._terminal.flush()

@@ -1,4 +1,4 @@
-"""How wide and how colourful a table may be."""
+"""The width and the colours of a table."""
 
 import fcntl
 import os
@@ -10,8 +10,7 @@ from typing import TextIO
 
 import pytest
 
-from gputop.report.grid import Style
-from gputop.report.terminal import look
+from gputop.report.grid import Style, look
 
 XTERM = {"TERM": "xterm-256color"}
 

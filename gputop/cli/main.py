@@ -1,0 +1,154 @@
+"""The command line of gputop. Each command is a module of `gputop.cli.commands`, imported only if it is called."""
+
+import argparse
+import os
+import sys
+from collections.abc import Collection, Sequence
+from errno import EDQUOT, EFBIG, ENOSPC
+from importlib import import_module
+from io import TextIOWrapper
+from typing import Final, NoReturn
+
+from gputop import __version__
+from gputop.cli.args.exits import BAD_INPUT, OK, fail
+from gputop.cli.args.options import add_common, add_ending
+from gputop.cli.args.parser import Parser
+from gputop.machine.plugins.discover import plug_in
+
+_OF_SOURCES: Final = ("screen", "snapshot", "stream", "watch", "record", "signal", "renice")
+CANNOT_WRITE: Final = 1
+_HELP: Final = ("-h", "--help")
+_FULL: Final = (ENOSPC, EDQUOT, EFBIG)
+NO_PLUGINS: Final = "GPUTOP_NO_PLUGINS"
+COMMANDS: Final = {
+    "snapshot": "print the current state once, as a table, JSON or CSV",
+    "stream": "print the current state repeatedly, one line of JSON each, until stopped",
+    "signal": "send a signal to processes on GPUs",
+    "renice": "change the nice value of processes on GPUs",
+    "pick": "print the freest GPUs for CUDA_VISIBLE_DEVICES; wait for them, start a command on them",
+    "inspect": "print everything known about one process",
+    "watch": "watch for some time, then print what is wrong",
+    "record": "record samples to a file for later",
+    "replay": "show a recording on the screen, as if it were live",
+    "analyse": "print what is wrong in a recording",
+    "doctor": "check driver, GPUs and configuration of this host, and suggest fixes",
+    "probe": "test GPUs: exact results, memory, speed, steady load",
+    "mig": "show how MIG splits the GPUs, plan another layout, apply it",
+    "schema": "print the JSON Schema of the output of snapshot, stream or doctor",
+    "plugins": "list the plugins, what each adds, and why any was rejected",
+    "config": "write, check or show the configuration file",
+}
+
+
+def main(arguments: Sequence[str]) -> NoReturn:
+    """Run the command and end the process, without waiting for threads that hang in a driver."""
+    _fill_streams()
+    _write_plainly()
+    try:
+        own, command = _without_command(arguments)
+        plugins = plug_in(() if os.environ.get(NO_PLUGINS) else sys.path)  # before their tables are imported
+        options = _parser(own).parse_args(own, argparse.Namespace(command=command, plugins=plugins))
+        if options.source is not None:
+            _check_source(options)
+        status = options.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        status = OK  # the reader closed the pipe
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        print(f"gputop: cannot write the output: {error.strerror}", file=sys.stderr)
+        status = CANNOT_WRITE
+    except KeyboardInterrupt:
+        status = 130
+    except SystemExit as end:  # argparse, after it has printed
+        status = end.code if isinstance(end.code, int) else BAD_INPUT
+    sys.stderr.flush()
+    os._exit(status)
+
+
+def _write_plainly() -> None:
+    """Print ASCII in place of characters that the locale lacks, instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and stream.encoding.lower().startswith("utf"):
+            stream.reconfigure(errors="replace")
+        elif isinstance(stream, TextIOWrapper):
+            import codecs
+
+            from gputop.core.text.ascii import replaced
+
+            codecs.register_error("gputop", replaced)
+            stream.reconfigure(errors="gputop")
+
+
+def _check_source(options: argparse.Namespace) -> None:
+    """End the program if the command cannot read the named source."""
+    name = options.run.__module__.rpartition(".")[2]
+    if name not in _OF_SOURCES:
+        fail(BAD_INPUT, f"gputop {name} has no --source; {', '.join(_OF_SOURCES[1:])} and the screen do")
+    if options.demo is not None:
+        fail(BAD_INPUT, "--demo and --source cannot be combined")
+
+
+def _fill_streams() -> None:
+    """Open /dev/null in place of a closed stdin, stdout or stderr, so that no other file takes its descriptor."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - for as long as we run
+
+
+def _without_command(arguments: Sequence[str]) -> tuple[Sequence[str], list[str] | None]:
+    """Split off the command after `gputop pick --exec`; argparse would parse its options and stop at its ``--``."""
+    if "pick" not in arguments or "--exec" not in arguments:
+        return arguments, None
+    after = arguments.index("--exec") + 1
+    return arguments[:after], list(arguments[after:])
+
+
+def _called(arguments: Sequence[str]) -> list[str]:
+    """Return the named commands, none if a help option comes first. ``mig`` after ``--demo`` is a simulated box."""
+    plain = [word for before, word in zip(("", *arguments), arguments, strict=False) if before != "--demo"]
+    first = next((word for word in plain if word in COMMANDS or word in _HELP), "")
+    return [] if first in _HELP else [name for name in COMMANDS if name in plain]
+
+
+def whole() -> Parser:
+    """Return the parser with the options of all commands, for documents and completions."""
+    return _of((), COMMANDS)
+
+
+def _parser(arguments: Sequence[str]) -> Parser:
+    """Return the parser. Only the called command is imported and adds its options."""
+    called = _called(arguments)
+    return _of(called, called)
+
+
+def _of(called: Collection[str], filled: Collection[str]) -> Parser:
+    """Return the parser of the called commands, or of all if none is called; ``filled`` ones add their options."""
+    parser = Parser(
+        prog="gputop",
+        description="Show the GPUs of this host and the processes on them, and manage those processes.\n"
+        "Without a command, gputop shows the screen. Press F1 there for its keys.",
+    )
+    parser.add_argument("--version", action="version", version=f"gputop {__version__}", help="print the version")
+    add_ending(
+        parser,
+        "gputop --demo trouble        the screen, on a simulated box",
+        "gputop -i 0,2 --user ann     only these GPUs, only her processes",
+        "gputop snapshot --json | jq '.gpus[].metrics.power_average_w'",
+        status="0 done, 1 done for some, 2 bad input, 3 no driver, 4 done for none; a command's help may add more",
+    )
+    if not called:
+        screen = import_module("gputop.cli.commands.screen")
+        screen.add(parser)
+        parser.set_defaults(run=screen.run)
+    add_common(parser, is_inner=False, changes=True)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", prog="gputop")
+    for name in called or COMMANDS:
+        about = COMMANDS[name]
+        command = commands.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
+        if name in filled:
+            module = import_module(f"gputop.cli.commands.{name}")
+            module.add(command)
+            command.set_defaults(run=module.run)
+    return parser
