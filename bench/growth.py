@@ -155,7 +155,7 @@ class Memory:
         """Show frames and return the CPU time of one."""
         began_s = time.process_time()
         for frame in shown:
-            self._judge.look(frame, frame.jobs)
+            self._judge.judge(frame, frame.jobs)
             self._history.remember(frame)
             self._tracks.remember(frame)
         return (time.process_time() - began_s) / len(shown) * 1000

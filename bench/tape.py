@@ -62,7 +62,7 @@ def measured(taken: list[Frame]) -> tuple[float, float, float, float]:
             return nan, nan, nan, nan
         read_ms = spent_ms(lambda: sum(1 for _ in tape.play())) / len(taken)
         judge_, played = judge(is_once=False), [moment.frame for moment in tape.play()]
-        judge_ms = spent_ms(lambda: [judge_.look(frame, frame.jobs) for frame in played]) / len(taken)
+        judge_ms = spent_ms(lambda: [judge_.judge(frame, frame.jobs) for frame in played]) / len(taken)
     return writer.bytes / len(taken) * 3600 / MIB, write_ms, read_ms, judge_ms
 
 

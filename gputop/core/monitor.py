@@ -20,7 +20,7 @@ class Source(Protocol):
 class Judging(Protocol):
     """Who looks at each sample: a `Judge`, maybe behind something."""
 
-    def look(self, sample: Sample, jobs: tuple[Job, ...]) -> tuple[Finding, ...]:
+    def judge(self, sample: Sample, jobs: tuple[Job, ...]) -> tuple[Finding, ...]:
         """Return what is wrong as of this sample, the gravest first."""
         ...
 
@@ -40,5 +40,5 @@ class Monitor:
         self._sequence += 1
         known = {name: getattr(sample, name) for name in Sample.__struct_fields__}
         jobs = self._jobs.find(sample.processes, sample.relatives)
-        findings = self._judge.look(sample, jobs) if self._judge else ()
+        findings = self._judge.judge(sample, jobs) if self._judge else ()
         return Frame(sequence=self._sequence, jobs=jobs, findings=findings, **known)

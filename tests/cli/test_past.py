@@ -69,9 +69,9 @@ def test_the_judge_finds_nothing_until_the_past_is_told_and_then_all_of_it() -> 
     judge = JudgeWithPast(Judge(made(detectors(), {})), "dying", Selection())
     frame = last_of("dying")
 
-    first = judge.look(frame, frame.jobs)
+    first = judge.judge(frame, frame.jobs)
     judge.wait()
-    found = judge.look(frame, frame.jobs)
+    found = judge.judge(frame, frame.jobs)
 
     assert first == ()
     assert "process.blocked" in told(found, Stage.ALARM)
@@ -85,11 +85,11 @@ def test_the_past_follows_the_present_as_long_as_it_takes() -> None:
         def __init__(self) -> None:
             self.seen: list[float] = []
 
-        def look(self, sample: Frame, jobs: object) -> tuple[Finding, ...]:
+        def judge(self, sample: Frame, jobs: object) -> tuple[Finding, ...]:
             del jobs
             self.seen.append(sample.time_s)
             if sample.time_s == NOW - STEP_S:
-                held.look(later, later.jobs)
+                held.judge(later, later.jobs)
             return ()
 
     frame = last_of("dying")
@@ -97,7 +97,7 @@ def test_the_past_follows_the_present_as_long_as_it_takes() -> None:
     slow = Slow()
     held = JudgeWithPast(slow, "dying", Selection())  # type: ignore[arg-type] # a frame is a sample
 
-    held.look(frame, frame.jobs)
+    held.judge(frame, frame.jobs)
     held.wait()
 
     assert NOW + 50 <= slow.seen[-1] < NOW + 60

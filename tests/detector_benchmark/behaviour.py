@@ -50,7 +50,7 @@ def seen(scene: Scene, names: Sequence[str] = DETECTORS) -> Seen:
     found = Seen([], [], Counter())
     known: set[tuple[object, ...]] = set()
     for sample, jobs in samples(scene):
-        findings = judge.look(sample, jobs)
+        findings = judge.judge(sample, jobs)
         second = sample.time_s - NOW
         for finding in findings:
             assert finding.code != BROKEN, finding.summary
@@ -122,7 +122,7 @@ def trapped(trap: Trap, seed: int = 0) -> Outcome:
     passed_s = 0.0
     onset_s = trap.onset_s if trap.code else None
     for sample, jobs in trap.shown:
-        for finding in judge.look(sample, jobs):
+        for finding in judge.judge(sample, jobs):
             assert finding.code != BROKEN, finding.summary
             if finding.stage is Stage.ALARM and finding.code == trap.code:
                 return Outcome(trap.name, seed, onset_s, passed_s)

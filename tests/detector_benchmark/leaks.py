@@ -72,7 +72,7 @@ def through_the_judge(case: Case) -> Outcome:
     judge = judge_of("leak")
     for sample in samples(one):
         second = sample.time_s - NOW
-        for finding in judge.look(sample, ()):
+        for finding in judge.judge(sample, ()):
             if finding.stage is not Stage.OBSERVATION:
                 return Outcome(one.kind, one.seed, one.onset_s, second)
     return Outcome(one.kind, one.seed, one.onset_s, None)

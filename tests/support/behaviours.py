@@ -44,7 +44,7 @@ def found(
     judge: Judge = judge_of(*names, **(dials or {}))
     held = []
     for second, (sample, jobs) in enumerate(samples(Scene(list(ranks), board))):
-        held.append(judge.look(change(second, sample), jobs))
+        held.append(judge.judge(change(second, sample), jobs))
         assert all(finding.code != BROKEN for finding in held[-1]), held[-1]
     return held
 

@@ -27,7 +27,7 @@ def watch(
     judge: Judge, seconds: Iterable[int], made_at: Callable[[int], Frame] = lambda _: frame()
 ) -> list[tuple[Finding, ...]]:
     """Return the findings of each second. ``made_at``: what the box says so many seconds after `NOW`."""
-    return [judge.look(at(made_at(second), second), made_at(second).jobs) for second in seconds]
+    return [judge.judge(at(made_at(second), second), made_at(second).jobs) for second in seconds]
 
 
 def at(sample: Frame, second: float) -> Sample:

@@ -21,13 +21,13 @@ class JudgeWithPast:
         self._teller: Thread | None = None
         self._latest_s = 0.0
 
-    def look(self, sample: Sample, jobs: tuple[Job, ...]) -> tuple[Finding, ...]:
+    def judge(self, sample: Sample, jobs: tuple[Job, ...]) -> tuple[Finding, ...]:
         """Return what is wrong as of this sample; nothing while the past is being told."""
         self._latest_s = sample.time_s
         if self._teller is None:
             self._teller = Thread(target=self._tell, args=(sample.time_s,), name="past", daemon=True)
             self._teller.start()
-        return () if self._teller.is_alive() else self._judge.look(sample, jobs)
+        return () if self._teller.is_alive() else self._judge.judge(sample, jobs)
 
     def wait(self) -> None:
         """Wait for the end of the past."""

@@ -71,7 +71,7 @@ def analysed(tape: Tape, name: str) -> Analysis:
     judge_, found, frames = judge(is_once=False, tell=warn), Timeline(), 0
     for moment in tape.play():
         frame = moment.frame
-        found.add(moment.at_s, frame.time_s, judge_.look(frame, frame.jobs))
+        found.add(moment.at_s, frame.time_s, judge_.judge(frame, frame.jobs))
         frames += 1
     return Analysis(
         tape=name,

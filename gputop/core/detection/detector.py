@@ -5,33 +5,24 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from gputop.core.model.finding import Evidence, Stage, Subject
+from gputop.core.model.finding import Judgement
 from gputop.core.model.sample import Gpu, HostProcess, Job, Sample
 
 
-class Sign(Struct, frozen=True, kw_only=True, gc=False):
-    """What a detector sees now; the `Judge` makes findings of signs that last. Fields as in `Finding`.
+class Claim(Judgement, frozen=True, kw_only=True, gc=False):
+    """What a detector sees now. The `Judge` makes findings of claims that last.
 
-    The very same sign may be returned again for as long as nothing new is to be said: that costs least.
+    Return the same claim again while nothing changes: that is the cheapest way.
 
-    ``began_s``: seconds of `Look.now_s` when it began, as far as the detector knows; None: with the first sign.
-    ``hold_s``: for how long the finding stays after the last sign of it.
+    ``began_s``: the `Context.now_s` at which it began, if the detector knows; None: at the first claim.
+    ``hold_s``: how long the finding stays after the last claim.
     """
 
-    code: str
-    stage: Stage
-    subject: Subject
-    summary: str
-    evidence: tuple[Evidence, ...] = ()
-    remedy: str = ""
-    action: str | None = None
-    confidence: float | None = None
-    lacking: tuple[str, ...] = ()
     began_s: float | None = None
     hold_s: float = 10.0
 
 
-class Look(Struct, frozen=True, kw_only=True):
+class Context(Struct, frozen=True, kw_only=True):
     """What detectors get to see. Everything comes from the sample; there is no clock but this.
 
     ``number``: of this look. Nobody keeps a look: its sample would stay with it.
@@ -64,7 +55,7 @@ class Look(Struct, frozen=True, kw_only=True):
 class Detector(Protocol):
     """Answers one question. Keeps bounded memory per process and GPU, and forgets who is gone for a minute."""
 
-    def look(self, look: Look) -> Iterable[Sign]:
+    def detect(self, context: Context) -> Iterable[Claim]:
         """Return what is seen now."""
         ...
 

@@ -6,8 +6,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.core.detection.detector import Detector, Dial, Look, Sign, settled
-from gputop.core.model.finding import Finding, Stage, Subject
+from gputop.core.detection.detector import Claim, Context, Detector, Dial, settled
+from gputop.core.model.finding import Finding, Judgement, Stage, Subject
 from gputop.core.model.sample import HostProcess, Job, Sample
 from gputop.core.text.text import clean
 
@@ -34,15 +34,16 @@ DIALS: Final = (
 GENERAL: Final = ""
 """The name under which what is settled of them is kept, beside those of single detectors."""
 _AT_A_TIME: Final = 150  # processes a look, 1 ms of it each hundred: 2,000 take turns, and each comes every 14 s
+_SHARED: Final = Judgement.__struct_fields__
 
 _Key = tuple[object, ...]
 
 
 class _Kept(Struct):
-    """A finding, the sign that it was made of, and what decides when it ends. Times are those of `Look.now_s`."""
+    """A finding, the sign that it was made of, and what decides when it ends. Times are those of `Context.now_s`."""
 
     finding: Finding
-    sign: Sign
+    claim: Claim
     seen_s: float
     stage_seen_s: float
     hold_s: float
@@ -58,23 +59,23 @@ class Judge:
         self._detectors = detectors
         self._kept: dict[_Key, _Kept] = {}
         self._ended: dict[_Key, tuple[Finding, float]] = {}
-        self._broken: dict[str, Sign] = {}
+        self._broken: dict[str, Claim] = {}
         self._shared: dict[type, object] = {}
         self._before: tuple[float, float] | None = None  # time and interval of the sample before
         self._now_s = 0.0
         self._turn = 0
         self._turns = 1  # until each process was shown once
 
-    def look(self, sample: Sample, jobs: tuple[Job, ...]) -> tuple[Finding, ...]:
+    def judge(self, sample: Sample, jobs: tuple[Job, ...]) -> tuple[Finding, ...]:
         """Return what is wrong as of this sample, the gravest first, of those the newest."""
-        look = self._prepared(sample, jobs)
+        context = self._prepared(sample, jobs)
         for name, detector in self._detectors.items():
-            for sign in self._signs(name, detector, look):
-                self._take(sign, look)
-        self._end(look)
+            for claim in self._claims(name, detector, context):
+                self._take(claim, context)
+        self._end(context)
         return tuple(sorted([kept.finding for kept in self._kept.values()], key=_order))
 
-    def _prepared(self, sample: Sample, jobs: tuple[Job, ...]) -> Look:
+    def _prepared(self, sample: Sample, jobs: tuple[Job, ...]) -> Context:
         self._turn += 1
         step_s, is_gap = _step(self._before, sample, self._gap)
         self._before = sample.time_s, sample.interval_s
@@ -84,7 +85,7 @@ class Judge:
         for one in sample.relatives:
             if one.parent_pid is not None:
                 relatives.setdefault(one.parent_pid, []).append(one)
-        return Look(
+        return Context(
             number=self._turn,
             now_s=self._now_s,
             step_s=step_s,
@@ -104,49 +105,49 @@ class Judge:
             return tuple(processes)
         return tuple([process for process in processes if (process.pid + self._turn) % turns == 0])
 
-    def _signs(self, name: str, detector: Detector, look: Look) -> Sequence[Sign]:
+    def _claims(self, name: str, detector: Detector, context: Context) -> Sequence[Claim]:
         """Return the signs of a detector; one that fails is itself a finding, and is not asked again."""
         if name in self._broken:
             return (self._broken[name],)
         try:
-            return tuple(detector.look(look))
+            return tuple(detector.detect(context))
         except Exception as error:  # noqa: BLE001 - this is the border: a detector must not stop the frames
             self._broken[name] = _broken(name, error)
             return (self._broken[name],)
 
-    def _take(self, sign: Sign, look: Look) -> None:
-        key = (sign.code, *sign.subject.key)
+    def _take(self, claim: Claim, context: Context) -> None:
+        key = (claim.code, *claim.subject.key)
         kept = self._kept.get(key)
         if kept is None:
-            self._kept[key] = _Kept(self._begun(key, sign, look), sign, look.now_s, look.now_s, sign.hold_s)
+            self._kept[key] = _Kept(self._begun(key, claim, context), claim, context.now_s, context.now_s, claim.hold_s)
             return
-        if sign is kept.sign:
-            kept.seen_s = kept.stage_seen_s = look.now_s
+        if claim is kept.claim:
+            kept.seen_s = kept.stage_seen_s = context.now_s
             return
         before = kept.finding
-        kept.seen_s, kept.hold_s = look.now_s, sign.hold_s
-        is_lower = sign.stage.rank < before.stage.rank
-        if is_lower and look.now_s - kept.stage_seen_s < max(sign.hold_s, self._hold_s):
+        kept.seen_s, kept.hold_s = context.now_s, claim.hold_s
+        is_lower = claim.stage.rank < before.stage.rank
+        if is_lower and context.now_s - kept.stage_seen_s < max(claim.hold_s, self._hold_s):
             return  # the graver words stay as long as the graver stage does
-        stage_since_s = before.stage_since_s if sign.stage is before.stage else look.sample.time_s
-        kept.stage_seen_s, kept.sign = look.now_s, sign
-        kept.finding = _found(sign, before.since_s, stage_since_s, before.returned)
+        stage_since_s = before.stage_since_s if claim.stage is before.stage else context.sample.time_s
+        kept.stage_seen_s, kept.claim = context.now_s, claim
+        kept.finding = _found(claim, before.since_s, stage_since_s, before.returned)
 
-    def _begun(self, key: _Key, sign: Sign, look: Look) -> Finding:
+    def _begun(self, key: _Key, claim: Claim, context: Context) -> Finding:
         ended = self._ended.pop(key, None)
         if ended:
-            return _found(sign, ended[0].since_s, look.sample.time_s, ended[0].returned + 1)
-        since_s = look.sample.time_s if sign.began_s is None else look.epoch_s(sign.began_s)
-        return _found(sign, since_s, look.sample.time_s, 0)
+            return _found(claim, ended[0].since_s, context.sample.time_s, ended[0].returned + 1)
+        since_s = context.sample.time_s if claim.began_s is None else context.epoch_s(claim.began_s)
+        return _found(claim, since_s, context.sample.time_s, 0)
 
-    def _end(self, look: Look) -> None:
-        least_s = max(self._hold_s, 2 * look.round_s if self._turns > 1 else 0.0)
+    def _end(self, context: Context) -> None:
+        least_s = max(self._hold_s, 2 * context.round_s if self._turns > 1 else 0.0)
         for key, kept in tuple(self._kept.items()):
-            if look.now_s - kept.seen_s > max(kept.hold_s, least_s):
+            if context.now_s - kept.seen_s > max(kept.hold_s, least_s):
                 del self._kept[key]
-                self._ended[key] = (kept.finding, look.now_s)
+                self._ended[key] = (kept.finding, context.now_s)
         for key, (_, ended_s) in tuple(self._ended.items()):
-            if look.now_s - ended_s > self._cooldown_s:
+            if context.now_s - ended_s > self._cooldown_s:
                 del self._ended[key]
 
 
@@ -161,25 +162,13 @@ def _step(before: tuple[float, float] | None, sample: Sample, gap: tuple[float, 
     return passed, False
 
 
-def _found(sign: Sign, since_s: float, stage_since_s: float, returned: int) -> Finding:
-    return Finding(
-        code=sign.code,
-        stage=sign.stage,
-        subject=sign.subject,
-        summary=sign.summary,
-        since_s=since_s,
-        stage_since_s=stage_since_s,
-        evidence=sign.evidence,
-        remedy=sign.remedy,
-        action=sign.action,
-        confidence=sign.confidence,
-        lacking=sign.lacking,
-        returned=returned,
-    )
+def _found(claim: Claim, since_s: float, stage_since_s: float, returned: int) -> Finding:
+    judgement = {name: getattr(claim, name) for name in _SHARED}
+    return Finding(**judgement, since_s=since_s, stage_since_s=stage_since_s, returned=returned)
 
 
-def _broken(name: str, error: Exception) -> Sign:
-    return Sign(
+def _broken(name: str, error: Exception) -> Claim:
+    return Claim(
         code=BROKEN,
         stage=Stage.SUSPECT,
         subject=Subject(label=f"detector {name}"),

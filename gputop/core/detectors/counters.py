@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
-from gputop.core.detection.detector import FORGET_S, Look
+from gputop.core.detection.detector import FORGET_S, Context
 from gputop.core.model.sample import Gpu, GpuState
 
 T = TypeVar("T")
@@ -75,6 +75,6 @@ class EachGpu(Generic[T]):
             del self._held[uuid]
 
 
-def starts_again(gpu: Gpu, look: Look) -> bool:
+def starts_again(gpu: Gpu, context: Context) -> bool:
     """Say whether counters and durations of a GPU count from here: nobody watched, or it was lost."""
-    return look.is_gap or gpu.state is GpuState.LOST
+    return context.is_gap or gpu.state is GpuState.LOST

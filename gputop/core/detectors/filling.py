@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.core.detection.detector import FORGET_S, Dial, Kind, Look, Sign
+from gputop.core.detection.detector import FORGET_S, Claim, Context, Dial, Kind
 from gputop.core.detectors.leak.growth import capped, floor_of, steps_of
 from gputop.core.detectors.leak.trend import slopes
 from gputop.core.detectors.leak.wording import full_text
@@ -165,37 +165,37 @@ class FillingDetector:
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._dials = dials
         self._levels: dict[tuple[str, int | None], Level] = {}
-        self._signs: dict[tuple[str, int | None], Sign | None] = {}
+        self._claims: dict[tuple[str, int | None], Claim | None] = {}
 
-    def look(self, look: Look) -> Iterator[Sign]:
+    def detect(self, context: Context) -> Iterator[Claim]:
         """Return what fills."""
-        for gpu in look.sample.gpus:
+        for gpu in context.sample.gpus:
             if gpu.instances:
                 for one in gpu.instances:
-                    yield from self._judge(gpu, one, one.id, None, look)
+                    yield from self._judge(gpu, one, one.id, None, context)
             else:
-                yield from self._judge(gpu, gpu, None, gpu[GPU_UTILIZATION], look)
+                yield from self._judge(gpu, gpu, None, gpu[GPU_UTILIZATION], context)
         for key, level in tuple(self._levels.items()):
-            if look.now_s - level.seen_s > FORGET_S:
-                del self._levels[key], self._signs[key]
+            if context.now_s - level.seen_s > FORGET_S:
+                del self._levels[key], self._claims[key]
 
     def _judge(
-        self, gpu: Gpu, part: Readings, instance: int | None, busy_percent: float | None, look: Look
-    ) -> Iterable[Sign]:
+        self, gpu: Gpu, part: Readings, instance: int | None, busy_percent: float | None, context: Context
+    ) -> Iterable[Claim]:
         used, free = part[MEMORY_USED], part[MEMORY_FREE]
         if used is None or free is None:
             return ()
         key = (gpu.uuid, instance)
         level = self._levels.get(key)
         if level is None:
-            level = self._levels[key] = Level(look.now_s, used / _MIB, self._dials)
-            self._signs[key] = None
-        if level.add(look.now_s, used / _MIB, busy_percent):
-            self._signs[key] = self._sign(gpu, instance, level, used, free)
-        sign = self._signs[key]
-        return (sign,) if sign else ()
+            level = self._levels[key] = Level(context.now_s, used / _MIB, self._dials)
+            self._claims[key] = None
+        if level.add(context.now_s, used / _MIB, busy_percent):
+            self._claims[key] = self._claim(gpu, instance, level, used, free)
+        claim = self._claims[key]
+        return (claim,) if claim else ()
 
-    def _sign(self, gpu: Gpu, instance: int | None, level: Level, used: int, free: int) -> Sign | None:
+    def _claim(self, gpu: Gpu, instance: int | None, level: Level, used: int, free: int) -> Claim | None:
         dials = self._dials
         for limit, watched, stage in (
             ("alarm_s", "watched_s", Stage.ALARM),
@@ -204,15 +204,15 @@ class FillingDetector:
             fill = level.fill(free / _MIB, dials[watched])
             if fill and fill.full_s[0] <= dials[limit]:
                 is_loading = fill.is_idle and 100 * used < dials["nearly_percent"] * (used + free)
-                return _sign_of(gpu, instance, fill, Stage.OBSERVATION if is_loading else stage, free)
+                return _claim_of(gpu, instance, fill, Stage.OBSERVATION if is_loading else stage, free)
         return None
 
 
-def _sign_of(gpu: Gpu, instance: int | None, fill: Fill, stage: Stage, free: int) -> Sign:
+def _claim_of(gpu: Gpu, instance: int | None, fill: Fill, stage: Stage, free: int) -> Claim:
     label = f"GPU {gpu.index}" if instance is None else f"GPU {gpu.index} instance {instance}"
     loading = ", looks like loading: it computes nothing" if fill.is_idle else ""
     grown = f"+{bytes_text(fill.grown * _MIB)} in {duration_text(fill.span_s)}"
-    return Sign(
+    return Claim(
         code="memory.filling",
         stage=stage,
         subject=Subject(label=label, gpu=gpu.uuid, gpu_instance=instance),

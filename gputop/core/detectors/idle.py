@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Final
 
-from gputop.core.detection.detector import Dial, Kind, Look, Sign
+from gputop.core.detection.detector import Claim, Context, Dial, Kind
 from gputop.core.detectors.activity.activity import Activity
 from gputop.core.detectors.activity.board import BoardKey
-from gputop.core.detectors.activity.party import Party, count_text, parties
+from gputop.core.detectors.activity.group import Group, count_text, groups
 from gputop.core.detectors.activity.process import Key, Track
 from gputop.core.detectors.orphan.parent import Left
 from gputop.core.detectors.subjects import gpu_subject
@@ -56,14 +56,14 @@ class IdleDetector:
         self._memory, self._full = dials["memory_bytes"], dials["full_percent"]
         self._after_s, self._suspect_s = dials["after_s"], dials["suspect_s"]
         self._same, self._crowd_size = dials["same_bytes"], dials["crowd"]
-        self._told: dict[Key, tuple[Sign, float]] = {}  # and until when that will do
-        self._crowds: dict[BoardKey, tuple[Sign, float]] = {}
+        self._told: dict[Key, tuple[Claim, float]] = {}  # and until when that will do
+        self._crowds: dict[BoardKey, tuple[Claim, float]] = {}
         self._holders: dict[BoardKey, dict[Key, Track]] = {}
         self._prune_s = 0.0
 
-    def look(self, look: Look) -> Iterator[Sign]:
+    def detect(self, context: Context) -> Iterator[Claim]:
         """Return who holds memory without work; of many on one GPU, all of them as one."""
-        activity, now_s, after_s, orphans = Activity.of(look), look.now_s, self._after_s, Left.of(look).idle
+        activity, now_s, after_s, orphans = Activity.of(context), context.now_s, self._after_s, Left.of(context).idle
         found: list[Track] = []
         crowded: set[BoardKey] = set()
         for track in activity.tracks:
@@ -85,27 +85,27 @@ class IdleDetector:
                 yield told[0]
             else:
                 found.append(track)
-        for party in parties(activity, found, lambda one: self._holds(one, now_s)) if found else ():
-            yield self._kept(sign_of(party, look, self._suspect_s, self._full), party.tracks, now_s)
+        for group in groups(activity, found, lambda one: self._holds(one, now_s)) if found else ():
+            yield self._kept(claim_of(group, context, self._suspect_s, self._full), group.tracks, now_s)
         for where in crowded:
-            yield from self._crowd(where, activity, look)
+            yield from self._crowd(where, activity, context)
         if now_s >= self._prune_s:
             self._prune(activity, now_s)
 
-    def _crowd(self, where: BoardKey, activity: Activity, look: Look) -> Iterator[Sign]:
+    def _crowd(self, where: BoardKey, activity: Activity, context: Context) -> Iterator[Claim]:
         told = self._crowds.get(where)
         gpu = activity.boards[where].gpu
-        if told and look.now_s < told[1]:
+        if told and context.now_s < told[1]:
             yield told[0]
         elif gpu:
-            sign = crowd_sign(gpu, list(self._holders[where].values()), look, self._suspect_s, self._full)
-            self._crowds[where] = (sign, look.now_s + _AGAIN_S)
-            yield sign
+            claim = crowd_claim(gpu, list(self._holders[where].values()), context, self._suspect_s, self._full)
+            self._crowds[where] = (claim, context.now_s + _AGAIN_S)
+            yield claim
 
-    def _kept(self, sign: Sign, tracks: list[Track], now_s: float) -> Sign:
+    def _kept(self, claim: Claim, tracks: list[Track], now_s: float) -> Claim:
         for track in tracks:
-            self._told[track.key] = (sign, now_s + _AGAIN_S)
-        return sign
+            self._told[track.key] = (claim, now_s + _AGAIN_S)
+        return claim
 
     def _prune(self, activity: Activity, now_s: float) -> None:
         """Forget who works again or is gone."""
@@ -133,22 +133,22 @@ def _is_told(track: Track, orphans: Container[tuple[int, int | None]]) -> bool:
     return bool(track.verdict) or (track.process.pid, track.process.start_ticks) in orphans
 
 
-def sign_of(party: Party, look: Look, suspect_s: float, full_percent: float) -> Sign:
+def claim_of(group: Group, context: Context, suspect_s: float, full_percent: float) -> Claim:
     """Return the finding about a process or a job."""
-    track = party.first
-    idle_s = min(one.idle_s for one in party.tracks)
-    held = sum(one.use.memory_bytes or 0 for one in party.tracks)
-    is_suspect = idle_s >= suspect_s or any(used_percent(one.board.gpu) > full_percent for one in party.tracks)
-    watts, watts_text = _watts(party)
+    track = group.first
+    idle_s = min(one.idle_s for one in group.tracks)
+    held = sum(one.use.memory_bytes or 0 for one in group.tracks)
+    is_suspect = idle_s >= suspect_s or any(used_percent(one.board.gpu) > full_percent for one in group.tracks)
+    watts, watts_text = _watts(group)
     energy = value_text(watts * idle_s, Unit.JOULES)
     spent = held / 2**30 * idle_s / 3600
     has_worked = track.busy_s > 0
     since = "no GPU work for" if has_worked else "no GPU work since gputop looks, for"
-    return Sign(
+    return Claim(
         code="idle.holder",
         stage=Stage.SUSPECT if is_suspect and not track.role.is_server else Stage.OBSERVATION,
-        subject=party.subject,
-        summary=f"{count_text(party)}{since} {duration_text(idle_s)}, holds {_held_text(party, held)}; "
+        subject=group.subject,
+        summary=f"{count_text(group)}{since} {duration_text(idle_s)}, holds {_held_text(group, held)}; "
         f"cost so far {spent:.1f} GiB·h{watts_text and f' and {energy} ({watts_text})'}{_who(track)}",
         evidence=(
             *_evidence(idle_s, held, spent),
@@ -159,11 +159,11 @@ def sign_of(party: Party, look: Look, suspect_s: float, full_percent: float) -> 
         action="signal",
         confidence=0.9 if has_worked or idle_s >= suspect_s else 0.7,
         lacking=() if has_worked else ("when it last worked, before gputop looked",),
-        began_s=look.now_s - idle_s,
+        began_s=context.now_s - idle_s,
     )
 
 
-def crowd_sign(gpu: Gpu, tracks: Sequence[Track], look: Look, suspect_s: float, full_percent: float) -> Sign:
+def crowd_claim(gpu: Gpu, tracks: Sequence[Track], context: Context, suspect_s: float, full_percent: float) -> Claim:
     """Return one finding about many processes on one GPU: nobody reads hundreds."""
     held = sum(one.use.memory_bytes or 0 for one in tracks)
     spent = sum((one.use.memory_bytes or 0) / 2**30 * one.idle_s / 3600 for one in tracks)
@@ -172,7 +172,7 @@ def crowd_sign(gpu: Gpu, tracks: Sequence[Track], look: Look, suspect_s: float, 
     named = ", ".join(f"{user} {count}" for user, count in users[:_MOST_NAMED])
     more = f", {len(users) - _MOST_NAMED} more users" if len(users) > _MOST_NAMED else ""
     is_suspect = least_s >= suspect_s or used_percent(gpu) > full_percent
-    return Sign(
+    return Claim(
         code="idle.holder",
         stage=Stage.SUSPECT if is_suspect else Stage.OBSERVATION,
         subject=gpu_subject(gpu),
@@ -181,7 +181,7 @@ def crowd_sign(gpu: Gpu, tracks: Sequence[Track], look: Look, suspect_s: float, 
         evidence=(*_evidence(least_s, held, spent), Evidence("processes", len(tracks), f"{len(tracks)} processes")),
         remedy="Sort by GPU memory (G), filter for sm=0 (F4), and ask their owners whether they are still needed.",
         confidence=0.9,
-        began_s=look.now_s - least_s,
+        began_s=context.now_s - least_s,
     )
 
 
@@ -199,19 +199,19 @@ def used_percent(gpu: Gpu | None) -> float:
     return 100 * used / total if used and total else 0.0
 
 
-def _held_text(party: Party, held: int) -> str:
-    gpu = party.first.board.gpu
-    total = gpu[MEMORY_TOTAL] if gpu and len(party.tracks) == 1 else None
+def _held_text(group: Group, held: int) -> str:
+    gpu = group.first.board.gpu
+    total = gpu[MEMORY_TOTAL] if gpu and len(group.tracks) == 1 else None
     return f"{bytes_text(held)} ({100 * held / total:.0f}%)" if total else bytes_text(held)
 
 
-def _watts(party: Party) -> tuple[float, str]:
+def _watts(group: Group) -> tuple[float, str]:
     """Return what the contexts draw: all of a GPU that nobody else is on, else what a context was seen to add."""
-    alone = [one.board for one in party.tracks if one.board.holders == 1 and one.board.watts is not None]
-    if len(alone) == len(party.tracks):
+    alone = [one.board for one in group.tracks if one.board.holders == 1 and one.board.watts is not None]
+    if len(alone) == len(group.tracks):
         watts = sum(board.watts or 0.0 for board in alone)
         return watts, f"{watts:.0f} W of an otherwise empty GPU" if len(alone) == 1 else f"{watts:.0f} W of empty GPUs"
-    learned = [(one.board.context_w, one.board.empty_w) for one in party.tracks]
+    learned = [(one.board.context_w, one.board.empty_w) for one in group.tracks]
     added = sum(max(0.0, context - empty) for context, empty in learned if context and empty)
     return added, f"about {added:.0f} W for its context" if added else ""
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from heapq import nlargest
 from typing import Final
 
-from gputop.core.detection.detector import Dial, Kind, Look, Sign
+from gputop.core.detection.detector import Claim, Context, Dial, Kind
 from gputop.core.detectors.counters import EachGpu, starts_again
 from gputop.core.detectors.subjects import gpu_subject
 from gputop.core.model.catalogue import (
@@ -94,35 +94,35 @@ class PressureDetector:
         self._hot: set[tuple[str, str]] = set()
         self._holders = _Holders()
 
-    def look(self, look: Look) -> Iterator[Sign]:
+    def detect(self, context: Context) -> Iterator[Claim]:
         """Return what is near a limit."""
-        for gpu in look.sample.gpus:
-            yield from self._memory_of(gpu, gpu, look)
+        for gpu in context.sample.gpus:
+            yield from self._memory_of(gpu, gpu, context)
             for part in gpu.instances:
-                yield from self._memory_of(gpu, part, look)
+                yield from self._memory_of(gpu, part, context)
             yield from self._temperatures(gpu)
-        self._levels.forget(look.now_s)
+        self._levels.forget(context.now_s)
 
-    def _memory_of(self, gpu: Gpu, part: Gpu | GpuInstance, look: Look) -> Iterable[Sign]:
+    def _memory_of(self, gpu: Gpu, part: Gpu | GpuInstance, context: Context) -> Iterable[Claim]:
         used, total = part[MEMORY_USED], part[MEMORY_TOTAL]
         percent = share(used, total)
         if percent is None or used is None or total is None:
             return
         number = part.id if isinstance(part, GpuInstance) else None
-        level = self._levels.of(gpu.uuid if number is None else f"{gpu.uuid}/{number}", look.now_s)
-        steady_s = level.lasts_s(used, look.now_s, self._dials["steady_bytes"], is_new=starts_again(gpu, look))
+        level = self._levels.of(gpu.uuid if number is None else f"{gpu.uuid}/{number}", context.now_s)
+        steady_s = level.lasts_s(used, context.now_s, self._dials["steady_bytes"], is_new=starts_again(gpu, context))
         slack = self._dials["slack_percent"] if level.is_full else 0.0
         level.is_full = percent >= self._dials["memory_percent"] - slack
         if not level.is_full:
             return
         is_suspect = percent >= self._dials["suspect_memory_percent"] and steady_s < self._dials["steady_s"]
         steady = f", the same for {duration_text(steady_s)}" if steady_s >= self._dials["steady_s"] else ""
-        yield Sign(
+        yield Claim(
             code="memory.full",
             stage=Stage.SUSPECT if is_suspect else Stage.OBSERVATION,
             subject=gpu_subject(gpu) if number is None else _instance_subject(gpu, number),
             summary=f"memory {percent:.0f}% used, {bytes_text(total - used)} of {bytes_text(total)} left{steady}"
-            + self._holders.text(look, gpu.uuid, number),
+            + self._holders.text(context, gpu.uuid, number),
             evidence=(
                 Evidence("memory_used_percent", round(percent, 1), f"{percent:.1f}% used"),
                 Evidence("steady_s", round(steady_s), f"unchanged for {duration_text(steady_s)}"),
@@ -131,7 +131,7 @@ class PressureDetector:
             action="sort-gpu-memory",
         )
 
-    def _temperatures(self, gpu: Gpu) -> Iterable[Sign]:
+    def _temperatures(self, gpu: Gpu) -> Iterable[Claim]:
         celsius, margin, slowdown = gpu[TEMPERATURE], gpu[TEMPERATURE_MARGIN], gpu[TEMPERATURE_SLOWDOWN]
         if margin is None and celsius is not None and slowdown is not None:
             margin = slowdown - celsius
@@ -140,7 +140,7 @@ class PressureDetector:
         rest = None if celsius is None or most is None else most - celsius
         yield from self._near(gpu, "temperature.memory", "memory", celsius, rest)
 
-    def _near(self, gpu: Gpu, code: str, what: str, celsius: int | None, margin: int | None) -> Iterable[Sign]:
+    def _near(self, gpu: Gpu, code: str, what: str, celsius: int | None, margin: int | None) -> Iterable[Claim]:
         key = (gpu.uuid, code)
         slack = self._dials["slack_celsius"] if key in self._hot else 0.0
         if margin is None or margin > self._dials["margin_celsius"] + slack:
@@ -149,7 +149,7 @@ class PressureDetector:
         self._hot.add(key)
         reading = f"{what} at {celsius}°C, " if celsius is not None else f"{what} "
         rest = f"{margin}°C below its limit" if margin > 0 else "at its limit"
-        yield Sign(
+        yield Claim(
             code=code,
             stage=Stage.SUSPECT if margin > 0 else Stage.ALARM,
             subject=gpu_subject(gpu),
@@ -170,12 +170,12 @@ class _Holders:
         self._most: dict[tuple[str, int | None], list[_Held]] = {}
         self._gathered_s: float | None = None
 
-    def text(self, look: Look, gpu: str, number: int | None) -> str:
+    def text(self, context: Context, gpu: str, number: int | None) -> str:
         """Name them: as of this look, on a crowded box as of the last round."""
-        before_s, least_s = self._gathered_s, look.round_s - look.sample.interval_s
-        if before_s is None or look.is_gap or look.now_s - before_s > least_s:
-            self._gathered_s = look.now_s
-            self._most = {where: nlargest(_HOLDERS, held) for where, held in _held(look.sample).items()}
+        before_s, least_s = self._gathered_s, context.round_s - context.sample.interval_s
+        if before_s is None or context.is_gap or context.now_s - before_s > least_s:
+            self._gathered_s = context.now_s
+            self._most = {where: nlargest(_HOLDERS, held) for where, held in _held(context.sample).items()}
         most = self._most.get((gpu, number), ())
         return f"; most by {', '.join(f'{pid} ({bytes_text(size)})' for size, pid in most)}" if most else ""
 

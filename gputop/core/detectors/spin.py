@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from gputop.core.detection.detector import Dial, Kind, Look, Sign
+from gputop.core.detection.detector import Claim, Context, Dial, Kind
 from gputop.core.detectors.activity.activity import Activity
-from gputop.core.detectors.activity.party import Party, count_text, parties
+from gputop.core.detectors.activity.group import Group, count_text, groups
 from gputop.core.detectors.activity.process import Track, busiest
 from gputop.core.model.finding import Evidence, Stage, confidence_of
 from gputop.core.model.units import bytes_text, duration_text
@@ -49,9 +49,9 @@ class SpinDetector:
         self._after_s, self._suspect_s, self._thread = dials["after_s"], dials["suspect_s"], dials["thread_percent"]
         self._times, self._fresh, self._falls = dials["times"], dials["fresh_times"], dials["falls_times"]
 
-    def look(self, look: Look) -> Iterator[Sign]:
+    def detect(self, context: Context) -> Iterator[Claim]:
         """Return who spins."""
-        activity = Activity.of(look)
+        activity = Activity.of(context)
         found = []
         for track in activity.tracks:
             if track.idle_s:
@@ -68,27 +68,27 @@ class SpinDetector:
             elif track.spin_s:
                 track.longest_spin_s = max(track.longest_spin_s, track.spin_s)
                 track.spin_s = 0.0
-        for party in parties(activity, found, self._spins) if found else ():
-            if party.crew or all(self._spins(one) for one in activity.siblings(party.first)):
-                yield self._sign(party, look)
+        for group in groups(activity, found, self._spins) if found else ():
+            if group.ranks or all(self._spins(one) for one in activity.siblings(group.first)):
+                yield self._claim(group, context)
 
     def _spins(self, track: Track) -> bool:
         return track.spin_s >= self._after_s
 
-    def _sign(self, party: Party, look: Look) -> Sign:
-        track = party.first
-        for one in party.tracks:
+    def _claim(self, group: Group, context: Context) -> Claim:
+        track = group.first
+        for one in group.tracks:
             one.verdict = one.verdict or "spin"
-        lasted_s = min(one.spin_s for one in party.tracks)
-        is_meant = track.role.is_server or any(one.is_progressing(look.now_s) for one in party.tracks)
+        lasted_s = min(one.spin_s for one in group.tracks)
+        is_meant = track.role.is_server or any(one.is_progressing(context.now_s) for one in group.tracks)
         limit_s = max(self._suspect_s, self._times * track.longest_spin_s) * (1 if track.busy_s else self._fresh)
-        held = sum(one.use.memory_bytes or 0 for one in party.tracks)
+        held = sum(one.use.memory_bytes or 0 for one in group.tracks)
         thread = busiest(track.process) or 0.0
-        return Sign(
+        return Claim(
             code="spin.host",
             stage=Stage.SUSPECT if lasted_s >= limit_s and not is_meant else Stage.OBSERVATION,
-            subject=party.subject,
-            summary=f"{count_text(party)}GPU at 0% with a thread at {thread:.0f}% CPU for {duration_text(lasted_s)}, "
+            subject=group.subject,
+            summary=f"{count_text(group)}GPU at 0% with a thread at {thread:.0f}% CPU for {duration_text(lasted_s)}, "
             f"holds {bytes_text(held)}" + (": a server that polls for requests" if track.role.is_server else ""),
             evidence=(
                 Evidence("busiest_thread_percent", round(thread, 1), f"busiest thread at {thread:.0f}% of a core"),
@@ -98,6 +98,6 @@ class SpinDetector:
             remedy=_MEANT if is_meant else f"See what it does: py-spy dump --pid {track.process.pid}. Work on the CPU "
             "belongs before the GPU is taken, or into data loader workers.",
             action="process",
-            confidence=confidence_of(0.5, 0.3 if track.busy_s else 0.0, 0.2 if party.crew else 0.0),
-            began_s=look.now_s - lasted_s,
+            confidence=confidence_of(0.5, 0.3 if track.busy_s else 0.0, 0.2 if group.ranks else 0.0),
+            began_s=context.now_s - lasted_s,
         )  # fmt: skip

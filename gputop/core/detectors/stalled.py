@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from gputop.core.detection.detector import Dial, Kind, Look, Sign
+from gputop.core.detection.detector import Claim, Context, Dial, Kind
 from gputop.core.detectors.activity.activity import Activity
-from gputop.core.detectors.activity.party import Party, count_text, parties
+from gputop.core.detectors.activity.group import Group, count_text, groups
 from gputop.core.detectors.activity.process import Track, busiest
 from gputop.core.model.finding import Evidence, Stage, confidence_of
 from gputop.core.model.sample import HostProcess
@@ -71,79 +71,79 @@ class StalledDetector:
         self._patience, self._reads = dials["patience_times"], dials["reads_percent"]
         self._weighs = dials["work_weighs_times"]
 
-    def look(self, look: Look) -> Iterator[Sign]:
+    def detect(self, context: Context) -> Iterator[Claim]:
         """Return who stands still."""
-        activity = Activity.of(look)
+        activity = Activity.of(context)
         half_s, found = self._pause_s / 2, []
         for track in activity.tracks:
             if track.pause_s >= half_s:
-                self._count(track, look)
-                if track.pause_s >= self._pause_s and self._is_still(track, look):
+                self._count(track, context)
+                if track.pause_s >= self._pause_s and self._is_still(track, context):
                     found.append(track)
-        for party in parties(activity, found, lambda one: self._is_still(one, look)) if found else ():
-            if self._are_all(party, activity):
-                yield self._sign(party, look)
+        for group in groups(activity, found, lambda one: self._is_still(one, context)) if found else ():
+            if self._are_all(group, activity):
+                yield self._claim(group, context)
 
-    def _count(self, track: Track, look: Look) -> None:
+    def _count(self, track: Track, context: Context) -> None:
         """Count for how long nobody of it has used the CPU; a moment of work weighs more than one of rest."""
         if track.pause_s - track.step_s < self._pause_s / 2:
             track.still_s = 0.0
-        held = (track.process, *look.relatives.get(track.process.pid, ()))
+        held = (track.process, *context.relatives.get(track.process.pid, ()))
         works = any((_cpu(one) or 0.0) >= (self._reads if one.state == "D" else self._thread) for one in held)
         track.still_s = max(0.0, track.still_s - self._weighs * track.step_s) if works else track.still_s + track.step_s
 
-    def _is_still(self, track: Track, look: Look) -> bool:
+    def _is_still(self, track: Track, context: Context) -> bool:
         role, process = track.role, track.process
         if track.gu is None or track.busy_s < self._worked_s or role.is_server or role.is_interactive:
             return False
         if track.pause_s < max(self._pause_s, self._times * track.longest_pause_s) or process.state in _SAID:
             return False
-        if track.is_progressing(look.now_s):
+        if track.is_progressing(context.now_s):
             return False
         return track.still_s >= self._still * self._pause_s
 
-    def _are_all(self, party: Party, activity: Activity) -> bool:
+    def _are_all(self, group: Group, activity: Activity) -> bool:
         """Say whether nobody whom it belongs to works: a rank that has nothing to do may be meant to."""
-        crew = activity.crew_of(party.first)
-        those = crew.tracks if crew else activity.siblings(party.first)
-        alike = {one.key for one in party.tracks}
+        ranks = activity.ranks_of(group.first)
+        those = ranks.tracks if ranks else activity.siblings(group.first)
+        alike = {one.key for one in group.tracks}
         return all(one.key in alike or activity.is_gone(one) or one.process.state in _DEAD for one in those)
 
-    def _stage(self, party: Party, look: Look) -> Stage:
-        track = party.first
-        before_s = look.now_s - track.first_s - track.pause_s
+    def _stage(self, group: Group, context: Context) -> Stage:
+        track = group.first
+        before_s = context.now_s - track.first_s - track.pause_s
         is_steady = track.busy_s >= self._steady * before_s
-        is_batch = party.crew or track.role.world or look.relatives.get(track.process.pid)
+        is_batch = group.ranks or track.role.world or context.relatives.get(track.process.pid)
         if _cpu(track.process) is None or (track.role.has_terminal and not is_batch):
             return Stage.SUSPECT  # it may wait for somebody to type
         limit_s = max(self._pause_s, self._times * track.longest_pause_s) * (1 if is_steady else self._patience)
         return Stage.ALARM if track.pause_s >= limit_s else Stage.SUSPECT
 
-    def _sign(self, party: Party, look: Look) -> Sign:
-        track = party.first
-        for one in party.tracks:
+    def _claim(self, group: Group, context: Context) -> Claim:
+        track = group.first
+        for one in group.tracks:
             one.verdict = "stalled"
-        pause_s = min(one.pause_s for one in party.tracks)
-        children = look.relatives.get(track.process.pid, ())
+        pause_s = min(one.pause_s for one in group.tracks)
+        children = context.relatives.get(track.process.pid, ())
         dead = [child for child in children if child.state in _DEAD]
         is_blocked = any(one.state == "D" for one in (track.process, *children))
-        has_stopped = any(one.has_stopped_to_report(look.now_s) for one in party.tracks)
+        has_stopped = any(one.has_stopped_to_report(context.now_s) for one in group.tracks)
         is_unseen = _cpu(track.process) is None
         confidence = confidence_of(
             0.5, 0.5 if track.busy_s >= 5 * self._worked_s else 0.35, 0.5 if dead else 0.0,
-            0.3 if is_blocked else 0.0, 0.5 if party.crew else 0.0, 0.6 if has_stopped else 0.0,
+            0.3 if is_blocked else 0.0, 0.5 if group.ranks else 0.0, 0.6 if has_stopped else 0.0,
         )  # fmt: skip
-        return Sign(
-            code="stalled.job" if party.crew else "stalled.process",
-            stage=self._stage(party, look),
-            subject=party.subject,
-            summary=_summary(party, pause_s, children, dead),
-            evidence=_evidence(party, pause_s, len(dead), has_stopped=has_stopped),
+        return Claim(
+            code="stalled.job" if group.ranks else "stalled.process",
+            stage=self._stage(group, context),
+            subject=group.subject,
+            summary=_summary(group, pause_s, children, dead),
+            evidence=_evidence(group, pause_s, len(dead), has_stopped=has_stopped),
             remedy=_remedy(track, dead, is_blocked=is_blocked),
             action="process",
             confidence=min(0.6, confidence) if is_unseen else confidence,
             lacking=("CPU time of its threads",) if is_unseen else (),
-            began_s=look.now_s - pause_s,
+            began_s=context.now_s - pause_s,
         )
 
 
@@ -153,21 +153,21 @@ def _cpu(process: HostProcess) -> float | None:
 
 
 def _summary(
-    party: Party, pause_s: float, children: Sequence[HostProcess], dead: list[HostProcess]
+    group: Group, pause_s: float, children: Sequence[HostProcess], dead: list[HostProcess]
 ) -> str:  # fmt: skip
-    track = party.first
-    held = sum(one.use.memory_bytes or 0 for one in party.tracks)
+    track = group.first
+    held = sum(one.use.memory_bytes or 0 for one in group.tracks)
     workers = f", {len(children)} children as idle" if children else ""
     zombies = f" ({len(dead)} of them dead)" if dead else ""
     learned = f" (never paused longer than {duration_text(track.longest_pause_s)})" if track.longest_pause_s else ""
     return (
-        f"{count_text(party)}GPU and CPU at 0% for {duration_text(pause_s)} after {duration_text(track.busy_s)} of work"
+        f"{count_text(group)}GPU and CPU at 0% for {duration_text(pause_s)} after {duration_text(track.busy_s)} of work"
         f"{learned}{workers}{zombies}, holds {bytes_text(held)}: stalled"
     )
 
 
-def _evidence(party: Party, pause_s: float, dead: int, *, has_stopped: bool) -> tuple[Evidence, ...]:
-    track = party.first
+def _evidence(group: Group, pause_s: float, dead: int, *, has_stopped: bool) -> tuple[Evidence, ...]:
+    track = group.first
     return (
         Evidence("pause_s", round(pause_s, 1), f"nothing done for {duration_text(pause_s)}"),
         Evidence("longest_pause_s", round(track.longest_pause_s, 1), f"before {duration_text(track.longest_pause_s)}"),

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.core.detection.detector import FORGET_S, Dial, Kind, Look, Sign
+from gputop.core.detection.detector import FORGET_S, Claim, Context, Dial, Kind
 from gputop.core.detectors.subjects import process_subject
 from gputop.core.model.finding import Evidence, Stage
 from gputop.core.model.sample import GpuProcess, HostProcess
@@ -55,28 +55,28 @@ class StoppedDetector:
         self._blocked_s, self._blocked_alarm_s = dials["blocked_s"], dials["blocked_alarm_s"]
         self._since: dict[tuple[int, int | None], _Since] = {}
 
-    def look(self, look: Look) -> Iterator[Sign]:
+    def detect(self, context: Context) -> Iterator[Claim]:
         """Return who is stopped or blocked."""
         since = self._since
-        if look.is_gap:
+        if context.is_gap:
             since.clear()
-        for process in look.due:
+        for process in context.due:
             state = process.state
             if state in (_STOPPED, _TRACED) or (state == _BLOCKED and (process.cpu_percent or 0.0) <= self._still):
-                yield from self._judged(process, state, look)
+                yield from self._judged(process, state, context)
             elif since:
                 since.pop((process.pid, process.start_ticks), None)
         for key, one in tuple(since.items()):
-            if look.now_s - one.seen_s > FORGET_S:
+            if context.now_s - one.seen_s > FORGET_S:
                 del since[key]
 
-    def _judged(self, process: HostProcess, state: str, look: Look) -> Iterator[Sign]:
+    def _judged(self, process: HostProcess, state: str, context: Context) -> Iterator[Claim]:
         key = (process.pid, process.start_ticks)
         one = self._since.get(key)
         if one is None or one.state != state:
-            one = self._since[key] = _Since(state, look.now_s, look.now_s)
-        one.seen_s = look.now_s
-        lasted_s = look.now_s - one.since_s
+            one = self._since[key] = _Since(state, context.now_s, context.now_s)
+        one.seen_s = context.now_s
+        lasted_s = context.now_s - one.since_s
         if state == _BLOCKED and lasted_s >= self._blocked_s:
             stage = Stage.ALARM if lasted_s >= self._blocked_alarm_s else Stage.SUSPECT
             yield _blocked(process, stage, lasted_s, one.since_s)
@@ -87,14 +87,14 @@ class StoppedDetector:
             yield _stopped(process, stage, lasted_s, one.since_s)
 
 
-def _stopped(process: HostProcess, stage: Stage, lasted_s: float, since_s: float) -> Sign:
+def _stopped(process: HostProcess, stage: Stage, lasted_s: float, since_s: float) -> Claim:
     how = _HELD_BY[process.state or _STOPPED]
     remedy = (
         f"kill -CONT {process.pid} lets it go on; end it if nobody needs it: the memory is free again only then."
         if process.state == _STOPPED
         else f"It goes on when the debugger lets it go: see TracerPid in /proc/{process.pid}/status."
     )
-    return Sign(
+    return Claim(
         code="process.stopped",
         stage=stage,
         subject=process_subject(process, _only(process)),
@@ -107,8 +107,8 @@ def _stopped(process: HostProcess, stage: Stage, lasted_s: float, since_s: float
     )
 
 
-def _blocked(process: HostProcess, stage: Stage, lasted_s: float, since_s: float) -> Sign:
-    return Sign(
+def _blocked(process: HostProcess, stage: Stage, lasted_s: float, since_s: float) -> Claim:
+    return Claim(
         code="process.blocked",
         stage=stage,
         subject=process_subject(process, _only(process)),

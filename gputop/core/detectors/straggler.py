@@ -10,10 +10,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.core.detection.detector import Dial, Kind, Look, Sign
+from gputop.core.detection.detector import Claim, Context, Dial, Kind
 from gputop.core.detectors.activity.activity import Activity
 from gputop.core.detectors.activity.process import Key, Track
-from gputop.core.detectors.activity.ranks import Crew
+from gputop.core.detectors.activity.ranks import Ranks
 from gputop.core.detectors.stuck.case import rank_text
 from gputop.core.detectors.subjects import process_subject
 from gputop.core.model.catalogue import CLOCK_SM, EVENT_REASONS, PCIE_WIDTH, PCIE_WIDTH_MAX, TEMPERATURE
@@ -122,24 +122,24 @@ class StragglerDetector:
         self._races: dict[str, _Race] = {}
         self._turn = 0
 
-    def look(self, look: Look) -> Iterator[Sign]:
+    def detect(self, context: Context) -> Iterator[Claim]:
         """Return who is slower than the others."""
-        crews = Activity.of(look).crews
+        by_job = Activity.of(context).by_job
         self._turn += 1
-        turns = 1 + len(crews) // _AT_A_TIME
-        for at, (key, crew) in enumerate(crews.items()):
-            if len(crew.tracks) < self._dials["ranks"] or (at + self._turn) % turns:
+        turns = 1 + len(by_job) // _AT_A_TIME
+        for at, (key, ranks) in enumerate(by_job.items()):
+            if len(ranks.tracks) < self._dials["ranks"] or (at + self._turn) % turns:
                 continue
             race = self._races.get(key)
-            if race is None or look.is_gap:
-                race = self._races[key] = _Race(seen_s=look.now_s)
-            step_s, race.seen_s = look.now_s - race.seen_s, look.now_s
-            if step_s and _is_comparable(crew, look, self._dials):
-                self._compare(crew.tracks, race, step_s)
+            if race is None or context.is_gap:
+                race = self._races[key] = _Race(seen_s=context.now_s)
+            step_s, race.seen_s = context.now_s - race.seen_s, context.now_s
+            if step_s and _is_comparable(ranks, context, self._dials):
+                self._compare(ranks.tracks, race, step_s)
             if race.slowest_s >= self._dials["after_s"]:
-                yield from self._slow(crew, race, look)
-        if len(self._races) > len(crews):
-            self._races = {key: race for key, race in self._races.items() if key in crews}
+                yield from self._slow(ranks, race, context)
+        if len(self._races) > len(by_job):
+            self._races = {key: race for key, race in self._races.items() if key in by_job}
 
     def _compare(self, tracks: list[Track], race: _Race, step_s: float) -> None:
         part = step_s / (step_s + self._dials["smooth_s"]) if race.compared_s else 1.0
@@ -168,16 +168,16 @@ class StragglerDetector:
         is_new = race.compared_s >= dials["known_s"] and gap - rank.usual_gap > least
         return gap > least and (gap >= dials["clearly_points"] or is_new)
 
-    def _slow(self, crew: Crew, race: _Race, look: Look) -> Iterator[Sign]:
+    def _slow(self, ranks: Ranks, race: _Race, context: Context) -> Iterator[Claim]:
         after_s = self._dials["after_s"]
-        found = [track for track in crew.tracks if (one := race.ranks.get(track.key)) and _lasted_s(one) >= after_s]
-        if not found or 2 * len(found) >= len(crew.tracks):
+        found = [track for track in ranks.tracks if (one := race.ranks.get(track.key)) and _lasted_s(one) >= after_s]
+        if not found or 2 * len(found) >= len(ranks.tracks):
             return
         for track in found:
             rank = race.ranks[track.key]
             others = [one for key, one in race.ranks.items() if key != track.key]
             slow = Slow(
-                crew=crew,
+                ranks=ranks,
                 track=track,
                 is_clock=rank.slow_s >= after_s,
                 lasted_s=_lasted_s(rank),
@@ -186,12 +186,12 @@ class StragglerDetector:
                 gu=rank.gu,
                 others_gu=median(one.gu for one in others),
             )
-            yield sign_of(slow, look, self._dials)
+            yield claim_of(slow, context, self._dials)
 
 
-def _is_comparable(crew: Crew, look: Look, dials: Mapping[str, float]) -> bool:
+def _is_comparable(ranks: Ranks, context: Context, dials: Mapping[str, float]) -> bool:
     """Say whether all ranks work: while some wait, or one has left, the numbers of the others say nothing."""
-    if not crew.is_apart or crew.is_server:
+    if not ranks.is_apart or ranks.is_server:
         return False
     pauses_s, smooth_s = dials["pauses_s"], dials["smooth_s"]
     return all(
@@ -199,8 +199,8 @@ def _is_comparable(crew: Crew, look: Look, dials: Mapping[str, float]) -> bool:
         and not track.wait_s
         and track.idle_s < pauses_s
         and track.board.is_known
-        and look.now_s - track.seen_s < max(smooth_s, 2 * look.round_s)
-        for track in crew.tracks
+        and context.now_s - track.seen_s < max(smooth_s, 2 * context.round_s)
+        for track in ranks.tracks
     )
 
 
@@ -225,7 +225,7 @@ def _lasted_s(rank: _Rank) -> float:
 class Slow(Struct, frozen=True):
     """A rank against the median of the others. Clocks: shares of the maximum."""
 
-    crew: Crew
+    ranks: Ranks
     track: Track
     is_clock: bool
     lasted_s: float
@@ -240,18 +240,18 @@ class Slow(Struct, frozen=True):
         return not self.is_clock and self.track.board.is_shared
 
 
-def sign_of(slow: Slow, look: Look, dials: Mapping[str, float]) -> Sign:
+def claim_of(slow: Slow, context: Context, dials: Mapping[str, float]) -> Claim:
     """Return the finding about a slow rank."""
     track = slow.track
     share = (slow.clock or 0.0) / slow.others_clock if slow.others_clock else 1.0
     is_grave = slow.is_clock and slow.lasted_s >= dials["alarm_s"] and 100 * share < dials["alarm_percent"]
     gpu = track.board.gpu
     reasons = _reasons(gpu)
-    return Sign(
+    return Claim(
         code="straggler.gpu" if slow.is_clock else "straggler.neighbour" if slow.is_shared else "straggler.host",
         stage=Stage.ALARM if is_grave else Stage.SUSPECT,
         subject=process_subject(track.process, track.use),
-        summary=f"{rank_text(track)} on GPU {track.board.index} of {slow.crew.job.label}: {_how(slow, share)} for "
+        summary=f"{rank_text(track)} on GPU {track.board.index} of {slow.ranks.job.label}: {_how(slow, share)} for "
         f"{duration_text(slow.lasted_s)}{_why(gpu, reasons)}; the others wait for it",
         evidence=(
             Evidence("lasted_s", round(slow.lasted_s, 1), f"for {duration_text(slow.lasted_s)}"),
@@ -268,7 +268,7 @@ def sign_of(slow: Slow, look: Look, dials: Mapping[str, float]) -> Sign:
             0.3 if track.role.world else 0.0,
         ),
         lacking=() if track.role.world else ("ranks: the environment of its processes",),
-        began_s=look.now_s - slow.lasted_s,
+        began_s=context.now_s - slow.lasted_s,
         hold_s=30.0,
     )
 

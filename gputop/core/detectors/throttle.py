@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from statistics import median
 from typing import Final
 
-from gputop.core.detection.detector import Dial, Kind, Look, Sign
+from gputop.core.detection.detector import Claim, Context, Dial, Kind
 from gputop.core.detectors.counters import EachGpu, Growth, starts_again
 from gputop.core.detectors.subjects import gpu_subject
 from gputop.core.model.catalogue import (
@@ -112,18 +112,18 @@ class _Slowed:
         self.lasts_s = dict.fromkeys(_COUNTERS, 0.0)
         self.slow_s = 0.0
 
-    def take(self, gpu: Gpu, look: Look, *, is_new: bool) -> None:
+    def take(self, gpu: Gpu, context: Context, *, is_new: bool) -> None:
         """Add what the GPU says."""
         reasons = gpu[EVENT_REASONS] or ()
-        is_broken = starts_again(gpu, look)
+        is_broken = starts_again(gpu, context)
         for name, metric in _COUNTERS.items():
             growth = self.growth[name]
             if is_broken:
                 growth.forget()
             if is_new:
-                growth.add(look.now_s, gpu[metric])
-            is_on = name in reasons and not look.is_gap
-            self.lasts_s[name] = self.lasts_s[name] + look.step_s if is_on else 0.0
+                growth.add(context.now_s, gpu[metric])
+            is_on = name in reasons and not context.is_gap
+            self.lasts_s[name] = self.lasts_s[name] + context.step_s if is_on else 0.0
 
     def seconds(self, name: str, span_s: float) -> tuple[float, float]:
         """Return for how long the clocks were lowered, in how many of the last seconds."""
@@ -140,19 +140,19 @@ class ThrottleDetector:
         self._minute_s, self._long_s = dials["minute_s"], max(dials["minute_s"], dials["long_s"])
         self._slowed = EachGpu(lambda: _Slowed(self._long_s))
 
-    def look(self, look: Look) -> Iterator[Sign]:
+    def detect(self, context: Context) -> Iterator[Claim]:
         """Return who is slowed down."""
-        clocks = _busy_clocks(look, self._dials["busy_percent"])
-        for gpu in look.sample.gpus:
-            slowed = self._slowed.of(gpu.uuid, look.now_s)
-            slowed.take(gpu, look, is_new=gpu.state is GpuState.OK)
+        clocks = _busy_clocks(context, self._dials["busy_percent"])
+        for gpu in context.sample.gpus:
+            slowed = self._slowed.of(gpu.uuid, context.now_s)
+            slowed.take(gpu, context, is_new=gpu.state is GpuState.OK)
             if gpu.state is GpuState.OK:
-                yield from self._heat(gpu, slowed, look)
+                yield from self._heat(gpu, slowed, context)
                 yield from self._brake(gpu, slowed)
-                yield from self._cap(gpu, slowed, look, clocks.get(gpu.name, ()))
-        self._slowed.forget(look.now_s)
+                yield from self._cap(gpu, slowed, context, clocks.get(gpu.name, ()))
+        self._slowed.forget(context.now_s)
 
-    def _heat(self, gpu: Gpu, slowed: _Slowed, look: Look) -> Iterator[Sign]:
+    def _heat(self, gpu: Gpu, slowed: _Slowed, context: Context) -> Iterator[Claim]:
         hard_s, span_s = slowed.seconds(_HW_THERMAL, self._minute_s)
         soft_s, _ = slowed.seconds(_SW_THERMAL, self._minute_s)
         lasting_s, long_s = slowed.seconds(_SW_THERMAL, self._long_s)
@@ -163,9 +163,9 @@ class ThrottleDetector:
             return
         share = _share(hard_s + soft_s, span_s) if is_hard or not is_lasting else _share(lasting_s, long_s)
         span_s = span_s if is_hard or not is_lasting else long_s
-        yield _sign(
+        yield _claim(
             gpu, "throttle.thermal", Stage.ALARM if is_hard or is_lasting else Stage.SUSPECT,
-            f"{_clock(gpu)}thermal slowdown {_of(share, span_s)}; {_heat_of(gpu)}{_neighbours(gpu, look)}",
+            f"{_clock(gpu)}thermal slowdown {_of(share, span_s)}; {_heat_of(gpu)}{_neighbours(gpu, context)}",
             (
                 Evidence("thermal_slowdown_percent", share, _of(share, span_s)),
                 Evidence("hardware_thermal_s", round(hard_s, 1), f"of the hardware {hard_s:.0f} s of the last minute"),
@@ -174,17 +174,17 @@ class ThrottleDetector:
             _COOLER.format(n=gpu.index), hold_s=self._dials["hold_s"],
         )  # fmt: skip
 
-    def _brake(self, gpu: Gpu, slowed: _Slowed) -> Iterator[Sign]:
+    def _brake(self, gpu: Gpu, slowed: _Slowed) -> Iterator[Claim]:
         braked_s, span_s = slowed.seconds(_BRAKE, self._minute_s)
         if braked_s > self._of_minute("hardware_percent") or self._lasts(gpu, slowed, _BRAKE):
             share = _share(braked_s, span_s)
-            yield _sign(
+            yield _claim(
                 gpu, "throttle.power_brake", Stage.ALARM, f"{_clock(gpu)}power brake {_of(share, span_s)}",
                 (Evidence("power_brake_percent", share, _of(share, span_s)),), _SUPPLY.format(n=gpu.index),
                 hold_s=self._dials["hold_s"],
             )  # fmt: skip
 
-    def _cap(self, gpu: Gpu, slowed: _Slowed, look: Look, clocks: tuple[int, ...]) -> Iterator[Sign]:
+    def _cap(self, gpu: Gpu, slowed: _Slowed, context: Context, clocks: tuple[int, ...]) -> Iterator[Claim]:
         capped_s, span_s = slowed.seconds(_CAP, self._long_s)
         clock, limit, usual = gpu[CLOCK_SM], gpu[POWER_LIMIT], gpu[POWER_LIMIT_DEFAULT]
         if span_s < self._minute_s or 100 * capped_s / span_s < self._dials["cap_percent"]:
@@ -192,7 +192,7 @@ class ThrottleDetector:
             return
         siblings = median(clocks) if len(clocks) > 2 else None
         is_slow = clock is not None and siblings is not None and clock < siblings * self._dials["clock_percent"] / 100
-        slowed.slow_s = slowed.slow_s + look.step_s if is_slow and not look.is_gap else 0.0
+        slowed.slow_s = slowed.slow_s + context.step_s if is_slow and not context.is_gap else 0.0
         is_lowered = (
             limit is not None and usual is not None and limit < usual * (1 - self._dials["lowered_percent"] / 100)
         )
@@ -209,7 +209,7 @@ class ThrottleDetector:
             )
             evidence.append(Evidence("power_limit_w", limit, f"default {value_text(usual, POWER_LIMIT.unit)}"))
             remedy = _LOWERED.format(n=gpu.index, watts=usual)
-        yield _sign(
+        yield _claim(
             gpu, "throttle.power_cap", Stage.SUSPECT if why else Stage.OBSERVATION,
             f"{_clock(gpu)}power cap {_of(share, span_s)}{why}", tuple(evidence), remedy,
             hold_s=self._dials["hold_s"],
@@ -223,20 +223,20 @@ class ThrottleDetector:
         return gpu[_COUNTERS[name]] is None and slowed.lasts_s[name] >= self._dials["reason_s"]
 
 
-def _busy_clocks(look: Look, least_percent: float) -> dict[str, tuple[int, ...]]:
+def _busy_clocks(context: Context, least_percent: float) -> dict[str, tuple[int, ...]]:
     """Return the SM clocks of the busy boards, by model."""
     found: dict[str, tuple[int, ...]] = {}
-    for gpu in look.sample.gpus:
+    for gpu in context.sample.gpus:
         clock = gpu[CLOCK_SM]
         if clock is not None and (gpu[GPU_UTILIZATION] or 0) >= least_percent:
             found[gpu.name] = (*found.get(gpu.name, ()), clock)
     return found
 
 
-def _sign(  # noqa: PLR0917 - the parts of a sentence
+def _claim(  # noqa: PLR0917 - the parts of a sentence
     gpu: Gpu, code: str, stage: Stage, summary: str, evidence: tuple[Evidence, ...], remedy: str, *, hold_s: float
-) -> Sign:
-    return Sign(
+) -> Claim:
+    return Claim(
         code=code, stage=stage, subject=gpu_subject(gpu), summary=summary, evidence=evidence, remedy=remedy,
         hold_s=hold_s,
         lacking=() if gpu[THROTTLED_SW_THERMAL] is not None else ("counters of lowered clocks",),
@@ -265,8 +265,8 @@ def _heat_of(gpu: Gpu) -> str:
     return ", ".join([*parts, *([] if memory is None else [f"memory {memory}°C"])]) or "no temperature known"
 
 
-def _neighbours(gpu: Gpu, look: Look) -> str:
+def _neighbours(gpu: Gpu, context: Context) -> str:
     """Return what the others have: where they are cool, it is this board's own cooling."""
-    others = [one[TEMPERATURE] for one in look.sample.gpus if one.uuid != gpu.uuid]
+    others = [one[TEMPERATURE] for one in context.sample.gpus if one.uuid != gpu.uuid]
     known = [celsius for celsius in others if celsius is not None]
     return f"; the other GPUs have {median(known):.0f}°C" if known else ""

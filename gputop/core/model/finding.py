@@ -53,26 +53,33 @@ class Evidence(Struct, frozen=True, gc=False):
     text: str
 
 
-class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """A judgement with its evidence.
+class Judgement(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """The statement that a `Claim` and a `Finding` share.
 
-    ``code``: stable, ``leak.process``. ``since_s``: when it began, ``stage_since_s``: when it came to this stage, both
-    in seconds since the epoch. ``confidence``: 0-1, None where the driver itself says so. ``lacking``: signals that
-    could not be had. ``action``: the id of what a key of the screen does about it. ``returned``: how often it came back
-    within minutes.
+    ``code``: stable, such as ``leak.process``. ``confidence``: 0-1, None where the driver itself reports the trouble.
+    ``lacking``: signals that could not be read. ``action``: the id of the screen's action that does something about it.
     """
 
     code: str
     stage: Stage
     subject: Subject
     summary: str
-    since_s: float
-    stage_since_s: float
     evidence: tuple[Evidence, ...] = ()
     remedy: str = ""
     action: str | None = None
     confidence: float | None = None
     lacking: tuple[str, ...] = ()
+
+
+class Finding(Judgement, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """A judgement that lasted.
+
+    ``since_s``: when the trouble began; ``stage_since_s``: when it reached this stage; both in seconds since the epoch.
+    ``returned``: how often it came back within minutes.
+    """
+
+    since_s: float
+    stage_since_s: float
     returned: int = 0
 
     @property

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gputop.core.detection.detector import Detector, Dial, Kind, Look, Sign
+from gputop.core.detection.detector import Claim, Context, Detector, Dial, Kind
 from gputop.core.doctor.facts import Facts
 from gputop.core.doctor.verdict import Check, Severity, Verdict, Verdicts, fail, info, nothing, ok, unknown, warn
 from gputop.core.model.finding import Evidence, Stage, Subject
@@ -37,12 +37,65 @@ from gputop.core.processes.column import Column, Row
 from gputop.core.text.tone import Tone
 
 __all__ = [
-    "API_VERSION", "NOTHING", "ONCE", "PROTOCOL", "Cell", "Check", "Column", "Detector", "Dial", "DriverInfo",
-    "Evidence", "Facts", "Field", "FieldRate", "Frame", "Gpm", "Gpu", "GpuInstance", "GpuProcess", "GpuState", "Host",
-    "HostProcess", "Job", "Kind", "Level", "Look", "Measure", "Metric", "Missing", "NamedSource", "NvmlCall", "Panel",
-    "PanelLine", "Plugin", "Presence", "Probe", "ProbeTest", "Purpose", "Row", "Sample", "Severity", "Shown", "Sign",
-    "Source", "Stage", "Subject", "Tone", "Unit", "Verdict", "Verdicts", "bytes_text", "duration_text", "fail", "info",
-    "nothing", "ok", "sample_of", "unknown", "warn",
+    "API_VERSION",
+    "NOTHING",
+    "ONCE",
+    "PROTOCOL",
+    "Cell",
+    "Check",
+    "Claim",
+    "Column",
+    "Context",
+    "Detector",
+    "Dial",
+    "DriverInfo",
+    "Evidence",
+    "Facts",
+    "Field",
+    "FieldRate",
+    "Frame",
+    "Gpm",
+    "Gpu",
+    "GpuInstance",
+    "GpuProcess",
+    "GpuState",
+    "Host",
+    "HostProcess",
+    "Job",
+    "Kind",
+    "Level",
+    "Measure",
+    "Metric",
+    "Missing",
+    "NamedSource",
+    "NvmlCall",
+    "Panel",
+    "PanelLine",
+    "Plugin",
+    "Presence",
+    "Probe",
+    "ProbeTest",
+    "Purpose",
+    "Row",
+    "Sample",
+    "Severity",
+    "Shown",
+    "Source",
+    "Stage",
+    "Subject",
+    "Tone",
+    "Unit",
+    "Verdict",
+    "Verdicts",
+    "bytes_text",
+    "duration_text",
+    "fail",
+    "info",
+    "nothing",
+    "ok",
+    "sample_of",
+    "unknown",
+    "warn",
 ]  # fmt: skip
 
 API_VERSION: Final = 1
@@ -221,6 +274,6 @@ class _Broken(Struct, frozen=True):
 
     error: Exception
 
-    def look(self, _: Look) -> tuple[Sign, ...]:
+    def detect(self, _: Context) -> tuple[Claim, ...]:
         """Fail."""
         raise self.error

@@ -6,7 +6,7 @@ from examples import NOW, frame, process
 from judging import at, judge_with, watch
 from msgspec.structs import replace
 
-from gputop.core.detection.detector import Look, Sign
+from gputop.core.detection.detector import Claim, Context
 from gputop.core.detection.judge import BROKEN, Judge
 from gputop.core.model.finding import Finding, Stage, Subject
 
@@ -18,13 +18,13 @@ class Seen:
 
     def __init__(self, stages: dict[int, Stage]) -> None:
         self.stages = stages
-        self.looks: list[Look] = []
+        self.looks: list[Context] = []
 
-    def look(self, look: Look) -> Iterable[Sign]:
-        self.looks.append(look)
-        stage = self.stages.get(int(look.sample.time_s - NOW))
+    def detect(self, context: Context) -> Iterable[Claim]:
+        self.looks.append(context)
+        stage = self.stages.get(int(context.sample.time_s - NOW))
         if stage:
-            yield Sign(code="it", stage=stage, subject=Subject(label="GPU 0", gpu="GPU-0"), summary=stage.value)
+            yield Claim(code="it", stage=stage, subject=Subject(label="GPU 0", gpu="GPU-0"), summary=stage.value)
 
 
 class Broken:
@@ -33,9 +33,9 @@ class Broken:
     def __init__(self) -> None:
         self.asked = 0
 
-    def look(self, look: Look) -> Iterable[Sign]:
+    def detect(self, context: Context) -> Iterable[Claim]:
         self.asked += 1
-        if look.now_s > 0:
+        if context.now_s > 0:
             raise ValueError("no such thing")
         return ()
 
@@ -97,7 +97,7 @@ def test_what_counts_as_a_gap_can_be_set() -> None:
 
     watch(Judge({"it": seen}, {"gap_s": 30.0}), [0, 20, 60])
 
-    assert [look.is_gap for look in seen.looks] == [False, False, True]
+    assert [context.is_gap for context in seen.looks] == [False, False, True]
 
 
 def test_time_that_nobody_watched_is_not_counted_and_said_to_be_a_gap() -> None:
@@ -106,8 +106,8 @@ def test_time_that_nobody_watched_is_not_counted_and_said_to_be_a_gap() -> None:
 
     watch(judge, (0, 1, 3600, 3601, 5, 6))
 
-    assert [look.now_s for look in seen.looks] == [0, 1, 1, 2, 2, 3]
-    assert [look.is_gap for look in seen.looks] == [False, False, True, False, True, False]
+    assert [context.now_s for context in seen.looks] == [0, 1, 1, 2, 2, 3]
+    assert [context.is_gap for context in seen.looks] == [False, False, True, False, True, False]
 
 
 def test_what_detectors_share_stays_with_their_judge_from_look_to_look() -> None:
@@ -135,15 +135,15 @@ def test_on_a_crowded_box_the_processes_take_turns_and_each_comes() -> None:
     judge = judge_with(it=seen)
 
     for second in range(14):
-        judge.look(at(crowd, second), ())
+        judge.judge(at(crowd, second), ())
 
-    assert all(100 < len(look.due) <= 150 for look in seen.looks)
-    assert {one.pid for look in seen.looks for one in look.due} == set(range(1, 2001))
+    assert all(100 < len(context.due) <= 150 for context in seen.looks)
+    assert {one.pid for context in seen.looks for one in context.due} == set(range(1, 2001))
 
 
 def test_of_two_that_are_equally_grave_the_newer_comes_first() -> None:
     late = Seen(stages(5))
-    late.look = lambda look: (replace(sign, code="late") for sign in Seen.look(late, look))  # type: ignore[method-assign]
+    late.detect = lambda context: (replace(claim, code="late") for claim in Seen.detect(late, context))  # type: ignore[method-assign]
 
     found = watch(judge_with(one=Seen(stages(0, 1, 2, 3, 4, 5)), two=late), range(6))[-1]
 
@@ -161,6 +161,6 @@ def test_the_gravest_comes_first() -> None:
 class Two:
     """A detector that sees an alarm."""
 
-    def look(self, look: Look) -> Iterable[Sign]:
-        del look
-        return [Sign(code="other", stage=Stage.ALARM, subject=Subject(label="box"), summary="x")]
+    def detect(self, context: Context) -> Iterable[Claim]:
+        del context
+        return [Claim(code="other", stage=Stage.ALARM, subject=Subject(label="box"), summary="x")]

@@ -52,7 +52,7 @@ def test_no_threshold_of_memory_breaks_a_detector_at_an_end_of_its_bounds(kind: 
     })  # fmt: skip
 
     for sample in samples(Case(kind, 1).made()):
-        assert [one.summary for one in judge.look(sample, ()) if one.code == BROKEN] == []
+        assert [one.summary for one in judge.judge(sample, ()) if one.code == BROKEN] == []
 
 
 @pytest.mark.parametrize("end", ["least", "most"])
@@ -63,4 +63,4 @@ def test_no_threshold_of_behaviour_breaks_a_detector_at_an_end_of_its_bounds(see
     })  # fmt: skip
 
     for sample, jobs in seconds_of(mixed(seed).scene):
-        assert [one.summary for one in judge.look(sample, jobs) if one.code == BROKEN] == []
+        assert [one.summary for one in judge.judge(sample, jobs) if one.code == BROKEN] == []

@@ -26,7 +26,7 @@ def box(used_gib: float, busy: int = 90) -> Frame:
 
 def filled(used: Used, seconds: Iterable[int], busy: int = 90) -> list[tuple[Finding, ...]]:
     judge = judge_of("filling")
-    return [judge.look(at(box(used(second), busy), second), ()) for second in seconds]
+    return [judge.judge(at(box(used(second), busy), second), ()) for second in seconds]
 
 
 def gravest(found: list[tuple[Finding, ...]]) -> Stage | None:
@@ -96,7 +96,7 @@ def test_an_instance_is_judged_by_its_own_memory() -> None:
         return frame((gpu(0, memory(10), instances=(one, other)),), ())
 
     judge = judge_of("filling")
-    found = [judge.look(at(split(second), second), ()) for second in range(200)][-1]
+    found = [judge.judge(at(split(second), second), ()) for second in range(200)][-1]
 
     assert [(one.stage, one.subject.label, one.subject.gpu_instance) for one in found] == [
         (Stage.ALARM, "GPU 0 instance 3", 3)
@@ -106,6 +106,6 @@ def test_an_instance_is_judged_by_its_own_memory() -> None:
 @pytest.mark.parametrize(("alarm_s", "stage"), [(60.0, Stage.SUSPECT), (900.0, Stage.ALARM)])
 def test_the_times_can_be_set(alarm_s: float, stage: Stage) -> None:
     judge = judge_of("filling", filling={"alarm_s": alarm_s})
-    found = [judge.look(at(box(40 + second / 20), second), ()) for second in range(400)]
+    found = [judge.judge(at(box(40 + second / 20), second), ()) for second in range(400)]
 
     assert gravest(found) is stage

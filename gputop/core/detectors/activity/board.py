@@ -4,7 +4,7 @@ from __future__ import annotations  # array[float] is not subscriptable before 3
 
 from array import array
 
-from gputop.core.detection.detector import Look
+from gputop.core.detection.detector import Context
 from gputop.core.detectors.activity.thresholds import ActivityLimits
 from gputop.core.model.catalogue import (
     CLOCK_SM,
@@ -75,9 +75,9 @@ class Board:
         self._wobble: float | None = None
         self._idle_s = self._held_s = self._empty_s = 0.0
 
-    def see(self, look: Look, *, is_held: bool | None) -> None:
+    def see(self, context: Context, *, is_held: bool | None) -> None:
         """Take what the GPU says. ``is_held``: whether a process has a context on it, None if that is not known now."""
-        gpu, step_s, time_s = look.gpus.get(self.key[0]), look.step_s, look.sample.time_s
+        gpu, step_s, time_s = context.gpus.get(self.key[0]), context.step_s, context.sample.time_s
         if is_held is not None:
             self._held_s = self._held_s + step_s if is_held else 0.0
             self._empty_s = 0.0 if is_held else self._empty_s + step_s
@@ -89,7 +89,7 @@ class Board:
         if gpu is None or said is None or not self.is_known:
             self.effort, self.utilization, self.is_quiet = None, None, False
             return
-        self.is_shared = look.now_s - self._other_s <= self.limits.neighbour_s and self._other_s >= 0
+        self.is_shared = context.now_s - self._other_s <= self.limits.neighbour_s and self._other_s >= 0
         self._read(gpu, said, step_s)
 
     def touch(self, who: object, now_s: float) -> None:

@@ -21,17 +21,55 @@ class Track:
     ``longest_wait_s``: of those after which it worked again. ``pause_s``: since the last sign of it on the GPU;
     ``idle_s``: the same, but a heartbeat of a second or two does not count. ``worked_s``: of real work, by power, which
     took ``work_w``. ``stepped_s``: when the step that it reports went on. ``sm_low``, ``sm_high``: active SMs while it
-    waits. ``is_fed``: its workers are at work. ``crew``: key of its job, if that is on several GPUs. ``verdict``: what
+    waits. ``is_fed``: its workers are at work. ``ranks``: key of its job, if that is on several GPUs. ``verdict``: what
     an earlier question has said of it in this look. ``moved_s``: in which it moved much of its GPU memory;
     ``beside_s``: how long it has moved nothing, while it had its share of a GPU on which a neighbour computes.
     """
 
     __slots__ = (
-        "_beside_bytes", "_blip_at_s", "_blip_s", "_hidden_s", "_pending_s", "_resumed_s", "beside_s", "board",
-        "busy_s", "crew", "first_s", "gaps", "gu", "held_bytes", "held_since_s", "idle_s", "is_fed", "key",
-        "longest_pause_s", "longest_spin_s", "longest_step_s", "longest_wait_s", "low", "moved_s", "pause_s", "process",
-        "role", "role_due_s", "seen_s", "sm_high", "sm_low", "spin_s", "step", "step_s", "stepped_s", "still_s", "use",
-        "verdict", "wait_s", "window", "work_effort", "work_w", "worked_s",
+        "_beside_bytes",
+        "_blip_at_s",
+        "_blip_s",
+        "_hidden_s",
+        "_pending_s",
+        "_resumed_s",
+        "beside_s",
+        "board",
+        "busy_s",
+        "first_s",
+        "gaps",
+        "gu",
+        "held_bytes",
+        "held_since_s",
+        "idle_s",
+        "is_fed",
+        "key",
+        "longest_pause_s",
+        "longest_spin_s",
+        "longest_step_s",
+        "longest_wait_s",
+        "low",
+        "moved_s",
+        "pause_s",
+        "process",
+        "ranks",
+        "role",
+        "role_due_s",
+        "seen_s",
+        "sm_high",
+        "sm_low",
+        "spin_s",
+        "step",
+        "step_s",
+        "stepped_s",
+        "still_s",
+        "use",
+        "verdict",
+        "wait_s",
+        "window",
+        "work_effort",
+        "work_w",
+        "worked_s",
     )  # fmt: skip
 
     def __init__(self, key: Key, process: HostProcess, use: GpuProcess, board: Board, now_s: float) -> None:
@@ -53,7 +91,7 @@ class Track:
         self.longest_wait_s = self.longest_pause_s = self.longest_spin_s = 0.0
         self.still_s = 0.0
         self.held_bytes, self.held_since_s = -1, now_s
-        self.crew: str | None = None
+        self.ranks: str | None = None
         self.verdict = ""
         self._blip_at_s = self._blip_s = self._pending_s = self._resumed_s = self._hidden_s = 0.0
         self.idle_s = self.pause_s = self.wait_s = self.spin_s = 0.0

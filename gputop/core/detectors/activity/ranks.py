@@ -18,7 +18,7 @@ class Stance(Enum):
     UNKNOWN = "unknown"
 
 
-class Crew:
+class Ranks:
     """The processes of a job, each on each of its GPUs. Those that left are remembered as long as one of them is there.
 
     ``hang_s``: for how long some have waited and nobody has worked. ``is_apart``: each has a GPU to itself.
@@ -39,7 +39,7 @@ class Crew:
         self.job, self.tracks = job, [*now, *left]
         self.is_apart = len({track.board.key for track in self.tracks}) == len(self.tracks)
         for track in now:
-            track.crew = job.key
+            track.ranks = job.key
 
     @property
     def longest_wait_s(self) -> float:
@@ -52,22 +52,22 @@ class Crew:
         return any(track.role.is_server for track in self.tracks)
 
 
-def crews_of(jobs: Iterable[Job], tracks: Iterable[Track], before: Mapping[str, Crew]) -> dict[str, Crew]:
+def ranks_by_job(jobs: Iterable[Job], tracks: Iterable[Track], before: Mapping[str, Ranks]) -> dict[str, Ranks]:
     """Return the crews by the key of their job: jobs on two GPUs or more, and those that have shrunk since."""
     held: dict[tuple[int, int | None], list[Track]] = {}
     for track in tracks:
         held.setdefault((track.process.pid, track.process.start_ticks), []).append(track)
-    crews: dict[str, Crew] = {}
+    by_job: dict[str, Ranks] = {}
     for job in jobs:
         found = [track for one in job.members for track in held.get((one.pid, one.start_ticks), ())]
         known = before.get(job.key)
         if known or len({track.board.key for track in found}) > 1:
-            crew = crews[job.key] = known or Crew(job)
-            crew.take(job, found)
-    for key, crew in before.items():
-        if key not in crews and any(track.crew == key for track in _there(crew, held)):
-            crews[key] = crew
-    return crews
+            ranks = by_job[job.key] = known or Ranks(job)
+            ranks.take(job, found)
+    for key, ranks in before.items():
+        if key not in by_job and any(track.ranks == key for track in _there(ranks, held)):
+            by_job[key] = ranks
+    return by_job
 
 
 def stance(track: Track, *, is_gone: bool) -> Stance:
@@ -85,5 +85,5 @@ def stance(track: Track, *, is_gone: bool) -> Stance:
     return Stance.IDLE if track.idle_s >= board.limits.rank_rests_s and not is_copying else Stance.WORKS
 
 
-def _there(crew: Crew, held: Mapping[tuple[int, int | None], list[Track]]) -> Iterable[Track]:
-    return (track for track in crew.tracks if (track.process.pid, track.process.start_ticks) in held)
+def _there(ranks: Ranks, held: Mapping[tuple[int, int | None], list[Track]]) -> Iterable[Track]:
+    return (track for track in ranks.tracks if (track.process.pid, track.process.start_ticks) in held)

@@ -9,12 +9,12 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.core.detection.detector import FORGET_S, Dial, Kind, Look, Sign
+from gputop.core.detection.detector import FORGET_S, Claim, Context, Dial, Kind
 from gputop.core.detectors.activity.activity import Activity
-from gputop.core.detectors.activity.party import Party, parties
+from gputop.core.detectors.activity.group import Group, groups
 from gputop.core.detectors.activity.process import Key, Track
 from gputop.core.detectors.bound.verdict import Bound, Means, means_of, verdict
-from gputop.core.detectors.bound.wording import sign_of
+from gputop.core.detectors.bound.wording import claim_of
 from gputop.core.detectors.subjects import job_subject
 
 KIND: Final = Kind(
@@ -109,7 +109,7 @@ _EVERY_S: Final = 5.0  # to work it out more often costs time and changes little
 
 
 class _Held(Struct):
-    """The verdict of a track and the one that may follow it. Times are those of `Look.now_s`."""
+    """The verdict of a track and the one that may follow it. Times are those of `Context.now_s`."""
 
     bound: Bound | None = None
     means: Means | None = None
@@ -128,19 +128,19 @@ class BoundDetector:
         self._held: dict[Key, _Held] = {}
         self._sweep_s = 0.0
 
-    def look(self, look: Look) -> Iterator[Sign]:
+    def detect(self, context: Context) -> Iterator[Claim]:
         """Return the verdicts."""
-        activity = Activity.of(look)
+        activity = Activity.of(context)
         found = [
             track
             for track in activity.tracks
-            if track.window is not None and not track.board.is_shared and self._is_judged(track, look)
+            if track.window is not None and not track.board.is_shared and self._is_judged(track, context)
         ]
-        for party in parties(activity, found, self._has_verdict) if found else ():
-            yield self._sign(party, activity, look)
-        if look.now_s >= self._sweep_s:
-            self._sweep_s = look.now_s + FORGET_S
-            gone = [key for key, held in self._held.items() if look.now_s - held.seen_s > FORGET_S]
+        for group in groups(activity, found, self._has_verdict) if found else ():
+            yield self._claim(group, activity, context)
+        if context.now_s >= self._sweep_s:
+            self._sweep_s = context.now_s + FORGET_S
+            gone = [key for key, held in self._held.items() if context.now_s - held.seen_s > FORGET_S]
             for key in gone:
                 del self._held[key]
 
@@ -148,38 +148,38 @@ class BoundDetector:
         held = self._held.get(track.key)
         return held is not None and held.bound is not None
 
-    def _is_judged(self, track: Track, look: Look) -> bool:
+    def _is_judged(self, track: Track, context: Context) -> bool:
         """Say whether a track has a verdict, after having formed it anew if it is time to."""
         held = self._held.get(track.key)
         if held is None:
             held = self._held[track.key] = _Held()
-        held.seen_s = look.now_s
-        if look.now_s >= held.due_s:
-            held.due_s = look.now_s + _EVERY_S
-            self._judge(track, held, look)
+        held.seen_s = context.now_s
+        if context.now_s >= held.due_s:
+            held.due_s = context.now_s + _EVERY_S
+            self._judge(track, held, context)
         return held.bound is not None and not track.verdict
 
-    def _judge(self, track: Track, held: _Held, look: Look) -> None:
+    def _judge(self, track: Track, held: _Held, context: Context) -> None:
         window = track.window
         if window is None or window.passed_s < self._dials["after_s"] or track.gu is None:
             return
-        means = means_of(track, window, is_multi=bool(track.crew) or (track.role.world or 1) > 1)
+        means = means_of(track, window, is_multi=bool(track.ranks) or (track.role.world or 1) > 1)
         is_asleep = track.idle_s >= self._dials["starved_s" if track.is_fed else "idle_s"]
         bound = None if is_asleep else verdict(means, self._dials)
         held.means = means
         if bound is held.bound:
             held.next = bound
         elif bound is not held.next:
-            held.next, held.next_since_s = bound, look.now_s
-        elif held.bound is None or look.now_s - held.next_since_s >= self._dials["changes_s"]:
-            held.bound, held.since_s = bound, look.now_s
+            held.next, held.next_since_s = bound, context.now_s
+        elif held.bound is None or context.now_s - held.next_since_s >= self._dials["changes_s"]:
+            held.bound, held.since_s = bound, context.now_s
 
-    def _sign(self, party: Party, activity: Activity, look: Look) -> Sign:
-        crew = activity.crew_of(party.first)
-        held = [(track, self._held[track.key]) for track in party.tracks if self._has_verdict(track)]
+    def _claim(self, group: Group, activity: Activity, context: Context) -> Claim:
+        ranks = activity.ranks_of(group.first)
+        held = [(track, self._held[track.key]) for track in group.tracks if self._has_verdict(track)]
         counts = Counter(one.bound for _, one in held)
         bound = counts.most_common(1)[0][0]
         alike = [(track, one.means) for track, one in held if one.bound is bound and one.means is not None]
         since_s = min(one.since_s for _, one in held if one.bound is bound)
-        subject = job_subject(crew.job) if crew else party.subject
-        return sign_of(bound or Bound.COMPUTE, subject, alike, of=len(held), since_s=since_s, look=look)
+        subject = job_subject(ranks.job) if ranks else group.subject
+        return claim_of(bound or Bound.COMPUTE, subject, alike, of=len(held), since_s=since_s, context=context)

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from gputop.core.detection.detector import Look, Sign
+from gputop.core.detection.detector import Claim, Context
 from gputop.core.detectors.activity.process import Track
 from gputop.core.detectors.bound.verdict import Bound, Means
 from gputop.core.model.finding import Evidence, Stage, Subject, confidence_of
@@ -17,23 +17,23 @@ _LOW_OCCUPANCY: Final = 15.0
 _STRONG_WORKER: Final = 60.0
 
 
-def sign_of(
-    bound: Bound, subject: Subject, alike: list[tuple[Track, Means]], *, of: int, since_s: float, look: Look
-) -> Sign:
+def claim_of(
+    bound: Bound, subject: Subject, alike: list[tuple[Track, Means]], *, of: int, since_s: float, context: Context
+) -> Claim:
     """Return the verdict of a job or a process. ``alike``: of its GPUs those that it is of, ``of`` so many."""
     track, means = alike[0]
     mean = _mean_of([one for _, one in alike])
     share = f"{len(alike)} of {of} GPUs: " if of > 1 else ""
-    return Sign(
+    return Claim(
         code=bound.value,
         stage=Stage.OBSERVATION,
         subject=subject,
         summary=share + _SUMMARIES[bound](mean, _idle_text(track)),
         evidence=_evidence(mean),
-        remedy=f"{_REMEDIES[bound](mean, look)} {_SEE[bound].format(pid=track.process.pid, gpu=track.board.index)}",
+        remedy=f"{_REMEDIES[bound](mean, context)} {_SEE[bound].format(pid=track.process.pid, gpu=track.board.index)}",
         confidence=min(0.6, _sure(bound, means)) if means.lacking else _sure(bound, means),
         lacking=means.lacking,
-        began_s=min(since_s, look.now_s - min(one.passed_s for _, one in alike)),
+        began_s=min(since_s, context.now_s - min(one.passed_s for _, one in alike)),
         hold_s=15.0,
     )
 
@@ -139,8 +139,8 @@ def _communication_text(means: Means, idle: str) -> str:
     return f"GPU {means.gu:.0f}%, {_power(means, idle)}, {' and '.join(links)} -> bound by communication"
 
 
-def _input_remedy(means: Means, look: Look) -> str:
-    host = look.sample.host
+def _input_remedy(means: Means, context: Context) -> str:
+    host = context.sample.host
     cores, load = len(host.cores_percent), host.load
     room = f" (this box has {cores} cores, load {load[0]:.0f})" if cores and load else ""
     if means.blocked_share > 0.3:
@@ -159,7 +159,7 @@ _SUMMARIES: Final[Mapping[Bound, _Text]] = {
     Bound.COMPUTE: _compute_text,
     Bound.FAKE: _fake_text,
 }
-_REMEDIES: Final[Mapping[Bound, Callable[[Means, Look], str]]] = {
+_REMEDIES: Final[Mapping[Bound, Callable[[Means, Context], str]]] = {
     Bound.INPUT: _input_remedy,
     Bound.LAUNCH: lambda *_: "CUDA graphs, torch.compile(mode='reduce-overhead'), fused kernels, or a bigger batch.",
     Bound.MEMORY: lambda *_: "Usual for decoding: a bigger batch, quantized weights or cache, fused kernels.",

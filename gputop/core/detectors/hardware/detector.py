@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from gputop.core.detection.detector import Dial, Kind, Look, Sign
+from gputop.core.detection.detector import Claim, Context, Dial, Kind
 from gputop.core.detectors.hardware.links import LinkWatch
 from gputop.core.detectors.hardware.memory import MemoryWatch
 from gputop.core.detectors.hardware.state import StateWatch
@@ -110,8 +110,8 @@ class HardwareDetector:
         self._state = StateWatch(dials)
         self._watches = (XidWatch(dials), MemoryWatch(dials), LinkWatch(dials))
 
-    def look(self, look: Look) -> Iterator[Sign]:
+    def detect(self, context: Context) -> Iterator[Claim]:
         """Return what is sick."""
-        yield from self._state.look(look)
+        yield from self._state.detect(context)
         for watch in self._watches:
-            yield from watch.look(look)
+            yield from watch.detect(context)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from math import ceil
 from typing import Final
 
-from gputop.core.detection.detector import Look, Sign
+from gputop.core.detection.detector import Claim, Context
 from gputop.core.detectors.counters import EachGpu, Growth, starts_again
 from gputop.core.detectors.subjects import gpu_subject
 from gputop.core.model.catalogue import (
@@ -38,16 +38,16 @@ class _Links:
         self.down_at_first: int | None = None
         self.replays, self.nvlink, self.crc = Growth(_WINDOW_S), Growth(_WINDOW_S), Growth(_WINDOW_S)
 
-    def take(self, gpu: Gpu, look: Look) -> None:
+    def take(self, gpu: Gpu, context: Context) -> None:
         """Add what the counters say."""
         replays, recoveries = gpu[NVLINK_REPLAYS], gpu[NVLINK_RECOVERIES]
         nvlink = None if replays is None or recoveries is None else replays + recoveries
         values = (gpu[PCIE_REPLAYS], nvlink, gpu[NVLINK_CRC])
-        is_new = starts_again(gpu, look)
+        is_new = starts_again(gpu, context)
         for growth, value in zip((self.replays, self.nvlink, self.crc), values, strict=True):
             if is_new:
                 growth.forget()
-            growth.add(look.now_s, value)
+            growth.add(context.now_s, value)
 
 
 class LinkWatch:
@@ -57,19 +57,19 @@ class LinkWatch:
         self._dials = dials
         self._links = EachGpu(_Links)
 
-    def look(self, look: Look) -> Iterator[Sign]:
+    def detect(self, context: Context) -> Iterator[Claim]:
         """Return what is sick."""
-        best = _fewest_down(look.sample.gpus)
-        for gpu in look.sample.gpus:
-            links = self._links.of(gpu.uuid, look.now_s)
-            links.take(gpu, look)
-            yield from self._width(gpu, links, look)
+        best = _fewest_down(context.sample.gpus)
+        for gpu in context.sample.gpus:
+            links = self._links.of(gpu.uuid, context.now_s)
+            links.take(gpu, context)
+            yield from self._width(gpu, links, context)
             yield from self._replays(gpu, links.replays)
             yield from _down(gpu, links, best.get(gpu.name, 0))
             yield from self._errors(gpu, links)
-        self._links.forget(look.now_s)
+        self._links.forget(context.now_s)
 
-    def _width(self, gpu: Gpu, links: _Links, look: Look) -> Iterator[Sign]:
+    def _width(self, gpu: Gpu, links: _Links, context: Context) -> Iterator[Claim]:
         width, most, generation, newest = (
             gpu[PCIE_WIDTH], gpu[PCIE_WIDTH_MAX], gpu[PCIE_GENERATION], gpu[PCIE_GENERATION_MAX],
         )  # fmt: skip
@@ -77,14 +77,14 @@ class LinkWatch:
         is_busy = is_awake and (gpu[GPU_UTILIZATION] or 0) >= self._dials["busy_percent"]
         is_narrow = width is not None and most is not None and width < most
         is_slow = generation is not None and newest is not None and generation < newest
-        if look.is_gap or not is_busy or not (is_narrow or is_slow):
+        if context.is_gap or not is_busy or not (is_narrow or is_slow):
             links.narrow_s = 0.0
             return
-        links.narrow_s += look.step_s
+        links.narrow_s += context.step_s
         if links.narrow_s < self._dials["link_s"]:
             return
         now, best = f"generation {generation} x{width}", f"generation {newest} x{most}"
-        yield Sign(
+        yield Claim(
             code="pcie.link",
             stage=Stage.SUSPECT,
             subject=gpu_subject(gpu),
@@ -94,10 +94,10 @@ class LinkWatch:
                 Evidence("pcie_generation", generation, f"generation {generation} of {newest}"),
             ),
             remedy="Look at seating, riser and the slot's settings in the BIOS: sudo lspci -vv | grep -i lnksta",
-            began_s=look.now_s - links.narrow_s,
+            began_s=context.now_s - links.narrow_s,
         )
 
-    def _replays(self, gpu: Gpu, growth: Growth) -> Iterator[Sign]:
+    def _replays(self, gpu: Gpu, growth: Growth) -> Iterator[Claim]:
         grown, span_s = growth.over(_WINDOW_S)
         if not grown or span_s < _MINUTE_S:
             return
@@ -105,7 +105,7 @@ class LinkWatch:
         allowed = ceil(lanes * _REPLAYS.get(generation, _REPLAYS[6])) * self._dials["replay_factor"]
         rate = grown * _MINUTE_S / span_s
         if rate > allowed:
-            yield Sign(
+            yield Claim(
                 code="pcie.replays",
                 stage=Stage.SUSPECT,
                 subject=gpu_subject(gpu),
@@ -118,7 +118,7 @@ class LinkWatch:
                 hold_s=_MINUTE_S,
             )
 
-    def _errors(self, gpu: Gpu, links: _Links) -> Iterator[Sign]:
+    def _errors(self, gpu: Gpu, links: _Links) -> Iterator[Claim]:
         grown, span_s = links.nvlink.over(_WINDOW_S)
         rate = grown * _MINUTE_S / span_s if span_s >= _MINUTE_S else 0.0
         if rate >= self._dials["nvlink_a_minute"]:
@@ -132,8 +132,8 @@ class LinkWatch:
             yield _nvlink(gpu, Stage.SUSPECT, what, Evidence("nvlink_crc_per_s", round(rate, 1), what))
 
 
-def _nvlink(gpu: Gpu, stage: Stage, summary: str, evidence: Evidence) -> Sign:
-    return Sign(
+def _nvlink(gpu: Gpu, stage: Stage, summary: str, evidence: Evidence) -> Claim:
+    return Claim(
         code="nvlink.errors",
         stage=stage,
         subject=gpu_subject(gpu),
@@ -144,7 +144,7 @@ def _nvlink(gpu: Gpu, stage: Stage, summary: str, evidence: Evidence) -> Sign:
     )
 
 
-def _down(gpu: Gpu, links: _Links, fewest: int) -> Iterator[Sign]:
+def _down(gpu: Gpu, links: _Links, fewest: int) -> Iterator[Claim]:
     """Compare with siblings: a board without a bridge has all links down, and so have they, which is no fault."""
     down, count = gpu[NVLINK_LINKS_DOWN], gpu[NVLINK_LINKS]
     if down is None:
@@ -153,7 +153,7 @@ def _down(gpu: Gpu, links: _Links, fewest: int) -> Iterator[Sign]:
     if down <= min(fewest, links.down_at_first):
         return
     went = down > links.down_at_first
-    yield Sign(
+    yield Claim(
         code="nvlink.down",
         stage=Stage.ALARM if went else Stage.SUSPECT,
         subject=gpu_subject(gpu),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from gputop.core.detection.detector import Look, Sign
+from gputop.core.detection.detector import Claim, Context
 from gputop.core.detectors.counters import EachGpu, Growth, starts_again
 from gputop.core.detectors.subjects import gpu_subject
 from gputop.core.model.catalogue import (
@@ -33,9 +33,9 @@ class _Counted:
     def __init__(self) -> None:
         self.corrected, self.uncorrected, self.pages = Growth(_DAY_S), Growth(_DAY_S), Growth(7 * _DAY_S)
 
-    def take(self, gpu: Gpu, look: Look) -> None:
+    def take(self, gpu: Gpu, context: Context) -> None:
         """Add what the GPU says."""
-        is_new = starts_again(gpu, look)
+        is_new = starts_again(gpu, context)
         for growth, value in (
             (self.corrected, gpu[ECC_VOLATILE_CORRECTED]),
             (self.uncorrected, gpu[ECC_VOLATILE_UNCORRECTED]),
@@ -43,7 +43,7 @@ class _Counted:
         ):
             if is_new:
                 growth.forget()
-            growth.add(look.now_s, value)
+            growth.add(context.now_s, value)
 
 
 class MemoryWatch:
@@ -53,48 +53,48 @@ class MemoryWatch:
         self._dials = dials
         self._counted = EachGpu(_Counted)
 
-    def look(self, look: Look) -> Iterator[Sign]:
+    def detect(self, context: Context) -> Iterator[Claim]:
         """Return what is sick."""
-        for gpu in look.sample.gpus:
-            counted = self._counted.of(gpu.uuid, look.now_s)
-            counted.take(gpu, look)
+        for gpu in context.sample.gpus:
+            counted = self._counted.of(gpu.uuid, context.now_s)
+            counted.take(gpu, context)
             yield from _uncorrected(gpu, counted.uncorrected)
             yield from self._corrected(gpu, counted.corrected)
             yield from self._rows(gpu)
             yield from self._pages_of(gpu, counted.pages)
-        self._counted.forget(look.now_s)
+        self._counted.forget(context.now_s)
 
-    def _corrected(self, gpu: Gpu, growth: Growth) -> Iterator[Sign]:
+    def _corrected(self, gpu: Gpu, growth: Growth) -> Iterator[Claim]:
         grown, span_s = growth.over(_DAY_S)
         if grown > self._dials["corrected_a_day"]:
-            yield _sign(
+            yield _claim(
                 gpu, "ecc.corrected", Stage.OBSERVATION,
                 f"{grown:.0f} memory errors in {duration_text(span_s)}, all corrected",
                 Evidence("ecc_corrected_grown", grown, f"{grown:.0f} more in {duration_text(span_s)}"),
                 "Nothing is lost. Look again tomorrow: gputop doctor. If the number grows, plan to replace the board.",
             )  # fmt: skip
 
-    def _rows(self, gpu: Gpu) -> Iterator[Sign]:
+    def _rows(self, gpu: Gpu) -> Iterator[Claim]:
         replaced = gpu[REMAPPED_ROWS_UNCORRECTABLE]
         if gpu[REMAPPED_ROWS_FAILED]:
-            yield _sign(
+            yield _claim(
                 gpu, "remap.failed", Stage.ALARM, "a bad row of the memory could not be replaced: no spare one is left",
                 Evidence("remapped_rows_failed", value=True, text="row remap failure"), _REPLACE,
             )  # fmt: skip
         if gpu[REMAPPED_ROWS_PENDING]:
-            yield _sign(
+            yield _claim(
                 gpu, "remap.pending", Stage.SUSPECT, "a bad row of the memory waits to be replaced by a spare one",
                 Evidence("remapped_rows_pending", value=True, text="row remap pending"), _RESET,
             )  # fmt: skip
         if replaced is not None and replaced >= self._dials["most_remaps"]:
-            yield _sign(
+            yield _claim(
                 gpu, "remap.many", Stage.ALARM, f"{replaced} rows of the memory were replaced after uncorrected errors",
                 Evidence("remapped_rows_uncorrectable", replaced, f"{replaced} rows"), _REPLACE,
             )  # fmt: skip
 
-    def _pages_of(self, gpu: Gpu, growth: Growth) -> Iterator[Sign]:
+    def _pages_of(self, gpu: Gpu, growth: Growth) -> Iterator[Claim]:
         if gpu[RETIRED_PAGES_PENDING]:
-            yield _sign(
+            yield _claim(
                 gpu, "retired.pending", Stage.SUSPECT, "bad pages of the memory wait to be taken out of use",
                 Evidence("retired_pages_pending", value=True, text="page retirement pending"), _RESET,
             )  # fmt: skip
@@ -104,7 +104,7 @@ class MemoryWatch:
         grown, span_s = growth.over(7 * _DAY_S)
         is_worn = pages >= self._dials["most_pages"] or (grown > 0 and double > self._dials["many_pages"])
         more = f", {grown:.0f} more in {duration_text(span_s)}" if grown else ""
-        yield _sign(
+        yield _claim(
             gpu, "retired.many", Stage.ALARM if is_worn else Stage.OBSERVATION,
             f"{pages} pages of the memory are out of use{more}",
             Evidence("retired_pages", pages, f"{pages} pages, {double} of them after an uncorrected error"),
@@ -112,14 +112,14 @@ class MemoryWatch:
         )  # fmt: skip
 
 
-def _uncorrected(gpu: Gpu, growth: Growth) -> Iterator[Sign]:
+def _uncorrected(gpu: Gpu, growth: Growth) -> Iterator[Claim]:
     count = gpu[ECC_VOLATILE_UNCORRECTED]
     if not count:
         return
     grown, span_s = growth.over(_DAY_S)
     errors = "1 memory error" if count == 1 else f"{count} memory errors"
     while_watched = f", {grown:.0f} of them in the last {duration_text(span_s)}" if grown else ""
-    yield _sign(
+    yield _claim(
         gpu, "ecc.uncorrected", Stage.ALARM,
         f"{errors} since the driver was loaded that ECC could not correct{while_watched}",
         Evidence("ecc_volatile_uncorrected", count, f"uncorrected errors: {count}"),
@@ -127,10 +127,10 @@ def _uncorrected(gpu: Gpu, growth: Growth) -> Iterator[Sign]:
     )  # fmt: skip
 
 
-def _sign(  # noqa: PLR0917 - the parts of a sentence
+def _claim(  # noqa: PLR0917 - the parts of a sentence
     gpu: Gpu, code: str, stage: Stage, summary: str, evidence: Evidence, remedy: str
-) -> Sign:
-    return Sign(
+) -> Claim:
+    return Claim(
         code=code,
         stage=stage,
         subject=gpu_subject(gpu),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from gputop.core.detection.detector import Look, Sign
+from gputop.core.detection.detector import Claim, Context
 from gputop.core.detectors.counters import EachGpu
 from gputop.core.detectors.subjects import gpu_subject
 from gputop.core.model.catalogue import MIG_MODE, MIG_MODE_PENDING, RECOVERY_ACTION
@@ -46,11 +46,11 @@ class StateWatch:
         self._alarm_s = dials["hung_alarm_s"]
         self._silences = EachGpu(_Silence)
 
-    def look(self, look: Look) -> Iterator[Sign]:
+    def detect(self, context: Context) -> Iterator[Claim]:
         """Return what is wrong with the GPUs and with the reading of the machine."""
-        for gpu in look.sample.gpus:
-            silent_s = self._silences.of(gpu.uuid, look.now_s).lasts_s(
-                look.now_s, is_silent=gpu.state is GpuState.HUNG
+        for gpu in context.sample.gpus:
+            silent_s = self._silences.of(gpu.uuid, context.now_s).lasts_s(
+                context.now_s, is_silent=gpu.state is GpuState.HUNG
             )  # fmt: skip
             if gpu.state is GpuState.LOST:
                 yield _lost(gpu)
@@ -59,25 +59,25 @@ class StateWatch:
             else:
                 yield from _recovery(gpu)
                 yield from _mig(gpu)
-        self._silences.forget(look.now_s)
-        yield from self._machine(look)
+        self._silences.forget(context.now_s)
+        yield from self._machine(context)
 
-    def _machine(self, look: Look) -> Iterator[Sign]:
-        is_silent = look.sample.driver.missing.get("version") is Missing.HUNG
-        silent_s = self._silences.of("driver", look.now_s).lasts_s(look.now_s, is_silent=is_silent)
+    def _machine(self, context: Context) -> Iterator[Claim]:
+        is_silent = context.sample.driver.missing.get("version") is Missing.HUNG
+        silent_s = self._silences.of("driver", context.now_s).lasts_s(context.now_s, is_silent=is_silent)
         if is_silent:
             yield self._hung("driver.hung", _HOST, silent_s)
-        if look.sample.problems:
-            yield Sign(
+        if context.sample.problems:
+            yield Claim(
                 code="reading.incomplete",
                 stage=Stage.SUSPECT,
                 subject=_HOST,
-                summary="; ".join(look.sample.problems),
+                summary="; ".join(context.sample.problems),
                 remedy="What is shown may be old, and findings may be missing. What waits: ps -eo pid,stat,wchan,cmd",
             )
 
-    def _hung(self, code: str, subject: Subject, silent_s: float) -> Sign:
-        return Sign(
+    def _hung(self, code: str, subject: Subject, silent_s: float) -> Claim:
+        return Claim(
             code=code,
             stage=Stage.ALARM if silent_s >= self._alarm_s else Stage.SUSPECT,
             subject=subject,
@@ -87,8 +87,8 @@ class StateWatch:
         )
 
 
-def _lost(gpu: Gpu) -> Sign:
-    return Sign(
+def _lost(gpu: Gpu) -> Claim:
+    return Claim(
         code="gpu.lost",
         stage=Stage.ALARM,
         subject=gpu_subject(gpu),
@@ -98,11 +98,11 @@ def _lost(gpu: Gpu) -> Sign:
     )
 
 
-def _recovery(gpu: Gpu) -> Iterator[Sign]:
+def _recovery(gpu: Gpu) -> Iterator[Claim]:
     action = gpu[RECOVERY_ACTION]
     if action is None or action == "none":
         return
-    yield Sign(
+    yield Claim(
         code="gpu.recovery",
         stage=Stage.ALARM,
         subject=gpu_subject(gpu),
@@ -112,11 +112,11 @@ def _recovery(gpu: Gpu) -> Iterator[Sign]:
     )
 
 
-def _mig(gpu: Gpu) -> Iterator[Sign]:
+def _mig(gpu: Gpu) -> Iterator[Claim]:
     now, then = gpu[MIG_MODE], gpu[MIG_MODE_PENDING]
     if now is None or then is None or now is then:
         return
-    yield Sign(
+    yield Claim(
         code="mig.pending",
         stage=Stage.OBSERVATION,
         subject=gpu_subject(gpu),

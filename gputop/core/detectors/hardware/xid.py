@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.core.detection.detector import Look, Sign
+from gputop.core.detection.detector import Claim, Context
 from gputop.core.detectors.counters import EachGpu
 from gputop.core.detectors.subjects import gpu_subject
 from gputop.core.model.finding import Evidence, Stage
@@ -37,20 +37,20 @@ class XidWatch:
         self._grave_s, self._other_s, self._beside_s = dials["grave_xid_s"], dials["xid_s"], dials["beside_s"]
         self._seen = EachGpu(_Seen)
 
-    def look(self, look: Look) -> Iterator[Sign]:
+    def detect(self, context: Context) -> Iterator[Claim]:
         """Return a sign for each GPU and gravity, about the latest error."""
-        for gpu in look.sample.gpus:
-            seen = self._seen.of(gpu.uuid, look.now_s)
-            seen.take(gpu.xids, look.now_s)
+        for gpu in context.sample.gpus:
+            seen = self._seen.of(gpu.uuid, context.now_s)
+            seen.take(gpu.xids, context.now_s)
             if seen.events:
-                yield from self._signs(gpu, seen.events, look)
-        self._seen.forget(look.now_s)
+                yield from self._claims(gpu, seen.events, context)
+        self._seen.forget(context.now_s)
 
-    def _signs(self, gpu: Gpu, events: Mapping[XidEvent, float], look: Look) -> Iterator[Sign]:
-        from gputop.core.detectors.hardware.xid import APPLICATION, GRAVE, NOTE, Limits, signs  # noqa: PLC0415
+    def _claims(self, gpu: Gpu, events: Mapping[XidEvent, float], context: Context) -> Iterator[Claim]:
+        from gputop.core.detectors.hardware.xid import APPLICATION, GRAVE, NOTE, Limits, claims  # noqa: PLC0415
 
         lasts_s = {GRAVE: self._grave_s, APPLICATION: self._other_s, NOTE: self._other_s}
-        return signs(gpu, events, look, Limits(lasts_s, self._beside_s))
+        return claims(gpu, events, context, Limits(lasts_s, self._beside_s))
 
 
 class Limits(Struct, frozen=True):
@@ -60,16 +60,16 @@ class Limits(Struct, frozen=True):
     beside_s: float
 
 
-def signs(gpu: Gpu, events: Mapping[XidEvent, float], look: Look, limits: Limits) -> Iterator[Sign]:
+def claims(gpu: Gpu, events: Mapping[XidEvent, float], context: Context, limits: Limits) -> Iterator[Claim]:
     """Return a sign for each gravity. ``events``: when each was seen first."""
     found: dict[str, list[tuple[float, Xid]]] = {}
     known = [(seen_s, explained(event.xid)) for event, seen_s in events.items()]
     for seen_s, xid in known:
         code = _code(xid)
-        if look.now_s - seen_s <= limits.lasts_s[code] and not _follows(xid, seen_s, known, limits.beside_s):
+        if context.now_s - seen_s <= limits.lasts_s[code] and not _follows(xid, seen_s, known, limits.beside_s):
             found.setdefault(code, []).append((seen_s, xid))
     for code, held in found.items():
-        yield _sign(gpu, code, held, look)
+        yield _claim(gpu, code, held, context)
 
 
 def _code(xid: Xid) -> str:
@@ -85,14 +85,16 @@ def _follows(xid: Xid, seen_s: float, known: Sequence[tuple[float, Xid]], beside
     )
 
 
-def _sign(gpu: Gpu, code: str, held: Sequence[tuple[float, Xid]], look: Look) -> Sign:
+def _claim(gpu: Gpu, code: str, held: Sequence[tuple[float, Xid]], context: Context) -> Claim:
     last_s, xid = held[-1]
-    ago = duration_text(look.now_s - last_s)
-    times = f"{len(held)} errors in {duration_text(look.now_s - held[0][0])}, the last" if len(held) > 1 else "an error"
+    ago = duration_text(context.now_s - last_s)
+    times = (
+        f"{len(held)} errors in {duration_text(context.now_s - held[0][0])}, the last" if len(held) > 1 else "an error"
+    )
     counts: dict[int, int] = {}
     for _, one in held:
         counts[one.number] = counts.get(one.number, 0) + 1
-    return Sign(
+    return Claim(
         code=code,
         stage=_STAGES[code],
         subject=gpu_subject(gpu),

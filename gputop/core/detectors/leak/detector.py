@@ -8,11 +8,11 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from gputop.core.detection.detector import FORGET_S, Look, Sign
+from gputop.core.detection.detector import FORGET_S, Claim, Context
 from gputop.core.detectors.leak.thresholds import alarm_of, limits_of
 from gputop.core.detectors.leak.track import MemoryTrack
 from gputop.core.detectors.leak.verdict import Vote
-from gputop.core.detectors.leak.wording import NO_AGE, POOL, Case, sign_of
+from gputop.core.detectors.leak.wording import NO_AGE, POOL, Case, claim_of
 from gputop.core.detectors.subjects import gpu_subject, process_subject
 from gputop.core.model.catalogue import GPU_UTILIZATION, MEMORY_FREE, MEMORY_TOTAL, MEMORY_USED, SM_ACTIVE
 from gputop.core.model.finding import Subject
@@ -36,13 +36,13 @@ _WHOLE: Final = -1
 class Held:
     """What is kept of one process on one GPU, or of a GPU."""
 
-    __slots__ = ("free_mib", "seen_s", "sign", "start", "total_mib", "track", "vote", "waits")
+    __slots__ = ("claim", "free_mib", "seen_s", "start", "total_mib", "track", "vote", "waits")
 
     def __init__(self, track: MemoryTrack, start: int | None) -> None:
         self.track = track
         self.start = start
         self.vote: Vote | None = None
-        self.sign: Sign | None = None
+        self.claim: Claim | None = None
         self.total_mib = self.free_mib = 0.0
         self.seen_s = 0.0
         self.waits = False
@@ -61,32 +61,32 @@ class LeakDetector:
         self._silent: dict[_Where, set[int]] = {}
         self._sweep_s = self._count_s = 0.0
 
-    def look(self, look: Look) -> Iterator[Sign]:
+    def detect(self, context: Context) -> Iterator[Claim]:
         """Return what grows."""
-        for process in look.due:
+        for process in context.due:
             for use in process.gpus:
                 if use.memory_bytes is not None:
-                    sign = self._follow(process, use, use.memory_bytes, look)
-                    if sign:
-                        yield sign
-        yield from self._whole_gpus(look)
-        self._evaluate(look)
-        if look.now_s >= self._sweep_s:
-            self._sweep_s = look.now_s + _SWEEP_S
-            self._sweep(look)
+                    claim = self._follow(process, use, use.memory_bytes, context)
+                    if claim:
+                        yield claim
+        yield from self._whole_gpus(context)
+        self._evaluate(context)
+        if context.now_s >= self._sweep_s:
+            self._sweep_s = context.now_s + _SWEEP_S
+            self._sweep(context)
 
-    def _follow(self, process: HostProcess, use: GpuProcess, memory: int, look: Look) -> Sign | None:
+    def _follow(self, process: HostProcess, use: GpuProcess, memory: int, context: Context) -> Claim | None:
         start = process.start_ticks
         key = (process.pid, use.gpu, use.gpu_instance)
         held = self._held.get(key)
         if held is None or held.start != start:
-            held = self._held[key] = Held(_track(look, memory / _MIB, process.started_s, process.pid), start)
+            held = self._held[key] = Held(_track(context, memory / _MIB, process.started_s, process.pid), start)
         busy = use.sm_percent
         if busy is None and held.track.scales is not None:
-            busy = _busy(look.gpus.get(use.gpu), use.gpu_instance)
-        if held.track.add(look.now_s, memory / _MIB, busy, self._limits.still_mib):
-            self._due(key, held, look.gpus.get(use.gpu), use.gpu_instance)
-        return held.sign
+            busy = _busy(context.gpus.get(use.gpu), use.gpu_instance)
+        if held.track.add(context.now_s, memory / _MIB, busy, self._limits.still_mib):
+            self._due(key, held, context.gpus.get(use.gpu), use.gpu_instance)
+        return held.claim
 
     def _due(self, key: _Key, held: Held, gpu: Gpu | None, instance: int | None) -> None:
         """Put it on the list of those to be evaluated, with what is needed then."""
@@ -98,7 +98,7 @@ class LeakDetector:
             held.waits = True
             self._waiting.append(key)
 
-    def _evaluate(self, look: Look) -> None:
+    def _evaluate(self, context: Context) -> None:
         """Evaluate those that wait, as many as a look has time for."""
         left = _WORK
         while self._waiting and left > 0:
@@ -107,32 +107,32 @@ class LeakDetector:
             if held is None:
                 continue
             held.waits = False
-            if held.track.is_still(self._limits.still_mib) and held.sign is None:
+            if held.track.is_still(self._limits.still_mib) and held.claim is None:
                 held.track.rest()
                 held.vote = None
                 continue
             held.vote = held.vote or Vote()
             left -= held.vote.evaluate(held.track, self._limits, held.total_mib)
             (self._growing.add if held.vote.leak or held.vote.rising else self._growing.discard)(key)
-            held.sign = self._sign(key, held, look)
+            held.claim = self._claim(key, held, context)
 
-    def _sign(self, key: _Key, held: Held, look: Look) -> Sign | None:
+    def _claim(self, key: _Key, held: Held, context: Context) -> Claim | None:
         vote = held.vote
         if vote is None or not (vote.leak or vote.rising):
             return None
         lacking: tuple[str, ...] = ()
         if key[0] == _WHOLE:
-            gpu = look.gpus.get(key[1])
+            gpu = context.gpus.get(key[1])
             label = gpu_subject(gpu).label if gpu else key[1]
             subject = Subject(label=label, gpu=key[1], gpu_instance=key[2])
         else:
-            of = _of(key, look)
+            of = _of(key, context)
             if of is None:
-                return held.sign
+                return held.claim
             subject, lacking = process_subject(*of), _lacking(of, held.total_mib)
-        return sign_of(Case(subject, held.track, vote, self._full_s(key, held, look), lacking, self._alarm))
+        return claim_of(Case(subject, held.track, vote, self._full_s(key, held, context), lacking, self._alarm))
 
-    def _full_s(self, where: _Key, held: Held, look: Look) -> tuple[float, float | None] | None:
+    def _full_s(self, where: _Key, held: Held, context: Context) -> tuple[float, float | None] | None:
         """Return when the GPU is full, by the growth of all on it; None if not within a day, or if nobody knows."""
         if held.free_mib < 0:
             return None
@@ -142,7 +142,7 @@ class LeakDetector:
             rising = other.vote.leak or other.vote.rising if other.vote else None
             if rising is None or key[1:] != where[1:]:
                 continue
-            if other.track.began_s + rising.seen_s >= look.now_s - self._alarm.current_s:
+            if other.track.began_s + rising.seen_s >= context.now_s - self._alarm.current_s:
                 slow += max(rising.growth.slow, 0.0)
                 fast += max(rising.growth.fast, rising.growth.even)
         if fast * _DAY_S <= held.free_mib:
@@ -150,57 +150,57 @@ class LeakDetector:
         late_s = held.free_mib / slow if slow * _DAY_S > held.free_mib else None
         return held.free_mib / fast, late_s
 
-    def _whole_gpus(self, look: Look) -> Iterator[Sign]:
+    def _whole_gpus(self, context: Context) -> Iterator[Claim]:
         """Follow the memory of GPUs whose processes do not tell theirs, without that of those that do."""
-        if look.now_s >= self._count_s:
-            self._count_s = look.now_s + _COUNT_S
-            self._silent = _silent(look)
+        if context.now_s >= self._count_s:
+            self._count_s = context.now_s + _COUNT_S
+            self._silent = _silent(context)
         for where, pids in self._silent.items():
-            yield from self._follow_gpu(where, pids, look)
+            yield from self._follow_gpu(where, pids, context)
 
-    def _follow_gpu(self, where: _Where, pids: set[int], look: Look) -> Iterable[Sign]:
-        gpu = look.gpus.get(where[0])
+    def _follow_gpu(self, where: _Where, pids: set[int], context: Context) -> Iterable[Claim]:
+        gpu = context.gpus.get(where[0])
         part = _part(gpu, where[1])
         used = part[MEMORY_USED] if part else None
         if gpu is None or used is None:
             return ()
-        mib = (used - _told(look, where)) / _MIB
+        mib = (used - _told(context, where)) / _MIB
         key = (_WHOLE, *where)
         held = self._held.get(key)
         if held is None or not pids <= self._on_gpu.get(where, set()):  # a newcomer explains any growth
-            held = self._held[key] = Held(_track(look, mib, None, gpu.index), None)
+            held = self._held[key] = Held(_track(context, mib, None, gpu.index), None)
         self._on_gpu[where] = pids
-        if held.track.add(look.now_s, mib, gpu[GPU_UTILIZATION], self._limits.still_mib):
+        if held.track.add(context.now_s, mib, gpu[GPU_UTILIZATION], self._limits.still_mib):
             self._due(key, held, gpu, where[1])
-        return (held.sign,) if held.sign else ()
+        return (held.claim,) if held.claim else ()
 
-    def _sweep(self, look: Look) -> None:
+    def _sweep(self, context: Context) -> None:
         """Forget who is gone for a minute."""
         present = {
             (process.pid if use.memory_bytes is not None else _WHOLE, use.gpu, use.gpu_instance)
-            for process in look.sample.processes
+            for process in context.sample.processes
             for use in process.gpus
         }
         for key, held in tuple(self._held.items()):
             if key in present:
-                held.seen_s = look.now_s
-            elif look.now_s - max(held.seen_s, held.track.seen_s) > FORGET_S:
+                held.seen_s = context.now_s
+            elif context.now_s - max(held.seen_s, held.track.seen_s) > FORGET_S:
                 del self._held[key]
                 self._growing.discard(key)
         self._on_gpu = {where: pids for where, pids in self._on_gpu.items() if (_WHOLE, *where) in self._held}
 
 
-def _of(key: _Key, look: Look) -> tuple[HostProcess, GpuProcess] | None:
+def _of(key: _Key, context: Context) -> tuple[HostProcess, GpuProcess] | None:
     """Return whose growth it is; it is looked up for those few that grow, and not kept for all."""
-    for process in look.sample.processes:
+    for process in context.sample.processes:
         if process.pid == key[0]:
             return next(((process, use) for use in process.gpus if (use.gpu, use.gpu_instance) == key[1:]), None)
     return None
 
 
-def _track(look: Look, mib: float, started_s: float | None, turn: int) -> MemoryTrack:
-    age_s = max(0.0, look.sample.time_s - started_s) if started_s is not None else 0.0
-    return MemoryTrack(look.now_s, mib, age_s, turn)
+def _track(context: Context, mib: float, started_s: float | None, turn: int) -> MemoryTrack:
+    age_s = max(0.0, context.sample.time_s - started_s) if started_s is not None else 0.0
+    return MemoryTrack(context.now_s, mib, age_s, turn)
 
 
 def _part(gpu: Gpu | None, instance: int | None) -> Readings | None:
@@ -221,21 +221,21 @@ def _busy(gpu: Gpu | None, instance: int | None) -> float | None:
     return 0.0 if percent is not None and percent < 1 else None
 
 
-def _silent(look: Look) -> dict[_Where, set[int]]:
+def _silent(context: Context) -> dict[_Where, set[int]]:
     """Return where processes do not tell their memory, and which they are."""
     found: dict[_Where, set[int]] = {}
-    for process in look.sample.processes:
+    for process in context.sample.processes:
         for use in process.gpus:
             if use.memory_bytes is None:
                 found.setdefault((use.gpu, use.gpu_instance), set()).add(process.pid)
     return found
 
 
-def _told(look: Look, where: _Where) -> int:
+def _told(context: Context, where: _Where) -> int:
     """Return the memory there of which is known whose it is."""
     return sum(
         use.memory_bytes or 0
-        for process in look.sample.processes
+        for process in context.sample.processes
         for use in process.gpus
         if (use.gpu, use.gpu_instance) == where
     )

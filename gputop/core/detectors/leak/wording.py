@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.core.detection.detector import Sign
+from gputop.core.detection.detector import Claim
 from gputop.core.detectors.leak.growth import Growth, Why
 from gputop.core.detectors.leak.track import MemoryTrack
 from gputop.core.detectors.leak.verdict import Suspicion, Vote
@@ -66,7 +66,7 @@ class Case(Struct, frozen=True):
         return self.subject.process is None
 
 
-def sign_of(case: Case) -> Sign | None:
+def claim_of(case: Case) -> Claim | None:
     """Return what there is to say of this growth now."""
     leak, rising = case.vote.leak, case.vote.rising
     if leak:
@@ -96,7 +96,7 @@ def confidence(case: Case, leak: Suspicion) -> float:
     return sure if one.is_work_known else min(sure, _UNSURE)
 
 
-def _leak(case: Case, leak: Suspicion) -> Sign:
+def _leak(case: Case, leak: Suspicion) -> Claim:
     one = leak.growth
     sure = confidence(case, leak)
     is_current = case.track.observed_s - leak.seen_s <= case.alarm.current_s
@@ -108,21 +108,21 @@ def _leak(case: Case, leak: Suspicion) -> Sign:
         parts.append(f"full in {full_text(full_s)} if it does not stop")
     parts.append(f"looks like a leak ({confidence_text(sure)})")
     is_near = full_s is not None and full_s[0] <= case.alarm.full_s and sure >= case.alarm.sure
-    return _sign(case, one, Stage.ALARM if is_near else Stage.SUSPECT, " · ".join(parts), sure)
+    return _claim(case, one, Stage.ALARM if is_near else Stage.SUSPECT, " · ".join(parts), sure)
 
 
-def _rising(case: Case, rising: Suspicion) -> Sign:
+def _rising(case: Case, rising: Suspicion) -> Claim:
     one = rising.growth
     why = _CANNOT_TELL.get(case.vote.why, _CANNOT_TELL[Why.SATURATING])
     why = why.format(duration_text(case.track.observed_s))
     who = "this GPU rises" if case.is_of_gpu else "rising"
     summary = f"{who}: +{_mib(one.grown)} in {duration_text(one.ended_s - one.began_s)}, {why}"
-    return _sign(case, one, Stage.OBSERVATION, summary, min(_DOUBT, confidence(case, rising)))
+    return _claim(case, one, Stage.OBSERVATION, summary, min(_DOUBT, confidence(case, rising)))
 
 
-def _sign(case: Case, one: Growth, stage: Stage, summary: str, sure: float) -> Sign:
+def _claim(case: Case, one: Growth, stage: Stage, summary: str, sure: float) -> Claim:
     lacking = case.lacking + (() if one.is_work_known else (NO_WORK,)) + ((_WHOLE_GPU,) if case.is_of_gpu else ())
-    return Sign(
+    return Claim(
         code=_GPU_CODE if case.is_of_gpu else _CODE,
         stage=stage,
         subject=case.subject,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from gputop.core.detection.detector import FORGET_S, Dial, Kind, Look, Sign
+from gputop.core.detection.detector import FORGET_S, Claim, Context, Dial, Kind
 from gputop.core.detectors.orphan.memory import MemoryGaps
 from gputop.core.detectors.orphan.parent import Strays
 from gputop.core.detectors.orphan.track import Track, has_ended, memory_of
@@ -79,31 +79,31 @@ class OrphanDetector:
         self._gaps = MemoryGaps(dials)
         self._swept_s = 0.0
 
-    def look(self, look: Look) -> Iterator[Sign]:
+    def detect(self, context: Context) -> Iterator[Claim]:
         """Return who holds memory without a right."""
-        everybody, idle_percent = _Everybody(look), self._dials["idle_percent"]
-        for process in look.due:
+        everybody, idle_percent = _Everybody(context), self._dials["idle_percent"]
+        for process in context.due:
             track = self._tracks.get(process.pid)
             if track is None or not track.is_of(process):
-                track = self._tracks[process.pid] = Track(process, look.now_s, everybody.words(process.parent_pid))
-            track.take(process, look, everybody.words, idle_percent)
+                track = self._tracks[process.pid] = Track(process, context.now_s, everybody.words(process.parent_pid))
+            track.take(process, context, everybody.words, idle_percent)
             if has_ended(process):
-                yield from self._gone(process, track, look)
+                yield from self._gone(process, track, context)
             elif process.state == "Z":
-                yield from self._zombie(process, track, look, everybody)
+                yield from self._zombie(process, track, context, everybody)
             elif track.parted_s is not None:
                 self._strays.take(track)
-        yield from self._strays.look(look)
-        self._sweep(look)
-        yield from self._gaps.look(look)
+        yield from self._strays.detect(context)
+        self._sweep(context)
+        yield from self._gaps.detect(context)
 
-    def _gone(self, process: HostProcess, track: Track, look: Look) -> Iterator[Sign]:
-        lasts_s = look.now_s - track.since_s
+    def _gone(self, process: HostProcess, track: Track, context: Context) -> Iterator[Claim]:
+        lasts_s = context.now_s - track.since_s
         if lasts_s < self._dials["gone_s"]:
             return
         held = memory_of(process)
         heirs = f"; its children were {_pids(track.children)}" if track.children else ""
-        yield Sign(
+        yield Claim(
             code="orphan.gone",
             stage=self._stage(lasts_s, held),
             subject=process_subject(process),
@@ -116,8 +116,8 @@ class OrphanDetector:
             began_s=track.since_s,
         )
 
-    def _zombie(self, process: HostProcess, track: Track, look: Look, everybody: "_Everybody") -> Iterator[Sign]:
-        lasts_s = look.now_s - track.since_s
+    def _zombie(self, process: HostProcess, track: Track, context: Context, everybody: "_Everybody") -> Iterator[Claim]:
+        lasts_s = context.now_s - track.since_s
         if lasts_s < self._dials["suspect_s"]:
             return
         held, children = memory_of(process), everybody.children(process.pid)
@@ -129,7 +129,7 @@ class OrphanDetector:
         else:
             who = f"its parent {process.parent_pid} has not taken note of its end"
             remedy = f"End the parent, which frees it: kill {process.parent_pid}. {_HOLDERS}"
-        yield Sign(
+        yield Claim(
             code="orphan.zombie",
             stage=self._stage(lasts_s, held),
             subject=process_subject(process),
@@ -148,18 +148,18 @@ class OrphanDetector:
             return Stage.ALARM
         return Stage.SUSPECT if lasts_s >= self._dials["suspect_s"] else Stage.OBSERVATION
 
-    def _sweep(self, look: Look) -> None:
-        if look.now_s - self._swept_s >= FORGET_S:
-            self._swept_s = look.now_s
-            longest_s = FORGET_S + look.round_s
-            self._tracks = {pid: one for pid, one in self._tracks.items() if look.now_s - one.seen_s <= longest_s}
+    def _sweep(self, context: Context) -> None:
+        if context.now_s - self._swept_s >= FORGET_S:
+            self._swept_s = context.now_s
+            longest_s = FORGET_S + context.round_s
+            self._tracks = {pid: one for pid, one in self._tracks.items() if context.now_s - one.seen_s <= longest_s}
 
 
 class _Everybody:
     """All processes of a look by pid, put together when somebody asks."""
 
-    def __init__(self, look: Look) -> None:
-        self._look = look
+    def __init__(self, context: Context) -> None:
+        self._context = context
         self._by_pid: dict[int, HostProcess] | None = None
 
     def words(self, pid: int | None) -> str:
@@ -174,7 +174,7 @@ class _Everybody:
 
     def _held(self) -> dict[int, HostProcess]:
         if self._by_pid is None:
-            sample = self._look.sample
+            sample = self._context.sample
             self._by_pid = {one.pid: one for one in (*sample.relatives, *sample.processes)}
         return self._by_pid
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from statistics import median
 from typing import Final
 
-from gputop.core.detection.detector import Look, Sign
+from gputop.core.detection.detector import Claim, Context
 from gputop.core.detectors.counters import EachGpu
 from gputop.core.detectors.subjects import gpu_subject
 from gputop.core.model.catalogue import MEMORY_TOTAL, MEMORY_USED, MIG_MODE, MINOR_NUMBER
@@ -75,38 +75,38 @@ class MemoryGaps:
         self._gaps = EachGpu(_Gap)
         self._due_s = 0.0
 
-    def look(self, look: Look) -> Iterator[Sign]:
+    def detect(self, context: Context) -> Iterator[Claim]:
         """Return the GPUs whose memory is not explained."""
-        if look.now_s < self._due_s or look.sample.host.is_initial_pid_namespace is not True:
+        if context.now_s < self._due_s or context.sample.host.is_initial_pid_namespace is not True:
             return
-        self._due_s = look.now_s + _EVERY_S
-        held = _held(look)
-        for gpu in look.sample.gpus:
-            gap, holders = self._gaps.of(gpu.uuid, look.now_s), held[gpu.uuid]
+        self._due_s = context.now_s + _EVERY_S
+        held = _held(context)
+        for gpu in context.sample.gpus:
+            gap, holders = self._gaps.of(gpu.uuid, context.now_s), held[gpu.uuid]
             used, total = gpu[MEMORY_USED], gpu[MEMORY_TOTAL]
             if used is None or total is None or not holders.is_known or not _can_be_known(gpu):
                 gap.since_s = None
                 if gpu.state is GpuState.LOST:
                     gap.learned.clear()
                 continue
-            yield from self._judge(gpu, gap, holders, look)
-        self._gaps.forget(look.now_s)
+            yield from self._judge(gpu, gap, holders, context)
+        self._gaps.forget(context.now_s)
 
-    def _judge(self, gpu: Gpu, gap: _Gap, holders: _Held, look: Look) -> Iterator[Sign]:
+    def _judge(self, gpu: Gpu, gap: _Gap, holders: _Held, context: Context) -> Iterator[Claim]:
         used, total = gpu[MEMORY_USED] or 0, gpu[MEMORY_TOTAL] or 0
-        gap.follow(holders.pids, look.now_s)
+        gap.follow(holders.pids, context.now_s)
         open_bytes, count = used - holders.bytes, len(holders.pids)
         usual = gap.usual(count, self._dials["context_bytes"])
         least = max(self._dials["unexplained_bytes"], total * self._dials["unexplained_percent"] / 100)
         if open_bytes - usual <= least:
-            gap.learn(open_bytes, count, look.now_s)
+            gap.learn(open_bytes, count, context.now_s)
             return
-        gap.since_s = look.now_s if gap.since_s is None or look.is_gap else gap.since_s
-        lasts_s = look.now_s - gap.since_s
+        gap.since_s = context.now_s if gap.since_s is None or context.is_gap else gap.since_s
+        lasts_s = context.now_s - gap.since_s
         if lasts_s >= self._dials["unexplained_s"]:
-            yield self._sign(gpu, gap, (open_bytes, usual, holders), lasts_s)
+            yield self._claim(gpu, gap, (open_bytes, usual, holders), lasts_s)
 
-    def _sign(self, gpu: Gpu, gap: _Gap, found: tuple[int, float, _Held], lasts_s: float) -> Sign:
+    def _claim(self, gpu: Gpu, gap: _Gap, found: tuple[int, float, _Held], lasts_s: float) -> Claim:
         open_bytes, usual, holders = found
         since_s = gap.since_s or 0.0
         has_left = gap.left_s is not None and abs(since_s - gap.left_s) <= self._dials["left_s"]
@@ -117,7 +117,7 @@ class MemoryGaps:
         why = "no process is there" if not holders.pids else f"{len(holders.pids)} processes do not explain it"
         why += "; a process left just then" if has_left else ""
         device = "*" if gpu[MINOR_NUMBER] is None else gpu[MINOR_NUMBER]
-        return Sign(
+        return Claim(
             code="memory.unexplained",
             stage=stage,
             subject=gpu_subject(gpu),
@@ -135,9 +135,9 @@ class MemoryGaps:
         )
 
 
-def _held(look: Look) -> dict[str, _Held]:
-    found = {gpu.uuid: _Held() for gpu in look.sample.gpus}
-    for process in look.sample.processes:
+def _held(context: Context) -> dict[str, _Held]:
+    found = {gpu.uuid: _Held() for gpu in context.sample.gpus}
+    for process in context.sample.processes:
         for use in process.gpus:
             held = found.get(use.gpu)
             if held is None:

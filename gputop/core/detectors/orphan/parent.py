@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from gputop.core.detection.detector import Look, Sign
+from gputop.core.detection.detector import Claim, Context
 from gputop.core.detectors.orphan.track import Track, memory_of
 from gputop.core.detectors.subjects import process_subject
 from gputop.core.model.finding import Evidence, Stage
@@ -23,9 +23,9 @@ class Left:
         self.idle: set[tuple[int, int | None]] = set()
 
     @classmethod
-    def of(cls, look: Look) -> "Left":
+    def of(cls, context: Context) -> "Left":
         """Return what is shared by the detectors of this judge."""
-        held = look.shared.setdefault(cls, cls())
+        held = context.shared.setdefault(cls, cls())
         return held if isinstance(held, Left) else cls()
 
 
@@ -41,41 +41,41 @@ class Strays:
         if track.had_parent_s >= self._parent_s and _is_stray(track.process) and track.parent_pid_before is not None:
             self._parted.setdefault(track.parent_pid_before, {})[track.process.pid] = track
 
-    def look(self, look: Look) -> Iterator[Sign]:
+    def detect(self, context: Context) -> Iterator[Claim]:
         """Return a sign for each parent that left children behind."""
-        Left.of(look).idle.clear()
+        Left.of(context).idle.clear()
         for parent, children in tuple(self._parted.items()):
             left = {
                 pid: track
                 for pid, track in children.items()
-                if look.now_s - track.seen_s <= max(_UNSEEN_S, 2 * look.round_s)
+                if context.now_s - track.seen_s <= max(_UNSEEN_S, 2 * context.round_s)
                 and track.parted_s is not None
                 and track.is_alive
             }
             self._parted[parent] = left
             if left:
-                yield self._sign([left[pid] for pid in sorted(left)], look)
+                yield self._claim([left[pid] for pid in sorted(left)], context)
             else:
                 del self._parted[parent]
 
-    def _sign(self, tracks: Sequence[Track], look: Look) -> Sign:
+    def _claim(self, tracks: Sequence[Track], context: Context) -> Claim:
         first = tracks[0]
         slurm, words = first.process.owner.slurm, first.parent_words
-        ago_s = look.now_s - (first.parted_s or 0.0)
-        idle_s = _idle_s(tracks, look.now_s)
+        ago_s = context.now_s - (first.parted_s or 0.0)
+        idle_s = _idle_s(tracks, context.now_s)
         is_idle = idle_s is not None and idle_s >= self._idle_s
         was_launcher = bool(words) and program(arguments_of(words)).known in LAUNCHERS
         is_over = slurm is not None and not words  # its parent was outside of the job: slurmstepd
         doubts = is_idle + (was_launcher or is_over)
         if is_idle:
-            Left.of(look).idle.update((one.process.pid, one.process.start_ticks) for one in tracks)
+            Left.of(context).idle.update((one.process.pid, one.process.start_ticks) for one in tracks)
         count = f"{len(tracks)} processes, " if len(tracks) > 1 else ""
         what = "their" if count else "its"
         step = f"; Slurm step {slurm.text} seems to be over" if is_over and slurm else ""
         idle = f"; idle for {duration_text(idle_s)}" if is_idle else ""
         held = _held(tracks)
         who = f"{words[:_LONGEST]} ({first.parent_pid_before})" if words else f"({first.parent_pid_before})"
-        return Sign(
+        return Claim(
             code="orphan.parent",
             stage=(Stage.OBSERVATION, Stage.SUSPECT, Stage.ALARM)[doubts if is_over else min(doubts, 1)],
             subject=process_subject(first.process),

@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from typing import Final
 
-from gputop.core.detection.detector import Look
+from gputop.core.detection.detector import Context
 from gputop.core.model.sample import HostProcess, Presence
 
 _MEETS_S: Final = 30.0  # relatives are found within seconds, in turns
 
 
 class Track:
-    """A process. ``since_s``: since when it is as it is: alive, a zombie, or gone. Times are those of `Look.now_s`.
+    """A process. ``since_s``: since when it is as it is: alive, a zombie, or gone. Times are those of `Context.now_s`.
 
     ``words``: its command line while it lived; ``parent_words``: that of its parent, where that was shown.
     ``parted_s``: when its parent died, which is when it became another's child; ``had_parent_s``: for how long it was
@@ -45,10 +45,10 @@ class Track:
         return self._state == ""
 
     def take(
-        self, process: HostProcess, look: Look, words_of: Callable[[int | None], str], idle_percent: float
+        self, process: HostProcess, context: Context, words_of: Callable[[int | None], str], idle_percent: float
     ) -> None:
         """Take what the process is now."""
-        now_s = self.seen_s = look.now_s
+        now_s = self.seen_s = context.now_s
         self.process = process
         state = _kind_of(process)
         if state != self._state:
@@ -57,14 +57,14 @@ class Track:
             return
         if state == "":
             self.words = process.command
-            children = look.relatives.get(process.pid)
+            children = context.relatives.get(process.pid)
             if children is not None:
                 self.children = tuple([child.pid for child in children])
         if process.parent_pid != self.parent_pid:
             self._part(process, now_s)
         elif not self.parent_words and now_s - self._with_parent_s < _MEETS_S:
             self.parent_words = words_of(process.parent_pid)
-        self._rest(process, look, idle_percent)
+        self._rest(process, context, idle_percent)
 
     def idle_s(self, now_s: float) -> float | None:
         """Return for how long it has done nothing on its GPUs; None where it works, or where that is not known."""
@@ -77,15 +77,15 @@ class Track:
             self.parent_pid_before = self.parent_pid
         self.parent_pid, self._with_parent_s = process.parent_pid, now_s
 
-    def _rest(self, process: HostProcess, look: Look, idle_percent: float) -> None:
+    def _rest(self, process: HostProcess, context: Context, idle_percent: float) -> None:
         is_idle = bool(process.gpus)
         for use in process.gpus:
             if use.sm_percent is None or use.sm_percent > idle_percent:
                 is_idle = False
-        if not is_idle or look.is_gap:
+        if not is_idle or context.is_gap:
             self._idle_since_s = None
         elif self._idle_since_s is None:
-            self._idle_since_s = look.now_s
+            self._idle_since_s = context.now_s
 
 
 def has_ended(process: HostProcess) -> bool:

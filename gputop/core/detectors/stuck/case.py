@@ -4,7 +4,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.core.detection.detector import Look, Sign
+from gputop.core.detection.detector import Claim, Context
 from gputop.core.detectors.activity.process import Track, busiest
 from gputop.core.detectors.activity.ranks import Stance
 from gputop.core.model.finding import Evidence, Stage, Subject, confidence_of
@@ -52,30 +52,30 @@ class Case(Struct, frozen=True):
         return any(name.startswith(_ESSENTIAL) for name in self.lacking)
 
 
-def hang_sign(case: Case, stage: Stage, look: Look) -> Sign:
+def hang_claim(case: Case, stage: Stage, context: Context) -> Claim:
     """Return the finding of a hang."""
     culprit = case.out[0] if len(case.out) == 1 else None
     ranks = f"; {len(case.waiting)} of {case.ranks} ranks alike" if case.ranks > 1 else ""
-    return Sign(
+    return Claim(
         code=case.code,
         stage=stage,
         subject=case.subject,
-        summary=f"{_picture(case)}{_nothing(case)}{ranks}{_odd(case, look)}",
+        summary=f"{_picture(case)}{_nothing(case)}{ranks}{_odd(case, context)}",
         evidence=_evidence(case, culprit),
         remedy=_remedy(case, culprit),
         action="process",
         confidence=_confidence(case),
         lacking=case.lacking,
-        began_s=look.now_s - case.lasted_s,
+        began_s=context.now_s - case.lasted_s,
         hold_s=10.0,
     )
 
 
-def busy_sign(subject: Subject, stage: Stage, waiting: list[Track], working: list[Track], look: Look) -> Sign:
+def busy_claim(subject: Subject, stage: Stage, waiting: list[Track], working: list[Track], context: Context) -> Claim:
     """Return that some ranks wait while others work: an evaluation of one rank, or one that lags behind."""
     lasted_s = max(track.wait_s for track in waiting)
     others = " and ".join(rank_text(track) for track in working[:_MOST_NAMED]) or "another rank"
-    return Sign(
+    return Claim(
         code="stuck.collective",
         stage=stage,
         subject=subject,
@@ -88,7 +88,7 @@ def busy_sign(subject: Subject, stage: Stage, waiting: list[Track], working: lis
         remedy=f"If it lasts: py-spy dump --pid {(working or waiting)[0].process.pid}",
         action="process",
         confidence=0.4,
-        began_s=look.now_s - lasted_s,
+        began_s=context.now_s - lasted_s,
     )
 
 
@@ -118,13 +118,13 @@ def _nothing(case: Case) -> str:
     return f"; no {' or '.join(filter(None, (', '.join(names[:-1]), names[-1])))} traffic" if names else ""
 
 
-def _odd(case: Case, look: Look) -> str:
+def _odd(case: Case, context: Context) -> str:
     if case.code == "stuck.kernel":
         return " -> a kernel that does not end"
     if len(case.out) == 1:
         track, is_so = case.out[0]
         return (
-            f", {rank_text(track)} {_state(track, is_so, look)} -> waiting in a collective; "
+            f", {rank_text(track)} {_state(track, is_so, context)} -> waiting in a collective; "
             f"{rank_text(track).partition(' (')[0]} is the odd one out"
         )
     if case.out:
@@ -133,10 +133,10 @@ def _odd(case: Case, look: Look) -> str:
     return " -> all ranks on this box wait: a mismatch between them, or a rank on another node"
 
 
-def _state(track: Track, is_so: Stance, look: Look) -> str:
+def _state(track: Track, is_so: Stance, context: Context) -> str:
     """Return what the odd one does."""
     if is_so is Stance.GONE:
-        return f"is gone for {duration_text(look.now_s - track.seen_s)}"
+        return f"is gone for {duration_text(context.now_s - track.seen_s)}"
     if is_so is Stance.LOST:
         return "has a GPU that does not answer"
     process, thread = track.process, busiest(track.process)

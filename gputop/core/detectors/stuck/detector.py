@@ -8,12 +8,12 @@ ever worked before, and for how long it waited when it was well.
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from gputop.core.detection.detector import Dial, Kind, Look, Sign
+from gputop.core.detection.detector import Claim, Context, Dial, Kind
 from gputop.core.detectors.activity.activity import Activity
 from gputop.core.detectors.activity.process import Track
-from gputop.core.detectors.activity.ranks import Crew, Stance, stance
-from gputop.core.detectors.stuck.case import Case, busy_sign, hang_sign
-from gputop.core.detectors.stuck.neighbour import beside_sign, is_at_work
+from gputop.core.detectors.activity.ranks import Ranks, Stance, stance
+from gputop.core.detectors.stuck.case import Case, busy_claim, hang_claim
+from gputop.core.detectors.stuck.neighbour import beside_claim, is_at_work
 from gputop.core.detectors.subjects import job_subject, process_subject
 from gputop.core.model.finding import Stage
 
@@ -89,32 +89,32 @@ class StuckDetector:
         self._suspect, self._unsteady = dials["suspect_percent"] / 100, dials["unsteady_times"]
         self._beside_s = dials["beside_s"]
         self._host = dials["spins_percent"], dials["rests_percent"]
-        self._hanging: dict[str, Crew] = {}
+        self._hanging: dict[str, Ranks] = {}
 
-    def look(self, look: Look) -> Iterator[Sign]:
+    def detect(self, context: Context) -> Iterator[Claim]:
         """Return who hangs, and who waits for how long already."""
-        activity = Activity.of(look)
-        waiting: dict[str, Crew] = {}
+        activity = Activity.of(context)
+        waiting: dict[str, Ranks] = {}
         for track in activity.tracks:
             if track.wait_s:
-                crew = activity.crew_of(track)
-                if crew:
-                    waiting[crew.job.key] = crew
+                ranks = activity.ranks_of(track)
+                if ranks:
+                    waiting[ranks.job.key] = ranks
                 else:
-                    yield from self._alone(track, look)
+                    yield from self._alone(track, context)
             if track.beside_s and not track.verdict:
-                yield from self._beside(track, activity, look)
-        for key, crew in (self._hanging | waiting).items():
-            yield from self._together(crew, activity, look)
-            if crew.hang_s and key in activity.crews:
-                self._hanging[key] = crew
+                yield from self._beside(track, activity, context)
+        for key, ranks in (self._hanging | waiting).items():
+            yield from self._together(ranks, activity, context)
+            if ranks.hang_s and key in activity.by_job:
+                self._hanging[key] = ranks
             else:
                 self._hanging.pop(key, None)
 
     # --- a process by itself -------------------------------------------------------------------------------------
-    def _alone(self, track: Track, look: Look) -> Iterator[Sign]:
+    def _alone(self, track: Track, context: Context) -> Iterator[Claim]:
         is_collective = (track.role.world or 1) > 1
-        if track.wait_s < self._waiting_s or track.role.is_server or track.is_progressing(look.now_s):
+        if track.wait_s < self._waiting_s or track.role.is_server or track.is_progressing(context.now_s):
             return
         if not self._has_worked([track]) and not is_collective:
             return  # tiny kernels look like this all day
@@ -131,72 +131,74 @@ class StuckDetector:
             waiting=[track],
             has_worked=self._has_worked([track]),
         )
-        yield hang_sign(case, self._stage(case), look)
+        yield hang_claim(case, self._stage(case), context)
 
-    def _beside(self, track: Track, activity: Activity, look: Look) -> Iterator[Sign]:
+    def _beside(self, track: Track, activity: Activity, context: Context) -> Iterator[Claim]:
         """Suspect a process whose power and traffic a neighbour hides. A job whose other ranks work does not hang."""
-        crew, role = activity.crew_of(track), track.role
-        if is_at_work(track, look, *self._host):
+        ranks, role = activity.ranks_of(track), track.role
+        if is_at_work(track, context, *self._host):
             track.beside_s = 0.0
         least_s = max(self._beside_s, self._times * track.longest_wait_s)
         if track.beside_s < least_s or track.moved_s < self._worked_s:
             return
-        if crew or role.is_server or role.is_interactive or track.is_progressing(look.now_s):
+        if ranks or role.is_server or role.is_interactive or track.is_progressing(context.now_s):
             return
         track.verdict = "stuck"
         others = [one for one in activity.tracks if one.board is track.board and one.process.pid != track.process.pid]
-        yield beside_sign(track, others, look)
+        yield beside_claim(track, others, context)
 
     # --- a job ---------------------------------------------------------------------------------------------------
-    def _together(self, crew: Crew, activity: Activity, look: Look) -> Iterator[Sign]:
-        ranks = _ranks(crew)
-        if len(ranks) == 1 and (ranks[0].role.world or 1) == 1:
-            crew.hang_s = 0.0
-            yield from self._alone(ranks[0], look)
+    def _together(self, ranks: Ranks, activity: Activity, context: Context) -> Iterator[Claim]:
+        tracks = _participants(ranks)
+        if len(tracks) == 1 and (tracks[0].role.world or 1) == 1:
+            ranks.hang_s = 0.0
+            yield from self._alone(tracks[0], context)
             return
-        stances = [(track, stance(track, is_gone=activity.is_gone(track))) for track in ranks]
+        stances = [(track, stance(track, is_gone=activity.is_gone(track))) for track in tracks]
         waiting = [track for track, is_so in stances if is_so is Stance.WAITS]
         out: list[tuple[Track, Stance]] = [one for one in stances if one[1] in _OUT]
-        if not waiting or self._is_well(crew, waiting, look):
-            crew.hang_s = 0.0
+        if not waiting or self._is_well(ranks, waiting, context):
+            ranks.hang_s = 0.0
             return
         for track in waiting:
             track.verdict = track.verdict or "stuck"
         longest_s = max(track.wait_s for track in waiting)
         if len(waiting) + len(out) < len(stances):
-            crew.hang_s = 0.0
+            ranks.hang_s = 0.0
             if longest_s >= self._waiting_s:
                 working = [track for track, is_so in stances if is_so is Stance.WORKS]
-                stage = Stage.SUSPECT if longest_s >= self._patience_s(crew) else Stage.OBSERVATION
-                yield busy_sign(job_subject(crew.job), stage, waiting, working, look)
+                stage = Stage.SUSPECT if longest_s >= self._patience_s(ranks) else Stage.OBSERVATION
+                yield busy_claim(job_subject(ranks.job), stage, waiting, working, context)
             return
-        crew.hang_s = crew.hang_s + look.step_s if crew.hang_s else min(waiting[0].board.limits.rank_waits_s, longest_s)
-        lasted_s = min(crew.hang_s, longest_s)
+        ranks.hang_s = (
+            ranks.hang_s + context.step_s if ranks.hang_s else min(waiting[0].board.limits.rank_waits_s, longest_s)
+        )
+        lasted_s = min(ranks.hang_s, longest_s)
         for track, _ in out:
             track.verdict = track.verdict or "stuck"
         if lasted_s >= self._waiting_s:
-            yield self._hang(crew, waiting, out, lasted_s, look)
+            yield self._hang(ranks, waiting, out, lasted_s, context)
 
     def _hang(
-        self, crew: Crew, waiting: list[Track], out: list[tuple[Track, Stance]], lasted_s: float, look: Look
-    ) -> Sign:
+        self, ranks: Ranks, waiting: list[Track], out: list[tuple[Track, Stance]], lasted_s: float, context: Context
+    ) -> Claim:
         case = Case(
             code="stuck.collective",
-            subject=job_subject(crew.job),
+            subject=job_subject(ranks.job),
             lasted_s=lasted_s,
-            limit_s=self._limit_s(waiting, crew.longest_wait_s),
+            limit_s=self._limit_s(waiting, ranks.longest_wait_s),
             waiting=waiting,
             out=out,
-            ranks=len(_ranks(crew)),
+            ranks=len(_participants(ranks)),
             has_worked=self._has_worked(waiting),
         )
-        return hang_sign(case, self._stage(case), look)
+        return hang_claim(case, self._stage(case), context)
 
     # --- how long is too long ------------------------------------------------------------------------------------
-    def _is_well(self, crew: Crew, waiting: list[Track], look: Look) -> bool:
+    def _is_well(self, ranks: Ranks, waiting: list[Track], context: Context) -> bool:
         """Say whether it reports that it goes on, or may be several programs of tiny kernels, which look so all day."""
         is_job = self._has_worked(waiting) or any((track.role.world or 1) > 1 for track in waiting)
-        return not is_job or any(track.is_progressing(look.now_s) for track in crew.tracks)
+        return not is_job or any(track.is_progressing(context.now_s) for track in ranks.tracks)
 
     def _has_worked(self, tracks: list[Track]) -> bool:
         return any(track.worked_s >= self._worked_s for track in tracks)
@@ -205,8 +207,8 @@ class StuckDetector:
         least_s = self._alarm_s if self._has_worked(tracks) else self._fresh_s
         return max(least_s, self._times * longest_s)
 
-    def _patience_s(self, crew: Crew) -> float:
-        return max(self._behind_s, self._behind_times * crew.longest_wait_s)
+    def _patience_s(self, ranks: Ranks) -> float:
+        return max(self._behind_s, self._behind_times * ranks.longest_wait_s)
 
     def _stage(self, case: Case) -> Stage:
         """Return how grave it is; what is judged without an essential signal, or from tiny kernels, is no alarm."""
@@ -216,6 +218,6 @@ class StuckDetector:
         return Stage.ALARM if case.lasted_s >= case.limit_s and not is_doubtful else Stage.SUSPECT
 
 
-def _ranks(crew: Crew) -> list[Track]:
+def _participants(ranks: Ranks) -> list[Track]:
     """Return those of a job that can hang: a server or a notebook in the same container has nothing to do with it."""
-    return [track for track in crew.tracks if not (track.role.is_server or track.role.is_interactive)]
+    return [track for track in ranks.tracks if not (track.role.is_server or track.role.is_interactive)]

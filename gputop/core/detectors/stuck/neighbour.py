@@ -8,7 +8,7 @@ still above the line.
 
 from typing import Final
 
-from gputop.core.detection.detector import Look, Sign
+from gputop.core.detection.detector import Claim, Context
 from gputop.core.detectors.activity.process import Track, busiest
 from gputop.core.detectors.subjects import process_subject
 from gputop.core.model.finding import Evidence, Stage
@@ -18,22 +18,22 @@ from gputop.core.model.units import bytes_text, duration_text
 SURE: Final = 0.5  # low: nothing of the GPU itself says so
 
 
-def is_at_work(track: Track, look: Look, spins_percent: float, rests_percent: float) -> bool:
+def is_at_work(track: Track, context: Context, spins_percent: float, rests_percent: float) -> bool:
     """Say whether something of it goes on on the host; threads that spin all the time or sleep all the time do not."""
     thread = busiest(track.process)
     if thread is None or rests_percent <= thread < spins_percent:
         return True
-    return any(_works(child, rests_percent) for child in look.relatives.get(track.process.pid, ()))
+    return any(_works(child, rests_percent) for child in context.relatives.get(track.process.pid, ()))
 
 
-def beside_sign(track: Track, others: list[Track], look: Look) -> Sign:
+def beside_claim(track: Track, others: list[Track], context: Context) -> Claim:
     """Return the finding. ``others``: who computes beside it, as far as they are known now."""
     use, lasted_s, thread = track.use, track.beside_s, busiest(track.process) or 0.0
     neighbours = ", ".join(f"pid {one.process.pid}" for one in others[:3]) or "another process"
     is_collective = (track.role.world or 1) > 1
     held = bytes_text(use.memory_bytes)
     what = "waiting in a collective, or a kernel that does not end" if is_collective else "a kernel that does not end"
-    return Sign(
+    return Claim(
         code="stuck.collective" if is_collective else "stuck.kernel",
         stage=Stage.SUSPECT,
         subject=process_subject(track.process, use if len(track.process.gpus) == 1 else None),
@@ -55,7 +55,7 @@ def beside_sign(track: Track, others: list[Track], look: Look) -> Sign:
         action="process",
         confidence=SURE,
         lacking=("its own power draw and PCIe traffic: a neighbour computes on the same GPU",),
-        began_s=look.now_s - lasted_s,
+        began_s=context.now_s - lasted_s,
     )  # fmt: skip
 
 

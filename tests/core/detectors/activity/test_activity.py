@@ -9,7 +9,7 @@ from detector_benchmark.behaviour_shapes import H100, Board
 from examples import process
 from judging import judge_with
 
-from gputop.core.detection.detector import Look, Sign
+from gputop.core.detection.detector import Claim, Context
 from gputop.core.detectors.activity.activity import Activity
 from gputop.core.detectors.activity.role import role_of
 from gputop.core.model.owner import Owner
@@ -23,8 +23,8 @@ class Eye:
     def __init__(self) -> None:
         self.activity = Activity()
 
-    def look(self, look: Look) -> list[Sign]:
-        self.activity = Activity.of(look)
+    def detect(self, context: Context) -> list[Claim]:
+        self.activity = Activity.of(context)
         return []
 
 
@@ -32,7 +32,7 @@ def after(*ranks: Rank, board: Board = H100) -> Activity:
     eye = Eye()
     judge = judge_with(eye=eye)
     for sample, jobs in samples(Scene(list(ranks), board)):
-        judge.look(sample, jobs)
+        judge.judge(sample, jobs)
     return eye.activity
 
 

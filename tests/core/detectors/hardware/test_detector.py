@@ -300,4 +300,4 @@ def test_a_gpu_that_goes_away_and_comes_back_later_starts_anew() -> None:
 def test_a_snapshot_that_is_taken_once_tells_what_can_be_known() -> None:
     sick = one({ECC_VOLATILE_UNCORRECTED: 1})
 
-    assert [found.code for found in judge_of("hardware").look(at(sick, 0), ())] == ["ecc.uncorrected"]
+    assert [found.code for found in judge_of("hardware").judge(at(sick, 0), ())] == ["ecc.uncorrected"]

@@ -29,7 +29,7 @@ def box(gib: float | None, free_gib: float = 40.0, used_gib: float = 40.0, **fie
 def watched(frames: Iterable[tuple[float, Frame]], **dials: dict[str, float]) -> list[tuple[Finding, ...]]:
     """Return the findings after each frame. A frame comes with its second."""
     judge = judge_of("leak", **dials)
-    return [judge.look(at(made, second), ()) for second, made in frames]
+    return [judge.judge(at(made, second), ()) for second, made in frames]
 
 
 def grown(memory: Memory, seconds: Iterable[float], **dials: dict[str, float]) -> list[tuple[Finding, ...]]:
@@ -186,7 +186,7 @@ def test_a_clock_that_jumps_changes_nothing() -> None:
     there = [*range(400), *range(-5000, -4600), *range(90_000, 90_400)]
     usual = grown(lambda _: 10.0, there)
     judge = judge_of("leak")
-    leak = [judge.look(at(box(leaking(count)), second), ()) for count, second in enumerate(there)]
+    leak = [judge.judge(at(box(leaking(count)), second), ()) for count, second in enumerate(there)]
 
     assert not any(usual)
     assert leak[-1][0].stage is Stage.SUSPECT
@@ -226,7 +226,7 @@ def test_on_a_crowded_box_a_leak_is_found_among_two_thousand() -> None:
         made = box(leaking(second))
         return replace(made, processes=(*others, *made.processes))
 
-    found = [judge.look(at(crowd(second), second), ()) for second in range(0, 1000, 2)]
+    found = [judge.judge(at(crowd(second), second), ()) for second in range(0, 1000, 2)]
 
     assert [(one.stage, one.subject.process) for one in found[-1]] == [(Stage.SUSPECT, process(4711).id)]
 

@@ -272,7 +272,7 @@ def test_on_a_crowded_box_it_takes_no_longer() -> None:
     raised = None
     for second, (sample, jobs) in enumerate(samples(Scene(job((WORK, 150), (WAIT, 330))))):
         full = replace(sample, processes=(*sample.processes, *crowd))
-        if raised is None and any(one.stage is Stage.ALARM for one in judge.look(full, jobs)):
+        if raised is None and any(one.stage is Stage.ALARM for one in judge.judge(full, jobs)):
             raised = second
 
     assert 445 < (raised or 0) < 475

@@ -6,17 +6,17 @@ from msgspec import Struct
 
 from gputop.core.detectors.activity.activity import Activity
 from gputop.core.detectors.activity.process import Track
-from gputop.core.detectors.activity.ranks import Crew
+from gputop.core.detectors.activity.ranks import Ranks
 from gputop.core.detectors.subjects import job_subject, process_subject
 from gputop.core.model.finding import Subject
 
 
-class Party(Struct, frozen=True):
-    """``tracks``: those of whom something is so. ``crew``: their job, where more than one of its processes are."""
+class Group(Struct, frozen=True):
+    """``tracks``: those of whom something is so. ``ranks``: their job, where more than one of its processes are."""
 
     subject: Subject
     tracks: list[Track]
-    crew: Crew | None = None
+    ranks: Ranks | None = None
 
     @property
     def first(self) -> Track:
@@ -24,24 +24,24 @@ class Party(Struct, frozen=True):
         return self.tracks[0]
 
 
-def parties(activity: Activity, found: Iterable[Track], is_so: Callable[[Track], bool]) -> Iterator[Party]:
+def groups(activity: Activity, found: Iterable[Track], is_so: Callable[[Track], bool]) -> Iterator[Group]:
     """Return each job or process among ``found`` once, with all of it that ``is_so``, also those not due now."""
     seen: set[object] = set()
     for track in found:
-        crew = activity.crew_of(track)
-        key: object = crew.job.key if crew else (track.process.pid, track.process.start_ticks)
+        ranks = activity.ranks_of(track)
+        key: object = ranks.job.key if ranks else (track.process.pid, track.process.start_ticks)
         if key in seen:
             continue
         seen.add(key)
-        alike = [one for one in (crew.tracks if crew else activity.siblings(track)) if is_so(one)]
+        alike = [one for one in (ranks.tracks if ranks else activity.siblings(track)) if is_so(one)]
         pids = {one.process.pid for one in alike}
-        if crew and len(pids) > 1:
-            yield Party(job_subject(crew.job), alike, crew)
+        if ranks and len(pids) > 1:
+            yield Group(job_subject(ranks.job), alike, ranks)
         else:
             use = track.use if len(track.process.gpus) == 1 else None
-            yield Party(process_subject(track.process, use), alike or [track])
+            yield Group(process_subject(track.process, use), alike or [track])
 
 
-def count_text(party: Party) -> str:
+def count_text(group: Group) -> str:
     """Return how many ranks of the job that is: ``7 of 8 ranks``; nothing for a single process."""
-    return f"{len(party.tracks)} of {len(party.crew.tracks)} ranks " if party.crew else ""
+    return f"{len(group.tracks)} of {len(group.ranks.tracks)} ranks " if group.ranks else ""
