@@ -24,12 +24,12 @@ from gputop.core.protocol.link import News
 from gputop.core.query.selection import Selection
 from gputop.core.recording.playback import Playing, Stretch
 from gputop.machine.inspect.inspector import Inspector
-from gputop.machine.mig.assembly import of_box
 from gputop.machine.nvml.driver import Driver
 from gputop.machine.proc.host import HostReader
 from gputop.machine.processes.reader import ProcessReader
 from gputop.machine.source import Limits, MachineSource
 from gputop.simulator import Box, simulate
+from gputop.simulator.control import partitioning_of_box
 from gputop.simulator.procfiles import HERTZ, PAGE
 from gputop.ui.app import GputopApp
 from gputop.ui.options import ViewOptions
@@ -117,7 +117,9 @@ class Player:
             inspector = Inspector(self._box.proc, self._box.users.get, clock_ticks=HERTZ, wall=lambda: NOON)
             self.receive(inspector.inspect(command))
         elif isinstance(command, ReadMig):
-            self.receive(MigBox(id=command.id, gpus=of_box(self._box).reader.all()))
+            box = self._box
+            gpus = partitioning_of_box(box.driver, box.proc, box.users.get).reader.all()
+            self.receive(MigBox(id=command.id, gpus=gpus))
 
     def close(self) -> None:
         """Have nothing to close."""

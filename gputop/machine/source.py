@@ -32,6 +32,11 @@ class Limits(Struct, frozen=True):
     hung_s: float = 3.0
 
 
+def limits(*, is_once: bool) -> Limits:
+    """Return how long to wait for slow GPUs: longer if the user waits for one sample."""
+    return Limits(patience_s=3.0 if is_once else 0.4)
+
+
 class Listed(Struct, frozen=True):
     """The processes on the GPUs, and their relatives that are on none."""
 

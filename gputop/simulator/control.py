@@ -1,7 +1,8 @@
-"""The door of a simulated box: the same that changes real processes, before a kernel that has none."""
+"""Control of a simulated box: the code that changes real processes, above a simulated kernel."""
 
 from collections.abc import Callable
-from typing import Final
+from contextlib import nullcontext
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -12,14 +13,16 @@ from gputop.machine.control.audit import Audit
 from gputop.machine.control.control import Control
 from gputop.machine.control.handle import Holder
 from gputop.machine.control.mig import MigControl
-from gputop.machine.mig.assembly import of_box
+from gputop.machine.mig.assembly import Around, Partitioning, partitioning
+from gputop.machine.nvml.driver import Driver
+from gputop.machine.proc.procfs import Proc
 from gputop.simulator import Box
 
 _LABEL: Final = "SIMULATED"
 
 
 class Unwritten(Audit):
-    """An audit of what does not happen: nothing is written down."""
+    """An audit of simulated changes, which writes nothing."""
 
     def __init__(self) -> None:
         super().__init__("", "")
@@ -29,7 +32,7 @@ class Unwritten(Audit):
 
 
 class SimulatedControl(Control):
-    """A door whose outcomes say that they are simulated."""
+    """A control whose outcomes say that they are simulated."""
 
     def execute(self, change: Change) -> Outcome:
         """Carry a change out on the simulated box."""
@@ -38,7 +41,15 @@ class SimulatedControl(Control):
 
 
 def control_of_box(box: Box, progress: Callable[[MigProgress], None] = lambda _: None) -> Control:
-    """Return the door of a simulated box. Neither its /proc nor its kernel reaches a process of this machine."""
+    """Return the control of a simulated box. Neither its /proc nor its kernel reaches a process of this machine."""
     holder = Holder(box.proc, box.users.get, box.kernel, frozenset())
-    mig = MigControl(lambda: of_box(box).partitioner, progress)
+    mig = MigControl(lambda: partitioning_of_box(box.driver, box.proc, box.users.get).partitioner, progress)
     return SimulatedControl(box.proc, box.kernel, holder, Unwritten(), box.viewer, mig=mig)
+
+
+def partitioning_of_box(functions: Any, proc: Proc, users: Callable[[int], str | None]) -> Partitioning:
+    """Return the MIG parts of a box. ``functions``: its driver. It needs no lock, and keeps no file."""
+    driver = Driver(functions)
+    driver.start()
+    around = Around(lock=lambda _: nullcontext(), keep=lambda _: "", exists=lambda _: False)
+    return partitioning(driver, proc, users, around)

@@ -26,10 +26,11 @@ from gputop.core.probing.limits import Ceiling
 from gputop.core.probing.plan import PlannedTest, WorkerPlan
 from gputop.core.probing.result import DeviceResult, Status
 from gputop.core.query.selection import Selection
-from gputop.machine.build import build
 from gputop.machine.nvml.driver import Driver
 from gputop.machine.probe.child import Child
 from gputop.machine.probe.runner import Job, Limits, Task
+from gputop.simulator import running
+from gputop.simulator.source import source_of_box
 
 UUID = gpu().uuid
 TARGETS = (Target(label="GPU 0", uuid=UUID, name="H", kind="cuda", index=0, gpu=UUID),)
@@ -39,7 +40,7 @@ class Told:
     """A source that says what it is told; slow readings only when they are hastened. ``values``: of GPU 0."""
 
     def __init__(self) -> None:
-        source = build(Selection(), 1.0, "training", is_once=True)
+        source = source_of_box(running("training"), Selection(), 1.0, is_once=True)
         source.open()
         self._driver = source.driver
         self.values: dict[Metric[Any], Any] = {PCIE_REPLAYS: 0, PCIE_GENERATION_MAX: 5, PCIE_WIDTH_MAX: 16}

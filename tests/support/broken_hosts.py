@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from gputop.core.doctor.diagnose import diagnose
 from gputop.core.doctor.verdict import Checked, Diagnosis
 from gputop.core.query.selection import Selection
-from gputop.machine.doctor.collect import Box, collect
+from gputop.machine.doctor.collect import DoctorBox, collect
 from gputop.machine.doctor.root import RealRoot
 from gputop.machine.nvml.driver import Driver
 from gputop.machine.proc.host import HostReader
@@ -161,7 +161,7 @@ class Clinic:
             limits=Limits(patience_s=30.0, hung_s=30.0),
             watches_events=False,
         )
-        box = Box(
+        box = DoctorBox(
             root=self.root,
             source=source,
             host="node7",

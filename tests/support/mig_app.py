@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from types import SimpleNamespace
 from typing import Any
 
 from app_driver import MIDDLE, Clock, FakeLink, Stage, text_of
@@ -24,7 +23,7 @@ from gputop.core.model.owner import Owner, SlurmStep
 from gputop.core.model.sample import Frame, Gpu, GpuInstance, MetricValue
 from gputop.core.protocol.command import ChangeMig, Command, ReadMig
 from gputop.core.protocol.outcome import Outcome
-from gputop.machine.mig.assembly import of_box
+from gputop.simulator.control import partitioning_of_box
 from gputop.ui.app import GputopApp
 from gputop.ui.options import ViewOptions
 from gputop.ui.screens.dialogs.dialog import Dialog
@@ -59,7 +58,7 @@ class BoxLink(FakeLink):
         super().__init__()
         made = box("mig")
         driver = Faulty(made.driver, good)
-        self.held = of_box(SimpleNamespace(driver=driver, proc=made.proc, users=made.users))
+        self.held = partitioning_of_box(driver, made.proc, made.users.get)
         self.warnings = warnings
         self.waits = waits
 

@@ -9,8 +9,9 @@ from gputop.cli.args.options import USUAL_INTERVAL_S, selection
 from gputop.cli.backend.judging import judge
 from gputop.core.model.sample import Frame
 from gputop.core.monitor import Judging, Monitor, Source
-from gputop.machine.build import build
+from gputop.core.query.selection import Selection
 from gputop.machine.nvml.driver import NoDriverError
+from gputop.machine.source import MachineSource
 
 
 class Opened(Source, Protocol):
@@ -31,13 +32,25 @@ def opened(options: argparse.Namespace, *, is_once: bool) -> Opened:
 
         return opened_source(options, is_once=is_once)
     try:
-        source = build(selection(options), options.interval or USUAL_INTERVAL_S, options.demo, is_once=is_once)
+        source = machine(selection(options), options.interval or USUAL_INTERVAL_S, options.demo, is_once=is_once)
         source.open()
     except NoDriverError as error:
         fail(NO_DRIVER, f"{error} What exactly is wrong: gputop doctor. To look around without a GPU: gputop --demo")
     except ValueError as error:
         fail(BAD_INPUT, str(error))
     return source
+
+
+def machine(selected: Selection, interval_s: float, demo: str | None, *, is_once: bool) -> MachineSource:
+    """Return the source of this machine or of a simulated box. Raises ValueError for an unknown box."""
+    if demo is None:
+        from gputop.machine.build import build
+
+        return build(selected, interval_s, is_once=is_once)
+    from gputop.simulator import running
+    from gputop.simulator.source import source_of_box
+
+    return source_of_box(running(demo), selected, interval_s, is_once=is_once)
 
 
 def monitored(

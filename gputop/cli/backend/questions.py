@@ -17,9 +17,14 @@ def opened_lookout(options: argparse.Namespace) -> Callable[[Inspect], Inspectio
 
     @cache
     def made() -> Callable[[Inspect], Inspection]:
-        from gputop.machine.inspect.inspector import inspector
+        if options.demo is None:
+            from gputop.machine.inspect.inspector import inspector_of_this_machine
 
-        return inspector(options.demo).inspect
+            return inspector_of_this_machine().inspect
+        from gputop.simulator import running
+        from gputop.simulator.readers import inspector_of_box
+
+        return inspector_of_box(running(options.demo)).inspect
 
     def look(question: Inspect) -> Inspection:
         if options.source is not None:
@@ -34,9 +39,14 @@ def opened_glance(options: argparse.Namespace) -> Callable[[Glance], Glimpse]:
 
     @cache
     def made() -> Callable[[Glance], Glimpse]:
-        from gputop.machine.inspect.process_status import glancer
+        if options.demo is None:
+            from gputop.machine.inspect.process_status import process_status_of_this_machine
 
-        return glancer(options.demo).glance
+            return process_status_of_this_machine().read
+        from gputop.simulator import running
+        from gputop.simulator.readers import process_status_of_box
+
+        return process_status_of_box(running(options.demo)).read
 
     def look(question: Glance) -> Glimpse:
         if options.source is not None:

@@ -49,10 +49,13 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _facts(options: argparse.Namespace) -> Facts:
-    from gputop.machine.doctor.collect import collect, real_box, simulated_box
+    from gputop.machine.doctor.collect import collect, real_box
 
     if options.demo is not None:
-        return collect(simulated_box(options.demo), options.expect)
+        from gputop.simulator import running
+        from gputop.simulator.readers import doctor_box
+
+        return collect(doctor_box(running(options.demo)), options.expect)
     return collect(real_box(), options.expect if options.expect is not None else _settled())
 
 

@@ -68,12 +68,12 @@ class _Gpus(Struct, frozen=True):
 
 
 def _gpus(who: ProcessId, demo: str | None, wait_s: float) -> _Gpus:
+    from gputop.cli.backend.monitoring import machine
     from gputop.core.processes.gpu_use import uses_of
-    from gputop.machine.build import build
     from gputop.machine.nvml.driver import NoDriverError
 
     try:
-        source = build(Selection(), USUAL_INTERVAL_S, demo, is_once=True)
+        source = machine(Selection(), USUAL_INTERVAL_S, demo, is_once=True)
         source.open()
     except NoDriverError as error:
         return _Gpus(notes=(str(error),))

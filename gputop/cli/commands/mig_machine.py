@@ -6,17 +6,19 @@ from collections.abc import Callable
 from gputop.cli.args.exits import BAD_INPUT, NO_DRIVER, fail
 from gputop.core.mig.answers import MigBox
 from gputop.core.protocol.command import ReadMig
-from gputop.machine.mig.assembly import Partitioning, of_box, of_this_machine
+from gputop.machine.mig.assembly import Partitioning, partitioning_of_this_machine
 from gputop.machine.nvml.driver import NoDriverError
 
 
 def opened_partitioning(options: argparse.Namespace) -> Partitioning:
     """Start the driver, or take the simulated box of this process. Raises NoDriverError and ValueError."""
     if options.demo is None:
-        return of_this_machine()
+        return partitioning_of_this_machine()
     from gputop.simulator import running
+    from gputop.simulator.control import partitioning_of_box
 
-    return of_box(running(options.demo))
+    box = running(options.demo)
+    return partitioning_of_box(box.driver, box.proc, box.users.get)
 
 
 def partitioned(options: argparse.Namespace) -> Partitioning:

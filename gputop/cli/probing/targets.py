@@ -140,10 +140,10 @@ def box_of_gpus(gpus: tuple[str, ...], demo: str | None) -> Box:
 
 def opened(gpus: tuple[str, ...], demo: str | None) -> MachineSource:
     """Return the machine, its GPUs found."""
-    from gputop.machine.build import build
+    from gputop.cli.backend.monitoring import machine
     from gputop.machine.nvml.driver import NoDriverError
 
-    source = build(Selection(gpus=gpus), _INTERVAL_S, demo, is_once=False)
+    source = machine(Selection(gpus=gpus), _INTERVAL_S, demo, is_once=False)
     source.limits = type(source.limits)(patience_s=3.0)
     try:
         source.open()

@@ -62,6 +62,6 @@ class MigControl:
 
 def partitioner_of_this_machine() -> Changer:
     """Start the driver of this machine. Raises NoDriverError."""
-    from gputop.machine.mig.assembly import of_this_machine  # noqa: PLC0415 - the driver's binding is heavy
+    from gputop.machine.mig.assembly import partitioning_of_this_machine  # noqa: PLC0415 - the driver's binding is heavy
 
-    return of_this_machine().partitioner
+    return partitioning_of_this_machine().partitioner

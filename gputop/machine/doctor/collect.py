@@ -27,14 +27,14 @@ from gputop.machine.worker import Worker
 T = TypeVar("T")
 
 _ANSWERS_S: Final = 3.0
-_BETWEEN_S: Final = 0.25
+BETWEEN_S: Final = 0.25
 _OF_A_FILE: Final = 0.6  # of the patience: which file it is that does not answer is known before the patience ends
 _INITIAL: Final = "pid:[4026531836]"
 _VARIABLES: Final = ("CUDA_", "NVIDIA_", "NSIGHT_", "COMPUTE_PROFILE", "OPENCL_PROFILE", "LD_LIBRARY_PATH")
 
 
-class Box(Struct, frozen=True, kw_only=True):
-    """What the facts are read from. ``paths``: where Python packages may be, beyond the usual places."""
+class DoctorBox(Struct, frozen=True, kw_only=True):
+    """The machine that the doctor reads. ``paths``: where Python packages may be, beyond the usual places."""
 
     root: Root
     source: MachineSource
@@ -49,14 +49,14 @@ class Box(Struct, frozen=True, kw_only=True):
     patience_s: float = _ANSWERS_S
 
 
-def real_box() -> Box:
+def real_box() -> DoctorBox:
     """Return this machine."""
-    from gputop.core.query.selection import Selection  # noqa: PLC0415 - as below
+    from gputop.core.query.selection import Selection  # noqa: PLC0415 - a simulated box does not need it
     from gputop.machine.build import build  # noqa: PLC0415
 
-    source = build(Selection(), _BETWEEN_S, None, is_once=True)
+    source = build(Selection(), BETWEEN_S, is_once=True)
     user = site.getusersitepackages() if site.ENABLE_USER_SITE else ""
-    return Box(
+    return DoctorBox(
         root=RealRoot(),
         source=source,
         host=clean(os.uname().nodename),
@@ -67,18 +67,7 @@ def real_box() -> Box:
     )
 
 
-def simulated_box(name: str) -> Box:
-    """Return a simulated box. Raises ValueError that lists the names, if there is none of this name."""
-    from gputop.core.query.selection import Selection  # noqa: PLC0415 - not needed on this machine
-    from gputop.machine.build import build  # noqa: PLC0415
-    from gputop.simulator import simulate  # noqa: PLC0415
-
-    made = simulate(name)
-    source = build(Selection(), _BETWEEN_S, name, is_once=True)
-    return Box(root=made.root, source=source, host=made.host, journal=str)
-
-
-def collect(box: Box, expected: int | None = None) -> Facts:
+def collect(box: DoctorBox, expected: int | None = None) -> Facts:
     """Return the facts. ``expected``: how many GPUs there should be. Takes about a second, some more on a sick box."""
     readings = _Readings(box.patience_s)
     for name, read in _PARTS.items():
@@ -113,7 +102,7 @@ def collect(box: Box, expected: int | None = None) -> Facts:
     )
 
 
-_PARTS: Final[Mapping[str, Callable[[Box], Any]]] = {
+_PARTS: Final[Mapping[str, Callable[[DoctorBox], Any]]] = {
     "PCI bus": lambda box: pci_devices(box.root),
     "kernel module": lambda box: module(box.root),
     "processes": lambda box: programs(box.root, box.own_pid),
@@ -163,7 +152,7 @@ def _reading(read: Callable[[], object], _: float) -> tuple[object, str]:
         return None, f"{clean(str(error.filename or ''))}: {error.strerror}".lstrip(": ")
 
 
-def _looks(box: Box) -> tuple[DriverStart, tuple[Sample, ...]]:
+def _looks(box: DoctorBox) -> tuple[DriverStart, tuple[Sample, ...]]:
     """Start the driver and look at the GPUs some times."""
     try:
         box.source.open()
@@ -173,6 +162,6 @@ def _looks(box: Box) -> tuple[DriverStart, tuple[Sample, ...]]:
     if samples[0].driver.missing.get("version") is Missing.HUNG:
         return DriverStart(code=None, text=f"no answer to nvmlInit within {box.source.limits.hung_s:g}s"), ()
     while len(samples) < LOOKS:
-        box.sleep(_BETWEEN_S)
+        box.sleep(BETWEEN_S)
         samples.append(box.source.read())
     return DriverStart(), tuple(samples)

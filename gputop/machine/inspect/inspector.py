@@ -141,20 +141,12 @@ class Inspector:
         return tuple(found)
 
 
-def inspector(demo: str | None) -> Inspector:
-    """Return what looks at single processes, here or on a simulated box. Raises ValueError if there is none such."""
-    if demo is None:
-        from gputop.machine.processes.containers import (  # noqa: PLC0415 - what a simulated box does not need
-            ContainerFiles,
-        )
-        from gputop.machine.processes.reader import resolve_user  # noqa: PLC0415
+def inspector_of_this_machine() -> Inspector:
+    """Return the inspector of processes on this machine."""
+    from gputop.machine.processes.containers import ContainerFiles  # noqa: PLC0415 - not for a simulated box
+    from gputop.machine.processes.reader import resolve_user  # noqa: PLC0415
 
-        return Inspector(RealProc(), resolve_user, ContainerFiles())
-    from gputop.simulator import running  # noqa: PLC0415
-    from gputop.simulator.procfiles import HERTZ  # noqa: PLC0415
-
-    box = running(demo)
-    return Inspector(box.proc, box.users.get, clock_ticks=HERTZ)
+    return Inspector(RealProc(), resolve_user, ContainerFiles())
 
 
 class _Reading:

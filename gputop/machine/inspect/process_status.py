@@ -1,4 +1,4 @@
-"""Looks at several processes at once: who still runs, and how it is scheduled. Reads nothing that could hang."""
+"""Status of several processes at once: which still run, and how they are scheduled. No read here can hang."""
 
 from collections.abc import Callable
 from typing import Final, TypeVar
@@ -16,17 +16,17 @@ T = TypeVar("T")
 _ENDED: Final = "ZX"
 
 
-class Glancer:
-    """Looks. ``kernel``: None where the processes are not of this machine, so that it knows nothing of them."""
+class ProcessStatusReader:
+    """Reads the status of processes. ``kernel``: None where the processes are not on this machine."""
 
     def __init__(self, proc: Proc, kernel: KernelCalls | None) -> None:
         self._proc = proc
         self._kernel = kernel
 
-    def glance(self, asked: Glance) -> Glimpse:
-        """Return what is seen of each target. Never raises.
+    def read(self, asked: Glance) -> Glimpse:
+        """Return the status of each target. Never raises.
 
-        Only stat is read: the kernel never makes its reader wait for the process, not even for one that hangs in it.
+        It reads only stat: the kernel never makes the reader of stat wait, not even for a process that hangs.
         """
         return Glimpse(id=asked.id, seen=tuple([self._seen(target) for target in asked.targets]))
 
@@ -62,13 +62,9 @@ class Glancer:
         return not (stat.state in _ENDED and stat.threads <= 1), stat.state, stat.nice
 
 
-def glancer(demo: str | None) -> Glancer:
-    """Return what looks at processes here, or on a simulated box. Raises ValueError if there is none such."""
-    if demo is None:
-        return Glancer(RealProc(), Kernel())
-    from gputop.simulator import running  # noqa: PLC0415
-
-    return Glancer(running(demo).proc, running(demo).kernel)
+def process_status_of_this_machine() -> ProcessStatusReader:
+    """Return the status reader of processes on this machine."""
+    return ProcessStatusReader(RealProc(), Kernel())
 
 
 def _told(ask: Callable[[], T]) -> T | None:

@@ -1,10 +1,9 @@
-"""Puts together what reads and changes MIG layouts: on this machine, or on a simulated box under the same code."""
+"""Assembly of the parts that read and change MIG layouts."""
 
 import os
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from contextlib import AbstractContextManager
 
 from msgspec import Struct
 
@@ -26,7 +25,7 @@ from gputop.machine.state_directory import open_private, state_directory
 
 
 class Partitioning(Struct, frozen=True):
-    """What MIG needs of a machine. ``holders``: who has a GPU open, by its uuid; ``warnings``: who else splits it."""
+    """The MIG parts of a machine. ``holders``: who has a GPU open, by its uuid; ``warnings``: who else splits it."""
 
     reader: LayoutReader
     partitioner: Partitioner
@@ -35,31 +34,24 @@ class Partitioning(Struct, frozen=True):
 
 
 class Around(Struct, frozen=True):
-    """What a simulated box has in another way. ``exists``: whether there is a file."""
+    """Surroundings that a simulated box replaces. ``exists``: whether a file exists."""
 
     lock: Callable[[str], AbstractContextManager[None]]
     keep: Callable[[MigGpu], str]
     exists: Callable[[str], bool]
 
 
-def of_this_machine() -> Partitioning:
+def partitioning_of_this_machine() -> Partitioning:
     """Start the driver of this machine. Raises NoDriverError."""
     from gputop.machine.nvml.binding import Binding  # noqa: PLC0415 - 20 ms that only some need
 
     driver = Driver(Binding())
     driver.start()
-    return _made(driver, RealProc(), resolve_user, Around(lock=mig_lock, keep=_keep, exists=os.path.exists))
+    return partitioning(driver, RealProc(), resolve_user, Around(lock=mig_lock, keep=_keep, exists=os.path.exists))
 
 
-def of_box(box: Any) -> Partitioning:
-    """Return the same for a simulated box; the lock and the file of the layout from before are for real ones."""
-    driver = Driver(box.driver)
-    driver.start()
-    lock = lambda _: nullcontext()  # noqa: E731 - nobody else can be at it
-    return _made(driver, box.proc, box.users.get, Around(lock=lock, keep=lambda _: "", exists=lambda _: False))
-
-
-def _made(driver: Driver, proc: Proc, users: Callable[[int], str | None], around: Around) -> Partitioning:
+def partitioning(driver: Driver, proc: Proc, users: Callable[[int], str | None], around: Around) -> Partitioning:
+    """Return the parts that read and change MIG layouts, over a driver that has started."""
     from gputop.machine.processes.owners import OwnerReader  # noqa: PLC0415 - only where somebody is in the way
 
     owners = OwnerReader(proc)

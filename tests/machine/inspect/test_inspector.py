@@ -14,7 +14,7 @@ from simulated import box
 from gputop.core.inspection.inspection import Ancestor, Inspection, Limit, Mapping, MemoryParts, OpenFile, Variable
 from gputop.core.model.metric import Missing
 from gputop.core.protocol.command import Inspect
-from gputop.machine.inspect.inspector import Inspector, inspector
+from gputop.machine.inspect.inspector import Inspector, inspector_of_this_machine
 from gputop.simulator import BOXES
 
 NOW = 1_800_000_000.0
@@ -204,7 +204,9 @@ def test_a_real_child_is_told_as_it_is(tmp_path: Path) -> None:
     ) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        found = inspector(None).inspect(Inspect(id="q", pid=process.pid, start_ticks=start_ticks(process.pid)))
+        found = inspector_of_this_machine().inspect(
+            Inspect(id="q", pid=process.pid, start_ticks=start_ticks(process.pid))
+        )
         process.kill()
 
     assert (found.pid, found.problem) == (process.pid, "")
@@ -227,7 +229,7 @@ def test_a_real_child_that_was_killed_has_ended() -> None:
         target = held.target
         held.process.kill()
         held.process.wait()
-        found = inspector(None).inspect(Inspect(id="q", pid=target.pid, start_ticks=target.start_ticks))
+        found = inspector_of_this_machine().inspect(Inspect(id="q", pid=target.pid, start_ticks=target.start_ticks))
 
     assert found.command == ()
     assert found.problem

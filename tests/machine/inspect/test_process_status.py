@@ -10,12 +10,14 @@ from gputop.core.model.sample import Presence
 from gputop.core.protocol.command import Glance, Target
 from gputop.core.protocol.process_status import Seen
 from gputop.machine.control.kernel import Kernel
-from gputop.machine.inspect.process_status import Glancer, glancer
+from gputop.machine.inspect.process_status import ProcessStatusReader
 from gputop.machine.proc.procfs import RealProc
+from gputop.simulator import running
+from gputop.simulator.readers import process_status_of_box
 
 
 def seen(proc: FakeProc, target: Target) -> Seen:
-    (found,) = Glancer(proc, None).glance(Glance(id="1", targets=(target,))).seen
+    (found,) = ProcessStatusReader(proc, None).read(Glance(id="1", targets=(target,))).seen
     return found
 
 
@@ -64,7 +66,7 @@ def test_nothing_is_read_that_could_hang() -> None:
 
 def test_real_processes_tell_their_io_class_and_cpus_in_the_words_of_a_change() -> None:
     with child() as held:
-        (found,) = Glancer(RealProc(), Kernel()).glance(Glance(id="1", targets=(held.target,))).seen
+        (found,) = ProcessStatusReader(RealProc(), Kernel()).read(Glance(id="1", targets=(held.target,))).seen
         cpus = os.sched_getaffinity(held.pid)
 
     assert found.lives
@@ -83,12 +85,12 @@ def test_a_kernel_that_does_not_tell_leaves_the_rest() -> None:
 
     proc = FakeProc()
     proc.add(7)
-    (found,) = Glancer(proc, Silent()).glance(Glance(id="1", targets=(Target(7, 5000),))).seen
+    (found,) = ProcessStatusReader(proc, Silent()).read(Glance(id="1", targets=(Target(7, 5000),))).seen
 
     assert (found.lives, found.io_class, found.cpus) == (True, None, "0-1,4")
 
 
 def test_the_processes_of_a_simulated_box_are_its_own() -> None:
-    (found,) = glancer("training").glance(Glance(id="1", targets=(Target(os.getpid(), 1),))).seen
+    (found,) = process_status_of_box(running("training")).read(Glance(id="1", targets=(Target(os.getpid(), 1),))).seen
 
     assert found.lives is False

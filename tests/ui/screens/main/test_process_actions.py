@@ -14,7 +14,7 @@ from gputop.cli.backend.control import Door, opened_door
 from gputop.core.model.sample import Frame
 from gputop.core.protocol.command import Change, Command, Glance, cpus_text
 from gputop.machine.control.kernel import Kernel
-from gputop.machine.inspect.process_status import Glancer
+from gputop.machine.inspect.process_status import ProcessStatusReader
 from gputop.machine.proc.procfs import RealProc
 from gputop.ui.app import GputopApp
 from gputop.ui.options import ViewOptions
@@ -38,7 +38,7 @@ class DoorLink(FakeLink):
             self.receive(self._door.execute(command))
         elif isinstance(command, Glance):
             assert self.receive is not None
-            self.receive(Glancer(RealProc(), Kernel()).glance(command))
+            self.receive(ProcessStatusReader(RealProc(), Kernel()).read(command))
 
 
 @asynccontextmanager

@@ -1,0 +1,22 @@
+"""Errors that end a use case: the sentence to print, and the exit status."""
+
+from typing import Final
+
+OK: Final = 0
+BAD_INPUT: Final = 2
+NO_DRIVER: Final = 3
+
+
+class UseCaseError(Exception):
+    """A use case cannot go on. The text says what happened and what the user can do; ``status``: the exit status."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class BadRequestError(UseCaseError):
+    """The request makes no sense. A command whose status 2 is a verdict ends with its own status for bad input."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(BAD_INPUT, text)

@@ -1,0 +1,22 @@
+"""Source of samples of a simulated box: real readers above simulated borders."""
+
+from gputop.core.query.selection import Selection
+from gputop.machine.nvml.driver import Driver
+from gputop.machine.proc.host import HostReader
+from gputop.machine.processes.reader import ProcessReader
+from gputop.machine.source import MachineSource, limits
+from gputop.simulator import Box
+from gputop.simulator.procfiles import HERTZ, PAGE
+
+
+def source_of_box(box: Box, selection: Selection, interval_s: float, *, is_once: bool) -> MachineSource:
+    """Return the source of samples of a box. ``is_once``: the user waits for one sample."""
+    return MachineSource(
+        Driver(box.driver),
+        HostReader(box.proc, box.host),
+        ProcessReader(box.proc, box.users.get, reports=box.reports, clock_ticks=HERTZ, page_bytes=PAGE),
+        selection=selection,
+        interval_s=interval_s,
+        limits=limits(is_once=is_once),
+        simulated=box.name,
+    )
