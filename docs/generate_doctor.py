@@ -1,4 +1,4 @@
-"""Writes docs/doctor.md: the checks and the Xids, as they stand in the code.
+"""Writes docs/doctor.md: the checks and the Xids, from the code.
 
 python docs/generate_doctor.py
 """
@@ -13,40 +13,52 @@ from gputop.core.model.xid import CATALOGUE, XIDS, Xid, XidKind
 
 PAGE: Final = Path(__file__).parent / "doctor.md"
 _KINDS: Final = {
-    XidKind.APP: "the application; the GPU is usable",
-    XidKind.IGNORE: "nothing is to be done",
-    XidKind.WATCH: "look again if it recurs",
+    XidKind.APP: "restart the application; the GPU is usable",
+    XidKind.IGNORE: "nothing",
+    XidKind.WATCH: "watch whether it recurs",
     XidKind.RESET: "reset the GPU",
     XidKind.NODE: "drain or restart the node",
-    XidKind.HARDWARE: "inspect, replace",
+    XidKind.HARDWARE: "inspect or replace the hardware",
 }
 _HEAD: Final = """# The doctor
 
 <!-- written by docs/generate_doctor.py -->
 
-`gputop doctor` looks whether a box with NVIDIA GPUs is well, says what it could not look at and why, and what to type
-where something is wrong. It **changes nothing and executes none of its fixes**. It needs no root; with root it sees
-more: the kernel log, and which processes of others have a GPU open. It takes about a second, some seconds more where a
-GPU does not answer: every reading has a time limit.
+`gputop doctor` checks the health of a machine with NVIDIA GPUs. It reports each problem with its evidence, and with the
+commands that fix it. It also reports what it could not check, and why.
+
+- It **changes nothing and runs no fix**.
+- It needs no root. With root it also checks the kernel log, and finds other users' processes that have a GPU open.
+- It takes about a second, or a few seconds if a GPU does not answer.
 
 ```
-gputop doctor                  # the gravest first; what is well in a line each
-gputop doctor --json           # the same, versioned; gputop schema doctor is its JSON Schema
-gputop doctor --expect 8       # and there must be eight GPUs
-gputop doctor --demo dying     # of a simulated box
+gputop doctor                  # problems first, the most serious one on top
+gputop doctor --json           # the same as JSON; gputop schema doctor prints the JSON Schema
+gputop doctor --expect 8       # also report a problem if there are not exactly eight GPUs
+gputop doctor --demo dying     # check a simulated machine
 ```
 
-| exit status | |
+| exit status | meaning |
 |---|---|
-| 0 | well; there may be things to know, or that could not be checked |
+| 0 | healthy; there may be notes, or checks that could not run |
 | 1 | warnings |
 | 2 | act now |
-| 3 | there is no GPU to check |
+| 3 | no GPU to check |
 | 64 | bad options |
 
-A check ends as `fail` (act now), `warn`, `unknown` (it could not be made; never the same as well), `info`, `ok`, or
-`not_applicable` (the box does not have what is asked about). Idle is no fault: the generation of a PCIe link is judged
-only where the GPU is at work, a power cap is normal, and clocks count as lowered only where all of three looks saw it.
+Each check has one of these results:
+
+| result | meaning |
+|---|---|
+| `fail` | act now |
+| `warn` | a warning |
+| `unknown` | the check could not run |
+| `info` | worth knowing |
+| `ok` | no problem |
+| `not_applicable` | this machine does not have the part that the check is about |
+
+An idle GPU is not a fault. The doctor judges the generation of a PCIe link only while the GPU works. A power cap is
+normal. Reduced clocks count only if all three samples show them.
 
 ## Checks
 
@@ -54,9 +66,12 @@ only where the GPU is at work, a power cap is normal, and clocks count as lowere
 _XIDS: Final = f"""
 ## Xids
 
-What the driver writes to the kernel log when something goes wrong, after [NVIDIA's catalogue]({CATALOGUE}). The doctor
-reads it from `/dev/kmsg` or the journal; a board that the kernel says fell off the bus counts as Xid {FELL_OFF}. Errors
-that are older than a day count one degree less. Of NVLink 5 (144 to 150), what calls itself non-fatal is to be watched.
+An Xid is an error that the driver writes to the kernel log. This table follows [NVIDIA's catalogue]({CATALOGUE}).
+
+- The doctor reads Xids from `/dev/kmsg` or from the journal.
+- If the kernel reports that a GPU fell off the bus, the doctor counts it as Xid {FELL_OFF}.
+- An Xid older than a day counts one level less.
+- A non-fatal NVLink 5 error (Xids 144 to 150) only needs watching.
 
 """
 
@@ -73,7 +88,7 @@ def _checks() -> Iterator[tuple[str, ...]]:
 
 
 def _xids() -> Iterator[tuple[str, ...]]:
-    yield "Xid", "name", "meaning", "asks for", "mostly at fault", "what to do"
+    yield "Xid", "name", "meaning", "action", "usual cause", "what to do"
     groups: dict[tuple[str, ...], list[Xid]] = {}
     for xid in sorted(XIDS.values(), key=lambda row: row.number):
         groups.setdefault((xid.name, xid.meaning, xid.action), []).append(xid)
