@@ -11,7 +11,7 @@ from gputop.core.protocol.command import Change
 from gputop.core.protocol.outcome import Outcome
 from gputop.machine.control.audit import Audit
 from gputop.machine.control.control import Control
-from gputop.machine.control.handle import Holder
+from gputop.machine.control.handle import TargetOpener
 from gputop.machine.control.mig import MigControl
 from gputop.machine.mig.assembly import Around, Partitioning, partitioning
 from gputop.machine.nvml.driver import Driver
@@ -42,7 +42,7 @@ class SimulatedControl(Control):
 
 def control_of_box(box: Box, progress: Callable[[MigProgress], None] = lambda _: None) -> Control:
     """Return the control of a simulated box. Neither its /proc nor its kernel reaches a process of this machine."""
-    holder = Holder(box.proc, box.users.get, box.kernel, frozenset())
+    holder = TargetOpener(box.proc, box.users.get, box.kernel, frozenset())
     mig = MigControl(lambda: partitioning_of_box(box.driver, box.proc, box.users.get).partitioner, progress)
     return SimulatedControl(box.proc, box.kernel, holder, Unwritten(), box.viewer, mig=mig)
 

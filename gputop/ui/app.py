@@ -13,18 +13,18 @@ from gputop.core.mig.answers import MigBox, MigProgress
 from gputop.core.model.sample import Frame, Gpu
 from gputop.core.protocol.link import Down, Link, News
 from gputop.core.protocol.outcome import Outcome
-from gputop.core.protocol.process_status import Glimpse
+from gputop.core.protocol.process_status import ProcessStatuses
 from gputop.core.recording.playback import Stretch
 from gputop.ui.input.keymap import ALWAYS_QUITS
 from gputop.ui.input.palette import commands
 from gputop.ui.input.tape_actions import keys_that_hold
 from gputop.ui.messages import (
-    Answered,
+    AnswerArrived,
     ChangeEnded,
     FrameArrived,
     LinkWentDown,
     SettingsChanged,
-    SignalWanted,
+    SignalRequested,
     StretchArrived,
 )
 from gputop.ui.options import ViewOptions
@@ -34,7 +34,7 @@ from gputop.ui.screens.main.screen import MainScreen
 from gputop.ui.state.selection import pointed_at
 from gputop.ui.state.signal_followup import Clock
 from gputop.ui.state.view import View
-from gputop.ui.state.view_store import Reception
+from gputop.ui.state.view_store import ViewStore
 from gputop.ui.terminal_app import TerminalApp
 
 _MOST_TOLD: Final = 3  # of what is wrong with the settings
@@ -53,7 +53,7 @@ class GputopApp(TerminalApp):
         keys = keys_that_hold(options.settings, is_replay=options.player is not None)
         super().__init__(options.theme, keys, writes_changes_only=options.writes_changes_only)
         self._link = link
-        self._reception = Reception(options, clock)
+        self._reception = ViewStore(options, clock)
         self.main = MainScreen(options, self._reception, link.send, keys)
 
     @property
@@ -112,12 +112,12 @@ class GputopApp(TerminalApp):
         if not self._hand_on(message.outcome):
             self.main.change_ended(message.outcome)
 
-    def on_answered(self, message: Answered) -> None:
+    def on_answer_arrived(self, message: AnswerArrived) -> None:
         """Hand it to whoever asked."""
-        if not (isinstance(message.answer, Glimpse) and self.main.glimpsed(message.answer)):
+        if not (isinstance(message.answer, ProcessStatuses) and self.main.take_statuses(message.answer)):
             self._hand_on(message.answer)
 
-    def on_signal_wanted(self, message: SignalWanted) -> None:
+    def on_signal_requested(self, message: SignalRequested) -> None:
         """Ask which signal a process is to get."""
         self.main.ask_for(message.process, is_kill=message.is_kill)
 
@@ -175,7 +175,7 @@ class GputopApp(TerminalApp):
         """Show all of the selected process, from a part of it on; fold a group; without a selection show the GPU."""
         from gputop.ui.screens.pages.process import ProcessScreen
 
-        entry, frame = self.main.processes.selected_entry, self.view.frame
+        entry, frame = self.main.processes.selected_line, self.view.frame
         if entry is not None and entry.is_group and not part:
             self.main.processes.fold(is_open=not entry.is_open)
             return
@@ -200,8 +200,8 @@ class GputopApp(TerminalApp):
                 self.post_message(LinkWentDown(news))
             case Outcome():
                 self.post_message(ChangeEnded(news))
-            case Glimpse() | Inspection() | MigBox() | MigProgress():
-                self.post_message(Answered(news))
+            case ProcessStatuses() | Inspection() | MigBox() | MigProgress():
+                self.post_message(AnswerArrived(news))
             case Stretch():
                 self.post_message(StretchArrived(news))
 

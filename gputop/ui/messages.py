@@ -7,7 +7,7 @@ from gputop.core.mig.answers import MigBox, MigProgress
 from gputop.core.model.sample import Frame, HostProcess
 from gputop.core.protocol.link import Down
 from gputop.core.protocol.outcome import Outcome
-from gputop.core.protocol.process_status import Glimpse
+from gputop.core.protocol.process_status import ProcessStatuses
 from gputop.core.recording.playback import Stretch
 from gputop.core.settings.settings import Settings
 
@@ -52,28 +52,28 @@ class ChangeEnded(Message):
         self.outcome = outcome
 
 
-class Answered(Message):
+class AnswerArrived(Message):
     """The sampler answered a question, or told how far a change is."""
 
-    def __init__(self, answer: Glimpse | Inspection | MigBox | MigProgress) -> None:
+    def __init__(self, answer: ProcessStatuses | Inspection | MigBox | MigProgress) -> None:
         super().__init__()
         self.answer = answer
 
 
-class PanelSpoke(Message):
+class PanelChanged(Message):
     """A panel of a plugin has something else to show."""
 
     def can_replace(self, message: Message) -> bool:
         """Let one stand for several."""
-        return isinstance(message, PanelSpoke)
+        return isinstance(message, PanelChanged)
 
 
-class ProbeWent(Message):
+class ProbeProgressed(Message):
     """A probe went on, or ended."""
 
     def can_replace(self, message: Message) -> bool:
         """Let one stand for several."""
-        return isinstance(message, ProbeWent)
+        return isinstance(message, ProbeProgressed)
 
 
 class SettingsChanged(Message):
@@ -84,7 +84,7 @@ class SettingsChanged(Message):
         self.before, self.after = before, after
 
 
-class SignalWanted(Message):
+class SignalRequested(Message):
     """Somebody wants to choose a signal for a process; ``is_kill``: SIGKILL."""
 
     def __init__(self, process: HostProcess, *, is_kill: bool) -> None:

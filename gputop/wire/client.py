@@ -16,7 +16,7 @@ from gputop.core.model.sample import Frame
 from gputop.core.protocol.command import Change, Command
 from gputop.core.protocol.link import Down, News
 from gputop.core.protocol.outcome import Outcome, unanswered
-from gputop.core.protocol.process_status import Glimpse
+from gputop.core.protocol.process_status import ProcessStatuses
 from gputop.core.text.text import decode
 from gputop.wire import codec
 from gputop.wire.encoder import encode
@@ -154,7 +154,7 @@ class Client:
                     case Outcome() as outcome:
                         self._unanswered.pop(outcome.id, None)
                         self._tell(outcome)
-                    case Inspection() | Glimpse() | MigBox() | MigProgress() as answer:
+                    case Inspection() | ProcessStatuses() | MigBox() | MigProgress() as answer:
                         self._tell(answer)
                     case codec.Problem(text=text):
                         self._log.append(text)

@@ -14,9 +14,9 @@ from gputop.core.mig.answers import MigBox, MigProgress
 from gputop.core.model.sample import SCHEMA_VERSION, Frame
 from gputop.core.protocol.command import Command
 from gputop.core.protocol.outcome import Outcome
-from gputop.core.protocol.process_status import Glimpse
+from gputop.core.protocol.process_status import ProcessStatuses
 
-Answer: TypeAlias = Outcome | Inspection | Glimpse | MigBox | MigProgress
+Answer: TypeAlias = Outcome | Inspection | ProcessStatuses | MigBox | MigProgress
 
 
 class Problem(Struct, frozen=True):

@@ -12,9 +12,9 @@ from typing import BinaryIO, Final
 from gputop.core.inspection.inspection import Inspection
 from gputop.core.model.sample import Frame
 from gputop.core.monitor import Source
-from gputop.core.protocol.command import Change, ChangeMig, Glance, Inspect, Question, ReadMig, ReadNow, SetInterval
+from gputop.core.protocol.command import Change, ChangeMig, Inspect, Question, ReadMig, ReadNow, ReadStatus, SetInterval
 from gputop.core.protocol.outcome import Outcome
-from gputop.core.protocol.process_status import Glimpse
+from gputop.core.protocol.process_status import ProcessStatuses
 from gputop.wire import codec
 from gputop.wire.encoder import encode_into
 
@@ -125,10 +125,10 @@ class Lookout:
         self,
         inspect: Callable[[Inspect], Inspection],
         lines: Lines,
-        glance: Callable[[Glance], Glimpse] | None = None,
+        read_status: Callable[[ReadStatus], ProcessStatuses] | None = None,
     ) -> None:
         self._inspect = inspect
-        self._glance = glance
+        self._read_status = read_status
         self._lines = lines
         self._asked: SimpleQueue[Inspect] = SimpleQueue()
         threading.Thread(target=self._run, name="lookout", daemon=True).start()
@@ -137,9 +137,9 @@ class Lookout:
         """Have processes looked at; what is found goes out as a line."""
         if isinstance(question, Inspect):
             self._asked.put(question)
-        elif self._glance is not None:
+        elif self._read_status is not None:
             with suppress(OSError):  # nobody reads any more
-                self._lines.write(self._glance(question))
+                self._lines.write(self._read_status(question))
 
     def _run(self) -> None:
         while True:
@@ -174,7 +174,7 @@ def obey(
                     rhythm.hurry()
                 case codec.Problem(text=text):
                     print(f"gputop: {text}", file=sys.stderr, flush=True)  # noqa: T201 - the log of a sampler
-                case Inspect() | Glance() as question:
+                case Inspect() | ReadStatus() as question:
                     if lookout is not None:
                         lookout.ask(question)
                 case ReadMig() as question:

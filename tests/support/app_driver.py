@@ -6,9 +6,9 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from gputop.core.protocol.command import Command, Glance, ProcessChange
+from gputop.core.protocol.command import Command, ProcessChange, ReadStatus
 from gputop.core.protocol.link import Down, News
-from gputop.core.protocol.process_status import Glimpse, Seen
+from gputop.core.protocol.process_status import ProcessStatus, ProcessStatuses
 from gputop.ui.app import GputopApp
 from gputop.ui.options import ViewOptions
 from gputop.ui.render.line import Line
@@ -73,14 +73,17 @@ class Stage:
 
     async def answer(self, *living: int, **told: Any) -> None:
         """Answer the last question who runs; ``told``: of those that do."""
-        asked = [one for one in self.link.sent if isinstance(one, Glance)][-1]
+        asked = [one for one in self.link.sent if isinstance(one, ReadStatus)][-1]
         seen = [
-            Seen(
-                pid=one.pid, start_ticks=one.start_ticks, lives=one.pid in living, **(told if one.pid in living else {})
+            ProcessStatus(
+                pid=one.pid,
+                start_ticks=one.start_ticks,
+                is_running=one.pid in living,
+                **(told if one.pid in living else {}),
             )
             for one in asked.targets
         ]
-        await self.deliver(Glimpse(id=asked.id, seen=tuple(seen)))
+        await self.deliver(ProcessStatuses(id=asked.id, statuses=tuple(seen)))
 
     async def age(self, seconds: float) -> None:
         self.clock.now += seconds

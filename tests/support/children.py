@@ -11,7 +11,7 @@ from gputop.core.protocol.command import SendSignal, Target
 from gputop.core.protocol.outcome import Outcome, Result
 from gputop.machine.control.audit import Audit
 from gputop.machine.control.control import Control
-from gputop.machine.control.handle import Holder
+from gputop.machine.control.handle import TargetOpener
 from gputop.machine.control.kernel import Kernel
 from gputop.machine.proc.procfs import Proc, RealProc
 from gputop.machine.proc.stat import parse_stat
@@ -119,7 +119,7 @@ def control(
 ) -> Control:
     """Return a door whose audit log is in ``place``/state."""
     proc, kernel = proc or RealProc(), kernel or Kernel()
-    holder = Holder(proc, resolve_user, kernel, frozenset(protected))
+    holder = TargetOpener(proc, resolve_user, kernel, frozenset(protected))
     return Control(proc, kernel, holder, audit or Audit(str(place / "state"), "ann"), own_user)
 
 

@@ -21,7 +21,7 @@ from gputop.core.protocol.command import SendSignal, Target
 from gputop.core.protocol.outcome import Status
 from gputop.machine.control.audit import Audit
 from gputop.machine.control.control import Control
-from gputop.machine.control.handle import Holder, NotHeldError
+from gputop.machine.control.handle import TargetError, TargetOpener
 from gputop.machine.control.kernel import Kernel
 from gputop.machine.proc.procfs import RealProc
 from gputop.machine.proc.stat import ProcessStat, parse_stat
@@ -101,18 +101,18 @@ class Requests:
 def door(place: str, kind: str) -> Control:
     """Return the door, or for comparison one that looks at nothing but the pid."""
 
-    class Careless(Holder):
+    class Careless(TargetOpener):
         def confirm(self, target: Target) -> ProcessStat:
             try:
                 stat = parse_stat(RealProc().read(f"{target.pid}/stat"))
             except OSError:
                 stat = None
             if stat is None:
-                raise NotHeldError(Status.GONE, "")
+                raise TargetError(Status.GONE, "")
             return stat
 
     proc, kernel = RealProc(), Kernel()
-    holder = (Holder if kind == "careful" else Careless)(proc, lambda _: "ann", kernel, frozenset({os.getpid()}))
+    holder = (TargetOpener if kind == "careful" else Careless)(proc, lambda _: "ann", kernel, frozenset({os.getpid()}))
     return Control(proc, kernel, holder, Audit(place, "ann"), None)
 
 

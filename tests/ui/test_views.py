@@ -15,8 +15,8 @@ from gputop.core.model.sample import Frame, HostProcess, Job, JobKind
 from gputop.core.processes.columns import COLUMN_BY_KEY, rows
 from gputop.core.protocol.command import SendSignal
 from gputop.ui.screens.pages.gpu import GpuScreen
-from gputop.ui.state.rows import Entry, Grouping, Order, entries
-from gputop.ui.state.tree import branches
+from gputop.ui.state.rows import Grouping, Order, TableLine, table_lines
+from gputop.ui.state.tree import process_tree
 
 LAUNCHER = HostProcess(
     pid=10, start_ticks=1, user="ann", command="torchrun train.py", parent_pid=1, cpu_percent=3.0, memory_bytes=GIB
@@ -36,9 +36,9 @@ def training() -> Frame:
     return frame(2, (*RANKS, SERVER), relatives=(LAUNCHER,), jobs=(job,))
 
 
-def lines(grouping: Grouping, of: Frame | None = None, *folded: tuple[int | str | None, ...]) -> Sequence[Entry]:
+def lines(grouping: Grouping, of: Frame | None = None, *folded: tuple[int | str | None, ...]) -> Sequence[TableLine]:
     shown = of or training()
-    return entries(shown, rows(shown), grouping, ORDER, frozenset(folded))
+    return table_lines(shown, rows(shown), grouping, ORDER, frozenset(folded))
 
 
 def commands(stage: Stage) -> list[str]:
@@ -96,7 +96,7 @@ def test_a_folded_launcher_adds_up_everybody_below_it() -> None:
 def test_the_loaders_of_a_worker_that_is_hidden_are_hidden_too() -> None:
     shown = loading()
     kept = [row for row in rows(shown) if row.process.pid == 12]
-    found = entries(shown, kept, Grouping.TREE, ORDER, frozenset())
+    found = table_lines(shown, kept, Grouping.TREE, ORDER, frozenset())
 
     assert [entry.row.process.pid for entry in found] == [10, 12]
 
@@ -158,13 +158,13 @@ async def test_a_data_loader_can_be_looked_at_and_signalled_alone() -> None:
 def test_parents_that_go_in_a_circle_do_not_hang_the_tree() -> None:
     one, two = process(1, parent_pid=2), process(2, parent_pid=1)
 
-    assert [node.process.pid for node in branches([one, two], {1: one, 2: two})] == [1]
+    assert [node.process.pid for node in process_tree([one, two], {1: one, 2: two})] == [1]
 
 
 def test_a_very_long_line_of_parents_is_a_tree_too() -> None:
     line = {n: process(n, parent_pid=n - 1) for n in range(1, 3000)}
 
-    assert sum(len(root.all()) for root in branches(line.values(), line)) == 2999
+    assert sum(len(root.all()) for root in process_tree(line.values(), line)) == 2999
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_groups_are_sorted_by_their_sums() -> None:
     order = Order(COLUMN_BY_KEY["gpu_memory"], is_reversed=True)
     small = process(1, user="eve", gpus=tuple(replace(use, memory_bytes=1) for use in process(1).gpus))
     shown = frame(2, (small, *RANKS))
-    found = entries(shown, rows(shown), Grouping.USER, order, frozenset())
+    found = table_lines(shown, rows(shown), Grouping.USER, order, frozenset())
 
     assert [entry.row.process.user for entry in found if entry.is_group] == ["ann", "eve"]
 

@@ -10,10 +10,10 @@ from examples import frame
 from gputop.core.inspection.inspection import Inspection, Limit, Variable
 from gputop.core.model.metric import Missing
 from gputop.core.model.sample import Frame
-from gputop.core.protocol.command import Glance, Inspect, SendSignal, Target
+from gputop.core.protocol.command import Inspect, ReadStatus, SendSignal, Target
 from gputop.core.protocol.link import News
 from gputop.core.protocol.outcome import Outcome, refused
-from gputop.core.protocol.process_status import Glimpse, Seen
+from gputop.core.protocol.process_status import ProcessStatus, ProcessStatuses
 from gputop.wire import codec
 from gputop.wire.client import Client
 from gputop.wire.encoder import encode
@@ -25,8 +25,10 @@ ANSWER = Inspection(
     id="q", pid=7, start_ticks=70, command=("a", "b c"), environment=(Variable("HF_TOKEN", None, is_secret=True),),
     limits=(Limit("open files", 1024, None),), missing={"transfers": Missing.FORBIDDEN},
 )  # fmt: skip
-GLANCE = Glance(id="g", targets=(Target(4711, 5000),))
-GLIMPSE = Glimpse(id="g", seen=(Seen(pid=4711, start_ticks=5000, lives=True, state="S", nice=0),))
+READ_STATUS = ReadStatus(id="g", targets=(Target(4711, 5000),))
+STATUSES = ProcessStatuses(
+    id="g", statuses=(ProcessStatus(pid=4711, start_ticks=5000, is_running=True, state="S", nice=0),)
+)
 TERM = SendSignal(id="1", signal="SIGTERM", targets=(Target(4711, 47110),))
 
 
@@ -125,8 +127,8 @@ def test_an_inspection_is_handed_on_by_the_link() -> None:
 
 
 def test_a_glance_comes_back_as_it_was() -> None:
-    assert codec.command(encode(GLANCE)) == GLANCE
-    assert codec.answer(encode(GLIMPSE)) == GLIMPSE
+    assert codec.command(encode(READ_STATUS)) == READ_STATUS
+    assert codec.answer(encode(STATUSES)) == STATUSES
 
 
 def test_a_glance_is_answered_while_an_inspection_hangs() -> None:
@@ -139,9 +141,9 @@ def test_a_glance_is_answered_while_an_inspection_hangs() -> None:
     out = Answers(1)
     rhythm, lines = Rhythm(Still()), Lines(out)
     door = Door(lambda change: refused(change, "no"), lines, rhythm)
-    lookout = Lookout(stuck, lines, lambda _: GLIMPSE)
-    obey(io.BytesIO(encode(QUESTION) + encode(GLANCE)), rhythm, door, lambda _: None, lookout)
+    lookout = Lookout(stuck, lines, lambda _: STATUSES)
+    obey(io.BytesIO(encode(QUESTION) + encode(READ_STATUS)), rhythm, door, lambda _: None, lookout)
     found = out.answers()
     go_on.set()
 
-    assert found == [GLIMPSE]
+    assert found == [STATUSES]

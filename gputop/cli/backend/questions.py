@@ -6,8 +6,8 @@ from functools import cache
 from typing import Final
 
 from gputop.core.inspection.inspection import Inspection
-from gputop.core.protocol.command import Glance, Inspect
-from gputop.core.protocol.process_status import Glimpse
+from gputop.core.protocol.command import Inspect, ReadStatus
+from gputop.core.protocol.process_status import ProcessStatuses
 
 _FOREIGN: Final = "the source of a plugin tells no more of processes than what the table shows"
 
@@ -34,11 +34,11 @@ def opened_lookout(options: argparse.Namespace) -> Callable[[Inspect], Inspectio
     return look
 
 
-def opened_glance(options: argparse.Namespace) -> Callable[[Glance], Glimpse]:
+def opened_status_reader(options: argparse.Namespace) -> Callable[[ReadStatus], ProcessStatuses]:
     """Return what tells of several processes at once who still runs."""
 
     @cache
-    def made() -> Callable[[Glance], Glimpse]:
+    def made() -> Callable[[ReadStatus], ProcessStatuses]:
         if options.demo is None:
             from gputop.machine.inspect.process_status import process_status_of_this_machine
 
@@ -48,9 +48,9 @@ def opened_glance(options: argparse.Namespace) -> Callable[[Glance], Glimpse]:
 
         return process_status_of_box(running(options.demo)).read
 
-    def look(question: Glance) -> Glimpse:
+    def look(question: ReadStatus) -> ProcessStatuses:
         if options.source is not None:
-            return Glimpse(id=question.id, seen=())
+            return ProcessStatuses(id=question.id, statuses=())
         return made()(question)
 
     return look

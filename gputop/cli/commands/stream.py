@@ -11,7 +11,7 @@ from gputop.cli.args.exits import OK, warn
 from gputop.cli.args.options import add_common, add_ending, whole
 from gputop.cli.backend.control import opened_door
 from gputop.cli.backend.monitoring import Opened, monitored, opened
-from gputop.cli.backend.questions import opened_glance, opened_lookout
+from gputop.cli.backend.questions import opened_lookout, opened_status_reader
 from gputop.core.mig.answers import MigBox
 from gputop.core.protocol.command import Change, ChangeMig, ReadMig
 from gputop.core.protocol.outcome import Outcome
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     if options.control:
         protected = frozenset({os.getpid(), os.getppid()})
         door = Door(_followed(opened_door(options, protected, progress=told(lines)).execute, source), lines, rhythm)
-        lookout = Lookout(opened_lookout(options), lines, opened_glance(options))
+        lookout = Lookout(opened_lookout(options), lines, opened_status_reader(options))
         obey(sys.stdin.buffer, rhythm, door, lookout=lookout, survey=_survey(options, lines))
     collect_seldom()
     try:

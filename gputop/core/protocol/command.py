@@ -56,8 +56,8 @@ class Inspect(Struct, frozen=True, kw_only=True, tag_field="command", tag="inspe
     reveal: bool = False
 
 
-class Glance(Struct, frozen=True, kw_only=True, tag_field="command", tag="glance"):
-    """Tell of several processes whether they still run and how they are scheduled; answered by a `Glimpse`."""
+class ReadStatus(Struct, frozen=True, kw_only=True, tag_field="command", tag="read_status"):
+    """Tell of several processes whether they still run and how they are scheduled; answered by a `ProcessStatuses`."""
 
     id: str
     targets: tuple[Target, ...]
@@ -122,7 +122,7 @@ class ChangeMig(Struct, frozen=True, kw_only=True, tag_field="command", tag="cha
 
 ProcessChange: TypeAlias = SendSignal | Renice | SetIoClass | SetAffinity
 Change: TypeAlias = ProcessChange | ChangeMig
-Question: TypeAlias = Inspect | Glance
+Question: TypeAlias = Inspect | ReadStatus
 Command: TypeAlias = SetInterval | ReadNow | Question | ReadMig | Change
 
 

@@ -10,7 +10,7 @@ from gputop.core.mig.answers import MigBox, MigProgress
 from gputop.core.model.sample import Frame
 from gputop.core.protocol.command import Command
 from gputop.core.protocol.outcome import Outcome
-from gputop.core.protocol.process_status import Glimpse
+from gputop.core.protocol.process_status import ProcessStatuses
 from gputop.core.recording.playback import Stretch
 
 
@@ -25,7 +25,7 @@ class Down(Struct, frozen=True):
     status: int | None = None
 
 
-News: TypeAlias = Frame | Down | Outcome | Inspection | Glimpse | MigBox | MigProgress | Stretch
+News: TypeAlias = Frame | Down | Outcome | Inspection | ProcessStatuses | MigBox | MigProgress | Stretch
 
 
 class Link(Protocol):

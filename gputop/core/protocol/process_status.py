@@ -3,8 +3,8 @@
 from msgspec import Struct
 
 
-class Seen(Struct, frozen=True, kw_only=True, gc=False):
-    """A process that was looked for. ``lives``: None where /proc does not tell; a zombie lives no more.
+class ProcessStatus(Struct, frozen=True, kw_only=True, gc=False):
+    """A process that was looked for. ``is_running``: None where /proc does not tell; a zombie lives no more.
 
     ``state``: the letter of /proc/PID/stat. ``nice``, ``io_class``, ``cpus``: of its first thread, in the words of the
     `Result` of a change; None where the kernel does not tell.
@@ -12,15 +12,15 @@ class Seen(Struct, frozen=True, kw_only=True, gc=False):
 
     pid: int
     start_ticks: int | None
-    lives: bool | None
+    is_running: bool | None
     state: str | None = None
     nice: int | None = None
     io_class: str | None = None
     cpus: str | None = None
 
 
-class Glimpse(Struct, frozen=True, kw_only=True, tag_field="answer", tag="glimpse"):
-    """The answer to `Glance`. ``id``: the sender's; ``seen``: a look at each target, in their order."""
+class ProcessStatuses(Struct, frozen=True, kw_only=True, tag_field="answer", tag="process_statuses"):
+    """The answer to `ReadStatus`. ``id``: the sender's; ``seen``: a look at each target, in their order."""
 
     id: str
-    seen: tuple[Seen, ...]
+    statuses: tuple[ProcessStatus, ...]

@@ -12,7 +12,7 @@ from gputop.core.mig.steps import Plan
 from gputop.core.protocol.command import Change, wording
 from gputop.core.protocol.outcome import Result, Status
 from gputop.core.text.text import clean
-from gputop.machine.control.handle import Held
+from gputop.machine.control.handle import TargetHandle
 from gputop.machine.control.rotating_log import open_bounded
 from gputop.machine.state_directory import state_directory
 
@@ -85,11 +85,11 @@ class Audit:
         except OSError as error:
             self._complain(error)
 
-    def intend(self, held: Held) -> None:
+    def intend(self, held: TargetHandle) -> None:
         """Write down what is about to be done, and to whom."""
         self._write(self._line("intent", held.pid, held.target.start_ticks, held))
 
-    def conclude(self, result: Result, held: Held | None) -> None:
+    def conclude(self, result: Result, held: TargetHandle | None) -> None:
         """Write down how it ended. Without ``held`` nothing was done."""
         self._write(self._line("outcome", result.pid, result.start_ticks, held, result))
 
@@ -109,7 +109,7 @@ class Audit:
         return self._problem
 
     def _line(
-        self, event: str, pid: int, start_ticks: int | None, held: Held | None, result: Result | None = None
+        self, event: str, pid: int, start_ticks: int | None, held: TargetHandle | None, result: Result | None = None
     ) -> Line:
         return Line(
             **self._common(event, result),

@@ -20,7 +20,7 @@ from gputop.core.protocol.command import (
 from gputop.core.protocol.outcome import Outcome, Result, Status, refused
 from gputop.core.protocol.signals import signal_number
 from gputop.machine.control.audit import Audit, audit_of_this_user
-from gputop.machine.control.handle import Held, Holder, NotHeldError, TakenOverError
+from gputop.machine.control.handle import PidReusedError, TargetError, TargetHandle, TargetOpener
 from gputop.machine.control.kernel import Kernel, KernelCalls
 from gputop.machine.control.mig import MigControl, partitioner_of_this_machine
 from gputop.machine.control.scheduling import apply, setting
@@ -51,7 +51,7 @@ class Control:
         self,
         proc: Proc,
         kernel: KernelCalls,
-        holder: Holder,
+        holder: TargetOpener,
         audit: Audit,
         own_user: str | None,
         *,
@@ -88,22 +88,22 @@ class Control:
     def _lives(self, target: Target) -> bool:
         try:
             self._holder.refuse_dead(self._holder.confirm(target))
-        except NotHeldError:
+        except TargetError:
             return False
         return True
 
     def _settle(self, change: ProcessChange, target: Target) -> Result:
-        held: Held | None = None
+        held: TargetHandle | None = None
         try:
             with self._holder.hold(target) as held:
                 self._audit.intend(held)
                 result = self._act(change, held)
-        except NotHeldError as error:
+        except TargetError as error:
             result = _result(target, error.status, error.detail, error.remedy)
         self._audit.conclude(result, held)
         return result
 
-    def _act(self, change: ProcessChange, held: Held) -> Result:
+    def _act(self, change: ProcessChange, held: TargetHandle) -> Result:
         try:
             return self._signal(change, held) if isinstance(change, SendSignal) else self._set(change, held)
         except ValueError as error:
@@ -115,7 +115,7 @@ class Control:
         except OSError as error:
             return _result(held.target, Status.FAILED, _reason(_VERBS[type(change)], held, error))
 
-    def _signal(self, change: SendSignal, held: Held) -> Result:
+    def _signal(self, change: SendSignal, held: TargetHandle) -> Result:
         number = signal_number(change.signal)
         if held.descriptor is not None:
             self._kernel.send(held.descriptor, number)
@@ -124,7 +124,7 @@ class Control:
         self._kernel.kill(held.pid, number)
         return _result(held.target, Status.DONE, _NO_PIDFD)
 
-    def _set(self, change: ProcessChange, held: Held) -> Result:
+    def _set(self, change: ProcessChange, held: TargetHandle) -> Result:
         """Set something of all threads. The kernel takes no pidfd here, so the process is looked at before and after.
 
         Between two looks a pid or the number of a thread may have changed hands, which nothing can prevent; it is said.
@@ -133,7 +133,7 @@ class Control:
         applied = apply(setting(change, self._kernel, held.pid), held.pid, lambda: self._tids(held.pid))
         try:
             self._holder.confirm(held.target)
-        except TakenOverError:
+        except PidReusedError:
             return _result(held.target, Status.FAILED, _TAKEN_OVER, _look(held.pid))
         if strayed := self._strayed(applied.tids, held.pid):
             numbers = ", ".join(map(str, strayed))
@@ -163,7 +163,7 @@ class Control:
             return False
         return True
 
-    def _denied(self, verb: str, held: Held, error: OSError) -> Result:
+    def _denied(self, verb: str, held: TargetHandle, error: OSError) -> Result:
         if self._own_user is None:
             remedy = "Root may not do this in here (container, user namespace): do it outside."
         elif held.user == self._own_user:
@@ -182,7 +182,7 @@ def control_of_this_machine(
     """
     proc, kernel = RealProc(), Kernel()
     own_user = resolve_user(os.geteuid()) or str(os.geteuid())
-    holder = Holder(proc, resolve_user, kernel, protected, is_ours=lambda: is_ours(proc))
+    holder = TargetOpener(proc, resolve_user, kernel, protected, is_ours=lambda: is_ours(proc))
     audit = audit_of_this_user(own_user, os.environ)
     mig = MigControl(partitioner_of_this_machine, progress)
     return Control(proc, kernel, holder, audit, own_user if os.geteuid() else None, mig=mig)
@@ -201,7 +201,7 @@ def _effect(state: str, name: str) -> str:
     return _TRACED if state == "t" and name != "SIGKILL" else ""
 
 
-def _reason(verb: str, held: Held, error: OSError) -> str:
+def _reason(verb: str, held: TargetHandle, error: OSError) -> str:
     if error.errno == errno.EINVAL and verb == _VERBS[SetAffinity]:
         why = "none of them is there, or its cpuset allows none"
     elif isinstance(error, PermissionError):

@@ -26,7 +26,7 @@ _FOREIGN_REMEDY: Final = "Run gputop in that namespace (docker run --pid=host), 
 _FORBIDDEN_REMEDY: Final = "Allow pidfd_open in the sandbox (seccomp profile), or run gputop outside of it."
 
 
-class NotHeldError(Exception):
+class TargetError(Exception):
     """A process that is left alone, and why."""
 
     def __init__(self, status: Status, detail: str, remedy: str = "") -> None:
@@ -36,14 +36,14 @@ class NotHeldError(Exception):
         self.remedy = remedy
 
 
-class TakenOverError(NotHeldError):
+class PidReusedError(TargetError):
     """The process has ended, and its pid belongs to another one."""
 
     def __init__(self) -> None:
         super().__init__(Status.GONE, f"{_ENDED}; its pid belongs to another process now, which was left alone")
 
 
-class Held(Struct, frozen=True):
+class TargetHandle(Struct, frozen=True):
     """A process that is held. ``descriptor``: its pidfd; None where the kernel has none. ``command`` is cleaned."""
 
     target: Target
@@ -58,7 +58,7 @@ class Held(Struct, frozen=True):
         return self.target.pid
 
 
-class Holder:
+class TargetOpener:
     """Takes hold of processes. ``users`` names the user of a uid; ``protected``: pids of gputop's own processes.
 
     ``is_ours``: whether the pids of ``proc`` are those that the kernel takes from us; see `machine.namespace`.
@@ -80,8 +80,8 @@ class Holder:
         self._is_ours = is_ours
 
     @contextmanager
-    def hold(self, target: Target) -> Iterator[Held]:
-        """Hold a process for as long as the context lasts. Raises NotHeldError.
+    def hold(self, target: Target) -> Iterator[TargetHandle]:
+        """Hold a process for as long as the context lasts. Raises TargetError.
 
         The start time is compared once more after the pidfd was opened. A pid that belonged to the process before and
         after belonged to it in between, so the pidfd is of this process, and stays so whoever has the pid later.
@@ -93,49 +93,49 @@ class Holder:
         try:
             user, command = self._who.user(target.pid), self._who.command(target.pid, stat.name)
             stat = self.confirm(target)
-            yield Held(target, descriptor, stat, user, command)
+            yield TargetHandle(target, descriptor, stat, user, command)
         finally:
             if descriptor is not None:
                 self._kernel.close(descriptor)
 
     def confirm(self, target: Target) -> ProcessStat:
-        """Return what /proc says of the process. Raises NotHeldError if its pid is free or another's."""
+        """Return what /proc says of the process. Raises TargetError if its pid is free or another's."""
         try:
             raw = self._proc.read(f"{target.pid}/stat")
         except GONE:
-            raise NotHeldError(Status.GONE, _ENDED) from None
+            raise TargetError(Status.GONE, _ENDED) from None
         except OSError as error:
-            raise NotHeldError(Status.REFUSED, f"/proc does not say who it is: {error.strerror}") from None
+            raise TargetError(Status.REFUSED, f"/proc does not say who it is: {error.strerror}") from None
         stat = parse_stat(raw)
         if stat is None:
-            raise NotHeldError(Status.REFUSED, "/proc does not say who it is")
+            raise TargetError(Status.REFUSED, "/proc does not say who it is")
         if stat.start_ticks != target.start_ticks:
-            raise TakenOverError
+            raise PidReusedError
         if _is_kernel_thread(raw):
-            raise NotHeldError(Status.REFUSED, "it is a thread of the kernel")
+            raise TargetError(Status.REFUSED, "it is a thread of the kernel")
         return stat
 
     def _refuse(self, target: Target) -> None:
         """Refuse what can be refused without a look at the process."""
         if target.presence is not Presence.ALIVE:
-            raise NotHeldError(Status.REFUSED, target.presence.text)
+            raise TargetError(Status.REFUSED, target.presence.text)
         if target.pid < _INIT:
-            raise NotHeldError(Status.REFUSED, "not the pid of a process")
+            raise TargetError(Status.REFUSED, "not the pid of a process")
         if target.pid == _INIT:
-            raise NotHeldError(Status.REFUSED, "it is init: everything here depends on it")
+            raise TargetError(Status.REFUSED, "it is init: everything here depends on it")
         if target.pid in self._protected:
-            raise NotHeldError(Status.REFUSED, "it is gputop itself", "To leave gputop, press q.")
+            raise TargetError(Status.REFUSED, "it is gputop itself", "To leave gputop, press q.")
         if target.start_ticks is None:
-            raise NotHeldError(Status.REFUSED, _NO_START)
+            raise TargetError(Status.REFUSED, _NO_START)
         if not self._is_ours():
-            raise NotHeldError(Status.REFUSED, _FOREIGN, _FOREIGN_REMEDY)
+            raise TargetError(Status.REFUSED, _FOREIGN, _FOREIGN_REMEDY)
 
     def refuse_dead(self, stat: ProcessStat) -> None:
         """Refuse a process that has ended, unless threads of it live on after the first one."""
         if stat.state in "ZX" and stat.threads <= 1:
             parent = f"{stat.parent_pid}{self._name(stat.parent_pid)}"
             detail = f"it has ended already; its parent {parent} has not collected it"
-            raise NotHeldError(Status.REFUSED, detail, f"It goes when {parent} collects it or ends.")
+            raise TargetError(Status.REFUSED, detail, f"It goes when {parent} collects it or ends.")
 
     def _name(self, pid: int) -> str:
         try:
@@ -148,13 +148,13 @@ class Holder:
         try:
             return self._kernel.open(pid)
         except GONE:
-            raise NotHeldError(Status.GONE, _ENDED) from None
+            raise TargetError(Status.GONE, _ENDED) from None
         except PermissionError:  # the kernel itself never says this of pidfd_open
-            raise NotHeldError(Status.REFUSED, "the sandbox forbids pidfds", _FORBIDDEN_REMEDY) from None
+            raise TargetError(Status.REFUSED, "the sandbox forbids pidfds", _FORBIDDEN_REMEDY) from None
         except OSError as error:
             if error.errno == errno.ENOSYS:
                 return None
-            raise NotHeldError(Status.FAILED, f"no pidfd: {error.strerror}") from None
+            raise TargetError(Status.FAILED, f"no pidfd: {error.strerror}") from None
 
 
 def _is_kernel_thread(raw: bytes) -> bool:

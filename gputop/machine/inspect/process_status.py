@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from gputop.core.model.sample import Presence
-from gputop.core.protocol.command import Glance, Target, cpus_text
-from gputop.core.protocol.process_status import Glimpse, Seen
+from gputop.core.protocol.command import ReadStatus, Target, cpus_text
+from gputop.core.protocol.process_status import ProcessStatus, ProcessStatuses
 from gputop.machine.control.kernel import Kernel, KernelCalls
 from gputop.machine.control.scheduling import io_text
 from gputop.machine.proc.procfs import GONE, Proc, RealProc
@@ -23,22 +23,24 @@ class ProcessStatusReader:
         self._proc = proc
         self._kernel = kernel
 
-    def read(self, asked: Glance) -> Glimpse:
+    def read(self, asked: ReadStatus) -> ProcessStatuses:
         """Return the status of each target. Never raises.
 
         It reads only stat: the kernel never makes the reader of stat wait, not even for a process that hangs.
         """
-        return Glimpse(id=asked.id, seen=tuple([self._seen(target) for target in asked.targets]))
+        return ProcessStatuses(id=asked.id, statuses=tuple([self._seen(target) for target in asked.targets]))
 
-    def _seen(self, target: Target) -> Seen:
-        lives, state, nice = self._life(target)
+    def _seen(self, target: Target) -> ProcessStatus:
+        is_running, state, nice = self._life(target)
         kernel = self._kernel
-        if kernel is None or not lives:
-            return Seen(pid=target.pid, start_ticks=target.start_ticks, lives=lives, state=state, nice=nice)
-        return Seen(
+        if kernel is None or not is_running:
+            return ProcessStatus(
+                pid=target.pid, start_ticks=target.start_ticks, is_running=is_running, state=state, nice=nice
+            )
+        return ProcessStatus(
             pid=target.pid,
             start_ticks=target.start_ticks,
-            lives=lives,
+            is_running=is_running,
             state=state,
             nice=nice,
             io_class=_told(lambda: io_text(kernel.io_priority(target.pid))),

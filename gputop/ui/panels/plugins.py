@@ -10,7 +10,7 @@ from gputop.ui.render.line_widget import FastLines
 from gputop.ui.state.plugin_panels import LATE_S, Told
 
 
-class PluggedPanel(FastLines):
+class PluginsPanel(FastLines):
     """Shows what panels of plugins say. A click asks for all of it."""
 
     class Wanted(Message):

@@ -7,7 +7,7 @@ from gputop.core.model.sample import Presence
 from gputop.core.model.units import NOTHING
 from gputop.core.processes.column import Column, Row
 from gputop.ui.render.line import Line, Span, Spans, ends, fit, fit_right, length
-from gputop.ui.state.rows import Entry
+from gputop.ui.state.rows import TableLine
 from gputop.ui.state.search import has, highlighted
 
 _INKS: Final = {
@@ -21,7 +21,7 @@ _SEARCHED: Final = {"pid", "user"}
 
 
 def row_line(
-    entry: Entry,
+    entry: TableLine,
     columns: Sequence[tuple[Column, int]],
     *,
     skip: int,
@@ -94,7 +94,7 @@ def _ink(column: Column, text: str, *, is_own: bool) -> str:
     return _INKS.get(column.key, "text")
 
 
-def _prefixed(entry: Entry, column: Column, width: int, *, skip: int, is_own: bool) -> list[Span]:
+def _prefixed(entry: TableLine, column: Column, width: int, *, skip: int, is_own: bool) -> list[Span]:
     prefix = [(fit(entry.prefix, min(len(entry.prefix), max(0, width - 1))), "muted")] if entry.prefix else []
     room = max(1, width - length(prefix))
     if entry.is_group:

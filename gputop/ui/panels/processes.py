@@ -14,10 +14,10 @@ from gputop.ui.panels.findings import MARKS
 from gputop.ui.panels.process_rows import head_line, row_line, title_line
 from gputop.ui.render.line import Line
 from gputop.ui.render.line_widget import FastLines
-from gputop.ui.state.row_filter import Narrowing
-from gputop.ui.state.rows import Entry, EntryKey, Grouping, Order, entries
+from gputop.ui.state.row_filter import RowFilter
+from gputop.ui.state.rows import Grouping, LineKey, Order, TableLine, table_lines
 from gputop.ui.state.search import next_match
-from gputop.ui.state.selection import Tags, entry_ids, tagged
+from gputop.ui.state.selection import Tags, process_ids, tagged
 from gputop.ui.state.view import View
 
 _WHEEL: Final = 3
@@ -34,19 +34,19 @@ class ProcessPanel(FastLines, can_focus=True):
         self._view: View | None = None
         self._all: Sequence[Row] = ()
         self._of: Frame | None = None
-        self._entries: Sequence[Entry] = ()
+        self._entries: Sequence[TableLine] = ()
         self._kept = self._hidden = 0
-        self._folded: frozenset[EntryKey] = frozenset()
+        self._folded: frozenset[LineKey] = frozenset()
         self._columns: list[tuple[Column, int]] = []
         self._used: frozenset[str] = frozenset()
         self._looked = 0  # how often for columns that have come to be used
         self._top = 0
         self._skip = 0
-        self._cursor: EntryKey | None = None
+        self._cursor: LineKey | None = None
         self._cursor_at = 0
         self.sort_key = "gpu"
         self.is_reversed = False
-        self.narrowing = Narrowing()
+        self.row_filter = RowFilter()
         self.grouping = Grouping.PROCESSES
         self.search = ""
         self.chosen: tuple[str, ...] = ()
@@ -83,9 +83,9 @@ class ProcessPanel(FastLines, can_focus=True):
         self.sort_key = ""
         self.sort_by(key)
 
-    def narrow(self, narrowing: Narrowing) -> None:
+    def narrow(self, row_filter: RowFilter) -> None:
         """Show only these."""
-        self.narrowing = narrowing
+        self.row_filter = row_filter
         self._again()
 
     def group(self, grouping: Grouping) -> None:
@@ -103,7 +103,7 @@ class ProcessPanel(FastLines, can_focus=True):
         """
         if self.grouping is Grouping.PROCESSES:
             return False
-        entry = self.selected_entry
+        entry = self.selected_line
         if entry is None:
             heads = {one.key for one in self._entries if one.is_open is not None and one.parent is None}
             self._folded = frozenset() if is_open else self._folded | heads
@@ -173,23 +173,23 @@ class ProcessPanel(FastLines, can_focus=True):
         self._paint()
 
     @property
-    def selected_entry(self) -> Entry | None:
+    def selected_line(self) -> TableLine | None:
         """The entry under the cursor."""
         return self._entries[self._cursor_at] if self._cursor is not None and self._entries else None
 
     @property
     def selected(self) -> Row | None:
         """The row under the cursor, the first one of a group."""
-        entry = self.selected_entry
+        entry = self.selected_line
         return None if entry is None else entry.rows[0] if entry.rows else entry.row
 
     @property
-    def place(self) -> tuple[EntryKey | None, int, int]:
+    def place(self) -> tuple[LineKey | None, int, int]:
         """Cursor and window: what a search that is given up goes back to."""
         return self._cursor, self._cursor_at, self._top
 
     @place.setter
-    def place(self, place: tuple[EntryKey | None, int, int]) -> None:
+    def place(self, place: tuple[LineKey | None, int, int]) -> None:
         self._cursor, self._cursor_at, self._top = place
         self._find_cursor()
         self._paint()
@@ -232,24 +232,24 @@ class ProcessPanel(FastLines, can_focus=True):
     @property
     def _heads(self) -> int:
         """Lines above the first row: the titles, and above them what is shown where that is not everything."""
-        return 2 if self.grouping is not Grouping.PROCESSES or self.narrowing.is_any else 1
+        return 2 if self.grouping is not Grouping.PROCESSES or self.row_filter.is_any else 1
 
     @property
     def _shown(self) -> int:
         return max(1, self.size.height - self._heads)
 
-    def _found(self, view: View) -> Sequence[Entry]:
+    def _found(self, view: View) -> Sequence[TableLine]:
         """Return what is shown; the filter is asked once for each row."""
         found = self._all
         if view.focus is not None:
             found = [row for row in found if row.use.gpu_index == view.focus]
         self._used = self._newly_used(found)
-        kept = self.narrowing.of(found)
+        kept = self.row_filter.of(found)
         self._kept, self._hidden = len(kept), len(found) - len(kept)
         if view.frame is None:
             return ()
         order = Order(COLUMN_BY_KEY[self.sort_key], self.is_reversed)
-        return entries(view.frame, kept, self.grouping, order, self._folded)
+        return table_lines(view.frame, kept, self.grouping, order, self._folded)
 
     def _newly_used(self, found: Sequence[Row]) -> frozenset[str]:
         """Return which columns have had values. In a crowd rows take turns, after a first look at all of them."""
@@ -319,14 +319,14 @@ class ProcessPanel(FastLines, can_focus=True):
         shown = self._entries[self._top : self._top + self._shown]
         lines = [head_line(self._columns, self.sort_key, "▼" if self.is_reversed else "▲", self._note())]
         if self._heads == 2:
-            lines.insert(0, title_line(self.size.width, self.grouping.value, self.narrowing.words, self.counts))
+            lines.insert(0, title_line(self.size.width, self.grouping.value, self.row_filter.words, self.counts))
         lines += [self._line(entry, at) for at, entry in enumerate(shown, self._top)]
         if not shown and self._view is not None and self._view.frame is not None:
             why = "nothing matches; Esc shows all" if self._hidden else why_no_processes(self._view.frame)
             lines.append(Line((("  " + why, "muted"),)))
         self.draw(self._with_scrollbar(lines), is_grey=self._view.is_grey if self._view else False)
 
-    def _line(self, entry: Entry, at: int) -> Line:
+    def _line(self, entry: TableLine, at: int) -> Line:
         base = "text"
         if self._cursor is not None and at == self._cursor_at:
             base = "cursor"
@@ -334,7 +334,7 @@ class ProcessPanel(FastLines, can_focus=True):
         marks = self._view.standing.marks if self._view else {}
         mark = next((MARKS[marks[one.id]] for one in entry.processes if one.id in marks), "") if marks else ""
         line = row_line(entry, self._columns, skip=self._skip, is_own=is_own, base=base, search=self.search, mark=mark)
-        return tagged(line) if self.tags.ids and entry_ids(entry) <= self.tags.ids else line
+        return tagged(line) if self.tags.ids and process_ids(entry) <= self.tags.ids else line
 
     def _fitted(self) -> list[tuple[Column, int]]:
         """Return the columns with their widths; the command takes the rest. One that was used once stays."""

@@ -8,7 +8,7 @@ from gputop.core.processes.column import Row
 from gputop.core.query.query import Query
 
 
-class Narrowing(Struct, frozen=True, kw_only=True):
+class RowFilter(Struct, frozen=True, kw_only=True):
     """Which processes are shown. ``text``: the filter as it was typed; ``query``: what it means."""
 
     text: str = ""

@@ -14,9 +14,9 @@ from gputop.core.processes.column import Column, Row
 from gputop.core.processes.columns import sorted_rows
 from gputop.core.processes.sums import sums
 from gputop.core.protocol.command import cpus_text
-from gputop.ui.state.tree import Node, branches
+from gputop.ui.state.tree import TreeNode, process_tree
 
-EntryKey: TypeAlias = tuple[int | str | None, ...]
+LineKey: TypeAlias = tuple[int | str | None, ...]
 _LAST: Final = 10**6  # where processes without a GPU are put among those with one
 
 
@@ -31,20 +31,20 @@ class Grouping(str, Enum):
     GPU = "by GPU"
 
 
-class Entry(Struct, frozen=True, kw_only=True, gc=False):
+class TableLine(Struct, frozen=True, kw_only=True, gc=False):
     """A line. ``row``: what its columns show, of one process on one GPU or the sums of ``rows``.
 
     ``instead``: texts by column where the row's own would be wrong. ``is_open``: None where nothing can be folded.
     ``parent``: key of the line that folds this one away. ``is_group``: it stands for no single process.
     """
 
-    key: EntryKey
+    key: LineKey
     row: Row
     rows: tuple[Row, ...]
     instead: Mapping[str, str] = {}
     prefix: str = ""
     is_open: bool | None = None
-    parent: EntryKey | None = None
+    parent: LineKey | None = None
     is_group: bool = False
 
     @property
@@ -54,7 +54,7 @@ class Entry(Struct, frozen=True, kw_only=True, gc=False):
         return tuple(held.values()) or (self.row.process,)
 
 
-class Singles(Sequence[Entry]):
+class LazyLines(Sequence[TableLine]):
     """A line for each row, made when it is looked at: of thousands of rows a screen shows a few."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
@@ -64,12 +64,12 @@ class Singles(Sequence[Entry]):
         return len(self._rows)
 
     @overload
-    def __getitem__(self, at: int) -> Entry: ...
+    def __getitem__(self, at: int) -> TableLine: ...
 
     @overload
-    def __getitem__(self, at: slice) -> list[Entry]: ...
+    def __getitem__(self, at: slice) -> list[TableLine]: ...
 
-    def __getitem__(self, at: int | slice) -> Entry | list[Entry]:
+    def __getitem__(self, at: int | slice) -> TableLine | list[TableLine]:
         if isinstance(at, slice):
             return [_single(row) for row in self._rows[at]]
         return _single(self._rows[at])
@@ -81,36 +81,36 @@ class Order(Struct, frozen=True):
     column: Column
     is_reversed: bool = False
 
-    def of(self, entries: Iterable[Entry]) -> list[Entry]:
+    def of(self, table_lines: Iterable[TableLine]) -> list[TableLine]:
         """Return entries in order."""
-        held = {id(entry.row): entry for entry in entries}
+        held = {id(entry.row): entry for entry in table_lines}
         if len(held) < 2:
             return list(held.values())
         found = sorted_rows([entry.row for entry in held.values()], self.column, is_reversed=self.is_reversed)
         return [held[id(row)] for row in found]
 
 
-def entries(
-    frame: Frame, kept: Sequence[Row], grouping: Grouping, order: Order, folded: frozenset[EntryKey]
-) -> Sequence[Entry]:
+def table_lines(
+    frame: Frame, kept: Sequence[Row], grouping: Grouping, order: Order, folded: frozenset[LineKey]
+) -> Sequence[TableLine]:
     """Return the lines for the rows that are kept. ``folded``: keys of the lines that hide what is below them."""
     if grouping is Grouping.PROCESSES:
-        return Singles(sorted_rows(kept, order.column, is_reversed=order.is_reversed))
+        return LazyLines(sorted_rows(kept, order.column, is_reversed=order.is_reversed))
     if grouping is Grouping.TREE:
         return _tree(frame, kept, order, folded)
     return _groups(frame, kept, grouping, order, folded)
 
 
-def _single(row: Row, prefix: str = "", parent: EntryKey | None = None) -> Entry:
-    return Entry(key=row.key, row=row, rows=(row,), prefix=prefix, parent=parent)
+def _single(row: Row, prefix: str = "", parent: LineKey | None = None) -> TableLine:
+    return TableLine(key=row.key, row=row, rows=(row,), prefix=prefix, parent=parent)
 
 
 # --- groups --------------------------------------------------------------------------------------------------------
 def _groups(
-    frame: Frame, kept: Sequence[Row], grouping: Grouping, order: Order, folded: frozenset[EntryKey]
-) -> list[Entry]:
+    frame: Frame, kept: Sequence[Row], grouping: Grouping, order: Order, folded: frozenset[LineKey]
+) -> list[TableLine]:
     held: dict[str, tuple[str, list[Row]]] = {}
-    singles: list[Entry] = []
+    singles: list[TableLine] = []
     names = {gpu.index: gpu.name for gpu in frame.gpus}
     for row in kept:
         name = _group_of(row, grouping, names)
@@ -120,7 +120,7 @@ def _groups(
             held.setdefault(name[0], (name[1], []))[1].append(row)
     others = _others(frame) if grouping is Grouping.JOB else {}
     heads = [_head(grouping, key, (label, rows, others.get(key, [])), folded) for key, (label, rows) in held.items()]
-    found: list[Entry] = []
+    found: list[TableLine] = []
     for head in order.of([*heads, *singles]):
         found.append(head)
         if head.is_open:
@@ -167,14 +167,14 @@ def _without_gpu(process: HostProcess, place: int, time_s: float) -> Row:
 
 
 def _head(
-    grouping: Grouping, key: str, group: tuple[str, Sequence[Row], Sequence[Row]], folded: frozenset[EntryKey]
-) -> Entry:
+    grouping: Grouping, key: str, group: tuple[str, Sequence[Row], Sequence[Row]], folded: frozenset[LineKey]
+) -> TableLine:
     """Return the line of a group: its label, its rows, and what else it adds up."""
     label, rows, others = group
-    whole: EntryKey = (grouping.value, key)
+    whole: LineKey = (grouping.value, key)
     is_open = whole not in folded
     count = len({row.process.id for row in (*rows, *others)})
-    return Entry(
+    return TableLine(
         key=whole, row=_summed([*rows, *others], label), rows=tuple(rows), is_open=is_open, is_group=True,
         prefix="▼ " if is_open else "▶ ",
         instead={"gpu": _gpus(rows), "pid": f"×{count}", "state": "", "nice": "", "type": ""},
@@ -208,14 +208,14 @@ def _summed(rows: Sequence[Row], label: str) -> Row:
 
 
 # --- tree ----------------------------------------------------------------------------------------------------------
-def _tree(frame: Frame, kept: Sequence[Row], order: Order, folded: frozenset[EntryKey]) -> list[Entry]:
+def _tree(frame: Frame, kept: Sequence[Row], order: Order, folded: frozenset[LineKey]) -> list[TableLine]:
     """Return the processes that are kept below those that started them; one on several GPUs is one line."""
     held: dict[ProcessId, list[Row]] = {}
     for row in kept:
         held.setdefault(row.process.id, []).append(row)
     everybody = {process.pid: process for process in (*frame.relatives, *frame.processes)}
-    roots = branches([rows[0].process for rows in held.values()], everybody, frame.relatives)
-    found: list[Entry] = []
+    roots = process_tree([rows[0].process for rows in held.values()], everybody, frame.relatives)
+    found: list[TableLine] = []
     _grow(found, roots, _Tree(held, order, folded, frame.time_s), "", None)
     return found
 
@@ -223,13 +223,13 @@ def _tree(frame: Frame, kept: Sequence[Row], order: Order, folded: frozenset[Ent
 class _Tree(Struct, frozen=True):
     held: Mapping[ProcessId, list[Row]]
     order: Order
-    folded: frozenset[EntryKey]
+    folded: frozenset[LineKey]
     time_s: float
 
-    def line(self, node: Node, parent: EntryKey | None) -> Entry:
+    def line(self, node: TreeNode, parent: LineKey | None) -> TableLine:
         """Return the line of a process, or of all below it where it is folded."""
         process = node.process
-        key: EntryKey = ("process", process.pid, process.start_ticks)
+        key: LineKey = ("process", process.pid, process.start_ticks)
         is_open = (key not in self.folded) if node.children else None
         rows = self.held.get(process.id, ())
         if is_open is False:
@@ -244,13 +244,13 @@ class _Tree(Struct, frozen=True):
         else:
             instead = {"gpu": _gpus(rows)}
             row = Row(process, _summed(rows, "").use, self.time_s, _summed(rows, "").gpu_total_bytes, rows[0].job)
-        return Entry(key=key, row=row, rows=tuple(rows), instead=instead, is_open=is_open, parent=parent)
+        return TableLine(key=key, row=row, rows=tuple(rows), instead=instead, is_open=is_open, parent=parent)
 
-    def _below(self, node: Node) -> list[Row]:
+    def _below(self, node: TreeNode) -> list[Row]:
         """Return the rows of a process and of all below it that use a GPU."""
         return [row for one in node.all() for row in self.held.get(one.id, [])]
 
-    def _folded(self, node: Node, key: EntryKey, parent: EntryKey | None) -> Entry:
+    def _folded(self, node: TreeNode, key: LineKey, parent: LineKey | None) -> TableLine:
         """Return the line of a process that hides what is below it, and has the sums of all."""
         everybody, rows = node.all(), self._below(node)
         others = [_without_gpu(one, _LAST, self.time_s) for one in everybody if one.id not in self.held]
@@ -262,10 +262,10 @@ class _Tree(Struct, frozen=True):
         )  # fmt: skip
         row = Row(process, whole.use, self.time_s, whole.gpu_total_bytes)
         instead = {"gpu": _gpus(rows)}
-        return Entry(key=key, row=row, rows=tuple(rows), instead=instead, is_open=False, parent=parent)
+        return TableLine(key=key, row=row, rows=tuple(rows), instead=instead, is_open=False, parent=parent)
 
 
-def _grow(found: list[Entry], nodes: Sequence[Node], tree: _Tree, indent: str, parent: EntryKey | None) -> None:
+def _grow(found: list[TableLine], nodes: Sequence[TreeNode], tree: _Tree, indent: str, parent: LineKey | None) -> None:
     lines = {id(entry.row): (entry, node) for node in nodes for entry in (tree.line(node, parent),)}
     ordered = [lines[id(entry.row)] for entry in tree.order.of([entry for entry, _ in lines.values()])]
     for entry, node in ordered:

@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 
 from gputop.ui.render.line import Span, Spans
-from gputop.ui.state.rows import Entry
+from gputop.ui.state.rows import TableLine
 
 
-def has(entry: Entry, text: str) -> bool:
+def has(entry: TableLine, text: str) -> bool:
     """Say whether the command, the user or the pid has the text; case does not matter."""
     process, needle = entry.row.process, text.lower()
     is_pid = not entry.is_group and needle in str(process.pid)
     return is_pid or needle in process.command.lower() or needle in (process.user or "").lower()
 
 
-def next_match(entries: Sequence[Entry], text: str, start: int, step: int = 1) -> int | None:
+def next_match(entries: Sequence[TableLine], text: str, start: int, step: int = 1) -> int | None:
     """Return the place of the next entry that has the text, from ``start`` on and around the end."""
     count = len(entries)
     for distance in range(count):

@@ -5,8 +5,8 @@ from collections.abc import Set as AbstractSet
 from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import Frame, HostProcess
 from gputop.ui.render.line import Line, fit
-from gputop.ui.state.rows import Entry
-from gputop.ui.state.signal_targets import everyone
+from gputop.ui.state.rows import TableLine
+from gputop.ui.state.signal_targets import all_processes
 
 MARK = "*"
 
@@ -29,7 +29,7 @@ class Tags:
     def keep(self, frame: Frame | None) -> None:
         """Forget those that are no longer there."""
         if self.ids and frame is not None:
-            self.ids &= everyone(frame).keys()
+            self.ids &= all_processes(frame).keys()
 
     @property
     def text(self) -> str:
@@ -37,7 +37,7 @@ class Tags:
         return f"{len(self.ids)} tagged, " if self.ids else ""
 
 
-def entry_ids(entry: Entry) -> frozenset[ProcessId]:
+def process_ids(entry: TableLine) -> frozenset[ProcessId]:
     """Return the process of a line, or all processes of a group."""
     match entry.key:
         case ("process", int(pid), int() | None as start_ticks):  # of the tree, folded or not
@@ -45,11 +45,11 @@ def entry_ids(entry: Entry) -> frozenset[ProcessId]:
     return frozenset(process.id for process in entry.processes)
 
 
-def pointed_at(entry: Entry, frame: Frame) -> HostProcess | None:
+def pointed_at(entry: TableLine, frame: Frame) -> HostProcess | None:
     """Return the process that a line stands for, a folded one as well; of a group the first."""
     if entry.is_group:
         return find(frame, entry.processes[0].id)
-    return next((found for name in entry_ids(entry) if (found := find(frame, name))), None)
+    return next((found for name in process_ids(entry) if (found := find(frame, name))), None)
 
 
 def find(frame: Frame, name: ProcessId) -> HostProcess | None:

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import Frame, GpuState
 from gputop.core.model.units import bytes_text
-from gputop.core.protocol.command import Command, Glance
+from gputop.core.protocol.command import Command, ReadStatus
 from gputop.core.protocol.outcome import Outcome
-from gputop.core.protocol.process_status import Glimpse
+from gputop.core.protocol.process_status import ProcessStatuses
 from gputop.core.protocol.targets import targets
 from gputop.ui.state.signal_targets import Processes, count_text
 
@@ -40,7 +40,7 @@ class Verdict(Struct, frozen=True):
     is_warning: bool = False
 
 
-class Aftermath:
+class SignalFollowup:
     """Watches a signal's processes. ``left``: those that run, or may, as far as is known."""
 
     def __init__(self, signal: str, meant: Processes, ask: Callable[[Command], None], clock: Clock) -> None:
@@ -68,18 +68,18 @@ class Aftermath:
         is_last = self._asked_s is not None and self._asked_s < self.began_s + PATIENCE_S <= now
         if self.left and (is_due or is_last):
             self._question, self._asked_s = f"look-{next(_NUMBERS)}", now
-            self._ask(Glance(id=self._question, targets=targets(self.left)))
+            self._ask(ReadStatus(id=self._question, targets=targets(self.left)))
 
-    def take(self, glimpse: Glimpse) -> bool:
+    def take(self, statuses: ProcessStatuses) -> bool:
         """Take an answer; say whether it was to this question."""
-        if glimpse.id != self._question:
+        if statuses.id != self._question:
             return False
-        seen = {ProcessId(one.pid, one.start_ticks): one for one in glimpse.seen}
+        seen = {ProcessId(one.pid, one.start_ticks): one for one in statuses.statuses}
         found = [(one, seen.get(one.id)) for one in self.left]
         self.left = tuple(
             replace(one, state=told.state or one.state) if told else one
             for one, told in found
-            if told is None or told.lives is not False
+            if told is None or told.is_running is not False
         )
         self._question, self.answered_s = "", self._asked_s
         self._ended_s = self._clock() if not self.left else None

@@ -5,24 +5,24 @@ from collections.abc import Callable
 from gputop.core.model.sample import Frame
 from gputop.core.protocol.command import Command
 from gputop.core.protocol.outcome import Outcome
-from gputop.core.protocol.process_status import Glimpse
-from gputop.ui.state.signal_followup import Aftermath, Clock, Verdict
+from gputop.core.protocol.process_status import ProcessStatuses
+from gputop.ui.state.signal_followup import Clock, SignalFollowup, Verdict
 from gputop.ui.state.signal_targets import Processes
 
 
-class Watches:
+class SignalFollowups:
     """Holds them by the id of the change. ``tell`` gets what is to be told, once for each."""
 
     def __init__(self, ask: Callable[[Command], None], clock: Clock, tell: Callable[[Verdict], None]) -> None:
         self._ask = ask
         self._clock = clock
         self._tell = tell
-        self._held: dict[str, Aftermath] = {}
+        self._held: dict[str, SignalFollowup] = {}
         self._quiet: set[str] = set()
 
-    def begin(self, change_id: str, signal: str, meant: Processes, *, is_quiet: bool) -> Aftermath:
+    def begin(self, change_id: str, signal: str, meant: Processes, *, is_quiet: bool) -> SignalFollowup:
         """Watch a signal's processes. ``is_quiet``: tell nothing until that is taken back."""
-        held = self._held[change_id] = Aftermath(signal, meant, self._ask, self._clock)
+        held = self._held[change_id] = SignalFollowup(signal, meant, self._ask, self._clock)
         if is_quiet:
             self._quiet.add(change_id)
         return held
@@ -49,9 +49,9 @@ class Watches:
             held.look()
         self._judge()
 
-    def take(self, glimpse: Glimpse) -> bool:
+    def take(self, statuses: ProcessStatuses) -> bool:
         """Take an answer; say whether it was asked for here."""
-        is_taken = any(held.take(glimpse) for held in self._held.values())
+        is_taken = any(held.take(statuses) for held in self._held.values())
         self._judge()
         return is_taken
 

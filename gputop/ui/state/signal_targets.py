@@ -28,7 +28,7 @@ class Scope(str, Enum):
     TREE = "tree"
 
 
-class Aim(Struct, frozen=True):
+class TargetSelection(Struct, frozen=True):
     """What was chosen, and the frame in which it was: nothing that happens later changes whom it means.
 
     ``own_user``: of gputop; None or root may do everything. ``own_pid``: of the screen, where it is among those shown.
@@ -44,12 +44,14 @@ class Aim(Struct, frozen=True):
         if scope is Scope.JOB:
             wanted = {one.id for one in self.chosen}
             jobs = (set(job.members) for job in self.frame.jobs)
-            return parents_first(picked(self.frame, wanted.union(*(members for members in jobs if wanted & members))))
+            return parents_first(
+                find_processes(self.frame, wanted.union(*(members for members in jobs if wanted & members)))
+            )
         if scope is Scope.TREE:
             return parents_first(descendants(self.frame, self.chosen))
         return parents_first(self.chosen)
 
-    def reach(self) -> dict[Scope, Processes]:
+    def by_scope(self) -> dict[Scope, Processes]:
         """Return all that each scope takes in; a job only where there is one."""
         chosen = {one.id for one in self.chosen}
         has_job = any(not chosen.isdisjoint(job.members) for job in self.frame.jobs)
@@ -68,13 +70,13 @@ class Aim(Struct, frozen=True):
         names = [f"{job.kind.value} {job.label}" for job in self.frame.jobs if not chosen.isdisjoint(job.members)]
         return names[0] if len(names) == 1 else f"{len(names)} jobs"
 
-    def led(self, signal: str, targets: Sequence[HostProcess]) -> dict[ProcessId, HostProcess]:
+    def via_launcher(self, signal: str, targets: Sequence[HostProcess]) -> dict[ProcessId, HostProcess]:
         """Return the workers that the signal is not sent to, with the launcher that gets it and ends them."""
         if signal not in _TO_LAUNCHERS:
             return {}
         by_id = {one.id: one for one in targets}
         jobs = [job for job in self.frame.jobs if job.launcher in by_id]
-        known = {one.id for one in picked(self.frame, {member for job in jobs for member in job.members})}
+        known = {one.id for one in find_processes(self.frame, {member for job in jobs for member in job.members})}
         return {
             worker: launcher
             for job in jobs
@@ -83,7 +85,7 @@ class Aim(Struct, frozen=True):
             if worker != launcher.id and worker in by_id
         }
 
-    def doubt(self, target: HostProcess) -> str:
+    def obstacle(self, target: HostProcess) -> str:
         """Return why a change may do nothing to this process; empty if nothing speaks against it."""
         never = self._never(target)
         if never:
@@ -116,12 +118,12 @@ def _leader(job: Job, targets: Mapping[ProcessId, HostProcess], known: Collectio
     return launcher if is_fit and all(worker.user == launcher.user for worker in workers) else None
 
 
-def everyone(frame: Frame) -> dict[ProcessId, HostProcess]:
+def all_processes(frame: Frame) -> dict[ProcessId, HostProcess]:
     """Return the processes of a frame, those without a GPU too."""
     return {one.id: one for one in (*frame.processes, *frame.relatives)}
 
 
-def picked(frame: Frame, ids: Collection[ProcessId]) -> Processes:
+def find_processes(frame: Frame, ids: Collection[ProcessId]) -> Processes:
     """Return the processes of these identities that are still there."""
     pids = {one.pid for one in ids}
     return tuple(
@@ -148,11 +150,11 @@ def family(frame: Frame, process: HostProcess) -> set[ProcessId]:
     """Return the whole job of a process, or the process and its descendants where it is in none."""
     for job in frame.jobs:
         if process.id in job.members:
-            return {one.id for one in picked(frame, job.members)}
+            return {one.id for one in find_processes(frame, job.members)}
     return {one.id for one in descendants(frame, [process])}
 
 
-def better_way(targets: Sequence[HostProcess]) -> str:
+def owner_command(targets: Sequence[HostProcess]) -> str:
     """Return the command that ends them in their owner's way, where all have the same one."""
     ways = {_way(one) for one in targets}
     return ways.pop() if len(ways) == 1 else ""
@@ -160,7 +162,7 @@ def better_way(targets: Sequence[HostProcess]) -> str:
 
 def remaining(frame: Frame, targets: Iterable[HostProcess]) -> Processes:
     """Return those that still run in a later frame, as they are there."""
-    known = everyone(frame)
+    known = all_processes(frame)
     there = (known[one.id] for one in targets if one.id in known)
     return tuple(one for one in there if one.presence is Presence.ALIVE and one.state not in {"Z", "X"})
 

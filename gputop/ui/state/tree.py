@@ -10,20 +10,20 @@ from gputop.core.model.sample import HostProcess
 _DEEPEST: Final = 32  # what is deeper begins a tree of its own
 
 
-class Node(Struct, frozen=True, gc=False):
+class TreeNode(Struct, frozen=True, gc=False):
     """A process and what it started."""
 
     process: HostProcess
-    children: Sequence["Node"] = ()
+    children: Sequence["TreeNode"] = ()
 
     def all(self) -> list[HostProcess]:
         """Return the process and all below it."""
         return [self.process, *(one for child in self.children for one in child.all())]
 
 
-def branches(
+def process_tree(
     leaves: Iterable[HostProcess], everybody: Mapping[int, HostProcess], others: Iterable[HostProcess] = ()
-) -> list[Node]:
+) -> list[TreeNode]:
     """Return the roots of a tree of these processes and of their ancestors, as far as ``everybody`` knows them.
 
     Of ``others`` those are in it too that stand below, with nobody between but such as they: data loaders.
@@ -77,5 +77,5 @@ def _age(process: HostProcess) -> tuple[int, int]:
     return process.start_ticks or 0, process.pid
 
 
-def _node(process: HostProcess, children: Mapping[int, Sequence[HostProcess]]) -> Node:
-    return Node(process, [_node(child, children) for child in children.get(process.pid, ())])
+def _node(process: HostProcess, children: Mapping[int, Sequence[HostProcess]]) -> TreeNode:
+    return TreeNode(process, [_node(child, children) for child in children.get(process.pid, ())])

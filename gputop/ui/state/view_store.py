@@ -17,7 +17,7 @@ from gputop.ui.state.view import PLOTTED, View
 _LATE: Final = 2.0  # a frame is late after so many intervals
 
 
-class Reception:
+class ViewStore:
     """Holds the view. ``newest``: the last frame that came, which a held picture does not show.
 
     ``clock``: seconds that only grow.

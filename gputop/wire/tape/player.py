@@ -9,10 +9,10 @@ from typing import Final
 
 from gputop.core.inspection.inspection import Inspection
 from gputop.core.mig.answers import MigBox
-from gputop.core.protocol.command import Change, Command, Glance, Inspect, ReadMig
+from gputop.core.protocol.command import Change, Command, Inspect, ReadMig, ReadStatus
 from gputop.core.protocol.link import News
 from gputop.core.protocol.outcome import refused
-from gputop.core.protocol.process_status import Glimpse, Seen
+from gputop.core.protocol.process_status import ProcessStatus, ProcessStatuses
 from gputop.wire.tape.deck import Deck
 from gputop.wire.tape.reader import Tape
 
@@ -45,9 +45,11 @@ class TapePlayer:
             problem = f"{RECORDING}: it holds what the frames tell of a process, and no more"
             pid, start_ticks = command.pid, command.start_ticks
             self._receive(Inspection(id=command.id, pid=pid, start_ticks=start_ticks, problem=problem))
-        elif isinstance(command, Glance):
-            seen = tuple(Seen(pid=each.pid, start_ticks=each.start_ticks, lives=None) for each in command.targets)
-            self._receive(Glimpse(id=command.id, seen=seen))
+        elif isinstance(command, ReadStatus):
+            seen = tuple(
+                ProcessStatus(pid=each.pid, start_ticks=each.start_ticks, is_running=None) for each in command.targets
+            )
+            self._receive(ProcessStatuses(id=command.id, statuses=seen))
         elif isinstance(command, ReadMig):
             self._receive(MigBox(id=command.id, problem=f"{RECORDING}: it does not hold how the GPUs are split"))
 

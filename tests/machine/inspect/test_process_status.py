@@ -7,8 +7,8 @@ from children import Mute, child
 from fake_proc import EACCES, FakeProc
 
 from gputop.core.model.sample import Presence
-from gputop.core.protocol.command import Glance, Target
-from gputop.core.protocol.process_status import Seen
+from gputop.core.protocol.command import ReadStatus, Target
+from gputop.core.protocol.process_status import ProcessStatus
 from gputop.machine.control.kernel import Kernel
 from gputop.machine.inspect.process_status import ProcessStatusReader
 from gputop.machine.proc.procfs import RealProc
@@ -16,8 +16,8 @@ from gputop.simulator import running
 from gputop.simulator.readers import process_status_of_box
 
 
-def seen(proc: FakeProc, target: Target) -> Seen:
-    (found,) = ProcessStatusReader(proc, None).read(Glance(id="1", targets=(target,))).seen
+def seen(proc: FakeProc, target: Target) -> ProcessStatus:
+    (found,) = ProcessStatusReader(proc, None).read(ReadStatus(id="1", targets=(target,))).statuses
     return found
 
 
@@ -25,15 +25,15 @@ def test_a_process_that_runs_is_seen_with_its_state_and_its_nice_value() -> None
     proc = FakeProc()
     proc.add(7, state="D", nice=5)
 
-    assert seen(proc, Target(7, 5000)) == Seen(pid=7, start_ticks=5000, lives=True, state="D", nice=5)
+    assert seen(proc, Target(7, 5000)) == ProcessStatus(pid=7, start_ticks=5000, is_running=True, state="D", nice=5)
 
 
 def test_a_pid_that_is_free_or_somebody_elses_by_now_lives_no_more() -> None:
     proc = FakeProc()
     proc.add(7, start=9999)
 
-    assert seen(proc, Target(7, 5000)).lives is False
-    assert seen(proc, Target(8, 5000)).lives is False
+    assert seen(proc, Target(7, 5000)).is_running is False
+    assert seen(proc, Target(8, 5000)).is_running is False
 
 
 def test_a_zombie_lives_no_more_unless_threads_of_it_do() -> None:
@@ -41,7 +41,7 @@ def test_a_zombie_lives_no_more_unless_threads_of_it_do() -> None:
     proc.add(7, state="Z")
     proc.add(8, state="Z", threads=3)
 
-    assert (seen(proc, Target(7, 5000)).lives, seen(proc, Target(8, 5000)).lives) == (False, True)
+    assert (seen(proc, Target(7, 5000)).is_running, seen(proc, Target(8, 5000)).is_running) == (False, True)
 
 
 @pytest.mark.parametrize("target", [Target(7, None), Target(7, 5000, Presence.HIDDEN)])
@@ -49,11 +49,11 @@ def test_of_a_process_that_cannot_be_told_from_others_nothing_is_said(target: Ta
     proc = FakeProc()
     proc.add(7)
 
-    assert seen(proc, target).lives is None
+    assert seen(proc, target).is_running is None
 
 
 def test_of_a_process_that_proc_hides_nothing_is_said() -> None:
-    assert seen(FakeProc({"7/stat": EACCES}), Target(7, 5000)).lives is None
+    assert seen(FakeProc({"7/stat": EACCES}), Target(7, 5000)).is_running is None
 
 
 def test_nothing_is_read_that_could_hang() -> None:
@@ -66,10 +66,10 @@ def test_nothing_is_read_that_could_hang() -> None:
 
 def test_real_processes_tell_their_io_class_and_cpus_in_the_words_of_a_change() -> None:
     with child() as held:
-        (found,) = ProcessStatusReader(RealProc(), Kernel()).read(Glance(id="1", targets=(held.target,))).seen
+        (found,) = ProcessStatusReader(RealProc(), Kernel()).read(ReadStatus(id="1", targets=(held.target,))).statuses
         cpus = os.sched_getaffinity(held.pid)
 
-    assert found.lives
+    assert found.is_running
     assert found.io_class == "none"
     assert found.cpus is not None
     assert found.cpus.startswith(str(min(cpus)))
@@ -85,12 +85,14 @@ def test_a_kernel_that_does_not_tell_leaves_the_rest() -> None:
 
     proc = FakeProc()
     proc.add(7)
-    (found,) = ProcessStatusReader(proc, Silent()).read(Glance(id="1", targets=(Target(7, 5000),))).seen
+    (found,) = ProcessStatusReader(proc, Silent()).read(ReadStatus(id="1", targets=(Target(7, 5000),))).statuses
 
-    assert (found.lives, found.io_class, found.cpus) == (True, None, "0-1,4")
+    assert (found.is_running, found.io_class, found.cpus) == (True, None, "0-1,4")
 
 
 def test_the_processes_of_a_simulated_box_are_its_own() -> None:
-    (found,) = process_status_of_box(running("training")).read(Glance(id="1", targets=(Target(os.getpid(), 1),))).seen
+    (found,) = (
+        process_status_of_box(running("training")).read(ReadStatus(id="1", targets=(Target(os.getpid(), 1),))).statuses
+    )
 
-    assert found.lives is False
+    assert found.is_running is False

@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from gputop.core.model.metric import Missing
 from gputop.core.model.sample import GpuState, HostProcess, Presence
-from gputop.core.protocol.command import Command, Glance
+from gputop.core.protocol.command import Command, ReadStatus
 from gputop.core.protocol.outcome import Outcome, Result, Status
-from gputop.core.protocol.process_status import Glimpse, Seen
-from gputop.ui.state.signal_followup import Aftermath, freed_text
+from gputop.core.protocol.process_status import ProcessStatus, ProcessStatuses
+from gputop.ui.state.signal_followup import SignalFollowup, freed_text
 
 
 class Scene:
@@ -21,18 +21,18 @@ class Scene:
     def __init__(self, *meant: HostProcess, signal: str = "SIGTERM") -> None:
         self.clock = Clock()
         self.asked: list[Command] = []
-        self.after = Aftermath(signal, meant, self.asked.append, self.clock)
+        self.after = SignalFollowup(signal, meant, self.asked.append, self.clock)
 
     def told(self, *living: int, **fields: Any) -> None:
         """Have the question asked and answered."""
         self.after.look()
         question = self.asked[-1]
-        assert isinstance(question, Glance)
+        assert isinstance(question, ReadStatus)
         seen = [
-            Seen(pid=one.pid, start_ticks=one.start_ticks, lives=one.pid in living, **fields)
+            ProcessStatus(pid=one.pid, start_ticks=one.start_ticks, is_running=one.pid in living, **fields)
             for one in question.targets
         ]
-        self.after.take(Glimpse(id=question.id, seen=tuple(seen)))
+        self.after.take(ProcessStatuses(id=question.id, statuses=tuple(seen)))
 
     @property
     def text(self) -> str | None:

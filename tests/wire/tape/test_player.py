@@ -9,10 +9,10 @@ from examples import frame, process
 from recordings import opened, taped
 
 from gputop.core.inspection.inspection import Inspection
-from gputop.core.protocol.command import Glance, Inspect, ReadNow, SendSignal, Target
+from gputop.core.protocol.command import Inspect, ReadNow, ReadStatus, SendSignal, Target
 from gputop.core.protocol.link import News
 from gputop.core.protocol.outcome import Outcome, Status
-from gputop.core.protocol.process_status import Glimpse
+from gputop.core.protocol.process_status import ProcessStatuses
 from gputop.core.recording.playback import Stretch
 from gputop.wire.tape.player import TapePlayer
 
@@ -95,10 +95,10 @@ def test_questions_are_answered_and_other_commands_mean_nothing(tmp_path: Path) 
         assert ear.settled() == 0
         ear.player.send(ReadNow())
         ear.player.send(Inspect(id="2", pid=4711))
-        ear.player.send(Glance(id="3", targets=(Target(4711, 47110),)))
-        inspection, glimpse = ear.hear(), ear.hear()
+        ear.player.send(ReadStatus(id="3", targets=(Target(4711, 47110),)))
+        inspection, statuses = ear.hear(), ear.hear()
 
         assert isinstance(inspection, Inspection)
         assert "this is a recording" in inspection.problem
-        assert isinstance(glimpse, Glimpse)
-        assert glimpse.seen[0].lives is None
+        assert isinstance(statuses, ProcessStatuses)
+        assert statuses.statuses[0].is_running is None

@@ -22,7 +22,7 @@ class AffinityScreen(ValueScreen):
 
     @property
     def _count(self) -> int:
-        return len(self.aim.frame.host.cores_percent)
+        return len(self.selection.frame.host.cores_percent)
 
     def change(self, text: str) -> Change:
         """Return the change."""

@@ -8,8 +8,8 @@ from gputop.core.protocol.outcome import Outcome
 from gputop.ui.render.line import BLANK, Line, cut
 from gputop.ui.screens.dialogs import target_list
 from gputop.ui.screens.dialogs.dialog import Dialog
-from gputop.ui.state.signal_followup import PATIENCE_S, Aftermath, Clock
-from gputop.ui.state.signal_targets import Aim, Processes, count_text
+from gputop.ui.state.signal_followup import PATIENCE_S, Clock, SignalFollowup
+from gputop.ui.state.signal_targets import Processes, TargetSelection, count_text
 
 
 class EscalationScreen(Dialog[Processes | None]):
@@ -23,10 +23,10 @@ class EscalationScreen(Dialog[Processes | None]):
     }  # fmt: skip
     ink = "warm"
 
-    def __init__(self, aim: Aim, aftermath: Aftermath, clock: Clock, *, is_ascii: bool) -> None:
+    def __init__(self, selection: TargetSelection, followup: SignalFollowup, clock: Clock, *, is_ascii: bool) -> None:
         super().__init__(is_ascii=is_ascii)
-        self.aim = aim
-        self.aftermath = aftermath
+        self.selection = selection
+        self.followup = followup
         self._clock = clock
         self._failed: dict[ProcessId, str] = {}
 
@@ -48,10 +48,10 @@ class EscalationScreen(Dialog[Processes | None]):
         """Count down; go when nobody is left, or when the sampler told who is left after the time was over."""
         if not self.is_active or not self.is_mounted:
             return
-        if self.aftermath.is_decided:
-            self.dismiss(self.aftermath.left)
+        if self.followup.is_decided:
+            self.dismiss(self.followup.left)
             return
-        self.aftermath.look()
+        self.followup.look()
         self.redraw()
 
     def give_up(self) -> None:
@@ -61,11 +61,11 @@ class EscalationScreen(Dialog[Processes | None]):
     @property
     def rest_s(self) -> int:
         """Whole seconds that are left."""
-        return max(0, -int(-(self.aftermath.began_s + PATIENCE_S - self._clock()) // 1))
+        return max(0, -int(-(self.followup.began_s + PATIENCE_S - self._clock()) // 1))
 
     def title_line(self) -> str:
         """Name what was done."""
-        return f"{self.aftermath.signal} was sent"
+        return f"{self.followup.signal} was sent"
 
     def keys_line(self) -> str:
         """Name the keys."""
@@ -73,8 +73,8 @@ class EscalationScreen(Dialog[Processes | None]):
 
     def page(self, width: int, height: int) -> Sequence[Line]:
         """Return the countdown, and who still runs."""
-        left = self.aftermath.left
-        still = f"{len(left)} of {count_text(self.aftermath.meant)} still there."
+        left = self.followup.left
+        still = f"{len(left)} of {count_text(self.followup.meant)} still there."
         if self.rest_s > 0:
             head = f"{still} SIGKILL is offered in {self.rest_s} s."
         else:
@@ -83,5 +83,5 @@ class EscalationScreen(Dialog[Processes | None]):
         lines = [Line(((head, "warm"),)), BLANK, target_list.head(shape)]
         below = [Line(tuple(cut([(f"{who.pid}: {text}", "hot")], width))) for who, text in self._failed.items()]
         room = max(2, height - len(lines) - min(len(below), height // 3))
-        listed = target_list.Listed(self.aim, left, {}, shape)
+        listed = target_list.Listed(self.selection, left, {}, shape)
         return [*lines, *target_list.window(listed, 0, room)[0], *below][:height]

@@ -6,7 +6,7 @@ from typing import Final
 from gputop.core.protocol.command import Change, Command, IoClass, SetIoClass, io_class_text
 from gputop.core.protocol.targets import targets
 from gputop.ui.screens.dialogs.value import ValueScreen
-from gputop.ui.state.signal_targets import Aim, Scope
+from gputop.ui.state.signal_targets import Scope, TargetSelection
 
 _LEVELS: Final = (IoClass.REALTIME, IoClass.BEST_EFFORT)
 _IO_HELP: Final = {
@@ -24,10 +24,16 @@ class IoClassScreen(ValueScreen):
     signs = "01234567"
 
     def __init__(
-        self, aim: Aim, change_id: str, ask: Callable[[Command], None], *, scope: Scope, is_ascii: bool
+        self,
+        selection: TargetSelection,
+        change_id: str,
+        ask: Callable[[Command], None],
+        *,
+        scope: Scope,
+        is_ascii: bool,
     ) -> None:
         self.io_class, self.level = IoClass.BEST_EFFORT, 4
-        super().__init__(aim, change_id, ask, scope=scope, is_ascii=is_ascii)
+        super().__init__(selection, change_id, ask, scope=scope, is_ascii=is_ascii)
 
     def first_text(self) -> str:
         """Propose what it is now, the usual where that differs or is not known."""

@@ -37,7 +37,7 @@ class ReniceScreen(ValueScreen):
         """Return the range, and who may go where."""
         present = _range([one.nice for one in self.targets if one.nice is not None])
         lines = [(f"now {present}; allowed {LEAST_NICE} (goes first) to {MOST_NICE} (goes last)", "muted")]
-        if self.aim.own_user not in {None, "root"}:
+        if self.selection.own_user not in {None, "root"}:
             is_lower = _is_number(self.text) and any(int(self.text) < (one.nice or 0) for one in self.targets)
             lines.append(("lower than now needs root, or RLIMIT_NICE", "warm" if is_lower else "muted"))
         return lines

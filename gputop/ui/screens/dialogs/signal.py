@@ -12,26 +12,26 @@ from gputop.core.protocol.signals import SIGNALS, signal_number
 from gputop.ui.render.line import BLANK, Line, cut, fit, fit_right
 from gputop.ui.screens.dialogs.signal_wording import KILL, names, remarks
 from gputop.ui.screens.dialogs.targets_dialog import TargetsDialog
-from gputop.ui.state.signal_targets import Aim, Processes, Scope, count_text
+from gputop.ui.state.signal_targets import Processes, Scope, TargetSelection, count_text
 
 FIRST: Final = "SIGTERM"
 _NUMBERS: Final = tuple(known.number for known in SIGNALS)
 _LEFT: Final = 15
 
 
-class Sending(Struct, frozen=True):
-    """What was decided. ``hit``: who gets the signal; ``meant``: those and the workers that their launchers end.
+class SignalRequest(Struct, frozen=True):
+    """What was decided. ``recipients``: who gets the signal; ``meant``: those and the workers that their launchers end.
 
     ``offers_kill``: wait a little, and then offer SIGKILL for what is left.
     """
 
     signal: str
-    hit: Processes
+    recipients: Processes
     meant: Processes
     offers_kill: bool
 
 
-class SignalScreen(TargetsDialog[Sending | None]):
+class SignalScreen(TargetsDialog[SignalRequest | None]):
     """Asks for a signal. ``is_kill``: begin at the question for SIGKILL."""
 
     TAKES: ClassVar[Mapping[str, str]] = {
@@ -40,8 +40,10 @@ class SignalScreen(TargetsDialog[Sending | None]):
         "offer-kill": "toggle_kill_offer",
     }  # fmt: skip
 
-    def __init__(self, aim: Aim, *, is_ascii: bool, scope: Scope, is_kill: bool = False, why: str = "") -> None:
-        super().__init__(aim, scope=scope, is_ascii=is_ascii)
+    def __init__(
+        self, selection: TargetSelection, *, is_ascii: bool, scope: Scope, is_kill: bool = False, why: str = ""
+    ) -> None:
+        super().__init__(selection, scope=scope, is_ascii=is_ascii)
         self.offers_kill = False
         self.is_asking = is_kill
         self._why = why
@@ -60,15 +62,15 @@ class SignalScreen(TargetsDialog[Sending | None]):
         return "hot" if self.is_asking else "accent"
 
     @property
-    def hit(self) -> Processes:
+    def recipients(self) -> Processes:
         """Those that get the signal itself."""
-        led = self.led
-        return tuple(one for one in self.targets if one.id not in led) if led else self.targets
+        via_launcher = self.via_launcher
+        return tuple(one for one in self.targets if one.id not in via_launcher) if via_launcher else self.targets
 
     @property
-    def led(self) -> Mapping[ProcessId, HostProcess]:
+    def via_launcher(self) -> Mapping[ProcessId, HostProcess]:
         """Those whom the signal is not sent to, with the launcher that ends them."""
-        return self.once(("led", self.signal), lambda: self.aim.led(self.signal, self.targets))
+        return self.once(("led", self.signal), lambda: self.selection.via_launcher(self.signal, self.targets))
 
     def pressed(self, key: str, character: str) -> None:
         """Take digits as the number of a signal; the 0 alone cancels."""
@@ -142,7 +144,7 @@ class SignalScreen(TargetsDialog[Sending | None]):
         """Return signals and targets side by side, what it means below."""
         below = [Line(tuple(cut(list(line.spans), width)), line.base) for line in self._meaning()]
         room = max(4, min(height, len(SIGNALS) + len(below)) - len(below) - 1)
-        rights = self.target_lines(width - _LEFT - 3, room, self.led)
+        rights = self.target_lines(width - _LEFT - 3, room, self.via_launcher)
         rights += [BLANK] * (room - len(rights))
         lefts = self._question(room) if self.is_asking else self._signals(room)
         pairs = zip(lefts, rights, strict=True)
@@ -167,7 +169,7 @@ class SignalScreen(TargetsDialog[Sending | None]):
 
     def _send(self) -> None:
         offers_kill = self.offers_kill and self.signal != KILL
-        self.dismiss(Sending(self.signal, self.hit, self.targets, offers_kill))
+        self.dismiss(SignalRequest(self.signal, self.recipients, self.targets, offers_kill))
 
     def _signals(self, room: int) -> list[Line]:
         start = max(0, min(self._at - room // 2, len(SIGNALS) - room))
@@ -188,11 +190,11 @@ class SignalScreen(TargetsDialog[Sending | None]):
         """Return what will happen: the question, the scope, the signal, launchers, doubts, a better way."""
         lines = self.scope_lines()
         if self.is_asking:
-            question = f"{self._why}Send {KILL} to {count_text(self.hit)}? Press {self.name_of('yes')}."
-            named = self.once(("names", self.signal), lambda: names(self.hit))
+            question = f"{self._why}Send {KILL} to {count_text(self.recipients)}? Press {self.name_of('yes')}."
+            named = self.once(("names", self.signal), lambda: names(self.recipients))
             lines.insert(0, Line(((f"{question} {named}", "hot"),)))
         lines.append(Line(((f"{self.signal}: ", "title"), (SIGNALS[self._at].help, "text"))))
-        said = self.once(("remarks", self.signal), lambda: remarks(self.aim, self.signal, self.targets))
+        said = self.once(("remarks", self.signal), lambda: remarks(self.selection, self.signal, self.targets))
         lines += [Line(((text, ink),)) for text, ink in said]
         if self.offers_kill and not self.is_asking:
             lines.append(Line((("Then 5 s to end; SIGKILL is offered for what is left.", "accent"),)))

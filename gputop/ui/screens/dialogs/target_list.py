@@ -10,7 +10,7 @@ from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import HostProcess, Presence
 from gputop.core.model.units import NOTHING, bytes_text, duration_text
 from gputop.ui.render.line import Line, fit, fit_right
-from gputop.ui.state.signal_targets import Aim, gpu_bytes
+from gputop.ui.state.signal_targets import TargetSelection, gpu_bytes
 
 SENT: Final = "→"
 _WIDE: Final = 48
@@ -37,20 +37,24 @@ def shape_of(targets: Sequence[HostProcess], width: int) -> Shape:
 class Listed(Sequence[Line]):
     """A line per process, and one below it where something is to be said; made when they are looked at.
 
-    ``led``: of `Aim.led`; where there are such, those that get the signal themselves have a mark.
+    ``via_launcher``: of `Aim.led`; where there are such, those that get the signal themselves have a mark.
     """
 
     def __init__(
-        self, aim: Aim, targets: Sequence[HostProcess], led: Mapping[ProcessId, HostProcess], shape: Shape
+        self,
+        selection: TargetSelection,
+        targets: Sequence[HostProcess],
+        via_launcher: Mapping[ProcessId, HostProcess],
+        shape: Shape,
     ) -> None:
-        self._aim, self._led, self._shape = aim, led, shape
-        self._chosen = {one.id for one in aim.chosen} if len(aim.chosen) < len(targets) else set()
+        self._selection, self._via_launcher, self._shape = selection, via_launcher, shape
+        self._chosen = {one.id for one in selection.chosen} if len(selection.chosen) < len(targets) else set()
         self._held: list[tuple[HostProcess, str]] = []  # with an empty text: the line of the process itself
         for one in targets:
             self._held.append((one, ""))
-            doubt = aim.doubt(one)
-            if doubt:
-                self._held.append((one, doubt))
+            obstacle = selection.obstacle(one)
+            if obstacle:
+                self._held.append((one, obstacle))
 
     def __len__(self) -> int:
         return len(self._held)
@@ -66,13 +70,13 @@ class Listed(Sequence[Line]):
             return [self._line(*held) for held in self._held[at]]
         return self._line(*self._held[at])
 
-    def _line(self, one: HostProcess, doubt: str) -> Line:
-        if doubt:
-            return Line((("   └ ", "faint"), (fit(doubt, max(4, self._shape.width - 5)), "warm")))
-        is_spared = one.id in self._led
-        mark = (SENT if self._led and not is_spared else " ", "accent")
+    def _line(self, one: HostProcess, obstacle: str) -> Line:
+        if obstacle:
+            return Line((("   └ ", "faint"), (fit(obstacle, max(4, self._shape.width - 5)), "warm")))
+        is_spared = one.id in self._via_launcher
+        mark = (SENT if self._via_launcher and not is_spared else " ", "accent")
         ink = "muted" if is_spared else "title" if one.id in self._chosen else "text"
-        return Line((mark, (_columns(_texts(self._aim, one), self._shape), ink)))
+        return Line((mark, (_columns(_texts(self._selection, one), self._shape), ink)))
 
 
 def window(all_lines: Sequence[Line], top: int, room: int) -> tuple[list[Line], int]:
@@ -86,8 +90,8 @@ def window(all_lines: Sequence[Line], top: int, room: int) -> tuple[list[Line], 
     return [*all_lines[top : top + shown], more], top
 
 
-def _texts(aim: Aim, one: HostProcess) -> tuple[str, ...]:
-    age = None if one.started_s is None else max(0.0, aim.frame.time_s - one.started_s)
+def _texts(selection: TargetSelection, one: HostProcess) -> tuple[str, ...]:
+    age = None if one.started_s is None else max(0.0, selection.frame.time_s - one.started_s)
     nice, inner = (NOTHING if value is None else str(value) for value in (one.nice, one.inner_pid))
     command = one.command if one.presence is Presence.ALIVE else one.presence.text
     return (

@@ -8,7 +8,7 @@ from gputop.core.model.sample import HostProcess
 from gputop.ui.render.line import Line, Spans
 from gputop.ui.screens.dialogs import target_list
 from gputop.ui.screens.dialogs.dialog import Dialog
-from gputop.ui.state.signal_targets import Aim, Scope, count_text, sum_text
+from gputop.ui.state.signal_targets import Scope, TargetSelection, count_text, sum_text
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -24,12 +24,12 @@ class TargetsDialog(Dialog[T]):
         "scope-process": "mean_process", "scope-job": "mean_job", "scope-tree": "mean_tree",
     }  # fmt: skip
 
-    def __init__(self, aim: Aim, *, scope: Scope, is_ascii: bool) -> None:
+    def __init__(self, selection: TargetSelection, *, scope: Scope, is_ascii: bool) -> None:
         super().__init__(is_ascii=is_ascii)
-        self.aim = aim
-        self.reach = aim.reach()
-        self.scope = scope if scope in self.reach else Scope.PROCESS
-        self.targets = self.reach[self.scope]
+        self.selection = selection
+        self.by_scope = selection.by_scope()
+        self.scope = scope if scope in self.by_scope else Scope.PROCESS
+        self.targets = self.by_scope[self.scope]
         self._top = 0
         self._page_lines = 1
         self._made: dict[tuple[object, ...], object] = {}
@@ -70,8 +70,8 @@ class TargetsDialog(Dialog[T]):
 
     def mean(self, scope: Scope) -> None:
         """Take another scope, if it means anybody else."""
-        if scope in self.reach:
-            self.scope, self.targets, self._top = scope, self.reach[scope], 0
+        if scope in self.by_scope:
+            self.scope, self.targets, self._top = scope, self.by_scope[scope], 0
             self.redraw()
 
     def once(self, key: tuple[object, ...], make: Callable[[], V]) -> V:
@@ -81,11 +81,11 @@ class TargetsDialog(Dialog[T]):
             self._made[whole] = make()
         return cast("V", self._made[whole])
 
-    def target_lines(self, width: int, room: int, led: Mapping[ProcessId, HostProcess]) -> list[Line]:
+    def target_lines(self, width: int, room: int, via_launcher: Mapping[ProcessId, HostProcess]) -> list[Line]:
         """Return the head of the list and as much of it as there is room for."""
         shape = self.once(("shape", width), lambda: target_list.shape_of(self.targets, width))
-        key = ("lines", width, frozenset(led))
-        listed = self.once(key, lambda: target_list.Listed(self.aim, self.targets, led, shape))
+        key = ("lines", width, frozenset(via_launcher))
+        listed = self.once(key, lambda: target_list.Listed(self.selection, self.targets, via_launcher, shape))
         shown, self._top = target_list.window(listed, self._top, room - 1)
         self._page_lines = max(1, room - 2)
         return [target_list.head(shape), *shown]
@@ -95,7 +95,7 @@ class TargetsDialog(Dialog[T]):
         spans: Spans = [("Scope ", "muted")]
         for scope in Scope:
             spans += self._choice(scope)
-        label = self.once(("label",), lambda: self.aim.label(self.scope))
+        label = self.once(("label",), lambda: self.selection.label(self.scope))
         text = self.once(("sums",), lambda: sum_text(self.targets))
         sums = Line((("      ", "text"), (f"{label}: " if label else "", "title"), (text, "text")))
         return [Line(tuple(spans)), sums]
@@ -114,10 +114,10 @@ class TargetsDialog(Dialog[T]):
 
     def _choice(self, scope: Scope) -> Sequence[tuple[str, str]]:
         """Return a position of the switch: its key, its name and how many it means."""
-        held = self.reach.get(scope)
+        held = self.by_scope.get(scope)
         if held is None:
             return [(f" no {scope.value}  ", "faint")]
-        key, words = self.name_of(_SWITCH[scope]), f"{self.aim.word(scope)} {len(held)}"
+        key, words = self.name_of(_SWITCH[scope]), f"{self.selection.word(scope)} {len(held)}"
         if scope is self.scope:
             return [(f" {key} {words} ", "cursor"), (" ", "text")]
         return [(f" {key}", "key"), (f" {words}  ", "muted")]

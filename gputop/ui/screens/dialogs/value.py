@@ -6,13 +6,13 @@ from itertools import count
 from typing import ClassVar, Final
 
 from gputop.core.model.process_id import ProcessId
-from gputop.core.protocol.command import Change, Command, Glance
+from gputop.core.protocol.command import Change, Command, ReadStatus
 from gputop.core.protocol.link import News
-from gputop.core.protocol.process_status import Glimpse, Seen
+from gputop.core.protocol.process_status import ProcessStatus, ProcessStatuses
 from gputop.core.protocol.targets import targets
 from gputop.ui.render.line import BLANK, Line, cut, fit
 from gputop.ui.screens.dialogs.targets_dialog import TargetsDialog
-from gputop.ui.state.signal_targets import Aim, Processes, Scope
+from gputop.ui.state.signal_targets import Processes, Scope, TargetSelection
 
 _QUESTIONS: Final = count(1)
 _MOST_KINDS: Final = 3
@@ -29,14 +29,20 @@ class ValueScreen(TargetsDialog[Change | None]):
     asks_for: ClassVar[str] = ""
 
     def __init__(
-        self, aim: Aim, change_id: str, ask: Callable[[Command], None], *, scope: Scope, is_ascii: bool
+        self,
+        selection: TargetSelection,
+        change_id: str,
+        ask: Callable[[Command], None],
+        *,
+        scope: Scope,
+        is_ascii: bool,
     ) -> None:
-        super().__init__(aim, scope=scope, is_ascii=is_ascii)
+        super().__init__(selection, scope=scope, is_ascii=is_ascii)
         self.change_id = change_id
         self._ask = ask
         self._question = ""
         self._asked: set[ProcessId] = set()
-        self._seen: dict[ProcessId, Seen] = {}
+        self._seen: dict[ProcessId, ProcessStatus] = {}
         self._is_fresh = True  # the first sign takes the place of what stands there
         self._is_touched = False
         self._error = ""
@@ -64,20 +70,20 @@ class ValueScreen(TargetsDialog[Change | None]):
 
     def hear(self, news: News) -> bool:
         """Take what the sampler saw; say whether it was asked for here. What was typed or chosen stays."""
-        if not isinstance(news, Glimpse) or news.id != self._question:
+        if not isinstance(news, ProcessStatuses) or news.id != self._question:
             return False
-        self._seen |= {ProcessId(one.pid, one.start_ticks): one for one in news.seen}
+        self._seen |= {ProcessId(one.pid, one.start_ticks): one for one in news.statuses}
         self._propose()
         return True
 
-    def present(self, value: Callable[[Seen], str | None]) -> str:
+    def present(self, value: Callable[[ProcessStatus], str | None]) -> str:
         """Return what the targets have now: ``none``, or ``best-effort 4 (6), idle (1)`` where they differ."""
         seen = [self._seen[one.id] for one in self.targets if one.id in self._seen]
         if not seen:
             return "asking the sampler…"
         return kinds_text(value(one) for one in seen)
 
-    def common(self, value: Callable[[Seen], str | None]) -> str | None:
+    def common(self, value: Callable[[ProcessStatus], str | None]) -> str | None:
         """Return the value that all targets have now; None where they differ or it is not known."""
         found = {value(self._seen[one.id]) if one.id in self._seen else None for one in self.targets}
         return found.pop() if len(found) == 1 else None
@@ -149,7 +155,7 @@ class ValueScreen(TargetsDialog[Change | None]):
         if new:
             self._asked |= {one.id for one in new}
             self._question = f"present-{next(_QUESTIONS)}"
-            self._ask(Glance(id=self._question, targets=targets(new)))
+            self._ask(ReadStatus(id=self._question, targets=targets(new)))
 
     def _propose(self) -> None:
         if not self._is_touched:

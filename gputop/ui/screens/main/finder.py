@@ -10,7 +10,7 @@ from gputop.ui.panels.footer import FooterPanel
 from gputop.ui.panels.processes import ProcessPanel
 from gputop.ui.panels.prompt import PromptPanel
 from gputop.ui.render.line import Line, cut, length
-from gputop.ui.state.row_filter import Narrowing
+from gputop.ui.state.row_filter import RowFilter
 
 _MOST_EARLIER: Final = 50
 _LAST_WORD: Final = re.compile(r"(?:^|[\s(!&|])([a-z_]\w*)$", re.ASCII | re.IGNORECASE)
@@ -28,7 +28,7 @@ class Finder:
     def ask_filter(self) -> None:
         """Open the prompt for a filter."""
         self._is_search = False
-        text = self._processes.narrowing.text
+        text = self._processes.row_filter.text
         self._prompt.ask("Filter", text, self._earlier)
         self._say_filter(text)
 
@@ -50,7 +50,7 @@ class Finder:
             is_found = self._processes.seek(text, max(0, self._place[1]))
             self._say("" if is_found else "no process has it", is_wrong=not is_found)
             return
-        before = self._processes.narrowing
+        before = self._processes.row_filter
         if unfinished(text) is None:
             self._filter(text)
         if self._is_empty:
@@ -87,17 +87,17 @@ class Finder:
         """Take back the search, else the filter and the user; say whether there was one."""
         if self._processes.search:
             return self._processes.seek("")
-        had = self._processes.narrowing.is_any
+        had = self._processes.row_filter.is_any
         if had:
-            self._processes.narrow(Narrowing())
+            self._processes.narrow(RowFilter())
         return had
 
     def _filter(self, text: str) -> None:
         query = parse(text)
         if not isinstance(query, QueryError):
-            before = self._processes.narrowing
+            before = self._processes.row_filter
             is_empty = not text.strip()
-            self._processes.narrow(Narrowing(text=text, query=None if is_empty else query, user=before.user))
+            self._processes.narrow(RowFilter(text=text, query=None if is_empty else query, user=before.user))
 
     @property
     def _is_empty(self) -> bool:

@@ -9,14 +9,14 @@ from gputop.ui.options import ViewOptions
 from gputop.ui.panels.findings import FindingsPanel
 from gputop.ui.screens.dialogs.modal import KeyedScreen
 from gputop.ui.screens.main.tape_actions import TapingScreen
-from gputop.ui.state.view_store import Reception
+from gputop.ui.state.view_store import ViewStore
 
 
 class JudgedScreen(TapingScreen):
     """The part of the main screen that shows what is wrong."""
 
     def __init__(
-        self, options: ViewOptions, reception: Reception, ask: Callable[[Command], None], keys: Keymap
+        self, options: ViewOptions, reception: ViewStore, ask: Callable[[Command], None], keys: Keymap
     ) -> None:
         super().__init__(options, reception, ask, keys)
         self.findings = FindingsPanel(is_ascii=options.is_ascii)

@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 from gputop.core.plugins.panel import Shown
 from gputop.core.protocol.command import Command
 from gputop.ui.input.keymap import Keymap
-from gputop.ui.messages import PanelSpoke
+from gputop.ui.messages import PanelChanged
 from gputop.ui.options import ViewOptions
-from gputop.ui.panels.plugins import PluggedPanel
+from gputop.ui.panels.plugins import PluginsPanel
 from gputop.ui.screens.main.finding_actions import JudgedScreen
 from gputop.ui.screens.pages.plugin_panels import PanelsScreen
 from gputop.ui.state.plugin_panels import Asked, Told
-from gputop.ui.state.view_store import Reception
+from gputop.ui.state.view_store import ViewStore
 
 _LEAST_HEIGHT = 22
 _SHARE = 5  # of the screen's lines, at the most
@@ -21,11 +21,11 @@ class PluggedScreen(JudgedScreen):
     """The part of the main screen that shows panels of plugins."""
 
     def __init__(
-        self, options: ViewOptions, reception: Reception, ask: Callable[[Command], None], keys: Keymap
+        self, options: ViewOptions, reception: ViewStore, ask: Callable[[Command], None], keys: Keymap
     ) -> None:
         super().__init__(options, reception, ask, keys)
-        self.plugged = PluggedPanel(is_ascii=options.is_ascii)
-        spoke = lambda: self.post_message(PanelSpoke())  # noqa: E731
+        self.plugged = PluginsPanel(is_ascii=options.is_ascii)
+        spoke = lambda: self.post_message(PanelChanged())  # noqa: E731
         ended = options.panel_ended or (lambda _, __: None)
         self._asked = [Asked(panel, spoke, reception.clock, ended) for panel in options.panels]
 
@@ -55,11 +55,11 @@ class PluggedScreen(JudgedScreen):
         """Show all that they say."""
         self.app.push_screen(PanelsScreen(lambda: self.told, is_ascii=self._options.is_ascii))
 
-    def on_plugged_panel_wanted(self, _: PluggedPanel.Wanted) -> None:
+    def on_plugins_panel_wanted(self, _: PluginsPanel.Wanted) -> None:
         """Show all that they say."""
         self.action_panels()
 
-    def on_panel_spoke(self, _: PanelSpoke) -> None:
+    def on_panel_changed(self, _: PanelChanged) -> None:
         """Draw what is new."""
         top = self.app.screen
         if isinstance(top, PanelsScreen):

@@ -4,7 +4,7 @@ from gputop.core.probing.progress import Wish
 from gputop.core.probing.result import Status
 from gputop.core.probing.wording import WORDS
 from gputop.ui.input.keymap import Keymap
-from gputop.ui.messages import ProbeWent
+from gputop.ui.messages import ProbeProgressed
 from gputop.ui.screens.main.plugin_actions import PluggedScreen
 
 _NOT_HERE = "there is nothing to test here"
@@ -30,7 +30,7 @@ class ProbingScreen(PluggedScreen):
         self.app.push_screen(ProbeScreen(prober, self._view, self._begin_probe, clock=clock, is_ascii=is_ascii))
         self._note_probe(is_seen=True)
 
-    def on_probe_went(self, _: ProbeWent) -> None:
+    def on_probe_progressed(self, _: ProbeProgressed) -> None:
         """Show how far it is; say how it ended to whoever does not see it."""
         from gputop.ui.screens.probe.page import ProbeScreen
 
@@ -43,7 +43,7 @@ class ProbingScreen(PluggedScreen):
     def _begin_probe(self, wish: Wish) -> None:
         """Have a wish carried out."""
         if self._options.prober is not None and not self._options.refusal:
-            self._options.prober.start(wish, lambda: self.post_message(ProbeWent()))
+            self._options.prober.start(wish, lambda: self.post_message(ProbeProgressed()))
             self._note_probe(is_seen=True)
 
     def _note_probe(self, *, is_seen: bool) -> None:

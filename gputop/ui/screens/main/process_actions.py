@@ -9,22 +9,22 @@ from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import Frame, HostProcess
 from gputop.core.protocol.command import Change, Command, Renice, SendSignal
 from gputop.core.protocol.outcome import Outcome
-from gputop.core.protocol.process_status import Glimpse
+from gputop.core.protocol.process_status import ProcessStatuses
 from gputop.core.protocol.targets import targets
 from gputop.ui.options import ViewOptions
 from gputop.ui.panels.processes import ProcessPanel
 from gputop.ui.screens.dialogs.dialog import Dialog
 from gputop.ui.screens.main.view_actions import ViewingScreen
 from gputop.ui.state.rows import Grouping
-from gputop.ui.state.selection import entry_ids
+from gputop.ui.state.selection import process_ids
 from gputop.ui.state.signal_followup import Verdict
-from gputop.ui.state.signal_followups import Watches
-from gputop.ui.state.signal_targets import Aim, Processes, Scope, count_text, family, picked
-from gputop.ui.state.view_store import Reception
+from gputop.ui.state.signal_followups import SignalFollowups
+from gputop.ui.state.signal_targets import Processes, Scope, TargetSelection, count_text, family, find_processes
+from gputop.ui.state.view_store import ViewStore
 
 if TYPE_CHECKING:
     from gputop.ui.screens.dialogs.escalation import EscalationScreen
-    from gputop.ui.screens.dialogs.signal import Sending
+    from gputop.ui.screens.dialogs.signal import SignalRequest
     from gputop.ui.screens.dialogs.value import ValueScreen
 
 _NOBODY: Final = "no process is chosen: move the cursor onto one, or tag some with Space"
@@ -36,10 +36,10 @@ class ActingScreen(ViewingScreen):
 
     processes: ProcessPanel
 
-    def __init__(self, options: ViewOptions, reception: Reception, ask: Callable[[Command], None]) -> None:
+    def __init__(self, options: ViewOptions, reception: ViewStore, ask: Callable[[Command], None]) -> None:
         super().__init__(options, reception, ask)
         self._numbers = count(1)
-        self._watches = Watches(ask, reception.clock, self._tell)
+        self._watches = SignalFollowups(ask, reception.clock, self._tell)
         self._escalations: dict[str, EscalationScreen] = {}
         self._unseen: list[Outcome] = []
 
@@ -52,9 +52,9 @@ class ActingScreen(ViewingScreen):
         """Let those watch a new frame who wait for processes to end."""
         self._watches.heard(frame)
 
-    def glimpsed(self, glimpse: Glimpse) -> bool:
+    def take_statuses(self, statuses: ProcessStatuses) -> bool:
         """Take an answer of the sampler; say whether it was asked for by those who wait for processes to end."""
-        return self._watches.take(glimpse)
+        return self._watches.take(statuses)
 
     def look_again(self) -> None:
         """Ask again who runs, once a second."""
@@ -74,22 +74,22 @@ class ActingScreen(ViewingScreen):
 
     def action_tag(self) -> None:
         """Tag the process under the cursor, or take its tag away, and go on to the next."""
-        if self.processes.selected_entry is None:
+        if self.processes.selected_line is None:
             self.processes.move(0)
-        entry = self.processes.selected_entry
+        entry = self.processes.selected_line
         if entry is None:
             self._say_nobody()
         else:
-            self._toggle(entry_ids(entry))
+            self._toggle(process_ids(entry))
             self.processes.move(1)
 
     def action_tag_job(self) -> None:
         """Tag the job of the process under the cursor, or all that it started; of a group all."""
-        row, entry, frame = self.processes.selected, self.processes.selected_entry, self._view.frame
+        row, entry, frame = self.processes.selected, self.processes.selected_line, self._view.frame
         if row is None or entry is None or frame is None:
             self._say_nobody()
         elif entry.is_group and self.processes.grouping is not Grouping.JOB:
-            self._toggle(entry_ids(entry))
+            self._toggle(process_ids(entry))
         else:
             self._toggle(family(frame, row.process))
 
@@ -106,21 +106,21 @@ class ActingScreen(ViewingScreen):
 
     def action_signal(self, is_kill: int = 0) -> None:
         """Ask for a signal; ``is_kill``: whether SIGKILL is to be sent."""
-        aim = self._aim()
-        if aim is not None:
-            self._ask_signal(aim, is_kill=bool(is_kill), scope=self._scope())
+        selection = self._selection()
+        if selection is not None:
+            self._ask_signal(selection, is_kill=bool(is_kill), scope=self._scope())
 
     def ask_for(self, process: HostProcess, *, is_kill: bool) -> None:
         """Ask for a signal to a process that is shown elsewhere."""
-        aim = self._aim((process,))
-        if aim is not None:
-            self._ask_signal(aim, is_kill=is_kill, scope=Scope.JOB)
+        selection = self._selection((process,))
+        if selection is not None:
+            self._ask_signal(selection, is_kill=is_kill, scope=Scope.JOB)
 
     def action_nice(self, step: int) -> None:
         """Add to the nice value."""
-        aim = self._aim()
-        if aim is not None:
-            meant = aim.within(self._scope())
+        selection = self._selection()
+        if selection is not None:
+            meant = selection.within(self._scope())
             self._want(Renice(id=self._next_id(), nice=step, is_relative=True, targets=targets(meant)))
 
     def action_renice(self) -> None:
@@ -141,7 +141,7 @@ class ActingScreen(ViewingScreen):
 
         self._ask_value(AffinityScreen)
 
-    def _aim(self, chosen: Processes | None = None) -> Aim | None:
+    def _selection(self, chosen: Processes | None = None) -> TargetSelection | None:
         """Return whom a change would mean now: the tagged ones, or what is under the cursor, unless it is told.
 
         Says why it cannot be made.
@@ -152,40 +152,40 @@ class ActingScreen(ViewingScreen):
         elif not isinstance(self.app.screen, Dialog) and frame is not None:
             chosen = self._chosen(frame) if chosen is None else chosen
             if chosen:
-                return Aim(frame, chosen, self._options.own_user, self._options.own_pid)
+                return TargetSelection(frame, chosen, self._options.own_user, self._options.own_pid)
             self._say_nobody()
         return None
 
     def _chosen(self, frame: Frame) -> Processes:
-        entry = self.processes.selected_entry
-        return picked(frame, self.processes.tags.ids or (entry_ids(entry) if entry is not None else ()))
+        entry = self.processes.selected_line
+        return find_processes(frame, self.processes.tags.ids or (process_ids(entry) if entry is not None else ()))
 
-    def _ask_signal(self, aim: Aim, *, is_kill: bool, scope: Scope, why: str = "") -> None:
+    def _ask_signal(self, selection: TargetSelection, *, is_kill: bool, scope: Scope, why: str = "") -> None:
         from gputop.ui.screens.dialogs.signal import SignalScreen
 
-        def decided(sending: "Sending | None") -> None:
-            if sending is not None:
-                self._send(aim, sending)
+        def decided(request: "SignalRequest | None") -> None:
+            if request is not None:
+                self._send(selection, request)
 
-        dialog = SignalScreen(aim, is_ascii=self._options.is_ascii, is_kill=is_kill, scope=scope, why=why)
+        dialog = SignalScreen(selection, is_ascii=self._options.is_ascii, is_kill=is_kill, scope=scope, why=why)
         self.app.push_screen(dialog, decided)
 
     def _ask_value(self, kind: "type[ValueScreen]") -> None:
-        aim = self._aim()
-        if aim is not None:
-            dialog = kind(aim, self._next_id(), self._ask, scope=self._scope(), is_ascii=self._options.is_ascii)
+        selection = self._selection()
+        if selection is not None:
+            dialog = kind(selection, self._next_id(), self._ask, scope=self._scope(), is_ascii=self._options.is_ascii)
             self.app.push_screen(dialog, self._want)
 
-    def _send(self, aim: Aim, sending: "Sending") -> None:
+    def _send(self, selection: TargetSelection, request: "SignalRequest") -> None:
         from gputop.ui.screens.dialogs.escalation import EscalationScreen
 
         change_id = self._next_id()
-        aftermath = self._watches.begin(change_id, sending.signal, sending.meant, is_quiet=sending.offers_kill)
-        self._want(SendSignal(id=change_id, signal=sending.signal, targets=targets(sending.hit)))
-        if sending.offers_kill:
-            waiting = EscalationScreen(aim, aftermath, self._reception.clock, is_ascii=self._options.is_ascii)
+        followup = self._watches.begin(change_id, request.signal, request.meant, is_quiet=request.offers_kill)
+        self._want(SendSignal(id=change_id, signal=request.signal, targets=targets(request.recipients)))
+        if request.offers_kill:
+            waiting = EscalationScreen(selection, followup, self._reception.clock, is_ascii=self._options.is_ascii)
             self._escalations[change_id] = waiting
-            self.app.push_screen(waiting, lambda left: self._escalated(change_id, sending.signal, left))
+            self.app.push_screen(waiting, lambda left: self._escalated(change_id, request.signal, left))
 
     def _escalated(self, change_id: str, signal: str, left: Processes | None) -> None:
         """Offer SIGKILL for those that are left; where nobody is, that is told."""
@@ -194,8 +194,8 @@ class ActingScreen(ViewingScreen):
         self._watches.end(change_id, is_told=left == ())
         if left and frame is not None:
             why = f"{count_text(left)} survived {signal}. "
-            aim = Aim(frame, left, self._options.own_user, self._options.own_pid)
-            self._ask_signal(aim, is_kill=True, scope=Scope.PROCESS, why=why)
+            selection = TargetSelection(frame, left, self._options.own_user, self._options.own_pid)
+            self._ask_signal(selection, is_kill=True, scope=Scope.PROCESS, why=why)
 
     def _want(self, change: Change | None) -> None:
         """Ask the sampler for a change; it looks at read-only as well."""
@@ -225,7 +225,7 @@ class ActingScreen(ViewingScreen):
 
         A folded line of the tree stands for what it hides.
         """
-        entry = self.processes.selected_entry
+        entry = self.processes.selected_line
         if self.processes.tags.ids or entry is None:
             return Scope.PROCESS
         if entry.is_group:

@@ -15,7 +15,7 @@ from gputop.ui.panels.host import HostPanel
 from gputop.ui.render.layout import Arrangement, arrange
 from gputop.ui.screens.dialogs.modal import KeyedScreen
 from gputop.ui.screens.main.probe_actions import ProbingScreen
-from gputop.ui.state.view_store import Reception
+from gputop.ui.state.view_store import ViewStore
 
 
 class MainScreen(ProbingScreen):
@@ -25,7 +25,7 @@ class MainScreen(ProbingScreen):
     AUTO_FOCUS = "ProcessPanel"
 
     def __init__(
-        self, options: ViewOptions, reception: Reception, ask: Callable[[Command], None], keys: Keymap
+        self, options: ViewOptions, reception: ViewStore, ask: Callable[[Command], None], keys: Keymap
     ) -> None:
         super().__init__(options, reception, ask, keys)
         is_ascii = options.is_ascii

@@ -18,7 +18,7 @@ from gputop.ui.screens.main.finder import Finder
 from gputop.ui.screens.main.process_actions import ActingScreen
 from gputop.ui.state.rows import Grouping
 from gputop.ui.state.settings_edit import changes, shown, toggled
-from gputop.ui.state.view_store import Reception
+from gputop.ui.state.view_store import ViewStore
 
 
 class FindingScreen(ActingScreen):
@@ -27,7 +27,7 @@ class FindingScreen(ActingScreen):
     def __init__(
         self,
         options: ViewOptions,
-        reception: Reception,
+        reception: ViewStore,
         ask: Callable[[Command], None],
         keys: Keymap,
     ) -> None:
@@ -110,14 +110,14 @@ class FindingScreen(ActingScreen):
         from gputop.ui.screens.dialogs.menu import MenuScreen
         from gputop.ui.screens.dialogs.menu_choices import EVERYBODY, user_choices
 
-        user = self.processes.narrowing.user
+        user = self.processes.row_filter.user
         choices = user_choices(self.processes.all_rows)
         menu = MenuScreen("Processes of", choices, EVERYBODY if user is None else user, is_ascii=self.footer.is_ascii)
         self.app.push_screen(menu, self._user_chosen)
 
     def action_mine(self) -> None:
         """Show only the user's own processes, or all."""
-        held = self.processes.narrowing
+        held = self.processes.row_filter
         if self.own_user is None:
             self.notify("who you are is not known: USER is not set", markup=False, timeout=4)
         else:
@@ -160,7 +160,7 @@ class FindingScreen(ActingScreen):
         from gputop.ui.screens.dialogs.menu_choices import EVERYBODY
 
         if user is not None:
-            held = self.processes.narrowing
+            held = self.processes.row_filter
             self.processes.narrow(replace(held, user=None if user == EVERYBODY else user))
 
     def _now(self) -> Settings:

@@ -14,7 +14,7 @@ from gputop.ui.input.keymap import Keymap
 from gputop.ui.options import ViewOptions
 from gputop.ui.panels.tape import TapePanel
 from gputop.ui.screens.main.table_actions import FindingScreen
-from gputop.ui.state.view_store import Reception
+from gputop.ui.state.view_store import ViewStore
 
 _HINT: Final = "A new file. It holds command lines and users; only you may read it."
 
@@ -23,7 +23,7 @@ class TapingScreen(FindingScreen):
     """The part of the main screen that has to do with tapes."""
 
     def __init__(
-        self, options: ViewOptions, reception: Reception, ask: Callable[[Command], None], keys: Keymap
+        self, options: ViewOptions, reception: ViewStore, ask: Callable[[Command], None], keys: Keymap
     ) -> None:
         super().__init__(options, reception, ask, keys)
         self.tape = TapePanel(is_ascii=options.is_ascii)

@@ -10,7 +10,7 @@ from gputop.ui.options import ViewOptions
 from gputop.ui.panels.gpus import GpuPanel
 from gputop.ui.render.layout import Density
 from gputop.ui.state.view import View
-from gputop.ui.state.view_store import Reception
+from gputop.ui.state.view_store import ViewStore
 
 INTERVALS: Final = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 _TYPING_S: Final = 1.0  # between two digits of one number
@@ -19,7 +19,7 @@ _TYPING_S: Final = 1.0  # between two digits of one number
 class ViewingScreen(Screen[None]):
     """The part of the main screen that changes the view. ``ask`` sends a command to the sampler."""
 
-    def __init__(self, options: ViewOptions, reception: Reception, ask: Callable[[Command], None]) -> None:
+    def __init__(self, options: ViewOptions, reception: ViewStore, ask: Callable[[Command], None]) -> None:
         super().__init__()
         self._options = options
         self._reception = reception

@@ -10,7 +10,7 @@ from gputop.core.inspection.text import sections
 from gputop.core.model.sample import HostProcess, Presence
 from gputop.core.protocol.command import Command, Inspect
 from gputop.core.protocol.link import News
-from gputop.ui.messages import SignalWanted
+from gputop.ui.messages import SignalRequested
 from gputop.ui.render.line import BLANK, Line
 from gputop.ui.screens.pages.findings import findings_part
 from gputop.ui.screens.pages.page import Overlay
@@ -182,11 +182,11 @@ class ProcessScreen(Overlay):
 
     def ask_signal(self) -> None:
         """Ask for a signal."""
-        self.post_message(SignalWanted(self.process, is_kill=False))
+        self.post_message(SignalRequested(self.process, is_kill=False))
 
     def ask_kill(self) -> None:
         """Ask for SIGKILL."""
-        self.post_message(SignalWanted(self.process, is_kill=True))
+        self.post_message(SignalRequested(self.process, is_kill=True))
 
     def begin_search(self) -> None:
         """Take keys as the text to look for."""

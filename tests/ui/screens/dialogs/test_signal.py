@@ -10,7 +10,7 @@ from textual.events import Key
 from gputop.core.model.owner import Container, Owner, Pod, SlurmStep
 from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import Frame, Job, JobKind, Presence
-from gputop.core.protocol.command import Glance, SendSignal, Target
+from gputop.core.protocol.command import ReadStatus, SendSignal, Target
 from gputop.core.protocol.outcome import Outcome, Result, Status
 from gputop.core.settings.settings import Settings
 from gputop.core.text.text import clean
@@ -18,7 +18,7 @@ from gputop.ui.screens.dialogs.dialog import Dialog
 from gputop.ui.screens.dialogs.escalation import EscalationScreen
 from gputop.ui.screens.dialogs.outcome import OutcomeScreen
 from gputop.ui.screens.dialogs.signal import SignalScreen
-from gputop.ui.state.signal_targets import better_way
+from gputop.ui.state.signal_targets import owner_command
 
 
 def identity(pid: int) -> ProcessId:
@@ -238,7 +238,7 @@ async def test_a_process_of_another_namespace_is_sent_as_that_so_that_the_door_r
     ],
 )
 def test_the_owners_way_is_named(owner: Owner, way: str) -> None:
-    assert better_way([process(1, owner=owner)]) == way
+    assert owner_command([process(1, owner=owner)]) == way
 
 
 async def test_a_hostile_command_line_does_not_break_the_frame() -> None:
@@ -576,7 +576,7 @@ async def test_neither_frames_nor_old_answers_tell_who_is_left() -> None:
         await tick(stage, 0)
 
         assert isinstance(stage.app.screen, EscalationScreen)
-        assert isinstance(stage.link.sent[-1], Glance)
+        assert isinstance(stage.link.sent[-1], ReadStatus)
         assert "Waiting for the sampler to tell who is left." in page(stage)
 
 

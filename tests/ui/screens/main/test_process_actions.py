@@ -12,7 +12,7 @@ from examples import frame, process
 
 from gputop.cli.backend.control import Door, opened_door
 from gputop.core.model.sample import Frame
-from gputop.core.protocol.command import Change, Command, Glance, cpus_text
+from gputop.core.protocol.command import Change, Command, ReadStatus, cpus_text
 from gputop.machine.control.kernel import Kernel
 from gputop.machine.inspect.process_status import ProcessStatusReader
 from gputop.machine.proc.procfs import RealProc
@@ -36,7 +36,7 @@ class DoorLink(FakeLink):
         if isinstance(command, Change):
             assert self.receive is not None
             self.receive(self._door.execute(command))
-        elif isinstance(command, Glance):
+        elif isinstance(command, ReadStatus):
             assert self.receive is not None
             self.receive(ProcessStatusReader(RealProc(), Kernel()).read(command))
 
