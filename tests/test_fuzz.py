@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mig_boards import BOARDS, board
 
-from gputop.core.doctor.kernel_log import LogLine, hung_tasks, is_of_interest, same_bus, xid_lines
+from gputop.core.doctor.kernel_log import LogLine, hung_tasks, is_relevant, same_bus, xid_lines
 from gputop.core.mig import mig_parted
 from gputop.core.mig import request as mig_request
 from gputop.core.model.sample import GpuProcess
@@ -55,7 +55,7 @@ def test_kernel_logs(text: str) -> None:
     lines = [LogLine(None, text), LogLine(1.0, f"NVRM: Xid (PCI:0000:3b:00): {text}")]
     list(xid_lines(lines))
     list(hung_tasks([*lines, LogLine(2.0, f"INFO: task python:{text} blocked for more than {text} seconds")]))
-    is_of_interest(text)
+    is_relevant(text)
     same_bus(text)
 
 

@@ -75,7 +75,7 @@ def test_the_configuration_may_say_how_many_gpus_there_should_be(tmp_path: Path)
     (tmp_path / "gputop" / "config.toml").write_text("expected_gpus = 1000\n")
     found = checks(gputop("doctor", "--json", XDG_CONFIG_HOME=str(tmp_path)).stdout)
 
-    assert "and 1000 are expected" in found["gpu.count"]["verdicts"][0]["summary"]
+    assert "but 1000 are expected" in found["gpu.count"]["verdicts"][0]["summary"]
 
 
 @pytest.mark.parametrize("arguments", [("--jsn",), ("--expect", "many"), ("--demo", "nosuchbox")])

@@ -1,4 +1,4 @@
-"""Settings that surprise: compute mode, environment, MIG, firmware."""
+"""Checks of settings: compute mode, environment, MIG, firmware, plugins."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -30,20 +30,20 @@ _PATHS: Final = ("stubs", "/cuda/compat")
 
 
 def compute_mode(facts: Facts) -> Verdicts:
-    """Tell of GPUs that only one process, or none, may use."""
+    """Report GPUs that only one process may use, or none."""
 
     def verdict(gpus: Sequence[Gpu]) -> Verdict:
         return info(
-            f"{about(gpus)}: not open to every process",
+            f"{about(gpus)}: the compute mode does not allow several processes",
             evidence=[f"GPU {gpu.index}: compute mode {said(gpu, COMPUTE_MODE)}" for gpu in gpus],
-            fix=(f"To open it: sudo nvidia-smi -i {numbers(gpus)} -c 0",),
+            fix=(f"To allow several processes: sudo nvidia-smi -i {numbers(gpus)} -c 0",),
         )
 
     return judged(facts, of(COMPUTE_MODE), lambda mode: mode != "default", verdict, "several processes may share a GPU")
 
 
 def environment(facts: Facts) -> Verdicts:
-    """Judge variables that slow CUDA programs down, hide GPUs or lead to the wrong library."""
+    """Judge environment variables that slow CUDA programs down, hide GPUs or load the wrong library."""
     found = [
         warn(
             f"{name} is set: it {what}",
@@ -56,18 +56,18 @@ def environment(facts: Facts) -> Verdicts:
     found += _visible(facts, facts.environment)
     found += [
         warn(
-            "LD_LIBRARY_PATH leads to libraries that are not the driver's",
+            "LD_LIBRARY_PATH points to libraries that are not the driver's",
             evidence=(clean(part),),
-            fix=("Take this folder out of LD_LIBRARY_PATH: stubs cannot run, and compat is for older drivers only.",),
+            fix=("Remove this folder from LD_LIBRARY_PATH: stubs cannot run, and compat is for older drivers only.",),
         )
         for part in facts.environment.get("LD_LIBRARY_PATH", "").split(":")
         if any(part.rstrip("/").endswith(path) for path in _PATHS)
     ]
-    return found or ok("no variable stands in the way")
+    return found or ok("no environment variable interferes")
 
 
 def mig_empty(facts: Facts) -> Verdicts:
-    """Judge whether a GPU is in MIG mode and has no instance: no program can use it."""
+    """Judge whether a GPU in MIG mode has no instance, so that no program can use it."""
 
     def answer(gpu: Gpu) -> object:
         mode = of(MIG_MODE)(gpu)
@@ -75,20 +75,20 @@ def mig_empty(facts: Facts) -> Verdicts:
 
     def verdict(gpus: Sequence[Gpu]) -> Verdict:
         return warn(
-            f"{about(gpus)}: MIG is on and there is no instance, so nothing can run",
+            f"{about(gpus)}: MIG is on without any instance, so no program can run",
             evidence=("MIG mode enabled, 0 GPU instances",),
             fix=(
-                "What would fit: gputop mig status",
+                "To see what fits: gputop mig status",
                 f"$ sudo gputop mig apply all=1g --gpu {numbers(gpus)}",
                 f"Or switch MIG off: sudo gputop mig apply off --gpu {numbers(gpus)}",
             ),
         )
 
-    return judged(facts, answer, bool, verdict, "no GPU in MIG mode is without instances")
+    return judged(facts, answer, bool, verdict, "every GPU in MIG mode has instances")
 
 
 def mig_pending(facts: Facts) -> Verdicts:
-    """Judge whether a change of the MIG mode waits for a reset."""
+    """Judge whether a MIG mode change is waiting for a reset."""
 
     def answer(gpu: Gpu) -> object:
         now, then = of(MIG_MODE)(gpu), of(MIG_MODE_PENDING)(gpu)
@@ -97,98 +97,100 @@ def mig_pending(facts: Facts) -> Verdicts:
     def verdict(gpus: Sequence[Gpu]) -> Verdict:
         word = "on" if said(gpus[0], MIG_MODE_PENDING) else "off"
         return warn(
-            f"{about(gpus)}: MIG will be {word} after the next reset, and is not yet",
+            f"{about(gpus)}: MIG turns {word} only after the next reset",
             evidence=[
                 f"GPU {gpu.index}: current {said(gpu, MIG_MODE)}, pending {said(gpu, MIG_MODE_PENDING)}" for gpu in gpus
             ],
-            fix=(*reset(gpus), "Or reboot. Monitors keep handles too: see proc.monitors."),
+            fix=(*reset(gpus), "Or reboot. Monitors also keep the GPU open: see proc.monitors."),
         )
 
-    return judged(facts, answer, bool, verdict, "no change of the MIG mode waits")
+    return judged(facts, answer, bool, verdict, "no MIG mode change is pending")
 
 
 def mig_service(facts: Facts) -> Verdicts:
-    """Tell of instances that nothing restores: they do not outlive a reboot or a reset."""
+    """Report MIG instances that no service restores after a reboot or a reset."""
     split = [gpu for gpu in facts.gpus if gpu.instances]
     if not split:
-        return why_none(facts) or nothing("no GPU is split")
+        return why_none(facts) or nothing("no GPU is partitioned")
     if facts.is_in_container:
-        return nothing("in a container: it is the host's business")
+        return nothing("in a container: check this on the host")
     if facts.services is None:
         return unread(facts, "services")
     keeper = next((name for name in facts.services if name in _KEEPERS), None)
     if keeper or not facts.services:
         return ok(f"{keeper} restores the instances") if keeper else nothing("no systemd")
     return info(
-        f"{about(split)}: nothing restores the instances after a reboot",
+        f"{about(split)}: no service restores the MIG instances after a reboot",
         evidence=(f"none of {', '.join(_KEEPERS)} starts at boot",),
-        fix=("gputop mig service prints a unit that does, and says how to install it.",),
+        fix=("Install the unit that gputop mig service prints; it restores them.",),
     )
 
 
 def plugins(facts: Facts) -> Verdicts:
-    """Judge whether gputop took all of its plugins."""
+    """Judge whether gputop loaded all of its plugins."""
     if not facts.plugins:
         return nothing("gputop has no plugins")
     rejected = {name: why for name, why in facts.plugins.items() if why}
     if not rejected:
-        return ok(f"{len(facts.plugins)} taken")
+        return ok(f"{len(facts.plugins)} plugin{'s' if len(facts.plugins) > 1 else ''} loaded")
     return warn(
-        f"{len(rejected)} of {len(facts.plugins)} plugins of gputop were rejected",
+        f"gputop rejected {len(rejected)} of {len(facts.plugins)} plugins",
         evidence=[f"{clean(name)}: {clean(why)}" for name, why in rejected.items()],
-        fix=("$ gputop plugins", "Update or uninstall what is broken."),
+        fix=("$ gputop plugins", "Update or uninstall the broken plugins."),
     )
 
 
 def inforom(facts: Facts) -> Verdicts:
-    """Judge whether the board's own store of settings is readable."""
+    """Judge whether the InfoROM, the board's own store of settings, is valid."""
 
     def verdict(gpus: Sequence[Gpu]) -> Verdict:
         return warn(
-            f"{about(gpus)}: the InfoROM is corrupt: counters and settings of the board cannot be trusted",
-            evidence=("NVML: validation of the InfoROM failed",),
-            fix=("Update the board's firmware; if it stays so, have the board replaced.",),
+            f"{about(gpus)}: the InfoROM is corrupt, so the board's counters and settings cannot be trusted",
+            evidence=("NVML: InfoROM validation failed",),
+            fix=("Update the board's firmware. If that does not help, have the board replaced.",),
         )
 
-    answer = detail(facts, lambda held: held.inforom_is_valid)
+    answer = detail(facts, lambda details: details.inforom_is_valid)
     return judged(facts, answer, lambda is_valid: not is_valid, verdict, "every InfoROM is valid")
 
 
 def gsp(facts: Facts) -> Verdicts:
-    """Judge whether the firmware of the GPU's system processor is that of the driver."""
+    """Judge whether the GSP firmware is of the driver's version."""
     none = why_none(facts)
     if none:
         return none
     if facts.module is None:
         return unread(facts, "kernel module")
-    told = {address: text for address, text in facts.module.gsp.items() if text}
-    if not told:
-        return nothing("the driver does not tell")
+    known = {address: text for address, text in facts.module.gsp.items() if text}
+    if not known:
+        return nothing("the driver does not report the GSP firmware")
     version = facts.module.version
-    wrong = {a: text for a, text in told.items() if text[0].isdigit() and version and text != version}
-    off = [address for address, text in told.items() if not text[0].isdigit()]
+    wrong = {a: text for a, text in known.items() if text[0].isdigit() and version and text != version}
+    off = [address for address, text in known.items() if not text[0].isdigit()]
     if wrong:
         return warn(
-            "the firmware of the GPU's system processor is not of the driver's version",
+            "the GSP firmware does not match the driver's version",
             evidence=[f"{_named(facts, address)}: {text}, driver {version}" for address, text in wrong.items()],
-            fix=("Reinstall the driver, so that /lib/firmware/nvidia has its firmware, and reload it.",),
+            fix=("Reinstall the driver so that /lib/firmware/nvidia has its firmware, then reload it.",),
         )
     if off:
         return info(
             f"{len(off)} GPU{'s' if len(off) > 1 else ''} without GSP firmware",
-            evidence=[f"{_named(facts, address)}: {clean(told[address])}" for address in off],
-            fix=("Normal before Turing. If it was switched off: NVreg_EnableGpuFirmware in /etc/modprobe.d.",),
+            evidence=[f"{_named(facts, address)}: {clean(known[address])}" for address in off],
+            fix=(
+                "This is normal before Turing. If it was switched off, see NVreg_EnableGpuFirmware in /etc/modprobe.d.",
+            ),
         )
-    return ok(f"GSP firmware {version or 'is there'}")
+    return ok(f"GSP firmware {version or 'is loaded'}")
 
 
 def _visible(facts: Facts, environment: Mapping[str, str]) -> list[Verdict]:
-    """Return what is wrong with the choice of GPUs: CUDA ignores all that stands behind a word it does not know."""
+    """Judge CUDA_VISIBLE_DEVICES; CUDA ignores every entry after the first one it does not know."""
     text = environment.get(_VISIBLE)
     if text is None:
         return []
     evidence = (f"{_VISIBLE}={clean(text)}",)
-    fix = (f"$ unset {_VISIBLE}", "Or name GPUs that are there: gputop pick")
+    fix = (f"$ unset {_VISIBLE}", "Or choose existing GPUs: gputop pick")
     words = [word.strip() for word in text.split(",")]
     if words in ([""], ["-1"], ["NoDevFiles"]):
         return [warn(f"{_VISIBLE} hides every GPU", evidence=evidence, fix=fix)]
@@ -197,7 +199,7 @@ def _visible(facts: Facts, environment: Mapping[str, str]) -> list[Verdict]:
     wrong = [word for word in words if not _names_gpu(facts, word)]
     if not wrong:
         return []
-    summary = f"{_VISIBLE} names {', '.join(map(clean, wrong))}, which is not there"
+    summary = f"{_VISIBLE} names {', '.join(map(clean, wrong))}, which does not exist"
     return [fail(summary, evidence=(*evidence, f"there are {len(facts.gpus)} GPUs"), fix=fix)]
 
 
@@ -205,8 +207,8 @@ def _names_gpu(facts: Facts, word: str) -> bool:
     if word.isdecimal():
         return int(word) < len(facts.gpus)
     if word.startswith("MIG-"):
-        held = [c.uuid for gpu in facts.gpus for i in gpu.instances for c in i.compute_instances]
-        return any(uuid.startswith(word) for uuid in held) or word.startswith("MIG-GPU-")
+        uuids = [c.uuid for gpu in facts.gpus for i in gpu.instances for c in i.compute_instances]
+        return any(uuid.startswith(word) for uuid in uuids) or word.startswith("MIG-GPU-")
     return len(word) > 4 and any(gpu.uuid.startswith(word) for gpu in facts.gpus)
 
 

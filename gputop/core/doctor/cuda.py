@@ -1,4 +1,4 @@
-"""Whether the installed torch fits the driver."""
+"""Check of the installed torch against the driver."""
 
 from gputop.core.doctor.each import NO_DRIVER, unread
 from gputop.core.doctor.facts import Facts
@@ -10,31 +10,31 @@ def torch(facts: Facts) -> Verdicts:
     if facts.torches is None:
         return unread(facts, "installed packages")
     if not facts.torches:
-        return nothing("no torch is installed where gputop looks")
+        return nothing("gputop found no installed torch")
     newest = _pair(facts.driver.cuda_version)
     if newest is None:
-        return unknown(f"torch is there, but {NO_DRIVER}")
+        return unknown(f"torch is installed, but {NO_DRIVER}")
     found = []
     for one in facts.torches:
         built = _pair(one.cuda)
         place = (f"torch {one.version} in {one.path}", f"the driver supports CUDA {facts.driver.cuda_version}")
         if built is None:
-            found.append(info("a torch without CUDA is installed: it uses no GPU", evidence=place[:1]))
+            found.append(info("an installed torch has no CUDA support, so it uses no GPU", evidence=place[:1]))
         elif built[0] > newest[0]:
             found.append(
                 fail(
-                    f"torch was built for CUDA {one.cuda}, and the driver is too old for it",
+                    f"the driver is too old for the installed torch, which was built for CUDA {one.cuda}",
                     evidence=place,
-                    fix=("Update the driver, or install the torch that fits it:", _wheel(newest)),
+                    fix=("Update the driver, or install a torch that fits it:", _wheel(newest)),
                 )
             )
         elif built > newest:
             found.append(
                 warn(
                     f"torch was built for CUDA {one.cuda}, newer than the driver's",
-                    evidence=(*place, "one major version: most works, what is compiled while it runs may not"),
+                    evidence=(*place, "same major version: most programs work, but code compiled at run time may fail"),
                     fix=(
-                        "If something fails with cudaErrorUnsupportedPtxVersion: update the driver, or",
+                        "If a program fails with cudaErrorUnsupportedPtxVersion: update the driver, or",
                         _wheel(newest),
                     ),
                 )

@@ -1,4 +1,4 @@
-"""Puts all questions to the facts."""
+"""The diagnosis: every check applied to the facts."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -14,7 +14,7 @@ NOTHING: Final = 3  # no GPU, and no sign that there should be one
 
 
 def diagnose(facts: Facts, checks: Sequence[Check] = CHECKS) -> Diagnosis:
-    """Return what all checks say, the gravest first, and in the order of the table among equals. Never raises."""
+    """Return the results of all checks, most serious first, equals in the table's order. Never raises."""
     checked = sorted((_checked(check, facts) for check in checks), key=lambda one: one.severity.rank)
     counts = {severity: sum(one.severity is severity for one in checked) for severity in Severity}
     return Diagnosis(
@@ -32,13 +32,13 @@ def diagnose(facts: Facts, checks: Sequence[Check] = CHECKS) -> Diagnosis:
 
 
 def _checked(check: Check, facts: Facts) -> Checked:
-    verdicts = sorted(_asked(check, facts), key=lambda one: one.severity.rank)
-    gravest = verdicts[0].severity
+    verdicts = sorted(_judged(check, facts), key=lambda one: one.severity.rank)
+    worst = verdicts[0].severity
     kept = [one for one in verdicts if one.severity.rank < Severity.OK.rank] or verdicts[:1]
-    return Checked(code=check.code, question=check.question, severity=gravest, verdicts=tuple(kept))
+    return Checked(code=check.code, question=check.question, severity=worst, verdicts=tuple(kept))
 
 
-def _asked(check: Check, facts: Facts) -> Sequence[Verdict]:
+def _judged(check: Check, facts: Facts) -> Sequence[Verdict]:
     try:
         found = check.judge(facts)
     except Exception as error:  # noqa: BLE001 - this is the border: one check must not take the others with it

@@ -1,11 +1,11 @@
-"""What went wrong: GPUs that do not answer, what the driver wants done, Xids in the kernel log."""
+"""Checks for errors: unresponsive GPUs, recovery actions of the driver, Xids in the kernel log."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
 
-from gputop.core.doctor.each import about, judged, of, reset, why_none
+from gputop.core.doctor.each import about, judged, of, plural, reset, why_none
 from gputop.core.doctor.facts import Facts
 from gputop.core.doctor.kernel_log import XidLine, same_bus, xid_lines
 from gputop.core.doctor.verdict import Severity, Verdict, Verdicts, fail, ok, unknown
@@ -27,15 +27,15 @@ _SEVERITY: Final = {
 _MILDER: Final = {Severity.FAIL: Severity.WARN, Severity.WARN: Severity.INFO, Severity.INFO: Severity.INFO}
 _ACTIONS: Final = {
     "reset GPU": (),
-    "drain and reset": ("Let what runs there end, and start nothing new.",),
-    "drain P2P": ("End the jobs that copy between this GPU and others, or use NVLink on it.",),
+    "drain and reset": ("Let running jobs finish, and start no new ones.",),
+    "drain P2P": ("End the jobs that use this GPU's NVLink, or copy between it and other GPUs.",),
     "recover IMEX domain": ("$ sudo systemctl restart nvidia-imex",),
-    "reset bus": ("Reset the bus: ask the vendor of the machine, or reboot it.",),
+    "reset bus": ("Reset the bus as the vendor of the host describes, or reboot.",),
 }
 
 
 def answers(facts: Facts) -> Verdicts:
-    """Judge whether every GPU answers."""
+    """Judge whether every GPU responds."""
     none = why_none(facts)
     if none:
         return none
@@ -45,45 +45,51 @@ def answers(facts: Facts) -> Verdicts:
     if lost:
         found.append(
             fail(
-                f"{about(lost)}: lost: fell off the bus, or needs a reset",
+                f"{about(lost)} lost: fell off the bus, or {plural(lost, 'needs', 'need')} a reset",
                 evidence=[f"GPU {gpu.index} ({gpu.bus_id or 'unknown address'}): NVML: GPU is lost" for gpu in lost],
                 fix=(
-                    "Its jobs are dead. Drain the node, then switch it off and on.",
-                    "If it comes again: power, seating, riser, heat, then the board (Xid 79).",
+                    "Drain the node, then power-cycle it; the jobs on this GPU are dead.",
+                    "If it happens again, check power, seating, riser and heat, then the board (Xid 79).",
                 ),
             )
         )
     if hung:
         found.append(
             fail(
-                f"{about(hung)}: the driver does not answer for {'it' if len(hung) == 1 else 'them'}",
-                evidence=[f"GPU {gpu.index} ({gpu.bus_id}): no answer within seconds" for gpu in hung],
-                fix=("Look for Xids 119 and 120: sudo dmesg | grep Xid", *reset(hung), "If that hangs too: reboot."),
+                f"{about(hung)} {plural(hung, 'does', 'do')} not respond to the driver",
+                evidence=[f"GPU {gpu.index} ({gpu.bus_id}): no answer in time" for gpu in hung],
+                fix=(
+                    "Look for Xids 119 and 120: sudo dmesg | grep Xid",
+                    *reset(hung),
+                    "If the reset hangs too: reboot.",
+                ),
             )
         )
-    return found or ok(f"all {len(facts.gpus)} answer" if len(facts.gpus) > 1 else "it answers")
+    return found or ok(f"all {len(facts.gpus)} GPUs respond" if len(facts.gpus) > 1 else "the GPU responds")
 
 
 def recovery(facts: Facts) -> Verdicts:
-    """Judge whether the driver wants something done."""
-    wanted: dict[str, list[Gpu]] = {}
+    """Judge whether the driver requests a recovery action."""
+    requested: dict[str, list[Gpu]] = {}
     for gpu in facts.gpus:
         action = gpu[RECOVERY_ACTION]
         if action is not None and action != "none":
-            wanted.setdefault(action, []).append(gpu)
-    if not wanted:
-        return judged(facts, of(RECOVERY_ACTION), lambda _: False, _nothing_wanted, "the driver wants nothing done")
-    return [_wanted(action, gpus) for action, gpus in wanted.items()]
+            requested.setdefault(action, []).append(gpu)
+    if not requested:
+        return judged(
+            facts, of(RECOVERY_ACTION), lambda _: False, _none_requested, "the driver requests no recovery action"
+        )
+    return [_requested(action, gpus) for action, gpus in requested.items()]
 
 
 def xids(facts: Facts) -> Verdicts:
-    """Judge the errors that the driver wrote to the kernel log."""
-    told = [*_told(facts)]
-    if facts.log is None and not told:
+    """Judge the Xid errors in the kernel log."""
+    reported = [*_reported(facts)]
+    if facts.log is None and not reported:
         why = facts.unread.get("kernel log", "not read")
-        return unknown(f"the kernel log: {why}", fix=("$ sudo gputop doctor",))
+        return unknown(f"kernel log: {why}", fix=("$ sudo gputop doctor",))
     groups: dict[tuple[str, int], list[XidLine]] = {}
-    for line in (*xid_lines(facts.log or ()), *told):
+    for line in (*xid_lines(facts.log or ()), *reported):
         groups.setdefault((line.bus_id, line.number), []).append(line)
     if not groups:
         return ok("no Xid in the kernel log")
@@ -91,7 +97,7 @@ def xids(facts: Facts) -> Verdicts:
 
 
 class _Group(Struct, frozen=True):
-    """The Xids of one number on one board."""
+    """The Xids of one number on one GPU."""
 
     bus_id: str
     number: int
@@ -110,37 +116,37 @@ def _xid(facts: Facts, group: _Group) -> Verdict:
     ago = f", {'last ' if times else ''}{duration_text(age_s)} ago" if age_s is not None else ""
     return Verdict(
         severity=severity,
-        summary=f"{_whose(facts, group.bus_id)}: Xid {group.number}, {xid.name}{times}{ago}",
-        evidence=(f"{xid.meaning} Mostly at fault: {xid.blame.value}.", *_details(group.lines), clean(last.text)),
-        fix=(_placed(facts, group.bus_id, xid.action),),
+        summary=f"{_gpu_name(facts, group.bus_id)}: Xid {group.number}, {xid.name}{times}{ago}",
+        evidence=(f"{xid.meaning} Usual cause: {xid.blame.value}.", *_details(group.lines), clean(last.text)),
+        fix=(_action_for(facts, group.bus_id, xid.action),),
     )
 
 
-def _placed(facts: Facts, bus_id: str, action: str) -> str:
-    """Return an action with the number of the GPU in it, where it is known."""
+def _action_for(facts: Facts, bus_id: str, action: str) -> str:
+    """Return an action with the GPU's index filled in, if it is known."""
     index = _index(facts, bus_id)
     return action if index is None else action.replace(" -i N", f" -i {index}")
 
 
 def _details(lines: Iterable[XidLine]) -> list[str]:
-    """Return whom it hit, and which links."""
-    hit = dict.fromkeys(
+    """Return the processes and NVLinks that the lines name."""
+    processes = dict.fromkeys(
         f"pid {line.pid}" + (f" ({clean(line.name)})" if line.name else "") for line in lines if line.pid
     )
     links = dict.fromkeys(str(line.link) for line in lines if line.link is not None)
-    found = [f"it hit {', '.join(hit)}"] if hit else []
+    found = [f"process: {', '.join(processes)}"] if processes else []
     return [*found, *([f"link {', '.join(links)}"] if links else [])]
 
 
-def _told(facts: Facts) -> Iterable[XidLine]:
-    """Return what the driver told while we looked."""
+def _reported(facts: Facts) -> Iterable[XidLine]:
+    """Return the Xids that the driver reported while gputop took its samples."""
     for gpu in facts.gpus:
         for event in gpu.xids:
-            text = f"told by the driver: Xid {event.xid}"
+            text = f"reported by the driver: Xid {event.xid}"
             yield XidLine(time_s=event.time_s, bus_id=same_bus(gpu.bus_id), number=event.xid, text=text)
 
 
-def _whose(facts: Facts, bus_id: str) -> str:
+def _gpu_name(facts: Facts, bus_id: str) -> str:
     index = _index(facts, bus_id)
     return f"the GPU at {bus_id}" if index is None else f"GPU {index}"
 
@@ -149,14 +155,14 @@ def _index(facts: Facts, bus_id: str) -> int | None:
     return next((gpu.index for gpu in facts.gpus if same_bus(gpu.bus_id) == bus_id), None)
 
 
-def _wanted(action: str, gpus: Sequence[Gpu]) -> Verdict:
-    fix = _ACTIONS.get(action, ("Drain the node, then: sudo reboot",))
+def _requested(action: str, gpus: Sequence[Gpu]) -> Verdict:
+    fix = _ACTIONS.get(action, ("Drain the node, then reboot it: sudo reboot",))
     return fail(
-        f"{about(gpus)}: the driver wants: {action}",
+        f"{about(gpus)}: the driver requests a recovery action: {action}",
         evidence=(f"NVML recovery action: {action}",),
         fix=(*fix, *(reset(gpus) if "reset" in action and "bus" not in action else ())),
     )
 
 
-def _nothing_wanted(_: Sequence[Gpu]) -> Verdict:
-    return ok("the driver wants nothing done")
+def _none_requested(_: Sequence[Gpu]) -> Verdict:
+    return ok("the driver requests no recovery action")

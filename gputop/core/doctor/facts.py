@@ -1,4 +1,4 @@
-"""The facts that the doctor judges: what was read of the box, once, and what could not be read and why."""
+"""The facts that the doctor judges: one reading of the host, with the reason for each part that is missing."""
 
 from collections.abc import Mapping
 
@@ -13,17 +13,17 @@ _NOT_THERE = frozenset({9, 12})  # the driver is not loaded; the library was not
 
 
 class DriverStart(Struct, frozen=True, kw_only=True):
-    """How the start of NVML ended. ``code``: nvmlReturn_t, 0 is well; None: it did not answer in time."""
+    """The result of nvmlInit. ``code``: nvmlReturn_t, 0 is success; None: it did not answer in time."""
 
     code: int | None = 0
     text: str = ""
 
 
 class Module(Struct, frozen=True, kw_only=True):
-    """The kernel's side. ``loaded``: which of the modules that drive GPUs. ``release``: of the running kernel.
+    """The kernel modules. ``loaded``: the loaded modules that drive GPUs. ``release``: of the running kernel.
 
-    ``is_installed``: whether there is an nvidia module for the running kernel; None: not known. ``gsp``: by PCI address
-    the version of the firmware of the GPU's system processor, as the driver writes it. ``secure_boot``: None: unknown.
+    ``is_installed``: an nvidia module exists for the running kernel; None: unknown. ``gsp``: by PCI address, the GSP
+    firmware version in the driver's words. ``secure_boot``: None: unknown.
     """
 
     version: str | None = None
@@ -35,16 +35,16 @@ class Module(Struct, frozen=True, kw_only=True):
 
 
 class Library(Struct, frozen=True, kw_only=True):
-    """The NVML library that the loader finds, and the version that its name tells."""
+    """The NVML library that the loader finds, and the version in its file name."""
 
     path: str
     version: str | None = None
 
 
 class PciDevice(Struct, frozen=True, kw_only=True):
-    """A device of NVIDIA on the PCI bus. ``kind``: class and subclass, 0x0302 is a 3D controller, 0x0680 a switch.
+    """An NVIDIA device on the PCI bus. ``kind``: class and subclass; 0x0302 is a 3D controller, 0x0680 a switch.
 
-    ``port_…``: what the slot above it can do. Generation and width are those of the link.
+    ``port_…``: the limits of the upstream slot. Generation and width describe the link.
     """
 
     address: str
@@ -56,26 +56,26 @@ class PciDevice(Struct, frozen=True, kw_only=True):
 
     @property
     def is_gpu(self) -> bool:
-        """Say whether it is a display controller."""
+        """Say whether the device is a display controller."""
         return self.kind >> 8 == 0x03
 
     @property
     def is_switch(self) -> bool:
-        """Say whether it is an NVSwitch."""
+        """Say whether the device is an NVSwitch."""
         return self.kind == 0x0680
 
 
 class DeviceFile(Struct, frozen=True, kw_only=True):
-    """A device file, and the errno with which opening it ended: 0 is well."""
+    """A device file, and the errno of opening it; 0 is success."""
 
     path: str
     error: int = 0
 
 
 class Program(Struct, frozen=True, kw_only=True):
-    """A process that holds device files of GPUs open, or a service of GPUs that is known by name.
+    """A process that holds GPU device files open, or a GPU service that is known by name.
 
-    ``devices``: those that it has open; None: that could not be seen.
+    ``devices``: the device files that it has open; None: not readable.
     """
 
     pid: int
@@ -86,14 +86,14 @@ class Program(Struct, frozen=True, kw_only=True):
 
 
 class Programs(Struct, frozen=True, kw_only=True):
-    """The programs that were found. ``hidden``: the number of processes whose open files could not be seen."""
+    """The programs found. ``hidden``: the number of processes whose open files are not readable."""
 
     found: tuple[Program, ...] = ()
     hidden: int = 0
 
 
 class Cdi(Struct, frozen=True, kw_only=True):
-    """A CDI specification for GPUs: driver versions that it names, and device files of it that are not there."""
+    """A CDI specification for GPUs: the driver versions it names, and its device files that do not exist."""
 
     path: str
     versions: tuple[str, ...] = ()
@@ -101,10 +101,10 @@ class Cdi(Struct, frozen=True, kw_only=True):
 
 
 class Containers(Struct, frozen=True, kw_only=True):
-    """Containers. ``inside``: the kind that we are in, empty where we are in none.
+    """Containers. ``inside``: the kind of container that gputop runs in, empty outside.
 
-    ``docker``: whether docker is installed; ``knows_nvidia``: whether its configuration has the runtime;
-    ``has_toolkit``: whether nvidia-ctk is there; ``has_links``: whether /dev/char names the GPUs.
+    ``docker``: docker is installed; ``knows_nvidia``: its configuration has NVIDIA's runtime;
+    ``has_toolkit``: nvidia-ctk is installed; ``has_links``: /dev/char has links to the GPUs.
     """
 
     inside: str = ""
@@ -116,7 +116,7 @@ class Containers(Struct, frozen=True, kw_only=True):
 
 
 class Torch(Struct, frozen=True, kw_only=True):
-    """An installed torch. ``cuda``: the version that it was built with, None for one without CUDA."""
+    """An installed torch. ``cuda``: the version it was built with; None for a build without CUDA."""
 
     path: str
     version: str
@@ -124,9 +124,9 @@ class Torch(Struct, frozen=True, kw_only=True):
 
 
 class Details(Struct, frozen=True, kw_only=True):
-    """What is asked of a GPU for the doctor alone; None: it does not say, or a reason why not.
+    """Readings of a GPU that only the doctor needs; None: the driver does not report it.
 
-    ``banks_without_spares``: of the row remapper. ``sram_exceeded``: errors of the on-chip memory are above their
+    ``banks_without_spares``: of the row remapper. ``sram_exceeded``: on-chip memory errors exceed their
     limit. ``fabric_state``: 0 not supported, 1 not started, 2 in progress, 3 completed; ``fabric_health``: 2 unhealthy,
     3 limited.
     """
@@ -141,11 +141,11 @@ class Details(Struct, frozen=True, kw_only=True):
 
 
 class Facts(Struct, frozen=True, kw_only=True):
-    """All of it. A part that could not be read is None, and ``unread`` has the reason under its name.
+    """All facts. A part that could not be read is None, and ``unread`` has the reason under its name.
 
-    ``samples``: some looks at the GPUs within about a second, oldest first; empty where the driver does not start.
-    ``services``: the units that start at boot, empty without systemd. ``log``: of the kernel, only lines that concern
-    GPUs. ``iommu``: whether one is on. ``plugins``: of gputop, by name why each was rejected, empty where it was not.
+    ``samples``: a few samples within about a second, oldest first; empty if the driver does not start.
+    ``services``: the units that start at boot, empty without systemd. ``log``: the kernel log lines that concern GPUs.
+    ``iommu``: an IOMMU is on. ``plugins``: by name, why gputop rejected the plugin; empty if it is loaded.
     """
 
     time_s: float
@@ -173,33 +173,33 @@ class Facts(Struct, frozen=True, kw_only=True):
 
     @property
     def gpus(self) -> tuple[Gpu, ...]:
-        """Return the GPUs as of the last look."""
+        """Return the GPUs of the last sample."""
         return self.samples[-1].gpus if self.samples else ()
 
     @property
     def processes(self) -> tuple[HostProcess, ...]:
-        """Return the processes on them."""
+        """Return the processes of the last sample."""
         return self.samples[-1].processes if self.samples else ()
 
     @property
     def driver(self) -> DriverInfo:
-        """Return what the driver says of itself."""
+        """Return the driver's versions."""
         unknown = dict.fromkeys(("version", "cuda_version", "nvml_version"), Missing.NOT_YET)
         return self.samples[-1].driver if self.samples else DriverInfo(missing=unknown)
 
     @property
     def is_up(self) -> bool:
-        """Say whether the driver answers."""
+        """Say whether the driver responds."""
         return bool(self.samples)
 
     @property
     def is_loaded(self) -> bool:
-        """Say whether the kernel module is loaded, as far as is known."""
+        """Say whether the kernel module is known to be loaded."""
         return self.module is not None and (self.module.version is not None or "nvidia" in self.module.loaded)
 
     @property
     def has_no_gpu(self) -> bool:
-        """Say whether there is no GPU, and no driver either: not by NVML, and not on the bus."""
+        """Say whether neither NVML nor the PCI bus shows a GPU."""
         return not self.samples and self.start.code in _NOT_THERE and self.pci is not None and not self.boards
 
     @property
@@ -209,5 +209,5 @@ class Facts(Struct, frozen=True, kw_only=True):
 
     @property
     def is_in_container(self) -> bool:
-        """Say whether we are in a container, as far as is known."""
+        """Say whether gputop is known to run in a container."""
         return self.containers is not None and bool(self.containers.inside)

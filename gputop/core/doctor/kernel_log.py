@@ -1,4 +1,4 @@
-"""What the kernel log says of GPUs: Xids, boards that fell off the bus, tasks that hang."""
+"""GPU messages of the kernel log: Xids, GPUs that fell off the bus, hung tasks."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -20,14 +20,14 @@ _HUNG: Final = re.compile(r"INFO: task (.+):(\d{1,10}) blocked for more than (\d
 
 
 class LogLine(Struct, frozen=True, gc=False):
-    """A line of the kernel log. ``time_s``: seconds since the epoch, None where it is not known."""
+    """A line of the kernel log. ``time_s``: seconds since the epoch, None if unknown."""
 
     time_s: float | None
     text: str
 
 
 class XidLine(Struct, frozen=True, kw_only=True, gc=False):
-    """An Xid of the log. ``is_fatal``, ``link``: what those of NVLink say of themselves."""
+    """An Xid of the log. ``is_fatal``, ``link``: of NVLink errors only."""
 
     time_s: float | None
     bus_id: str
@@ -40,18 +40,18 @@ class XidLine(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def xid(self) -> Xid:
-        """Return its row of the table."""
+        """Return the Xid's row of the table."""
         return explained(self.number)
 
     @property
     def kind(self) -> XidKind:
-        """Return what it asks for; a link error that calls itself non-fatal is only to be watched."""
+        """Return the kind of the Xid; a non-fatal link error is WATCH instead of RESET."""
         kind = self.xid.kind
         return XidKind.WATCH if kind is XidKind.RESET and self.is_fatal is False else kind
 
 
 class HungTask(Struct, frozen=True, kw_only=True, gc=False):
-    """A task that the kernel found waiting for long."""
+    """A task that the kernel reported as blocked."""
 
     time_s: float | None
     pid: int
@@ -60,7 +60,7 @@ class HungTask(Struct, frozen=True, kw_only=True, gc=False):
 
 
 def same_bus(text: str) -> str:
-    """Return a PCI address in one spelling, 0000:3b:00: the driver, the kernel and NVML write it in three."""
+    """Return a PCI address as 0000:3b:00; the driver, the kernel and NVML spell it in three ways."""
     parts = text.strip().lower().partition(".")[0].split(":")
     if len(parts) not in {2, 3} or not all(parts):
         return text.strip().lower()
@@ -72,7 +72,7 @@ def same_bus(text: str) -> str:
 
 
 def xid_lines(lines: Iterable[LogLine]) -> Iterator[XidLine]:
-    """Return the Xids among the lines. A board that the kernel says fell off the bus counts as Xid 79, once."""
+    """Return the Xids among the lines. A GPU that the kernel reports as fallen off the bus counts as Xid 79, once."""
     fallen: dict[str, float | None] = {}
     for line in lines:
         found = _parsed(line)
@@ -87,14 +87,14 @@ def xid_lines(lines: Iterable[LogLine]) -> Iterator[XidLine]:
 
 
 def hung_tasks(lines: Iterable[LogLine]) -> Iterator[HungTask]:
-    """Return the tasks that the kernel found hanging."""
+    """Return the tasks that the kernel reported as blocked."""
     for line in lines:
         if found := _HUNG.search(line.text):
             yield HungTask(time_s=line.time_s, name=found[1], pid=int(found[2]), seconds=int(found[3]))
 
 
-def is_of_interest(text: str) -> bool:
-    """Say whether a line is worth keeping at all."""
+def is_relevant(text: str) -> bool:
+    """Say whether a line concerns GPUs or blocked tasks."""
     return "NVRM" in text or " blocked for more than " in text
 
 

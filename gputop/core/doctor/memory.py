@@ -1,4 +1,4 @@
-"""Memory health: ECC, row remaps, retired pages."""
+"""Checks of GPU memory: ECC, row remaps, retired pages."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -26,13 +26,13 @@ _CONSUMER: Final = ("GeForce", "RTX", "Quadro", "TITAN", "T1000", "T600")
 
 
 def is_data_centre(gpu: Gpu) -> bool:
-    """Say whether a board is one of those that are built for servers, by its name."""
+    """Say whether the GPU's name is that of a data-centre board."""
     return bool(gpu.name) and not any(word in gpu.name for word in _CONSUMER)
 
 
 def ecc_pending(facts: Facts) -> Verdicts:
-    """Judge whether ECC is to change at the next reset."""
-    answer = detail(facts, lambda held: held.ecc_pending)
+    """Judge whether an ECC mode change waits for a reset."""
+    answer = detail(facts, lambda details: details.ecc_pending)
 
     def changed(gpu: Gpu) -> Any:  # noqa: ANN401
         now, then = of(ECC_ENABLED)(gpu), answer(gpu)
@@ -41,20 +41,20 @@ def ecc_pending(facts: Facts) -> Verdicts:
     def verdict(gpus: Sequence[Gpu]) -> Verdict:
         word = "off" if said(gpus[0], ECC_ENABLED) else "on"
         return warn(
-            f"{about(gpus)}: ECC will be {word} after the next reset, and is not yet",
+            f"{about(gpus)}: ECC turns {word} only after the next reset",
             evidence=(f"current {'on' if said(gpus[0], ECC_ENABLED) else 'off'}, pending {word}",),
             fix=(*reset(gpus), "Or reboot."),
         )
 
-    return judged(facts, changed, bool, verdict, "ECC is as it will be after a reset")
+    return judged(facts, changed, bool, verdict, "no ECC mode change is pending")
 
 
 def ecc_off(facts: Facts) -> Verdicts:
-    """Judge whether a server board runs without ECC."""
+    """Judge whether a data-centre board runs without ECC."""
 
     def answer(gpu: Gpu) -> Any:  # noqa: ANN401
-        told = of(ECC_ENABLED)(gpu)
-        return told if is_data_centre(gpu) or isinstance(told, Missing) else Missing.UNSUPPORTED
+        enabled = of(ECC_ENABLED)(gpu)
+        return enabled if is_data_centre(gpu) or isinstance(enabled, Missing) else Missing.UNSUPPORTED
 
     def verdict(gpus: Sequence[Gpu]) -> Verdict:
         return warn(
@@ -67,19 +67,23 @@ def ecc_off(facts: Facts) -> Verdicts:
 
 
 def ecc_errors(facts: Facts) -> Verdicts:
-    """Judge whether errors were seen that ECC could not correct."""
-    sram = detail(facts, lambda held: held.sram_exceeded)
+    """Judge whether uncorrectable memory errors occurred."""
+    sram = detail(facts, lambda details: details.sram_exceeded)
 
     def verdict(gpus: Sequence[Gpu]) -> Verdict:
         return fail(
-            f"{about(gpus)}: memory errors that ECC could not correct since the driver was loaded",
+            f"{about(gpus)}: uncorrectable memory (ECC) errors since the driver was loaded",
             evidence=[f"GPU {gpu.index}: {said(gpu, ECC_VOLATILE_UNCORRECTED)} uncorrected (volatile)" for gpu in gpus],
-            fix=("Do not trust what ran there.", *reset(gpus), "If it comes again, have the board replaced."),
+            fix=(
+                f"Do not trust results computed on {about(gpus)}.",
+                *reset(gpus),
+                "If errors return, have the board replaced.",
+            ),
         )
 
     def worn(gpus: Sequence[Gpu]) -> Verdict:
         return fail(
-            f"{about(gpus)}: errors of the on-chip memory are above the board's limit",
+            f"{about(gpus)}: on-chip memory errors exceed the board's limit",
             evidence=("NVML: SRAM error threshold exceeded",),
             fix=(f"Have the {plural(gpus, 'board', 'boards')} replaced.",),
         )
@@ -90,58 +94,58 @@ def ecc_errors(facts: Facts) -> Verdicts:
 
 
 def remap_pending(facts: Facts) -> Verdicts:
-    """Judge whether a bad row waits to be replaced."""
+    """Judge whether a memory row remap waits for a reset."""
 
     def verdict(gpus: Sequence[Gpu]) -> Verdict:
         return fail(
-            f"{about(gpus)}: a bad row of memory waits to be replaced by a spare one",
+            f"{about(gpus)}: memory row remap pending until the next reset",
             evidence=("NVML: row remap pending",),
             fix=reset(gpus),
         )
 
-    return judged(facts, of(REMAPPED_ROWS_PENDING), bool, verdict, "no row waits to be remapped")
+    return judged(facts, of(REMAPPED_ROWS_PENDING), bool, verdict, "no row remap is pending")
 
 
 def remap_failure(facts: Facts) -> Verdicts:
-    """Judge whether a bad row could not be replaced, or very many were."""
+    """Judge whether a row remap failed, or very many rows are remapped."""
 
     def failed(gpus: Sequence[Gpu]) -> Verdict:
         return fail(
-            f"{about(gpus)}: a bad row of memory could not be replaced: no spare one is left",
+            f"{about(gpus)}: memory row remap failed: no spare row is left",
             evidence=("NVML: row remap failure",),
-            fix=(f"Take {plural(gpus, 'it', 'them')} out of service and have the board replaced.",),
+            fix=(f"Take {about(gpus)} out of service and have the {plural(gpus, 'board', 'boards')} replaced.",),
         )
 
     def many(gpus: Sequence[Gpu]) -> Verdict:
         return fail(
-            f"{about(gpus)}: very many rows of memory were replaced after errors that could not be corrected",
+            f"{about(gpus)}: very many memory rows remapped after uncorrectable errors",
             evidence=[f"GPU {gpu.index}: {said(gpu, REMAPPED_ROWS_UNCORRECTABLE)} of {MOST_REMAPS}" for gpu in gpus],
             fix=("Have the board replaced.",),
         )
 
-    found = judged(facts, of(REMAPPED_ROWS_FAILED), bool, failed, "no remap has failed")
+    found = judged(facts, of(REMAPPED_ROWS_FAILED), bool, failed, "no row remap has failed")
     worn = judged(facts, of(REMAPPED_ROWS_UNCORRECTABLE), lambda count: count >= MOST_REMAPS, many, "")
     return (*found, *only(worn, Severity.FAIL))
 
 
 def remap_histogram(facts: Facts) -> Verdicts:
-    """Judge whether a bank of memory has no spare rows left."""
+    """Judge whether a memory bank has no spare rows left."""
 
     def verdict(gpus: Sequence[Gpu]) -> Verdict:
         return warn(
-            f"{about(gpus)}: a bank of memory has no spare rows left",
+            f"{about(gpus)}: a memory bank has no spare rows left",
             evidence=[
                 f"GPU {gpu.index}: {facts.details[gpu.uuid].banks_without_spares} banks without spares" for gpu in gpus
             ],
-            fix=("Nothing is broken yet. The next bad row there will be a failure: plan to replace the board.",),
+            fix=("Plan to replace the board: the next bad row in this bank cannot be remapped.",),
         )
 
-    answer = detail(facts, lambda held: held.banks_without_spares)
-    return judged(facts, answer, lambda banks: banks > 0, verdict, "every bank has spare rows")
+    answer = detail(facts, lambda details: details.banks_without_spares)
+    return judged(facts, answer, lambda banks: banks > 0, verdict, "every memory bank has spare rows")
 
 
 def retired(facts: Facts) -> Verdicts:
-    """Judge retired pages of boards before Ampere."""
+    """Judge the retired pages of boards before Ampere."""
 
     def pages(gpu: Gpu) -> Any:  # noqa: ANN401
         single, double = of(RETIRED_PAGES_SINGLE)(gpu), of(RETIRED_PAGES_DOUBLE)(gpu)
@@ -149,20 +153,20 @@ def retired(facts: Facts) -> Verdicts:
 
     def pending(gpus: Sequence[Gpu]) -> Verdict:
         return fail(
-            f"{about(gpus)}: pages of memory wait to be retired",
+            f"{about(gpus)}: memory page retirement pending until the next reset",
             evidence=("NVML: page retirement pending",),
             fix=(*reset(gpus), "Or reboot."),
         )
 
     def many(gpus: Sequence[Gpu]) -> Verdict:
         worst = max(pages(gpu) for gpu in gpus)
-        tell = fail if worst >= MOST_PAGES else warn
-        return tell(
-            f"{about(gpus)}: many pages of memory are retired",
+        build = fail if worst >= MOST_PAGES else warn
+        return build(
+            f"{about(gpus)}: many memory pages are retired",
             evidence=[f"GPU {gpu.index}: {pages(gpu)} of at most {MOST_PAGES}" for gpu in gpus],
             fix=("Have the board replaced." if worst >= MOST_PAGES else "Plan to replace the board.",),
         )
 
-    found = judged(facts, of(RETIRED_PAGES_PENDING), bool, pending, "no page waits to be retired")
+    found = judged(facts, of(RETIRED_PAGES_PENDING), bool, pending, "no page retirement is pending")
     worn = judged(facts, pages, lambda count: count >= MANY_PAGES, many, "")
     return (*found, *only(worn, Severity.FAIL, Severity.WARN))

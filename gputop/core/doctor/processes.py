@@ -1,4 +1,4 @@
-"""Processes: memory that nobody owns, tasks that hang in the driver, monitors that keep handles."""
+"""Checks of processes: memory not owned by any process, blocked processes, other monitors, MPS."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -37,66 +37,69 @@ _MPS: Final = "nvidia-cuda-mps"
 
 
 def leftovers(facts: Facts) -> Verdicts:
-    """Judge whether processes that have ended, or nobody at all, still hold memory of a GPU."""
+    """Judge whether exited processes hold GPU memory, or memory is in use without any process."""
     none = why_none(facts)
     if none:
         return none
-    gone = [process for process in facts.processes if process.presence is Presence.GONE]
-    found = [_gone(facts, gone)] if gone else []
+    exited = [process for process in facts.processes if process.presence is Presence.GONE]
+    found = [_exited(facts, exited)] if exited else []
     if not facts.is_initial:
-        hidden = unknown("another PID namespace: memory of processes that we cannot see looks like nobody's")
+        hidden = unknown("cannot attribute all GPU memory: gputop runs in another PID namespace than some processes")
         return [*found, hidden]
     if _runs(facts, _MPS):
-        return found or nothing("MPS is at work: memory of its clients is counted by the server")
+        return found or nothing("the MPS server accounts for the memory of its clients")
 
     def answer(gpu: Gpu) -> Any:  # noqa: ANN401
-        return Missing.UNSUPPORTED if gpu[MIG_MODE] else _owned_by_nobody(facts, gpu)
+        return Missing.UNSUPPORTED if gpu[MIG_MODE] else _unowned_bytes(facts, gpu)
 
     def verdict(gpus: Sequence[Gpu]) -> Verdict:
         return warn(
-            f"{about(gpus)}: memory is in use that no process is listed for",
+            f"{about(gpus)}: memory in use that is not owned by any listed process",
             evidence=[
-                *(f"GPU {gpu.index}: {bytes_text(_owned_by_nobody(facts, gpu))} of nobody" for gpu in gpus),
+                *(
+                    f"GPU {gpu.index}: {bytes_text(_unowned_bytes(facts, gpu))} not owned by any process"
+                    for gpu in gpus
+                ),
                 *_holders(facts, gpus),
             ],
             fix=(
                 f"$ sudo fuser -v {' '.join(f'/dev/nvidia{gpu.index}' for gpu in gpus)}",
-                "End what is left over of a dead job: forked data loaders keep its memory.",
-                f"If nobody holds it: sudo nvidia-smi --gpu-reset -i {numbers(gpus)}",
+                "End the leftovers of dead jobs: forked data loaders keep their memory.",
+                f"If no process has the GPU open: sudo nvidia-smi --gpu-reset -i {numbers(gpus)}",
             ),
         )
 
-    rest = judged(facts, answer, bool, verdict, "all memory in use belongs to a process")
+    rest = judged(facts, answer, bool, verdict, "processes account for all memory in use")
     return [*found, *(one for one in rest if not found or one.severity.rank < 4)]
 
 
 def stuck(facts: Facts) -> Verdicts:
-    """Judge whether a process on a GPU waits in the kernel and cannot be ended."""
+    """Judge whether a GPU process is blocked in the kernel (state D) and cannot be ended."""
     none = why_none(facts)
     if none:
         return none
     waiting = [process for process in facts.processes if _is_stuck(facts, process)]
-    named = {task.pid: task.seconds for task in hung_tasks(facts.log or ())}
+    blocked_s = {task.pid: task.seconds for task in hung_tasks(facts.log or ())}
     if not waiting:
-        return ok("no process on a GPU waits in the kernel")
-    long = [process for process in waiting if process.pid in named]
+        return ok("no GPU process is blocked in the kernel")
+    is_long = any(process.pid in blocked_s for process in waiting)
     evidence = [
-        f"{_words(process)}: state D in {len(facts.samples)} looks"
-        + (f"; the kernel log: blocked for more than {named[process.pid]}s" if process.pid in named else "")
+        f"{_described(process)}: state D in {len(facts.samples)} samples"
+        + (f"; kernel log: blocked for more than {blocked_s[process.pid]}s" if process.pid in blocked_s else "")
         for process in waiting
     ]
     fix = (
-        "SIGKILL does not reach it before the driver answers. Look for Xids 79, 119 and 120: sudo dmesg | grep Xid",
-        "If it stays so: reset the GPU it is on, or reboot.",
+        "SIGKILL has no effect until the driver responds. Look for Xids 79, 119 and 120: sudo dmesg | grep Xid",
+        "If this does not change: reset the GPU, or reboot.",
     )
-    summary = f"{_count(waiting)} in the kernel and cannot be ended"
-    if long:
+    summary = f"{_count(waiting)} blocked in the kernel and cannot be ended"
+    if is_long:
         return fail(summary, evidence=evidence, fix=fix)
-    return warn(summary, evidence=evidence, fix=("Look again in half a minute: gputop doctor", *fix))
+    return warn(summary, evidence=evidence, fix=("Check again in half a minute: gputop doctor", *fix))
 
 
 def idle_mps(facts: Facts) -> Verdicts:
-    """Tell of an MPS daemon that nobody uses."""
+    """Report an MPS daemon without clients."""
     if facts.programs is None:
         return unread(facts, "processes")
     if not _runs(facts, _MPS):
@@ -104,85 +107,87 @@ def idle_mps(facts: Facts) -> Verdicts:
     clients = [process for process in facts.processes if any(use.type == "M" for use in process.gpus)]
     if clients:
         return ok(f"MPS has {len(clients)} client{'s' if len(clients) > 1 else ''}")
-    held = [program for program in facts.programs.found if program.name.startswith(_MPS)]
+    daemons = [program for program in facts.programs.found if program.name.startswith(_MPS)]
     return info(
-        "the MPS daemon runs, and has no client",
-        evidence=[f"pid {program.pid}: {program.command or program.name}" for program in held],
-        fix=("If nobody needs it:", "$ echo quit | nvidia-cuda-mps-control"),
+        "the MPS daemon runs without clients",
+        evidence=[f"pid {program.pid}: {program.command or program.name}" for program in daemons],
+        fix=("If it is not needed:", "$ echo quit | nvidia-cuda-mps-control"),
     )
 
 
 def monitors(facts: Facts) -> Verdicts:
-    """Tell of other monitors: they keep handles, which hinders a reset and changes of MIG."""
+    """Report other monitors, which keep the GPUs open and block a reset or a MIG change."""
     if facts.programs is None:
         return unread(facts, "processes")
     found = [p for p in facts.programs.found if p.name in _MONITORS and (p.devices is None or p.devices)]
     if not found:
         hidden = facts.programs.hidden
-        return ok("no other monitor was found" + (f"; the files of {hidden} processes were not seen" if hidden else ""))
+        return ok(
+            "no other monitor found" + (f"; the open files of {hidden} processes are not readable" if hidden else "")
+        )
     stops = dict.fromkeys(_MONITORS[program.name] for program in found if _MONITORS[program.name])
     pids = " ".join(str(program.pid) for program in found if not _MONITORS[program.name])
     return info(
-        "other monitors keep handles of the GPUs: a reset, or a change of MIG, fails while they run",
+        "a GPU reset or a MIG change will fail: other monitors keep the GPUs open",
         evidence=[
-            f"{program.name} (pid {program.pid})" + ("" if program.devices else ": its open files were not seen")
+            f"{program.name} (pid {program.pid})" + ("" if program.devices else ": its open files are not readable")
             for program in found
         ],
         fix=(
-            "Before a reset:",
+            "Stop them before a reset or a MIG change:",
             *(f"$ {stop}" if stop.startswith("sudo") else stop for stop in stops),
             *([f"$ kill {pids}"] if pids else []),
         ),
     )
 
 
-def _gone(facts: Facts, gone: Sequence[HostProcess]) -> Verdict:
-    indices = sorted({use.gpu_index for process in gone for use in process.gpus})
+def _exited(facts: Facts, exited: Sequence[HostProcess]) -> Verdict:
+    indices = sorted({use.gpu_index for process in exited for use in process.gpus})
     gpus = [gpu for gpu in facts.gpus if gpu.index in indices]
     return warn(
-        f"the driver lists {len(gone)} process{'es' if len(gone) > 1 else ''} that ended: their memory was not freed",
+        f"GPU memory not freed: the driver still lists {len(exited)} exited process{'es' if len(exited) > 1 else ''}",
         evidence=[
-            *(f"pid {process.pid} on GPU {_places(process)}: {bytes_text(_memory(process))}" for process in gone),
+            *(f"pid {process.pid} on GPU {_places(process)}: {bytes_text(_memory(process))}" for process in exited),
             *_holders(facts, gpus),
         ],
         fix=(
             f"$ sudo fuser -v {' '.join(f'/dev/nvidia{index}' for index in indices)}",
-            "End the children that it left: they keep the memory. If there are none, reset the GPU.",
+            "End the child processes it left behind: they hold the memory. If it has none, reset the GPU.",
         ),
     )
 
 
-def _owned_by_nobody(facts: Facts, gpu: Gpu) -> Any:  # noqa: ANN401 - bytes, 0 where it is little, or a Missing
+def _unowned_bytes(facts: Facts, gpu: Gpu) -> Any:  # noqa: ANN401 - bytes, 0 where it is little, or a Missing
     used, total = of(MEMORY_USED)(gpu), gpu[MEMORY_TOTAL]
     if isinstance(used, Missing):
         return used
     if "processes" in gpu.missing:
         return gpu.missing["processes"]
-    held = [use.memory_bytes for process in facts.processes for use in process.gpus if use.gpu == gpu.uuid]
-    if None in held:
+    owned = [use.memory_bytes for process in facts.processes for use in process.gpus if use.gpu == gpu.uuid]
+    if None in owned:
         return Missing.UNSUPPORTED
-    rest = used - sum(memory or 0 for memory in held)
+    rest = used - sum(memory or 0 for memory in owned)
     return rest if rest > max(LEAST_BYTES, LEAST_SHARE * (total or 0)) else 0
 
 
 def _holders(facts: Facts, gpus: Iterable[Gpu]) -> list[str]:
-    """Return who has the device files open and is not listed by the driver."""
+    """Return the processes that have the device files open and are not listed by the driver."""
     if facts.programs is None:
         return []
     paths = {f"/dev/nvidia{gpu.index}" for gpu in gpus}
     listed = {process.pid for process in facts.processes}
-    held = [
+    holders = [
         f"pid {program.pid} ({program.name}) has {', '.join(sorted(paths & set(program.devices or ())))} open"
         for program in facts.programs.found
         if paths & set(program.devices or ()) and program.pid not in listed
     ]
     hidden = facts.programs.hidden
-    return [*held, *([f"the open files of {hidden} processes were not seen: needs root"] if hidden else [])]
+    return [*holders, *([f"the open files of {hidden} processes are not readable without root"] if hidden else [])]
 
 
 def _is_stuck(facts: Facts, process: HostProcess) -> bool:
-    looks = [each.state for one in facts.samples for each in one.processes if each.id == process.id]
-    return len(looks) == len(facts.samples) and set(looks) == {"D"}
+    states = [each.state for one in facts.samples for each in one.processes if each.id == process.id]
+    return len(states) == len(facts.samples) and set(states) == {"D"}
 
 
 def _runs(facts: Facts, name: str) -> bool:
@@ -190,15 +195,15 @@ def _runs(facts: Facts, name: str) -> bool:
     return any(program.name.startswith(name) for program in found)
 
 
-def _words(process: HostProcess) -> str:
+def _described(process: HostProcess) -> str:
     command = fit(process.command, _COMMAND_CELLS).rstrip()
-    return f"pid {process.pid} of {process.user or 'unknown'} on GPU {_places(process)} ({command})"
+    return f"pid {process.pid} ({process.user or 'unknown user'}) on GPU {_places(process)} ({command})"
 
 
 def _count(processes: Sequence[HostProcess]) -> str:
     if len(processes) == 1:
-        return f"pid {processes[0].pid} on GPU {_places(processes[0])} waits"
-    return f"{len(processes)} processes on GPUs wait"
+        return f"pid {processes[0].pid} on GPU {_places(processes[0])} is"
+    return f"{len(processes)} processes on GPUs are"
 
 
 def _places(process: HostProcess) -> str:

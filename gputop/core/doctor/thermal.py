@@ -1,4 +1,4 @@
-"""Heat, power and clocks."""
+"""Checks of temperature, power and clocks."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -22,50 +22,53 @@ from gputop.core.model.catalogue import (
 from gputop.core.model.metric import Missing
 from gputop.core.model.sample import Gpu
 
-LOOKS: Final = 3
+SAMPLES: Final = 3
 _MARGIN_C: Final = 5
 _WARM_C: Final = 70
 _SLACK_W: Final = 1.0
 _HARDWARE: Final = ("hardware slowdown", "hardware thermal", "power brake")
 _REMEDY: Final = {
-    "power brake": "Look at the power supply and at the power cap of the rack.",
-    "hardware thermal": "Look at fans, dust and air flow.",
-    "hardware slowdown": "Look at cooling and power supply.",
+    "power brake": "Check the power supply and the rack's power cap.",
+    "hardware thermal": "Check fans, dust and air flow.",
+    "hardware slowdown": "Check cooling and power supply.",
 }
 
 
 def throttle_hw(facts: Facts) -> Verdicts:
-    """Judge whether the hardware halves the clocks."""
+    """Judge whether the hardware reduces the clocks."""
 
     def verdict(gpus: Sequence[Gpu]) -> Verdict:
         words = [word for word in _HARDWARE if any(word in _lasting(facts, gpu) for gpu in gpus)]
         return fail(
-            f"{about(gpus)}: the hardware lowers the clocks: {', '.join(words)}",
+            f"{about(gpus)}: hardware clock throttling: {', '.join(words)}",
             evidence=[
-                f"GPU {gpu.index}: {', '.join(sorted(_lasting(facts, gpu)))} in {len(facts.samples)} looks"
+                f"GPU {gpu.index}: {', '.join(sorted(_lasting(facts, gpu)))} in {len(facts.samples)} samples"
                 for gpu in gpus
             ],
             fix=[_REMEDY[word] for word in reversed(words)],
         )
 
-    return _throttle(facts, frozenset(_HARDWARE), verdict, "the hardware lowers no clocks")
+    return _throttle(facts, frozenset(_HARDWARE), verdict, "no hardware clock throttling")
 
 
 def throttle_sw(facts: Facts) -> Verdicts:
-    """Judge whether the driver lowers the clocks because of heat."""
+    """Judge whether the driver reduces the clocks because of heat."""
 
     def verdict(gpus: Sequence[Gpu]) -> Verdict:
         return warn(
-            f"{about(gpus)}: the driver lowers the clocks because of heat",
-            evidence=[f"GPU {gpu.index}: software thermal in {len(facts.samples)} looks{_heat(gpu)}" for gpu in gpus],
-            fix=(f"Look at air flow and fans, or lower the limit: sudo nvidia-smi -i {numbers(gpus)} -pl WATTS",),
+            f"{about(gpus)}: the driver reduces the clocks because of heat",
+            evidence=[
+                f"GPU {gpu.index}: software thermal slowdown in {len(facts.samples)} samples{_heat(gpu)}"
+                for gpu in gpus
+            ],
+            fix=(f"Check air flow and fans, or lower the power limit: sudo nvidia-smi -i {numbers(gpus)} -pl WATTS",),
         )
 
-    return _throttle(facts, frozenset({"software thermal"}), verdict, "no clocks are lowered because of heat")
+    return _throttle(facts, frozenset({"software thermal"}), verdict, "no thermal clock throttling")
 
 
 def power_limit(facts: Facts) -> Verdicts:
-    """Judge whether a board may draw less than it was built for, or has its clocks set."""
+    """Judge whether the power limit is below the default, or the clocks are set by hand."""
 
     def lower(gpu: Gpu) -> Any:  # noqa: ANN401
         limit, default = of(POWER_LIMIT)(gpu), of(POWER_LIMIT_DEFAULT)(gpu)
@@ -73,12 +76,12 @@ def power_limit(facts: Facts) -> Verdicts:
 
     def limited(gpus: Sequence[Gpu]) -> Verdict:
         return info(
-            f"{about(gpus)}: the power limit is below the default one",
+            f"{about(gpus)}: the power limit is below the default",
             evidence=[
                 f"GPU {g.index}: {said(g, POWER_LIMIT):.0f}W of {said(g, POWER_LIMIT_DEFAULT):.0f}W" for g in gpus
             ],
             fix=(
-                "If nobody meant it:",
+                "If this is not intended:",
                 *(f"$ sudo nvidia-smi -i {g.index} -pl {said(g, POWER_LIMIT_DEFAULT):.0f}" for g in gpus),
             ),
         )
@@ -87,33 +90,33 @@ def power_limit(facts: Facts) -> Verdicts:
         return info(
             f"{about(gpus)}: the clocks are set by hand",
             evidence=("clocks event reason: application clocks",),
-            fix=(f"To let them go: sudo nvidia-smi -i {numbers(gpus)} -rgc; sudo nvidia-smi -i {numbers(gpus)} -rac",),
+            fix=(f"To reset them: sudo nvidia-smi -i {numbers(gpus)} -rgc; sudo nvidia-smi -i {numbers(gpus)} -rac",),
         )
 
-    found = judged(facts, lower, bool, limited, "every power limit is the default one or above")
+    found = judged(facts, lower, bool, limited, "every power limit is at or above the default")
     clocks = judged(facts, of(EVENT_REASONS), lambda words: "application clocks" in words, set_clocks, "")
     return (*found, *only(clocks, Severity.INFO))
 
 
 def temperature(facts: Facts) -> Verdicts:
-    """Judge whether a board is near the temperature at which it slows down, or a fan stands still."""
+    """Judge whether a GPU is near its slowdown temperature, or a fan has stopped."""
 
     def verdict(gpus: Sequence[Gpu]) -> Verdict:
         return warn(
             f"{about(gpus)}: hot",
             evidence=[f"GPU {gpu.index}: {text}" for gpu in gpus for text in _hot(gpu)],
-            fix=("Look at fans, dust and air flow; what do its neighbours have?",),
+            fix=("Check fans, dust and air flow. Are the neighbouring GPUs hot too?",),
         )
 
     def answer(gpu: Gpu) -> Any:  # noqa: ANN401
         chip = of(TEMPERATURE)(gpu)
         return chip if isinstance(chip, Missing) else _hot(gpu)
 
-    return judged(facts, answer, bool, verdict, "none is near its limits")
+    return judged(facts, answer, bool, verdict, "no GPU is near its limits")
 
 
 def persistence(facts: Facts) -> Verdicts:
-    """Judge whether the driver lets go of a server's GPUs when nobody uses them."""
+    """Judge whether the driver unloads a server's idle GPUs."""
     none = why_none(facts)
     if none:
         return none
@@ -121,12 +124,12 @@ def persistence(facts: Facts) -> Verdicts:
     if any(program.name.startswith("nvidia-persiste") for program in programs):
         return ok("nvidia-persistenced runs")
     if not any(is_data_centre(gpu) for gpu in facts.gpus):
-        return nothing("it matters on servers only")
+        return nothing("persistence matters on servers only")
 
     def verdict(gpus: Sequence[Gpu]) -> Verdict:
         return warn(
-            f"{about(gpus)}: persistence is off: each first use waits for the driver, and settings are lost",
-            evidence=("persistence mode disabled, and nvidia-persistenced does not run",),
+            f"{about(gpus)}: persistence is off: the first use waits for the driver, and settings are lost",
+            evidence=("persistence mode is disabled, and nvidia-persistenced does not run",),
             fix=(
                 "$ sudo systemctl enable --now nvidia-persistenced",
                 f"Or until the next boot: sudo nvidia-smi -i {numbers(gpus)} -pm 1",
@@ -136,29 +139,29 @@ def persistence(facts: Facts) -> Verdicts:
     return judged(facts, of(PERSISTENCE), lambda on: not on, verdict, "persistence is on")
 
 
-def _throttle(facts: Facts, words: frozenset[str], verdict: Any, well: str) -> Verdicts:  # noqa: ANN401
+def _throttle(facts: Facts, words: frozenset[str], verdict: Any, ok_text: str) -> Verdicts:  # noqa: ANN401
     none = why_none(facts)
     if none:
         return none
-    if len(facts.samples) < LOOKS:
-        return unknown(f"it takes {LOOKS} looks to tell, and there were {len(facts.samples)}")
+    if len(facts.samples) < SAMPLES:
+        return unknown(f"this check needs {SAMPLES} samples, but only {len(facts.samples)} were taken")
 
     def answer(gpu: Gpu) -> Any:  # noqa: ANN401
         now = of(EVENT_REASONS)(gpu)
         return now if isinstance(now, Missing) else _lasting(facts, gpu) & words
 
-    return judged(facts, answer, bool, verdict, well)
+    return judged(facts, answer, bool, verdict, ok_text)
 
 
 def _lasting(facts: Facts, gpu: Gpu) -> frozenset[str]:
-    """Return the reasons that a GPU gave in every look."""
-    looks = [
+    """Return the clocks event reasons that a GPU has in every sample."""
+    reasons = [
         frozenset(said(each, EVENT_REASONS) or ())
         for one in facts.samples
         for each in one.gpus
         if each.uuid == gpu.uuid
     ]
-    return frozenset.intersection(*looks) if looks else frozenset()
+    return frozenset.intersection(*reasons) if reasons else frozenset()
 
 
 def _heat(gpu: Gpu) -> str:
@@ -172,9 +175,9 @@ def _hot(gpu: Gpu) -> tuple[str, ...]:
         margin = slowdown - chip
     found = []
     if margin is not None and margin <= _MARGIN_C:
-        found.append(f"chip at {chip}°C, {margin}°C below its slowdown")
+        found.append(f"chip at {chip}°C, {margin}°C below its slowdown temperature")
     if memory is not None and memory_max is not None and memory_max - memory <= _MARGIN_C:
-        found.append(f"memory at {memory}°C of at most {memory_max}°C")
+        found.append(f"memory at {memory}°C, limit {memory_max}°C")
     if fan == 0 and chip is not None and chip > _WARM_C:
-        found.append(f"fan at 0 % and the chip at {chip}°C")
+        found.append(f"fan at 0%, chip at {chip}°C")
     return tuple(found)

@@ -1,4 +1,4 @@
-"""What the doctor says: a check is a question, a verdict its answer with evidence and what to type."""
+"""Verdicts of the doctor: the answer of a check, with evidence and a fix."""
 
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
@@ -10,9 +10,9 @@ from gputop.core.doctor.facts import Facts
 
 
 class Severity(str, Enum):
-    """How a check ended. Fail: act now. Unknown: it could not be checked, which is never ok. The order is the gravity.
+    """The result of a check, most serious first.
 
-    Not applicable: the box does not have what is asked about.
+    FAIL: act now. UNKNOWN: gputop could not check, which is never ok. NOT_APPLICABLE: this host lacks the part.
     """
 
     FAIL = "fail"
@@ -24,14 +24,14 @@ class Severity(str, Enum):
 
     @property
     def rank(self) -> int:
-        """Return 0 for the gravest."""
+        """Return the position in the order; 0 is the most serious."""
         return list(Severity).index(self)
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
-    """One answer. ``summary``: a clause, the subject first. ``evidence``: what was read. ``fix``: what to do.
+    """One answer. ``summary``: a clause, subject first. ``evidence``: the readings. ``fix``: the steps.
 
-    A line of ``fix`` is a sentence, or a command to type where it begins with ``$ ``. Nothing of it is ever executed.
+    A line of ``fix`` is a sentence, or a command to type if it starts with ``$ ``. gputop never executes it.
     """
 
     severity: Severity
@@ -44,7 +44,7 @@ Verdicts: TypeAlias = Verdict | Sequence[Verdict]
 
 
 class Check(Struct, frozen=True, kw_only=True):
-    """A row of the table. ``code`` is stable. ``meaning``, ``fix``: why it matters and what is done, for the docs."""
+    """A row of the table. ``code`` is stable. ``meaning``, ``fix``: why it matters and what to do, for the docs."""
 
     code: str
     question: str
@@ -54,7 +54,7 @@ class Check(Struct, frozen=True, kw_only=True):
 
 
 class Checked(Struct, frozen=True, kw_only=True):
-    """A check with its verdicts, the gravest first; there is always one."""
+    """A check with its verdicts, most serious first; never empty."""
 
     code: str
     question: str
@@ -63,7 +63,7 @@ class Checked(Struct, frozen=True, kw_only=True):
 
 
 class Diagnosis(Struct, frozen=True, kw_only=True):
-    """All checks of a box, the gravest first. ``status``: 0 well, 1 warnings, 2 act now, 3 there was nothing to check.
+    """All checks of a host, most serious first. ``status``: 0 healthy, 1 warnings, 2 act now, 3 nothing to check.
 
     ``time_s``: seconds since the epoch. ``counts``: checks by severity.
     """
@@ -82,30 +82,30 @@ class Diagnosis(Struct, frozen=True, kw_only=True):
 
 
 def fail(summary: str, *, evidence: Iterable[str] = (), fix: Iterable[str] = ()) -> Verdict:
-    """Return that something is to be done now."""
+    """Build a verdict that needs action now."""
     return Verdict(severity=Severity.FAIL, summary=summary, evidence=tuple(evidence), fix=tuple(fix))
 
 
 def warn(summary: str, *, evidence: Iterable[str] = (), fix: Iterable[str] = ()) -> Verdict:
-    """Return that something is not as it should be."""
+    """Build a verdict about a problem that can wait."""
     return Verdict(severity=Severity.WARN, summary=summary, evidence=tuple(evidence), fix=tuple(fix))
 
 
 def info(summary: str, *, evidence: Iterable[str] = (), fix: Iterable[str] = ()) -> Verdict:
-    """Return what is worth knowing, and no fault."""
+    """Build a verdict that is worth knowing and not a fault."""
     return Verdict(severity=Severity.INFO, summary=summary, evidence=tuple(evidence), fix=tuple(fix))
 
 
 def ok(summary: str) -> Verdict:
-    """Return that all is well."""
+    """Build a verdict without a problem."""
     return Verdict(severity=Severity.OK, summary=summary)
 
 
 def unknown(why: str, *, fix: Iterable[str] = ()) -> Verdict:
-    """Return why it could not be checked."""
+    """Build a verdict that says why gputop could not check."""
     return Verdict(severity=Severity.UNKNOWN, summary=why, fix=tuple(fix))
 
 
 def nothing(why: str) -> Verdict:
-    """Return why the check does not apply."""
+    """Build a verdict that says why the check does not apply."""
     return Verdict(severity=Severity.NOT_APPLICABLE, summary=why)

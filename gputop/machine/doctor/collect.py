@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 from msgspec import Struct
 
 from gputop.core.doctor.facts import DriverStart, Facts
-from gputop.core.doctor.thermal import LOOKS
+from gputop.core.doctor.thermal import SAMPLES
 from gputop.core.model.metric import Missing
 from gputop.core.model.sample import Sample
 from gputop.core.text.text import clean
@@ -161,7 +161,7 @@ def _looks(box: DoctorBox) -> tuple[DriverStart, tuple[Sample, ...]]:
     samples = [box.source.read()]
     if samples[0].driver.missing.get("version") is Missing.HUNG:
         return DriverStart(code=None, text=f"no answer to nvmlInit within {box.source.limits.hung_s:g}s"), ()
-    while len(samples) < LOOKS:
+    while len(samples) < SAMPLES:
         box.sleep(BETWEEN_S)
         samples.append(box.source.read())
     return DriverStart(), tuple(samples)

@@ -4,7 +4,7 @@ import errno
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from gputop.core.doctor.kernel_log import LogLine, is_of_interest
+from gputop.core.doctor.kernel_log import LogLine, is_relevant
 from gputop.core.text.text import clean
 from gputop.machine.doctor.root import Files, Root
 
@@ -26,7 +26,7 @@ def kernel_log(root: Root, journal: Journal) -> tuple[LogLine, ...]:
         lines = _of_journal(journal())
         if not lines:
             raise LogUnreadError(_why(root, error)) from None
-    return tuple(line for line in lines if is_of_interest(line.text))[-_MOST:]
+    return tuple(line for line in lines if is_relevant(line.text))[-_MOST:]
 
 
 def real_journal() -> str:

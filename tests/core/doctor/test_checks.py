@@ -138,7 +138,7 @@ SICK: dict[str, list[tuple[Make, Severity, str]]] = {
         (lambda box: box.without_driver(12), FAIL, "its library libnvidia-ml.so.1 is not found"),
         (both(lambda box: box.remove("proc/driver/nvidia/version"), lambda box: box.remove("sys/module/nvidia/version"),
               lambda box: (box.folder / "sys/module/nvidia").rmdir(), lambda box: box.without_driver(12)),
-         FAIL, "there is a GPU, and no driver"),
+         FAIL, "the host has an NVIDIA GPU, but no driver"),
         (both(container, lambda box: box.without_driver(12)), FAIL, "docker run --gpus all"),
         (lambda box: box.without_driver(9), FAIL, "$ sudo modprobe nvidia"),
         (both(written(f"lib/modules/{KERNEL}/modules.dep", "kernel/fs/ext4.ko:\n"), lambda box: box.without_driver(9)),
@@ -147,7 +147,7 @@ SICK: dict[str, list[tuple[Make, Severity, str]]] = {
               lambda box: (box.folder / "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c")
               .write_bytes(b"\6\0\0\0\1"), lambda box: box.without_driver(9)), FAIL, "Secure Boot is on"),
         (lambda box: box.without_driver(999), FAIL, "NVML error 999"),
-        (lambda box: box.without_gpu(), INFO, "there is no NVIDIA GPU here, and no driver"),
+        (lambda box: box.without_gpu(), INFO, "this host has no NVIDIA GPU and no driver"),
     ],
     "nvml.mismatch": [
         (lambda box: box.without_driver(18), FAIL, "sudo rmmod nvidia_uvm"),
@@ -171,17 +171,17 @@ SICK: dict[str, list[tuple[Make, Severity, str]]] = {
         (closed(errno.EPERM, "dev/nvidia1"), FAIL, "DeviceAllow="),
         (closed(errno.EIO, "dev/nvidia1"), FAIL, "the GPU cannot be started"),
         (lambda box: box.remove("dev/nvidia-uvm"), FAIL, "nvidia-modprobe -u"),
-        (lambda box: box.remove("dev/nvidia1"), FAIL, "/dev/nvidia1 is not there"),
+        (lambda box: box.remove("dev/nvidia1"), FAIL, "/dev/nvidia1 does not exist"),
     ],
     "gpu.count": [
         (answer(nvmlDeviceGetCount=1), FAIL, "sees 1 of the 2 GPUs"),
         (both(answer(nvmlDeviceGetCount=1), log("NVRM: GPU 0000:02:00.0: RmInitAdapter failed! (0x26:0x65)")), FAIL,
          "RmInitAdapter failed"),
-        (lambda box: setattr(box, "expected", 8), FAIL, "2 GPUs, and 8 are expected"),
+        (lambda box: setattr(box, "expected", 8), FAIL, "2 GPUs, but 8 are expected"),
         (both(container, answer(nvmlDeviceGetCount=0)), FAIL, "docker run --gpus all"),
     ],
     "gpu.answers": [
-        (answer(nvmlDeviceGetUUID={0: "GPU-0", 1: NVMLError(15)}), FAIL, "GPU 1: lost"),
+        (answer(nvmlDeviceGetUUID={0: "GPU-0", 1: NVMLError(15)}), FAIL, "GPU 1 lost"),
     ],
     "recovery.action": [
         (field("f230", {0: (0, 0), 1: (1, 0)}), FAIL, "sudo nvidia-smi --gpu-reset -i 1"),
@@ -191,7 +191,7 @@ SICK: dict[str, list[tuple[Make, Severity, str]]] = {
     "xid.recent": [
         (xid(79), FAIL, "GPU 1: Xid 79, fell off the bus, 1h00 ago"),
         (xid(79, ago_s=3 * 86_400), WARN, "3d00h ago"),
-        (xid(13), WARN, "it hit pid 900 (python)"),
+        (xid(13), WARN, "process: pid 900 (python)"),
         (xid(13, ago_s=3 * 86_400), INFO, "compute-sanitizer"),
         (xid(63), INFO, "row remap"),
         (xid(4711), WARN, "docs.nvidia.com"),
@@ -204,25 +204,25 @@ SICK: dict[str, list[tuple[Make, Severity, str]]] = {
     ],
     "ecc.errors": [
         (field("f4", {0: (0, 0), 1: (3, 0)}), FAIL, "GPU 1: 3 uncorrected"),
-        (answer(nvmlDeviceGetSramEccErrorStatus={0: True, 1: False}), FAIL, "above the board's limit"),
+        (answer(nvmlDeviceGetSramEccErrorStatus={0: True, 1: False}), FAIL, "exceed the board's limit"),
     ],
     "remap.failure": [
-        (answer(nvmlDeviceGetRemappedRows={0: (0, 1, 0, 1), 1: (0, 0, 0, 0)}), FAIL, "no spare one is left"),
+        (answer(nvmlDeviceGetRemappedRows={0: (0, 1, 0, 1), 1: (0, 0, 0, 0)}), FAIL, "no spare row is left"),
         (answer(nvmlDeviceGetRemappedRows={0: (0, 512, 0, 0), 1: (0, 0, 0, 0)}), FAIL, "GPU 0: 512 of 512"),
     ],
     "remap.pending": [
         (answer(nvmlDeviceGetRemappedRows={0: (0, 1, 1, 0), 1: (0, 0, 0, 0)}), FAIL, "--gpu-reset -i 0"),
         (answer(nvmlDeviceGetRemappedRows=NVMLError(999)), UNKNOWN, "impossible value"),
-        (answer(nvmlDeviceGetRemappedRows=NVMLError(3)), NOTHING, "no GPU here has it"),
+        (answer(nvmlDeviceGetRemappedRows=NVMLError(3)), NOTHING, "no GPU here supports it"),
     ],
     "remap.histogram": [
         (answer(nvmlDeviceGetRowRemapperHistogram={0: SimpleNamespace(none=2), 1: SimpleNamespace(none=0)}), WARN,
          "GPU 0: 2 banks without spares"),
     ],
     "retired": [
-        (field("f31", {0: (1, 0), 1: (0, 0)}), FAIL, "GPU 0: pages of memory wait"),
+        (field("f31", {0: (1, 0), 1: (0, 0)}), FAIL, "GPU 0: memory page retirement pending"),
         (field("f30", {0: (15, 0), 1: (0, 0)}), WARN, "GPU 0: 15 of at most 63"),
-        (both(field("f29", (40, 0)), field("f30", (23, 0))), FAIL, "GPUs 0-1: many pages"),
+        (both(field("f29", (40, 0)), field("f30", (23, 0))), FAIL, "GPUs 0-1: many memory pages"),
     ],
     "ecc.off": [(answer(nvmlDeviceGetEccMode={0: [1, 1], 1: [0, 0]}), WARN, "nvidia-smi -i 1 -e 1")],
     "ecc.pending": [(answer(nvmlDeviceGetEccMode={0: [1, 1], 1: [0, 1]}), WARN, "current off, pending on")],
@@ -253,10 +253,10 @@ SICK: dict[str, list[tuple[Make, Severity, str]]] = {
         (both(answer(nvmlDeviceGetCurrentClocksEventReasons=NVMLError(4)),
               answer(nvmlDeviceGetCurrentClocksThrottleReasons=NVMLError(4))), UNKNOWN, "no permission"),
     ],
-    "throttle.sw": [(answer(nvmlDeviceGetCurrentClocksEventReasons={0: 0x20, 1: 0}), WARN, "thermal in 3 looks")],
+    "throttle.sw": [(answer(nvmlDeviceGetCurrentClocksEventReasons={0: 0x20, 1: 0}), WARN, "slowdown in 3 samples")],
     "temp": [
         (answer(nvmlDeviceGetMarginTemperature={0: 5, 1: 50}), WARN, "5°C below its slowdown"),
-        (both(answer(nvmlDeviceGetTemperature=71), answer(nvmlDeviceGetFanSpeed=0)), WARN, "fan at 0 %"),
+        (both(answer(nvmlDeviceGetTemperature=71), answer(nvmlDeviceGetFanSpeed=0)), WARN, "fan at 0%"),
     ],
     "power.limit": [
         (answer(nvmlDeviceGetEnforcedPowerLimit={0: 700_000, 1: 500_000}), INFO, "GPU 1: 500W of 700W"),
@@ -264,13 +264,13 @@ SICK: dict[str, list[tuple[Make, Severity, str]]] = {
     ],
     "persistence": [(no_persistence, WARN, "nvidia-persistenced does not run")],
     "mem.zombie": [
-        (busy(3.0), WARN, "GPU 0: 3.0GiB of nobody"),
+        (busy(3.0), WARN, "GPU 0: 3.0GiB not owned by any process"),
         (both(busy(3.0), lambda box: box.process(700, gpus=[0])), WARN, "pid 700 (python) has /dev/nvidia0 open"),
         (lambda box: box.uses(901, 1, 2), WARN, "pid 901 on GPU 1: 2.0GiB"),
         (lambda box: box.link("proc/self/ns/pid", "pid:[4026532222]"), UNKNOWN, "another PID namespace"),
     ],
     "proc.dstate": [
-        (waiting, WARN, "pid 900 on GPU 1 waits in the kernel"),
+        (waiting, WARN, "pid 900 on GPU 1 is blocked in the kernel"),
         (both(waiting, log("INFO: task python:900 blocked for more than 122 seconds.")), FAIL, "more than 122s"),
     ],
     "proc.monitors": [
@@ -279,7 +279,7 @@ SICK: dict[str, list[tuple[Make, Severity, str]]] = {
     ],
     "mps.leak": [(mps, INFO, "echo quit | nvidia-cuda-mps-control")],
     "mig.empty": [(answer(nvmlDeviceGetMigMode={0: [1, 1], 1: [0, 0]}), WARN, "GPU 0: MIG is on")],
-    "mig.pending": [(answer(nvmlDeviceGetMigMode={0: [0, 1], 1: [0, 0]}), WARN, "MIG will be on after the next reset")],
+    "mig.pending": [(answer(nvmlDeviceGetMigMode={0: [0, 1], 1: [0, 0]}), WARN, "MIG turns on only after")],
     "mig.service": [
         (both(split, written("etc/systemd/system/multi-user.target.wants/ssh.service")), INFO, "gputop mig service"),
         (both(split, forbidden("etc/systemd/system/multi-user.target.wants")), UNKNOWN, "Permission denied"),
@@ -289,21 +289,21 @@ SICK: dict[str, list[tuple[Make, Severity, str]]] = {
     "env.bad": [
         (set_variable("CUDA_INJECTION64_PATH", "/opt/x.so"), WARN, "$ unset CUDA_INJECTION64_PATH"),
         (set_variable("CUDA_VISIBLE_DEVICES", ""), WARN, "hides every GPU"),
-        (set_variable("CUDA_VISIBLE_DEVICES", "0,2"), FAIL, "names 2, which is not there"),
+        (set_variable("CUDA_VISIBLE_DEVICES", "0,2"), FAIL, "names 2, which does not exist"),
         (set_variable("LD_LIBRARY_PATH", "/opt/lib:/usr/local/cuda/lib64/stubs"), WARN, "stubs cannot run"),
         (set_variable("LD_LIBRARY_PATH", "/usr/local/cuda/compat/"), WARN, "compat is for older drivers"),
     ],
     "cuda.version": [
         (lambda box: torch(box, "2.9.0+cu130", "13.0"), FAIL, "whl/cu128"),
         (lambda box: torch(box, "2.8.0+cu129", "12.9"), WARN, "newer than the driver's"),
-        (lambda box: torch(box, "2.8.0+cpu", None), INFO, "without CUDA"),
-        (both(lambda box: torch(box, "2.8.0", "12.1"), lambda box: box.without_driver(9)), UNKNOWN, "torch is there"),
+        (lambda box: torch(box, "2.8.0+cpu", None), INFO, "no CUDA support"),
+        (both(lambda box: torch(box, "2.8.0", "12.1"), lambda box: box.without_driver(9)), UNKNOWN, "torch is"),
     ],
     "runtime": [
         (lambda box: docker(box, runtime=False), WARN, "nvidia-ctk runtime configure"),
         (lambda box: docker(box, links=False), INFO, "create-dev-char-symlinks"),
-        (lambda box: cdi(box, "535.183.01"), WARN, f"it names driver 535.183.01, and {VERSION} is loaded"),
-        (lambda box: cdi(box, device="nvidia7"), WARN, "/dev/nvidia7, which is not there"),
+        (lambda box: cdi(box, "535.183.01"), WARN, f"it names driver 535.183.01, but {VERSION} is loaded"),
+        (lambda box: cdi(box, device="nvidia7"), WARN, "/dev/nvidia7, which does not exist"),
     ],
     "gputop.plugins": [(lambda box: box.plugins.update(good="", bad="it is a dict"), WARN, "bad: it is a dict")],
     "gsp": [
@@ -405,7 +405,7 @@ def box(tmp_path: Path) -> Clinic:
 
 
 @pytest.mark.parametrize(("code", "sicken", "severity", "words"), cases())
-def test_a_sick_box_is_told_what_is_wrong(box: Clinic, code: str, sicken: Make, severity: Severity, words: str) -> None:
+def test_a_fault_gets_a_verdict(box: Clinic, code: str, sicken: Make, severity: Severity, words: str) -> None:
     sicken(box)
     found = box.check(code)
 
@@ -496,7 +496,7 @@ def test_a_device_file_that_does_not_answer_is_named(box: Clinic) -> None:
     stuck.set()
 
     assert found.severity is FAIL
-    assert "/dev/nvidia1 cannot be opened\nETIMEDOUT: it did not answer in time" in as_lines(found)
+    assert "/dev/nvidia1 cannot be opened\nETIMEDOUT: the GPU did not answer in time" in as_lines(found)
 
 
 def test_of_a_gpu_that_is_lost_nothing_is_called_well(box: Clinic) -> None:
