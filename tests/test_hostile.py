@@ -20,7 +20,7 @@ from gputop.core.model.sample import Frame
 from gputop.core.monitor import Monitor
 from gputop.core.protocol.command import Inspect, SendSignal
 from gputop.core.protocol.targets import targets
-from gputop.core.text.text import width
+from gputop.core.text.cells import width
 from gputop.machine.inspect.inspector import Inspector
 from gputop.machine.nvml.driver import Driver
 from gputop.machine.proc.host import HostReader

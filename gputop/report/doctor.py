@@ -5,7 +5,8 @@ from typing import Final
 
 from gputop.core.doctor.verdict import Checked, Diagnosis, Severity, Verdict
 from gputop.core.model.units import NOTHING
-from gputop.core.text.text import clean, fit, width
+from gputop.core.text.cells import width
+from gputop.core.text.text import clean, fit
 from gputop.core.text.tone import Tone
 from gputop.report.grid import Style, cut, paint, wrap
 

@@ -7,7 +7,8 @@ from typing import Final, TextIO
 
 from msgspec import Struct
 
-from gputop.core.text.text import fit, width
+from gputop.core.text.cells import width
+from gputop.core.text.text import fit
 from gputop.core.text.tone import Tone
 
 _LEAST: Final = 8  # cells that are left to the column that gives way

@@ -21,7 +21,8 @@ from gputop.core.model.units import NOTHING, bytes_text, duration_text, percent_
 from gputop.core.processes.column import Column, Row
 from gputop.core.processes.columns import COLUMNS, rows, sorted_rows, visible_columns
 from gputop.core.query.selection import why_no_gpus, why_no_processes
-from gputop.core.text.text import clean, fit, width
+from gputop.core.text.cells import width
+from gputop.core.text.text import clean, fit
 from gputop.core.text.tone import Tone
 from gputop.report.grid import Cell, Layout, Style, cut, draw, paint, wrap
 from gputop.report.reasons import reasons

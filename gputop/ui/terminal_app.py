@@ -1,23 +1,35 @@
-"""An app that suits the terminal: its colours, and how it is written to."""
+"""App base that suits the terminal: its colours, its characters, and how it is written to."""
 
 from typing import Any, ClassVar
 
-from rich.console import RenderableType
-from textual.app import App
+from rich.segment import Segment
+from textual.color import Color
+from textual.filter import LineFilter
 from textual.screen import Screen
 
 from gputop.core.protocol.link import Down
 from gputop.ui.input.keymap import Keymap
 from gputop.ui.render import theme
 from gputop.ui.render.framediff import FrameDiff
-from gputop.ui.render.no_color import Colourless
+from gputop.ui.render.textual_private import DisplayHook, Update
 
 
-class TerminalApp(App[Down], inherit_bindings=False):
-    """Has gputop's themes, no colours where none are wanted, and writes only what changed.
+class Colourless(LineFilter):
+    """Keeps bold, dim, underline and reverse, and drops every colour; Textual's own filter would write greys."""
 
-    Of Textual's own keys none is left: Ctrl-Q, which ends flow control in many a terminal, does not quit.
-    The inks are components of the app: those of each widget would be mixed anew for every widget.
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002 - Textual's signature
+        """Return the segments without colours."""
+        return [
+            Segment(text, style.without_color if style is not None else None, control)
+            for text, style, control in segments
+        ]
+
+
+class TerminalApp(DisplayHook[Down], inherit_bindings=False):
+    """Has gputop's themes, no colours under NO_COLOR, and writes only what changed.
+
+    It drops Textual's own keys: Ctrl-Q, which resumes output on many terminals, does not quit.
+    The inks are component classes of the app; as those of a widget they would be mixed anew for each widget.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"ink--{ink}" for ink in theme.INKS}
@@ -30,21 +42,21 @@ class TerminalApp(App[Down], inherit_bindings=False):
         for each in theme.THEMES:
             self.register_theme(each)
         if self.no_color:
-            self._filters = [Colourless()]
+            self.use_filters(Colourless())
         self._take_theme(wish)
         self._colours = self.get_css_variables()
         self.stylesheet.set_variables(self._colours)
 
     def on_mount(self) -> None:
-        """Paint over what others wrote on the terminal while gputop was in the background."""
+        """Paint over the output of other programs after gputop was in the background."""
         self.app_resume_signal.subscribe(self, lambda _: self.action_redraw())
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        """Return the inks, for the themes that lack them."""
+        """Return the inks, for themes that lack them."""
         return theme.DEFAULTS
 
     def refresh_css(self, animate: bool = True) -> None:  # noqa: FBT001, FBT002 - Textual's signature
-        """Read the stylesheet again, unless that was with these very colours: as Textual does at the start."""
+        """Read the stylesheet again if a colour has changed: Textual reads it twice at the start."""
         colours = self.get_css_variables()
         if colours != self._colours:
             self._colours = colours
@@ -58,7 +70,7 @@ class TerminalApp(App[Down], inherit_bindings=False):
         self.theme = theme.chosen(name, is_colourless=self.no_color, colours=self.console.color_system)
 
     def action_next_theme(self) -> None:
-        """Take the next theme."""
+        """Use the next theme."""
         names = theme.THEME_NAMES
         at = names.index(self.theme) if self.theme in names else -1
         self.action_theme(names[(at + 1) % len(names)])
@@ -71,17 +83,15 @@ class TerminalApp(App[Down], inherit_bindings=False):
         for widget in self.screen.walk_children():
             widget.refresh()
 
+    def reduced(self, screen: Screen[Any], update: Update) -> Update:
+        """Return an update that writes only the changed cells, where those are known."""
+        if self._diff is None:
+            return update
+        if screen is not self._shown_screen:
+            self._shown_screen = screen
+            self._diff.forget()
+        return self._diff.reduced(update)
+
     def _forget(self) -> None:
         if self._diff is not None:
             self._diff.forget()
-
-    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
-        """Write an update of the screen, only what changed where that is known."""
-        if self._diff is not None:
-            if screen is not self._shown_screen:
-                self._shown_screen = screen
-                self._diff.forget()
-            reduced = self._diff.reduced(renderable)
-            super()._display(screen, reduced)  # type: ignore[arg-type] # Textual too hands its own updates on here
-        else:
-            super()._display(screen, renderable)

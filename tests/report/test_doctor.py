@@ -4,7 +4,7 @@ import pytest
 
 from gputop.core.doctor.verdict import Checked, Diagnosis, Severity, Verdict, fail, nothing, ok, unknown, warn
 from gputop.core.text.ascii import plain
-from gputop.core.text.text import width
+from gputop.core.text.cells import width
 from gputop.report.doctor import report
 from gputop.report.grid import Style
 

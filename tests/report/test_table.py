@@ -17,7 +17,7 @@ from gputop.core.model.catalogue import (
 from gputop.core.model.finding import Finding, Stage, Subject
 from gputop.core.model.metric import Metric, Missing
 from gputop.core.model.sample import ComputeInstance, DriverInfo, Frame, GpuInstance, GpuProcess, GpuState, Presence
-from gputop.core.text.text import width
+from gputop.core.text.cells import width
 from gputop.report.grid import Style
 from gputop.report.table import table
 

@@ -13,12 +13,14 @@ from gputop.core.model.catalogue import FAN, GPU_UTILIZATION, MEMORY_USED, SM_AC
 from gputop.core.model.metric import Missing
 from gputop.core.model.sample import ComputeInstance, DriverInfo, Frame, Gpu, GpuInstance, GpuState, Host
 from gputop.core.recording.gpu_history import History
+from gputop.core.text.ascii import plain
+from gputop.core.text.text import fit, fit_right
 from gputop.ui.panels.gpus import gpu_panel
 from gputop.ui.panels.header import header
 from gputop.ui.panels.host import host_lines
 from gputop.ui.panels.values import name_within, rate
 from gputop.ui.render.layout import Density, arrange
-from gputop.ui.render.line import Line, fit, fit_right, plain
+from gputop.ui.render.line import Line
 from gputop.ui.state.plots import Plots
 from gputop.ui.state.view import PLOTTED, View
 

@@ -10,7 +10,8 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from gputop.core.model.sample import Frame
-from gputop.core.text.text import clean, fit, width
+from gputop.core.text.cells import width
+from gputop.core.text.text import clean, fit
 from gputop.core.text.tone import Tone
 
 MOST_LINES: Final = 500  # that are taken of an answer, which may have no end

@@ -16,7 +16,8 @@ from gputop.core.processes.columns import rows
 from gputop.core.query.condition import Node, test_of
 from gputop.core.query.formatter import text_of
 from gputop.core.query.parser import QueryError, read
-from gputop.core.text.text import clean, width
+from gputop.core.text.cells import width
+from gputop.core.text.text import clean
 
 __all__ = ["Query", "QueryError", "kept", "parse", "pointed"]
 

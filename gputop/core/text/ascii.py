@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gputop.core.text.text import width
+from gputop.core.text.cells import width
 
 PLAIN: Final = {
     ord(sign): plain

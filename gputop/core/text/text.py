@@ -1,11 +1,12 @@
-"""Text from outside is hostile: make it one harmless line, and measure what it takes on a terminal."""
+"""Terminal-safe text: untrusted text as one harmless line, fitted to terminal cells."""
 
 import unicodedata
 from typing import Final
 
+from gputop.core.text.cells import cells_of, width
+
 _ESCAPES: Final = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "\u2421"}  # control pictures: ␛ ␊ …
 _DROPPED: Final = frozenset({"Cf", "Cs", "Co", "Cn", "Zl", "Zp"})  # bidi overrides, zero width, surrogates, unassigned
-_MARKS: Final = frozenset({"Mn", "Me", "Mc"})  # stand on the sign before; so do the later parts of a Hangul syllable
 
 
 def clean(text: str) -> str:
@@ -24,26 +25,42 @@ def decode(raw: bytes) -> str:
     return clean(raw.decode("utf-8", "replace"))
 
 
-def width(text: str) -> int:
-    """Return how many cells cleaned text takes on a terminal."""
-    if text.isascii():
-        return len(text)
-    return sum(_cells(character) for character in text)
-
-
 def fit(text: str, cells: int, *, end: str = "…") -> str:
-    """Return ``text`` in exactly ``cells`` cells: padded with blanks, or cut with ``end`` as its last sign."""
+    """Return ``text`` in exactly ``cells`` cells: padded with blanks, or cut with ``end`` as its last character."""
     missing = cells - width(text)
     if missing >= 0:
         return text + " " * missing
-    kept, room = [], cells - width(end)
-    for character in text:
-        room -= _cells(character)
-        if room < 0:
-            break
-        kept.append(character)
-    cut = "".join(kept) + end
-    return cut + " " * (cells - width(cut)) if cells >= width(end) else " " * cells
+    if cells < width(end):
+        return " " * cells
+    first = head(text, cells - width(end)) + end
+    return first + " " * (cells - width(first))
+
+
+def fit_right(text: str, cells: int) -> str:
+    """Return ``text`` in exactly ``cells`` cells, at their right end."""
+    missing = cells - width(text)
+    return " " * missing + text if missing >= 0 else fit(text, cells)
+
+
+def head(text: str, cells: int) -> str:
+    """Return as much of the beginning of ``text`` as ``cells`` cells hold."""
+    if text.isascii():
+        return text[: max(0, cells)]
+    for at, taken in enumerate(cells_of(text)):
+        cells -= taken
+        if cells < 0:
+            return text[:at]
+    return text
+
+
+def chop(text: str, cells: int) -> list[str]:
+    """Return ``text`` in parts of at most ``cells`` cells; an empty text has no parts."""
+    parts: list[str] = []
+    while text:
+        part = head(text, cells) or text[0]
+        parts.append(part)
+        text = text[len(part) :]
+    return parts
 
 
 def _harmless(character: str) -> str:
@@ -53,9 +70,3 @@ def _harmless(character: str) -> str:
     if 0x80 <= code < 0xA0 or unicodedata.category(character) in _DROPPED:
         return "\ufffd"
     return character
-
-
-def _cells(character: str) -> int:
-    if unicodedata.category(character) in _MARKS or "\u1160" <= character <= "\u11ff":
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

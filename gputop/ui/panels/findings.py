@@ -8,7 +8,8 @@ from textual.message import Message
 from gputop.core.model.finding import Finding, Stage
 from gputop.core.model.sample import Gpu
 from gputop.core.model.units import duration_text
-from gputop.ui.render.line import Line, Span, Spans, ends, fit, length
+from gputop.core.text.text import fit
+from gputop.ui.render.line import Line, Span, Spans, ends, length
 from gputop.ui.render.line_widget import FastLines
 from gputop.ui.state.view import View
 

@@ -28,10 +28,11 @@ from gputop.core.model.sample import Gpu
 from gputop.core.model.tone_rules import memory_tone, temperature_tone, throttle
 from gputop.core.model.units import NOTHING, duration_text, share
 from gputop.core.text.plot import samples_shown
+from gputop.core.text.text import fit, fit_right
 from gputop.ui.panels import gpu_strip, values
 from gputop.ui.panels.findings import mark, mark_ink
 from gputop.ui.render.layout import card_grid, instance_lines
-from gputop.ui.render.line import Span, Spans, cut, fit, fit_right, length, tone_ink
+from gputop.ui.render.line import Span, Spans, cut, length, tone_ink
 from gputop.ui.state.view import View
 
 _LABEL: Final = 13  # cells left of a plot

@@ -5,8 +5,9 @@ from typing import Final
 from gputop.core.model.sample import Host
 from gputop.core.model.tone_rules import pressure_tone, share_tone
 from gputop.core.model.units import NOTHING, bytes_text, duration_text, share
+from gputop.core.text.text import fit_right
 from gputop.ui.panels import values
-from gputop.ui.render.line import Line, Span, Spans, ends, fit_right, length, tone_ink
+from gputop.ui.render.line import Line, Span, Spans, ends, length, tone_ink
 from gputop.ui.render.line_widget import FastLines
 from gputop.ui.state.view import View
 

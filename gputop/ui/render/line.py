@@ -1,10 +1,10 @@
-"""A line of the screen as plain values: spans of text, each with the name of an ink. Panels are functions to these."""
+"""Line of the screen as a plain value: spans of text, each with the name of an ink. Panels return these."""
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from rich.cells import cell_len, set_cell_size
-
-from gputop.core.text.ascii import PLAIN
+from gputop.core.text.cells import width
+from gputop.core.text.text import fit
 from gputop.core.text.tone import Tone
 
 Span: TypeAlias = tuple[str, str]
@@ -12,7 +12,7 @@ Spans: TypeAlias = list[Span]
 
 
 class Line(NamedTuple):
-    """Spans from left to right; the rest of the line, and what lies under the spans, has the ink ``base``."""
+    """Spans from left to right; ``base`` is the ink of the rest of the line and of the background."""
 
     spans: tuple[Span, ...] = ()
     base: str = "text"
@@ -21,59 +21,46 @@ class Line(NamedTuple):
 BLANK: Final = Line()
 
 
-def plain(text: str) -> str:
-    """Return text for a terminal that has only ASCII, of the same width."""
-    if text.isascii():
-        return text
-    text = text.translate(PLAIN)
-    return text if text.isascii() else "".join(c if c.isascii() else "?" * cell_len(c) for c in text)
-
-
-def fit(text: str, width: int) -> str:
-    """Return text in exactly so many cells, cut with an ellipsis, as the terminal counts them."""
-    if text.isascii():
-        length = len(text)
-        return text.ljust(width) if length <= width else text[: max(0, width - 1)] + "…"[:width]
-    if cell_len(text) <= width:
-        return set_cell_size(text, width)
-    return set_cell_size(text, max(0, width - 1)) + "…"[:width]
-
-
-def fit_right(text: str, width: int) -> str:
-    """Return text in exactly so many cells, at their right end."""
-    blanks = width - (len(text) if text.isascii() else cell_len(text))
-    return " " * blanks + text if blanks >= 0 else fit(text, width)
-
-
 def length(spans: Spans | tuple[Span, ...]) -> int:
-    """Return how many cells the spans take."""
-    cells = 0
-    for text, _ in spans:
-        cells += len(text) if text.isascii() else cell_len(text)
-    return cells
+    """Return the number of cells that the spans take."""
+    return sum(width(text) for text, _ in spans)
 
 
-def ends(left: Spans, right: Spans, width: int) -> tuple[Span, ...]:
-    """Return a line with ``right`` at its right end; the right end wins where there is no room for both."""
-    room = width - length(right)
-    return (*cut(left, room), *right)
+def ends(left: Spans, right: Spans, room: int) -> tuple[Span, ...]:
+    """Return a line with ``right`` at its right end; ``left`` is cut where there is no room for both."""
+    return (*cut(left, room - length(right)), *right)
 
 
-def cut(spans: Spans, width: int) -> Spans:
-    """Return spans of exactly so many cells."""
+def cut(spans: Spans, room: int) -> Spans:
+    """Return spans of exactly ``room`` cells."""
     kept: Spans = []
     for text, ink in spans:
-        cells = len(text) if text.isascii() else cell_len(text)
-        if cells > width:
-            kept.append((fit(text, width), ink))
+        cells = width(text)
+        if cells > room:
+            kept.append((fit(text, max(0, room)), ink))
             return kept
         kept.append((text, ink))
-        width -= cells
-    return [*kept, (" " * width, "text")] if width > 0 else kept
+        room -= cells
+    return [*kept, (" " * room, "text")] if room > 0 else kept
+
+
+def framed(title: str, lines: Sequence[Line], keys: str, *, inner: int, ink: str) -> list[Line]:
+    """Return the lines in a frame, ``inner`` cells wide inside, with a title above and keys below."""
+    body = [Line((("│ ", ink), *cut(list(line.spans), inner), (" │", ink)), line.base) for line in lines]
+    outer = inner + 4
+    return [_edge("╭", title, "╮", outer, (ink, "title")), *body, _edge("╰", keys, "╯", outer, (ink, "key"))]
 
 
 def tone_ink(tone: Tone, ok: str = "text") -> str:
-    """Return the ink of a tone; ``ok`` is the value's own."""
+    """Return the ink of a tone; ``ok`` is that of a value that is fine."""
     if tone is Tone.OK:
         return ok
     return "muted" if tone is Tone.NONE else tone.value
+
+
+def _edge(left: str, text: str, right: str, outer: int, inks: tuple[str, str]) -> Line:
+    ink, text_ink = inks
+    spans: Spans = [(left + "─", ink), (f" {text} ", text_ink)]
+    if length(spans) > outer - 1:
+        spans = cut(spans, outer - 1)
+    return Line((*spans, ("─" * (outer - length(spans) - 1) + right, ink)))

@@ -1,23 +1,28 @@
-"""A widget of lines that redraws only those that changed, past Textual's box model (no border, padding or tint)."""
+"""Widget of lines that redraws only changed lines, without Textual's box model (no border, padding or tint)."""
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import ClassVar, Final
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.color import Color
 from textual.filter import ANSIToTruecolor
 from textual.geometry import Region
+from textual.renderables.background_screen import BackgroundScreen
 from textual.strip import Strip
 from textual.widget import Widget
 
-from gputop.ui.render.line import BLANK, Line, length, plain
+from gputop.core.text.ascii import plain
+from gputop.ui.render.line import BLANK, Line, length
+from gputop.ui.render.textual_private import mark_painted
 from gputop.ui.render.theme import INKS
 
 _GREYED: Final = frozenset(INKS) - {"badge", "alarm", "head", "mark", "cursor", "track", "faint"}
 
 
 class _Styles(dict[str, Style]):
-    """The style of each ink, mixed when it is first needed."""
+    """Styles by ink, each mixed on first use."""
 
     def __init__(self, mixed: Callable[[str], Style]) -> None:
         super().__init__()
@@ -29,7 +34,7 @@ class _Styles(dict[str, Style]):
 
 
 class FastLines(Widget):
-    """Shows lines. ``is_grey`` draws them muted: what they say is old."""
+    """Shows lines; ``is_grey`` draws them muted, because their values are old."""
 
     ALLOW_SELECT: ClassVar[bool] = False
     is_grey = False
@@ -39,11 +44,11 @@ class FastLines(Widget):
         self.is_ascii = is_ascii
         self.lines: Sequence[Line] = ()
         self._styles: dict[str, _Styles] = {}
-        self._strips: dict[int, Strip] = {}  # Textual asks for all lines of a widget, however few changed
+        self._strips: dict[int, Strip] = {}  # Textual requests all lines of a widget, however few changed
         self._strips_width = 0
 
     def draw(self, lines: Sequence[Line], *, is_grey: bool = False) -> None:
-        """Show these lines; those that stay as they were are not painted again."""
+        """Show these lines; unchanged lines are not painted again."""
         before, self.lines = self.lines, lines
         if is_grey is not self.is_grey:
             self.is_grey = is_grey
@@ -62,7 +67,7 @@ class FastLines(Widget):
             self.refresh(*changed)
 
     def render_line(self, y: int) -> Strip:
-        """Paint a line, as wide as `render_lines` found the widget to be."""
+        """Paint a line, in the width that `render_lines` found."""
         line = self.lines[y] if y < len(self.lines) else BLANK
         styles, width = self._styles_on(line.base), self._strips_width
         if self.is_ascii:
@@ -76,7 +81,7 @@ class FastLines(Widget):
         return strip if cells <= width else strip.crop(0, width)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Paint without the box model, but through the filter for NO_COLOR."""
+        """Paint without the box model, but through the line filters (NO_COLOR)."""
         width = self.size.width
         if self._strips_width != width:
             self._strips_width = width
@@ -87,11 +92,11 @@ class FastLines(Widget):
         strips = [known[y] for y in range(crop.y, crop.bottom)]
         if crop.x or crop.width != width:
             strips = [strip.crop(crop.x, crop.right) for strip in strips]
-        self._dirty_regions.clear()
+        mark_painted(self)
         return strips
 
     def notify_style_update(self) -> None:
-        """Forget the styles of the theme that was."""
+        """Forget the styles of the theme before."""
         self._forget()
         super().notify_style_update()
 
@@ -122,7 +127,7 @@ class FastLines(Widget):
 
 
 def filtered(widget: Widget, strips: list[Strip]) -> list[Strip]:
-    """Apply what takes colours away; that of the terminal's own colours has nothing to do in our themes."""
+    """Apply the line filters, except the one for ANSI colours: gputop's themes do not need it."""
     for line_filter in widget.get_line_filters():
         if not isinstance(line_filter, ANSIToTruecolor):
             background = widget.background_colors[1]
@@ -130,6 +135,18 @@ def filtered(widget: Widget, strips: list[Strip]) -> list[Strip]:
     return strips
 
 
+def dimmed(strip: Strip, color: Color) -> Strip:
+    """Return a line with its colours mixed with ``color``; unlike Textual's own, it mixes each style once."""
+    segments = [Segment(text, _mixed(style or Style.null(), color)) for text, style, control in strip if not control]
+    return Strip(segments, strip.cell_length)
+
+
+@lru_cache(maxsize=512)
+def _mixed(style: Style, color: Color) -> Style:
+    (mixed,) = BackgroundScreen.process_segments([Segment("", style)], color)
+    return mixed.style or Style.null()
+
+
 def _back(style: Style) -> Style:
-    """Return the style without its foreground, to lie under an ink."""
+    """Return the style without its foreground, as the background of an ink."""
     return Style(bgcolor=style.bgcolor, reverse=style.reverse, underline=style.underline)

@@ -9,7 +9,7 @@ from gputop.core.model.sample import GpuInstance, GpuProcess, HostProcess, Job, 
 from gputop.core.model.units import NOTHING
 from gputop.core.processes.column import Column, Row
 from gputop.core.processes.columns import COLUMN_BY_KEY, COLUMNS, DEFAULT_COLUMNS, rows, sorted_rows, visible_columns
-from gputop.core.text.text import width
+from gputop.core.text.cells import width
 
 every_column = pytest.mark.parametrize("column", COLUMNS, ids=[column.key for column in COLUMNS])
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from gputop.core.text.text import clean, decode, fit, width
+from gputop.core.text.cells import width
+from gputop.core.text.text import chop, clean, decode, fit
 
 
 @pytest.mark.parametrize(
@@ -62,10 +63,29 @@ def test_width_is_counted_in_cells(text: str, cells: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["हिन्दी में", "ภาษาไทย", "한국어", unicodedata.normalize("NFD", "한국어"), "Việt", "עִברִית", "中文", "😀"]
-)
+    "text",
+    [
+        "हिन्दी में", "ภาษาไทย", "한국어", unicodedata.normalize("NFD", "한국어"), "Việt", "עִברִית", "中文", "😀", "👍🏽",
+        "❤\ufe0f a",
+        "1\ufe0f\u20e3", "\ufe0f", "a\ufe0f", "👩\u200d🔬", "☰䷀𝌀",
+    ],
+)  # fmt: skip
 def test_width_is_that_of_the_library_that_draws_the_screen(text: str) -> None:
-    assert width(text) == cell_len(text)
+    assert width(clean(text)) == cell_len(clean(text))
+
+
+def test_every_character_is_as_wide_as_the_library_that_draws_the_screen_paints_it() -> None:
+    everything = map(clean, map(chr, range(0x110000)))
+
+    assert [one for one in everything if width(one) != cell_len(one)] == []
+
+
+@given(st.text(st.characters() | st.sampled_from("\ufe0f\u0301❤1中"), max_size=40), st.integers(1, 9))
+def test_chopped_text_is_whole_and_no_part_is_too_wide(text: str, cells: int) -> None:
+    parts = chop(clean(text), cells + 1)
+
+    assert "".join(parts) == clean(text)
+    assert all(width(part) <= cells + 1 for part in parts)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from textual.color import Color
 from textual.renderables.background_screen import BackgroundScreen
 from textual.strip import Strip
 
-from gputop.ui.render.dimmed import dimmed
+from gputop.ui.render.line_widget import dimmed
 from gputop.ui.render.theme import CONTRAST, DARK, INKS, LIGHT, MONOCHROME, SIXTEEN, THEME_NAMES, THEMES, chosen
 
 

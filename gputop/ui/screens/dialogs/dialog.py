@@ -8,8 +8,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.message import Message
 
-from gputop.ui.render.frame import framed
-from gputop.ui.render.line import Line
+from gputop.ui.render.line import Line, framed
 from gputop.ui.render.line_widget import FastLines
 from gputop.ui.screens.dialogs.modal import KeyedScreen
 

@@ -7,7 +7,8 @@ from msgspec import Struct
 from textual import events
 from textual.message import Message
 
-from gputop.ui.render.line import Line, ends, fit, length
+from gputop.core.text.text import fit
+from gputop.ui.render.line import Line, ends, length
 from gputop.ui.screens.dialogs.dialog import Dialog
 
 

@@ -12,8 +12,8 @@ from textual.strip import Strip
 
 from gputop.core.protocol.link import News
 from gputop.ui.input.keymap import Keymap, keymap
-from gputop.ui.render.dimmed import dimmed
-from gputop.ui.render.line_widget import filtered
+from gputop.ui.render.line_widget import dimmed, filtered
+from gputop.ui.render.textual_private import mark_painted, painted
 from gputop.ui.state.view import View
 from gputop.ui.terminal_app import TerminalApp
 
@@ -42,8 +42,8 @@ class KeyedScreen(ModalScreen[T]):
         behind = self.render()
         if not isinstance(behind, BackgroundScreen):
             return super().render_lines(crop)
-        strips = behind.screen._compositor.render_strips()[crop.y : crop.bottom]  # as BackgroundScreen does
-        self._dirty_regions.clear()
+        strips = painted(behind.screen)[crop.y : crop.bottom]
+        mark_painted(self)
         return filtered(self, [dimmed(strip, behind.color).crop(crop.x, crop.right) for strip in strips])
 
     def on_key(self, event: events.Key) -> None:

@@ -8,7 +8,8 @@ from textual.message import Message
 
 from gputop.core.processes.columns import COLUMN_BY_KEY
 from gputop.core.settings.settings import Settings
-from gputop.ui.render.line import BLANK, Line, fit
+from gputop.core.text.text import fit
+from gputop.ui.render.line import BLANK, Line
 from gputop.ui.screens.dialogs.dialog import Dialog
 from gputop.ui.state.settings_edit import OPTIONS, listed, moved, shown, toggled
 

@@ -9,7 +9,8 @@ from textual import events
 from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import HostProcess
 from gputop.core.protocol.signals import SIGNALS, signal_number
-from gputop.ui.render.line import BLANK, Line, cut, fit, fit_right
+from gputop.core.text.text import fit, fit_right
+from gputop.ui.render.line import BLANK, Line, cut
 from gputop.ui.screens.dialogs.signal_wording import KILL, names, remarks
 from gputop.ui.screens.dialogs.targets_dialog import TargetsDialog
 from gputop.ui.state.signal_targets import Processes, Scope, TargetSelection, count_text

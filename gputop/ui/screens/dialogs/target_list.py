@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Final, overload
 
 from msgspec import Struct
-from rich.cells import cell_len
 
 from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import HostProcess, Presence
 from gputop.core.model.units import NOTHING, bytes_text, duration_text
-from gputop.ui.render.line import Line, fit, fit_right
+from gputop.core.text.cells import width
+from gputop.core.text.text import fit, fit_right
+from gputop.ui.render.line import Line
 from gputop.ui.state.signal_targets import TargetSelection, gpu_bytes
 
 SENT: Final = "→"
@@ -106,7 +107,7 @@ def _columns(texts: tuple[str, ...], shape: Shape) -> str:
     head += f"{fit(user, 8)} {fit_right(age, 6)} {fit_right(memory, 7)} {fit(state, 1)} "
     if shape.width >= _WIDE + 7 * shape.has_inner:
         head += fit_right(nice, 3) + " "
-    room = shape.width - 1 - cell_len(head)
+    room = shape.width - 1 - width(head)
     return head + fit(_shortened(command, room), max(1, room))
 
 

@@ -10,7 +10,8 @@ from gputop.core.protocol.command import Change, Command, ReadStatus
 from gputop.core.protocol.link import News
 from gputop.core.protocol.process_status import ProcessStatus, ProcessStatuses
 from gputop.core.protocol.targets import targets
-from gputop.ui.render.line import BLANK, Line, cut, fit
+from gputop.core.text.text import fit
+from gputop.ui.render.line import BLANK, Line, cut
 from gputop.ui.screens.dialogs.targets_dialog import TargetsDialog
 from gputop.ui.state.signal_targets import Processes, Scope, TargetSelection
 

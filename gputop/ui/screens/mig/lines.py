@@ -4,8 +4,6 @@ from collections.abc import Iterable, Iterator
 from textwrap import wrap
 from typing import Final
 
-from rich.cells import cell_len
-
 from gputop.core.mig.model import MigGpu, PlacedCompute, PlacedInstance, User, free_slots
 from gputop.core.mig.text import mode_text, room_lines
 from gputop.core.model.catalogue import (
@@ -19,7 +17,9 @@ from gputop.core.model.catalogue import (
 from gputop.core.model.metric import Missing
 from gputop.core.model.sample import Frame, Gpu, GpuInstance, HostProcess
 from gputop.core.model.units import NOTHING, bytes_text, percent_text
-from gputop.ui.render.line import BLANK, Line, Span, Spans, fit
+from gputop.core.text.cells import width as cells
+from gputop.core.text.text import fit
+from gputop.ui.render.line import BLANK, Line, Span, Spans
 from gputop.ui.screens.pages.process_lines import wrapped
 
 BUSY: Final = "●"
@@ -86,7 +86,7 @@ def bar_lines(gpu: MigGpu, width: int) -> list[Line]:
 def paragraph(text: str, width: int, ink: str = "text", indent: int = 0) -> list[Line]:
     """Return text in lines; those after the first stand further in."""
     first, rest = " " * indent, " " * (indent + 2)
-    if cell_len(text) != len(text):  # signs that take two cells, or none: textwrap counts signs
+    if cells(text) != len(text):  # signs that take two cells, or none: textwrap counts signs
         lines = wrapped(text, max(20, width - len(rest)))
         return [Line((((first if at == 0 else rest) + line, ink),)) for at, line in enumerate(lines)]
     parts = wrap(text, max(20, width), initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)

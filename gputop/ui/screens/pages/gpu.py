@@ -8,8 +8,9 @@ from gputop.core.model.metric import Metric
 from gputop.core.model.sample import Gpu, Readings
 from gputop.core.model.units import NOTHING, value_text
 from gputop.core.table_rows import added_keys
+from gputop.core.text.text import fit
 from gputop.ui.panels import values
-from gputop.ui.render.line import BLANK, Line, fit
+from gputop.ui.render.line import BLANK, Line
 from gputop.ui.screens.pages.findings import findings_part
 from gputop.ui.screens.pages.page import Overlay
 from gputop.ui.state.view import View

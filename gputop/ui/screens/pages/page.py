@@ -5,8 +5,7 @@ from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 
-from gputop.ui.render.frame import framed
-from gputop.ui.render.line import Line
+from gputop.ui.render.line import Line, framed
 from gputop.ui.render.line_widget import FastLines
 from gputop.ui.screens.dialogs.modal import KeyedScreen
 

@@ -5,7 +5,6 @@ from time import localtime, strftime
 from typing import Final
 
 from msgspec import Struct
-from rich.cells import cell_len, chop_cells
 
 from gputop.core.inspection.text import Section, state_text
 from gputop.core.model.catalogue import MEMORY_TOTAL
@@ -16,8 +15,10 @@ from gputop.core.model.sample import GpuProcess, HostProcess, Job, Presence, Rea
 from gputop.core.model.units import NOTHING, bytes_text, duration_text, percent_text, value_text
 from gputop.core.recording.gpu_history import Series
 from gputop.core.recording.process_history import Track, Tracks
+from gputop.core.text.cells import width
 from gputop.core.text.plot import area, samples_shown
-from gputop.ui.render.line import BLANK, Line, Span, Spans, fit
+from gputop.core.text.text import chop, fit
+from gputop.ui.render.line import BLANK, Line, Span, Spans
 from gputop.ui.state.view import View
 
 LABEL: Final = 16
@@ -75,20 +76,20 @@ def section_lines(section: Section, width: int) -> list[Line]:
     return lines
 
 
-def wrapped(text: str, width: int) -> list[str]:
+def wrapped(text: str, room: int) -> list[str]:
     """Return text in lines of at most so many cells, cut at blanks where there are any."""
-    width = max(2, width)
+    room = max(2, room)
     lines, line, used = [], "", 0
     for number, word in enumerate(text.split(" ")):
-        cells = cell_len(word)
-        if number and used + 1 + cells <= width:
+        cells = width(word)
+        if number and used + 1 + cells <= room:
             line, used = f"{line} {word}", used + 1 + cells
             continue
         if number:
             lines.append(line)
-        *full, line = chop_cells(word, width) or [""]
+        *full, line = chop(word, room) or [""]
         lines += full
-        used = cell_len(line)
+        used = width(line)
     return [*lines, line]
 
 

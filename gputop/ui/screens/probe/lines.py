@@ -11,9 +11,9 @@ from gputop.core.probing.probe import Probe
 from gputop.core.probing.progress import MOST_FINDINGS, DeviceCourse, Run
 from gputop.core.probing.result import DeviceResult, ProbeReport, Status, TestResult, telling
 from gputop.core.probing.wording import WORDS, figures_text, number_text
-from gputop.core.text.text import clean
+from gputop.core.text.text import clean, fit, fit_right
 from gputop.ui.panels import values
-from gputop.ui.render.line import BLANK, Line, Span, Spans, cut, fit, fit_right, length, tone_ink
+from gputop.ui.render.line import BLANK, Line, Span, Spans, cut, length, tone_ink
 from gputop.ui.screens.mig.lines import paragraph
 from gputop.ui.state.probe_choice import CPU_COUNT, CPUS, Candidate, Choice
 

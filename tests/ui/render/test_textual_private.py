@@ -1,0 +1,72 @@
+"""Canaries for Textual's private names: each fails here, by name, when Textual changes."""
+
+import inspect
+
+from app_driver import SMALL, staged
+from examples import frame
+from rich.color import ColorSystem
+from rich.console import Console
+from rich.segment import Segment
+from textual import _compositor
+from textual.app import App
+from textual.geometry import Region
+from textual.screen import Screen
+from textual.strip import Strip
+from textual.widget import Widget
+
+from gputop.ui.render.textual_private import ChopsUpdate, changed_spans, color_system, painted
+
+WHERE = "Textual changed a private name: see gputop/ui/render/textual_private.py"
+
+
+def test_the_app_displays_an_update_of_a_screen_through_display() -> None:
+    parameters = list(inspect.signature(App._display).parameters)
+
+    assert parameters == ["self", "screen", "renderable"], f"App._display: {WHERE}"
+
+
+async def test_the_app_keeps_its_line_filters_in_filters() -> None:
+    async with staged(frame(1), size=SMALL) as stage:
+        held = getattr(stage.app, "_filters", None)
+
+        assert isinstance(held, list), f"App._filters: {WHERE}"
+        assert [each for each in held if each.enabled] == list(stage.app.get_line_filters()), f"App._filters: {WHERE}"
+
+
+async def test_a_widget_keeps_the_regions_to_paint_in_dirty_regions() -> None:
+    async with staged(frame(1), size=SMALL) as stage:
+        widget: Widget = stage.app.main.footer
+        widget.refresh(Region(0, 0, 1, 1))
+
+        assert Region(0, 0, 1, 1) in getattr(widget, "_dirty_regions", ()), f"Widget._dirty_regions: {WHERE}"
+
+
+async def test_a_screen_paints_its_lines_with_its_compositor() -> None:
+    async with staged(frame(1), size=SMALL) as stage:
+        screen: Screen[None] = stage.app.main
+
+        assert hasattr(getattr(screen, "_compositor", None), "render_strips"), f"Screen._compositor: {WHERE}"
+        assert [strip.cell_length for strip in painted(screen)] == [SMALL[0]] * SMALL[1], f"render_strips: {WHERE}"
+
+
+def test_an_update_of_lines_is_a_chops_update_with_spans_chops_and_ends() -> None:
+    strip = Strip([Segment("abc")])
+    update = ChopsUpdate([{0: strip}], [(0, 0, 3)], [[3]])
+
+    assert issubclass(ChopsUpdate, _compositor.CompositorUpdate), f"_compositor.CompositorUpdate: {WHERE}"
+    assert list(changed_spans(update)) == [(0, {0: strip}, (0, 3))], f"ChopsUpdate: {WHERE}"
+    assert hasattr(update, "render_segments"), f"CompositorUpdate.render_segments: {WHERE}"
+
+
+async def test_the_compositor_makes_such_updates_of_changed_lines() -> None:
+    async with staged(frame(1), size=SMALL) as stage:
+        stage.app.main.footer.refresh(Region(0, 0, 5, 1))
+        stage.app.main._compositor.update_widgets({stage.app.main.footer})
+        update = stage.app.main._compositor.render_update()
+
+        assert isinstance(update, ChopsUpdate), f"Compositor.render_update: {WHERE}"
+        assert isinstance(update.chops, list), f"ChopsUpdate.chops: {WHERE}"
+
+
+def test_a_console_keeps_its_colours_in_color_system() -> None:
+    assert color_system(Console(color_system="256")) is ColorSystem.EIGHT_BIT, f"Console._color_system of rich: {WHERE}"
