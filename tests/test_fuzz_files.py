@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from gputop.app.settings import settings_file
 from gputop.cli.commands import mig_file
-from gputop.cli.settings import settings_file
 from gputop.core.mig.mig_parted import ConfigError
 from gputop.core.recording.playback import Playing, place
 from gputop.core.settings.settings import Settings

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from documented import DOCUMENTS, HELPS, ROOT, anchors, calls, commands, examples, settings
 
+from gputop.app.settings.settings_file import load
 from gputop.cli.main import whole
-from gputop.cli.settings.settings_file import load
 from gputop.simulator import BOXES
 from gputop.ui.input.tape_actions import EVERY
 

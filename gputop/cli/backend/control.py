@@ -68,8 +68,8 @@ def shut_by(options: argparse.Namespace, tell: Callable[[str], None] | None = No
     """Return a shut door where options, environment or configuration file want nothing changed; else None."""
     if options.read_only:
         return Shut("gputop runs with --read-only", "Start it without, to change anything.")
-    from gputop.cli.settings import settings_file
-    from gputop.cli.settings.config_path import path
+    from gputop.app.settings import settings_file
+    from gputop.app.settings.config_path import path
 
     held = settings_file.settled(said=settings_file.first_written(path()))
     if tell:

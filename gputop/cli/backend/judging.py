@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 
-from gputop.cli.settings.config_path import path
+from gputop.app.settings.config_path import path
 from gputop.core.detection.judge import GENERAL, Judge
 from gputop.core.detectors.registry import detectors, instant, made
 
@@ -20,7 +20,7 @@ def judge(*, is_once: bool, tell: Callable[[str], None] | None = None) -> Judge:
 def _settled(tell: Callable[[str], None] | None) -> Mapping[str, Mapping[str, float]]:
     if not os.path.exists(path()):
         return {}
-    from gputop.cli.settings.settings_file import first_written, settled
+    from gputop.app.settings.settings_file import first_written, settled
 
     held = settled(said=first_written(path()))
     if tell and held.problems:

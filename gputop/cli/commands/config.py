@@ -5,9 +5,9 @@ import os
 import sys
 from typing import Final
 
+from gputop.app.settings import config_path, settings_file
 from gputop.cli.args.exits import BAD_INPUT, OK, fail
 from gputop.cli.args.options import add_ending
-from gputop.cli.settings import config_path, settings_file
 from gputop.core.settings.toml import commented, effective
 from gputop.core.text.text import clean
 

@@ -61,11 +61,11 @@ def _facts(options: argparse.Namespace) -> Facts:
 
 def _settled() -> int | None:
     """Return how many GPUs the configuration expects."""
-    from gputop.cli.settings.config_path import path
+    from gputop.app.settings.config_path import path
 
     if not os.path.exists(path()):
         return None
-    from gputop.cli.settings.settings_file import load
+    from gputop.app.settings.settings_file import load
 
     return load(path())[0].expected_gpus or None
 

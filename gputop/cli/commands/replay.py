@@ -2,11 +2,11 @@
 
 import argparse
 
+from gputop.app.settings.config_path import path
+from gputop.app.settings.settings_file import settled, written
 from gputop.cli.args.exits import BAD_INPUT, fail
 from gputop.cli.args.options import add_ending
 from gputop.cli.commands import screen
-from gputop.cli.settings.config_path import path
-from gputop.cli.settings.settings_file import settled, written
 from gputop.core.recording.playback import PLACES, Playing, place
 from gputop.wire.codec import Problem
 from gputop.wire.tape.player import TapePlayer

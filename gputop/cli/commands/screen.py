@@ -8,9 +8,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from gputop.app.settings.settings_file import Written
 from gputop.cli.args.exits import BAD_INPUT, NO_DRIVER, OK, fail
 from gputop.cli.args.options import selection
-from gputop.cli.settings.settings_file import Written
 from gputop.core.probing.progress import Prober
 from gputop.core.protocol.link import Link
 from gputop.core.protocol.player import Player
@@ -44,8 +44,8 @@ def run(options: argparse.Namespace) -> int:
 
         options.format, options.wait = "table", snapshot.FIRST_WAIT_S
         return snapshot.run(options)
-    from gputop.cli.settings import settings_file
-    from gputop.cli.settings.config_path import path
+    from gputop.app.settings import settings_file
+    from gputop.app.settings.config_path import path
     from gputop.wire.client import Client, sampler_command
     from gputop.wire.tape.recorder import TapeRecorder
 
@@ -91,7 +91,7 @@ def shown(
     demo: str | None = None,
 ) -> int:
     """Show the screen on a link until somebody leaves it; return the exit status."""
-    from gputop.cli.settings import settings_file
+    from gputop.app.settings import settings_file
     from gputop.core.plugins.tables import PANELS
 
     lean("textual.app")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from msgspec import DecodeError, ValidationError
 from msgspec.json import decode
 
-from gputop.cli.settings.config_path import path as config_path
+from gputop.app.settings.config_path import path as config_path
 from gputop.core.probing.baseline import Baseline
 from gputop.core.probing.reference import Entry, read
 from gputop.machine.state_directory import state_directory
@@ -23,7 +23,7 @@ def entries(reference: str, environment: Mapping[str, str]) -> tuple[Entry, ...]
 
 
 def _entries(path: str) -> tuple[Entry, ...]:
-    from gputop.cli.settings.toml_edit import TomlError, loads
+    from gputop.app.settings.toml_file import TomlError, loads
 
     try:
         with open(path, "rb") as opened:

@@ -8,7 +8,7 @@ from examples import GIB, gpu, process
 from gputop_cuda_probe.plugin import PLUGIN, TESTS
 from msgspec.structs import replace
 
-from gputop.cli.settings.toml_edit import loads
+from gputop.app.settings.toml_file import loads
 from gputop.core.model.catalogue import (
     CLOCK_SM,
     CLOCK_SM_MAX,

@@ -1,4 +1,4 @@
-"""The configuration file: where it is, what it says, and how a change gets into it."""
+"""The configuration file: reading it, merging it with the environment, saving changes."""
 
 import os
 import re
@@ -9,17 +9,17 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gputop.cli.settings.config_path import path
+from gputop.app.settings.config_path import path
 from gputop.core.settings.settings import Problem, Settings, Value, from_environment, may_mean_read_only, parse
 from gputop.core.settings.toml import lines_of
 from gputop.core.text.text import clean
 
-_DOUBT: Final = "nothing can be changed until that is mended: it may have meant read_only"
+_DOUBT: Final = "nothing can be changed until you fix that: it may have meant read_only"
 _PLACE: Final = re.compile(r" \(at line (\d+), column \d+\)")
 
 
 class Written(Struct, frozen=True, kw_only=True):
-    """What a file says, not yet judged. ``lines``: where its keys stand; ``problem``: why it says nothing."""
+    """Content of a file, not yet checked. ``lines``: line of each key; ``problem``: why the content is unknown."""
 
     file: str
     values: Mapping[str, object] = {}
@@ -28,7 +28,7 @@ class Written(Struct, frozen=True, kw_only=True):
 
 
 class Settled(Struct, frozen=True, kw_only=True):
-    """What holds, and a line for everything that is wrong. ``is_in_doubt``: read_only only to be on the safe side."""
+    """Settings in force, and a line for each mistake. ``is_in_doubt``: read_only holds only to be on the safe side."""
 
     settings: Settings
     problems: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class Settled(Struct, frozen=True, kw_only=True):
 
 
 def written(file: str) -> Written:
-    """Read a file; one that is not there says nothing, and nothing is wrong with that."""
+    """Read a file; a missing file is empty and no problem."""
     try:
         with open(file, "rb") as opened:
             text = opened.read().decode()
@@ -44,7 +44,7 @@ def written(file: str) -> Written:
         return Written(file=file)
     except (OSError, UnicodeDecodeError) as error:
         return Written(file=file, problem=Problem(path="", message=f"cannot be read: {_why(error)}"))
-    from gputop.cli.settings.toml_edit import TomlError, loads
+    from gputop.app.settings.toml_file import TomlError, loads
 
     try:
         return Written(file=file, values=loads(text), lines=lines_of(text))
@@ -54,12 +54,12 @@ def written(file: str) -> Written:
 
 @cache
 def first_written(file: str) -> Written:
-    """Return what a file said when this gputop first looked: it is read once for all that heeds it."""
+    """Read a file once per process: all readers see the same content."""
     return written(file)
 
 
 def load(file: str, actions: Collection[str] | None = None) -> tuple[Settings, tuple[Problem, ...]]:
-    """Return what a file settles, and what is wrong with it."""
+    """Return the settings of a file, and its mistakes."""
     return _understood(written(file), actions)
 
 
@@ -68,9 +68,9 @@ def settled(
     actions: Collection[str] | None = None,
     said: Written | None = None,
 ) -> Settled:
-    """Return what the file and over it the environment settle. ``said``: the file, where it has been read already.
+    """Return the settings of the file, overridden by those of the environment. ``said``: the file, if already read.
 
-    Where it cannot be told whether read_only was meant, it holds: what somebody meant to forbid is not done.
+    If a mistake may have meant read_only, read_only holds: gputop must not do what its user meant to forbid.
     """
     said = written(path(variables)) if said is None else said
     from_file, wrong_in_file = _understood(said, actions)
@@ -83,26 +83,27 @@ def settled(
 
 
 def save(changes: Mapping[str, Value | None], file: str | None = None) -> str | None:
-    """Put these values under these keys (``sort``, ``keys.quit``; None takes a key out) and leave the rest alone.
+    """Put these values under these keys (``sort``, ``keys.quit``; None removes a key) and leave the rest alone.
 
-    The file changes in one moment, keeps its mode, and is made where there is none. Returns why it was not changed.
+    The file changes atomically, keeps its mode, and is created if missing. Returns the reason of a failure.
     """
-    from gputop.cli.settings.toml_edit import TomlError, edited
+    from gputop.app.settings.toml_edit import edited
+    from gputop.app.settings.toml_file import TomlError
 
-    target = os.path.realpath(file or path())  # a link, into a repository of dotfiles say, stays one
+    target = os.path.realpath(file or path())  # a symbolic link, say into a repository of dotfiles, stays one
     try:
         os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
         text, mode = _text_and_mode(target)
         _write(target, edited(text, changes), mode)
     except TomlError as error:
-        return f"{clean(target)} was not changed, mend it first: {_syntax(str(error))}"
-    except (OSError, TypeError, ValueError) as error:
+        return f"{clean(target)} was not changed, fix it first: {_syntax(str(error))}"
+    except (OSError, ValueError) as error:
         return f"{clean(target)} was not changed: {_why(error)}"
     return None
 
 
 def create(file: str, text: str) -> None:
-    """Write a new file; raises FileExistsError where there is one."""
+    """Write a new file. Raises FileExistsError if it exists."""
     os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
     with open(file, "x", encoding="utf-8") as opened:
         opened.write(text)
@@ -128,7 +129,7 @@ def _text_and_mode(file: str) -> tuple[str, int | None]:
 
 
 def _write(file: str, text: str, mode: int | None) -> None:
-    """Write beside the file, then put it in its place: nobody ever reads half of it."""
+    """Write beside the file, then rename, so that no reader sees half of it."""
     beside = f"{file}.{os.getpid()}.new"
     try:
         with open(beside, "x", encoding="utf-8", newline="") as opened:
