@@ -6,7 +6,7 @@ import pytest
 from simulated import Time, box
 
 from gputop.core.model.sample import HostProcess, JobKind, Sample
-from gputop.core.processes.jobs import find_jobs
+from gputop.core.processes.jobs import JobFinder
 from gputop.machine.nvml.driver import Driver
 from gputop.machine.proc.host import HostReader
 from gputop.machine.processes.reader import ProcessReader
@@ -65,7 +65,7 @@ def test_the_desktop_is_no_relative_of_its_programs() -> None:
 
 def test_the_training_is_one_job_of_slurm_led_by_torchrun_and_the_notebook_is_none() -> None:
     held = sample("training")
-    (job,) = find_jobs(held.processes, held.relatives)
+    (job,) = JobFinder().find(held.processes, held.relatives)
     members = {one.pid for one in job.members}
 
     assert (job.kind, job.label, job.launcher and job.launcher.pid) == (JobKind.SLURM, "84213.0", 48_211)
@@ -74,7 +74,7 @@ def test_the_training_is_one_job_of_slurm_led_by_torchrun_and_the_notebook_is_no
 
 def test_the_clients_of_mps_are_a_job_that_nobody_leads_and_pods_of_one_process_are_none() -> None:
     held = sample("mig")
-    (job,) = find_jobs(held.processes, held.relatives)
+    (job,) = JobFinder().find(held.processes, held.relatives)
 
     assert (job.label, job.launcher, [one.pid for one in job.members]) == ("5521.0", None, [18_020, 18_233, 18_234])
 
@@ -83,4 +83,4 @@ def test_the_clients_of_mps_are_a_job_that_nobody_leads_and_pods_of_one_process_
 def test_where_everybody_works_alone_there_are_no_jobs(name: str) -> None:
     held = sample(name)
 
-    assert find_jobs(held.processes, held.relatives) == ()
+    assert JobFinder().find(held.processes, held.relatives) == ()

@@ -460,4 +460,3 @@ FP16_ACTIVE: Final[Metric[float]] = _row(
 
 _OWN: Final = tuple(value for value in globals().values() if isinstance(value, Metric))
 CATALOGUE: Final[tuple[Metric[Any], ...]] = joined("metrics", _OWN, attrgetter("key"))
-BY_KEY: Final = {metric.key: metric for metric in CATALOGUE}

@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from gputop.core.model.metric import Missing
 
-CONTAINER_UNSEEN: Final = "container"
 _SHORT_ID: Final = 12
 _SHORT_UID: Final = 8
 

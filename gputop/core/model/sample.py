@@ -6,7 +6,7 @@ and ``missing`` names its reason under the same key. What there are thousands of
 """
 
 from enum import Enum
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -112,6 +112,12 @@ class Gpu(Readings, frozen=True, kw_only=True):
     xids: tuple[XidEvent, ...] = ()
 
 
+def _readings_of(struct: type[Struct], *others: str) -> tuple[str, ...]:
+    """Return the fields that hold a reading or None; ``others`` are optional and no readings."""
+    fields = zip(reversed(struct.__struct_fields__), reversed(struct.__struct_defaults__), strict=False)
+    return tuple(name for name, default in fields if default is None and name not in others)[::-1]
+
+
 class GpuProcess(Struct, frozen=True, kw_only=True, gc=False):
     """A process on one GPU.
 
@@ -137,6 +143,10 @@ class GpuProcess(Struct, frozen=True, kw_only=True, gc=False):
     gpu_seconds: float | None = None
     energy_j: float | None = None
     missing: Reasons = {}
+
+
+USE_READINGS: Final = _readings_of(GpuProcess, "gpu_instance", "compute_instance")
+"""What the driver says of a process on a GPU: absent, with a reason, while the GPU does not answer."""
 
 
 class HostProcess(Struct, frozen=True, kw_only=True, gc=False):
@@ -170,6 +180,10 @@ class HostProcess(Struct, frozen=True, kw_only=True, gc=False):
     def id(self) -> ProcessId:
         """Return the identity."""
         return ProcessId(self.pid, self.start_ticks)
+
+
+PROCESS_READINGS: Final = _readings_of(HostProcess, "start_ticks", "inner_pid", "progress")
+"""What /proc says of a process: absent, with a reason, where it could not be read."""
 
 
 class JobKind(str, Enum):

@@ -4,12 +4,10 @@ from typing import Final
 
 from gputop.core.model.catalogue import (
     EVENT_REASONS,
-    MEMORY_TEMPERATURE,
     MEMORY_TOTAL,
     MEMORY_USED,
     TEMPERATURE,
     TEMPERATURE_MARGIN,
-    TEMPERATURE_MEMORY_MAX,
     TEMPERATURE_SLOWDOWN,
 )
 from gputop.core.model.sample import Readings
@@ -52,14 +50,6 @@ def temperature_tone(gpu: Readings) -> Tone:
     if margin is not None:
         return _margin_tone(margin)
     return Tone.OK if slowdown is None else _margin_tone(slowdown - temperature)
-
-
-def memory_temperature_tone(gpu: Readings) -> Tone:
-    """Judge the memory chips by their maximum."""
-    temperature, limit = gpu[MEMORY_TEMPERATURE], gpu[TEMPERATURE_MEMORY_MAX]
-    if temperature is None:
-        return Tone.NONE
-    return Tone.OK if limit is None else _margin_tone(limit - temperature)
 
 
 def throttle(gpu: Readings) -> tuple[str, Tone]:

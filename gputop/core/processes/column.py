@@ -35,6 +35,9 @@ FilterValue: TypeAlias = Callable[[Row], SortValue | tuple[str, ...]]
 class Column(Struct, frozen=True, kw_only=True):
     """A column. ``width`` 0 takes what is left. ``rank``: 0 is never dropped, the highest goes first.
 
+    ``tone``: the name of its colour on the screen. ``is_name``: its values name something, so that 0 is
+    one like any other. ``is_searched``: `/` searches it too.
+
     One that ``is_optional`` is shown only where it is chosen. ``only_if_used``: while a process has a value,
     and ``is_used`` says which, where that is not the one to sort by.
 
@@ -49,10 +52,18 @@ class Column(Struct, frozen=True, kw_only=True):
     text: Callable[[Row], str]
     sort: Callable[[Row], SortValue]
     help: str
+    tone: str = "text"
     is_text: bool = False
+    is_name: bool = False
+    is_searched: bool = False
     only_if_used: bool = False
     is_used: Callable[[Row], object] | None = None
     is_optional: bool = False
     words: tuple[str, ...] = ()
     unit: Unit = Unit.NONE
     value: FilterValue | None = None
+
+    @property
+    def descends(self) -> bool:
+        """Return whether the column sorts from the largest value by itself: numbers that measure do."""
+        return not (self.is_text or self.is_name)

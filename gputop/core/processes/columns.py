@@ -173,28 +173,30 @@ def _gpu(row: Row) -> str:
 
 _OWN: Final = (
     Column(
-        key="gpu", title="GPU", width=4, rank=0, text=_gpu,
+        key="gpu", title="GPU", width=4, rank=0, tone="title", is_name=True, text=_gpu,
         sort=lambda r: r.use.gpu_index + (r.use.gpu_instance or 0) / 1000,
         help="Index of the GPU, and after a colon its GPU instance.", value=lambda r: r.use.gpu_index,
     ),
     Column(
-        key="pid", title="PID", width=7, rank=0, text=lambda r: str(r.process.pid), sort=lambda r: r.process.pid,
+        key="pid", title="PID", width=7, rank=0, is_name=True, is_searched=True,
+        text=lambda r: str(r.process.pid), sort=lambda r: r.process.pid,
         help="Process number, as the driver gives it.",
     ),
     Column(
-        key="user", title="USER", width=8, rank=2, text=lambda r: r.process.user or NOTHING,
+        key="user", title="USER", width=8, rank=2, is_searched=True, text=lambda r: r.process.user or NOTHING,
         sort=lambda r: r.process.user, help="Owner of the process.", is_text=True,
     ),
     Column(
-        key="type", title="TYPE", width=4, rank=8, text=lambda r: r.use.type, sort=lambda r: r.use.type,
+        key="type", title="TYPE", width=4, rank=8, tone="muted", text=lambda r: r.use.type, sort=lambda r: r.use.type,
         help="C compute, G graphics, M client of MPS.", is_text=True,
     ),
     Column(
-        key="gpu_memory", title="GPU-MEM", width=7, rank=0, text=lambda r: bytes_text(r.use.memory_bytes),
+        key="gpu_memory", title="GPU-MEM", width=7, rank=0, tone="memory",
+        text=lambda r: bytes_text(r.use.memory_bytes),
         sort=lambda r: r.use.memory_bytes, help="GPU memory that the process holds.", unit=Unit.BYTES,
     ),
     Column(
-        key="sm", title="SM%", width=4, rank=1, text=lambda r: number_text(r.use.sm_percent),
+        key="sm", title="SM%", width=4, rank=1, tone="utilization", text=lambda r: number_text(r.use.sm_percent),
         sort=lambda r: r.use.sm_percent, help="Share of time in which kernels of the process ran; an estimate.",
         unit=Unit.PERCENT,
     ),
@@ -215,7 +217,7 @@ _OWN: Final = (
         unit=Unit.PERCENT,
     ),
     Column(
-        key="cpu", title="CPU%", width=5, rank=3, text=lambda r: number_text(r.process.cpu_percent),
+        key="cpu", title="CPU%", width=5, rank=3, tone="cpu", text=lambda r: number_text(r.process.cpu_percent),
         sort=lambda r: r.process.cpu_percent, help="CPU time, of one core: 8 busy threads make 800.", unit=Unit.PERCENT,
     ),
     Column(
@@ -230,20 +232,22 @@ _OWN: Final = (
         words=("mem",),
     ),
     Column(
-        key="state", title="S", width=1, rank=6, text=lambda r: r.process.state or NOTHING,
+        key="state", title="S", width=1, rank=6, tone="muted", text=lambda r: r.process.state or NOTHING,
         sort=lambda r: r.process.state, help="R runs, S sleeps, D waits in the kernel, T stopped, Z zombie.",
         is_text=True,
     ),
     Column(
-        key="nice", title="NI", width=3, rank=10, text=lambda r: number_text(r.process.nice),
+        key="nice", title="NI", width=3, rank=10, tone="muted", is_name=True,
+        text=lambda r: number_text(r.process.nice),
         sort=lambda r: r.process.nice, help="Nice value: -20 goes first, 19 last.",
     ),
     Column(
-        key="threads", title="NLWP", width=4, rank=10, text=lambda r: number_text(r.process.threads),
+        key="threads", title="NLWP", width=4, rank=10, tone="muted", text=lambda r: number_text(r.process.threads),
         sort=lambda r: r.process.threads, help="Number of threads.",
     ),
     Column(
-        key="time", title="TIME", width=6, rank=4, text=lambda r: duration_text(_run_time(r)), sort=_run_time,
+        key="time", title="TIME", width=6, rank=4, tone="muted",
+        text=lambda r: duration_text(_run_time(r)), sort=_run_time,
         help="Time since the process started.", unit=Unit.SECONDS,
     ),
     Column(

@@ -55,11 +55,6 @@ class JobFinder:
         return self._programs[command]
 
 
-def find_jobs(processes: Sequence[HostProcess], relatives: Sequence[HostProcess] = ()) -> tuple[Job, ...]:
-    """Return the jobs among these processes; ``relatives`` are those that use no GPU."""
-    return JobFinder().find(processes, relatives)
-
-
 def _signature(process: HostProcess) -> tuple[object, ...]:
     uses = tuple([use.gpu_index for use in process.gpus])
     return (process.pid, process.start_ticks, process.parent_pid, process.owner, process.command, uses)

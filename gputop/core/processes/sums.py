@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from gputop.core.model.sample import Frame, GpuProcess, HostProcess, Job
+from gputop.core.model.sample import GpuProcess, HostProcess
 
 
 class Sums(Struct, frozen=True, kw_only=True):
@@ -35,17 +35,6 @@ def sums(parts: Iterable[tuple[HostProcess, GpuProcess | None]]) -> Sums:
         gpu_seconds=_sum(use.gpu_seconds for use in uses),
         energy_j=_sum(use.energy_j for use in uses),
     )
-
-
-def members(job: Job, frame: Frame) -> list[HostProcess]:
-    """Return the processes of a job, in its order; those that are not in the frame are left out."""
-    found = {(p.pid, p.start_ticks): p for p in (*frame.relatives, *frame.processes)}
-    return [found[one.pid, one.start_ticks] for one in job.members if (one.pid, one.start_ticks) in found]
-
-
-def job_sums(job: Job, frame: Frame) -> Sums:
-    """Add up all members of a job: memory of launchers and data loaders too, each on its own resident pages."""
-    return sums((process, use) for process in members(job, frame) for use in process.gpus or (None,))
 
 
 def _sum(values: Iterable[float | None]) -> float | None:

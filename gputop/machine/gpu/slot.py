@@ -7,11 +7,12 @@ from msgspec.structs import replace
 
 from gputop.core.model.catalogue import CATALOGUE
 from gputop.core.model.metric import Missing
-from gputop.core.model.sample import Gpu, GpuProcess, GpuState
+from gputop.core.model.sample import USE_READINGS, Gpu, GpuProcess, GpuState
 from gputop.machine.gpu.device import DeviceReader, DeviceReading
 from gputop.machine.worker import Worker
 
 _HEAD_START_S: Final = 0.003
+_LIVE: Final = tuple(name for name in USE_READINGS if name not in {"gpu_seconds", "energy_j"})  # sums stay true
 
 
 class Slot:
@@ -71,8 +72,5 @@ def _out_of_reach(gpu: Gpu, last: DeviceReading, why: Missing) -> DeviceReading:
 
 
 def _voided(use: GpuProcess, why: Missing) -> GpuProcess:
-    names = (
-        "memory_bytes", "sm_percent", "memory_utilization_percent", "encoder_percent", "decoder_percent", "window_s",
-    )  # fmt: skip
-    absent: dict[str, Any] = dict.fromkeys(names)
-    return replace(use, **absent, missing=dict.fromkeys(names, why))
+    absent: dict[str, Any] = dict.fromkeys(_LIVE)
+    return replace(use, **absent, missing=use.missing | dict.fromkeys(_LIVE, why))

@@ -7,17 +7,13 @@ from msgspec.structs import replace
 
 from gputop.core.model.metric import Missing
 from gputop.core.model.progress import Progress
-from gputop.core.model.sample import GpuProcess, HostProcess, Presence, Reasons
+from gputop.core.model.sample import PROCESS_READINGS, GpuProcess, HostProcess, Presence, Reasons
 from gputop.machine.proc.cpu import SHORTEST_S
 from gputop.machine.proc.stat import ProcessStat
 from gputop.machine.proc.threads import ThreadWatch
 from gputop.machine.processes.details import Details
 from gputop.machine.processes.progress import Teller
 
-_VALUES: Final = (
-    "started_s", "user", "parent_pid", "state", "nice", "threads", "cpu_percent", "busiest_thread_percent",
-    "memory_bytes",
-)  # fmt: skip
 _DETAILS_EVERY_S: Final = 60  # setproctitle and exec change the command line
 
 
@@ -158,7 +154,7 @@ class Followed:
         if self.presence is not Presence.ALIVE:
             return HostProcess(pid=self.pid, presence=self.presence, gpus=uses)
         if stat is None or details is None:
-            return HostProcess(pid=self.pid, missing=dict.fromkeys(_VALUES, Missing.FAULT), gpus=uses)
+            return HostProcess(pid=self.pid, missing=dict.fromkeys(PROCESS_READINGS, Missing.FAULT), gpus=uses)
         return HostProcess(
             pid=self.pid,
             start_ticks=stat.start_ticks,

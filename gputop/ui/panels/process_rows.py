@@ -11,14 +11,7 @@ from gputop.ui.render.line import Line, Span, Spans, ends, length
 from gputop.ui.state.rows import TableLine
 from gputop.ui.state.search import has, highlighted
 
-_INKS: Final = {
-    "gpu": "title", "pid": "text", "user": "text", "type": "muted", "gpu_memory": "memory", "sm": "utilization",
-    "memory_utilization": "text", "encoder": "text", "decoder": "text", "cpu": "cpu", "busiest_thread": "text",
-    "memory": "text", "state": "muted", "nice": "muted", "threads": "muted", "time": "muted",
-}  # fmt: skip
 _QUIET: Final = {NOTHING, "0", "0B"}  # nothing to see: muted, so that what is busy stands out
-_NAMES: Final = {"gpu", "pid"}  # of which 0 is one like any other
-_SEARCHED: Final = {"pid", "user"}
 
 
 def row_line(
@@ -51,7 +44,7 @@ def row_line(
         text = instead[column.key] if column.key in instead else column.text(row)
         ink = _ink(column, text, is_own=is_own)
         cell = (fit(text, width) if column.is_text else fit_right(text, width)) + " "
-        if sought and column.key in _SEARCHED:
+        if sought and column.is_searched:
             spans += [(held, held_ink), *highlighted([(cell, ink)], sought)]
             held = ""
             continue
@@ -90,9 +83,9 @@ def head_line(columns: Sequence[tuple[Column, int]], sort_key: str, mark: str, n
 
 
 def _ink(column: Column, text: str, *, is_own: bool) -> str:
-    if (text in _QUIET and column.key not in _NAMES) or (column.key == "user" and not is_own):
+    if (text in _QUIET and not column.is_name) or (column.key == "user" and not is_own):
         return "muted"
-    return _INKS.get(column.key, "text")
+    return column.tone
 
 
 def _prefixed(entry: TableLine, column: Column, width: int, *, skip: int, is_own: bool) -> list[Span]:

@@ -71,7 +71,7 @@ class ProcessPanel(FastLines, can_focus=True):
         """Sort by a column: numbers from above, texts and the GPU from below, unless told."""
         column = COLUMN_BY_KEY[key]
         if is_reversed is None:
-            is_reversed = not self.is_reversed if key == self.sort_key else natural(column)
+            is_reversed = not self.is_reversed if key == self.sort_key else column.descends
         self.sort_key, self.is_reversed = key, is_reversed
         self._again()
 
@@ -373,8 +373,3 @@ def in_percent(columns: Sequence[Column]) -> list[Column]:
     percent = COLUMN_BY_KEY["gpu_memory_percent"]
     others = [column for column in columns if column is not percent]
     return [percent if column.key == "gpu_memory" else column for column in others]
-
-
-def natural(column: Column) -> bool:
-    """Say whether a column sorts from above by itself: numbers do, texts and the GPU do not."""
-    return not (column.is_text or column.key in {"gpu", "pid", "nice"})

@@ -1,14 +1,15 @@
 """Which processes are one job, who leads it, and what it uses."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from examples import GIB, frame, process
+from examples import GIB, process
 
 from gputop.core.model.owner import Container, Owner, Pod, SlurmStep
 from gputop.core.model.sample import HostProcess, Job, JobKind, Presence
-from gputop.core.processes.jobs import JobFinder, find_jobs
-from gputop.core.processes.sums import job_sums, members
+from gputop.core.processes.jobs import JobFinder
+from gputop.core.processes.sums import sums
 
 TORCHRUN = "/v/bin/python /v/bin/torchrun --standalone train.py"
 
@@ -19,6 +20,10 @@ def rank(pid: int, *gpus: int, parent: int = 1, command: str = "python -u train.
 
 def other(pid: int, parent: int = 1, command: str = "python -u train.py", **fields: Any) -> HostProcess:
     return process(pid, parent_pid=parent, command=command, gpus=(), **fields)
+
+
+def find_jobs(processes: Sequence[HostProcess], relatives: Sequence[HostProcess] = ()) -> tuple[Job, ...]:
+    return JobFinder().find(processes, relatives)
 
 
 def pids(job: Job) -> list[int]:
@@ -219,19 +224,9 @@ def test_another_process_under_the_same_pid_is_another_job() -> None:
 
 
 # --- sums --------------------------------------------------------------------------------------------------------
-def test_a_job_adds_up_over_gpus_and_counts_each_process_once() -> None:
-    ranks = (rank(10, 0, 1, cpu_percent=100.0), rank(11, 2, cpu_percent=None))
-    relatives = (other(20, 10, cpu_percent=50.0),)
-    held = frame(3, (*ranks, rank(99, 0)), relatives=relatives)
-    job = Job(key="j", kind=JobKind.TORCH, label="j", members=tuple(one.id for one in (*ranks, *relatives)))
-    found = job_sums(job, held)
+def test_sums_run_over_gpus_and_count_each_process_once() -> None:
+    held = (rank(10, 0, 1, cpu_percent=100.0), rank(11, 2, cpu_percent=None), other(20, 10, cpu_percent=50.0))
+    found = sums((process, use) for process in held for use in process.gpus or (None,))
 
     assert (found.processes, found.gpus, found.gpu_memory_bytes, found.memory_bytes) == (3, 3, 30 * GIB, 9 * GIB)
     assert (found.sm_percent, found.cpu_percent, found.gpu_seconds) == (240.0, 150.0, None)
-
-
-def test_members_that_have_ended_are_left_out() -> None:
-    gone = rank(10, 0, start_ticks=1).id
-    job = Job(key="j", kind=JobKind.TORCH, label="j", members=(gone, rank(11).id))
-
-    assert [one.pid for one in members(job, frame(1, (rank(10, 0), rank(11, 0))))] == [11]

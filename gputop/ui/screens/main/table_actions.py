@@ -12,7 +12,7 @@ from gputop.ui.input.keymap import Keymap
 from gputop.ui.messages import SettingsChanged
 from gputop.ui.options import ViewOptions
 from gputop.ui.panels.footer import FooterPanel
-from gputop.ui.panels.processes import ProcessPanel, natural
+from gputop.ui.panels.processes import ProcessPanel
 from gputop.ui.panels.prompt import PromptPanel
 from gputop.ui.screens.main.finder import Finder
 from gputop.ui.screens.main.process_actions import ActingScreen
@@ -166,7 +166,7 @@ class FindingScreen(ActingScreen):
     def _now(self) -> Settings:
         """Return the settings as keys have changed them since."""
         processes = self.processes
-        is_reversed = processes.is_reversed != natural(COLUMN_BY_KEY[processes.sort_key])
+        is_reversed = processes.is_reversed != COLUMN_BY_KEY[processes.sort_key].descends
         return replace(
             self.settings, sort=processes.sort_key, sort_reversed=is_reversed, show_host=self.has_host,
             density=self._view.density.value,
@@ -176,7 +176,7 @@ class FindingScreen(ActingScreen):
         processes = self.processes
         processes.chosen = settings.columns
         processes.sort_key = settings.sort
-        processes.is_reversed = natural(COLUMN_BY_KEY[settings.sort]) != settings.sort_reversed
+        processes.is_reversed = COLUMN_BY_KEY[settings.sort].descends != settings.sort_reversed
 
     def _apply(self, settings: Settings) -> None:
         """Show what a change makes of the screen."""
