@@ -140,7 +140,7 @@ def test_a_source_is_read_as_the_machine_is_and_named(hello: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "status", "told"),
     [
-        (["snapshot", "--source", "box"], 2, "no file is named. It takes: the file that a box writes"),
+        (["snapshot", "--source", "box"], 2, "name a file. It takes: a file with snapshots"),
         (["snapshot", "--source", "bix:x"], 2, "no such source: bix. Did you mean box?"),
         (["snapshot", "--source", "box:/nothing"], 3, "the source box cannot be read: FileNotFoundError"),
         (["--source", "box:x", "doctor"], 2, "gputop doctor has no --source"),
