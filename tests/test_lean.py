@@ -10,6 +10,8 @@ HEAVY = {
     "asyncio", "concurrent.futures", "dataclasses", "inspect", "logging", "psutil", "rich", "shutil", "subprocess",
     "tempfile", "textual", "typing_extensions",
 }  # fmt: skip
+if sys.version_info < (3, 11):
+    HEAVY -= {"inspect", "typing_extensions"}  # msgspec needs typing_extensions there, to know `Required`
 SCRIPT = """
 import json, os, sys
 os._exit = lambda status: (print(json.dumps([status, sorted(sys.modules)]), file=sys.stderr), sys.exit(status))
@@ -51,6 +53,23 @@ def test_nvidia_ml_py_is_loaded_without_what_it_does_not_need() -> None:
 
     assert "pynvml" in done.stdout.split()
     assert "ctypes.util" not in done.stdout.split()
+
+
+def test_no_stand_in_stays_behind_an_import() -> None:
+    script = """
+import sys
+from gputop.lazy_imports import lean
+lean("argparse"), lean("msgspec"), lean("pynvml")
+import ctypes.util, gettext, argparse, msgspec, pynvml, typing_extensions
+assert ctypes.util.find_library("c") == pynvml.find_library("c")
+gettext.gettext, gettext.ngettext = str.upper, lambda one, many, count: (one, many)[count != 1].upper()
+assert (argparse._("usage"), argparse.ngettext("item", "items", 2)) == ("USAGE", "ITEMS")
+assert msgspec.inspect.type_info(int) == msgspec.inspect.IntType()
+assert msgspec.json.schema(int) == {"type": "integer"}
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False, text=True)
+
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_screen_does_not_load_the_driver() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from installed import install
 
 DOCS = (Path(__file__).parents[2] / "docs" / "plugins.md").read_text()
 
@@ -19,17 +20,6 @@ def block(language: str) -> str:
     found = re.search(rf"```{language}\n(.*?)```", DOCS, re.DOTALL)
     assert found
     return found[1]
-
-
-def install(folder: Path, name: str, code: str, value: str = "PLUGIN") -> None:
-    """Put a package where Python finds it, as an installer would."""
-    module = f"gputop_{name}"
-    (folder / f"{module}.py").write_text(code)
-    info = folder / f"{module}-0.1.dist-info"
-    info.mkdir()
-    (info / "entry_points.txt").write_text(
-        f"[console_scripts]\nx = y:z\n\n[gputop.plugins]\n{name} = {module}:{value}\n"
-    )
 
 
 def gputop(folder: Path, *arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":

@@ -16,7 +16,7 @@ from gputop.core.protocol.link import Link
 from gputop.core.protocol.player import Player
 from gputop.core.recording.recording import Recorder
 from gputop.core.settings.settings import Settings
-from gputop.lazy_imports import collect_seldom, lean
+from gputop.lazy_imports import collect_seldom
 
 _THEMES: Final = ("auto", "dark", "light", "high-contrast", "monochrome", "16-colour")
 _DENSITIES: Final = ("auto", "compact", "detailed")
@@ -93,8 +93,6 @@ def shown(
     """Show the screen on a link until somebody leaves it; return the exit status."""
     from gputop.app.settings import settings_file
     from gputop.core.plugins.tables import PANELS
-
-    lean("textual.app")
     from gputop.ui.app import GputopApp
     from gputop.ui.input.tape_actions import EVERY
     from gputop.ui.options import ViewOptions
