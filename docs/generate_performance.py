@@ -57,19 +57,19 @@ def _pss_mib(box: Box) -> float | None:
 
 
 BUDGETS: Final = (
-    Budget("CPU time of a snapshot ÷ `nvitop -1`, 8 x 60", 0.5, "", "8 x 60", _against("snapshot", "nvitop")),
-    Budget("CPU time of a snapshot ÷ a bare script", 1.5, "", _ALL, _against("snapshot", "bare pynvml script")),
-    Budget("CPU time of a screen ÷ nvitop, 8 x 200", 0.25, "", "8 x 200", _against("screen", "nvitop")),
-    Budget("CPU time of a screen ÷ nvitop, 16 x 2,000", 0.15, "", "16 x 2,000", _against("screen", "nvitop")),
+    Budget("snapshot: CPU time ÷ `nvitop -1`, 8 x 60", 0.5, "", "8 x 60", _against("snapshot", "nvitop")),
+    Budget("snapshot: CPU time ÷ bare script", 1.5, "", _ALL, _against("snapshot", "bare pynvml script")),
+    Budget("screen: CPU time ÷ nvitop, 8 x 200", 0.25, "", "8 x 200", _against("screen", "nvitop")),
+    Budget("screen: CPU time ÷ nvitop, 16 x 2,000", 0.15, "", "16 x 2,000", _against("screen", "nvitop")),
     Budget("first full frame, 8 x 60", 400, "ms", "8 x 60", _first_ms),
-    Budget("key to repaint, 95 of 100", 30, "ms", _ALL, lambda box: _value(box, "keys", "gputop", "p95_ms")),
+    Budget("key to repaint, 95th percentile", 30, "ms", _ALL, lambda box: _value(box, "keys", "gputop", "p95_ms")),
     Budget(
-        "key to repaint while a driver call hangs, 95 of 100", 30, "ms", _ALL,
+        "key to repaint while a driver call hangs, 95th percentile", 30, "ms", _ALL,
         lambda box: _value(box, "keys", "gputop, a driver call hangs", "p95_ms"),
     ),
     Budget("memory (PSS) of screen and sampler", 80, "MiB", _ALL, _pss_mib),
 )  # fmt: skip
-JUDGED: Final = ("detectors and history, 2,000 processes", 5.0, "ms a frame")
+JUDGED: Final = ("detectors and history, 2,000 processes", 5.0, "ms per frame")
 
 
 # --- the parts of the page ---------------------------------------------------------------------------------------
@@ -84,13 +84,13 @@ def busy(result: Result) -> str:
     if m["load"] <= m["cores"] / 2:
         return ""
     return (
-        f"\n**The machine was busy with other work** (load {m['load']} on {m['cores']} cores): times, "
-        "waits most of all, and ratios of them are not to be relied on.\n"
+        f"\n**The machine was busy with other work** (load {m['load']} on {m['cores']} cores): do not "
+        "rely on times and their ratios, least of all on waiting times.\n"
     )
 
 
 def _budgets(result: Result) -> Iterator[tuple[str, ...]]:
-    yield "budget", "at the most", "measured, the worst", "on", "", "slow driver, the worst", "on", ""
+    yield "budget", "limit", "worst result", "machine", "", "slow driver", "machine", ""
     for budget in BUDGETS:
         costs = {box["label"]: cost for box in result["boxes"] if (cost := budget.cost(box)) is not None}
         costs = {label: cost for label, cost in costs.items() if label.startswith(budget.box)}
@@ -102,7 +102,7 @@ def _budgets(result: Result) -> Iterator[tuple[str, ...]]:
     for curve in result["growth"]:
         last = curve["points"][-1]
         if curve["what"] == "detectors and history: processes":
-            yield _head(*JUDGED) + _worst({"frames alone": last["cost"]}, *JUDGED[1:]) + ("",) * 3
+            yield _head(*JUDGED) + _worst({"detectors only": last["cost"]}, *JUDGED[1:]) + ("",) * 3
 
 
 def _head(what: str, most: float, unit: str) -> tuple[str, ...]:
@@ -162,7 +162,7 @@ def growth(result: Result) -> str:
 
 
 def _growth(result: Result) -> Iterator[tuple[str, ...]]:
-    yield "what grows", "measured at", "costs", "PSS MiB", "exponent"
+    yield "what grows", "values", "cost", "PSS MiB", "exponent"
     for curve in result["growth"]:
         points = curve["points"]
         yield (

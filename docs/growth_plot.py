@@ -42,7 +42,7 @@ def picture(growth: Sequence[Curve]) -> str:
             left = max(panel.right, left + _LETTER * len(curve["what"])) + _GAP
         top, width = scale.bottom + _BELOW, max(width, left)
     size = f'viewBox="0 0 {width:.0f} {top:.0f}" width="{width:.0f}" height="{top:.0f}"'
-    title = "How the cost of gputop grows, beside what would be linear"
+    title = "How the cost of gputop grows, compared with linear growth"
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{title}">\n<style>{_STYLE}</style>'
     return "\n".join([head, *parts, "</svg>\n"])
 

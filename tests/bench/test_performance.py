@@ -58,8 +58,8 @@ def test_a_program_is_asked_for_its_version(tmp_path: Path) -> None:
 def test_the_worst_box_counts_for_a_budget() -> None:
     text = tables.budgets(result(box("8 x 60", 40, 100), box("8 x 60, twice", 60, 100)))
 
-    assert "| CPU time of a snapshot ÷ `nvitop -1`, 8 x 60 | 0.5 | 0.60 | 8 x 60, twice | **missed by 20%** |" in text
-    assert "| 4.00 ms a frame | frames alone | met |" in text
+    assert "| snapshot: CPU time ÷ `nvitop -1`, 8 x 60 | 0.5 | 0.60 | 8 x 60, twice | **missed by 20%** |" in text
+    assert "| 4.00 ms per frame | detectors only | met |" in text
 
 
 def test_boxes_with_a_slow_driver_are_told_beside_the_others() -> None:
