@@ -17,8 +17,7 @@ from gputop.core.model.quantity import expected, quantity
 from gputop.core.processes.column import Column
 from gputop.core.processes.columns import COLUMNS
 from gputop.core.query.condition import ABSENT, And, Glob, Node, Not, Or, Term, Value, Word
-from gputop.core.query.regex import Pattern
-from gputop.core.query.regex_syntax import PatternError
+from gputop.core.query.regex import Pattern, PatternError
 from gputop.core.text.suggest import nearest
 
 _LONGEST: Final = 2000
