@@ -1,4 +1,4 @@
-"""What shells complete of gputop's command line: shtab writes it from the parser, this says what the values are."""
+"""Shell completion of gputop: shtab writes it from the parser, this module adds the values."""
 
 import argparse
 from collections.abc import Iterable, Iterator
@@ -54,7 +54,7 @@ _CHOICES: Final = {
 
 
 def completion(shell: str, parser: Parser) -> str:
-    """Return what a shell reads; the parser is not to be used any more."""
+    """Return the completion file for a shell; do not use the parser afterwards."""
     for action in _actions(parser):
         _tell(action)
     preamble = _PREAMBLES[shell] + (_OF_BASH if shell == "bash" else "")
@@ -75,7 +75,7 @@ def _of_all(parsers: Iterable[argparse.ArgumentParser]) -> Iterator[argparse.Act
 
 
 def _tell(action: argparse.Action) -> None:
-    """Say what the values of an option or a word are: words, or what a function of the shell finds."""
+    """Give an option or argument its values: words, or the output of a shell function."""
     metavar = str(action.metavar)
     if action.dest == "exec":
         found: object = _COMMANDS

@@ -1,4 +1,4 @@
-"""Writes what follows from the code: into the documents between a line that says so and one that ends it, and share/.
+"""Generator of share/, and of the parts of documents between two marks: both follow from the code.
 
 python docs/generate.py
 """
@@ -32,7 +32,7 @@ PAGES: Final = (
 
 
 def filled(text: str) -> str:
-    """Return a document with its parts as they are now."""
+    """Return a document with its generated parts up to date."""
     for name, write in PARTS.items():
         begin, end = f"<!-- {name}: written by docs/generate.py -->\n", f"<!-- end of {name} -->\n"
         if begin in text:
@@ -43,7 +43,7 @@ def filled(text: str) -> str:
 
 # --- keys --------------------------------------------------------------------------------------------------------
 def _keys() -> str:
-    """Return the table of keys, a row for each group; the help page says more of each key."""
+    """Return the table of keys, one row per group; the help page explains each key."""
     groups: dict[str, list[str]] = {}
     for action in EVERY:
         groups.setdefault(action.group, []).append(f"{_code(keys_text(action))} {_small(action.label)}")
@@ -120,7 +120,7 @@ def _dials(name: str, dials: Iterable[Dial]) -> Iterator[tuple[str, ...]]:
 
 
 def _number(dial: Dial, value: float) -> str:
-    """Return a number as the file has it, and as people read it where that is another."""
+    """Return a number as in the file, and in readable form if that differs."""
     if dial.key.endswith("_bytes_per_s"):
         return f"{_plain(value)} ({bytes_text(value)}/s)"
     if dial.key.endswith("_bytes"):

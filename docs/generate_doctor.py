@@ -1,4 +1,4 @@
-"""Writes docs/doctor.md: the checks and the Xids, from the code.
+"""Generator of docs/doctor.md: the checks and the Xids, from the code.
 
 python docs/generate_doctor.py
 """
@@ -99,7 +99,7 @@ def _xids() -> Iterator[tuple[str, ...]]:
 
 
 def _ranges(numbers: list[int]) -> Iterator[str]:
-    """Return 39-41 for three in a row."""
+    """Yield the numbers as ranges, such as 39-41."""
     while numbers:
         length = next((n for n, number in enumerate(numbers) if number != numbers[0] + n), len(numbers))
         yield str(numbers[0]) if length == 1 else f"{numbers[0]}-{numbers[length - 1]}"
@@ -107,7 +107,7 @@ def _ranges(numbers: list[int]) -> Iterator[str]:
 
 
 def table(rows: Iterable[tuple[str, ...]]) -> str:
-    """Return rows as a table of Markdown, the first as its head."""
+    """Return rows as a Markdown table; the first row is the header."""
     head, *rest = rows
     lines = [head, ("---",) * len(head), *rest]
     return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)

@@ -1,6 +1,6 @@
-"""The tables of docs/performance.md, from what bench/performance.py has measured.
+"""The tables of docs/performance.md, from the measurements of bench/performance.py.
 
-python docs/generate_performance.py FILE     prints the tables of a FILE that bench/performance.py has written
+python docs/generate_performance.py FILE     prints the tables of a FILE that bench/performance.py wrote
 """
 
 import json
@@ -13,16 +13,16 @@ from typing import Any, Final, NamedTuple
 from generate_doctor import table
 
 VALUES: Final = Path(__file__).parent / "performance.json"
-Box = dict[str, Any]  # what bench/run.py writes of a box
+Box = dict[str, Any]  # the output of bench/run.py for one box
 Result = dict[str, Any]
 _PARTS: Final = ("snapshot", "screen", "first", "keys")
 _CPU: Final = {"snapshot": "cpu_ms", "screen": "cpu_percent"}
 _ALL: Final = ""
-SLOW: Final = ", slow driver"  # how `boxes.Plan` calls it
+SLOW: Final = ", slow driver"  # the label of `boxes.Plan`
 
 
 class Budget(NamedTuple):
-    """What something may cost at the most, on boxes whose label begins with ``box``."""
+    """The highest cost allowed, on boxes whose label starts with ``box``."""
 
     what: str
     most: float
@@ -32,7 +32,7 @@ class Budget(NamedTuple):
 
 
 def _against(part: str, peer: str) -> Callable[[Box], float | None]:
-    """Return what divides gputop's CPU time by that of a peer."""
+    """Return a function that divides gputop's CPU time by that of a peer."""
 
     def cost(box: Box) -> float | None:
         ours, theirs = (_value(box, part, name, _CPU[part]) for name in ("gputop", peer))
@@ -74,12 +74,12 @@ JUDGED: Final = ("detectors and history, 2,000 processes", 5.0, "ms per frame")
 
 # --- the parts of the page ---------------------------------------------------------------------------------------
 def budgets(result: Result) -> str:
-    """Return what may be, what is, and by how much it is missed: the worst box with each driver."""
+    """Return each budget with its limit and the worst box of each driver."""
     return table(_budgets(result)) + busy(result)
 
 
 def busy(result: Result) -> str:
-    """Return a warning where something else ran, else nothing."""
+    """Return a warning if the machine was busy, else nothing."""
     m = result["machine"]
     if m["load"] <= m["cores"] / 2:
         return ""
@@ -110,7 +110,7 @@ def _head(what: str, most: float, unit: str) -> tuple[str, ...]:
 
 
 def _worst(costs: dict[str, float], most: float, unit: str) -> tuple[str, ...]:
-    """Return the highest cost, on which box, and whether it may be."""
+    """Return the highest cost, its box, and whether it meets the budget."""
     if not costs:
         return ("",) * 3
     where, cost = max(costs.items(), key=lambda item: item[1])
@@ -123,12 +123,12 @@ def _short(number: float) -> str:
 
 
 def measurements(result: Result) -> str:
-    """Return the machine and a table of each part, all boxes in it."""
+    """Return the machine, and one table per part with all boxes."""
     return "\n".join([machine(result), *(_part(result, part) for part in _PARTS)])
 
 
 def machine(result: Result) -> str:
-    """Return on what was measured."""
+    """Return a description of the machine that ran the measurements."""
     m = result["machine"]
     programs = ", ".join(f"{name} {version}" for name, version in m["programs"].items())
     boards = ", ".join(dict.fromkeys(name for box in result["boxes"] for name in box["gpus"]))
@@ -153,7 +153,7 @@ def _rows(boxes: list[tuple[str, Any]]) -> Iterator[tuple[str, ...]]:
 
 
 def growth(result: Result) -> str:
-    """Return how costs grow, and whether anything grows faster than what it depends on."""
+    """Return how costs grow, and whether any grows faster than its cause."""
     fast = [curve["what"] for curve in result["growth"] if (curve["exponent"] or 0) > 1.1]
     verdict = (
         f"Faster than linear over the last step: {'; '.join(fast)}." if fast else "Nothing grew faster than linear."
@@ -175,7 +175,7 @@ def _growth(result: Result) -> Iterator[tuple[str, ...]]:
 
 
 def kept() -> Result:
-    """Return what was measured last and kept."""
+    """Return the latest stored measurements."""
     result: Result = json.loads(VALUES.read_text())
     return result
 

@@ -1,4 +1,4 @@
-"""Writes what goes beside the program: the man page, and what shells complete; from the parser, as it stands."""
+"""Generator of the man page and the shell completions in share/, from the parser."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -19,7 +19,7 @@ FILES: Final[Mapping[str, Callable[[], str]]] = {
 
 
 def write() -> None:
-    """Write them."""
+    """Write the files of share/."""
     for name, text in FILES.items():
         (SHARE / name).parent.mkdir(parents=True, exist_ok=True)
         (SHARE / name).write_text(text())

@@ -1,7 +1,7 @@
-"""The picture of how cost grows, docs/growth.svg: a panel for each curve that bench/growth.py has measured.
+"""The plot docs/growth.svg: how cost grows, one panel per curve of bench/growth.py.
 
-Both axes are logarithmic and alike, a decade is as long on each, so that what is linear rises at 45 degrees everywhere.
-The colours can be read on white and on black, because a picture in a document does not know its background.
+Both axes are logarithmic with the same scale, so linear growth rises at 45 degrees. The colours are readable on white
+and on black, because a picture in a document does not know its background.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ _STYLE: Final = """
 
 
 def picture(growth: Sequence[Curve]) -> str:
-    """Return the SVG of all curves; those of one unit share a row and its scale."""
+    """Return the SVG of all curves; curves with the same unit share a row and its scale."""
     shown = [curve for curve in map(_positive, growth) if curve["points"]]
     rows = [list(row) for _, row in groupby(shown, key=lambda curve: curve["unit"])]
     parts, top, width = [], 0.0, 0.0
@@ -48,17 +48,17 @@ def picture(growth: Sequence[Curve]) -> str:
 
 
 def current() -> str:
-    """Return the picture of what was measured last and kept."""
+    """Return the plot of the latest stored measurements."""
     return picture(kept()["growth"])
 
 
 def _positive(curve: Curve) -> Curve:
-    """Return the curve without what cost less than can be measured: it has no place on a logarithmic axis."""
+    """Return the curve without zero costs, which a logarithmic axis cannot show."""
     return {**curve, "points": [point for point in curve["points"] if point["cost"] > 0]}
 
 
 class _Scale:
-    """Costs on an axis that rises: from the round number below all of them to the one above."""
+    """The vertical axis: from the round number below all costs to the one above."""
 
     def __init__(self, costs: Sequence[float], top: float) -> None:
         decades = range(floor(log10(min(costs))), floor(log10(max(costs))) + 2)
@@ -69,12 +69,12 @@ class _Scale:
         self.top, self.bottom = top, top + _DECADE * log10(self.most / self.least)
 
     def y(self, cost: float) -> float:
-        """Return where a cost stands."""
+        """Return the position of a cost."""
         return self.bottom - _DECADE * log10(cost / self.least)
 
 
 class _Panel:
-    """One curve, on a scale that its row shares."""
+    """One curve, on the scale of its row."""
 
     def __init__(self, curve: Curve, left: float, scale: _Scale) -> None:
         self._curve, self._left, self._scale = curve, left, scale
@@ -84,7 +84,7 @@ class _Panel:
         return self._left + _DECADE * log10(amount / self._curve["points"][0]["amount"])
 
     def lines(self, *, with_costs: bool) -> Iterator[str]:
-        """Return the panel as SVG: its grid, what would be linear, and the curve above both."""
+        """Return the panel as SVG: grid, linear growth, curve."""
         scale, points = self._scale, self._curve["points"]
         yield _text(self._left, scale.top - 14, self._curve["what"], "what")
         for tick in scale.ticks:
@@ -100,7 +100,7 @@ class _Panel:
             yield _text(x, scale.bottom + 18, point["at"], "middle")
 
     def _linear(self, first: float) -> Iterator[str]:
-        """Return the line of what grows as its cause does, as far as the panel goes."""
+        """Return the line of linear growth, up to the edge of the panel."""
         y = self._scale.y(first)
         length = min(self.right - self._left, y - self._scale.top)
         x, middle = self._left, length * 0.6

@@ -1,6 +1,6 @@
 """The man page, from the parser, the keys and the settings.
 
-argparse-manpage would leave out how a command's help ends, which is where exit statuses and examples stand.
+argparse-manpage would leave out the end of each help text: the exit statuses and examples.
 """
 
 import argparse
@@ -17,26 +17,26 @@ _SIGNS: Final = {"\\": r"\e", "-": r"\-", "'": r"\(aq", "^": r"\(ha", "~": r"\(t
 _SUMMARY: Final = "a terminal UI process manager for NVIDIA GPUs"
 _COMMON: Final = "what is read and shown"
 _FILTERS: Final = """\
-Terms side by side must all hold; and, or, not and parentheses join them. A term is a column, an operator and a value,
-such as user:ann, gpu_mem>10GiB, sm<5, time>2h, job:4711, cmd~vllm. A word alone is looked for in command line and user,
-or is how the pid begins.
+A filter selects processes. All of its terms must match; you can join terms with and, or, not and parentheses. A term is
+a column, an operator and a value, such as user:ann, gpu_mem>10GiB, sm<5, time>2h, job:4711, cmd~vllm. A word alone
+matches the command line, the user, or the first digits of the PID.
 
-  :            is equal, regardless of case; * stands for anything
-  = !=         is, is not exactly
-  < <= > >=    is less, is more
-  ~            matches a regular expression somewhere
+  :            equals; upper and lower case are the same; * matches any text
+  = !=         equals exactly, does not
+  < <= > >=    less, more
+  ~            matches a regular expression anywhere
 
-After : = != a list may stand: user:ann,bob. A dash is no value: job:- has none. A process is kept only where the whole
-is true: of a value that is not known neither sm<5 nor not sm<5 is."""
+A list means any of its values: user:ann,bob. A dash means no value: job:- selects processes without a job. If a value
+is unknown, neither sm<5 nor not sm<5 selects the process."""
 _VARIABLES: Final = {
     "GPUTOP_NO_PLUGINS": "1: load no plugins",
-    "GPUTOP_PROBE_PYTHON": "the Python that has torch, for gputop probe",
-    "GPUTOP_PROGRESS_DIR": "where jobs write their progress and gputop looks for it",
+    "GPUTOP_PROBE_PYTHON": "the Python with torch, for gputop probe",
+    "GPUTOP_PROGRESS_DIR": "the directory where jobs write their progress",
     "NO_COLOR": "no colours, in tables and on the screen",
 }
 _FILES: Final = {
-    "~/.config/gputop/config.toml": "the configuration; gputop config init writes one in which everything is explained",
-    "~/.local/state/gputop/audit.jsonl": "a line before and after each attempt to change something",
+    "~/.config/gputop/config.toml": "the configuration; gputop config init creates it, with every setting explained",
+    "~/.local/state/gputop/audit.jsonl": "one line before and one after each attempt to change something",
 }
 
 
@@ -60,7 +60,7 @@ def _commands(parser: argparse.ArgumentParser) -> Iterator[str]:
 
 
 def _options(parser: argparse.ArgumentParser, head: str) -> Iterator[str]:
-    """Yield the words and options of a parser; those of the common group in one line, where they have stood before."""
+    """Yield the arguments of a parser; one line names the common options if the page has explained them before."""
     for group in parser._action_groups:
         actions = [action for action in group._group_actions if _is_told(action)]
         if actions and group.title == _COMMON and head == ".PP":
@@ -104,7 +104,7 @@ def _keys() -> Iterator[str]:
 
 
 def _variables() -> Iterator[str]:
-    settings = {each.variable: f"stands for the setting {each.key}" for each in SETTINGS if each.variable}
+    settings = {each.variable: f"sets {each.key}" for each in SETTINGS if each.variable}
     return _items((settings | _VARIABLES).items())
 
 
@@ -119,7 +119,7 @@ def _items(items: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _text(text: str) -> Iterator[str]:
-    """Yield a text, lines that begin with blanks as they are."""
+    """Yield a text; keep the layout of lines that start with spaces."""
     for line in text.splitlines():
         if line.startswith(" "):
             yield from (".nf", ".RS 4", _plain(line.strip()), ".RE", ".fi")
