@@ -1,79 +1,68 @@
-"""A probe as JUnit XML, for what shows tests: a suite a device, a case a test. Only fail and error are failures."""
+"""A probe as JUnit XML: a suite per device, a case per test. Only fail and error are failures."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
+from xml.etree import ElementTree as ET
 
 from gputop.core.probing.result import Finding, ProbeReport, Status, TestResult
 from gputop.core.probing.wording import figure_text
 from gputop.core.text.text import clean
 
-_NOT_MADE: Final = frozenset({Status.SKIP, Status.INCONCLUSIVE, Status.ABORTED, Status.REFUSED})
-_SIGNS: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
+_NOT_TESTED: Final = frozenset({Status.SKIP, Status.INCONCLUSIVE, Status.ABORTED, Status.REFUSED})
 
 
-def junit(report: ProbeReport, *, is_strict: bool = False) -> str:
+def junit(report: ProbeReport, *, is_strict: bool = False) -> bytes:
     """Return the document. ``is_strict``: a warning is a failure."""
-    suites = [
-        *((f"{d.label} {d.name} {d.uuid}", d.tests or (TestResult(key="device", status=d.status, reason=d.reason),))
-          for d in report.devices),
-        *((("all together", report.joint),) if report.joint else ()),
-    ]  # fmt: skip
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<testsuites name="gputop probe {_text(report.level)}">']
-    for name, tests in suites:
-        lines += _suite(name, tests, is_strict=is_strict)
-    return "\n".join([*lines, "</testsuites>", ""])
+    root = ET.Element("testsuites", name=clean(f"gputop probe {report.level}"))
+    for device in report.devices:
+        tests = device.tests or (TestResult(key="device", status=device.status, reason=device.reason),)
+        _add_suite(root, clean(f"{device.label} {device.name} {device.uuid}"), tests, is_strict=is_strict)
+    if report.joint:
+        _add_suite(root, "all together", report.joint, is_strict=is_strict)
+    ET.indent(root)
+    document: bytes = ET.tostring(root, encoding="UTF-8", xml_declaration=True)
+    return document + b"\n"
 
 
-def _suite(name: str, tests: Sequence[TestResult], *, is_strict: bool) -> Iterator[str]:
+def _add_suite(root: ET.Element, name: str, tests: Sequence[TestResult], *, is_strict: bool) -> None:
     counts = {
         "tests": len(tests),
         "failures": sum(_is_failure(test.status, is_strict=is_strict) for test in tests),
         "errors": sum(test.status is Status.ERROR for test in tests),
-        "skipped": sum(test.status in _NOT_MADE for test in tests),
+        "skipped": sum(test.status in _NOT_TESTED for test in tests),
     }
-    yield f"  <testsuite {_attributes({'name': name} | {key: str(value) for key, value in counts.items()})}>"
+    suite = ET.SubElement(root, "testsuite", {"name": name} | {key: str(count) for key, count in counts.items()})
     for test in tests:
-        yield from _case(name, test, is_strict=is_strict)
-    yield "  </testsuite>"
+        _add_case(suite, name, test, is_strict=is_strict)
 
 
-def _case(suite: str, test: TestResult, *, is_strict: bool) -> Iterator[str]:
-    head = {"classname": suite, "name": test.key, "time": f"{test.duration_s:.3f}"}
-    yield f"    <testcase {_attributes(head)}>"
+def _add_case(suite: ET.Element, name: str, test: TestResult, *, is_strict: bool) -> None:
+    case = ET.SubElement(suite, "testcase", classname=name, name=clean(test.key), time=f"{test.duration_s:.3f}")
     if test.figures:
-        yield "      <properties>"
+        properties = ET.SubElement(case, "properties")
         for figure in test.figures:
-            told = {"name": figure.name, "value": f"{figure.value:.6g} {figure.unit}"}
-            yield f"        <property {_attributes(told)}/>"
-        yield "      </properties>"
-    code = test.findings[0].code if test.findings else test.status.value
+            value = clean(f"{figure.value:.6g} {figure.unit}")
+            ET.SubElement(properties, "property", name=clean(figure.name), value=value)
+    code = clean(test.findings[0].code if test.findings else test.status.value)
+    reason = clean(test.reason) or code
     if _is_failure(test.status, is_strict=is_strict):
-        yield f"      <failure {_attributes({'type': code, 'message': test.reason or code})}>{_told(test)}</failure>"
+        ET.SubElement(case, "failure", type=code, message=reason).text = _lines(test)
     elif test.status is Status.ERROR:
-        yield f"      <error {_attributes({'type': code, 'message': test.reason or code})}>{_told(test)}</error>"
-    elif test.status in _NOT_MADE:
-        yield f"      <skipped {_attributes({'message': f'{test.status.value}: {test.reason or code}'})}/>"
-    if test.status is Status.WARN and not is_strict:
-        yield f"      <system-out>{_told(test)}</system-out>"
-    yield "    </testcase>"
+        ET.SubElement(case, "error", type=code, message=reason).text = _lines(test)
+    elif test.status in _NOT_TESTED:
+        ET.SubElement(case, "skipped", message=f"{test.status.value}: {reason}")
+    elif test.status is Status.WARN:
+        ET.SubElement(case, "system-out").text = _lines(test)
 
 
 def _is_failure(status: Status, *, is_strict: bool) -> bool:
     return status is Status.FAIL or (is_strict and status is Status.WARN)
 
 
-def _told(test: TestResult) -> str:
-    """Return findings and figures, a line each."""
-    return "\n".join([*map(_finding, test.findings), *(_text(figure_text(figure)) for figure in test.figures)])
+def _lines(test: TestResult) -> str:
+    """Return a line for each finding and figure."""
+    return "\n".join([*map(_finding, test.findings), *(clean(figure_text(figure)) for figure in test.figures)])
 
 
 def _finding(finding: Finding) -> str:
-    return _text(" ".join([finding.code, finding.text, *(f"{key}={value}" for key, value in finding.data.items())]))
-
-
-def _attributes(values: Mapping[str, str]) -> str:
-    return " ".join(f'{key}="{_text(value)}"' for key, value in values.items())
-
-
-def _text(text: str) -> str:
-    return clean(text).translate(_SIGNS)
+    return clean(" ".join([finding.code, finding.text, *(f"{key}={value}" for key, value in finding.data.items())]))

@@ -19,8 +19,8 @@ _SMALL_BAR: Final = 8
 _WIDE: Final = 100
 
 
-class Stand(Struct, frozen=True, kw_only=True):
-    """How far a device is. ``done``: 0 to 1, of all its tests; ``left_s``: about; ``heat``: temperature and power."""
+class DeviceProgress(Struct, frozen=True, kw_only=True):
+    """Progress of a device. ``done``: 0 to 1, of all its tests; ``left_s``: estimated; ``heat``: 71°C 689W."""
 
     label: str
     test: str
@@ -30,14 +30,14 @@ class Stand(Struct, frozen=True, kw_only=True):
     heat: str = ""
 
 
-def progress(stands: Sequence[Stand], room: int | None) -> list[str]:
-    """Return a line for each device: a bar, what runs, how long it will take."""
+def progress(devices: Sequence[DeviceProgress], room: int | None) -> list[str]:
+    """Return a line for each device: a bar, the time left, the current test."""
     lines, cells = [], _BAR if room is None or room >= _WIDE else _SMALL_BAR
-    for stand in stands:
-        full = round(min(1.0, max(0.0, stand.done)) * cells)
+    for device in devices:
+        full = round(min(1.0, max(0.0, device.done)) * cells)
         bar = "█" * full + "·" * (cells - full)
-        left = f"{duration_text(stand.left_s)} left"
-        parts = (clean(stand.label), f"{bar} {stand.done:4.0%}", left, stand.heat, stand.test, stand.text)
+        left = f"{duration_text(device.left_s)} left"
+        parts = (clean(device.label), f"{bar} {device.done:4.0%}", left, device.heat, device.test, device.text)
         lines.append(cut("  ".join(filter(None, parts)), room))
     return lines
 

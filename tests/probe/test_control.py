@@ -10,8 +10,8 @@ import pytest
 from msgspec.json import decode
 from probe_app import REPORT, FakeBox, fake_box
 
-from gputop.cli.probing.follower import Follower
-from gputop.cli.probing.targets import box_of_cpus
+from gputop.app.probing.devices import cpu_devices
+from gputop.app.probing.json_observer import JsonObserver
 from gputop.core.probing.progress import Course, Ended
 from gputop.core.probing.result import Status
 
@@ -86,13 +86,13 @@ def test_gpus_that_are_refused_are_told_with_who_uses_them() -> None:
 def test_a_reader_that_is_stopped_for_a_while_does_not_hold_up_the_probe() -> None:
     reading, writing = os.pipe()
     with open(reading, "rb") as source, open(writing, "wb") as out:
-        follower = Follower(out)
+        observer = JsonObserver(out)
         for _ in range(200):
-            follower.begin(box_of_cpus(16).targets, ())  # far more than a pipe holds
+            observer.begin(cpu_devices(16).all, ())  # far more than a pipe holds
         found: list[bytes] = []
         reader = threading.Thread(target=lambda: found.extend(source.read().splitlines()))
         reader.start()
-        follower.end(REPORT)
+        observer.end(REPORT)
         out.close()
         reader.join(60)
 
@@ -105,9 +105,9 @@ def test_a_reader_that_is_gone_is_no_failure() -> None:
     reading, writing = os.pipe()
     os.close(reading)
     with suppress(BrokenPipeError), open(writing, "wb") as out:
-        follower = Follower(out)
-        follower.begin(box_of_cpus(1).targets, ())
-        follower.end(REPORT)
+        observer = JsonObserver(out)
+        observer.begin(cpu_devices(1).all, ())
+        observer.end(REPORT)
 
 
 @pytest.mark.usefixtures("fake_box")
@@ -152,7 +152,7 @@ def test_a_test_over_all_devices_is_compared_with_its_own_past(fake_box: FakeBox
     fake_box.let("slow")
     slow = run_together("--baseline", "compare")
 
-    assert "all together: the runs in its baseline are now 1" in saved.stdout
+    assert "all together: the baseline now holds 1 run" in saved.stdout
     assert "tflops 7 TFLOP/s (100% of baseline)" in same.stdout
     assert "baseline." not in same.stdout
     assert "baseline.tflops  tflops: 7% of its own baseline" in slow.stdout
@@ -165,7 +165,7 @@ def test_a_test_over_all_devices_is_compared_with_its_own_past(fake_box: FakeBox
     [
         (["--max-temp", "hot"], "'hot' is no number of °C up to 120"), (["--max-temp", "0"], "no number of °C"),
         (["--max-power", "-5"], "no number of W"), (["--max-power", "nan"], "no number of W"),
-        (["--device", "cpu", "--max-temp", "80"], "of a CPU neither is read here"),
+        (["--device", "cpu", "--max-temp", "80"], "gputop reads neither from a CPU"),
     ],
 )  # fmt: skip
 def test_a_ceiling_that_makes_no_sense_is_64_and_tests_nothing(words: list[str], told: str) -> None:

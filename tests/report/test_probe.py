@@ -6,7 +6,7 @@ from gputop.core.probing.result import DeviceResult, Figure, Finding, ProbeRepor
 from gputop.core.probing.wording import figures_text
 from gputop.report.grid import Style
 from gputop.report.junit import junit
-from gputop.report.probe import Stand, progress, report
+from gputop.report.probe import DeviceProgress, progress, report
 
 WRONG = Finding(
     code="memory.errors", status=Status.FAIL, text="2 words are wrong \x1b[31m<&>",
@@ -75,14 +75,14 @@ def test_many_pairs_are_told_as_a_range() -> None:
 
 
 def test_progress_says_how_far_and_how_long() -> None:
-    line = progress([Stand(label="GPU 0", test="soak", done=0.5, left_s=61, text="700 TFLOP/s")], 200)[0]
+    line = progress([DeviceProgress(label="GPU 0", test="soak", done=0.5, left_s=61, text="700 TFLOP/s")], 200)[0]
 
     assert line == "GPU 0  ██████████··········  50%  1m01 left  soak  700 TFLOP/s"
 
 
 def test_on_a_narrow_terminal_how_fast_it_goes_is_still_there() -> None:
-    stand = Stand(
+    device = DeviceProgress(
         label="GPU 0", test="memory.inversions", done=0.5, left_s=61, text="1.214 TB/s, inverted", heat="71°C 689W"
     )
 
-    assert "memory.inversions  1.214 TB/s" in progress([stand], 80)[0]
+    assert "memory.inversions  1.214 TB/s" in progress([device], 80)[0]

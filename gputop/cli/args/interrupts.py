@@ -1,5 +1,6 @@
 """Signals that end gputop: they interrupt an operation once, or ask a loop to end."""
 
+import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -44,3 +45,17 @@ class StopRequest:
         signal.signal(number, signal.SIG_DFL)
         self.is_wanted = True
         self._hurry()
+
+
+def interrupt_at_end_of_stdin() -> None:
+    """Interrupt the main thread when stdin ends, from a thread of its own."""
+    import threading
+
+    def listen() -> None:
+        import _thread
+
+        while os.read(0, 4096):
+            pass
+        _thread.interrupt_main()
+
+    threading.Thread(target=listen, name="control", daemon=True).start()

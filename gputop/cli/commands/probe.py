@@ -6,20 +6,28 @@ import sys
 from collections.abc import Callable
 from typing import Final
 
-from gputop.cli.args.exits import USAGE, fail, warn
-from gputop.cli.args.options import add_ending, add_place, duration, seconds
+from gputop.app.errors import BadRequestError, UseCaseError
+from gputop.app.probing.devices import Devices, cpu_devices, gpu_devices
+from gputop.app.probing.files import write_file
+from gputop.app.probing.json_observer import JsonObserver
+from gputop.app.probing.request import ProbeRequest
+from gputop.app.probing.run import probe
+from gputop.cli.args.exits import OK, USAGE, fail, warn
+from gputop.cli.args.interrupts import interrupt_at_end_of_stdin, interruptible
+from gputop.cli.args.options import USUAL_INTERVAL_S, add_ending, add_place, duration, seconds
 from gputop.cli.args.parser import Parser
 from gputop.cli.backend.control import shut_by
-from gputop.cli.probing.follower import Follower, stop_with_stdin
-from gputop.cli.probing.run import probe
-from gputop.cli.probing.session import Ask
+from gputop.cli.commands.probe_progress import TerminalProgress
 from gputop.core.model.metric import Unit
 from gputop.core.model.quantity import expected, quantity
 from gputop.core.plugins.tables import PROBES
 from gputop.core.probing.limits import Ceiling
-from gputop.core.probing.probe import Level
+from gputop.core.probing.probe import Level, Probe
+from gputop.core.probing.result import ProbeReport
+from gputop.core.query.selection import Selection
 
 _ERROR: Final = 3
+_PATIENCE_S: Final = 3.0  # with a slow GPU, before the run
 _MOST_MEMORY: Final = 0.95
 _MEMORY: Final = 0.9
 _QUICK_MEMORY: Final = 0.25
@@ -119,26 +127,80 @@ def run(options: argparse.Namespace) -> int:
         fail(_ERROR, _NO_PROBE)
     if options.list:
         _print_tests()
-        return 0
-    memory, budget = options.mem or (_QUICK_MEMORY if options.level == Level.QUICK.value else _MEMORY, None)
+        return OK
     shut = shut_by(options, warn)
     if shut is not None:
         fail(_ERROR, f"{shut.detail}: no test is run. {shut.remedy}")
-    ask = Ask(
-        probe=PROBES[0], level=Level(options.level), tests=tuple(options.tests), time_s=options.time,
-        memory=memory, budget=budget, python=options.python, cpus=options.device, seed=options.seed,
-        is_forced=options.force, is_strict=options.strict, patience_s=options.patience, json=options.json,
-        junit=options.junit, baseline=options.baseline, demo=options.demo, least_busbw=options.min_busbw,
-        gpus=tuple(word for group in options.gpu or () for word in group), is_serial=options.serial,
+    if options.control:
+        interrupt_at_end_of_stdin()
+    observer = JsonObserver(sys.stdout.buffer) if options.control else TerminalProgress(sys.stderr)
+    try:
+        with interruptible():
+            report = probe(_request(options, PROBES[0]), lambda: _devices(options), os.environ, observer)
+    except BadRequestError as error:
+        fail(USAGE, str(error))
+    except UseCaseError as error:
+        fail(error.status, str(error))
+    if not options.control:
+        _deliver(report, options)
+    return report.exit_status
+
+
+def _request(options: argparse.Namespace, one: Probe) -> ProbeRequest:
+    share, most_bytes = options.mem or (_QUICK_MEMORY if options.level == Level.QUICK.value else _MEMORY, None)
+    return ProbeRequest(
+        probe=one, level=Level(options.level), tests=tuple(options.tests), time_s=options.time, memory_share=share,
+        memory_bytes=most_bytes, python=options.python, cpus=options.device, seed=options.seed,
+        is_forced=options.force, is_strict=options.strict, is_serial=options.serial, patience_s=options.patience,
+        baseline=options.baseline, min_busbw=options.min_busbw, arguments=tuple(sys.argv[1:]),
         ceiling=Ceiling(temperature_c=options.max_temp, power_w=options.max_power),
     )  # fmt: skip
-    follower = Follower(sys.stdout.buffer) if options.control else None
-    if follower is not None:
-        stop_with_stdin()
+
+
+def _devices(options: argparse.Namespace) -> Devices:
+    """Return the CPUs or the GPUs of the options. Raises UseCaseError if there are none."""
+    from gputop.cli.backend.monitoring import machine
+    from gputop.machine.nvml.driver import NoDriverError
+
+    if options.device:
+        return cpu_devices(options.device)
+    gpus = tuple(word for group in options.gpu or () for word in group)
     try:
-        return probe(ask, os.environ, sys.stdout, follower)
+        source = machine(Selection(gpus=gpus), USUAL_INTERVAL_S, options.demo, is_once=False)
+        source.limits = type(source.limits)(patience_s=_PATIENCE_S)
+        source.open()
+    except NoDriverError as error:
+        text = f"{error} What exactly is wrong: gputop doctor. Without a GPU: gputop probe --device cpu"
+        raise UseCaseError(_ERROR, text) from None
     except ValueError as error:
-        fail(USAGE, str(error))
+        raise BadRequestError(str(error)) from None
+    return gpu_devices(source, is_simulated=options.demo is not None)
+
+
+def _deliver(report: ProbeReport, options: argparse.Namespace) -> None:
+    """Write the files, and print the text unless the JSON goes to standard output."""
+    from gputop.report.grid import look
+    from gputop.report.probe import report as text_of
+    from gputop.wire.encoder import encode
+
+    if options.junit:
+        from gputop.report.junit import junit
+
+        _write(options.junit, junit(report, is_strict=options.strict))
+    if options.json == "-":
+        sys.stdout.buffer.write(encode(report))
+        return
+    if options.json:
+        _write(options.json, encode(report))
+    room, style = look(sys.stdout, os.environ)
+    print(text_of(report, {test.key: test.question for test in PROBES[0].tests}, room, style))
+
+
+def _write(path: str, content: bytes) -> None:
+    try:
+        write_file(path, content)
+    except OSError as error:
+        warn(f"{path}: {error.strerror}")
 
 
 def _print_tests() -> None:

@@ -9,8 +9,9 @@ import pytest
 from examples import NOW, gpu, process
 from msgspec.structs import replace
 
-from gputop.cli.probing.driver_watch import DriverWatch
-from gputop.cli.probing.targets import Target
+from gputop.app.probing.devices import Device
+from gputop.app.probing.driver_watch import DriverWatch
+from gputop.app.probing.guard import Guard
 from gputop.core.model.catalogue import (
     PCIE_GENERATION,
     PCIE_GENERATION_MAX,
@@ -33,7 +34,7 @@ from gputop.simulator import running
 from gputop.simulator.source import source_of_box
 
 UUID = gpu().uuid
-TARGETS = (Target(label="GPU 0", uuid=UUID, name="H", kind="cuda", index=0, gpu=UUID),)
+DEVICES = (Device(label="GPU 0", uuid=UUID, name="H", kind="cuda", index=0, gpu=UUID),)
 
 
 class Told:
@@ -68,9 +69,9 @@ class Play:
 
     def __init__(self, *tests: str, gives_way: bool = True, ceiling: Ceiling | None = None) -> None:
         self.source = Told()
-        self.watch = DriverWatch(
-            self.source, self.source.read(), TARGETS, gives_way=gives_way, ceiling=ceiling or Ceiling()
-        )
+        before = self.source.read()
+        self.guard = Guard(before, DEVICES, ceiling or Ceiling(), gives_way=gives_way)
+        self.watch = DriverWatch(self.source, before, DEVICES, self.guard)
         plan = WorkerPlan(device="cuda", uuid=UUID, index=0, tests=tuple(PlannedTest(key, 1.0) for key in tests))
         task = Task(label="GPU 0", command=(sys.executable,), plan=plan, environment={})
         self.job = Job(task, Limits(), lambda: self.seconds)
@@ -79,7 +80,7 @@ class Play:
     def look(self, times: int = 1) -> None:
         for _ in range(times):
             self.seconds += 1
-            self.watch.look([self.job], self.seconds)
+            self.watch.update([self.job], self.seconds)
 
     def test(self, key: str, *, looks: int = 3, slow: Mapping[Metric[Any], Any] | None = None) -> None:
         self.job.record.take(Start(id=key))
@@ -144,8 +145,8 @@ def test_who_comes_while_a_gpu_is_tested_is_told_once() -> None:
     play.source.processes = (process(4711), process(7, parent_pid=os.getpid()))
     play.test("a")
 
-    assert list(play.watch.came()) == [UUID]
-    assert [line.split(",")[0] for line in play.watch.came()[UUID]] == ["pid 4711"]
+    assert list(play.guard.newcomers) == [UUID]
+    assert [line.split(",")[0] for line in play.guard.newcomers[UUID]] == ["pid 4711"]
 
 
 def test_the_probe_makes_way_for_who_comes_and_stays() -> None:
@@ -157,7 +158,7 @@ def test_the_probe_makes_way_for_who_comes_and_stays() -> None:
 
     assert (short, play.job.is_over) == (False, True)
     assert [test.status for test in play.job.record.results()] == [Status.INCONCLUSIVE] * 2
-    assert "gave way to somebody who came: pid 4711, ann" in play.job.record.results()[0].reason
+    assert "gave way to a new process: pid 4711, ann" in play.job.record.results()[0].reason
 
 
 def test_who_looks_in_and_goes_stops_nothing_and_neither_does_anybody_where_it_is_forced() -> None:

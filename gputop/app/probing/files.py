@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Mapping
+from typing import Final
 
 from msgspec import DecodeError, ValidationError
 from msgspec.json import decode
@@ -13,12 +14,12 @@ from gputop.core.probing.reference import Entry, read
 from gputop.machine.state_directory import state_directory
 from gputop.wire.encoder import encode
 
-OWN: str = "probe_reference.toml"
+_OWN_REFERENCE: Final = "probe_reference.toml"
 
 
-def entries(reference: str, environment: Mapping[str, str]) -> tuple[Entry, ...]:
-    """Return expected figures: the user's own before those of the probe. Raises ValueError for what is no table."""
-    own = os.path.join(os.path.dirname(config_path(environment)), OWN)
+def expected_figures(reference: str, environment: Mapping[str, str]) -> tuple[Entry, ...]:
+    """Return the user's own table before that of the probe. Raises ValueError for a file that is not one."""
+    own = os.path.join(os.path.dirname(config_path(environment)), _OWN_REFERENCE)
     return (*_entries(own), *_entries(reference))
 
 
@@ -35,7 +36,7 @@ def _entries(path: str) -> tuple[Entry, ...]:
 
 
 def read_baseline(environment: Mapping[str, str], uuid: str) -> Baseline:
-    """Return what is kept of a device; nothing where that is nothing, or cannot be read."""
+    """Return the baseline of a device; an empty one if there is none, or it cannot be read."""
     try:
         with open(_path(environment, uuid), "rb") as opened:
             return decode(opened.read(), type=Baseline)
@@ -44,14 +45,14 @@ def read_baseline(environment: Mapping[str, str], uuid: str) -> Baseline:
 
 
 def write_baseline(environment: Mapping[str, str], baseline: Baseline) -> None:
-    """Keep it."""
+    """Write the baseline of a device."""
     path = _path(environment, baseline.uuid)
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     write_file(path, encode(baseline))
 
 
 def write_file(path: str, content: bytes) -> None:
-    """Write a file; one that is there is replaced at once, and nobody reads half of it. Raises OSError."""
+    """Write a file, atomically if it exists. Raises OSError."""
     if os.path.exists(path) and not os.path.isfile(path):
         with open(path, "wb") as opened:  # a pipe, or /dev/stdout
             opened.write(content)

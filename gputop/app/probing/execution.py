@@ -1,0 +1,107 @@
+"""The workers of a run from start to end, with the driver read and the safety rules applied meanwhile."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from gputop.app.errors import NO_DRIVER, UseCaseError
+from gputop.app.probing.devices import Device, Devices
+from gputop.app.probing.driver_watch import DriverWatch
+from gputop.app.probing.guard import Guard
+from gputop.app.probing.progress import Observer, RunProgress
+from gputop.app.probing.request import ProbeRequest
+from gputop.app.probing.workers import Workers
+from gputop.core.probing.plan import timed
+from gputop.core.probing.probe import ProbeTest
+from gputop.core.probing.result import DeviceResult, TestResult
+from gputop.machine.probe.python import candidates, with_package
+from gputop.machine.probe.runner import Job
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    """Results of the workers. ``links``: PCIe links under load; ``newcomers``: by device, processes that came."""
+
+    devices: tuple[DeviceResult, ...] = ()
+    joint: tuple[TestResult, ...] = ()
+    links: Mapping[str, tuple[int | None, int | None]] = {}
+    newcomers: Mapping[str, tuple[str, ...]] = {}
+
+
+def execute(  # noqa: PLR0917 - everything known by then
+    request: ProbeRequest,
+    tests: Sequence[ProbeTest],
+    devices: Devices,
+    tested: Sequence[Device],
+    environment: Mapping[str, str],
+    observer: Observer,
+) -> Found:
+    """Run the workers of single devices, then those over all devices."""
+    if devices.is_simulated:
+        raise UseCaseError(NO_DRIVER, "a simulated GPU cannot be tested; gputop probe --device cpu tries the tests out")
+    python = _python(request, environment)
+    seconds = timed(tests, request.level, request.time_s, len(tested) if request.is_serial else 1)
+    guard, driver = _guarded(request, devices, tested)
+    with _folder(environment) as folder:
+        workers = Workers(
+            request=request, python=python, seconds=seconds, environment=environment, folder=folder, devices=tested,
+            update=RunProgress(driver, seconds, observer).update,
+            near_cpus={device.uuid: devices.near_cpus(device) for device in tested},
+        )  # fmt: skip
+        jobs = workers.single([test for test in tests if not (test.is_joint or test.sees_all)])
+        done = [result for job in jobs for result in job.record.results()]
+        joint = workers.over_all([test for test in tests if test.sees_all], done)
+        joint += workers.joint([test for test in tests if test.is_joint], [*done, *joint])
+    results = tuple(_result(devices.untested(device), job) for device, job in zip(tested, jobs, strict=False))
+    if guard is None or driver is None:
+        return Found(devices=results, joint=joint)
+    driver.finish()
+    return Found(
+        devices=tuple(map(driver.completed, results)), joint=joint, links=driver.links(), newcomers=guard.newcomers
+    )
+
+
+def _guarded(
+    request: ProbeRequest, devices: Devices, tested: Sequence[Device]
+) -> tuple[Guard, DriverWatch] | tuple[None, None]:
+    """Return the safety rules and the readings of a run on GPUs; CPUs have neither."""
+    if devices.source is None or devices.sample is None:
+        return None, None
+    guard = Guard(devices.sample, tested, request.ceiling, gives_way=not request.is_forced)
+    return guard, DriverWatch(devices.source, devices.sample, tested, guard)
+
+
+def _result(device: DeviceResult, job: Job) -> DeviceResult:
+    hello = job.record.hello
+    if hello is not None:
+        device = replace(
+            device, name=hello.name or device.name, torch=hello.torch, cuda=hello.cuda, total_bytes=hello.total
+        )
+    return replace(device, tests=job.record.results(), last_words=job.last_words)
+
+
+def _python(request: ProbeRequest, environment: Mapping[str, str]) -> str:
+    """Return a Python that has the package that the worker needs."""
+    tried, needs = candidates(request.python, environment), request.probe.needs
+    found = with_package(tried, needs, environment) if needs else tried[0]
+    if found is None:
+        text = (
+            f"{needs} is in none of: {', '.join(tried)}. To get it: python3 -m venv ~/probe && ~/probe/bin/pip install "
+            f"{needs}; then: gputop probe --python ~/probe/bin/python"
+        )
+        raise UseCaseError(NO_DRIVER, text)
+    return found
+
+
+@contextmanager
+def _folder(environment: Mapping[str, str]) -> Iterator[str]:
+    """Make a folder for the files of workers, and remove it with its content."""
+    from shutil import rmtree
+    from tempfile import mkdtemp
+
+    made = mkdtemp(prefix="gputop-probe-", dir=environment.get("TMPDIR"))
+    try:
+        yield made
+    finally:
+        rmtree(made, ignore_errors=True)

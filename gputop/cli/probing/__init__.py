@@ -1,1 +1,0 @@
-"""How a run of `gputop probe` is carried out."""
