@@ -58,7 +58,8 @@ def _actions() -> Iterator[tuple[str, ...]]:
 
 
 def _small(label: str) -> str:
-    return label[0].lower() + label[1:] if not label[1:2].isupper() else label
+    is_name = any(letter.isupper() for letter in label.split(" ")[0][1:])  # GPU, I/O
+    return label if is_name else label[0].lower() + label[1:]
 
 
 def _code(words: str) -> str:
