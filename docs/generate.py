@@ -58,7 +58,7 @@ def _actions() -> Iterator[tuple[str, ...]]:
 
 
 def _small(label: str) -> str:
-    is_name = any(letter.isupper() for letter in label.split(" ")[0][1:])  # GPU, I/O
+    is_name = any(letter.isupper() for letter in label.split(" ", maxsplit=1)[0][1:])  # GPU, I/O
     return label if is_name else label[0].lower() + label[1:]
 
 

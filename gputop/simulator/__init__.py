@@ -25,12 +25,12 @@ from gputop.simulator.script import Script
 
 DEFAULT_BOX: Final = "training"
 BOXES: Final[dict[str, str]] = {
-    "training": "8 x H100: a torchrun job on all of them, an idle notebook, an evaluation, a small server",
-    "h200": "1 x H200: a language-model server under bursts of requests",
-    "mig": "2 x A100 and an H100, two of them split with MIG: instances with gaps, MPS, an older driver",
-    "workstation": "RTX 4090 and RTX 3090: a desktop, blender, a recorder; much is not supported",
-    "trouble": "8 x H100: one example of each finding: hangs, a leak, starved and idle jobs, heat, errors, orphans",
-    "dying": "4 x H100: one falls off the bus and comes back, one hangs, one is too hot; a process that is gone",
+    "training": "8 x H100: a torchrun job on all GPUs, an idle notebook, an evaluation, a small server",
+    "h200": "1 x H200: a language-model server with bursts of requests",
+    "mig": "2 x A100 and 1 x H100, two of them with MIG: unused slots between instances, MPS, an older driver",
+    "workstation": "RTX 4090 and RTX 3090: a desktop, Blender, a screen recorder; many metrics are unsupported",
+    "trouble": "8 x H100: one example of each finding, such as hangs, a leak, idle jobs, heat, errors, orphans",
+    "dying": "4 x H100: one is lost and comes back, one hangs, one overheats; one exited process is still listed",
 }
 _PLANS: Final[dict[str, Callable[[], BoxPlan]]] = {
     "training": training.plan,
