@@ -2,7 +2,7 @@
 # make test   every check: ruff, mypy, import contracts, tests
 # make sweep  every driver call with every error, on a simulated driver (NVML_MOCK_BOX=1)
 # make probe-tests   the tests of the probe on a CPU: installs torch into the environment, and leaves it there
-# make dist   sdist and wheel of gputop and of its probe into dist/: built, checked, tried in a fresh environment
+# make dist   sdist and wheel of gputop-tui and of its probe into dist/: built, checked, tried in a fresh environment; nothing is uploaded
 # make generate   write anew what follows from the code: parts of documents, man page, completions
 # make bench   gputop beside its peers on the GPUs of this machine; ARGS="--rounds 3" and the like
 # make performance   the same on all boxes of ARGS="--box PROGRAM" and how cost grows, into docs/performance.md
