@@ -70,7 +70,7 @@ An Xid is an error that the driver writes to the kernel log. This table follows 
 
 - The doctor reads Xids from `/dev/kmsg` or from the journal.
 - If the kernel reports that a GPU fell off the bus, the doctor counts it as Xid {FELL_OFF}.
-- An Xid older than a day counts one level less.
+- An Xid older than a day counts as one severity lower.
 - A non-fatal NVLink 5 error (Xids 144 to 150) only needs watching.
 
 """
