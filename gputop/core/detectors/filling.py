@@ -24,67 +24,67 @@ from gputop.core.model.units import bytes_text, duration_text
 
 KIND: Final = Kind(
     name="filling",
-    question="Will a GPU be full soon?",
-    codes={"memory.filling": "The memory of a GPU grows so fast that it is full within the hour."},
+    question="Will the memory of a GPU be full soon?",
+    codes={"memory.filling": "The used memory of a GPU grows so fast that it will be full within the hour."},
     remedies={
-        "memory.filling": "See who grows: `G`. End another process (`F9`); save a checkpoint while memory is left.",
+        "memory.filling": "See which process grows: `G`. Save a checkpoint, or end another process (`F9`).",
     },
     dials=(
         Dial(
             key="alarm_s", default=900.0, least=0.0, most=86_400.0,
-            help="Time left until it is full that is an alarm.",
+            help="Time until the memory is full below which it is an alarm.",
         ),
         Dial(
             key="suspect_s", default=3600.0, least=0.0, most=86_400.0,
-            help="Time left until it is full that is a suspect.",
+            help="Time until the memory is full below which it is a suspect.",
         ),
         Dial(
             key="watched_s", default=120.0, least=60.0, most=600.0,
-            help="For how long it must have grown to be an alarm.",
+            help="Time of growth needed for an alarm.",
         ),
         Dial(
             key="suspect_watched_s", default=300.0, least=60.0, most=600.0,
-            help="For how long it must have grown to be a suspect.",
+            help="Time of growth needed for a suspect.",
         ),
         Dial(
             key="least_growth_bytes", default=64.0 * 1024**2, least=1024**2, most=1024**4,
-            help="Growth below this is not told.",
+            help="Least growth that is reported.",
         ),
         Dial(
             key="came_back_percent", default=30.0, least=1.0, most=100.0,
-            help="Share of a rise that has to come back, so that the next one begins anew.",
+            help="Share of a rise that must be released before a new rise begins.",
         ),
         Dial(
             key="past_s", default=3600.0, least=0.0, most=86_400.0,
-            help="For how long a rise up to where it was before is none.",
+            help="Time for which a rise up to an earlier level does not count.",
         ),
         Dial(
             key="steady_percent", default=90.0, least=1.0, most=100.0,
-            help="Second half to first of growth that does not slow down.",
+            help="Growth of the second half, as a share of the first, from which it does not slow down.",
         ),
         Dial(
             key="loading_percent", default=80.0, least=1.0, most=100.0,
-            help="Share of the time in which a GPU that loads computes nothing.",
+            help="Share of time without computation from which the growth looks like loading.",
         ),
         Dial(
             key="nearly_percent", default=90.0, least=1.0, most=100.0,
-            help="Memory used up to which loading is an observation.",
+            help="Used memory up to which loading is an observation only.",
         ),
         Dial(
             key="segments_percent", default=80.0, least=1.0, most=100.0,
-            help="Of six parts of the time, those in which it has to grow.",
+            help="Share of the six parts of the time in which the memory must grow.",
         ),
         Dial(
             key="segment_percent", default=12.0, least=0.0, most=100.0,
-            help="Share of its even part from which one of them grows.",
+            help="Share of an even split from which a part counts as growing.",
         ),
         Dial(
             key="burst_percent", default=50.0, least=1.0, most=100.0,
-            help="Share of the growth that one of them may have.",
+            help="Largest share of the growth that one part may have.",
         ),
         Dial(
             key="large_step_times", default=3.0, least=1.0, most=1000.0,
-            help="A single step counts as so many usual ones at most.",
+            help="A single step counts at most as this many usual steps.",
         ),
     ),
 )  # fmt: skip
@@ -96,7 +96,7 @@ _HOLD_S: Final = 15.0  # it is judged every 5 s
 
 
 class Fill(Struct, frozen=True):
-    """Growth of a GPU's memory that goes on. ``rate``: MiB/s, ``full_s``: how soon and how late it is full."""
+    """Continuing growth of a GPU's memory. ``rate``: MiB/s; ``full_s``: earliest and latest time until it is full."""
 
     grown: float
     span_s: float
@@ -106,7 +106,7 @@ class Fill(Struct, frozen=True):
 
 
 class Level:
-    """The memory of a GPU, or of an instance, over the last ten minutes, and how high it was before it came back."""
+    """The used memory of a GPU or instance over the last ten minutes, and its level before the last release."""
 
     def __init__(self, now_s: float, mib: float, dials: Mapping[str, float]) -> None:
         self._dials = dials
@@ -118,7 +118,7 @@ class Level:
         self.seen_s = now_s
 
     def add(self, now_s: float, mib: float, busy_percent: float | None) -> bool:
-        """Take a sample; say whether there is something new to judge."""
+        """Add a sample; return whether a new bucket is complete."""
         self.seen_s = now_s
         came_back = self._dials["came_back_percent"] / 100 * (self._top - self._base)
         if mib < self._top - max(self._least_mib, came_back):
@@ -136,10 +136,10 @@ class Level:
         return is_new
 
     def fill(self, free_mib: float, span_s: float) -> Fill | None:
-        """Return how the growth of the last ``span_s`` seconds goes on; None if there is none, or it ends in time."""
+        """Return the growth of the last ``span_s`` seconds; None if there is none, or if it ends in time."""
         now_s = self.seen_s
         if self._past and self._past[0] > now_s and self._low <= self._past[1]:
-            return None  # it was as high before
+            return None  # it was this high before
         held = [one for one in self._lows if one[0] >= now_s - span_s - _BUCKET_S]
         if len(held) < 2 * _PARTS or held[-1][0] - held[0][0] < span_s - 2 * _BUCKET_S:
             return None
@@ -160,7 +160,7 @@ class Level:
 
 
 class FillingDetector:
-    """Follows the memory of every GPU, and of every instance where it is split."""
+    """Follows the memory of every GPU, or of each of its instances."""
 
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._dials = dials
@@ -168,7 +168,7 @@ class FillingDetector:
         self._claims: dict[tuple[str, int | None], Claim | None] = {}
 
     def detect(self, context: Context) -> Iterator[Claim]:
-        """Return what fills."""
+        """Return a claim per GPU or instance that will be full soon."""
         for gpu in context.sample.gpus:
             if gpu.instances:
                 for one in gpu.instances:
@@ -210,13 +210,13 @@ class FillingDetector:
 
 def _claim_of(gpu: Gpu, instance: int | None, fill: Fill, stage: Stage, free: int) -> Claim:
     label = f"GPU {gpu.index}" if instance is None else f"GPU {gpu.index} instance {instance}"
-    loading = ", looks like loading: it computes nothing" if fill.is_idle else ""
+    loading = " (looks like loading: no computation)" if fill.is_idle else ""
     grown = f"+{bytes_text(fill.grown * _MIB)} in {duration_text(fill.span_s)}"
     return Claim(
         code="memory.filling",
         stage=stage,
         subject=Subject(label=label, gpu=gpu.uuid, gpu_instance=instance),
-        summary=f"{grown}, {bytes_text(free)} left: full in {full_text(fill.full_s)} if it does not stop{loading}",
+        summary=f"memory full in {full_text(fill.full_s)}: {grown}, {bytes_text(free)} left{loading}",
         evidence=(
             Evidence("grown_bytes", round(fill.grown * _MIB), grown),
             Evidence("rate_bytes_per_s", round(fill.rate * _MIB), f"{bytes_text(fill.rate * _MIB)}/s"),
@@ -224,10 +224,10 @@ def _claim_of(gpu: Gpu, instance: int | None, fill: Fill, stage: Stage, free: in
             Evidence("full_in_s", round(fill.full_s[0]), f"full in {full_text(fill.full_s)}"),
         ),
         remedy=(
-            "See who grows (sort by GPU memory: G). A smaller batch, or ending another process with "
-            "gputop signal, keeps the next allocation from failing; save a checkpoint before."
+            "See which process grows (sort by GPU memory: G). Save a checkpoint. A smaller batch, or ending another "
+            "process with gputop signal, prevents a failed allocation."
         ),
-        lacking=("GPU utilization: loading is not told from work",) if instance is not None else (),
+        lacking=("GPU utilization: loading cannot be distinguished from work",) if instance is not None else (),
         hold_s=_HOLD_S,
     )
 
@@ -242,7 +242,7 @@ def _is_spread(even: list[float], total: float, dials: Mapping[str, float]) -> b
 
 
 def _ends_in(even: list[float], total: float, steady: float) -> float:
-    """Return how much growth is to come if it goes on to slow down as it did, MiB; infinite if it does not."""
+    """Return the MiB still to come if growth keeps slowing down as it did; infinite if it does not slow down."""
     half = len(even) // 2
     second = sum(even[half:])
     ratio = second / max(total - second, 1e-9)

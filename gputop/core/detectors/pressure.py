@@ -1,4 +1,4 @@
-"""Is a GPU about to run out of memory or of cooling? Memory nearly full, temperature near the board's own limit."""
+"""The detector of nearly full GPU memory and of temperatures near the board's own limit."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from heapq import nlargest
@@ -22,48 +22,57 @@ from gputop.core.model.units import bytes_text, duration_text, share
 
 KIND: Final = Kind(
     name="pressure",
-    question="Is a GPU about to run out of memory or of cooling?",
+    question="Is a GPU almost out of memory, or almost too hot?",
     codes={
-        "memory.full": "Nearly all memory of a GPU is used: the next allocation may fail.",
-        "temperature.gpu": "The chip is near the temperature at which the board slows it down.",
-        "temperature.memory": "The memory chips are near their limit.",
+        "memory.full": "Almost all GPU memory is used; the next allocation may fail.",
+        "temperature.gpu": "The GPU is near the temperature at which the board reduces its clocks.",
+        "temperature.memory": "The memory chips are near their temperature limit.",
     },
     remedies={
-        "memory.full": "See who holds it: `G` sorts by GPU memory. A serving engine's pool is well.",
-        "temperature.gpu": "See fans and airflow: `nvidia-smi -q -d TEMPERATURE`; less power: `nvidia-smi -pl`.",
-        "temperature.memory": "The same as for the chip: `nvidia-smi -q -d TEMPERATURE`.",
+        "memory.full": "See which processes hold it: `G` sorts by GPU memory. A serving engine's pool is normal.",
+        "temperature.gpu": "Check fans and airflow: `nvidia-smi -q -d TEMPERATURE`. Reduce power: `nvidia-smi -pl`.",
+        "temperature.memory": "Check fans and airflow: `nvidia-smi -q -d TEMPERATURE`.",
     },
     dials=(
-        Dial(key="memory_percent", default=90.0, least=1.0, most=100.0, help="Memory used that is worth a line."),
-        Dial(key="suspect_memory_percent", default=97.0, least=1.0, most=100.0, help="Memory used that is a suspect."),
+        Dial(
+            key="memory_percent", default=90.0, least=1.0, most=100.0,
+            help="Used memory from which it is an observation.",
+        ),
+        Dial(
+            key="suspect_memory_percent", default=97.0, least=1.0, most=100.0,
+            help="Used memory from which it is a suspect.",
+        ),
         Dial(
             key="steady_s", default=600.0, least=10.0, most=86400.0,
-            help="Memory that did not change for so long is a pool, and no suspect.",
+            help="Memory that has not changed for this time is a pool, not a suspect.",
         ),
         Dial(
             key="steady_bytes", default=67108864.0, least=0.0, most=1e12,
-            help="A change of the memory below this is none.",
+            help="Smallest change of the used memory that counts as a change.",
         ),
         Dial(
             key="margin_celsius", default=5.0, least=0.0, most=50.0,
-            help="Distance to the board's limit from which a temperature is told.",
+            help="Distance to the board's limit below which a temperature is reported.",
         ),
         Dial(
             key="slack_percent", default=1.0, least=0.0, most=100.0,
-            help="A full memory must fall by so much to be told no more.",
+            help="Used memory must fall this far below the limit before the finding ends.",
         ),
-        Dial(key="slack_celsius", default=1.0, least=0.0, most=50.0, help="The same for a temperature."),
+        Dial(
+            key="slack_celsius", default=1.0, least=0.0, most=50.0,
+            help="A temperature must fall this far below the limit before the finding ends.",
+        ),
     ),
     is_instant=True,
 )  # fmt: skip
 
 _POOL: Final = (
-    "A serving engine that reserves its pool looks like this and is well; a training job may run out. "
-    "Who holds it: G sorts by GPU memory"
+    "A training job may run out of memory; for a serving engine that reserves a pool this is normal. "
+    "To see the largest users, sort by GPU memory: G"
 )
 _HOLDERS: Final = 3
 _COOL: Final = (
-    "Look at fans, airflow and the neighbours: nvidia-smi -q -d TEMPERATURE. Until it is cooler, give it less work, or "
+    "Check fans, airflow and neighbouring GPUs: nvidia-smi -q -d TEMPERATURE. Until it is cooler, give it less work or "
     "less power: sudo nvidia-smi -i {n} -pl WATTS"
 )
 
@@ -71,7 +80,7 @@ _Held = tuple[int, int]  # bytes, pid
 
 
 class _Level:
-    """Whether the memory is full, and since when it stays the same."""
+    """Whether the memory is full, and since when it has not changed."""
 
     def __init__(self) -> None:
         self.is_full = False
@@ -79,14 +88,14 @@ class _Level:
         self.since_s: float | None = None
 
     def lasts_s(self, used: int, now_s: float, slack: float, *, is_new: bool) -> float:
-        """Return for how long it has been the same."""
+        """Return for how many seconds the used memory has not changed."""
         if is_new or self.since_s is None or abs(used - self.level) > slack:
             self.level, self.since_s = used, now_s
         return now_s - self.since_s
 
 
 class PressureDetector:
-    """Judges every GPU, and every GPU instance, by what it says now."""
+    """Judges every GPU and GPU instance by its current readings."""
 
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._dials = dials
@@ -95,7 +104,7 @@ class PressureDetector:
         self._holders = _Holders()
 
     def detect(self, context: Context) -> Iterator[Claim]:
-        """Return what is near a limit."""
+        """Return a claim per GPU or instance that is near a limit."""
         for gpu in context.sample.gpus:
             yield from self._memory_of(gpu, gpu, context)
             for part in gpu.instances:
@@ -116,12 +125,12 @@ class PressureDetector:
         if not level.is_full:
             return
         is_suspect = percent >= self._dials["suspect_memory_percent"] and steady_s < self._dials["steady_s"]
-        steady = f", the same for {duration_text(steady_s)}" if steady_s >= self._dials["steady_s"] else ""
+        steady = f", unchanged for {duration_text(steady_s)}" if steady_s >= self._dials["steady_s"] else ""
         yield Claim(
             code="memory.full",
             stage=Stage.SUSPECT if is_suspect else Stage.OBSERVATION,
             subject=gpu_subject(gpu) if number is None else _instance_subject(gpu, number),
-            summary=f"memory {percent:.0f}% used, {bytes_text(total - used)} of {bytes_text(total)} left{steady}"
+            summary=f"memory {percent:.0f}% full: {bytes_text(total - used)} of {bytes_text(total)} left{steady}"
             + self._holders.text(context, gpu.uuid, number),
             evidence=(
                 Evidence("memory_used_percent", round(percent, 1), f"{percent:.1f}% used"),
@@ -147,7 +156,7 @@ class PressureDetector:
             self._hot.discard(key)
             return
         self._hot.add(key)
-        reading = f"{what} at {celsius}°C, " if celsius is not None else f"{what} "
+        reading = f"{what} hot: {celsius}°C, " if celsius is not None else f"{what} hot: "
         rest = f"{margin}°C below its limit" if margin > 0 else "at its limit"
         yield Claim(
             code=code,
@@ -164,20 +173,20 @@ def _instance_subject(gpu: Gpu, number: int) -> Subject:
 
 
 class _Holders:
-    """Who holds the most of each GPU and of each instance; gathered for all of them once somebody asks."""
+    """The processes that hold the most memory of each GPU and instance; collected for all of them on first use."""
 
     def __init__(self) -> None:
         self._most: dict[tuple[str, int | None], list[_Held]] = {}
         self._gathered_s: float | None = None
 
     def text(self, context: Context, gpu: str, number: int | None) -> str:
-        """Name them: as of this look, on a crowded box as of the last round."""
+        """Name them, as of this sample; with many processes, as of the last round."""
         before_s, least_s = self._gathered_s, context.round_s - context.sample.interval_s
         if before_s is None or context.is_gap or context.now_s - before_s > least_s:
             self._gathered_s = context.now_s
             self._most = {where: nlargest(_HOLDERS, held) for where, held in _held(context.sample).items()}
         most = self._most.get((gpu, number), ())
-        return f"; most by {', '.join(f'{pid} ({bytes_text(size)})' for size, pid in most)}" if most else ""
+        return f"; largest: {', '.join(f'{pid} ({bytes_text(size)})' for size, pid in most)}" if most else ""
 
 
 def _held(sample: Sample) -> dict[tuple[str, int | None], list[_Held]]:

@@ -1,4 +1,4 @@
-"""Does a thread take a whole core while the GPU of its process does nothing? Nothing reaches the GPU."""
+"""The detector of busy threads whose GPU does nothing."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -12,45 +12,51 @@ from gputop.core.model.units import bytes_text, duration_text
 
 KIND: Final = Kind(
     name="spin",
-    question="Does a thread take a whole core while the GPU of its process does nothing?",
-    codes={"spin.host": "A thread runs all the time, and nothing reaches the GPU that the process holds."},
+    question="Does a thread use a whole CPU core while the process leaves its GPU idle?",
+    codes={"spin.host": "A thread runs all the time, but the process sends no work to its GPU."},
     remedies={
-        "spin.host": "See what it does: `py-spy dump --pid PID`. A server that polls for requests is well.",
+        "spin.host": "See what it does: `py-spy dump --pid PID`. For a server that polls for requests this is normal.",
     },
     dials=(
-        Dial(key="after_s", default=60.0, least=10.0, most=86400.0, help="Spinning for so long is worth a line."),
-        Dial(key="suspect_s", default=300.0, least=10.0, most=86400.0, help="Spinning for so long is a suspect."),
+        Dial(
+            key="after_s", default=60.0, least=10.0, most=86400.0,
+            help="Time of spinning after which it is an observation.",
+        ),
+        Dial(
+            key="suspect_s", default=300.0, least=10.0, most=86400.0,
+            help="Time of spinning after which it is a suspect.",
+        ),
         Dial(
             key="thread_percent", default=85.0, least=10.0, most=100.0,
-            help="CPU of its busiest thread from which it spins.",
+            help="Least CPU use of the busiest thread that counts as spinning.",
         ),
         Dial(
             key="times", default=2.0, least=1.0, most=100.0,
-            help="It must also spin so many times as long as it ever did before it worked.",
+            help="A suspect must spin this many times longer than it ever did before it worked again.",
         ),
         Dial(
             key="fresh_times", default=3.0, least=1.0, most=100.0,
-            help="One that never worked must spin so many times as long.",
+            help="Factor on that time for a process that never used the GPU.",
         ),
         Dial(
             key="falls_times", default=6.0, least=0.0, most=1000.0,
-            help="How much faster than it rose the time of spinning falls while it does not spin.",
+            help="How many times faster the counted time falls than it rises.",
         ),
     ),
 )  # fmt: skip
 
-_MEANT: Final = "Nothing to do: it polls for requests, or reports that it goes on. Its threads: Enter on its row"
+_HARMLESS: Final = "Nothing to do: it polls for requests, or it reports progress. To see its threads: Enter on its row"
 
 
 class SpinDetector:
-    """Counts on the tracks how long it has been so."""
+    """Counts on each track how long it has been spinning."""
 
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._after_s, self._suspect_s, self._thread = dials["after_s"], dials["suspect_s"], dials["thread_percent"]
         self._times, self._fresh, self._falls = dials["times"], dials["fresh_times"], dials["falls_times"]
 
     def detect(self, context: Context) -> Iterator[Claim]:
-        """Return who spins."""
+        """Return a claim per process or job that spins."""
         activity = Activity.of(context)
         found = []
         for track in activity.tracks:
@@ -80,23 +86,25 @@ class SpinDetector:
         for one in group.tracks:
             one.verdict = one.verdict or "spin"
         lasted_s = min(one.spin_s for one in group.tracks)
-        is_meant = track.role.is_server or any(one.is_progressing(context.now_s) for one in group.tracks)
+        is_harmless = track.role.is_server or any(one.is_progressing(context.now_s) for one in group.tracks)
         limit_s = max(self._suspect_s, self._times * track.longest_spin_s) * (1 if track.busy_s else self._fresh)
         held = sum(one.use.memory_bytes or 0 for one in group.tracks)
         thread = busiest(track.process) or 0.0
         return Claim(
             code="spin.host",
-            stage=Stage.SUSPECT if lasted_s >= limit_s and not is_meant else Stage.OBSERVATION,
+            stage=Stage.SUSPECT if lasted_s >= limit_s and not is_harmless else Stage.OBSERVATION,
             subject=group.subject,
-            summary=f"{count_text(group)}GPU at 0% with a thread at {thread:.0f}% CPU for {duration_text(lasted_s)}, "
-            f"holds {bytes_text(held)}" + (": a server that polls for requests" if track.role.is_server else ""),
+            summary=f"{count_text(group)}spins on the CPU for {duration_text(lasted_s)}: a thread at "
+            f"{thread:.0f}%, GPU at 0%, holds {bytes_text(held)}"
+            + (" (a server that polls for requests)" if track.role.is_server else ""),
             evidence=(
-                Evidence("busiest_thread_percent", round(thread, 1), f"busiest thread at {thread:.0f}% of a core"),
-                Evidence("lasted_s", round(lasted_s, 1), f"nothing on the GPU for {duration_text(lasted_s)}"),
+                Evidence("busiest_thread_percent", round(thread, 1), f"busiest thread uses {thread:.0f}% of a core"),
+                Evidence("lasted_s", round(lasted_s, 1), f"no GPU work for {duration_text(lasted_s)}"),
                 Evidence("memory_bytes", held, f"holds {bytes_text(held)}"),
             ),
-            remedy=_MEANT if is_meant else f"See what it does: py-spy dump --pid {track.process.pid}. Work on the CPU "
-            "belongs before the GPU is taken, or into data loader workers.",
+            remedy=_HARMLESS if is_harmless else f"See what it does: py-spy dump --pid {track.process.pid}. Do CPU "
+            f"work "
+            "before you allocate the GPU, or in data loader workers.",
             action="process",
             confidence=confidence_of(0.5, 0.3 if track.busy_s else 0.0, 0.2 if group.ranks else 0.0),
             began_s=context.now_s - lasted_s,

@@ -13,56 +13,59 @@ from gputop.core.model.units import bytes_text, duration_text
 
 KIND: Final = Kind(
     name="stalled",
-    question="Has a job that worked come to a standstill, on GPU and CPU alike?",
+    question="Has a job that used to work stopped working, on the GPU and on the CPU?",
     codes={
-        "stalled.process": "A process that worked has done nothing for much longer than it ever paused.",
-        "stalled.job": "All ranks of a job that worked have done nothing for much longer than they ever paused.",
+        "stalled.process": "A process that used to work does nothing, for much longer than it ever paused.",
+        "stalled.job": "No rank of a job that used to work does anything, for much longer than they ever paused.",
     },
     remedies={
-        "stalled.process": "See where it waits: `py-spy dump --pid PID`; look for dead loaders: `sudo dmesg | grep -i "
-        "oom`.",
-        "stalled.job": "The same, of a rank; then end the job: `c` tags it, `F9`.",
+        "stalled.process": "See where it waits: `py-spy dump --pid PID`. Look for killed data loaders: `sudo dmesg | "
+        "grep -i oom`.",
+        "stalled.job": "See where a rank waits: `py-spy dump --pid PID`. To end the job: `c` tags it, then `F9`.",
     },
     dials=(
-        Dial(key="pause_s", default=300.0, least=30.0, most=86400.0, help="The shortest standstill that counts."),
+        Dial(key="pause_s", default=300.0, least=30.0, most=86400.0, help="Shortest pause that can be a stall."),
         Dial(
             key="times", default=4.0, least=1.0, most=100.0,
-            help="A standstill must last so many times as long as its longest pause before.",
+            help="A stall lasts at least this many times longer than the longest pause before.",
         ),
         Dial(
             key="worked_s", default=120.0, least=10.0, most=86400.0,
-            help="It must have used the GPU for so long before.",
+            help="Time for which the process must have used the GPU before.",
         ),
         Dial(
             key="thread_percent", default=5.0, least=0.0, most=100.0,
-            help="CPU of its busiest thread below which it does nothing.",
+            help="CPU use of the busiest thread below which the process does nothing.",
         ),
         Dial(
             key="steady_percent", default=50.0, least=0.0, most=100.0,
-            help="Share of its time on the GPU from which it worked steadily.",
+            help="Share of time on the GPU from which the work counts as steady.",
         ),
         Dial(
             key="patience_times", default=4.0, least=1.0, most=100.0,
-            help="One that worked in bursts must stand still so many times as long.",
+            help="A process that worked in bursts must pause this many times longer.",
         ),
-        Dial(key="reads_percent", default=0.3, least=0.0, most=100.0, help="CPU of who waits for storage and gets on."),
+        Dial(
+            key="reads_percent", default=0.3, least=0.0, most=100.0,
+            help="CPU use above which a process in state D still makes progress.",
+        ),
         Dial(
             key="still_percent", default=30.0, least=1.0, most=50.0,
-            help="Share of the shortest standstill in which nobody of it uses the CPU.",
+            help="Share of pause_s in which neither the process nor its children may use the CPU.",
         ),
         Dial(
             key="work_weighs_times", default=5.0, least=0.0, most=1000.0,
-            help="How much more a moment of CPU use counts than one without.",
+            help="How many times more a second of CPU use counts than a second without.",
         ),
     ),
 )  # fmt: skip
 
 _DEAD: Final = frozenset("ZX")
-_SAID: Final = frozenset("TtZX")  # other detectors tell what is wrong with these
+_REPORTED_ELSEWHERE: Final = frozenset("TtZX")  # states that other detectors report
 
 
 class StalledDetector:
-    """Learns from each process how long it pauses."""
+    """Learns how long each process pauses."""
 
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._pause_s, self._times = dials["pause_s"], dials["times"]
@@ -72,7 +75,7 @@ class StalledDetector:
         self._weighs = dials["work_weighs_times"]
 
     def detect(self, context: Context) -> Iterator[Claim]:
-        """Return who stands still."""
+        """Return a claim per process or job that has stalled."""
         activity = Activity.of(context)
         half_s, found = self._pause_s / 2, []
         for track in activity.tracks:
@@ -85,7 +88,7 @@ class StalledDetector:
                 yield self._claim(group, context)
 
     def _count(self, track: Track, context: Context) -> None:
-        """Count for how long nobody of it has used the CPU; a moment of work weighs more than one of rest."""
+        """Count how long neither the process nor its children have used the CPU. Work weighs more than rest."""
         if track.pause_s - track.step_s < self._pause_s / 2:
             track.still_s = 0.0
         held = (track.process, *context.relatives.get(track.process.pid, ()))
@@ -96,14 +99,17 @@ class StalledDetector:
         role, process = track.role, track.process
         if track.gu is None or track.busy_s < self._worked_s or role.is_server or role.is_interactive:
             return False
-        if track.pause_s < max(self._pause_s, self._times * track.longest_pause_s) or process.state in _SAID:
+        if (
+            track.pause_s < max(self._pause_s, self._times * track.longest_pause_s)
+            or process.state in _REPORTED_ELSEWHERE
+        ):
             return False
         if track.is_progressing(context.now_s):
             return False
         return track.still_s >= self._still * self._pause_s
 
     def _are_all(self, group: Group, activity: Activity) -> bool:
-        """Say whether nobody whom it belongs to works: a rank that has nothing to do may be meant to."""
+        """Return whether no other rank of the job works: one rank alone may have nothing to do by design."""
         ranks = activity.ranks_of(group.first)
         those = ranks.tracks if ranks else activity.siblings(group.first)
         alike = {one.key for one in group.tracks}
@@ -115,7 +121,7 @@ class StalledDetector:
         is_steady = track.busy_s >= self._steady * before_s
         is_batch = group.ranks or track.role.world or context.relatives.get(track.process.pid)
         if _cpu(track.process) is None or (track.role.has_terminal and not is_batch):
-            return Stage.SUSPECT  # it may wait for somebody to type
+            return Stage.SUSPECT  # it may wait for input
         limit_s = max(self._pause_s, self._times * track.longest_pause_s) * (1 if is_steady else self._patience)
         return Stage.ALARM if track.pause_s >= limit_s else Stage.SUSPECT
 
@@ -157,33 +163,39 @@ def _summary(
 ) -> str:  # fmt: skip
     track = group.first
     held = sum(one.use.memory_bytes or 0 for one in group.tracks)
-    workers = f", {len(children)} children as idle" if children else ""
+    workers = f", {len(children)} idle children" if children else ""
     zombies = f" ({len(dead)} of them dead)" if dead else ""
-    learned = f" (never paused longer than {duration_text(track.longest_pause_s)})" if track.longest_pause_s else ""
+    longest = f", longest pause before {duration_text(track.longest_pause_s)}" if track.longest_pause_s else ""
     return (
-        f"{count_text(group)}GPU and CPU at 0% for {duration_text(pause_s)} after {duration_text(track.busy_s)} of work"
-        f"{learned}{workers}{zombies}, holds {bytes_text(held)}: stalled"
+        f"{count_text(group)}stalled for {duration_text(pause_s)}: GPU and CPU at 0%{workers}{zombies}, holds "
+        f"{bytes_text(held)} (worked {duration_text(track.busy_s)}{longest})"
     )
 
 
 def _evidence(group: Group, pause_s: float, dead: int, *, has_stopped: bool) -> tuple[Evidence, ...]:
     track = group.first
     return (
-        Evidence("pause_s", round(pause_s, 1), f"nothing done for {duration_text(pause_s)}"),
-        Evidence("longest_pause_s", round(track.longest_pause_s, 1), f"before {duration_text(track.longest_pause_s)}"),
+        Evidence("pause_s", round(pause_s, 1), f"no work for {duration_text(pause_s)}"),
+        Evidence(
+            "longest_pause_s",
+            round(track.longest_pause_s, 1),
+            f"longest pause before: {duration_text(track.longest_pause_s)}",
+        ),
         Evidence("worked_s", round(track.busy_s, 1), f"used the GPU for {duration_text(track.busy_s)}"),
         *((Evidence("dead_children", dead, f"{dead} of its children are dead"),) if dead else ()),
-        *((Evidence("reports_stopped", True, "it reports no more progress"),) if has_stopped else ()),
+        *((Evidence("reports_stopped", True, "it stopped reporting progress"),) if has_stopped else ()),
     )
 
 
 def _remedy(track: Track, dead: list[HostProcess], *, is_blocked: bool) -> str:
     if dead:
         return (
-            "A data loader worker died: look for an out-of-memory kill (sudo dmesg | grep -i oom), end the job "
-            f"(gputop signal SIGTERM --pid {track.process.pid}) and start it from its checkpoint."
+            "A data loader worker died. Look for an out-of-memory kill (sudo dmesg | grep -i oom), end the job "
+            f"(gputop signal SIGTERM --pid {track.process.pid}) and restart it from its checkpoint."
         )
     if is_blocked:
         pid = track.process.pid
-        return f"It waits for storage: look at the file system it reads before ending it: sudo cat /proc/{pid}/stack"
-    return f"See where it waits: py-spy dump --pid {track.process.pid}. A deadlocked data loader does not come back."
+        return (
+            f"It waits for storage. Check the file system that it reads before you end it: sudo cat /proc/{pid}/stack"
+        )
+    return f"See where it waits: py-spy dump --pid {track.process.pid}. A deadlocked data loader does not recover."

@@ -1,4 +1,4 @@
-"""Is a process that holds a GPU stopped, or blocked in the kernel? A signal stopped it; no signal reaches it."""
+"""The detector of processes that hold a GPU while they are stopped, or blocked inside the kernel."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -15,23 +15,29 @@ KIND: Final = Kind(
     name="stopped",
     question="Is a process that holds a GPU stopped, or blocked in the kernel?",
     codes={
-        "process.stopped": "A process on a GPU is stopped by a signal or held by a debugger; its memory stays taken.",
-        "process.blocked": "A process on a GPU waits inside the kernel and cannot be ended by any signal.",
+        "process.stopped": "A signal or a debugger stopped a process on a GPU; it keeps its memory.",
+        "process.blocked": "A process on a GPU waits inside the kernel; no signal can end it.",
     },
     remedies={
-        "process.stopped": "`kill -CONT PID`, or `F9`, lets it go on; its memory is free only when it ends.",
-        "process.blocked": "No signal ends it. Look at the storage that it reads: `sudo cat /proc/PID/stack`.",
+        "process.stopped": "Continue it (`kill -CONT PID`, or `F9`), or end it to free its memory.",
+        "process.blocked": "No signal ends it. Check the storage that it reads: `sudo cat /proc/PID/stack`.",
     },
     dials=(
-        Dial(key="stopped_s", default=5.0, least=0.0, most=3600.0, help="Stopped for so long is an alarm."),
-        Dial(key="blocked_s", default=30.0, least=5.0, most=3600.0, help="Blocked for so long is a suspect."),
-        Dial(key="blocked_alarm_s", default=120.0, least=5.0, most=86400.0, help="Blocked for so long is an alarm."),
+        Dial(key="stopped_s", default=5.0, least=0.0, most=3600.0, help="Time stopped after which it is an alarm."),
+        Dial(key="blocked_s", default=30.0, least=5.0, most=3600.0, help="Time blocked after which it is a suspect."),
+        Dial(
+            key="blocked_alarm_s",
+            default=120.0,
+            least=5.0,
+            most=86400.0,
+            help="Time blocked after which it is an alarm.",
+        ),
         Dial(
             key="still_percent",
             default=1.0,
             least=0.0,
             most=100.0,
-            help="CPU of one that is blocked; who takes more gets on with its reading.",
+            help="Most CPU use of a blocked process; above it the process still makes progress.",
         ),
     ),
     is_instant=True,
@@ -48,7 +54,7 @@ class _Since(Struct):
 
 
 class StoppedDetector:
-    """Remembers since when each process has been in such a state; of others it remembers nothing."""
+    """Remembers since when each process has been stopped or blocked."""
 
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._stopped_s, self._still = dials["stopped_s"], dials["still_percent"]
@@ -56,7 +62,7 @@ class StoppedDetector:
         self._since: dict[tuple[int, int | None], _Since] = {}
 
     def detect(self, context: Context) -> Iterator[Claim]:
-        """Return who is stopped or blocked."""
+        """Return a claim per process that is stopped or blocked."""
         since = self._since
         if context.is_gap:
             since.clear()
@@ -90,9 +96,9 @@ class StoppedDetector:
 def _stopped(process: HostProcess, stage: Stage, lasted_s: float, since_s: float) -> Claim:
     how = _HELD_BY[process.state or _STOPPED]
     remedy = (
-        f"kill -CONT {process.pid} lets it go on; end it if nobody needs it: the memory is free again only then."
+        f"Continue it: kill -CONT {process.pid}. If it is no longer needed, end it: only that frees the memory."
         if process.state == _STOPPED
-        else f"It goes on when the debugger lets it go: see TracerPid in /proc/{process.pid}/status."
+        else f"It continues when the debugger releases it: see TracerPid in /proc/{process.pid}/status."
     )
     return Claim(
         code="process.stopped",
@@ -112,11 +118,11 @@ def _blocked(process: HostProcess, stage: Stage, lasted_s: float, since_s: float
         code="process.blocked",
         stage=stage,
         subject=process_subject(process, _only(process)),
-        summary=f"blocked inside the kernel (state D) without using CPU for {duration_text(lasted_s)}, "
+        summary=f"blocked inside the kernel (state D) for {duration_text(lasted_s)} without using CPU, "
         f"holds {_holds(process)}",
         evidence=_evidence(process, lasted_s),
-        remedy="No signal ends it, kill -9 neither. Look at the storage it reads and at the kernel log "
-        f"(cat /proc/{process.pid}/stack as root); reset the GPU only if the driver or an Xid says so.",
+        remedy=f"No signal ends it, not even kill -9. Check the storage that it reads (sudo cat /proc/{process.pid}/"
+        "stack) and the kernel log. Reset the GPU only if the driver or an Xid error asks for it.",
         action="process",
         confidence=0.8 if stage is Stage.ALARM else 0.6,
         began_s=since_s,
@@ -125,7 +131,7 @@ def _blocked(process: HostProcess, stage: Stage, lasted_s: float, since_s: float
 
 
 def _for(lasted_s: float) -> str:
-    """Return how long it was seen to last; nothing at the first look, which cannot tell."""
+    """Return the time for which it was observed; nothing at the first sample."""
     return f" for {duration_text(lasted_s)}" if lasted_s >= 1 else ""
 
 
@@ -133,7 +139,7 @@ def _evidence(process: HostProcess, lasted_s: float) -> tuple[Evidence, ...]:
     held = sum(use.memory_bytes or 0 for use in process.gpus)
     return (
         Evidence("state", process.state, f"state {process.state}"),
-        Evidence("lasted_s", round(lasted_s, 1), _for(lasted_s).strip() or "seen so for the first time"),
+        Evidence("lasted_s", round(lasted_s, 1), _for(lasted_s).strip() or "seen for the first time"),
         Evidence("memory_bytes", held, f"holds {bytes_text(held)} of GPU memory"),
     )
 

@@ -1,7 +1,7 @@
-"""Is one GPU or one rank slower than its siblings? All of them wait for the slowest.
+"""The detector of ranks and GPUs that are slower than their siblings. All ranks wait for the slowest.
 
-In synchronous training the slow rank shows the lower utilization: it is not yet in the collective in which the others
-wait at 100 %. A GPU with a lower clock shows the lower clock.
+In synchronous training the slow rank shows the lower utilization: it enters the collective last, while the others wait
+in it at 100 %.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,77 +23,79 @@ from gputop.core.model.units import duration_text
 
 KIND: Final = Kind(
     name="straggler",
-    question="Is one GPU or one rank of a job slower than its siblings?",
+    question="Is one GPU or one rank of a job slower than the others?",
     codes={
-        "straggler.gpu": "A GPU of a job runs at a lower clock than its siblings, and all wait for it.",
-        "straggler.host": "A rank keeps its GPU less busy than its siblings do, which wait for it.",
-        "straggler.neighbour": "A rank shares its GPU with another program, and its siblings wait for it.",
+        "straggler.gpu": "A GPU of a job runs at a lower clock than the others, and all ranks wait for it.",
+        "straggler.host": "A rank keeps its GPU less busy than the others do, and they wait for it.",
+        "straggler.neighbour": "A rank shares its GPU with another program, and the other ranks wait for it.",
     },
     remedies={
-        "straggler.gpu": "See why: `nvidia-smi -q -d PERFORMANCE,CLOCK,POWER -i N`; leave it out meanwhile.",
-        "straggler.host": "Look at its CPU side: `py-spy dump --pid PID`, its data, its NUMA node (`a` shows the "
-        "cores).",
-        "straggler.neighbour": "Move the other program to another GPU: `gputop -i N` shows who is there.",
+        "straggler.gpu": "See why: `nvidia-smi -q -d PERFORMANCE,CLOCK,POWER -i N`. Leave it out of jobs until then.",
+        "straggler.host": "Check its CPU side: `py-spy dump --pid PID`, its data, its NUMA node (`a` shows the cores).",
+        "straggler.neighbour": "Move the other program to another GPU: `gputop -i N` lists the processes.",
     },
     dials=(
-        Dial(key="after_s", default=120.0, least=30.0, most=3600.0, help="Slower for so long is a suspect."),
+        Dial(
+            key="after_s", default=120.0, least=30.0, most=3600.0,
+            help="Time of being slower after which it is a suspect.",
+        ),
         Dial(
             key="alarm_s", default=600.0, least=30.0, most=86400.0,
-            help="Slower for so long is an alarm, if its clock is below alarm_percent.",
+            help="Time of being slower after which it is an alarm, if the clock is below alarm_percent.",
         ),
         Dial(
             key="alarm_percent", default=70.0, least=1.0, most=100.0,
-            help="Share of the others' clock below which it is an alarm.",
+            help="Share of the other ranks' clock below which it is an alarm.",
         ),
         Dial(
             key="clock_percent", default=93.0, least=1.0, most=100.0,
-            help="Share of the others' clock below which it is slower.",
+            help="Share of the other ranks' clock below which a rank is slower.",
         ),
         Dial(
             key="behind_points", default=8.0, least=1.0, most=100.0,
-            help="GPU utilization below the others', in points, from which it is slower.",
+            help="Percentage points of GPU utilization below the other ranks from which a rank is slower.",
         ),
         Dial(
             key="works_percent", default=50.0, least=1.0, most=100.0,
-            help="GPU utilization below which a lower clock says nothing.",
+            help="GPU utilization below which a lower clock does not count.",
         ),
         Dial(
             key="full_percent", default=93.0, least=1.0, most=100.0,
-            help="GPU utilization of the others, who wait for it.",
+            help="Least GPU utilization of the other ranks, which wait.",
         ),
         Dial(
             key="spread_times", default=6.0, least=0.0, most=100.0,
-            help="It must also be so many times as far below them as they differ.",
+            help="The gap must also be this many times the spread among the ranks.",
         ),
         Dial(
             key="clearly_points", default=15.0, least=1.0, most=100.0,
-            help="So far below it is slower; less may be meant, and counts if it is new.",
+            help="A gap of this size always counts; a smaller one counts only if it is new.",
         ),
         Dial(
             key="learn_s", default=600.0, least=60.0, most=86400.0,
-            help="Time in which it is learned what is usual in this job.",
+            help="Time in which gputop learns the usual gaps of the job.",
         ),
-        Dial(key="known_s", default=300.0, least=30.0, most=86400.0, help="Time from which that is known."),
+        Dial(key="known_s", default=300.0, least=30.0, most=86400.0, help="Time after which the usual gaps are known."),
         Dial(
             key="ranks", default=3.0, least=3.0, most=100000.0,
-            help="Ranks from which they are compared: of two, nobody can say who is the odd one.",
+            help="Least number of ranks that are compared: with two, neither is the odd one.",
         ),
         Dial(
             key="smooth_s", default=20.0, least=1.0, most=3600.0,
-            help="Time over which clock and utilization are smoothed.",
+            help="Smoothing time of clock and utilization.",
         ),
         Dial(
             key="falls_times", default=3.0, least=0.0, most=1000.0,
-            help="How much faster than it rose the time of being slower falls while it is not.",
+            help="How many times faster the counted time falls than it rises.",
         ),
         Dial(
             key="pauses_s", default=10.0, least=1.0, most=3600.0,
-            help="While a rank rests for longer they are not compared.",
+            help="While a rank pauses for longer than this, the ranks are not compared.",
         ),
     ),
 )  # fmt: skip
 
-_AT_A_TIME: Final = 16  # jobs a look: more of them take turns
+_AT_A_TIME: Final = 16  # jobs per sample: more of them take turns
 _HARMLESS = ("idle", "application clocks", "sync boost")
 
 
@@ -106,12 +108,12 @@ class _Rank(Struct):
 
 
 class _Race(Struct):
-    """The ranks of a job, compared in the seconds in which they can be."""
+    """The ranks of a job, compared while all of them work."""
 
     ranks: dict[Key, _Rank] = {}
     seen_s: float = 0.0
     compared_s: float = 0.0
-    slowest_s: float = 0.0  # for how long the one has been slow that has been so longest
+    slowest_s: float = 0.0  # the longest time for which a rank has been slow
 
 
 class StragglerDetector:
@@ -123,7 +125,7 @@ class StragglerDetector:
         self._turn = 0
 
     def detect(self, context: Context) -> Iterator[Claim]:
-        """Return who is slower than the others."""
+        """Return a claim per rank that is slower than the others."""
         by_job = Activity.of(context).by_job
         self._turn += 1
         turns = 1 + len(by_job) // _AT_A_TIME
@@ -190,7 +192,7 @@ class StragglerDetector:
 
 
 def _is_comparable(ranks: Ranks, context: Context, dials: Mapping[str, float]) -> bool:
-    """Say whether all ranks work: while some wait, or one has left, the numbers of the others say nothing."""
+    """Return whether all ranks work: while some wait, or one has exited, their numbers cannot be compared."""
     if not ranks.is_apart or ranks.is_server:
         return False
     pauses_s, smooth_s = dials["pauses_s"], dials["smooth_s"]
@@ -236,12 +238,12 @@ class Slow(Struct, frozen=True):
 
     @property
     def is_shared(self) -> bool:
-        """Say whether somebody else computes on the same GPU."""
+        """Return whether another process computes on the same GPU."""
         return not self.is_clock and self.track.board.is_shared
 
 
 def claim_of(slow: Slow, context: Context, dials: Mapping[str, float]) -> Claim:
-    """Return the finding about a slow rank."""
+    """Return the claim about a slow rank."""
     track = slow.track
     share = (slow.clock or 0.0) / slow.others_clock if slow.others_clock else 1.0
     is_grave = slow.is_clock and slow.lasted_s >= dials["alarm_s"] and 100 * share < dials["alarm_percent"]
@@ -251,13 +253,15 @@ def claim_of(slow: Slow, context: Context, dials: Mapping[str, float]) -> Claim:
         code="straggler.gpu" if slow.is_clock else "straggler.neighbour" if slow.is_shared else "straggler.host",
         stage=Stage.ALARM if is_grave else Stage.SUSPECT,
         subject=process_subject(track.process, track.use),
-        summary=f"{rank_text(track)} on GPU {track.board.index} of {slow.ranks.job.label}: {_how(slow, share)} for "
-        f"{duration_text(slow.lasted_s)}{_why(gpu, reasons)}; the others wait for it",
+        summary=f"slows the job {slow.ranks.job.label} for {duration_text(slow.lasted_s)}: {rank_text(track)} on GPU "
+        f"{track.board.index} has {_how(slow, share)}{_why(gpu, reasons)}",
         evidence=(
             Evidence("lasted_s", round(slow.lasted_s, 1), f"for {duration_text(slow.lasted_s)}"),
             Evidence("clock_share", round(share, 3), f"{100 * share:.0f}% of the others' SM clock"),
             Evidence("gpu_utilization_percent", round(slow.gu, 1), f"GPU at {slow.gu:.0f}%"),
-            Evidence("others_utilization_percent", round(slow.others_gu, 1), f"the others at {slow.others_gu:.0f}%"),
+            Evidence(
+                "others_utilization_percent", round(slow.others_gu, 1), f"the other ranks at {slow.others_gu:.0f}%"
+            ),
             Evidence("clocks_event_reasons", ", ".join(reasons) or None, ", ".join(reasons) or "no reason given"),
         ),
         remedy=_remedy(slow),
@@ -276,9 +280,9 @@ def claim_of(slow: Slow, context: Context, dials: Mapping[str, float]) -> Claim:
 def _how(slow: Slow, share: float) -> str:
     gpu = slow.track.board.gpu
     if not slow.is_clock:
-        return f"GPU at {slow.gu:.0f}% while the others are at {slow.others_gu:.0f}%, at the same clock"
+        return f"its GPU at {slow.gu:.0f}%, the others at {slow.others_gu:.0f}%, at the same clock"
     clock = gpu[CLOCK_SM] if gpu else None
-    now = f"SM clock {clock / 1e6:.0f} MHz, " if clock else "SM clock "
+    now = f"an SM clock of {clock / 1e6:.0f} MHz, " if clock else "an SM clock of "
     return f"{now}{100 * share:.0f}% of the others'"
 
 
@@ -303,9 +307,11 @@ def _remedy(slow: Slow) -> str:
     if slow.is_clock:
         return (
             f"See why: nvidia-smi -q -d PERFORMANCE,CLOCK,POWER -i {slow.track.board.index}; "
-            "leave it out of the job until it is well."
+            "leave it out of jobs until it is repaired."
         )
     if slow.is_shared:
-        return f"Move the other program (gputop -i {slow.track.board.index}) elsewhere: every rank waits for this one."
+        return (
+            f"Move the other program (gputop -i {slow.track.board.index}) to another GPU: all ranks wait for this one."
+        )
     pid = slow.track.process.pid
-    return f"Look at its CPU side: py-spy dump --pid {pid}, its data shard, cores taken by others, its NUMA node."
+    return f"Check its CPU side: py-spy dump --pid {pid}, its data shard, the load on its cores, its NUMA node."

@@ -1,4 +1,4 @@
-"""Is a GPU slowed down? By heat, by its power supply, or by its power limit."""
+"""The detector of reduced clocks: by heat, by the power supply, or by the power limit."""
 
 from collections.abc import Iterator, Mapping
 from statistics import median
@@ -28,62 +28,61 @@ from gputop.core.model.units import duration_text, value_text
 
 KIND: Final = Kind(
     name="throttle",
-    question="Is a GPU slowed down by heat, by its power supply, or by its power limit?",
+    question="Are the clocks of a GPU reduced by heat, by its power supply, or by its power limit?",
     codes={
-        "throttle.thermal": "The clocks are lowered because GPU or memory are too hot.",
-        "throttle.power_brake": "The clocks are halved because the power supply or the rack asks for it.",
-        "throttle.power_cap": "The clocks are lowered to stay below the power limit: normal for a busy GPU.",
+        "throttle.thermal": "The clocks are reduced because the GPU or its memory is too hot.",
+        "throttle.power_brake": "The clocks are halved because the power supply or the rack demands it.",
+        "throttle.power_cap": "The clocks are reduced to stay below the power limit: normal for a busy GPU.",
     },
     remedies={
-        "throttle.thermal": "Look at fans, dust and airflow; until then less power: `sudo nvidia-smi -i N -pl WATTS`.",
-        "throttle.power_brake": "Look at the power supply and the cap of the rack: `nvidia-smi -q -d PERFORMANCE -i "
-        "N`.",
-        "throttle.power_cap": "Nothing, unless somebody lowered the limit: `nvidia-smi -q -d POWER -i N`.",
+        "throttle.thermal": "Check fans, dust and airflow. Until then reduce power: `sudo nvidia-smi -i N -pl WATTS`.",
+        "throttle.power_brake": "Check the power supply and the rack's power cap: `nvidia-smi -q -d PERFORMANCE -i N`.",
+        "throttle.power_cap": "Do nothing, unless the limit is lower than intended: `nvidia-smi -q -d POWER -i N`.",
     },
     dials=(
         Dial(
             key="hardware_percent", default=1.0, least=0.1, most=100.0,
-            help="Share of a minute slowed down by the hardware, heat or power brake, that is an alarm.",
+            help="Share of the shorter window with hardware slowdown (heat or power brake) that is an alarm.",
         ),
         Dial(
             key="software_percent", default=5.0, least=0.1, most=100.0,
-            help="Share of a minute slowed down by heat that is a suspect.",
+            help="Share of the shorter window with thermal slowdown that is a suspect.",
         ),
         Dial(
             key="lasting_percent", default=30.0, least=0.1, most=100.0,
-            help="Share of five minutes slowed down by heat that is an alarm.",
+            help="Share of the longer window with thermal slowdown that is an alarm.",
         ),
         Dial(
             key="cap_percent", default=50.0, least=1.0, most=100.0,
-            help="Share of five minutes at the power limit that is worth a line.",
+            help="Share of the longer window at the power limit that is an observation.",
         ),
         Dial(
             key="lowered_percent", default=2.0, least=0.0, most=99.0,
-            help="A power limit so much below the default one, and reached, is a suspect.",
+            help="A power limit that is this far below the default, and is reached, is a suspect.",
         ),
         Dial(
             key="clock_percent", default=80.0, least=1.0, most=100.0,
-            help="At the limit and below this share of the SM clock of its busy siblings: a suspect.",
+            help="At the limit with less than this share of its busy siblings' SM clock, a GPU is a suspect.",
         ),
         Dial(
             key="reason_s", default=10.0, least=2.0, most=3600.0,
-            help="Where the driver counts nothing: time with such a reason that is told.",
+            help="Without counters in the driver: time with such a reason after which it is reported.",
         ),
         Dial(
             key="minute_s", default=60.0, least=10.0, most=3600.0,
-            help="What is called a minute here: the shorter time that is looked back.",
+            help="Length of the shorter window.",
         ),
         Dial(
             key="long_s", default=300.0, least=60.0, most=86400.0,
-            help="What is called five minutes here: the longer one.",
+            help="Length of the longer window.",
         ),
         Dial(
             key="busy_percent", default=20.0, least=1.0, most=100.0,
-            help="GPU utilization of siblings whose clocks are compared.",
+            help="Least GPU utilization of siblings whose clocks are compared.",
         ),
         Dial(
             key="hold_s", default=60.0, least=0.0, most=3600.0,
-            help="What comes and goes within such a time is one finding.",
+            help="Slowdowns within this time of each other are one finding.",
         ),
     ),
 )  # fmt: skip
@@ -95,17 +94,15 @@ _COUNTERS: Final = {
     _BRAKE: THROTTLED_POWER_BRAKE,
     _CAP: THROTTLED_POWER_CAP,
 }
-_COOLING: Final = "Look at fans, dust, airflow and blocked slots; until then give it less work, or a lower limit: "
+_COOLING: Final = "Check fans, dust, airflow and blocked slots. Until then give it less work or a lower power limit: "
 _COOLER: Final = _COOLING + "sudo nvidia-smi -i {n} -pl WATTS"
-_SUPPLY: Final = (
-    "Look at the power supply, its cables and the power cap of the rack: nvidia-smi -q -d PERFORMANCE -i {n}"
-)
-_LOWERED: Final = "If nobody meant it: sudo nvidia-smi -i {n} -pl {watts:.0f}"
-_NORMAL: Final = "Nothing is wrong: the job uses all the power that the board may draw. nvidia-smi -q -d POWER -i {n}"
+_SUPPLY: Final = "Check the power supply, its cables and the power cap of the rack: nvidia-smi -q -d PERFORMANCE -i {n}"
+_LOWERED: Final = "If this is not intended, restore the limit: sudo nvidia-smi -i {n} -pl {watts:.0f}"
+_NORMAL: Final = "Nothing to do: the job uses all the power that the board may draw. nvidia-smi -q -d POWER -i {n}"
 
 
 class _Slowed:
-    """For how long a GPU was slowed down, by reason, and since when without a break."""
+    """For how long the clocks of a GPU were reduced, by reason, and since when without a break."""
 
     def __init__(self, longest_s: float) -> None:
         self.growth = {name: Growth(longest_s) for name in _COUNTERS}
@@ -113,7 +110,7 @@ class _Slowed:
         self.slow_s = 0.0
 
     def take(self, gpu: Gpu, context: Context, *, is_new: bool) -> None:
-        """Add what the GPU says."""
+        """Add the readings of a sample."""
         reasons = gpu[EVENT_REASONS] or ()
         is_broken = starts_again(gpu, context)
         for name, metric in _COUNTERS.items():
@@ -126,14 +123,14 @@ class _Slowed:
             self.lasts_s[name] = self.lasts_s[name] + context.step_s if is_on else 0.0
 
     def seconds(self, name: str, span_s: float) -> tuple[float, float]:
-        """Return for how long the clocks were lowered, in how many of the last seconds."""
+        """Return the seconds of reduced clocks, and the watched seconds, of the last ``span_s``."""
         grown, watched_s = self.growth[name].over(span_s)
         longer = max(1.0, watched_s / span_s)  # points are 5 s apart
         return min(grown, watched_s) / longer, watched_s / longer
 
 
 class ThrottleDetector:
-    """Asks the driver's counters of lowered clocks; where there are none, the reasons that it gives now."""
+    """Reads the driver's counters of reduced clocks; without counters, the clocks event reasons."""
 
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._dials = dials
@@ -141,7 +138,7 @@ class ThrottleDetector:
         self._slowed = EachGpu(lambda: _Slowed(self._long_s))
 
     def detect(self, context: Context) -> Iterator[Claim]:
-        """Return who is slowed down."""
+        """Return a claim per GPU and kind of slowdown."""
         clocks = _busy_clocks(context, self._dials["busy_percent"])
         for gpu in context.sample.gpus:
             slowed = self._slowed.of(gpu.uuid, context.now_s)
@@ -165,10 +162,11 @@ class ThrottleDetector:
         span_s = span_s if is_hard or not is_lasting else long_s
         yield _claim(
             gpu, "throttle.thermal", Stage.ALARM if is_hard or is_lasting else Stage.SUSPECT,
-            f"{_clock(gpu)}thermal slowdown {_of(share, span_s)}; {_heat_of(gpu)}{_neighbours(gpu, context)}",
+            f"thermal slowdown {_of(share, span_s)}{_clock(gpu)}; {_heat_of(gpu)}{_neighbours(gpu, context)}",
             (
                 Evidence("thermal_slowdown_percent", share, _of(share, span_s)),
-                Evidence("hardware_thermal_s", round(hard_s, 1), f"of the hardware {hard_s:.0f} s of the last minute"),
+                Evidence("hardware_thermal_s", round(hard_s, 1), f"hardware slowdown: {hard_s:.0f} s of the last "
+                f"minute"),
                 Evidence("temperature_c", gpu[TEMPERATURE], _heat_of(gpu)),
             ),
             _COOLER.format(n=gpu.index), hold_s=self._dials["hold_s"],
@@ -179,7 +177,7 @@ class ThrottleDetector:
         if braked_s > self._of_minute("hardware_percent") or self._lasts(gpu, slowed, _BRAKE):
             share = _share(braked_s, span_s)
             yield _claim(
-                gpu, "throttle.power_brake", Stage.ALARM, f"{_clock(gpu)}power brake {_of(share, span_s)}",
+                gpu, "throttle.power_brake", Stage.ALARM, f"power brake {_of(share, span_s)}{_clock(gpu)}",
                 (Evidence("power_brake_percent", share, _of(share, span_s)),), _SUPPLY.format(n=gpu.index),
                 hold_s=self._dials["hold_s"],
             )  # fmt: skip
@@ -211,7 +209,7 @@ class ThrottleDetector:
             remedy = _LOWERED.format(n=gpu.index, watts=usual)
         yield _claim(
             gpu, "throttle.power_cap", Stage.SUSPECT if why else Stage.OBSERVATION,
-            f"{_clock(gpu)}power cap {_of(share, span_s)}{why}", tuple(evidence), remedy,
+            f"power cap {_of(share, span_s)}{_clock(gpu)}{why}", tuple(evidence), remedy,
             hold_s=self._dials["hold_s"],
         )  # fmt: skip
 
@@ -219,7 +217,7 @@ class ThrottleDetector:
         return self._dials[dial] * self._minute_s / 100
 
     def _lasts(self, gpu: Gpu, slowed: _Slowed, name: str) -> bool:
-        """Say whether a reason was given for long; asked only where there is no counter of it."""
+        """Return whether the driver has given a reason for long enough; used only without a counter for it."""
         return gpu[_COUNTERS[name]] is None and slowed.lasts_s[name] >= self._dials["reason_s"]
 
 
@@ -239,34 +237,34 @@ def _claim(  # noqa: PLR0917 - the parts of a sentence
     return Claim(
         code=code, stage=stage, subject=gpu_subject(gpu), summary=summary, evidence=evidence, remedy=remedy,
         hold_s=hold_s,
-        lacking=() if gpu[THROTTLED_SW_THERMAL] is not None else ("counters of lowered clocks",),
+        lacking=() if gpu[THROTTLED_SW_THERMAL] is not None else ("counters of reduced clocks",),
     )  # fmt: skip
 
 
 def _share(seconds: float, span_s: float) -> float | None:
-    """Return percent of a time; None where nothing was counted."""
+    """Return the share of a time in percent; None if nothing was counted."""
     return min(100.0, round(100 * seconds / span_s, 1)) if seconds and span_s else None
 
 
 def _of(share: float | None, span_s: float) -> str:
     if share is None:
         return "now"
-    return f"{share:.0f}% of the last {duration_text(span_s)}"
+    return f"in {share:.0f}% of the last {duration_text(span_s)}"
 
 
 def _clock(gpu: Gpu) -> str:
     now, most = gpu[CLOCK_SM], gpu[CLOCK_SM_MAX]
-    return f"SM clock {now / 1e6:.0f} of {most / 1e6:.0f}MHz; " if now is not None and most else ""
+    return f"; SM clock {now / 1e6:.0f} of {most / 1e6:.0f} MHz" if now is not None and most else ""
 
 
 def _heat_of(gpu: Gpu) -> str:
     chip, margin, memory = gpu[TEMPERATURE], gpu[TEMPERATURE_MARGIN], gpu[MEMORY_TEMPERATURE]
     parts = [] if chip is None else [f"{chip}°C" + ("" if margin is None else f" (margin {margin})")]
-    return ", ".join([*parts, *([] if memory is None else [f"memory {memory}°C"])]) or "no temperature known"
+    return ", ".join([*parts, *([] if memory is None else [f"memory {memory}°C"])]) or "temperature unknown"
 
 
 def _neighbours(gpu: Gpu, context: Context) -> str:
-    """Return what the others have: where they are cool, it is this board's own cooling."""
+    """Return the temperature of the other GPUs: if they are cool, this board's own cooling is at fault."""
     others = [one[TEMPERATURE] for one in context.sample.gpus if one.uuid != gpu.uuid]
     known = [celsius for celsius in others if celsius is not None]
-    return f"; the other GPUs have {median(known):.0f}°C" if known else ""
+    return f"; the other GPUs are at {median(known):.0f}°C" if known else ""

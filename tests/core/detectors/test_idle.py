@@ -24,9 +24,9 @@ def test_it_is_worth_a_line_after_10_minutes_and_a_suspect_after_an_hour() -> No
 def test_how_long_how_much_and_what_it_costs_is_told() -> None:
     finding = last(found(lone((WORK, 60), (IDLE, 1900), **KERNEL)), CODE)
 
-    assert "no GPU work for 31m" in finding.summary
+    assert "idle for 31m" in finding.summary
     assert "holds 20.0GiB (25%)" in finding.summary
-    assert "cost so far 10." in finding.summary
+    assert "cost so far: 10." in finding.summary
     known = {one.name: one.value for one in finding.evidence}
     watts, joules, seconds = (float(known[name] or 0) for name in ("power_w", "energy_j", "idle_s"))
     assert abs(joules - watts * seconds) < 1 + seconds / 10
@@ -48,14 +48,14 @@ def test_a_server_without_requests_is_no_suspect() -> None:
     held = found(lone((WORK, 60), (IDLE, 4000), framework="vLLM", command="vllm serve m"), names=("idle",))
 
     assert stages(held, CODE).keys() == {Stage.OBSERVATION}
-    assert "it serves, and no requests come" in last(held, CODE).summary
+    assert "a server without requests" in last(held, CODE).summary
 
 
 def test_what_it_did_before_gputop_looked_is_not_known() -> None:
     finding = last(found(lone((IDLE, 700))), CODE)
 
-    assert "no GPU work since gputop looks" in finding.summary
-    assert finding.lacking == ("when it last worked, before gputop looked",)
+    assert "no GPU work seen yet" in finding.summary
+    assert finding.lacking == ("when it last worked: gputop started later",)
 
 
 def test_a_heartbeat_of_a_second_is_no_work_but_three_are() -> None:
@@ -100,7 +100,7 @@ def test_of_a_crowd_on_one_gpu_all_are_one_finding_until_they_are_few() -> None:
     held = found(*crowd, names=("idle",))
 
     assert [one.subject.gpu for one in held[755]] == ["GPU-00000000"]
-    assert held[755][0].summary.startswith("40 processes (ann 40) without GPU work for ")
+    assert held[755][0].summary.startswith("40 processes (ann 40) idle for ")
     assert "hold 40.0GiB" in held[755][0].summary
     assert len([one for one in held[-1] if one.subject.process]) == 10
 
