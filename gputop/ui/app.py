@@ -1,16 +1,18 @@
 """The screen's switchboard: frames come in through the link, commands go out through it, panels draw the view."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
+from textual.actions import ActionParseResult
 from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
+from textual.dom import DOMNode
 from textual.screen import Screen
 
 from gputop.core.inspection.inspection import Inspection
 from gputop.core.mig.answers import MigBox, MigProgress
-from gputop.core.model.sample import Frame, Gpu
+from gputop.core.model.sample import Frame
 from gputop.core.protocol.link import Down, Link, News
 from gputop.core.protocol.outcome import Outcome
 from gputop.core.protocol.process_status import ProcessStatuses
@@ -31,7 +33,6 @@ from gputop.ui.options import ViewOptions
 from gputop.ui.render.layout import Density
 from gputop.ui.screens.dialogs.modal import KeyedScreen
 from gputop.ui.screens.main.screen import MainScreen
-from gputop.ui.state.selection import pointed_at
 from gputop.ui.state.signal_followup import Clock
 from gputop.ui.state.view import View
 from gputop.ui.state.view_store import ViewStore
@@ -53,13 +54,13 @@ class GputopApp(TerminalApp):
         keys = keys_that_hold(options.settings, is_replay=options.player is not None)
         super().__init__(options.theme, keys, writes_changes_only=options.writes_changes_only)
         self._link = link
-        self._reception = ViewStore(options, clock)
-        self.main = MainScreen(options, self._reception, link.send, keys)
+        self._store = ViewStore(options, clock)
+        self.main = MainScreen(options, self._store, link.send, keys)
 
     @property
     def view(self) -> View:
         """What is shown."""
-        return self._reception.view
+        return self._store.view
 
     def get_default_screen(self) -> Screen[None]:
         """Return the main screen."""
@@ -85,49 +86,48 @@ class GputopApp(TerminalApp):
 
     def on_frame_arrived(self, message: FrameArrived) -> None:
         """Show the frame unless the picture is held."""
-        self._reception.take(message.frame)
-        self.main.heard(message.frame)
-        self.main.record(message.frame)
-        self.main.ring()
-        self.main.ask_panels()
-        self._show()
+        self._store.take(message.frame)
+        self.main.take_frame(message.frame)
+        self._draw()
 
     def on_stretch_arrived(self, message: StretchArrived) -> None:
         """Show how a recording goes on, and have more of it when that is drawn."""
-        self._reception.play(message.stretch)
-        self.main.ask_panels()
-        self._show()
+        self._store.play(message.stretch)
+        self.main.controllers.plugin.request()
+        self._draw()
         if self.options.player is not None:
             self.call_after_refresh(self.options.player.taken)
 
     def on_link_went_down(self, message: LinkWentDown) -> None:
         """Grey the values, and say why; leave if there never were any and never will be."""
-        if self._reception.newest is None and message.down.retry_s is None:
+        if self._store.newest is None and message.down.retry_s is None:
             self.exit(message.down)
-        self._reception.lose(message.down)
-        self._show()
+        self._store.lose(message.down)
+        self._draw()
 
     def on_change_ended(self, message: ChangeEnded) -> None:
         """Show how a change ended."""
         if not self._hand_on(message.outcome):
-            self.main.change_ended(message.outcome)
+            self.main.controllers.signal.take_outcome(message.outcome)
 
     def on_answer_arrived(self, message: AnswerArrived) -> None:
         """Hand it to whoever asked."""
-        if not (isinstance(message.answer, ProcessStatuses) and self.main.take_statuses(message.answer)):
+        if not (
+            isinstance(message.answer, ProcessStatuses) and self.main.controllers.signal.take_statuses(message.answer)
+        ):
             self._hand_on(message.answer)
 
     def on_signal_requested(self, message: SignalRequested) -> None:
         """Ask which signal a process is to get."""
-        self.main.ask_for(message.process, is_kill=message.is_kill)
+        self.main.controllers.signal.choose_for(message.process, is_kill=message.is_kill)
 
     def check_age(self) -> None:
         """Tell how old the frame is, when it is late; ask what became of signals."""
         was_grey = self.view.is_grey
-        if self._reception.grow_old():
-            self.main.show_age() if was_grey else self.main.show()
-        self.main.look_again()
-        self.main.follow_recording()
+        if self._store.grow_old():
+            self.main.draw_age() if was_grey else self.main.draw()
+        self.main.controllers.signal.poll()
+        self.main.controllers.recording.update()
 
     def on_settings_changed(self, message: SettingsChanged) -> None:
         """Show what somebody changes."""
@@ -135,57 +135,24 @@ class GputopApp(TerminalApp):
             self.action_theme(message.after.theme)
         if message.after.keymap != message.before.keymap:
             self.keymap = keys_that_hold(message.after, is_replay=self.options.player is not None)
-            self.main.take_keys(self.keymap)
+            self.main.set_keys(self.keymap)
         self.main.change(density=Density(message.after.density))
 
     def action_theme(self, name: str) -> None:
         """Change the colours; the settings follow."""
         super().action_theme(name)
-        self.main.take_theme(name)
+        self.main.controllers.settings.set_theme(name)
 
-    def action_help(self) -> None:
-        """Show the help page."""
-        from gputop.ui.screens.pages.help import HelpScreen
-
-        is_ascii, refusal = self.options.is_ascii, self.options.refusal
-        self.push_screen(HelpScreen(is_ascii=is_ascii, refusal=refusal, actions=self.keymap.actions))
-
-    def action_detail(self) -> None:
-        """Show all of the GPU that is looked at, or that the selected process is on, or of the first."""
-        from gputop.ui.screens.pages.gpu import GpuScreen
-
-        gpu = self._meant()
-        if gpu is not None:
-            self.push_screen(GpuScreen(gpu, self.view, is_ascii=self.options.is_ascii))
-        else:
-            self._tell_no_gpu()
-
-    def action_mig(self, index: int | None = None) -> None:
-        """Show how a GPU is split with MIG: this one, or the one that is looked at."""
-        from gputop.ui.screens.mig.page import MigScreen
-
-        gpu = self._meant() if index is None else next((each for each in self.view.gpus if each.index == index), None)
-        if gpu is not None:
-            clock = self._reception.clock
-            self.push_screen(MigScreen(gpu.uuid, self.view, self._link.send, clock=clock, options=self.options))
-        else:
-            self._tell_no_gpu()
-
-    def action_process(self, part: str = "") -> None:
-        """Show all of the selected process, from a part of it on; fold a group; without a selection show the GPU."""
-        from gputop.ui.screens.pages.process import ProcessScreen
-
-        entry, frame = self.main.processes.selected_line, self.view.frame
-        if entry is not None and entry.is_group and not part:
-            self.main.processes.fold(is_open=not entry.is_open)
-            return
-        process = pointed_at(entry, frame) if entry is not None and frame is not None else None
-        if process is not None:
-            self.push_screen(ProcessScreen(process, self.view, self._link.send, part=part, clock=self._reception.clock))
-        elif part:
-            self.notify("no process is selected: choose one with the arrow keys", markup=False, timeout=2)
-        else:
-            self.action_detail()
+    async def run_action(
+        self,
+        action: "str | ActionParseResult",  # an alias that is a string at runtime
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """Run an action of the table: a method of a controller, or one of Textual's own actions."""
+        if isinstance(action, str) and self.main.controllers.run(action):
+            return True
+        return await super().run_action(action, default_namespace, namespaces)
 
     async def action_quit(self) -> None:
         """Leave at once."""
@@ -205,21 +172,11 @@ class GputopApp(TerminalApp):
             case Stretch():
                 self.post_message(StretchArrived(news))
 
-    def _tell_no_gpu(self) -> None:
-        self.notify("there is no GPU to show", markup=False, timeout=2)
-
-    def _meant(self) -> Gpu | None:
-        """Return the GPU that is looked at, or that the selected process is on, or the first."""
-        row = self.main.processes.selected
-        wanted = self.view.focus if self.view.focus is not None or row is None else row.use.gpu_index
-        gpus = [gpu for gpu in self.view.gpus if wanted in {None, gpu.index}] or list(self.view.gpus)
-        return gpus[0] if gpus else None
-
-    def _show(self) -> None:
+    def _draw(self) -> None:
         """Draw the view; what a page covers is drawn when that goes."""
         over = self._over
         if not any(screen.is_full for screen in over):
-            self.main.show()
+            self.main.draw()
         for screen in over:
             screen.follow(self.view)
 

@@ -12,10 +12,8 @@ from gputop.core.model.metric import Missing
 from gputop.core.model.sample import Frame, GpuState
 from gputop.core.protocol.command import ReadNow, SetInterval
 from gputop.core.protocol.link import Down
-from gputop.ui.app import GputopApp
-from gputop.ui.input.actions import ACTIONS, CHORD, Place
+from gputop.ui.input.actions import ACTIONS, CHORD
 from gputop.ui.messages import FrameArrived
-from gputop.ui.screens.main.screen import MainScreen
 from gputop.ui.screens.pages.gpu import GpuScreen, gpu_page
 from gputop.ui.screens.pages.help import HelpScreen
 
@@ -290,13 +288,6 @@ def test_every_f_key_has_a_letter_twin() -> None:
         function_keys = [key for key in action.keys if re.fullmatch(r"(shift\+)?f\d+", key)]
 
         assert not function_keys or set(action.keys) - set(function_keys), action.id
-
-
-def test_every_action_has_a_handler() -> None:
-    for action in (action for action in ACTIONS if action.place is Place.MAIN):
-        name = action.run.partition("(")[0]
-        owner = MainScreen if name.startswith("screen.") else GputopApp
-        assert hasattr(owner, f"action_{name.removeprefix('screen.')}"), action.id
 
 
 def test_the_chord_letters_are_in_the_help() -> None:

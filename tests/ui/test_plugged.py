@@ -30,7 +30,7 @@ def queue(_: Shown) -> Iterator[PanelLine]:
 
 
 def shown(stage: Stage) -> str:
-    widget = stage.app.main.plugged
+    widget = stage.app.main.plugins
     return text_of(widget.lines) if widget.display else ""
 
 
@@ -186,7 +186,7 @@ def test_what_it_looks_like(snap_compare: Callable[..., bool], size: tuple[int, 
         await pilot.pause()
         assert link.receive is not None
         link.receive(frame())
-        while len([one for one in app.main.told if one.lines or one.problem]) < len(panels):
+        while len([one for one in app.main.controllers.plugin.states if one.lines or one.problem]) < len(panels):
             await pilot.pause(0.01)
         await pilot.pause()
         await pilot.press(*keys)

@@ -20,7 +20,7 @@ def commands(actions: Iterable[Action], run: Run) -> Iterator[SystemCommand]:
     for name in THEME_NAMES:
         yield SystemCommand(f"Theme: {name}", "Change the colours.", _runner(run, f"theme('{name}')"))
     for column in COLUMNS:
-        yield SystemCommand(f"Sort by {column.title}", column.help, _runner(run, f"screen.sort('{column.key}')"))
+        yield SystemCommand(f"Sort by {column.title}", column.help, _runner(run, f"table.sort('{column.key}')"))
 
 
 def _runner(run: Run, action: str) -> Callable[[], Awaitable[None]]:

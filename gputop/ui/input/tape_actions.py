@@ -18,55 +18,55 @@ _Row = partial(Action, group=TAPE, place=Place.TAPE)
 
 TAPE_ACTIONS: Final = (
     _Row(
-        id="tape-play", keys=("space", "Z"), run="screen.tape_play", label="Play or hold", footer="Play",
+        id="tape-play", keys=("space", "Z"), run="player.play", label="Play or hold", footer="Play",
         help="At the end it begins again.",
     ),
     _Row(
-        id="tape-step-back", keys=("left_square_bracket",), run="screen.tape_step(-1)", label="A frame back",
+        id="tape-step-back", keys=("left_square_bracket",), run="player.step(-1)", label="A frame back",
         help="And hold.",
     ),
     _Row(
-        id="tape-step", keys=("right_square_bracket",), run="screen.tape_step(1)", label="A frame on", footer="Step",
+        id="tape-step", keys=("right_square_bracket",), run="player.step(1)", label="A frame on", footer="Step",
         help="And hold.",
     ),
     _Row(
-        id="tape-back", keys=("less_than_sign", "shift+left"), run="screen.tape_move(-10)", label="10 s back",
+        id="tape-back", keys=("less_than_sign", "shift+left"), run="player.skip(-10)", label="10 s back",
         help="One frame at least.",
     ),
     _Row(
-        id="tape-on", keys=("greater_than_sign", "shift+right"), run="screen.tape_move(10)", label="10 s on",
+        id="tape-on", keys=("greater_than_sign", "shift+right"), run="player.skip(10)", label="10 s on",
         footer="10s", help="One frame at least.",
     ),
     _Row(
-        id="tape-back-minute", keys=("left_parenthesis", "ctrl+left"), run="screen.tape_move(-60)",
+        id="tape-back-minute", keys=("left_parenthesis", "ctrl+left"), run="player.skip(-60)",
         label="A minute back", help="One frame at least.",
     ),
     _Row(
-        id="tape-on-minute", keys=("right_parenthesis", "ctrl+right"), run="screen.tape_move(60)",
+        id="tape-on-minute", keys=("right_parenthesis", "ctrl+right"), run="player.skip(60)",
         label="A minute on", footer="1min", help="One frame at least.",
     ),
     _Row(
-        id="tape-first", keys=("ctrl+home",), run="screen.tape_end(0)", label="To the beginning",
+        id="tape-first", keys=("ctrl+home",), run="player.go_to_end(0)", label="To the beginning",
         help="Of the recording.",
     ),
-    _Row(id="tape-last", keys=("ctrl+end",), run="screen.tape_end(1)", label="To the end", help="Of the recording."),
+    _Row(id="tape-last", keys=("ctrl+end",), run="player.go_to_end(1)", label="To the end", help="Of the recording."),
     _Row(
-        id="tape-go", keys=("g",), run="screen.tape_go", label="Go to…", footer="Go to",
+        id="tape-go", keys=("g",), run="player.choose_place", label="Go to…", footer="Go to",
         help="12:30, 1:02:03, 50%, +30s, -5m, or @14:05 by the clock.",
     ),
     _Row(
-        id="tape-find", keys=("exclamation_mark",), run="screen.tape_find", label="Next finding", footer="Finding",
+        id="tape-find", keys=("exclamation_mark",), run="player.find", label="Next finding", footer="Finding",
         help="One that is not shown yet.",
     ),
     _Row(
-        id="tape-slower", keys=("minus",), run="screen.tape_speed(-1)", label="Slower", footer="Slower",
+        id="tape-slower", keys=("minus",), run="player.change_speed(-1)", label="Slower", footer="Slower",
         help="Down to 0.25x. In tree and groups - folds.",
     ),
     _Row(
-        id="tape-faster", keys=("plus",), run="screen.tape_speed(1)", label="Faster", footer="Faster",
+        id="tape-faster", keys=("plus",), run="player.change_speed(1)", label="Faster", footer="Faster",
         help="Up to 32x, and then as fast as it can be read. In tree and groups + unfolds.",
     ),
-    _Row(id="tape-loop", keys=("L",), run="screen.tape_loop", label="Loop", help="Begin again at the end."),
+    _Row(id="tape-loop", keys=("L",), run="player.loop", label="Loop", help="Begin again at the end."),
 )  # fmt: skip
 EVERY: Final = (*ACTIONS, *TAPE_ACTIONS)
 

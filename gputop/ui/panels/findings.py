@@ -22,8 +22,8 @@ _LABEL_SHARE: Final = 4
 class FindingsPanel(FastLines):
     """Shows suspects and alarms, the gravest first. A click asks for all of it."""
 
-    class Asked(Message):
-        """Somebody wants to see all findings."""
+    class Clicked(Message):
+        """The user clicked the panel to see all of it."""
 
     def __init__(self, *, is_ascii: bool) -> None:
         super().__init__(is_ascii=is_ascii)
@@ -38,8 +38,8 @@ class FindingsPanel(FastLines):
         return len(lines)
 
     def on_click(self) -> None:
-        """Ask for all of it."""
-        self.post_message(self.Asked())
+        """Post the click."""
+        self.post_message(self.Clicked())
 
 
 def panel(view: View, width: int, most: int, key: str) -> list[Line]:

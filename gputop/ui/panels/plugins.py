@@ -7,36 +7,36 @@ from textual.message import Message
 from gputop.core.plugins.panel import Written
 from gputop.ui.render.line import Line, Span, tone_ink
 from gputop.ui.render.line_widget import FastLines
-from gputop.ui.state.plugin_panels import LATE_S, Told
+from gputop.ui.state.plugin_panels import LATE_S, PanelState
 
 
 class PluginsPanel(FastLines):
     """Shows what panels of plugins say. A click asks for all of it."""
 
-    class Wanted(Message):
-        """Somebody wants to see all lines."""
+    class Clicked(Message):
+        """The user clicked the panel to see all of it."""
 
     def __init__(self, *, is_ascii: bool) -> None:
         super().__init__(is_ascii=is_ascii)
         self.display = False
 
-    def show(self, told: Sequence[Told], most: int, key: str) -> int:
+    def show(self, states: Sequence[PanelState], most: int, key: str) -> int:
         """Draw in at most so many lines; return how many. ``key``: shows all of it."""
-        lines = strip(told, most, key)
+        lines = strip(states, most, key)
         self.display = bool(lines)
         self.styles.height = max(1, len(lines))
         self.draw(lines)
         return len(lines)
 
     def on_click(self) -> None:
-        """Ask for all of it."""
-        self.post_message(self.Wanted())
+        """Post the click."""
+        self.post_message(self.Clicked())
 
 
-def strip(told: Sequence[Told], most: int, key: str) -> list[Line]:
+def strip(states: Sequence[PanelState], most: int, key: str) -> list[Line]:
     """Return the panels below each other, each with its title; the first ones where there is no room for all."""
     lines: list[Line] = []
-    for one in (one for one in told if one.lines or one.problem):
+    for one in (one for one in states if one.lines or one.problem):
         shown = _body(one)[: one.panel.most_lines]
         rest = len(_body(one)) - len(shown)
         block = [_title(one, f"{rest} more: {key}" if rest else ""), *shown]
@@ -48,23 +48,23 @@ def strip(told: Sequence[Told], most: int, key: str) -> list[Line]:
     return lines
 
 
-def page(told: Sequence[Told]) -> list[Line]:
+def page(states: Sequence[PanelState]) -> list[Line]:
     """Return all lines of all panels."""
     lines: list[Line] = []
-    for one in told:
+    for one in states:
         lines += [Line()] if lines else []
         lines += [_title(one, one.panel.help), *(_body(one) or [Line(((" nothing to show", "muted"),))])]
     return lines
 
 
-def _title(one: Told, note: str) -> Line:
+def _title(one: PanelState, note: str) -> Line:
     spans: list[Span] = [(f" {one.panel.title}", "accent")]
     if one.is_old:
         spans.append((f"  no answer for {LATE_S:.0f} s and more", "warm"))
     return Line((*spans, (f"  {note}", "muted")) if note else tuple(spans))
 
 
-def _body(one: Told) -> list[Line]:
+def _body(one: PanelState) -> list[Line]:
     if one.problem:
         return [Line(((" shut off: ", "warm"), (one.problem, "warm")))]
     return [_line(line) for line in one.lines]

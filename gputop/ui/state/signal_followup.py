@@ -1,6 +1,6 @@
-"""What became of those that a signal was meant for: who ended, what GPU memory that freed, who still runs.
+"""Follow-up of a signal: which targets ended, the GPU memory that they freed, and which still run.
 
-Who runs is asked of the sampler: frames show only what uses a GPU, so a process that is in none may run all the same.
+The sampler reports which targets run: a frame holds only processes that use a GPU, and others may run too.
 """
 
 from collections.abc import Callable
@@ -22,119 +22,117 @@ from gputop.ui.state.signal_targets import Processes, count_text
 Clock: TypeAlias = Callable[[], float]
 
 PATIENCE_S: Final = 5.0
-_LISTED_S: Final = 3.0  # so long the driver may list a process after its end
+_LISTED_S: Final = 3.0  # the driver may list a process for so long after its end
 _EVERY_S: Final = 1.0
 _ANSWER_S: Final = 3.0
-_ENDS_NOBODY: Final = frozenset(
-    {"SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGCONT", "SIGCHLD", "SIGURG", "SIGWINCH"}
-)
-_MEANT_TO_END: Final = frozenset({"SIGTERM", "SIGINT", "SIGQUIT", "SIGABRT", "SIGKILL"})
+_DO_NOT_END: Final = frozenset({"SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGCONT", "SIGCHLD", "SIGURG", "SIGWINCH"})
+_USUALLY_END: Final = frozenset({"SIGTERM", "SIGINT", "SIGQUIT", "SIGABRT", "SIGKILL"})
 _NUMBERS: Final = count(1)
 _MOST_NAMED: Final = 6
 
 
-class Verdict(Struct, frozen=True):
-    """What is told in the end; an empty text tells nothing."""
+class Notice(Struct, frozen=True):
+    """The message at the end of a follow-up; an empty text shows none."""
 
     text: str
     is_warning: bool = False
 
 
 class SignalFollowup:
-    """Watches a signal's processes. ``left``: those that run, or may, as far as is known."""
+    """Follows the targets of a signal. ``remaining``: targets that are not known to have ended."""
 
-    def __init__(self, signal: str, meant: Processes, ask: Callable[[Command], None], clock: Clock) -> None:
+    def __init__(self, signal: str, targets: Processes, send: Callable[[Command], None], clock: Clock) -> None:
         self.signal = signal
-        self.meant = self.left = meant
+        self.targets = self.remaining = targets
         self.began_s = clock()
-        self.answered_s: float | None = None  # when the question was asked whose answer came last
-        self._ask = ask
+        self.answered_s: float | None = None  # when the request of the latest answer was sent
+        self._send = send
         self._clock = clock
-        self._question = ""
-        self._asked_s: float | None = None
+        self._request = ""
+        self._requested_s: float | None = None
         self._ended_s: float | None = None
         self._frame: Frame | None = None
-        self._fresh: Frame | None = None  # came after the end of the last one
+        self._fresh: Frame | None = None  # a frame after the end of the last target
 
     @property
     def is_decided(self) -> bool:
-        """Say whether all have ended, or an answer tells who ran when the patience was over."""
-        return not self.left or (self.answered_s is not None and self.answered_s >= self.began_s + PATIENCE_S)
+        """Whether all targets have ended, or an answer shows which ran after `PATIENCE_S`."""
+        return not self.remaining or (self.answered_s is not None and self.answered_s >= self.began_s + PATIENCE_S)
 
-    def look(self) -> None:
-        """Ask who runs, unless that was asked just now."""
+    def poll(self) -> None:
+        """Request the status of the remaining targets, unless an answer is on its way."""
         now = self._clock()
-        is_due = self._asked_s is None or now - self._asked_s >= (_ANSWER_S if self._question else _EVERY_S)
-        is_last = self._asked_s is not None and self._asked_s < self.began_s + PATIENCE_S <= now
-        if self.left and (is_due or is_last):
-            self._question, self._asked_s = f"look-{next(_NUMBERS)}", now
-            self._ask(ReadStatus(id=self._question, targets=targets(self.left)))
+        is_due = self._requested_s is None or now - self._requested_s >= (_ANSWER_S if self._request else _EVERY_S)
+        is_last = self._requested_s is not None and self._requested_s < self.began_s + PATIENCE_S <= now
+        if self.remaining and (is_due or is_last):
+            self._request, self._requested_s = f"look-{next(_NUMBERS)}", now
+            self._send(ReadStatus(id=self._request, targets=targets(self.remaining)))
 
-    def take(self, statuses: ProcessStatuses) -> bool:
-        """Take an answer; say whether it was to this question."""
-        if statuses.id != self._question:
+    def take_statuses(self, statuses: ProcessStatuses) -> bool:
+        """Take an answer; return whether it is to the last request."""
+        if statuses.id != self._request:
             return False
         seen = {ProcessId(one.pid, one.start_ticks): one for one in statuses.statuses}
-        found = [(one, seen.get(one.id)) for one in self.left]
-        self.left = tuple(
-            replace(one, state=told.state or one.state) if told else one
-            for one, told in found
-            if told is None or told.is_running is not False
+        found = [(one, seen.get(one.id)) for one in self.remaining]
+        self.remaining = tuple(
+            replace(one, state=status.state or one.state) if status else one
+            for one, status in found
+            if status is None or status.is_running is not False
         )
-        self._question, self.answered_s = "", self._asked_s
-        self._ended_s = self._clock() if not self.left else None
+        self._request, self.answered_s = "", self._requested_s
+        self._ended_s = self._clock() if not self.remaining else None
         return True
 
-    def heard(self, frame: Frame) -> None:
-        """Take a frame."""
+    def take_frame(self, frame: Frame) -> None:
+        """Remember a frame."""
         self._frame = frame
         if self._ended_s is not None:
             self._fresh = frame
 
-    def settle(self, outcome: Outcome) -> None:
-        """Take the outcome: whom the signal did not reach is not waited for; if it reached nobody, nobody is."""
+    def take_outcome(self, outcome: Outcome) -> None:
+        """Take the outcome, and follow only the targets that got the signal."""
         failed = {ProcessId(one.pid, one.start_ticks) for one in outcome.failures}
-        self.meant = () if outcome.none_worked else tuple(one for one in self.meant if one.id not in failed)
-        self.left = tuple(one for one in self.left if one.id not in failed and self.meant)
+        self.targets = () if outcome.none_worked else tuple(one for one in self.targets if one.id not in failed)
+        self.remaining = tuple(one for one in self.remaining if one.id not in failed and self.targets)
 
-    def verdict(self) -> Verdict | None:
-        """Return what is to be told; None as long as that is not known."""
-        if not self.meant or self.signal in _ENDS_NOBODY:
-            return Verdict("")
+    def notice(self) -> Notice | None:
+        """Return the message for the end; None while it is not known."""
+        if not self.targets or self.signal in _DO_NOT_END:
+            return Notice("")
         now = self._clock()
-        if not self.left:
+        if not self.remaining:
             is_over = self._ended_s is not None and now - self._ended_s >= _LISTED_S
-            is_clear = self._fresh is not None and not listed(self._fresh, self.meant)
+            is_clear = self._fresh is not None and not listed(self._fresh, self.targets)
             return self._ended(self._fresh) if is_over or is_clear else None
         if self.is_decided:
             return self._survived()
         return self._unknown() if now - self.began_s >= 2 * PATIENCE_S else None
 
-    def _ended(self, frame: Frame | None) -> Verdict:
-        return Verdict(f"{self.signal}: {count_text(self.meant)} ended{freed_text(frame, self.meant)}")
+    def _ended(self, frame: Frame | None) -> Notice:
+        return Notice(f"{self.signal}: {count_text(self.targets)} ended{freed_text(frame, self.targets)}")
 
-    def _survived(self) -> Verdict:
-        left = {one.id for one in self.left}
-        ended = tuple(one for one in self.meant if one.id not in left)
+    def _survived(self) -> Notice:
+        remaining = {one.id for one in self.remaining}
+        ended = tuple(one for one in self.targets if one.id not in remaining)
         gone = f"{count_text(ended)} ended{freed_text(self._frame, ended)}" if ended else ""
-        if self.signal not in _MEANT_TO_END:
-            return Verdict(f"{self.signal}: {gone}" if gone else "")
-        part = f"{len(left)} of {count_text(self.meant)}"
+        if self.signal not in _USUALLY_END:
+            return Notice(f"{self.signal}: {gone}" if gone else "")
+        part = f"{len(remaining)} of {count_text(self.targets)}"
         still = f"{self.signal}: {part} still there after {PATIENCE_S:g} s: {self._names()}"
-        stuck = sum(one.state == "D" for one in self.left)
+        stuck = sum(one.state == "D" for one in self.remaining)
         why = f"{stuck} in uninterruptible sleep (D): the end waits for a kernel call" if stuck else ""
-        return Verdict("\n".join(part for part in (still, why, gone) if part), is_warning=True)
+        return Notice("\n".join(part for part in (still, why, gone) if part), is_warning=True)
 
-    def _unknown(self) -> Verdict:
-        return Verdict(f"{self.signal}: whether they ended is not known: the sampler does not answer", is_warning=True)
+    def _unknown(self) -> Notice:
+        return Notice(f"{self.signal}: whether they ended is not known: the sampler does not answer", is_warning=True)
 
     def _names(self) -> str:
-        named = " ".join(str(one.pid) for one in self.left[:_MOST_NAMED])
-        return named if len(self.left) <= _MOST_NAMED else f"{named} …"
+        named = " ".join(str(one.pid) for one in self.remaining[:_MOST_NAMED])
+        return named if len(self.remaining) <= _MOST_NAMED else f"{named} …"
 
 
 def listed(frame: Frame, ended: Processes) -> set[tuple[int, str]]:
-    """Return pid and GPU of what the driver still lists of processes that have ended."""
+    """Return pid and GPU of ended processes that the driver still lists."""
     starts = {one.pid: one.start_ticks for one in ended}
     return {
         (one.pid, use.gpu)
@@ -145,7 +143,7 @@ def listed(frame: Frame, ended: Processes) -> set[tuple[int, str]]:
 
 
 def freed_text(frame: Frame | None, ended: Processes) -> str:
-    """Return what GPU memory the end of processes freed, as far as a frame tells; ``ended``: as they were before."""
+    """Return the GPU memory that ended processes freed, by a frame; ``ended``: the processes before their end."""
     if frame is None or not any(one.gpus for one in ended):
         return ""
     still = listed(frame, ended)

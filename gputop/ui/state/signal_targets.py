@@ -108,6 +108,18 @@ class TargetSelection(Struct, frozen=True):
         return "it is gputop itself" if is_own else ""
 
 
+class SignalRequest(Struct, frozen=True):
+    """A signal that the user decided to send. ``recipients``: the targets that get the signal itself.
+
+    A launcher that gets it ends the other targets. ``offers_kill``: wait, and then offer SIGKILL for those that remain.
+    """
+
+    signal: str
+    recipients: Processes
+    targets: Processes
+    offers_kill: bool
+
+
 def _leader(job: Job, targets: Mapping[ProcessId, HostProcess], known: Collection[ProcessId]) -> HostProcess | None:
     """Return the launcher of a job that is meant as a whole, if it can be asked."""
     launcher = targets.get(job.launcher) if job.launcher else None

@@ -235,7 +235,7 @@ async def test_a_keymap_that_is_chosen_in_set_up_holds_at_once_there_too() -> No
         await stage.press("k", "j", "escape", "j", "k", "k")
         row = stage.app.main.processes.selected
 
-        assert stage.app.main.settings.keymap == "vim"
+        assert stage.app.main.controllers.settings.current.keymap == "vim"
         assert isinstance(stage.app.screen, MainScreen)
         assert row is not None
         assert row.process.pid == 1

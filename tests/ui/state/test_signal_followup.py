@@ -18,26 +18,26 @@ from gputop.ui.state.signal_followup import SignalFollowup, freed_text
 class Scene:
     """A signal to some processes, a clock, and what was asked."""
 
-    def __init__(self, *meant: HostProcess, signal: str = "SIGTERM") -> None:
+    def __init__(self, *targets: HostProcess, signal: str = "SIGTERM") -> None:
         self.clock = Clock()
         self.asked: list[Command] = []
-        self.after = SignalFollowup(signal, meant, self.asked.append, self.clock)
+        self.after = SignalFollowup(signal, targets, self.asked.append, self.clock)
 
     def told(self, *living: int, **fields: Any) -> None:
         """Have the question asked and answered."""
-        self.after.look()
+        self.after.poll()
         question = self.asked[-1]
         assert isinstance(question, ReadStatus)
         seen = [
             ProcessStatus(pid=one.pid, start_ticks=one.start_ticks, is_running=one.pid in living, **fields)
             for one in question.targets
         ]
-        self.after.take(ProcessStatuses(id=question.id, statuses=tuple(seen)))
+        self.after.take_statuses(ProcessStatuses(id=question.id, statuses=tuple(seen)))
 
     @property
     def text(self) -> str | None:
-        verdict = self.after.verdict()
-        return None if verdict is None else verdict.text
+        notice = self.after.notice()
+        return None if notice is None else notice.text
 
 
 def sizes(*gib: int) -> Sequence[HostProcess]:
@@ -48,7 +48,7 @@ def sizes(*gib: int) -> Sequence[HostProcess]:
 
 def test_nothing_is_told_before_anything_is_known() -> None:
     scene = Scene(process(1))
-    scene.after.heard(frame(1, ()))
+    scene.after.take_frame(frame(1, ()))
 
     assert scene.text is None
 
@@ -57,7 +57,7 @@ def test_all_that_ended_is_told_with_what_a_later_frame_no_longer_lists() -> Non
     scene = Scene(*sizes(3, 4))
     scene.told()
     before = scene.text
-    scene.after.heard(frame(1, ()))
+    scene.after.take_frame(frame(1, ()))
 
     assert before is None
     assert scene.text == "SIGTERM: 2 processes ended, 7.0GiB GPU memory freed"
@@ -67,7 +67,7 @@ def test_memory_that_the_driver_still_lists_after_a_while_is_not_called_freed() 
     scene = Scene(*sizes(3, 4))
     scene.told()
     gone = process(2, start_ticks=None, presence=Presence.GONE)
-    scene.after.heard(frame(1, (gone,)))
+    scene.after.take_frame(frame(1, (gone,)))
     early = scene.text
     scene.clock.now += 3
 
@@ -118,21 +118,21 @@ def test_nobody_waits_for_the_end_of_what_was_only_stopped() -> None:
 
 def test_a_question_is_not_asked_again_while_its_answer_is_on_the_way_nor_more_than_once_a_second() -> None:
     scene = Scene(process(1))
-    scene.after.look()
-    scene.after.look()
+    scene.after.poll()
+    scene.after.poll()
     waiting = len(scene.asked)
     scene.told(1)
     scene.clock.now += 0.5
-    scene.after.look()
+    scene.after.poll()
 
     assert (waiting, len(scene.asked)) == (1, 1)
 
 
 def test_a_sampler_that_died_is_asked_again() -> None:
     scene = Scene(process(1))
-    scene.after.look()
+    scene.after.poll()
     scene.clock.now += 3
-    scene.after.look()
+    scene.after.poll()
 
     assert len(scene.asked) == 2
 
@@ -141,8 +141,8 @@ def test_those_whom_the_signal_did_not_reach_are_not_waited_for() -> None:
     scene = Scene(process(1), process(2))
     failed = Result(pid=1, start_ticks=10, status=Status.NOT_PERMITTED)
     done = Result(pid=2, start_ticks=20, status=Status.DONE)
-    scene.after.settle(Outcome(id="1", what="SIGTERM", results=(failed, done)))
+    scene.after.take_outcome(Outcome(id="1", what="SIGTERM", results=(failed, done)))
     scene.told()
-    scene.after.heard(frame(1, (process(1),)))
+    scene.after.take_frame(frame(1, (process(1),)))
 
     assert scene.text == "SIGTERM: 1 process ended, 10.0GiB GPU memory freed"

@@ -49,9 +49,9 @@ class EscalationScreen(Dialog[Processes | None]):
         if not self.is_active or not self.is_mounted:
             return
         if self.followup.is_decided:
-            self.dismiss(self.followup.left)
+            self.dismiss(self.followup.remaining)
             return
-        self.followup.look()
+        self.followup.poll()
         self.redraw()
 
     def give_up(self) -> None:
@@ -73,15 +73,15 @@ class EscalationScreen(Dialog[Processes | None]):
 
     def page(self, width: int, height: int) -> Sequence[Line]:
         """Return the countdown, and who still runs."""
-        left = self.followup.left
-        still = f"{len(left)} of {count_text(self.followup.meant)} still there."
+        remaining = self.followup.remaining
+        still = f"{len(remaining)} of {count_text(self.followup.targets)} still there."
         if self.rest_s > 0:
             head = f"{still} SIGKILL is offered in {self.rest_s} s."
         else:
             head = "The time is over. Waiting for the sampler to tell who is left."
-        shape = target_list.shape_of(left, width)
+        shape = target_list.shape_of(remaining, width)
         lines = [Line(((head, "warm"),)), BLANK, target_list.head(shape)]
         below = [Line(tuple(cut([(f"{who.pid}: {text}", "hot")], width))) for who, text in self._failed.items()]
         room = max(2, height - len(lines) - min(len(below), height // 3))
-        listed = target_list.Listed(self.selection, left, {}, shape)
+        listed = target_list.Listed(self.selection, remaining, {}, shape)
         return [*lines, *target_list.window(listed, 0, room)[0], *below][:height]

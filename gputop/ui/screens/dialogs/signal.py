@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
-from msgspec import Struct
 from textual import events
 
 from gputop.core.model.process_id import ProcessId
@@ -13,23 +12,11 @@ from gputop.core.text.text import fit, fit_right
 from gputop.ui.render.line import BLANK, Line, cut
 from gputop.ui.screens.dialogs.signal_wording import KILL, names, remarks
 from gputop.ui.screens.dialogs.targets_dialog import TargetsDialog
-from gputop.ui.state.signal_targets import Processes, Scope, TargetSelection, count_text
+from gputop.ui.state.signal_targets import Processes, Scope, SignalRequest, TargetSelection, count_text
 
 FIRST: Final = "SIGTERM"
 _NUMBERS: Final = tuple(known.number for known in SIGNALS)
 _LEFT: Final = 15
-
-
-class SignalRequest(Struct, frozen=True):
-    """What was decided. ``recipients``: who gets the signal; ``meant``: those and the workers that their launchers end.
-
-    ``offers_kill``: wait a little, and then offer SIGKILL for what is left.
-    """
-
-    signal: str
-    recipients: Processes
-    meant: Processes
-    offers_kill: bool
 
 
 class SignalScreen(TargetsDialog[SignalRequest | None]):

@@ -1,74 +1,59 @@
-"""What the main screen does with findings: it lists them, goes to whom they are about, and may ring."""
-
-from collections.abc import Callable
+"""Actions on findings: list them, go to their subject, mute it, signal its process."""
 
 from gputop.core.model.finding import Finding
-from gputop.core.protocol.command import Command
-from gputop.ui.input.keymap import Keymap
 from gputop.ui.options import ViewOptions
-from gputop.ui.panels.findings import FindingsPanel
+from gputop.ui.panels.processes import ProcessPanel
 from gputop.ui.screens.dialogs.modal import KeyedScreen
-from gputop.ui.screens.main.tape_actions import TapingScreen
+from gputop.ui.screens.main.host import ScreenHost
+from gputop.ui.screens.main.signal_actions import SignalActions
 from gputop.ui.state.view_store import ViewStore
 
 
-class JudgedScreen(TapingScreen):
-    """The part of the main screen that shows what is wrong."""
+class FindingActions:
+    """Opens the page of findings, and does what the user chooses there."""
 
     def __init__(
-        self, options: ViewOptions, reception: ViewStore, ask: Callable[[Command], None], keys: Keymap
+        self, host: ScreenHost, store: ViewStore, processes: ProcessPanel, signals: SignalActions, options: ViewOptions
     ) -> None:
-        super().__init__(options, reception, ask, keys)
-        self.findings = FindingsPanel(is_ascii=options.is_ascii)
+        self._host = host
+        self._store = store
+        self._processes = processes
+        self._signals = signals
+        self._is_ascii = options.is_ascii
 
-    def take_keys(self, keys: Keymap) -> None:
-        """Let other keys hold from now on."""
-        super().take_keys(keys)
-        self.findings_key = keys.name("findings")
-
-    def action_findings(self) -> None:
+    def open(self) -> None:
         """List all findings."""
         from gputop.ui.screens.pages.findings import FindingsScreen
 
-        does = (self._go_to, self._act_on, self._hush)
-        watchlist, is_ascii = self._reception.watchlist, self._options.is_ascii
-        self.app.push_screen(FindingsScreen(self._view, watchlist, *does, is_ascii=is_ascii))
+        choices = (self.go_to, self.signal, self.mute)
+        self._host.push(FindingsScreen(self._host.view, self._store.watchlist, *choices, is_ascii=self._is_ascii))
 
-    def on_findings_panel_asked(self, _: FindingsPanel.Asked) -> None:
-        """List all findings."""
-        self.action_findings()
-
-    def ring(self) -> None:
-        """Ring where an alarm has come up and the settings say so."""
-        if self._reception.has_new_alarm and self.settings.bell:
-            self.app.bell()
-
-    def _go_to(self, finding: Finding) -> None:
-        """Set the cursor on the process, or look at the GPU alone."""
+    def go_to(self, finding: Finding) -> None:
+        """Set the cursor on the process of a finding, or show its GPU alone."""
         subject = finding.subject
-        if subject.process is not None and self.processes.go_to(subject.process):
+        if subject.process is not None and self._processes.go_to(subject.process):
             return
-        gpus = [gpu.index for gpu in self._view.gpus if gpu.uuid == subject.gpu]
+        gpus = [gpu.index for gpu in self._host.view.gpus if gpu.uuid == subject.gpu]
         if gpus:
-            self.change(focus=gpus[0])
+            self._host.change(focus=gpus[0])
         else:
-            self.notify(f"{subject.label} is not among what is shown", markup=False, timeout=3)
+            self._host.notify(f"{subject.label} is not among what is shown", timeout=3)
 
-    def _hush(self, finding: Finding) -> None:
-        """Mute a finding for an hour, or show it again."""
-        frame = self._view.frame
+    def mute(self, finding: Finding) -> None:
+        """Mute a finding for an hour, or unmute it."""
+        frame, top = self._host.view.frame, self._host.top
         if frame is not None:
-            self._reception.watchlist.mute(finding, frame.time_s)
-            self._reception.judge_again()
-            self.show()
-        if isinstance(self.app.screen, KeyedScreen):
-            self.app.screen.follow(self._view)
+            self._store.watchlist.mute(finding, frame.time_s)
+            self._store.judge_again()
+            self._host.draw()
+        if isinstance(top, KeyedScreen):
+            top.follow(self._host.view)
 
-    def _act_on(self, finding: Finding) -> None:
-        """Ask for a signal to the process that a finding is about."""
-        frame, wanted = self._view.frame, finding.subject.process
-        held = [one for one in (*frame.processes, *frame.relatives) if one.id == wanted] if frame else []
-        if held:
-            self.ask_for(held[0], is_kill=False)
+    def signal(self, finding: Finding) -> None:
+        """Open the signal dialog for the process of a finding."""
+        frame, wanted = self._host.view.frame, finding.subject.process
+        found = [one for one in (*frame.processes, *frame.relatives) if one.id == wanted] if frame else []
+        if found:
+            self._signals.choose_for(found[0], is_kill=False)
         else:
-            self.notify(f"{finding.subject.label} is no process that runs here", markup=False, timeout=3)
+            self._host.notify(f"{finding.subject.label} is no process that runs here", timeout=3)

@@ -1,39 +1,57 @@
-"""The main screen: header, GPUs, host, processes, footer; shares the room out and hands the view on."""
+"""The main screen: panels, and the controllers that keys lead to."""
 
 from collections.abc import Callable
+from typing import Any, TypeVar
 
 from textual import events
 from textual.app import ComposeResult
+from textual.screen import Screen
 
+from gputop.core.model.sample import Frame
 from gputop.core.protocol.command import Command
-from gputop.ui.input.actions import CHORD
 from gputop.ui.input.keymap import Keymap
+from gputop.ui.messages import PanelChanged, ProbeProgressed
 from gputop.ui.options import ViewOptions
+from gputop.ui.panels.findings import FindingsPanel
+from gputop.ui.panels.footer import FooterPanel
 from gputop.ui.panels.gpus import GpuPanel
 from gputop.ui.panels.header import HeaderPanel
 from gputop.ui.panels.host import HostPanel
+from gputop.ui.panels.plugins import PluginsPanel
+from gputop.ui.panels.processes import ProcessPanel
+from gputop.ui.panels.prompt import PromptPanel
+from gputop.ui.panels.tape import TapePanel
 from gputop.ui.render.layout import Arrangement, arrange
 from gputop.ui.screens.dialogs.modal import KeyedScreen
-from gputop.ui.screens.main.probe_actions import ProbingScreen
+from gputop.ui.screens.main.controllers import Controllers
+from gputop.ui.state.view import View
 from gputop.ui.state.view_store import ViewStore
 
+T = TypeVar("T")
 
-class MainScreen(ProbingScreen):
-    """Holds the panels."""
+
+class MainScreen(Screen[None]):
+    """Lays the panels out, passes keys to controllers and frames to panels. It is the controllers' `ScreenHost`."""
 
     ALLOW_SELECT = False
     AUTO_FOCUS = "ProcessPanel"
 
-    def __init__(
-        self, options: ViewOptions, reception: ViewStore, ask: Callable[[Command], None], keys: Keymap
-    ) -> None:
-        super().__init__(options, reception, ask, keys)
+    def __init__(self, options: ViewOptions, store: ViewStore, send: Callable[[Command], None], keys: Keymap) -> None:
+        super().__init__()
+        self._store, self.send = store, send
+        self._arranged: Arrangement | None = None
         is_ascii = options.is_ascii
         self.header = HeaderPanel(is_ascii=is_ascii)
+        self.tape = TapePanel(is_ascii=is_ascii)
         self.gpus = GpuPanel(is_ascii=is_ascii)
         self.host = HostPanel(is_ascii=is_ascii)
-        self.is_chord = False
-        self._arranged: Arrangement | None = None
+        self.findings = FindingsPanel(is_ascii=is_ascii)
+        self.plugins = PluginsPanel(is_ascii=is_ascii)
+        self.processes = ProcessPanel(is_ascii=is_ascii, own_user=options.own_user)
+        self.prompt = PromptPanel(is_ascii=is_ascii)
+        self.footer = FooterPanel(is_ascii=is_ascii, is_read_only=bool(options.refusal))
+        self.controllers = Controllers(self, self, store, options)
+        self.set_keys(keys)
 
     def compose(self) -> ComposeResult:
         """Put the panels below each other."""
@@ -42,23 +60,46 @@ class MainScreen(ProbingScreen):
         yield self.gpus
         yield self.host
         yield self.findings
-        yield self.plugged
+        yield self.plugins
         yield self.processes
         yield self.prompt
         yield self.footer
 
-    def show(self) -> None:
+    # --- for controllers -------------------------------------------------------------------------------------------
+    @property
+    def view(self) -> View:
+        """The state that the panels draw."""
+        return self._store.view
+
+    @property
+    def top(self) -> Screen[Any]:
+        """The screen in front."""
+        return self.app.screen
+
+    def notify(self, message: str, **how: Any) -> None:  # noqa: ANN401 - as Textual has them
+        """Show a message; unlike Textual, take it for text and not for markup."""
+        super().notify(message, **{"markup": False, **how})
+
+    def push(self, screen: Screen[T], then: Callable[[T | None], None] | None = None) -> None:
+        """Open a page or a dialog; ``then`` gets its result."""
+        self.app.push_screen(screen, then)
+
+    def change(self, **changes: Any) -> None:  # noqa: ANN401 - the fields of View
+        """Change fields of the view, and draw it."""
+        self._store.change(**changes)
+        self.draw()
+
+    def draw(self) -> None:
         """Draw the view."""
-        view = self._view
-        size = (self.size.width, self.size.height)
+        view, size = self.view, (self.size.width, self.size.height)
         if 0 in size:
             return
-        counts = [len(view.values(gpu).instances) for gpu in view.gpus]
         self.tape.show(view)
-        wrong = self.findings.show(view, size[0], size[1] // 10, self.findings_key)
-        plugged = self.show_panels(size)
-        room = (size[0], size[1] - self.tape.display - wrong - plugged)
-        arranged = arrange(room, counts, view.density, has_host=self.has_host)
+        findings = self.findings.show(view, size[0], size[1] // 10, self.keys.name("findings"))
+        plugins = self.controllers.plugin.draw(is_shown=self.controllers.settings.current.show_panels)
+        room = (size[0], size[1] - self.tape.display - findings - plugins)
+        counts = [len(view.values(gpu).instances) for gpu in view.gpus]
+        arranged = arrange(room, counts, view.density, has_host=self.controllers.settings.current.show_host)
         if arranged != self._arranged:
             self._arranged = arranged
             self.gpus.styles.height = arranged.gpus.height
@@ -67,92 +108,89 @@ class MainScreen(ProbingScreen):
         self.gpus.show(view, arranged.gpus, size[0])
         self.host.show(view, (size[0], arranged.host_lines))
         self.processes.show(view)
-        self.footer.show(is_chord=self.is_chord)
+        self.footer.show(is_chord=self.controllers.table.is_chord)
 
-    def show_age(self) -> None:
-        """Draw only what tells how old the values are."""
-        self.header.show(self._view)
+    def draw_age(self) -> None:
+        """Draw only the header, which shows the age of the values."""
+        self.header.show(self.view)
 
-    def on_screen_resume(self) -> None:
-        """Draw again what was covered."""
-        self.show()
+    # --- frames and keys -------------------------------------------------------------------------------------------
+    def take_frame(self, frame: Frame) -> None:
+        """Pass a new frame to the controllers that use it."""
+        self.controllers.signal.take_frame(frame)
+        self.controllers.recording.take_frame(frame)
+        if self._store.has_new_alarm and self.controllers.settings.current.bell:
+            self.app.bell()
+        self.controllers.plugin.request()
 
-    def on_resize(self) -> None:
-        """Share the new room out once the panels have it."""
-        self.call_after_refresh(self.show)
+    def set_keys(self, keys: Keymap) -> None:
+        """Use these keys from now on."""
+        self.keys = keys
+        self._runs = keys.runs()
+        self.footer.take(keys.actions)
+        self.controllers.search.set_keys(keys)
 
     async def on_key(self, event: events.Key) -> None:
         """Do what keys do, one after the other in the order in which they were typed."""
         event.stop()
         event.prevent_default()
         top = self.app.screen
-        if isinstance(top, KeyedScreen):  # a key of before opened it
+        if isinstance(top, KeyedScreen):  # an earlier key opened it
             top.on_key(event)
         elif self.prompt.display:
             self.prompt.on_key(event)
-        elif self.is_chord:
-            self._end_chord(event.character or "")
-        elif event.key in self.runs:
-            await self.app.run_action(self.runs[event.key])
+        elif self.controllers.table.is_chord:
+            self.controllers.table.end_chord(event.character or "")
+        elif event.key in self._runs:
+            await self.app.run_action(self._runs[event.key])
 
-    def start_chord(self, *, is_chord: bool = True) -> None:
-        """Show what may follow."""
-        self.is_chord = is_chord
-        self.footer.show(is_chord=is_chord)
+    # --- messages --------------------------------------------------------------------------------------------------
+    def on_screen_resume(self) -> None:
+        """Draw the view, and show failures that came while a dialog was open."""
+        self.draw()
+        self.controllers.changes.show_waiting()
 
-    def action_sort_chord(self) -> None:
-        """Wait for the letter of a column."""
-        self.start_chord()
+    def on_resize(self) -> None:
+        """Draw once the panels have their new size."""
+        self.call_after_refresh(self.draw)
 
-    def action_interval(self, step: int) -> None:
-        """Take the next longer or shorter interval; in a tree or group unfold or fold."""
-        if not self.processes.fold(is_open=step > 0):
-            self.step_interval(step)
+    def on_gpu_panel_picked(self, message: GpuPanel.Picked) -> None:
+        """Show the clicked GPU alone."""
+        self.controllers.view.focus_gpu(message.index)
 
-    def action_step_back(self) -> None:
-        """Take back the last narrowing."""
-        if not (self.untag() or self.processes.clear_cursor() or self.finder.clear()):
-            self.change(focus=None)
+    def on_tape_panel_picked(self, message: TapePanel.Picked) -> None:
+        """Go to the clicked place of the recording."""
+        if self.controllers.player is not None:
+            self.controllers.player.go_to_share(message.share)
 
-    def action_sort(self, key: str) -> None:
-        """Sort by a column."""
-        self.processes.sort_by(key)
+    def on_findings_panel_clicked(self, _: FindingsPanel.Clicked) -> None:
+        """List all findings."""
+        self.controllers.finding.open()
 
-    def action_sort_beside(self, step: int) -> None:
-        """Sort by a neighbour."""
-        self.processes.sort_beside(step)
+    def on_plugins_panel_clicked(self, _: PluginsPanel.Clicked) -> None:
+        """Show all lines of plugins."""
+        self.controllers.plugin.open()
 
-    def action_invert(self) -> None:
-        """Sort the other way round."""
-        self.processes.sort_by(self.processes.sort_key)
+    def on_prompt_panel_changed(self, message: PromptPanel.Changed) -> None:
+        """Filter or search while the user types."""
+        self.controllers.search.change_text(message.text)
 
-    def action_move(self, step: int) -> None:
-        """Move the cursor."""
-        self.processes.move(step)
+    def on_prompt_panel_stepped(self, message: PromptPanel.Stepped) -> None:
+        """Go to the next match."""
+        self.controllers.search.step(message.step)
 
-    def action_move_page(self, pages: int) -> None:
-        """Move by pages."""
-        self.processes.move_page(pages)
+    def on_prompt_panel_ended(self, message: PromptPanel.Ended) -> None:
+        """Close the prompt, unless the filter has an error."""
+        if self.controllers.search.close(message.text, is_kept=message.is_kept):
+            self.set_focus(self.processes)
+        else:
+            self.app.bell()
 
-    def action_move_to_end(self, is_last: int) -> None:
-        """Go to the first or the last process."""
-        self.processes.move_to_end(is_last=bool(is_last))
+    def on_panel_changed(self, _: PanelChanged) -> None:
+        """Draw new lines of a plugin."""
+        self.controllers.plugin.draw_changed()
 
-    def action_scroll_command(self, step: int) -> None:
-        """Scroll sideways."""
-        self.processes.scroll_command(step)
-
-    def action_meters(self) -> None:
-        """Show or hide the host."""
-        self.has_host = not self.has_host
-        self.show()
-
-    def _end_chord(self, key: str) -> None:
-        """Sort as nvitop does: a small letter in the column's own direction, a capital the other way round."""
-        self.start_chord(is_chord=False)
-        if key.lower() not in CHORD:
-            return
-        self.processes.sort_key = ""
-        self.processes.sort_by(CHORD[key.lower()])
-        if key.isupper():
-            self.processes.sort_by(CHORD[key.lower()])
+    def on_probe_progressed(self, _: ProbeProgressed) -> None:
+        """Show the progress of a probe."""
+        self.controllers.probe.show_progress(self.app.screen_stack)
+        self.draw_age()

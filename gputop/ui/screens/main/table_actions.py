@@ -1,202 +1,123 @@
-"""What the main screen does to find processes: it filters, searches, sorts, puts together, and is set up."""
-
-import asyncio
-from collections.abc import Callable
+"""Actions on the process table: cursor, order, grouping, users."""
 
 from msgspec.structs import replace
 
-from gputop.core.processes.columns import COLUMN_BY_KEY
-from gputop.core.protocol.command import Command
-from gputop.core.settings.settings import Settings, Value
-from gputop.ui.input.keymap import Keymap
-from gputop.ui.messages import SettingsChanged
+from gputop.ui.input.actions import CHORD
 from gputop.ui.options import ViewOptions
 from gputop.ui.panels.footer import FooterPanel
 from gputop.ui.panels.processes import ProcessPanel
-from gputop.ui.panels.prompt import PromptPanel
-from gputop.ui.screens.main.finder import Finder
-from gputop.ui.screens.main.process_actions import ActingScreen
+from gputop.ui.screens.main.host import ScreenHost
 from gputop.ui.state.rows import Grouping
-from gputop.ui.state.settings_edit import changes, shown, toggled
-from gputop.ui.state.view_store import ViewStore
 
 
-class FindingScreen(ActingScreen):
-    """The part of the main screen that finds. ``settings``: as they are now; ``actions``: with the keys that hold."""
+class TableActions:
+    """Passes keys to the process table. ``is_chord``: the next key is the letter of a column to sort by."""
 
-    def __init__(
-        self,
-        options: ViewOptions,
-        reception: ViewStore,
-        ask: Callable[[Command], None],
-        keys: Keymap,
-    ) -> None:
-        super().__init__(options, reception, ask)
-        is_ascii, self.own_user = options.is_ascii, options.own_user
-        self.runs: dict[str, str] = {}
-        self.settings = replace(options.settings, theme=options.theme, density=options.density.value)
-        self.processes = ProcessPanel(is_ascii=is_ascii, own_user=options.own_user)
-        self.footer = FooterPanel(is_ascii=is_ascii, is_read_only=bool(options.refusal))
-        self.prompt = PromptPanel(is_ascii=is_ascii)
-        self.finder = Finder(self.prompt, self.processes, self.footer)
-        self.has_host = options.settings.show_host
-        self._saved = self.settings
-        self._settle(self.settings)
-        self.take_keys(keys)
+    def __init__(self, host: ScreenHost, processes: ProcessPanel, footer: FooterPanel, options: ViewOptions) -> None:
+        self._host = host
+        self._processes = processes
+        self._footer = footer
+        self._options = options
+        self.is_chord = False
 
-    def take_keys(self, keys: Keymap) -> None:
-        """Let other keys hold from now on."""
-        self.runs = keys.runs()
-        self.footer.take(keys.actions)
-        self.prompt.steps = {key: 1 for action in ("search", "search-next") for key in keys.keys_of(action)}
-        self.prompt.steps |= dict.fromkeys(keys.keys_of("search-before"), -1)
+    # --- cursor ----------------------------------------------------------------------------------------------------
+    def move(self, step: int) -> None:
+        """Move the cursor."""
+        self._processes.move(step)
 
-    def take_theme(self, name: str) -> None:
-        """Take note of the theme that was chosen."""
-        self.settings = replace(self.settings, theme=name)
+    def move_page(self, pages: int) -> None:
+        """Move by pages."""
+        self._processes.move_page(pages)
 
-    def action_filter(self) -> None:
-        """Ask what is to be shown."""
-        self.finder.ask_filter()
+    def move_to_end(self, is_last: int) -> None:
+        """Go to the first or the last process."""
+        self._processes.move_to_end(is_last=bool(is_last))
 
-    def action_search(self) -> None:
-        """Ask what is looked for; go on looking for it where that is known."""
-        if not self.finder.next(1):
-            self.finder.ask_search()
+    def scroll_command(self, step: int) -> None:
+        """Scroll the command lines sideways."""
+        self._processes.scroll_command(step)
 
-    def action_search_next(self, step: int) -> None:
-        """Go to the next match."""
-        if not self.finder.next(step):
-            self.notify("nothing is searched for: press /", markup=False, timeout=2)
+    # --- order -----------------------------------------------------------------------------------------------------
+    def sort(self, key: str) -> None:
+        """Sort by a column."""
+        self._processes.sort_by(key)
 
-    def on_prompt_panel_changed(self, message: PromptPanel.Changed) -> None:
-        """Do at once what is typed."""
-        self.finder.changed(message.text)
+    def sort_beside(self, step: int) -> None:
+        """Sort by the column to the left or right."""
+        self._processes.sort_beside(step)
 
-    def on_prompt_panel_stepped(self, message: PromptPanel.Stepped) -> None:
-        """Go to the next match."""
-        self.finder.stepped(message.step)
+    def invert(self) -> None:
+        """Reverse the order."""
+        self._processes.sort_by(self._processes.sort_key)
 
-    def on_prompt_panel_ended(self, message: PromptPanel.Ended) -> None:
-        """Close the prompt if it may be."""
-        if self.finder.ended(message.text, is_kept=message.is_kept):
-            self.prompt.close()
-            self.set_focus(self.processes)
-            self.footer.say(None)
-        else:
-            self.app.bell()
-
-    def action_tree(self) -> None:
-        """Show a tree, or a list again."""
-        is_tree = self.processes.grouping is Grouping.TREE
-        self.processes.group(Grouping.PROCESSES if is_tree else Grouping.TREE)
-
-    def action_view(self, step: int) -> None:
-        """Put the processes together in the next way."""
-        ways = list(Grouping)
-        self.processes.group(ways[(ways.index(self.processes.grouping) + step) % len(ways)])
-
-    def action_sort_menu(self) -> None:
-        """Choose the column that sorts."""
+    def sort_menu(self) -> None:
+        """Choose the column to sort by."""
         from gputop.ui.screens.dialogs.menu import MenuScreen
         from gputop.ui.screens.dialogs.menu_choices import column_choices
 
-        choices = column_choices(self.processes.shown_columns)
-        menu = MenuScreen("Sort by", choices, self.processes.sort_key, is_ascii=self.footer.is_ascii)
-        self.app.push_screen(menu, self._sort_chosen)
+        choices = column_choices(self._processes.shown_columns)
+        menu = MenuScreen("Sort by", choices, self._processes.sort_key, is_ascii=self._options.is_ascii)
+        self._host.push(menu, self._sort_by_chosen)
 
-    def action_user(self) -> None:
-        """Choose whose processes are shown."""
+    def start_chord(self) -> None:
+        """Wait for the letter of a column, and show the letters."""
+        self.is_chord = True
+        self._footer.show(is_chord=True)
+
+    def end_chord(self, letter: str) -> None:
+        """Sort as nvitop does: a small letter in the column's own direction, a capital the other way round."""
+        self.is_chord = False
+        self._footer.show()
+        if letter.lower() not in CHORD:
+            return
+        self._processes.sort_key = ""
+        self._processes.sort_by(CHORD[letter.lower()])
+        if letter.isupper():
+            self._processes.sort_by(CHORD[letter.lower()])
+
+    # --- grouping and users ----------------------------------------------------------------------------------------
+    def tree(self) -> None:
+        """Show a tree, or a list again."""
+        is_tree = self._processes.grouping is Grouping.TREE
+        self._processes.group(Grouping.PROCESSES if is_tree else Grouping.TREE)
+
+    def group(self, step: int) -> None:
+        """Take the next or previous grouping."""
+        groupings = list(Grouping)
+        self._processes.group(groupings[(groupings.index(self._processes.grouping) + step) % len(groupings)])
+
+    def percent(self) -> None:
+        """Show GPU memory in percent, or in bytes again."""
+        self._processes.toggle_percent()
+
+    def choose_user(self) -> None:
+        """Choose the user whose processes are shown."""
         from gputop.ui.screens.dialogs.menu import MenuScreen
         from gputop.ui.screens.dialogs.menu_choices import EVERYBODY, user_choices
 
-        user = self.processes.row_filter.user
-        choices = user_choices(self.processes.all_rows)
-        menu = MenuScreen("Processes of", choices, EVERYBODY if user is None else user, is_ascii=self.footer.is_ascii)
-        self.app.push_screen(menu, self._user_chosen)
+        user = self._processes.row_filter.user
+        choices = user_choices(self._processes.all_rows)
+        shown = EVERYBODY if user is None else user
+        menu = MenuScreen("Processes of", choices, shown, is_ascii=self._options.is_ascii)
+        self._host.push(menu, self._show_chosen_user)
 
-    def action_mine(self) -> None:
+    def mine(self) -> None:
         """Show only the user's own processes, or all."""
-        held = self.processes.row_filter
-        if self.own_user is None:
-            self.notify("who you are is not known: USER is not set", markup=False, timeout=4)
+        own_user = self._options.own_user
+        if own_user is None:
+            self._host.notify("who you are is not known: USER is not set", timeout=4)
         else:
-            self.processes.narrow(replace(held, user=None if held.user == self.own_user else self.own_user))
+            self._show_user(None if self._processes.row_filter.user == own_user else own_user)
 
-    def action_setup(self) -> None:
-        """Change the settings; they are saved when the screen closes."""
-        from gputop.ui.screens.dialogs.setup import SetupScreen
+    def _sort_by_chosen(self, key: str | None) -> None:
+        if key is not None and key != self._processes.sort_key:
+            self._processes.sort_by(key)
 
-        before = self._now()
-        screen = SetupScreen(before, self._apply, is_ascii=self.footer.is_ascii)
-        self.app.push_screen(screen, lambda after: self._keep(before, after))
-
-    def action_column(self, key: str) -> None:
-        """Show a column, or hide it."""
-        self._apply(toggled(self._now(), key))
-        self.show()
-        column = COLUMN_BY_KEY[key]
-        if key in shown(self.settings) and key not in self.processes.shown_columns:
-            self.notify(f"there is no room for {column.title}", markup=False, timeout=3)
-
-    def action_percent(self) -> None:
-        """Show GPU memory in percent, or in bytes again."""
-        self.processes.toggle_percent()
-
-    def action_save(self) -> None:
-        """Keep for good what keys have changed since the start."""
-        if self._options.save is None:
-            self.notify("there is no file to keep it in", markup=False, severity="warning", timeout=4)
-        elif not changes(self._saved, self._now()):
-            self.notify("nothing has changed", markup=False, timeout=3)
-        else:
-            self._keep(self._saved, self._now(), told="saved")
-
-    def _sort_chosen(self, key: str | None) -> None:
-        if key is not None and key != self.processes.sort_key:
-            self.processes.sort_by(key)
-
-    def _user_chosen(self, user: str | None) -> None:
+    def _show_chosen_user(self, user: str | None) -> None:
         from gputop.ui.screens.dialogs.menu_choices import EVERYBODY
 
         if user is not None:
-            held = self.processes.row_filter
-            self.processes.narrow(replace(held, user=None if user == EVERYBODY else user))
+            self._show_user(None if user == EVERYBODY else user)
 
-    def _now(self) -> Settings:
-        """Return the settings as keys have changed them since."""
-        processes = self.processes
-        is_reversed = processes.is_reversed != COLUMN_BY_KEY[processes.sort_key].descends
-        return replace(
-            self.settings, sort=processes.sort_key, sort_reversed=is_reversed, show_host=self.has_host,
-            density=self._view.density.value,
-        )  # fmt: skip
-
-    def _settle(self, settings: Settings) -> None:
-        processes = self.processes
-        processes.chosen = settings.columns
-        processes.sort_key = settings.sort
-        processes.is_reversed = COLUMN_BY_KEY[settings.sort].descends != settings.sort_reversed
-
-    def _apply(self, settings: Settings) -> None:
-        """Show what a change makes of the screen."""
-        before, self.settings = self.settings, settings
-        self._settle(settings)
-        self.has_host = settings.show_host
-        self.post_message(SettingsChanged(before, settings))
-
-    def _keep(self, before: Settings, after: Settings | None, told: str = "") -> None:
-        new = changes(before, after) if after is not None else {}
-        if new and self._options.save is not None:
-            self.run_worker(self._save(new, told), exclusive=False)
-
-    async def _save(self, new: dict[str, Value | None], told: str) -> None:
-        """Save beside the screen's thread; say why where that fails, else what is to be told."""
-        if self._options.save is not None:
-            why = await asyncio.to_thread(self._options.save, new)
-            if why is not None:
-                self.notify(why, title="not saved", severity="error", markup=False, timeout=20)
-                return
-            self._saved = replace(self._saved, **{key: () if value is None else value for key, value in new.items()})
-            if told:
-                self.notify(told, markup=False, timeout=2)
+    def _show_user(self, user: str | None) -> None:
+        self._processes.narrow(replace(self._processes.row_filter, user=user))

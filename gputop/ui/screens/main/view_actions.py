@@ -1,91 +1,83 @@
-"""What the main screen does to the view: how large GPUs are, which one is looked at, how often it is read."""
+"""Actions that change the view: the size of the GPU panel, the GPU in focus, the interval, pause, back."""
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
-from textual.screen import Screen
-
-from gputop.core.protocol.command import Command, ReadNow, SetInterval
-from gputop.ui.options import ViewOptions
-from gputop.ui.panels.gpus import GpuPanel
+from gputop.core.protocol.command import ReadNow, SetInterval
+from gputop.ui.panels.processes import ProcessPanel
 from gputop.ui.render.layout import Density
-from gputop.ui.state.view import View
+from gputop.ui.screens.main.host import ScreenHost
+from gputop.ui.screens.main.search_actions import SearchActions
+from gputop.ui.screens.main.target_actions import TargetActions
 from gputop.ui.state.view_store import ViewStore
 
 INTERVALS: Final = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 _TYPING_S: Final = 1.0  # between two digits of one number
 
 
-class ViewingScreen(Screen[None]):
-    """The part of the main screen that changes the view. ``ask`` sends a command to the sampler."""
+class ViewActions:
+    """Changes the view, and takes one step back."""
 
-    def __init__(self, options: ViewOptions, reception: ViewStore, ask: Callable[[Command], None]) -> None:
-        super().__init__()
-        self._options = options
-        self._reception = reception
-        self._ask = ask
+    def __init__(
+        self,
+        host: ScreenHost,
+        store: ViewStore,
+        processes: ProcessPanel,
+        selected: TargetActions,
+        search: SearchActions,
+    ) -> None:
+        self._host = host
+        self._store = store
+        self._processes = processes
+        self._selected = selected
+        self._search = search
         self._digit, self._typed_s = 0, float("-inf")
 
-    @property
-    def _view(self) -> View:
-        return self._reception.view
-
-    def show(self) -> None:
-        """Draw the view."""
-        raise NotImplementedError
-
-    def show_age(self) -> None:
-        """Draw only the first line."""
-        raise NotImplementedError
-
-    def change(self, **changes: Any) -> None:  # noqa: ANN401 - the fields of View
-        """Show something else."""
-        self._reception.change(**changes)
-        self.show()
-
-    def action_read_now(self) -> None:
-        """Ask for a sample."""
-        self._ask(ReadNow())
+    def read_now(self) -> None:
+        """Request a sample."""
+        self._host.send(ReadNow())
 
     def step_interval(self, step: int) -> None:
-        """Take the next longer or shorter interval."""
-        now = self._view.interval_s
+        """Take the next longer or shorter interval; in a tree or in groups unfold or fold."""
+        if self._processes.fold(is_open=step > 0):
+            return
+        now = self._host.view.interval_s
         nearest = min(range(len(INTERVALS)), key=lambda at: abs(INTERVALS[at] - now))
-        chosen = INTERVALS[max(0, min(len(INTERVALS) - 1, nearest + step))]
-        self._ask(SetInterval(chosen))
-        self.change(interval_s=chosen)
+        interval_s = INTERVALS[max(0, min(len(INTERVALS) - 1, nearest + step))]
+        self._host.send(SetInterval(interval_s))
+        self._host.change(interval_s=interval_s)
 
-    def action_density(self) -> None:
+    def next_density(self) -> None:
         """Take the next size of the GPU panel."""
         order = list(Density)
-        density = order[(order.index(self._view.density) + 1) % len(order)]
-        self.change(density=density)
-        self.notify(f"GPU panel: {density.value}", markup=False, timeout=2)
+        density = order[(order.index(self._host.view.density) + 1) % len(order)]
+        self._host.change(density=density)
+        self._host.notify(f"GPU panel: {density.value}", timeout=2)
 
-    def action_focus_gpu(self, digit: int) -> None:
-        """Look at a GPU; a second digit right after the first makes 12 of 1 and 2, where there are so many."""
-        now = self._reception.clock()
+    def type_gpu(self, digit: int) -> None:
+        """Show one GPU alone; a second digit right after the first makes 12 of 1 and 2, where there are so many."""
+        now = self._store.clock()
         both = self._digit * 10 + digit
         is_second = self._digit > 0 and now - self._typed_s < _TYPING_S and self._has(both)
         self._digit, self._typed_s = 0 if is_second else digit, now
-        self._focus(both if is_second else digit)
+        self.focus_gpu(both if is_second else digit)
+
+    def focus_gpu(self, index: int) -> None:
+        """Show one GPU alone, or all again."""
+        if self._has(index):
+            self._host.change(focus=None if self._host.view.focus == index else index)
+        else:
+            self._host.notify(f"there is no GPU {index}", timeout=2)
+
+    def pause(self) -> None:
+        """Freeze the screen, or show the newest frame again."""
+        self._store.change(is_paused=not self._host.view.is_paused)
+        self._store.release()
+        self._host.draw()
+
+    def back(self) -> None:
+        """Take one step back: tags, cursor, search or filter, GPU."""
+        if not (self._selected.clear_tags() or self._processes.clear_cursor() or self._search.clear()):
+            self._host.change(focus=None)
 
     def _has(self, index: int) -> bool:
-        return any(gpu.index == index for gpu in self._view.gpus)
-
-    def _focus(self, index: int) -> None:
-        """Look at one GPU, or at all again."""
-        if self._has(index):
-            self.change(focus=None if self._view.focus == index else index)
-        else:
-            self.notify(f"there is no GPU {index}", markup=False, timeout=2)
-
-    def on_gpu_panel_picked(self, message: GpuPanel.Picked) -> None:
-        """Look at the clicked GPU."""
-        self._focus(message.index)
-
-    def action_pause(self) -> None:
-        """Hold the picture, or show the newest frame again."""
-        self._reception.change(is_paused=not self._view.is_paused)
-        self._reception.release()
-        self.show()
+        return any(gpu.index == index for gpu in self._host.view.gpus)

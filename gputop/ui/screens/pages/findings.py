@@ -129,7 +129,7 @@ class FindingsScreen(Dialog[None]):
 
     def help(self) -> None:
         """Show the help page on top."""
-        self.call_later(self.app.run_action, "help")
+        self.call_later(self.app.run_action, "page.help")
 
     def jump(self) -> None:
         """Close, and go to whom the marked finding is about."""

@@ -68,7 +68,7 @@ class GpuScreen(Overlay):
 
     def open_mig(self) -> None:
         """Show how it is split, on top."""
-        self.call_later(self.app.run_action, f"mig({self.gpu.index})")
+        self.call_later(self.app.run_action, f"page.mig({self.gpu.index})")
 
     def follow(self, view: View) -> None:
         """Draw its new values."""

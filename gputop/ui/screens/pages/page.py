@@ -89,7 +89,7 @@ class Overlay(KeyedScreen[None]):
 
     def show_help(self) -> None:
         """Show the help page on top."""
-        self.call_later(self.app.run_action, "help")
+        self.call_later(self.app.run_action, "page.help")
 
     def line_up(self) -> None:
         """Scroll up."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 from gputop.ui.panels.plugins import page
 from gputop.ui.render.line import Line
 from gputop.ui.screens.pages.page import Overlay
-from gputop.ui.state.plugin_panels import Told
+from gputop.ui.state.plugin_panels import PanelState
 
 _NOBODY = "No plugin adds a panel here. What is installed: gputop plugins. How to write one: docs/plugins.md."
 
@@ -18,11 +18,11 @@ class PanelsScreen(Overlay):
     TAKES: ClassVar[Mapping[str, str]] = {**Overlay.TAKES, "panels": "close"}
     title_text = "Panels of plugins"
 
-    def __init__(self, told: Callable[[], Sequence[Told]], *, is_ascii: bool) -> None:
+    def __init__(self, states: Callable[[], Sequence[PanelState]], *, is_ascii: bool) -> None:
         super().__init__(is_ascii=is_ascii)
-        self._told = told
+        self._states = states
 
     def page(self, width: int) -> Sequence[Line]:
         """Return what there is."""
-        told = self._told()
-        return page(told) if told else [Line(((part, "muted"),)) for part in wrap(_NOBODY, width)]
+        states = self._states()
+        return page(states) if states else [Line(((part, "muted"),)) for part in wrap(_NOBODY, width)]

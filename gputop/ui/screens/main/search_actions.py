@@ -1,4 +1,4 @@
-"""What the prompt is for: filtering and searching the process table while one types."""
+"""Actions that filter and search the process table while the user types."""
 
 import re
 from typing import Final
@@ -6,66 +6,82 @@ from typing import Final
 from gputop.core.processes.column import Column
 from gputop.core.query.parser import words_of
 from gputop.core.query.query import QueryError, parse
+from gputop.ui.input.keymap import Keymap
 from gputop.ui.panels.footer import FooterPanel
 from gputop.ui.panels.processes import ProcessPanel
 from gputop.ui.panels.prompt import PromptPanel
 from gputop.ui.render.line import Line, cut, length
+from gputop.ui.screens.main.host import ScreenHost
 from gputop.ui.state.row_filter import RowFilter
 
 _MOST_EARLIER: Final = 50
 _LAST_WORD: Final = re.compile(r"(?:^|[\s(!&|])([a-z_]\w*)$", re.ASCII | re.IGNORECASE)
 
 
-class Finder:
-    """Carries what is typed into the table, and says below it what it did."""
+class SearchActions:
+    """Applies the text of the prompt to the table, and shows the effect in the footer."""
 
-    def __init__(self, prompt: PromptPanel, processes: ProcessPanel, footer: FooterPanel) -> None:
+    def __init__(self, host: ScreenHost, prompt: PromptPanel, processes: ProcessPanel, footer: FooterPanel) -> None:
+        self._host = host
         self._prompt, self._processes, self._footer = prompt, processes, footer
         self._earlier: list[str] = []
         self._is_search = False
         self._place = processes.place
 
-    def ask_filter(self) -> None:
+    def set_keys(self, keys: Keymap) -> None:
+        """Use these keys to go from match to match while the prompt is open."""
+        steps = {key: 1 for action in ("search", "search-next") for key in keys.keys_of(action)}
+        self._prompt.steps = steps | dict.fromkeys(keys.keys_of("search-before"), -1)
+
+    # --- actions ---------------------------------------------------------------------------------------------------
+    def filter(self) -> None:
         """Open the prompt for a filter."""
         self._is_search = False
         text = self._processes.row_filter.text
         self._prompt.ask("Filter", text, self._earlier)
-        self._say_filter(text)
+        self._show_filter(text)
 
-    def ask_search(self) -> None:
-        """Open the prompt for a search."""
-        self._is_search = True
-        self._place = self._processes.place
-        self._prompt.ask("Search", "")
-        self._say("")
+    def search(self) -> None:
+        """Go to the next match of the last search; without one open the prompt."""
+        if not self._seek_next(1):
+            self._is_search = True
+            self._place = self._processes.place
+            self._prompt.ask("Search", "")
+            self._show("")
 
-    def changed(self, text: str) -> None:
-        """Filter or search by what is typed so far.
+    def next(self, step: int) -> None:
+        """Go to the next or previous match of the last search."""
+        if not self._seek_next(step):
+            self._host.notify("nothing is searched for: press /", timeout=2)
 
-        A filter that is not finished leaves the one before, and so does one that would leave nothing: the next letter
-        may change that, and a table that comes and goes is of no use to whoever types. Enter takes it as it is.
+    # --- from the prompt -------------------------------------------------------------------------------------------
+    def change_text(self, text: str) -> None:
+        """Filter or search by the text so far.
+
+        An unfinished filter changes nothing, nor does one that would leave no row: the next letter may change that, and
+        a table that comes and goes is hard to read. Enter applies the text as it is.
         """
         if self._is_search:
             self._processes.place = self._place
             is_found = self._processes.seek(text, max(0, self._place[1]))
-            self._say("" if is_found else "no process has it", is_wrong=not is_found)
+            self._show("" if is_found else "no process has it", is_wrong=not is_found)
             return
         before = self._processes.row_filter
         if unfinished(text) is None:
             self._filter(text)
         if self._is_empty:
             self._processes.narrow(before)
-            self._say_held("Nothing matches so far. ")
+            self._show_unchanged("Nothing matches so far. ")
         else:
-            self._say_filter(text)
+            self._show_filter(text)
 
-    def stepped(self, step: int) -> None:
-        """Go to the next match."""
+    def step(self, step: int) -> None:
+        """Go to the next or previous match of the text in the prompt."""
         if self._is_search and self._prompt.editing.text:
             self._processes.seek(self._prompt.editing.text, None, step)
 
-    def ended(self, text: str, *, is_kept: bool) -> bool:
-        """Keep or take back; say whether the prompt can go."""
+    def close(self, text: str, *, is_kept: bool) -> bool:
+        """Apply the text, or restore the table; return whether the prompt may close."""
         if self._is_search:
             if not is_kept:
                 self._processes.place = self._place
@@ -76,21 +92,23 @@ class Finder:
             self._filter(text.strip() if is_kept else "")
             if is_kept and text.strip():
                 self._earlier = [*(one for one in self._earlier if one != text.strip()), text.strip()][-_MOST_EARLIER:]
+        self._prompt.close()
+        self._footer.say(None)
         return True
 
-    def next(self, step: int) -> bool:
-        """Go to the next match of the last search; say whether there was one."""
-        text = self._processes.search
-        return bool(text) and self._processes.seek(text, None, step)
-
     def clear(self) -> bool:
-        """Take back the search, else the filter and the user; say whether there was one."""
+        """Clear the search, else the filter and the user; return whether there was one."""
         if self._processes.search:
             return self._processes.seek("")
         had = self._processes.row_filter.is_any
         if had:
             self._processes.narrow(RowFilter())
         return had
+
+    def _seek_next(self, step: int) -> bool:
+        """Go to the next match of the last search; return whether there was one."""
+        text = self._processes.search
+        return bool(text) and self._processes.seek(text, None, step)
 
     def _filter(self, text: str) -> None:
         query = parse(text)
@@ -101,41 +119,41 @@ class Finder:
 
     @property
     def _is_empty(self) -> bool:
-        """Say whether the filter hides everything that there is."""
+        """Whether the filter hides every row."""
         shown, hidden = self._processes.counts
         return shown == 0 < hidden
 
-    def _say_held(self, why: str, rest: str = "Esc clears") -> None:
+    def _show_unchanged(self, why: str, rest: str = "Esc clears") -> None:
         spans = [(f" {why}", "accent"), (f"The table is as it was.  {rest}", "muted")]
         self._footer.say(Line(tuple(cut(spans, self._footer.size.width))))
 
-    def _say_filter(self, text: str) -> None:
+    def _show_filter(self, text: str) -> None:
         query, column = parse(text), unfinished(text)
         if isinstance(query, QueryError):
             at = self._prompt.left + length([(text[: query.position], "")])
             self._footer.say(error_line(query, at, self._footer.size.width))
             return
         if column is not None:
-            self._say_held(f"A value of {column.title}? ", "Enter looks for the text  Esc clears")
+            self._show_unchanged(f"A value of {column.title}? ", "Enter looks for the text  Esc clears")
             return
         shown, hidden = self._processes.counts
-        self._say(f"{shown} shown, {hidden} hidden" if text.strip() else "user:ann gpu_mem>10GiB sm<5 cmd~vllm")
+        self._show(f"{shown} shown, {hidden} hidden" if text.strip() else "user:ann gpu_mem>10GiB sm<5 cmd~vllm")
 
-    def _say(self, text: str, *, is_wrong: bool = False) -> None:
+    def _show(self, text: str, *, is_wrong: bool = False) -> None:
         keys = "F3 next  Enter stays  Esc goes back" if self._is_search else "Enter keeps  Esc clears  ↑↓ earlier"
         spans = [(f" {text}  " if text else " ", "hot" if is_wrong else "accent"), (keys, "muted")]
         self._footer.say(Line(tuple(cut(spans, self._footer.size.width))))
 
 
 def unfinished(text: str) -> Column | None:
-    """Return the column of which the last word is the name or the beginning of it; None where it is none."""
+    """Return the column whose name the last word is, or begins."""
     found = _LAST_WORD.search(text)
     word = found[1].lower() if found else ""
     return next((column for name, column in words_of().items() if word and name.startswith(word)), None)
 
 
 def error_line(error: QueryError, at: int, width: int) -> Line:
-    """Return the caret under what is wrong, and the words beside it; where there is no room, to its left."""
+    """Return a caret under the error, and the message beside it, to its left if there is no room."""
     hint = f"did you mean {error.suggestion}? " if error.suggestion else ""
     words = hint + error.message  # the end may be cut
     if at + len(words) + 2 <= width or at < width // 2:

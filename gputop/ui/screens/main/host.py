@@ -1,0 +1,64 @@
+"""What a controller of the main screen may do to the screen that owns it."""
+
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol, TypeVar
+
+from textual.geometry import Size
+from textual.notifications import SeverityLevel
+from textual.screen import Screen
+
+from gputop.core.protocol.command import Command
+from gputop.ui.input.keymap import Keymap
+from gputop.ui.state.view import View
+
+T = TypeVar("T")
+
+
+class ScreenHost(Protocol):
+    """The screen, as its controllers see it; a test passes a fake."""
+
+    @property
+    def view(self) -> View:
+        """The state that the panels draw."""
+        ...
+
+    @property
+    def keys(self) -> Keymap:
+        """The keys that are in use."""
+        ...
+
+    @property
+    def top(self) -> Screen[Any]:
+        """The screen in front: this one, a page or a dialog."""
+        ...
+
+    @property
+    def size(self) -> Size:
+        """Columns and lines of the screen."""
+        ...
+
+    def notify(
+        self, message: str, *, title: str = "", severity: SeverityLevel = "information", timeout: float | None = None
+    ) -> None:
+        """Show a message for some seconds; it is text, not markup."""
+        ...
+
+    def push(self, screen: Screen[T], then: Callable[[T | None], None] | None = None) -> None:
+        """Open a page or a dialog; ``then`` gets its result."""
+        ...
+
+    def change(self, **changes: Any) -> None:  # noqa: ANN401 - the fields of View
+        """Change fields of the view, and draw it."""
+        ...
+
+    def draw(self) -> None:
+        """Draw the view."""
+        ...
+
+    def send(self, command: Command, /) -> None:
+        """Send a command to the sampler."""
+        ...
+
+    def run_worker(self, work: Coroutine[Any, Any, None]) -> object:
+        """Run work that may wait, beside the keys."""
+        ...

@@ -1,0 +1,72 @@
+"""Actions that open a page: a process, a GPU, MIG, help."""
+
+from gputop.core.model.sample import Gpu
+from gputop.ui.options import ViewOptions
+from gputop.ui.panels.processes import ProcessPanel
+from gputop.ui.screens.main.host import ScreenHost
+from gputop.ui.state.selection import pointed_at
+from gputop.ui.state.signal_followup import Clock
+
+
+class PageActions:
+    """Opens pages about the selected process or GPU."""
+
+    def __init__(self, host: ScreenHost, processes: ProcessPanel, options: ViewOptions, clock: Clock) -> None:
+        self._host = host
+        self._processes = processes
+        self._options = options
+        self._clock = clock
+
+    def help(self) -> None:
+        """Open the help page."""
+        from gputop.ui.screens.pages.help import HelpScreen
+
+        is_ascii, refusal = self._options.is_ascii, self._options.refusal
+        self._host.push(HelpScreen(is_ascii=is_ascii, refusal=refusal, actions=self._host.keys.actions))
+
+    def gpu(self) -> None:
+        """Open the page of the GPU in focus, of the selected process, or of the first."""
+        from gputop.ui.screens.pages.gpu import GpuScreen
+
+        gpu = self._selected_gpu()
+        if gpu is None:
+            self._notify_no_gpu()
+        else:
+            self._host.push(GpuScreen(gpu, self._host.view, is_ascii=self._options.is_ascii))
+
+    def mig(self, index: int | None = None) -> None:
+        """Open the MIG page of a GPU: of this one, or of the one that `gpu` would show."""
+        from gputop.ui.screens.mig.page import MigScreen
+
+        host, gpus = self._host, self._host.view.gpus
+        gpu = self._selected_gpu() if index is None else next((each for each in gpus if each.index == index), None)
+        if gpu is None:
+            self._notify_no_gpu()
+        else:
+            host.push(MigScreen(gpu.uuid, host.view, host.send, clock=self._clock, options=self._options))
+
+    def process(self, part: str = "") -> None:
+        """Open the page of the selected process, at a part of it; fold a group; without a selection show the GPU."""
+        from gputop.ui.screens.pages.process import ProcessScreen
+
+        line, host = self._processes.selected_line, self._host
+        if line is not None and line.is_group and not part:
+            self._processes.fold(is_open=not line.is_open)
+            return
+        process = pointed_at(line, host.view.frame) if line is not None and host.view.frame is not None else None
+        if process is not None:
+            host.push(ProcessScreen(process, host.view, host.send, part=part, clock=self._clock))
+        elif part:
+            host.notify("no process is selected: choose one with the arrow keys", timeout=2)
+        else:
+            self.gpu()
+
+    def _selected_gpu(self) -> Gpu | None:
+        """Return the GPU in focus, or the one of the selected process, or the first."""
+        row, view = self._processes.selected, self._host.view
+        wanted = view.focus if view.focus is not None or row is None else row.use.gpu_index
+        gpus = [gpu for gpu in view.gpus if wanted in {None, gpu.index}] or list(view.gpus)
+        return gpus[0] if gpus else None
+
+    def _notify_no_gpu(self) -> None:
+        self._host.notify("there is no GPU to show", timeout=2)

@@ -1,0 +1,106 @@
+"""Actions that change the settings, and save them."""
+
+import asyncio
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from gputop.core.processes.columns import COLUMN_BY_KEY
+from gputop.core.settings.settings import Settings, Value
+from gputop.ui.options import ViewOptions
+from gputop.ui.panels.processes import ProcessPanel
+from gputop.ui.screens.main.host import ScreenHost
+from gputop.ui.state.settings_edit import changes, shown, toggled
+
+
+class SettingsActions:
+    """Holds the settings. ``changed`` shows the effect of a change."""
+
+    def __init__(
+        self,
+        host: ScreenHost,
+        processes: ProcessPanel,
+        options: ViewOptions,
+        changed: Callable[[Settings, Settings], object],
+    ) -> None:
+        self._host = host
+        self._processes = processes
+        self._options = options
+        self._changed = changed
+        self.current = replace(options.settings, theme=options.theme, density=options.density.value)
+        self._saved = self.current
+        self._apply_to_table()
+
+    def set_theme(self, name: str) -> None:
+        """Remember the theme that a key chose."""
+        self.current = replace(self.current, theme=name)
+
+    # --- actions ---------------------------------------------------------------------------------------------------
+    def setup(self) -> None:
+        """Open the set-up dialog; its changes are saved when it closes."""
+        from gputop.ui.screens.dialogs.setup import SetupScreen
+
+        before = self._present()
+        dialog = SetupScreen(before, self._apply, is_ascii=self._options.is_ascii)
+        self._host.push(dialog, lambda after: self._keep(before, after))
+
+    def toggle_column(self, key: str) -> None:
+        """Show a column, or hide it."""
+        self._apply(toggled(self._present(), key))
+        self._host.draw()
+        if key in shown(self.current) and key not in self._processes.shown_columns:
+            self._host.notify(f"there is no room for {COLUMN_BY_KEY[key].title}", timeout=3)
+
+    def toggle_host(self) -> None:
+        """Show or hide the host panel."""
+        self.current = replace(self.current, show_host=not self.current.show_host)
+        self._host.draw()
+
+    def save(self) -> None:
+        """Save everything that keys have changed since the start."""
+        if self._options.save is None:
+            self._host.notify("there is no file to keep it in", severity="warning", timeout=4)
+        elif not changes(self._saved, self._present()):
+            self._host.notify("nothing has changed", timeout=3)
+        else:
+            self._keep(self._saved, self._present(), message="saved")
+
+    # ---------------------------------------------------------------------------------------------------------------
+    def _present(self) -> Settings:
+        """Return the settings with the changes that keys have made to the table and the view."""
+        processes = self._processes
+        is_reversed = processes.is_reversed != COLUMN_BY_KEY[processes.sort_key].descends
+        return replace(
+            self.current,
+            sort=processes.sort_key,
+            sort_reversed=is_reversed,
+            density=self._host.view.density.value,
+        )
+
+    def _apply(self, settings: Settings) -> None:
+        before, self.current = self.current, settings
+        self._apply_to_table()
+        self._changed(before, settings)
+
+    def _apply_to_table(self) -> None:
+        settings, processes = self.current, self._processes
+        processes.chosen = settings.columns
+        processes.sort_key = settings.sort
+        processes.is_reversed = COLUMN_BY_KEY[settings.sort].descends != settings.sort_reversed
+
+    def _keep(self, before: Settings, after: Settings | None, message: str = "") -> None:
+        new = changes(before, after) if after is not None else {}
+        if new and self._options.save is not None:
+            self._host.run_worker(self._save(new, message))
+
+    async def _save(self, new: dict[str, Value | None], message: str) -> None:
+        """Save, and show the message, or why that failed."""
+        if self._options.save is None:
+            return
+        why = await asyncio.to_thread(self._options.save, new)
+        if why is not None:
+            self._host.notify(why, title="not saved", severity="error", timeout=20)
+            return
+        self._saved = replace(self._saved, **{key: () if value is None else value for key, value in new.items()})
+        if message:
+            self._host.notify(message, timeout=2)

@@ -1,0 +1,99 @@
+"""Actions that tag processes, and the targets of the next change."""
+
+from collections.abc import Set as AbstractSet
+from typing import Final
+
+from gputop.core.model.process_id import ProcessId
+from gputop.core.model.sample import Frame
+from gputop.ui.options import ViewOptions
+from gputop.ui.panels.processes import ProcessPanel
+from gputop.ui.screens.dialogs.dialog import Dialog
+from gputop.ui.screens.main.host import ScreenHost
+from gputop.ui.state.rows import Grouping
+from gputop.ui.state.selection import process_ids
+from gputop.ui.state.signal_targets import Processes, Scope, TargetSelection, family, find_processes
+
+_NONE_SELECTED: Final = "no process is chosen: move the cursor onto one, or tag some with Space"
+
+
+class TargetActions:
+    """The targets of a change are the tagged processes; without tags, those under the cursor."""
+
+    def __init__(self, host: ScreenHost, processes: ProcessPanel, options: ViewOptions) -> None:
+        self._host = host
+        self._processes = processes
+        self._options = options
+
+    # --- actions ---------------------------------------------------------------------------------------------------
+    def tag(self) -> None:
+        """Tag the process under the cursor, or untag it, and move on to the next."""
+        if self._processes.selected_line is None:
+            self._processes.move(0)
+        line = self._processes.selected_line
+        if line is None:
+            self._warn_none_selected()
+        else:
+            self._toggle(process_ids(line))
+            self._processes.move(1)
+
+    def tag_job(self) -> None:
+        """Tag the job of the process under the cursor, or its descendants; of a group all processes."""
+        row, line, frame = self._processes.selected, self._processes.selected_line, self._host.view.frame
+        if row is None or line is None or frame is None:
+            self._warn_none_selected()
+        elif line.is_group and self._processes.grouping is not Grouping.JOB:
+            self._toggle(process_ids(line))
+        else:
+            self._toggle(family(frame, row.process))
+
+    def untag(self) -> None:
+        """Remove all tags, or say that there are none."""
+        if not self.clear_tags():
+            self._warn("nothing is tagged")
+
+    # --- for other controllers -------------------------------------------------------------------------------------
+    def clear_tags(self) -> bool:
+        """Remove all tags; return whether there were any."""
+        had = self._processes.tags.clear()
+        self._processes.show_again()
+        return had
+
+    def select(self, processes: Processes | None = None) -> TargetSelection | None:
+        """Freeze these processes, or the selected ones, as the targets of a change; warn where there are none."""
+        frame = self._host.view.frame
+        if self._options.refusal:
+            self._warn(self._options.refusal)
+        elif not isinstance(self._host.top, Dialog) and frame is not None:
+            selected = self._selected(frame) if processes is None else processes
+            if selected:
+                return TargetSelection(frame, selected, self._options.own_user, self._options.own_pid)
+            self._warn_none_selected()
+        return None
+
+    @property
+    def scope(self) -> Scope:
+        """The scope that a dialog begins with: the job; but tags and groups stand for their own processes alone.
+
+        A folded line of the tree stands for the processes that it hides.
+        """
+        line = self._processes.selected_line
+        if self._processes.tags.ids or line is None:
+            return Scope.PROCESS
+        if line.is_group:
+            return Scope.JOB if self._processes.grouping is Grouping.JOB else Scope.PROCESS
+        return Scope.TREE if line.is_open is False else Scope.JOB
+
+    def _selected(self, frame: Frame) -> Processes:
+        line = self._processes.selected_line
+        return find_processes(frame, self._processes.tags.ids or (process_ids(line) if line is not None else ()))
+
+    def _toggle(self, ids: AbstractSet[ProcessId]) -> None:
+        self._processes.tags.toggle(ids)
+        self._processes.show_again()
+
+    def _warn_none_selected(self) -> None:
+        frame = self._host.view.frame
+        self._warn(_NONE_SELECTED if frame is not None and frame.processes else "there is no process on the GPUs")
+
+    def _warn(self, text: str) -> None:
+        self._host.notify(text, severity="warning", timeout=5)
