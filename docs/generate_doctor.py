@@ -9,7 +9,7 @@ from typing import Final
 
 from gputop.core.doctor.kernel_log import FELL_OFF
 from gputop.core.doctor.table import CHECKS
-from gputop.core.model.xid import CATALOGUE, XIDS, Xid, XidKind
+from gputop.core.model.xid import CATALOGUE, XIDS, Blame, Xid, XidKind
 
 PAGE: Final = Path(__file__).parent / "doctor.md"
 _KINDS: Final = {
@@ -95,7 +95,8 @@ def _xids() -> Iterator[tuple[str, ...]]:
     for held in groups.values():
         first = held[0]
         numbers = ", ".join(_ranges([xid.number for xid in held]))
-        yield numbers, first.name, first.meaning, _KINDS[first.kind], first.blame.value, first.action
+        cause = "" if first.blame is Blame.NOBODY else first.blame.value
+        yield numbers, first.name, first.meaning, _KINDS[first.kind], cause, first.action
 
 
 def _ranges(numbers: list[int]) -> Iterator[str]:

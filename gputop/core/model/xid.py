@@ -1,7 +1,7 @@
-"""THE XIDS: what the driver's error numbers mean, who is to blame, and what to do.
+"""The table of Xids, the error numbers of the driver: meaning, usual cause, action.
 
-After NVIDIA's catalogue (documentation "XID Errors"): the action is its immediate one, then what to look into if the
-error comes again. An Xid says what the driver noticed, which is often not the cause: Xid 45 follows nearly every other.
+It follows NVIDIA's catalogue ("XID Errors"): first the immediate action, then the checks if the error recurs. An Xid
+often names a symptom instead of the cause: Xid 45 follows nearly every other one.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ CATALOGUE: Final = "https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-cata
 
 
 class XidKind(str, Enum):
-    """What an Xid asks for. App: the GPU is usable. Watch: look again if it recurs. Hardware: inspect, replace."""
+    """The action that an Xid needs. App: the GPU is usable. Watch: act if it recurs. Hardware: inspect or replace."""
 
     IGNORE = "ignore"
     WATCH = "watch"
@@ -25,12 +25,12 @@ class XidKind(str, Enum):
 
     @property
     def is_grave(self) -> bool:
-        """Say whether the GPU is not to be used before something is done."""
+        """Return whether the GPU must not be used until the problem is fixed."""
         return self in {XidKind.RESET, XidKind.NODE, XidKind.HARDWARE}
 
 
 class Blame(str, Enum):
-    """Where the cause is most often. Nobody: the driver only tells. Another: the error that came before."""
+    """The usual cause. Nobody: the Xid is only a note. Another: an earlier error."""
 
     NOBODY = "nobody"
     ANOTHER = "another error"
@@ -43,7 +43,7 @@ class Blame(str, Enum):
 
 
 class Xid(Struct, frozen=True):
-    """A row. ``meaning`` and ``action`` are sentences; the action is for whoever runs the machine."""
+    """A row. ``meaning`` and ``action`` are sentences; the action is for the operator of the machine."""
 
     number: int
     name: str
@@ -57,141 +57,141 @@ _APP, _IGNORE, _WATCH = XidKind.APP, XidKind.IGNORE, XidKind.WATCH
 _RESET, _NODE, _HARDWARE = XidKind.RESET, XidKind.NODE, XidKind.HARDWARE
 
 _RESTART: Final = "Restart the application. If it recurs with other applications too, test the GPU."
-_RESET_GPU: Final = "Stop what runs on the GPU, then reset it: sudo nvidia-smi --gpu-reset -i N."
-_LINK_RESET: Final = f"If it was fatal: {_RESET_GPU} Non-fatal ones often need nothing; look at that link's both ends."
+_RESET_GPU: Final = "Stop all processes on the GPU, then reset it: sudo nvidia-smi --gpu-reset -i N."
+_LINK_RESET: Final = f"Fatal: {_RESET_GPU} Non-fatal: often nothing; check both ends of the link."
 
 
 def _rows(  # noqa: PLR0917 - a row of the table
     numbers: int | Iterable[int], name: str, meaning: str, action: str, kind: XidKind, blame: Blame
 ) -> list[Xid]:
-    held = (numbers,) if isinstance(numbers, int) else numbers
-    return [Xid(number, name, meaning, action, kind, blame) for number in held]
+    each = (numbers,) if isinstance(numbers, int) else numbers
+    return [Xid(number, name, meaning, action, kind, blame) for number in each]
 
 
 _TABLE: Final[tuple[list[Xid], ...]] = (
     _rows(
-        8, "GPU stopped processing", "Work was submitted and the GPU did not take it up in time.",
+        8, "GPU stopped processing", "The GPU did not start the submitted work in time.",
         _RESTART, _APP, Blame.APPLICATION,
     ),
     _rows(
-        (11, 25, 32, 80), "corrupted push buffer", "The commands or data that reached the GPU made no sense.",
+        (11, 25, 32, 80), "corrupted push buffer", "The GPU received invalid commands or data.",
         "Restart the application. If it recurs on this slot, suspect the PCIe signal: reseat the board or the riser.",
         _APP, Blame.APPLICATION,
     ),
     _rows(
-        13, "graphics engine exception", "A kernel did what the GPU does not allow, usually an access out of bounds.",
-        "Find it with compute-sanitizer. If several applications hit it on this GPU only, test the GPU.",
+        13, "graphics engine exception", "A kernel did something illegal, usually a memory access out of bounds.",
+        "Find the bug with compute-sanitizer. If several applications fail on this GPU only, test the GPU.",
         _APP, Blame.APPLICATION,
     ),
     _rows(
-        31, "GPU memory page fault", "A kernel touched an address that is not mapped.",
-        "Find it with compute-sanitizer. If several applications hit it on this GPU only, test the GPU.",
+        31, "GPU memory page fault", "A kernel used an address that is not mapped.",
+        "Find the bug with compute-sanitizer. If several applications fail on this GPU only, test the GPU.",
         _APP, Blame.APPLICATION,
     ),
     _rows(
-        (37, 38, 66, 67), "firmware or driver access", "The driver notes an access of its own.",
-        "Nothing is to be done.", _IGNORE, Blame.NOBODY,
+        (37, 38, 66, 67), "firmware or driver access", "The driver logs one of its own accesses.",
+        "Do nothing.", _IGNORE, Blame.NOBODY,
     ),
     _rows(
         (*range(39, 42), *range(70, 73), *range(75, 78), 85, *range(126, 136)), "copy engine error",
         "A copy between memories failed.", _RESTART, _APP, Blame.APPLICATION,
     ),
     _rows(
-        43, "channel reset", "The application's work was thrown away after a fault of its own; the GPU is healthy.",
-        "Look at the application. Nothing is to be done on the GPU.", _APP, Blame.APPLICATION,
+        43, "channel reset", "The driver discarded the application's work after an error in it; the GPU is healthy.",
+        "Check the application. The GPU needs nothing.", _APP, Blame.APPLICATION,
     ),
     _rows(
-        44, "fault during a context switch", "The GPU faulted while it changed between applications.",
-        "Nothing is to be done, unless it recurs.", _IGNORE, Blame.APPLICATION,
+        44, "fault during a context switch", "The GPU failed while it switched between applications.",
+        "Do nothing, unless it recurs.", _IGNORE, Blame.APPLICATION,
     ),
     _rows(
         45, "preemptive cleanup", "Work was removed: its process was killed, or another error came before.",
-        "Follow the other Xid beside it. Alone after a kill it means nothing; alone and recurring on a machine with "
-        "NVSwitch: sudo systemctl restart nvidia-fabricmanager.",
+        "If another Xid came first, act on that one. If you killed the process, do nothing. If it recurs alone on a "
+        "machine with NVSwitch: sudo systemctl restart nvidia-fabricmanager.",
         _IGNORE, Blame.ANOTHER,
     ),
     _rows(46, "GPU timeout", "The GPU stopped answering the driver.", _RESET_GPU, _RESET, Blame.BOARD),
     _rows(
-        48, "double-bit ECC error", "Memory held an error that ECC could not correct; the work on it is lost.",
-        f"{_RESET_GPU} Then look at row remaps or retired pages: gputop doctor. If it recurs, have the board replaced.",
+        48, "double-bit ECC error", "ECC could not correct a memory error; the affected work is lost.",
+        f"{_RESET_GPU} Then check row remaps and retired pages: gputop doctor. If it recurs, have the board replaced.",
         _RESET, Blame.MEMORY,
     ),
     _rows(
-        54, "auxiliary power not connected", "The board's power connector is open.",
+        54, "auxiliary power not connected", "The power cable of the board is not connected.",
         "Switch the machine off and connect the power cable of the board.", _HARDWARE, Blame.MACHINE,
     ),
     _rows(61, "PMU breakpoint", "The power management unit stopped.", _RESET_GPU, _RESET, Blame.DRIVER),
     _rows(
-        62, "PMU halt", "The power management unit stopped and does not go on.",
+        62, "PMU halt", "The power management unit stopped for good.",
         f"{_RESET_GPU} If it recurs, update the driver, then have the board replaced.", _RESET, Blame.DRIVER,
     ),
     _rows(
-        63, "row remap or page retirement", "A bad row or page of memory is to be replaced by a spare one.",
-        "Reset the GPU when it is idle, if a remap is pending: gputop doctor says so.", _IGNORE, Blame.MEMORY,
+        63, "row remap or page retirement", "The driver replaces a bad row or page of memory with a spare.",
+        "If gputop doctor reports a pending remap, reset the GPU when it is idle.", _IGNORE, Blame.MEMORY,
     ),
     _rows(
-        64, "row remap failed", "A bad row or page of memory could not be replaced by a spare one.",
-        f"{_RESET_GPU} If the failure stays, have the board replaced.", _HARDWARE, Blame.MEMORY,
+        64, "row remap failed", "The driver could not replace a bad row or page of memory.",
+        f"{_RESET_GPU} If the failure remains, have the board replaced.", _HARDWARE, Blame.MEMORY,
     ),
     _rows(
         (68, 82, 83, 84, 86, 88, 89, *range(96, 106), 139), "video engine error",
         "A video, JPEG or optical-flow engine failed.", _RESTART, _APP, Blame.APPLICATION,
     ),
     _rows(
-        69, "graphics class error", "An application gave the graphics engine a command that it does not know.",
+        69, "graphics class error", "An application sent an unknown command to the graphics engine.",
         _RESTART, _APP, Blame.APPLICATION,
     ),
     _rows(
         74, "NVLink error", "A link to another GPU or to a switch failed.",
-        f"See which link, and look at both its ends: bridge, cable, switch. {_RESET_GPU}", _RESET, Blame.LINK,
+        f"Check both ends of the link: bridge, cable, switch. {_RESET_GPU}", _RESET, Blame.LINK,
     ),
     _rows(
-        78, "vGPU did not start", "The versions of host and guest do not fit.",
+        78, "vGPU did not start", "The versions of host and guest do not match.",
         "Update the vGPU software of the host and the driver of the guest.", _WATCH, Blame.DRIVER,
     ),
     _rows(
-        79, "fell off the bus", "The GPU no longer answers on PCIe; nothing on it can be read or saved.",
-        "Drain the node and switch it off and on. If it recurs: power, seating, riser, heat, then the board.",
+        79, "fell off the bus", "The GPU no longer answers on PCIe; its data is lost.",
+        "Drain the node and power-cycle it. If it recurs, check power, seating, riser, temperature, then the board.",
         _NODE, Blame.MACHINE,
     ),
     _rows(
-        92, "many single-bit ECC errors", "Memory errors are corrected, but there are many.",
-        "Look again tomorrow: if the number grows, plan to replace the board.", _WATCH, Blame.MEMORY,
+        92, "many single-bit ECC errors", "ECC corrected many memory errors.",
+        "Check again tomorrow. If the number grows, plan to replace the board.", _WATCH, Blame.MEMORY,
     ),
     _rows(
-        94, "contained memory error", "A memory error hit one application; the others are not affected.",
+        94, "contained memory error", "A memory error affected one application, and no other.",
         "Restart that application. Reset the GPU when it is idle.", _APP, Blame.MEMORY,
     ),
     _rows(
-        95, "uncontained memory error", "A memory error may have hit every application on the GPU.",
-        f"{_RESET_GPU} Results since then cannot be trusted.", _RESET, Blame.MEMORY,
+        95, "uncontained memory error", "A memory error may have affected every application on the GPU.",
+        f"{_RESET_GPU} Do not trust results since then.", _RESET, Blame.MEMORY,
     ),
     _rows(
-        109, "context switch timeout", "The GPU did not let go of an application in time.",
+        109, "context switch timeout", "The GPU did not switch away from an application in time.",
         _RESET_GPU, _RESET, Blame.DRIVER,
     ),
     _rows(110, "security fault", "The GPU's security processor reported a fault.", _RESET_GPU, _RESET, Blame.DRIVER),
     _rows(
-        (119, 120), "GSP does not answer", "The GPU's system processor timed out or failed; the driver is blind to it.",
+        (119, 120), "GSP does not answer", "The GPU's system processor timed out or failed.",
         f"{_RESET_GPU} If it recurs, update the driver.", _RESET, Blame.DRIVER,
     ),
     _rows(
         121, "chip-to-chip link error", "The link between CPU and GPU corrected an error.",
-        "Look again if it recurs.", _WATCH, Blame.LINK,
+        "Act only if it recurs.", _WATCH, Blame.LINK,
     ),
     _rows(
         136, "link training failed", "An NVLink did not come up.",
-        f"{_RESET_GPU} If it recurs, the link's signal is bad: look at both its ends.", _RESET, Blame.LINK,
+        f"{_RESET_GPU} If it recurs, the signal is bad: check both ends of the link.", _RESET, Blame.LINK,
     ),
     _rows(
-        137, "NVLink privilege error", "An application reached for memory of another GPU that it has no right to.",
-        "Restart the application on both GPUs; look at how it shares memory between them.", _APP, Blame.APPLICATION,
+        137, "NVLink privilege error", "An application used memory of another GPU without the right to do so.",
+        "Restart the application on both GPUs. Check how it shares memory between them.", _APP, Blame.APPLICATION,
     ),
     _rows(
-        140, "unrecovered ECC error", "Memory held an error that could not be corrected or contained.",
+        140, "unrecovered ECC error", "A memory error could be neither corrected nor contained.",
         f"{_RESET_GPU} If it recurs, have the board replaced.", _RESET, Blame.MEMORY,
     ),
-    _rows(141, "fast path error", "The driver took another path.", "Nothing is to be done.", _IGNORE, Blame.NOBODY),
+    _rows(141, "fast path error", "The driver used another path.", "Do nothing.", _IGNORE, Blame.NOBODY),
     _rows(143, "GPU did not start", "The GPU's initialisation failed.", _RESET_GPU, _RESET, Blame.BOARD),
     _rows(
         range(144, 151), "NVLink 5 error", "A part of the NVLink engine reported an error of one link.",
@@ -202,36 +202,36 @@ _TABLE: Final[tuple[list[Xid], ...]] = (
         "Restart the virtual machine.", _NODE, Blame.DRIVER,
     ),
     _rows(
-        154, "recovery action changed", "The driver says what it needs to recover; the text of the line names it.",
-        "Do what it names: reset, drain or reboot. gputop doctor shows the action that is due.", _WATCH, Blame.ANOTHER,
+        154, "recovery action changed", "The driver reports what it needs to recover; the log line names it.",
+        "Do what the log line says: reset, drain or reboot. gputop doctor shows the action too.", _WATCH, Blame.ANOTHER,
     ),
     _rows(
-        (155, 156, 158), "NVLink fault", "The link software gave up a link or a resource of it.",
+        (155, 156, 158), "NVLink fault", "The link software gave up a link, or a part of it.",
         _RESET_GPU, _RESET, Blame.LINK,
     ),
     _rows(
-        157, "resource retirement failed", "A bad resource of the board could not be taken out of use.",
+        157, "resource retirement failed", "The driver could not take a bad part of the board out of use.",
         "Have the board inspected and replaced.", _HARDWARE, Blame.BOARD,
     ),
     _rows(
-        (160, 161), "channel retired", "The driver took a channel out of use.", "Look again if it recurs.",
+        (160, 161), "channel retired", "The driver took a channel out of use.", "Act only if it recurs.",
         _WATCH, Blame.DRIVER,
     ),
     _rows(
         (162, 163, 164), "power smoothing", "The power smoothing of the board reports its state.",
-        "Nothing is to be done.", _IGNORE, Blame.NOBODY,
+        "Do nothing.", _IGNORE, Blame.NOBODY,
     ),
     _rows(
-        165, "power smoothing worn out", "The lifetime of the board's power smoothing is used up.",
+        165, "power smoothing worn out", "The power smoothing of the board is worn out.",
         "Ask the vendor of the board.", _WATCH, Blame.BOARD,
     ),
     _rows(
-        167, "PCIe fatal timeout", "A transfer over PCIe was not answered.",
-        f"{_RESET_GPU} If it recurs: seating, riser, then the board.", _RESET, Blame.MACHINE,
+        167, "PCIe fatal timeout", "A PCIe transfer got no answer.",
+        f"{_RESET_GPU} If it recurs, check seating, riser, then the board.", _RESET, Blame.MACHINE,
     ),
     _rows(
-        168, "reduced memory capacity", "The board runs with less memory than it was built with.",
-        f"{_RESET_GPU} If the memory stays small, have the board replaced.", _HARDWARE, Blame.MEMORY,
+        168, "reduced memory capacity", "The board runs with only a part of its memory.",
+        f"{_RESET_GPU} If memory is still missing, have the board replaced.", _HARDWARE, Blame.MEMORY,
     ),
 )  # fmt: skip
 
@@ -239,7 +239,7 @@ XIDS: Final[dict[int, Xid]] = {row.number: row for rows in _TABLE for row in row
 
 
 def explained(number: int) -> Xid:
-    """Return what is known of a number. One that is in no table is to be watched, and NVIDIA's catalogue is named."""
+    """Return the row of a number; for an unknown number, a row that names NVIDIA's catalogue."""
     return XIDS.get(number) or Xid(
         number,
         "not in the table",
