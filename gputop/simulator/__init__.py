@@ -15,6 +15,7 @@ from gputop.machine.control.kernel import KernelCalls
 from gputop.machine.proc.procfs import Proc
 from gputop.simulator.boxes import dying, h200, split, training, trouble, workstation
 from gputop.simulator.clock import BoxClock
+from gputop.simulator.costly import SimulatedCostly
 from gputop.simulator.driver import Driver
 from gputop.simulator.kernel import SimulatedKernel
 from gputop.simulator.plan import BoxPlan
@@ -58,6 +59,7 @@ class Box(Struct, frozen=True, kw_only=True):
     root: Any
     """Stands in for the file system where the doctor looks: a `machine.doctor.root.Root`."""
     reports: SimulatedReports
+    costly: SimulatedCostly
     script: Script
 
 
@@ -106,5 +108,6 @@ def simulate(
         viewer=plan.users[plan.viewer] if plan.viewer else None,
         root=SimulatedRoot(plan, proc, box_clock),
         reports=SimulatedReports(plan, box_clock),
+        costly=SimulatedCostly(plan, box_clock),
         script=script,
     )

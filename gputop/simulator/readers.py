@@ -11,7 +11,7 @@ from gputop.simulator.source import source_of_box
 
 def inspector_of_box(box: Box) -> Inspector:
     """Return the inspector of the processes of a box."""
-    return Inspector(box.proc, box.users.get, clock_ticks=HERTZ)
+    return Inspector(box.proc, box.users.get, clock_ticks=HERTZ, costly=box.costly.read)
 
 
 def process_status_of_box(box: Box) -> ProcessStatusReader:

@@ -16,7 +16,9 @@ from gputop.core.inspection.inspection import (
     Limit,
     Mapping,
     MemoryParts,
+    MemoryShares,
     OpenFile,
+    Socket,
     Thread,
     Transfers,
     Variable,
@@ -77,6 +79,10 @@ def found(asked: Inspect, **fields: object) -> Inspection:
         ),
         "mappings": (Mapping("/usr/lib/libcuda.so.570.124.06", GIB),),
         "limits": (Limit("open files", 1024, 1_048_576), Limit("locked memory", None, None)),
+        "sockets": (
+            Socket(protocol="tcp", local="10.0.0.7:43211", remote="10.0.0.7:29500", state="established"),
+        ),
+        "shares": MemoryShares(uss_bytes=2 * GIB, pss_bytes=2 * GIB + GIB // 4, swap_bytes=0),
         "ancestors": (Ancestor(48_211, "torchrun"), Ancestor(1, "systemd")),
     }  # fmt: skip
     return Inspection(**(given | fields))  # type: ignore[arg-type] # fields of Inspection

@@ -82,13 +82,31 @@ class MemoryParts(Struct, frozen=True, kw_only=True):
     swapped_bytes: int
 
 
+class MemoryShares(Struct, frozen=True, kw_only=True):
+    """Memory of the process alone. ``uss``: what its end would free; ``pss``: with its share of what others map too."""
+
+    uss_bytes: int
+    pss_bytes: int
+    swap_bytes: int
+
+
+class Socket(Struct, frozen=True, kw_only=True):
+    """An Internet socket. ``local``, ``remote``: address and port, or empty. ``state``: of TCP, in words."""
+
+    protocol: str
+    local: str
+    remote: str
+    state: str
+
+
 class Inspection(Struct, frozen=True, kw_only=True, tag_field="answer", tag="inspection"):
     """The answer to `Inspect`. ``id``: the sender's; ``time_s``: when it was read, seconds since the epoch.
 
     ``problem``: why nothing at all is known; ``has_ended``: the process that was meant is no more. A part that could
     not be read is None or empty, and ``missing`` has the reason under its name: command, directory, executable,
-    environment, cgroup, files, threads, switches, transfers, memory, mappings, limits. ``shortened``: the parts that
-    hold only the first of what there is; ``open_files`` and ``thread_count`` count all. All text is cleaned.
+    environment, cgroup, files, threads, switches, transfers, memory, mappings, limits, sockets, shares. ``shortened``:
+    the parts that hold only the first of what there is; ``open_files`` and ``thread_count`` count all. All text is
+    cleaned.
 
     ``gpus``: what it uses of them, with ``gpu_notes`` for people on what is not known of that. Only `gputop inspect`
     fills them in: who reads frames as well has it from there.
@@ -121,6 +139,8 @@ class Inspection(Struct, frozen=True, kw_only=True, tag_field="answer", tag="ins
     memory: MemoryParts | None = None
     mappings: tuple[Mapping, ...] = ()
     limits: tuple[Limit, ...] = ()
+    sockets: tuple[Socket, ...] = ()
+    shares: MemoryShares | None = None
     ancestors: tuple[Ancestor, ...] = ()
     gpus: tuple[GpuProcess, ...] = ()
     gpu_notes: tuple[str, ...] = ()

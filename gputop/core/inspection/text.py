@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.core.inspection.inspection import Inspection, Limit, OpenFile, Thread, Variable
+from gputop.core.inspection.inspection import Inspection, Limit, OpenFile, Socket, Thread, Variable
 from gputop.core.model.metric import Missing
 from gputop.core.model.sample import Gpu
 from gputop.core.model.units import bytes_text, duration_text
@@ -15,6 +15,7 @@ from gputop.core.processes.gpu_use import memory_total, use_label, use_text
 MASK: Final = "••••••••"
 _NONE: Final = "there is none"
 _UNLIMITED: Final = "unlimited"
+_OTHER_NETWORK: Final = "not visible from here: the process has another network namespace"
 _BYTES: Final = frozenset({"locked memory"})
 _STATES: Final = {
     "R": "running", "S": "sleeping", "D": "waits in the kernel", "T": "stopped", "t": "held by a debugger",
@@ -51,7 +52,8 @@ def sections(
     ``most_threads``: show only the busiest. ``reveal`` False masks secrets, also where their values are known.
     """
     made = [_command(found), _place(found), _parents(found), _threads(found, before, most_threads), _activity(found)]
-    return [*made, _memory(found), _limits(found), _devices(found), _files(found), _environment(found, reveal=reveal)]
+    made += [_memory(found), _limits(found), _devices(found), _files(found), _sockets(found)]
+    return [*made, _environment(found, reveal=reveal)]
 
 
 def uses(found: Inspection, gpus: Sequence[Gpu]) -> Section:
@@ -161,10 +163,19 @@ def _memory(found: Inspection) -> Section:
         )  # fmt: skip
         text = ", ".join(f"{bytes_text(size)} {name}" for name, size in split)
         rows = [Row("resident", f"{bytes_text(parts.resident_bytes)}: {text}")]
+    rows.append(Row("own", _shares_text(found)))
     rows += [Row(bytes_text(mapping.size_bytes), mapping.path) for mapping in found.mappings]
     if not found.mappings:
         rows.append(Row("files", _why(found, "mappings")))
     return Section("memory", "Memory", tuple(rows), "largest mapped files by address space")
+
+
+def _shares_text(found: Inspection) -> str:
+    shares = found.shares
+    if shares is None:
+        return _why(found, "shares")
+    own, share, swap = map(bytes_text, (shares.uss_bytes, shares.pss_bytes, shares.swap_bytes))
+    return f"{own} (USS), {share} with its share of shared pages (PSS), {swap} in swap"
 
 
 def _limits(found: Inspection) -> Section:
@@ -197,6 +208,18 @@ def _files(found: Inspection) -> Section:
     rows = tuple(Row(str(file.descriptor), file.target or "closed meanwhile") for file in found.files)
     note = "" if found.open_files is None else f"{found.open_files}{_cut(found, 'files', ' · ')}"
     return Section("files", "Open files", rows or _absent(found, "files"), note)
+
+
+def _sockets(found: Inspection) -> Section:
+    rows = tuple(Row(socket.protocol, _socket_text(socket)) for socket in found.sockets)
+    if found.missing.get("sockets") is Missing.HIDDEN:
+        rows = (Row("", _OTHER_NETWORK),)
+    return Section("sockets", "Sockets", rows or _absent(found, "sockets"), _cut(found, "sockets"))
+
+
+def _socket_text(socket: Socket) -> str:
+    way = f"{socket.local} → {socket.remote}" if socket.remote else socket.local
+    return f"{way}  {socket.state}".rstrip()
 
 
 def _environment(found: Inspection, *, reveal: bool) -> Section:

@@ -10,6 +10,7 @@ from gputop.core.model.metric import Missing
 from gputop.core.model.sample import Presence, Reasons
 from gputop.core.protocol.command import Inspect
 from gputop.core.text.text import clean, decode
+from gputop.machine.inspect.costly import CostlyParts, CostlyReader
 from gputop.machine.inspect.parts import (
     memory_parts,
     parse_limits,
@@ -37,8 +38,14 @@ _REUSED: Final = "it has ended; its pid belongs to another process now"
 _FORBIDDEN: Final = "/proc does not say who it is"
 
 
+_UNREAD: Final = CostlyParts(missing=dict.fromkeys(("sockets", "shares"), Missing.UNSUPPORTED))
+
+
 class Inspector:
-    """Reads processes one at a time. ``users`` names the user of a uid; ``names`` those of containers."""
+    """Reads processes one at a time. ``users`` names the user of a uid; ``names`` those of containers.
+
+    ``costly`` reads sockets and memory shares, given the pid and the start in ticks.
+    """
 
     def __init__(
         self,
@@ -46,6 +53,7 @@ class Inspector:
         users: Callable[[int], str | None],
         names: Names | None = None,
         *,
+        costly: Callable[[int, int], CostlyParts] = lambda *_: _UNREAD,
         clock_ticks: int = os.sysconf("SC_CLK_TCK"),
         wall: Callable[[], float] = time.time,
     ) -> None:
@@ -53,6 +61,7 @@ class Inspector:
         self._view = View(proc)
         self._who = Who(proc, users)
         self._owners = OwnerReader(proc, names)
+        self._costly = costly
         self._clock_ticks = clock_ticks
         self._wall = wall
 
@@ -103,6 +112,7 @@ class Inspector:
         parts = {name: part for read in _PARTS for name, part in read(reading).items()}
         environ = reading.environment(reveal=asked.reveal)
         arguments = parts["command"]
+        costly = self._costly(asked.pid, stat.start_ticks)
         return Inspection(
             id=asked.id,
             pid=asked.pid,
@@ -115,8 +125,10 @@ class Inspector:
             owner=self._owners.read(asked.pid, raw, stat.name, arguments),
             ancestors=self._ancestors(stat),
             environment=environ,
-            missing=reading.missing,
-            shortened=tuple(reading.shortened),
+            sockets=costly.sockets,
+            shares=costly.shares,
+            missing=reading.missing | costly.missing,
+            shortened=(*reading.shortened, *costly.shortened),
             **parts,
         )
 
@@ -146,7 +158,7 @@ def inspector_of_this_machine() -> Inspector:
     from gputop.machine.processes.containers import ContainerFiles  # noqa: PLC0415 - not for a simulated box
     from gputop.machine.processes.reader import resolve_user  # noqa: PLC0415
 
-    return Inspector(RealProc(), resolve_user, ContainerFiles())
+    return Inspector(RealProc(), resolve_user, ContainerFiles(), costly=CostlyReader().read)
 
 
 class _Reading:

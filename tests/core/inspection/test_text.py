@@ -7,7 +7,9 @@ from gputop.core.inspection.inspection import (
     Limit,
     Mapping,
     MemoryParts,
+    MemoryShares,
     OpenFile,
+    Socket,
     Thread,
     Transfers,
     Variable,
@@ -26,6 +28,11 @@ FOUND = Inspection(
         resident_bytes=3 << 30, anonymous_bytes=2 << 30, file_bytes=1 << 30, shared_bytes=0, swapped_bytes=0
     ),
     mappings=(Mapping("/lib/libcuda.so", 64 << 20),), voluntary_switches=1234567, involuntary_switches=8,
+    sockets=(
+        Socket(protocol="tcp", local="[::]:80", remote="", state="listen"),
+        Socket(protocol="tcp", local="10.0.0.1:99", remote="10.0.0.2:80", state="established"),
+    ),
+    shares=MemoryShares(uss_bytes=2 << 30, pss_bytes=3 << 30, swap_bytes=0),
     transfers=Transfers(read_bytes=1 << 30, written_bytes=0, storage_read_bytes=1 << 20, storage_written_bytes=0),
 )  # fmt: skip
 
@@ -59,8 +66,22 @@ def test_limits_are_in_their_unit() -> None:
     assert texts(section("limits")) == ["open files 1024, may be raised to unlimited", "locked memory 8.0MiB"]
 
 
+def test_sockets_are_shown_by_address() -> None:
+    assert texts(section("sockets")) == ["tcp [::]:80  listen", "tcp 10.0.0.1:99 → 10.0.0.2:80  established"]
+
+
+def test_sockets_of_another_network_and_forbidden_ones_have_a_reason() -> None:
+    other = Inspection(id="q", pid=7, missing={"sockets": Missing.HIDDEN, "shares": Missing.FORBIDDEN})
+    forbidden = Inspection(id="q", pid=7, missing={"sockets": Missing.FORBIDDEN})
+
+    assert texts(section("sockets", other)) == ["not visible from here: the process has another network namespace"]
+    assert texts(section("sockets", forbidden)) == [Missing.FORBIDDEN.text]
+    assert f"own {Missing.FORBIDDEN.text}" in texts(section("memory", other))
+
+
 def test_memory_switches_and_transfers_are_told() -> None:
     assert texts(section("memory"))[0] == "resident 3.0GiB: 2.0GiB anonymous, 1.0GiB file, 0B shared, 0B swapped out"
+    assert texts(section("memory"))[1] == "own 2.0GiB (USS), 3.0GiB with its share of shared pages (PSS), 0B in swap"
     assert texts(section("activity")) == [
         "switches 1,234,567 voluntary, 8 involuntary",
         "read 1.0GiB, 1.0MiB of it from storage",

@@ -14,6 +14,7 @@ from simulated import box
 from gputop.core.inspection.inspection import Ancestor, Inspection, Limit, Mapping, MemoryParts, OpenFile, Variable
 from gputop.core.model.metric import Missing
 from gputop.core.protocol.command import Inspect
+from gputop.machine.inspect.costly import CostlyParts
 from gputop.machine.inspect.inspector import Inspector, inspector_of_this_machine
 from gputop.simulator import BOXES
 
@@ -53,7 +54,7 @@ LIMITS = (
 
 
 def look(held: FakeProc, pid: int = 7, **asked: Any) -> Inspection:
-    reader = Inspector(held, {1000: "ann"}.get, clock_ticks=100, wall=lambda: NOW)
+    reader = Inspector(held, {1000: "ann"}.get, clock_ticks=100, wall=lambda: NOW, costly=lambda *_: CostlyParts())
     return reader.inspect(Inspect(id="q", pid=pid, **asked))
 
 
