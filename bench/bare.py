@@ -58,11 +58,11 @@ CALLS: tuple[tuple[str, tuple[int, ...]], ...] = (
 )
 FIELDS: tuple[tuple[int, int], ...] = (
     *((field, 0) for field in (3, 4, 5, 6, 29, 30, 31, 74, 76, 82, 83, 91, 94, 161, 162, 163, 173, 179, 180, 185, 186)),
-    *((field, 0) for field in (197, 198, 230, 269, 270, 271)),
+    *((field, 0) for field in (230, 269, 270, 271)),
     (138, 0xFFFFFFFF),
     (139, 0xFFFFFFFF),
 )
-PROFILING = (1, 2, 3, 5, 10, 11, 12, 13)
+PROFILING = (1, 2, 3, 5, 10, 11, 12, 13, 20, 21)
 LISTS = (
     "nvmlDeviceGetComputeRunningProcesses",
     "nvmlDeviceGetGraphicsRunningProcesses",

@@ -146,7 +146,7 @@ def _activity(found: Inspection) -> Section:
         rows.append(Row("I/O", _why(found, "transfers")))
     else:
         rows += [
-            Row("read", f"{bytes_text(moved.read_bytes)}, {bytes_text(moved.storage_read_bytes)} of it from storage"),
+            Row("read", f"{bytes_text(moved.read_bytes)}, {bytes_text(moved.storage_read_bytes)} from storage"),
             Row("written", f"{bytes_text(moved.written_bytes)}, {bytes_text(moved.storage_written_bytes)} to storage"),
         ]
     return Section("activity", "Context switches and I/O", tuple(rows))

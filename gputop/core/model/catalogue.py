@@ -55,6 +55,10 @@ def _kibi(answer: float) -> float:
     return answer * 1024
 
 
+def _mebi(answer: float) -> float:
+    return answer * 1024**2
+
+
 def _mega(answer: int) -> int:
     return answer * 1_000_000
 
@@ -306,11 +310,14 @@ PCIE_WIDTH_MAX: Final[Metric[int]] = _row(
     "pcie_width_max", "PCIe width maximum", Unit.COUNT, NvmlCall("nvmlDeviceGetMaxPcieLinkWidth"), every_s=ONCE,
     help="Lanes that board and slot have.",
 )  # fmt: skip
+# fields 197 and 198 have 32 bits on an H100 (driver 580): they wrap each 0.7 s at 6 GB/s, so that GPM comes first
 PCIE_TX: Final[Metric[float]] = _row(
-    "pcie_tx_bytes_per_s", "PCIe sent", Unit.BYTES_PER_S, FieldRate(197), help="From the GPU to the host.",
+    "pcie_tx_bytes_per_s", "PCIe sent", Unit.BYTES_PER_S, Gpm(20, to=_mebi), FieldRate(197), every_s=2,
+    help="From the GPU to the host. Before Hopper the counter has 32 bits: above 4.3 GB/s the value is too low.",
 )  # fmt: skip
 PCIE_RX: Final[Metric[float]] = _row(
-    "pcie_rx_bytes_per_s", "PCIe received", Unit.BYTES_PER_S, FieldRate(198), help="From the host to the GPU.",
+    "pcie_rx_bytes_per_s", "PCIe received", Unit.BYTES_PER_S, Gpm(21, to=_mebi), FieldRate(198), every_s=2,
+    help="From the host to the GPU. Before Hopper the counter has 32 bits: above 4.3 GB/s the value is too low.",
 )  # fmt: skip
 PCIE_REPLAYS: Final[Metric[int]] = _row(
     "pcie_replays", "PCIe replays", Unit.COUNT, Field(94), every_s=30, help="Counter of packets sent again.",

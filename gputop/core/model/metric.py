@@ -103,6 +103,7 @@ class Gpm(Struct, frozen=True):
     """A profiling metric between two GPM samples (Hopper and newer)."""
 
     id: int
+    to: Callable[[float], float] = same
 
 
 class Reading(Struct, frozen=True):

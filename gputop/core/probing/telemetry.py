@@ -41,6 +41,7 @@ _MARGIN_C: Final = 5
 _SETTLED_C_PER_MIN: Final = 1.0
 _SETTLES_S: Final = 240.0  # a soak that is shorter ends before any GPU has settled
 _MOST_POINTS: Final = 2000
+_LOADED_SHARE: Final = 0.8
 _THROTTLED: Final[tuple[Metric[float], ...]] = (
     THROTTLED_POWER_CAP, THROTTLED_SW_THERMAL, THROTTLED_HW_THERMAL, THROTTLED_POWER_BRAKE,
 )  # fmt: skip
@@ -53,6 +54,7 @@ _SERIES: Final[dict[str, Metric[Any]]] = {
 
 def soak(samples: Sequence[Gpu]) -> tuple[tuple[Figure, ...], tuple[Finding, ...]]:
     """Judge power, heat and clocks under load, by samples of the whole soak."""
+    samples = _under_load(samples)
     late = samples[len(samples) // 2 :]
     slope = _slope(samples[-(len(samples) // 3) :])
     figures = [*_figures(late), *_share(late), *_throttled(samples)]
@@ -60,6 +62,14 @@ def soak(samples: Sequence[Gpu]) -> tuple[tuple[Figure, ...], tuple[Finding, ...
         figures.append(Figure(name="temperature_slope", value=slope, unit="°C/min"))
     findings = [*_throttling(samples), *_power(late), *_heat(late), *_unsettled(samples, slope)]
     return tuple(figures), tuple(findings)
+
+
+def _under_load(samples: Sequence[Gpu]) -> Sequence[Gpu]:
+    """Return the samples without those at the end that draw much less: the last product is being compared."""
+    draws = [draw for gpu in samples if (draw := gpu[POWER_AVERAGE]) is not None]
+    least_w = _LOADED_SHARE * median(draws) if draws else 0.0
+    end = next((n for n in range(len(samples), 0, -1) if (samples[n - 1][POWER_AVERAGE] or least_w) >= least_w), 0)
+    return samples[:end]
 
 
 def series(samples: Sequence[Gpu]) -> dict[str, list[Scalar]]:

@@ -5,14 +5,19 @@ from typing import Any, Final
 from msgspec import Struct
 
 from gputop.core.model.catalogue import CATALOGUE, MEMORY_FREE, MEMORY_RESERVED, MEMORY_TOTAL, MEMORY_USED
-from gputop.core.model.metric import Gpm, Missing
+from gputop.core.model.metric import Gpm, Missing, Unit
 from gputop.core.model.sample import ComputeInstance, GpuInstance, MetricValue, Reasons
 from gputop.core.text.text import clean
 from gputop.machine.gpu import readings
 from gputop.machine.gpu.gpm import GpmReader
 from gputop.machine.nvml.driver import Driver, Handle
 
-_GPM: Final = tuple((metric, origin.id) for metric in CATALOGUE for origin in metric.origins if isinstance(origin, Gpm))
+_GPM: Final = tuple(  # shares only: for PCIe the driver may answer 0 without an error
+    (metric, origin.id)
+    for metric in CATALOGUE
+    for origin in metric.origins
+    if isinstance(origin, Gpm) and metric.unit is Unit.PERCENT
+)
 _GPM_IDS: Final = tuple(metric_id for _, metric_id in _GPM)
 _MOST_SLOTS: Final = 64  # for MIG devices, where a driver has 7 or 8: it may answer garbage
 _MEMORY: Final = (

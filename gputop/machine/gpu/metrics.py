@@ -118,7 +118,8 @@ class MetricReader:
                 number, time_us = answer
                 return origin.to(number) if isinstance(origin, Field) else self._rate(metric, origin, number, time_us)
             case Gpm():
-                return gpm[origin.id]
+                share = gpm[origin.id]
+                return share if isinstance(share, Missing) else origin.to(share)
             case Reading():
                 return getattr(readings, origin.name)(self.ask)
 

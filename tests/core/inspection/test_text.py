@@ -84,7 +84,7 @@ def test_memory_switches_and_transfers_are_told() -> None:
     assert texts(section("memory"))[1] == "own 2.0GiB (USS), 3.0GiB with its share of shared pages (PSS), 0B in swap"
     assert texts(section("activity")) == [
         "switches 1,234,567 voluntary, 8 involuntary",
-        "read 1.0GiB, 1.0MiB of it from storage",
+        "read 1.0GiB, 1.0MiB from storage",
         "written 0B, 0B to storage",
     ]
 

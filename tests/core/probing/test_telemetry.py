@@ -57,6 +57,14 @@ def test_counters_are_kept_as_they_were_and_what_is_not_told_has_its_reason() ->
     assert found["missing"]["ecc_volatile_corrected"] == "unsupported"  # type: ignore[call-overload,index]  # a table
 
 
+def test_what_is_read_after_the_load_has_ended_is_no_part_of_the_soak() -> None:  # seen on an H100
+    hot = [loaded(second, {TEMPERATURE: 60 + second // 3}) for second in range(30)]
+    cool = [loaded(second, {TEMPERATURE: 51, POWER_AVERAGE: watts}) for second, watts in ((30, 502.0), (31, 351.0))]
+    figures = {figure.name: figure.value for figure in soak([*hot, *cool])[0]}
+
+    assert figures["temperature_slope"] > 0
+
+
 @pytest.mark.parametrize(("seconds", "status"), [(60, "warn"), (600, "pass")])
 def test_replays_are_judged_by_the_minute(seconds: float, status: str) -> None:
     assert counters(counted(), counted(seconds, pcie_replays=20)).status.value == status

@@ -137,6 +137,21 @@ def test_the_pcie_throughput_call_that_blocks_is_never_made() -> None:
     assert "nvmlDeviceGetPcieThroughput" not in functions.calls
 
 
+def test_pcie_traffic_is_not_taken_from_counters_that_wrap_where_the_chip_measures_it() -> None:  # seen on an H100
+    functions = FakeFunctions(
+        nvmlGpmQueryDeviceSupport=True,
+        nvmlGpmSampleAlloc=object,
+        nvmlGpmSampleGet=lambda _, sample: sample,
+        nvmlGpmMetricsGet=lambda _, __, ids: [(0, 6180.5 if metric_id == 20 else 0.0) for metric_id in ids],
+        nvmlDeviceGetFieldValues=fields(f197=(1000, 1_000_000)),
+    )
+    metrics = reader(functions)
+    metrics.read(0.0)
+    values, _ = metrics.read(1.0)
+
+    assert values[PCIE_TX.key] == 6180.5 * 1024**2
+
+
 def test_a_rate_needs_two_readings_and_uses_the_drivers_own_clock() -> None:
     functions = FakeFunctions(nvmlDeviceGetFieldValues=fields(f197=(1000, 1_000_000)))
     metrics = reader(functions)
