@@ -15,9 +15,11 @@ PATIENCE_S = 60
 GPUTOP = (sys.executable, "-m", "gputop")
 
 
-def in_shell(line: str) -> "subprocess.CompletedProcess[str]":
-    command = f"{' '.join(GPUTOP)} {line}"
-    return subprocess.run(["/bin/sh", "-c", command], capture_output=True, check=False, text=True, timeout=PATIENCE_S)
+def in_shell(line: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+    command = ["/bin/sh", "-c", f"{' '.join(GPUTOP)} {line}"]
+    return subprocess.run(
+        command, capture_output=True, check=False, env=os.environ | variables, text=True, timeout=PATIENCE_S
+    )
 
 
 @pytest.mark.parametrize(
@@ -30,6 +32,11 @@ def test_a_full_disk_is_said_and_no_traceback(arguments: str) -> None:
 
     assert done.stderr == "gputop: cannot write the output: No space left on device\n"
     assert done.returncode == 1
+
+
+@pytest.mark.parametrize("arguments", ["--version", "--help"])
+def test_what_argparse_prints_reaches_a_pipe(arguments: str) -> None:
+    assert "gputop" in in_shell(arguments, PYTHONUNBUFFERED="").stdout
 
 
 @pytest.mark.parametrize("closed", ["<&-", "2>&-", "<&- 2>&-"])
