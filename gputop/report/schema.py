@@ -1,7 +1,11 @@
-"""The shape of a frame as JSON Schema, with every metric of the catalogue: type, unit, label, help."""
+"""JSON Schemas of a frame, with every metric of the catalogue, and of a diagnosis, with every check."""
 
 from typing import Any, Final, get_args
 
+from msgspec.json import schema as schema_of
+
+from gputop.core.doctor.table import CHECKS
+from gputop.core.doctor.verdict import Diagnosis, Severity
 from gputop.core.model import catalogue as metrics
 from gputop.core.model.metric import Metric, Missing
 from gputop.core.model.sample import SCHEMA_VERSION, Frame, Presence
@@ -15,29 +19,53 @@ _TYPES: Final[dict[Any, dict[str, Any]]] = {
 }
 
 
+_FRAME: Final = (
+    f"Everything that gputop knows at one instant, version {SCHEMA_VERSION}. Base units: bytes, watts, °C, seconds, "
+    "hertz, percent. A value that could not be read is null, and `missing` beside it names the reason under the same "
+    "key. An owner, its container, pod and Slurm step omit a key in place of null."
+)
+_DIAGNOSIS: Final = (
+    "All checks of a host, the gravest first. Codes and severities are stable; texts are for people and may change. "
+    "gputop executed nothing of `fix`; a line of it that begins with `$ ` is a command to type."
+)
+_SEVERITIES: Final = {
+    Severity.FAIL: "act now",
+    Severity.WARN: "not as it should be",
+    Severity.UNKNOWN: "could not be checked, for the reason in the summary; never the same as ok",
+    Severity.INFO: "worth knowing, and no fault",
+    Severity.OK: "well",
+    Severity.NOT_APPLICABLE: "the host does not have the thing to check",
+}
+
+
 def schema() -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of one frame: a line of a stream, a tape, or ``gputop snapshot --json``.
+    """Return the JSON Schema (2020-12) of a frame: a line of a stream, a recording, or ``gputop snapshot --json``.
 
-    Keys that a newer gputop adds are valid, as those who read a frame are to ignore what they do not know.
+    Keys that a newer gputop adds are valid: readers of a frame ignore keys that they do not know.
     """
-    from msgspec.json import schema as shape  # noqa: PLC0415 - only this command needs it
-
-    made = shape(Frame)
+    made = schema_of(Frame)
     parts: dict[str, Any] = made["$defs"]
-    described = {"title": "A frame of gputop", "description": _DESCRIPTION.format(version=SCHEMA_VERSION)}
     parts["Metrics"] = _metrics(parts["Gpu"]["properties"]["metrics"]["additionalProperties"])
     for name in ("Gpu", "GpuInstance"):
         parts[name]["properties"]["metrics"] = {"$ref": "#/$defs/Metrics", "default": {}}
     for members in (Missing, Presence):
         parts[members.__name__] = _worded(parts[members.__name__], {m.value: m.text for m in members})
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **described, **made}
+    return _document("A frame of gputop", _FRAME, made)
 
 
-_DESCRIPTION: Final = (
-    "Everything that gputop knows at one instant, version {version}. Base units: bytes, watts, °C, seconds, hertz, "
-    "percent. A value that could not be read is null, and `missing` beside it names the reason under the same key. "
-    "In an owner, and in its container, pod and Slurm step, a key is absent where it would be null."
-)
+def doctor_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of ``gputop doctor --json``. Keys that a newer gputop adds are valid."""
+    made = schema_of(Diagnosis)
+    parts: dict[str, Any] = made["$defs"]
+    parts["Severity"] = _worded(parts["Severity"], {one.value: _SEVERITIES[one] for one in Severity})
+    known = [{"const": check.code, "description": check.question} for check in CHECKS]
+    parts["Checked"]["properties"]["code"] = {"anyOf": [*known, {"type": "string"}]}
+    return _document("A diagnosis of gputop", _DIAGNOSIS, made)
+
+
+def _document(title: str, description: str, made: dict[str, Any]) -> dict[str, Any]:
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, "description": description}
+    return head | made
 
 
 def _metrics(any_value: dict[str, Any]) -> dict[str, Any]:
@@ -67,6 +95,6 @@ def _row(metric: Metric[Any], value_type: Any) -> dict[str, Any]:  # noqa: ANN40
 
 
 def _worded(part: dict[str, Any], texts: dict[str, str]) -> dict[str, Any]:
-    """Say of each member of an enumeration what it means."""
+    """Describe each member of an enumeration."""
     bare = {key: value for key, value in part.items() if key != "enum"}
     return bare | {"oneOf": [{"const": value, "description": text or value} for value, text in texts.items()]}
