@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from errno import EDQUOT, EFBIG, ENOSPC
 from importlib import import_module
 from io import TextIOWrapper
@@ -45,7 +46,12 @@ def main(arguments: Sequence[str]) -> NoReturn:
     _fill_streams()
     _write_plainly()
     try:
-        status = _status(arguments)
+        own, command = _without_command(arguments)
+        plugins = plug_in(() if os.environ.get(NO_PLUGINS) else sys.path)  # before their tables are imported
+        options = _parser(own).parse_args(own, argparse.Namespace(command=command, plugins=plugins))
+        if options.source is not None:
+            _check_source(options)
+        status = options.run(options)
         sys.stdout.flush()
     except BrokenPipeError:
         status = OK  # the reader closed the pipe
@@ -56,22 +62,12 @@ def main(arguments: Sequence[str]) -> NoReturn:
         status = CANNOT_WRITE
     except KeyboardInterrupt:
         status = 130
+    except SystemExit as end:  # argparse, after it has printed
+        with suppress(OSError):
+            sys.stdout.flush()
+        status = end.code if isinstance(end.code, int) else BAD_INPUT
     sys.stderr.flush()
     os._exit(status)
-
-
-def _status(arguments: Sequence[str]) -> int:
-    """Run the command and return its exit status, also that of a SystemExit."""
-    try:
-        own, command = _without_command(arguments)
-        plugins = plug_in(() if os.environ.get(NO_PLUGINS) else sys.path)  # before their tables are imported
-        options = _parser(own).parse_args(own, argparse.Namespace(command=command, plugins=plugins))
-        if options.source is not None:
-            _check_source(options)
-        status: int = options.run(options)
-    except SystemExit as end:  # argparse, after help and version
-        return end.code if isinstance(end.code, int) else BAD_INPUT
-    return status
 
 
 def _write_plainly() -> None:

@@ -271,7 +271,7 @@ complete -c gputop -n '_shtab_gputop_using mig service' -s h -l help -d 'show th
 complete -c gputop -n '_shtab_gputop_using mig service; and test $_shtab_gputop_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the checkpoint (default /etc/gputop/mig.json)'
 complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a schema -d 'Print the JSON Schema of the output of snapshot, stream or doctor.'
 complete -c gputop -n '_shtab_gputop_using schema' -s h -l help -d 'show this help message and exit'
-complete -c gputop -n '_shtab_gputop_using schema; and test $_shtab_gputop_npos -eq 0' -ka "frame doctor" -d 'frame (default): what snapshot and stream print; doctor: what doctor prints'
+complete -c gputop -n '_shtab_gputop_using schema; and test $_shtab_gputop_npos -eq 0' -ka "frame doctor" -d 'frame (default): the output of snapshot and stream; doctor: the output of doctor'
 complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a plugins -d 'List the plugins, what each adds, and why any was rejected.'
 complete -c gputop -n '_shtab_gputop_using plugins' -s h -l help -d 'show this help message and exit'
 complete -c gputop -n '_shtab_gputop_using plugins' -l json -d 'a line of JSON for each plugin'
