@@ -58,7 +58,7 @@ def test_gpus_are_chosen_by_index_and_an_unknown_one_is_named() -> None:
 
 
 def test_a_gpu_without_mig_says_why() -> None:
-    assert "no MIG: it has no MIG" in gputop("mig", "status", "--demo", "workstation").stdout
+    assert "no MIG: this GPU does not support MIG" in gputop("mig", "status", "--demo", "workstation").stdout
     assert gputop("mig", "plan", "7g", "-i", "0", "--demo", "workstation").returncode == 4
 
 
@@ -75,7 +75,7 @@ def test_what_is_not_possible_has_a_reason_an_alternative_and_an_exit_status() -
     (found,) = parsed("plan", "7g", "-i", "2")
 
     assert done.returncode == 4
-    assert "in use, and in the way" in done.stdout
+    assert "blocked by instances in use" in done.stdout
     assert "possible now" in done.stdout
     assert (found["plan"], found["impossible"]["nearest"]) == (None, ["4g.40gb/2c+2c,1g.10gb,1g.20gb"])
 
@@ -129,7 +129,7 @@ def test_the_mode_of_a_busy_gpu_is_left_alone() -> None:
     done = gputop("mig", "apply", "on", "-i", "7", "--yes", "--demo", "training")
 
     assert done.returncode == 4  # its GPUs are in use
-    assert "MIG mode cannot be turned on while processes use the GPU" in done.stdout
+    assert "cannot turn MIG on while processes use the GPU" in done.stdout
 
 
 def test_a_request_that_makes_no_sense_is_bad_input() -> None:
@@ -143,7 +143,7 @@ def test_of_several_gpus_the_one_that_has_no_such_profile_is_named() -> None:
     done = mig("plan", "1g.5gb")
 
     assert done.returncode == 2
-    assert done.stderr.startswith("gputop: GPU 2: no profile '1g.5gb' on this GPU; did you mean 1g.10gb?")
+    assert done.stderr.startswith("gputop: GPU 2: this GPU has no profile '1g.5gb'; did you mean 1g.10gb?")
 
 
 def test_the_layouts_are_exported_and_applied_again(tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_the_layouts_are_exported_and_applied_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("version: v1\nmig-configs: [", "while parsing"), ("a: 1", "not a configuration"), ("&a [*a]", "")],
+    [("version: v1\nmig-configs: [", "while parsing"), ("a: 1", "not a mig-parted configuration"), ("&a [*a]", "")],
 )
 def test_a_file_that_cannot_be_read_is_bad_input(tmp_path: Path, text: str, said: str) -> None:
     file = tmp_path / "mig.yaml"
@@ -197,7 +197,7 @@ def test_a_checkpoint_that_would_end_a_process_is_not_restored(tmp_path: Path) -
     done = mig("restore", str(file), "--yes", "-i", "2")
 
     assert done.returncode == 4
-    assert "in use, and in the way" in done.stdout
+    assert "blocked by instances in use" in done.stdout
 
 
 @pytest.mark.parametrize(

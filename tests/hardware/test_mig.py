@@ -88,7 +88,7 @@ def test_a_failure_at_every_single_step_is_followed_by_a_verified_way_back(box: 
 
         assert done.status == 4
         assert f"step {number + 1} of {count}" in done.out
-        assert "Everything is as it was before" in done.out
+        assert "The layout is as before" in done.out
         now = box.status
         assert (now["is_on"], shown(now)) == (True, before)
 
@@ -100,8 +100,8 @@ def test_a_second_failure_leaves_a_report_and_a_way_back(box: MigBox) -> None:
     done = box.apply("all=1g", fails="6,9")
 
     assert done.status == 4
-    assert "Going back failed as well" in done.out
-    assert "Now there is: " in done.out
+    assert "The rollback failed too" in done.out
+    assert "Now: " in done.out
     assert "Meant was: 1g.10gb@0" in done.out
     assert box.layout != before
     file = done.out.partition("gputop mig restore ")[2].split()[0]
@@ -148,7 +148,7 @@ def test_a_waiting_mode_that_cannot_be_taken_back_is_no_second_failure(tmp_path:
     done = box.apply("off")
 
     assert done.status == 4
-    assert "Everything is as it was before" in done.out + done.err
+    assert "The layout is as before" in done.out + done.err
     assert "Going back" not in done.out + done.err
     assert (box.status["is_on"], box.status["is_on_next"]) == (False, True)
 
@@ -160,7 +160,7 @@ def test_a_gpu_with_a_process_keeps_its_mode(box: MigBox, process: int) -> None:
     assert refused.status == 4
     assert f"● {process} " in refused.out
     assert forced.status == 4
-    assert "Everything is as it was before" in forced.out
+    assert "The layout is as before" in forced.out
     assert (box.status["is_on"], box.status["is_on_next"]) == (False, False)
 
 

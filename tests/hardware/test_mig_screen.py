@@ -150,7 +150,7 @@ def test_a_failure_of_any_call_is_shown_taken_back_and_verified(box: MigBox, scr
     screen.until("3g.40gb@4 GPU instance")
     for call, request, step in FAILURES:
         box.write("[gpu 0]", f"fail.{call} = 999")
-        change(screen, request, "did not work", step, "NVML error 999", "Everything is as it was before")
+        change(screen, request, "did not work", step, "NVML error 999", "The layout is as before")
 
         assert (box.status["is_on"], box.layout) == (True, before)
 
@@ -160,8 +160,8 @@ def test_a_second_failure_says_what_is_and_how_to_go_back(box: MigBox, screen: T
     screen.until("7g.80gb@0 GPU instance")
     box.write("[gpu 0]", "fail.nvmlDeviceCreateGpuInstanceWithPlacement = 999")
     change(
-        screen, "2x3g.40gb", "did not work", "Going back failed as well: create 7g.80gb@0: NVML error 999",
-        "Now there is: no instances. Meant was: 3g.40gb@0 3g.40gb@4. Before there was: 7g.80gb@0",
+        screen, "2x3g.40gb", "did not work", "The rollback failed too: create 7g.80gb@0: NVML error 999",
+        "Now: no instances. Meant was: 3g.40gb@0 3g.40gb@4. Before there was: 7g.80gb@0",
         "To try again to go back: gputop mig restore ",
     )  # fmt: skip
     box.write()

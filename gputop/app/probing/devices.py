@@ -30,11 +30,11 @@ class Device(Struct, frozen=True, kw_only=True):
         """Lock out other probes while ``held`` is open; return why that failed, or nothing."""
         if self.kind == "cpu":
             return ""
-        from gputop.machine.mig.lock import TakenError, named_lock
+        from gputop.machine.mig.lock import LockedError, named_lock
 
         try:
             held.enter_context(named_lock(f"probe-{self.uuid}"))
-        except TakenError as error:
+        except LockedError as error:
             return f"another probe tests it: pid {error.pid}"
         except OSError:
             return ""  # no such locks here: a container without a network namespace of Linux

@@ -1,4 +1,4 @@
-"""What a sampler says of MIG: how the GPUs are split, and how far a change of that has come."""
+"""The sampler's answers about MIG: the layout of the GPUs, and the progress of a change."""
 
 from msgspec import Struct
 
@@ -6,9 +6,9 @@ from gputop.core.mig.model import Holders, MigGpu
 
 
 class MigBox(Struct, frozen=True, kw_only=True, tag_field="answer", tag="mig_box"):
-    """The answer to `ReadMig`: all GPUs as MIG sees them.
+    """The answer to `ReadMig`: the MIG state of all GPUs.
 
-    ``warnings``: who else configures MIG on this machine; ``holders``: who has the GPU open that was asked about.
+    ``warnings``: other programs that configure MIG here; ``holders``: the processes that have the queried GPU open.
     """
 
     id: str
@@ -19,9 +19,9 @@ class MigBox(Struct, frozen=True, kw_only=True, tag_field="answer", tag="mig_box
 
 
 class MigProgress(Struct, frozen=True, kw_only=True, tag_field="answer", tag="mig_progress"):
-    """That a step of a `ChangeMig` begins; its outcome follows.
+    """The start of a step of a `ChangeMig`; its outcome follows.
 
-    ``done`` of ``total`` are behind; ``is_going_back``: what was done is being taken back.
+    ``done`` of ``total`` steps are complete; ``is_going_back``: the change is being rolled back.
     """
 
     id: str
@@ -33,6 +33,6 @@ class MigProgress(Struct, frozen=True, kw_only=True, tag_field="answer", tag="mi
 
     @property
     def line(self) -> str:
-        """Return a line for people."""
-        way = "going back, " if self.is_going_back else ""
+        """Return the progress as one line of text."""
+        way = "rolling back, " if self.is_going_back else ""
         return f"GPU {self.index}: {way}{self.done + 1}/{self.total} {self.text}"

@@ -1,4 +1,4 @@
-"""A layout in a file: what `checkpoint` writes and `restore` reads, placements and compute instances included."""
+"""The checkpoint file: MIG layouts with placements and compute instances."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -11,7 +11,7 @@ VERSION: Final = 1
 
 
 class SavedGpu(Struct, frozen=True, kw_only=True):
-    """The layout of a GPU. It is found again by its uuid."""
+    """The layout of a GPU, identified by its uuid."""
 
     uuid: str
     index: int
@@ -28,7 +28,7 @@ class Checkpoint(Struct, frozen=True, kw_only=True):
 
 
 def checkpoint(gpus: Iterable[MigGpu]) -> Checkpoint:
-    """Return the layouts of those GPUs that have MIG."""
+    """Return the layouts of the GPUs that support MIG."""
     return Checkpoint(
         gpus=tuple(
             SavedGpu(

@@ -1,4 +1,4 @@
-"""Why a wish cannot come true, what stands in the way, and what would be possible instead; and what is fragmented."""
+"""Reasons why a request has no plan: obstacles, possible alternatives, fragmentation."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -17,10 +17,10 @@ _MOST_NEAREST: Final = 3
 
 
 class NoPlan(Struct, frozen=True, kw_only=True):
-    """That there is no plan. ``reason``: in words.
+    """The absence of a plan, with its ``reason``.
 
-    ``in_the_way``: instances with processes that would have to go; ``users``: processes in the way of the mode.
-    ``nearest``: requests that are possible as things are, the nearest first.
+    ``in_the_way``: busy instances that block the request; ``users``: processes that block the mode change.
+    ``nearest``: requests that are possible now, nearest first.
     """
 
     gpu: str
@@ -32,7 +32,7 @@ class NoPlan(Struct, frozen=True, kw_only=True):
 
 
 class Blocked(Struct, frozen=True):
-    """A place that a profile could have, were it not for these instances."""
+    """A placement of a profile that these instances block."""
 
     profile: str
     start: int
@@ -40,7 +40,7 @@ class Blocked(Struct, frozen=True):
 
 
 class Fragment(Struct, frozen=True):
-    """That more of a profile would fit if idle instances stood elsewhere. ``moves``: those that would be made anew."""
+    """A profile of which more would fit if idle instances were moved. ``moves``: the instances to recreate."""
 
     profile: str
     now: int
@@ -49,7 +49,7 @@ class Fragment(Struct, frozen=True):
 
 
 def answer(gpu: MigGpu, wish: Wish, *, is_forced: bool = False) -> Plan | NoPlan:
-    """Return the plan, or why there is none."""
+    """Return the plan for a request, or the reason why none exists."""
     is_mode_alone = wish.items is None or not wish.is_on
     obstacle = unreadable(gpu) or ("" if is_mode_alone and wish.is_on is gpu.is_on else pending(gpu))
     if obstacle:
@@ -58,7 +58,7 @@ def answer(gpu: MigGpu, wish: Wish, *, is_forced: bool = False) -> Plan | NoPlan
 
 
 def answer_layout(gpu: MigGpu, wanted: Layout, *, is_on: bool, is_forced: bool = False) -> Plan | NoPlan:
-    """Return the plan to these very placements, as they were saved; or why there is none."""
+    """Return the plan that restores exactly these placements, or the reason why none exists."""
     profiles = {profile.name: profile for profile in gpu.geometry.profiles}
     strange = [t.text for t in wanted if t.profile not in profiles or t.start not in profiles[t.profile].starts]
     obstacle = unreadable(gpu) or pending(gpu) or (f"this GPU does not offer {', '.join(strange)}" if strange else "")
@@ -71,30 +71,30 @@ def answer_layout(gpu: MigGpu, wanted: Layout, *, is_on: bool, is_forced: bool =
     used = tuple(one for one in gpu.instances if one.everyone and (one.profile, one.start) not in stays)
     who = ", ".join(_short(user) for user in gpu.everyone)
     names = "; ".join(f"{one.text} ({_who(one)})" for one in used)
-    reason = f"in use, and in the way: {names or who}" if gpu.everyone else "its instances overlap"
+    reason = f"blocked by instances in use: {names or who}" if gpu.everyone else "its instances overlap"
     return NoPlan(gpu=gpu.uuid, index=gpu.index, reason=reason, in_the_way=used, users=gpu.users)
 
 
 def unreadable(gpu: MigGpu) -> str:
-    """Return why nothing can be planned on a GPU; nothing where something can."""
+    """Return why gputop cannot plan on a GPU; empty if it can."""
     if gpu.is_on is None:
-        return gpu.why or "it has no MIG"
-    for what in ("placements", "instances"):
-        if what in gpu.missing:
-            return f"its {what} cannot be read: {gpu.missing[what].text}"
+        return gpu.why or "this GPU does not support MIG"
+    for part in ("placements", "instances"):
+        if part in gpu.missing:
+            return f"cannot read its {part}: {gpu.missing[part].text}"
     return ""
 
 
 def pending(gpu: MigGpu) -> str:
-    """Return that a mode waits for a reset; nothing where none does. Nothing but the mode can be planned then."""
+    """Return which mode change waits for a reset; empty if none does. Until the reset only the mode can be planned."""
     if gpu.is_on_next is not None and gpu.is_on is not gpu.is_on_next:
         word = "on" if gpu.is_on_next else "off"
-        return f"MIG mode is to be {word} after a reset: reset the GPU or reboot first"
+        return f"MIG turns {word} only after a reset: reset the GPU or reboot first"
     return ""
 
 
 def explain(gpu: MigGpu, wish: Wish) -> NoPlan:
-    """Say why a wish without a plan has none."""
+    """Return the reason why a request has no plan."""
     base = NoPlan(gpu=gpu.uuid, index=gpu.index, reason="")
     if bool(gpu.is_on) != wish.is_on and gpu.everyone:
         return _mode_reason(gpu, is_on=wish.is_on)
@@ -103,29 +103,29 @@ def explain(gpu: MigGpu, wish: Wish) -> NoPlan:
     missing = [item.profile for item in items if gpu.geometry.profile(item.profile) is None]
     near = nearest_wishes(gpu, items)
     if missing:
-        return _replace(base, f"this GPU has no profile {', '.join(dict.fromkeys(missing))}", (), near)
-    never = refusal(gpu.geometry, profiles)
-    if never:
-        return _replace(base, never, (), near)
+        return _replace(base, f"this GPU does not have profile {', '.join(dict.fromkeys(missing))}", (), near)
+    impossible = refusal(gpu.geometry, profiles)
+    if impossible:
+        return _replace(base, impossible, (), near)
     forced = plan(gpu, wish, is_forced=True)
     if forced is None:
         return _replace(base, _no_room(gpu, items), (), near)
     used = _lost_in_use(gpu, forced)
     names = "; ".join(f"{one.text} ({_who(one)})" for one in used)
-    return _replace(base, f"in use, and in the way: {names}", used, near)
+    return _replace(base, f"blocked by instances in use: {names}", used, near)
 
 
 def nearest_wishes(gpu: MigGpu, items: Sequence[Item]) -> tuple[str, ...]:
-    """Return requests near to these items that are possible now, the nearest first. What is in use stays in them."""
+    """Return the requests closest to these items that are possible now, nearest first; each keeps busy instances."""
     used = [one for one in gpu.instances if one.everyone]
     fixed = [(profile, one.start or 0) for one in used if (profile := gpu.geometry.profile(one.profile)) is not None]
     wanted = Counter(item.profile for item in items) - Counter(profile.name for profile, _ in fixed)
     by_name = {profile.name: profile for profile in gpu.geometry.profiles}
     ranked = sorted((_distance(wanted, each, by_name), each) for each in _names(layouts(gpu.geometry, fixed)))
-    held = [item_of(one, gpu.geometry) for one in used]
+    busy = [item_of(one, gpu.geometry) for one in used]
     found = []
     for _, names in ranked:
-        choice = [*held, *(_like(items, by_name[name]) for name in names)]
+        choice = [*busy, *(_like(items, by_name[name]) for name in names)]
         if choice:
             found.append(wish_text(choice, gpu.geometry))
         if len(found) == _MOST_NEAREST:
@@ -134,39 +134,39 @@ def nearest_wishes(gpu: MigGpu, items: Sequence[Item]) -> tuple[str, ...]:
 
 
 def possible(gpu: MigGpu) -> tuple[str, ...]:
-    """Return requests for all layouts that are possible now, the usual first; what is in use stays in all of them."""
+    """Return requests for all layouts that are possible now, usual ones first; each keeps busy instances."""
     used = [one for one in gpu.instances if one.everyone]
-    held = [item_of(one, gpu.geometry) for one in used]
-    beside = _standing(gpu, used)
-    choices = usual_first(layouts(gpu.geometry, beside), [profile for profile, _ in beside])
-    return tuple(wish_text([*held, *(whole(profile) for profile in each)], gpu.geometry) for each in choices)
+    busy = [item_of(one, gpu.geometry) for one in used]
+    fixed = _placed(gpu, used)
+    choices = usual_first(layouts(gpu.geometry, fixed), [profile for profile, _ in fixed])
+    return tuple(wish_text([*busy, *(whole(profile) for profile in each)], gpu.geometry) for each in choices)
 
 
 def addable(gpu: MigGpu) -> dict[str, int]:
-    """Return how many more of each profile fit without touching anything."""
-    beside = _standing(gpu, gpu.instances)
-    return {profile.name: room(gpu.geometry, profile, beside) for profile in gpu.geometry.profiles}
+    """Return how many more instances of each profile fit next to the existing ones."""
+    fixed = _placed(gpu, gpu.instances)
+    return {profile.name: room(gpu.geometry, profile, fixed) for profile in gpu.geometry.profiles}
 
 
 def blocked(gpu: MigGpu) -> tuple[Blocked, ...]:
-    """Return, for each profile that finds no place, what stands at each of its places."""
+    """Return, for each profile without a free placement, the instances that block each placement."""
     found = []
     for profile in gpu.geometry.profiles:
         if next(places(profile, gpu.occupied), None) is None:
             for start in profile.starts:
-                taken = mask(start, profile.size)
-                found.append(Blocked(profile.name, start, tuple(one for one in gpu.instances if one.mask & taken)))
+                needed = mask(start, profile.size)
+                found.append(Blocked(profile.name, start, tuple(one for one in gpu.instances if one.mask & needed)))
     return tuple(found)
 
 
 def fragments(gpu: MigGpu) -> tuple[Fragment, ...]:
-    """Return the profiles of which more would fit if idle instances stood elsewhere; the largest first."""
-    beside, now = _standing(gpu, gpu.instances), addable(gpu)
+    """Return the profiles of which more would fit if idle instances were moved, largest first."""
+    placed, now = _placed(gpu, gpu.instances), addable(gpu)
     used = [one for one in gpu.instances if one.everyone]
-    idle = [profile for profile, _ in _standing(gpu, [one for one in gpu.instances if not one.everyone])]
-    fixed = _standing(gpu, used)
+    idle = [profile for profile, _ in _placed(gpu, [one for one in gpu.instances if not one.everyone])]
+    fixed = _placed(gpu, used)
     found = []
-    for profile in gpu.geometry.profiles if beside else ():
+    for profile in gpu.geometry.profiles if placed else ():
         most = range(profile.most, now[profile.name], -1)
         then = next((n for n in most if fits(gpu.geometry, [*idle, *[profile] * n], fixed)), now[profile.name])
         moves = _moves(gpu, profile, then) if then > now[profile.name] and not profile.attribute else ()
@@ -176,7 +176,7 @@ def fragments(gpu: MigGpu) -> tuple[Fragment, ...]:
 
 
 def free_text(gpu: MigGpu) -> str:
-    """Return which memory slots are free."""
+    """Return the free memory slots as text."""
     slots = free_slots(gpu.geometry.slots, gpu.occupied)
     return ", ".join(str(slot) for slot in slots) if slots else "none"
 
@@ -189,13 +189,13 @@ def _moves(gpu: MigGpu, profile: Profile, count: int) -> tuple[str, ...]:
 
 def _mode_reason(gpu: MigGpu, *, is_on: bool) -> NoPlan:
     who = ", ".join(_short(user) for user in gpu.everyone)
-    reason = f"MIG mode cannot be turned {'on' if is_on else 'off'} while processes use the GPU: {who}"
+    reason = f"cannot turn MIG {'on' if is_on else 'off'} while processes use the GPU: {who}"
     used = tuple(one for one in gpu.instances if one.everyone)
     return NoPlan(gpu=gpu.uuid, index=gpu.index, reason=reason, in_the_way=used, users=gpu.users)
 
 
 def _no_room(gpu: MigGpu, items: Sequence[Item]) -> str:
-    """Say why items do not fit on the GPU, even if it were empty."""
+    """Return why items do not fit even on the empty GPU."""
     pinned = [item for item in items if item.start is not None]
     pieces = [piece(p, item.start) for item in pinned if (p := gpu.geometry.profile(item.profile)) is not None]
     if pinned and place(pieces, 0) is None:
@@ -203,14 +203,14 @@ def _no_room(gpu: MigGpu, items: Sequence[Item]) -> str:
     profiles = [p for item in items if (p := gpu.geometry.profile(item.profile)) is not None]
     slots = sum(profile.size for profile in profiles)
     if slots > gpu.geometry.slots:
-        return f"together they take {slots} memory slots of {gpu.geometry.slots}"
+        return f"the instances need {slots} memory slots, the GPU has {gpu.geometry.slots}"
     largest = max(profiles, key=lambda profile: (profile.size, -len(profile.starts)))
     starts = ", ".join(str(start) for start in largest.starts)
-    return f"there is no arrangement without overlap: {largest.name} takes {largest.size} slots from slot {starts} only"
+    return f"the instances would overlap: {largest.name} needs {largest.size} slots and can only start at slot {starts}"
 
 
 def _lost_in_use(gpu: MigGpu, forced: Plan) -> tuple[PlacedInstance, ...]:
-    """Return the instances with processes that a forced plan would destroy, or destroy a compute instance of."""
+    """Return the busy instances that a forced plan would destroy, entirely or a compute instance of them."""
     targets = {(step.profile, step.start) for step in forced.steps if step.kind.value.startswith("destroy")}
     return tuple(one for one in gpu.instances if one.everyone and (one.profile, one.start) in targets)
 
@@ -223,7 +223,7 @@ def _short(user: User) -> str:
     return f"{user.pid} {user.user}".strip()
 
 
-def _standing(gpu: MigGpu, instances: Sequence[PlacedInstance]) -> list[tuple[Profile, int]]:
+def _placed(gpu: MigGpu, instances: Sequence[PlacedInstance]) -> list[tuple[Profile, int]]:
     return [
         (profile, one.start or 0) for one in instances if (profile := gpu.geometry.profile(one.profile)) is not None
     ]
@@ -236,7 +236,7 @@ def _names(multisets: Sequence[tuple[Profile, ...]]) -> Iterator[tuple[str, ...]
 def _distance(
     wanted: "Counter[str]", names: tuple[str, ...], by_name: dict[str, Profile]
 ) -> tuple[int, int, int, int, tuple[str, ...]]:
-    """Measure how far a choice is from what was wanted: what it lacks, then how badly others make up for it."""
+    """Measure the distance of a choice from the request: missing slots first, then the quality of the replacements."""
     lacking, extra = wanted - Counter(names), Counter(names) - wanted
     lost, gained = _slots(lacking, by_name), _slots(extra, by_name)
     oddities = sum(count for name, count in extra.items() if by_name[name].attribute)
@@ -248,7 +248,7 @@ def _slots(counts: "Counter[str]", by_name: dict[str, Profile]) -> int:
 
 
 def _like(items: Sequence[Item], profile: Profile) -> Item:
-    """Return an item of a profile, with the compute instances that were asked for of it."""
+    """Return an item of a profile, with the compute instances that the request has for it."""
     found = next((item for item in items if item.profile == profile.name), None)
     return whole(profile) if found is None else Item(profile.name, found.computes)
 

@@ -1,6 +1,6 @@
-"""The configuration file of NVIDIA's mig-parted, as values: several configurations, each for GPUs by index and device.
+"""The configuration file of NVIDIA's mig-parted: several configurations, each for GPUs by index and device.
 
-It counts instances and says nothing of placements; those are the planner's. The text of YAML is read elsewhere.
+The format counts instances and has no placements; the planner chooses those. Another module parses the YAML.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,11 +17,11 @@ _MOST: Final = 1000
 
 
 class ConfigError(Exception):
-    """A file that cannot be used; in words."""
+    """An unusable file; the message says why."""
 
 
 class Spec(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unknown_fields=True):
-    """What some GPUs are to be. ``device_filter``: ``0x233010DE``, with ``:`` and the subsystem if that matters."""
+    """The configuration of some GPUs. ``device_filter``: ``0x233010DE``, optionally with ``:`` and the subsystem."""
 
     devices: Literal["all"] | tuple[int, ...]
     mig_enabled: bool
@@ -30,20 +30,20 @@ class Spec(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unknown_fie
 
 
 class ConfigFile(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unknown_fields=True):
-    """A file: configurations by name."""
+    """The file: configurations by name."""
 
     version: str
     mig_configs: dict[str, tuple[Spec, ...]]
 
 
 def read_config(raw: object) -> ConfigFile:
-    """Return the file out of what YAML made of its text. Raises ConfigError."""
+    """Convert the parsed YAML into a file. Raises ConfigError."""
     try:
         read = convert(raw, ConfigFile)
     except ValidationError as error:
-        raise ConfigError(f"not a configuration of mig-parted: {error}") from None
+        raise ConfigError(f"not a mig-parted configuration: {error}") from None
     if read.version != VERSION:
-        raise ConfigError(f"version {read.version!r}: only {VERSION} is known")
+        raise ConfigError(f"version {read.version!r} is not supported, only {VERSION}")
     for name, specs in read.mig_configs.items():
         for spec in specs:
             _check(name, spec)
@@ -51,24 +51,24 @@ def read_config(raw: object) -> ConfigFile:
 
 
 def requests(file: ConfigFile, name: str | None, gpus: Sequence[MigGpu]) -> dict[int, str]:
-    """Return a request for each GPU that a configuration speaks of, by index; the last word on a GPU holds.
+    """Return a request for each GPU that a configuration names, by index; the last entry for a GPU applies.
 
-    ``name`` may be left out where there is only one. Raises ConfigError.
+    ``name`` may be None if the file has only one configuration. Raises ConfigError.
     """
     chosen: dict[int, str] = {}
     for spec in file.mig_configs[_chosen(file, name)]:
         if spec.devices != "all":
             unknown = set(spec.devices) - {gpu.index for gpu in gpus}
             if unknown:
-                raise ConfigError(f"there is no GPU {', '.join(str(index) for index in sorted(unknown))}")
+                raise ConfigError(f"no such GPU: {', '.join(str(index) for index in sorted(unknown))}")
         for gpu in gpus:
-            if (spec.devices == "all" or gpu.index in spec.devices) and _is_meant(spec, gpu):
+            if (spec.devices == "all" or gpu.index in spec.devices) and _applies_to(spec, gpu):
                 chosen[gpu.index] = _request(spec)
     return chosen
 
 
 def export_lines(gpus: Iterable[MigGpu], name: str = CURRENT) -> Iterator[str]:
-    """Return the layouts as a file. What it cannot express, as placements, stands in comments."""
+    """Return the layouts as lines of a file. Comments note what the format cannot express."""
     yield f"version: {VERSION}"
     yield "mig-configs:"
     yield f"  {name}:"
@@ -83,22 +83,22 @@ def export_lines(gpus: Iterable[MigGpu], name: str = CURRENT) -> Iterator[str]:
             yield "    mig-devices:" + ("" if counts else " {}")
             yield from (f'      "{device}": {count}' for device, count in counts)
         for gpu in alike:
-            yield from (f"    # GPU {gpu.index}: {text}" for text in _unsaid(gpu))
+            yield from (f"    # GPU {gpu.index}: {text}" for text in _lost_in_format(gpu))
     if not groups:
         yield "    []"
 
 
 def _check(name: str, spec: Spec) -> None:
     if spec.mig_enabled and spec.mig_devices is None:
-        raise ConfigError(f"{name}: mig-devices is missing; to have no instances write {{}}")
+        raise ConfigError(f"{name}: mig-devices is missing; write {{}} for no instances")
     if spec.mig_devices and not spec.mig_enabled:
-        raise ConfigError(f"{name}: mig-devices with mig-enabled: false")
+        raise ConfigError(f"{name}: mig-devices needs mig-enabled: true")
     wrong = [device for device, count in (spec.mig_devices or {}).items() if not 0 <= count < _MOST]
     if wrong:
-        raise ConfigError(f"{name}: {wrong[0]}: a count from 0 to {_MOST - 1} is needed")
+        raise ConfigError(f"{name}: {wrong[0]}: the count must be from 0 to {_MOST - 1}")
     odd = [device for device in spec.mig_devices or {} if any(sign in device for sign in ",=@/ ")]
     if odd:
-        raise ConfigError(f"{name}: {odd[0]!r} is no MIG device, as 1g.10gb or 1c.2g.20gb")
+        raise ConfigError(f"{name}: {odd[0]!r} is not a MIG device such as 1g.10gb or 1c.2g.20gb")
 
 
 def _chosen(file: ConfigFile, name: str | None) -> str:
@@ -106,14 +106,14 @@ def _chosen(file: ConfigFile, name: str | None) -> str:
     if name is None and len(names) == 1:
         return names[0]
     if name is None:
-        raise ConfigError(f"which configuration? -c with one of: {', '.join(names) or 'none'}")
+        raise ConfigError(f"choose a configuration with -c: {', '.join(names) or 'the file has none'}")
     if name not in file.mig_configs:
         guess = nearest(name, names)
         raise ConfigError(f"no configuration {name!r}" + (f"; did you mean {guess}?" if guess else ""))
     return name
 
 
-def _is_meant(spec: Spec, gpu: MigGpu) -> bool:
+def _applies_to(spec: Spec, gpu: MigGpu) -> bool:
     if not spec.device_filter:
         return True
     filters = spec.device_filter if isinstance(spec.device_filter, tuple) else (spec.device_filter,)
@@ -143,7 +143,7 @@ def _counts(gpu: MigGpu) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-def _unsaid(gpu: MigGpu) -> Iterator[str]:
+def _lost_in_format(gpu: MigGpu) -> Iterator[str]:
     for instance in gpu.instances:
         if not instance.computes:
-            yield f"{instance.text} has no compute instance, which this format cannot say"
+            yield f"{instance.text} has no compute instance, which this format cannot express"

@@ -1,8 +1,7 @@
-"""What MIG makes of a GPU, as values: the profiles that it offers, where each may be placed, the instances that it has.
+"""The MIG model of a GPU: profiles, possible placements, existing instances.
 
-A GPU instance takes some of the GPU's memory slots (8, or 4 on an A30), side by side, from one of the starts that its
-profile allows. Inside of it compute instances share its compute slices. All of this is read from the driver; there is
-no table of models here.
+A GPU instance takes adjacent memory slots (of 8, or 4 on an A30), from one of the starts that its profile allows. Its
+compute instances share its compute slices. gputop reads all of this from the driver and has no table of GPU models.
 """
 
 from collections import Counter
@@ -17,7 +16,7 @@ _WIDEST_ALIGNMENT: Final = 4
 
 
 class User(Struct, frozen=True, kw_only=True):
-    """A process that uses an instance, or keeps a device open. ``how``: what makes it let go."""
+    """A process that uses an instance or keeps a device open. ``how``: how to end it."""
 
     pid: int
     user: str = ""
@@ -31,7 +30,7 @@ class User(Struct, frozen=True, kw_only=True):
 
 
 class Holders(Struct, frozen=True):
-    """Who has a GPU's device file open; ``unseen``: processes whose open files may not be read."""
+    """The processes that have a GPU's device file open. ``unseen``: processes whose open files are not readable."""
 
     users: tuple[User, ...] = ()
     unseen: int = 0
@@ -40,8 +39,8 @@ class Holders(Struct, frozen=True):
 class Profile(Struct, frozen=True, kw_only=True):
     """A kind of GPU instance.
 
-    ``size``: memory slots; ``starts``: the slots at which it may begin; ``most``: how many of it a GPU may have;
-    ``slices``: compute slices, of which its compute instances take one or more each. ``id`` is the driver's.
+    ``size``: memory slots; ``starts``: the slots at which it can start; ``most``: the maximum number on a GPU;
+    ``slices``: compute slices, one or more for each compute instance. ``id``: the driver's.
     """
 
     id: int
@@ -55,13 +54,13 @@ class Profile(Struct, frozen=True, kw_only=True):
 
     @property
     def attribute(self) -> str:
-        """Return what follows the size in its name: ``+me``, ``+gfx``, ``-me``; mostly nothing."""
+        """Return the suffix of the name: ``+me``, ``+gfx``, ``-me``; usually empty."""
         at = min((place for place in (self.name.find("+"), self.name.find("-")) if place > 0), default=len(self.name))
         return self.name[at:]
 
     @property
     def short(self) -> str:
-        """Return ``3g``, ``1g+me``: the name without its memory."""
+        """Return the name without its memory: ``3g``, ``1g+me``."""
         return self.name.partition(".")[0] + self.attribute
 
 
@@ -72,21 +71,21 @@ class Geometry(Struct, frozen=True):
 
     @property
     def slots(self) -> int:
-        """Return how many memory slots there are."""
+        """Return the number of memory slots."""
         return max((start + profile.size for profile in self.profiles for start in profile.starts), default=0)
 
     @property
     def slices(self) -> int:
-        """Return how many compute slices there are."""
+        """Return the number of compute slices."""
         return max((profile.slices for profile in self.profiles), default=0)
 
     def profile(self, name: str) -> Profile | None:
-        """Return the profile of a name."""
+        """Return the profile with a name, or None."""
         return next((profile for profile in self.profiles if profile.name == name), None)
 
 
 class PlacedCompute(Struct, frozen=True, kw_only=True):
-    """A compute instance. ``start``: its first compute slice; None where it may not be read."""
+    """A compute instance. ``start``: its first compute slice; None if not readable."""
 
     id: int
     slices: int
@@ -96,14 +95,14 @@ class PlacedCompute(Struct, frozen=True, kw_only=True):
 
     @property
     def mask(self) -> int:
-        """Return its compute slices as bits."""
+        """Return the compute slices as bits."""
         return mask(self.start or 0, self.slices)
 
 
 class PlacedInstance(Struct, frozen=True, kw_only=True):
-    """A GPU instance. ``start`` and ``size``: its memory slots; None where they may not be read.
+    """A GPU instance. ``start`` and ``size``: its memory slots; None if not readable.
 
-    ``users``: processes that hold it and no compute instance of it.
+    ``users``: processes that hold the GPU instance but none of its compute instances.
     """
 
     id: int
@@ -115,12 +114,12 @@ class PlacedInstance(Struct, frozen=True, kw_only=True):
 
     @property
     def mask(self) -> int:
-        """Return its memory slots as bits."""
+        """Return the memory slots as bits."""
         return mask(self.start or 0, self.size or 0)
 
     @property
     def everyone(self) -> tuple[User, ...]:
-        """Return all processes on it."""
+        """Return all processes on it, each once."""
         return tuple({user.pid: user for user in (*self.users, *(u for c in self.computes for u in c.users))}.values())
 
     @property
@@ -130,12 +129,12 @@ class PlacedInstance(Struct, frozen=True, kw_only=True):
 
 
 class MigGpu(Struct, frozen=True, kw_only=True):
-    """A GPU as MIG sees it.
+    """The MIG state of a GPU.
 
-    ``is_on``: None where it has no MIG, and ``why`` says why not; ``is_on_next``: after the next reset or reboot.
-    ``needs_reset``: a change of the mode waits for a reset; ``keeps_mode``: the mode outlives a reboot. ``remaining``:
-    by profile, how many more the driver says that there is room for. ``missing``: what could not be read, as
-    ``placements``. ``users``: processes that are on no instance. ``device``: PCI device and vendor, ``0x233010DE``.
+    ``is_on``: None without MIG support, with the reason in ``why``; ``is_on_next``: after the next reset or reboot.
+    ``needs_reset``: a mode change takes effect at a reset; ``keeps_mode``: the mode survives a reboot.
+    ``remaining``: by profile, how many more fit according to the driver. ``missing``: unreadable parts, such as
+    ``placements``. ``users``: processes on no instance. ``device``: PCI device and vendor, ``0x233010DE``.
     """
 
     index: int
@@ -158,30 +157,30 @@ class MigGpu(Struct, frozen=True, kw_only=True):
 
     @property
     def is_silent(self) -> bool:
-        """Say whether MIG must be on before the driver tells the profiles."""
+        """Say whether MIG must be on before the driver reports the profiles."""
         return self.is_on is False and not self.geometry.profiles
 
     @property
     def occupied(self) -> int:
-        """Return the memory slots that are taken, as bits."""
+        """Return the occupied memory slots as bits."""
         return union(instance.mask for instance in self.instances)
 
     @property
     def everyone(self) -> tuple[User, ...]:
-        """Return all processes on it."""
+        """Return all processes on it, each once."""
         found = (*self.users, *(user for instance in self.instances for user in instance.everyone))
         return tuple({user.pid: user for user in found}.values())
 
 
 class TargetCompute(Struct, frozen=True, order=True):
-    """A compute instance as it is to be."""
+    """A compute instance of a planned layout."""
 
     start: int
     slices: int
 
 
 class Target(Struct, frozen=True, order=True):
-    """A GPU instance as it is to be."""
+    """A GPU instance of a planned layout."""
 
     start: int
     size: int
@@ -190,7 +189,7 @@ class Target(Struct, frozen=True, order=True):
 
     @property
     def mask(self) -> int:
-        """Return its memory slots as bits."""
+        """Return the memory slots as bits."""
         return mask(self.start, self.size)
 
     @property
@@ -203,17 +202,17 @@ Layout = tuple[Target, ...]  # by start
 
 
 def layout(instances: Iterable[PlacedInstance]) -> Layout:
-    """Return instances as a layout: what can be compared, kept in a file and made again."""
+    """Return instances as a layout, which can be compared, saved and restored."""
     return tuple(sorted(_target(instance) for instance in instances))
 
 
 def mask(start: int, size: int) -> int:
-    """Return so many bits from ``start`` on."""
+    """Return ``size`` bits from ``start`` on."""
     return ((1 << size) - 1) << start
 
 
 def union(masks: Iterable[int]) -> int:
-    """Return all bits of them."""
+    """Return the union of bit masks."""
     whole = 0
     for each in masks:
         whole |= each
@@ -221,46 +220,46 @@ def union(masks: Iterable[int]) -> int:
 
 
 def places(profile: Profile, occupied: int) -> Iterator[int]:
-    """Return the starts at which a profile finds all its slots free."""
+    """Return the starts at which all slots of a profile are free."""
     return (start for start in profile.starts if not mask(start, profile.size) & occupied)
 
 
 def compute_starts(slices: int, whole: int) -> tuple[int, ...]:
-    """Return where a compute instance of so many slices may begin: as the drivers that are known align them."""
+    """Return the starts of a compute instance of ``slices`` slices, aligned as known drivers do."""
     step = min(_WIDEST_ALIGNMENT, 1 << (slices - 1).bit_length()) if slices else 1
     return tuple(range(0, whole - slices + 1, step))
 
 
 def compute_sizes(whole: int) -> tuple[int, ...]:
-    """Return how many slices the compute instances of a GPU instance may have, largest first."""
+    """Return the possible sizes of compute instances in slices, largest first."""
     return tuple(size for size in (7, 4, 3, 2, 1) if size == whole or (size < whole and (size, whole) != (3, 4)))
 
 
 def refusal(geometry: Geometry, profiles: Iterable[Profile]) -> str:
-    """Return why a GPU cannot have all of these, wherever they are placed; nothing where it can.
+    """Return why a GPU cannot have all of these profiles in any placement; empty if it can.
 
-    Beside the numbers there is a rule for the engines of media: one instance may have the extensions (``+me``), and
-    beside one that has all of them (``+me.all``) the others must do without (``-me``).
+    Besides the counts, a rule covers the media engines: only one instance may have the extensions (``+me``), and next
+    to one that has all of them (``+me.all``) the others must have none (``-me``).
     """
-    held = list(profiles)
-    for name, count in Counter(profile.name for profile in held).items():
-        most = next(profile.most for profile in held if profile.name == name)
+    chosen = list(profiles)
+    for name, count in Counter(profile.name for profile in chosen).items():
+        most = next(profile.most for profile in chosen if profile.name == name)
         if count > most:
-            return f"a GPU has room for {most} x {name} at the most"
-    slices = sum(profile.slices for profile in held)
+            return f"a GPU can have at most {most} x {name}"
+    slices = sum(profile.slices for profile in chosen)
     if slices > geometry.slices:
-        return f"together they take {slices} compute slices of {geometry.slices}"
-    media = [profile.name for profile in held if "+me" in profile.attribute]
+        return f"the instances need {slices} compute slices, the GPU has {geometry.slices}"
+    media = [profile.name for profile in chosen if "+me" in profile.attribute]
     if len(media) > 1:
         return f"only one instance can have the media engines: {', '.join(media)}"
-    others = [p.name for p in held if "+me" not in p.attribute and "-me" not in p.attribute]
+    others = [p.name for p in chosen if "+me" not in p.attribute and "-me" not in p.attribute]
     if media and ".all" in media[0] and others:
-        return f"{media[0]} takes all media engines, so {', '.join(others)} must be without (-me)"
+        return f"{media[0]} uses all media engines, so {', '.join(others)} must have none (-me)"
     return ""
 
 
 def free_slots(slots: int, occupied: int) -> tuple[int, ...]:
-    """Return the memory slots that are free."""
+    """Return the free memory slots."""
     return tuple(slot for slot in range(slots) if not occupied >> slot & 1)
 
 

@@ -1,7 +1,7 @@
-"""Where instances find room: complete searches over placements, small enough to be exhaustive.
+"""Placement of instances: exhaustive searches over the few possible placements.
 
-First-fit is not enough: 3g beside 4g needs 4g at 0 and 3g at 4, whatever was asked for first. Of all placements that
-work the one is taken that leaves the most room for others, weighed by size; so fragmentation is avoided.
+First-fit is not enough: 3g next to 4g needs 4g at 0 and 3g at 4, in any order of the request. Of all placements
+the search chooses the one that leaves the most room for others, weighted by size, to avoid fragmentation.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +13,7 @@ from gputop.core.mig.model import Geometry, Profile, compute_starts, mask, place
 
 
 class Piece(Struct, frozen=True, order=True):
-    """Something that takes adjacent slots; ``starts``: where it may begin."""
+    """An item that needs adjacent slots. ``starts``: the slots at which it can start."""
 
     size: int
     starts: tuple[int, ...]
@@ -21,7 +21,7 @@ class Piece(Struct, frozen=True, order=True):
 
 
 def piece(profile: Profile, start: int | None = None) -> Piece:
-    """Return a profile as a piece, at one start if that is given."""
+    """Return a profile as a piece, limited to one start if given."""
     starts = profile.starts if start is None else tuple(s for s in profile.starts if s == start)
     return Piece(profile.size, starts, profile.name)
 
@@ -32,7 +32,7 @@ def compute_piece(slices: int, whole: int) -> Piece:
 
 
 def freedom(geometry: Geometry) -> Callable[[int], int]:
-    """Return what measures how much can still be placed beside what is occupied, weighed by size."""
+    """Return a function that measures how much still fits next to the occupied slots, weighted by size."""
 
     @cache
     def measure(occupied: int) -> int:
@@ -44,9 +44,9 @@ def freedom(geometry: Geometry) -> Callable[[int], int]:
 def place(
     pieces: Sequence[Piece], occupied: int, measure: Callable[[int], int] | None = None
 ) -> tuple[int, ...] | None:
-    """Return a start for each piece, or None where they do not fit. The result does not depend on their order.
+    """Return a start for each piece, or None if they do not fit. The result does not depend on their order.
 
-    ``measure``: what is to be largest afterwards, of the occupied slots; the first placement that works without it.
+    ``measure``: the score of the occupied slots to maximise; without it, the first possible placement is returned.
     """
     order = sorted(range(len(pieces)), key=lambda n: (-pieces[n].size, len(pieces[n].starts), pieces[n]))
     ordered = tuple(pieces[n] for n in order)
@@ -65,9 +65,9 @@ def place(
 
 
 def layouts(geometry: Geometry, fixed: Sequence[tuple[Profile, int]] = ()) -> tuple[tuple[Profile, ...], ...]:
-    """Return all multisets of profiles that find room beside the ``fixed`` ones, the empty one first.
+    """Return all multisets of profiles that fit next to the ``fixed`` ones, the empty one first.
 
-    A GPU of 8 slots has about 80 of them when nothing is fixed, those with media extensions not counted.
+    An empty GPU of 8 slots has about 80 of them, not counting those with media extensions.
     """
     occupied = 0
     for profile, start in fixed:
@@ -78,7 +78,7 @@ def layouts(geometry: Geometry, fixed: Sequence[tuple[Profile, int]] = ()) -> tu
 
 
 def fits(geometry: Geometry, profiles: Sequence[Profile], beside: Sequence[tuple[Profile, int]] = ()) -> bool:
-    """Say whether profiles find room beside others that stand where they are."""
+    """Say whether profiles fit next to the placed ones in ``beside``."""
     if refusal(geometry, (*(profile for profile, _ in beside), *profiles)):
         return False
     occupied = 0
@@ -88,21 +88,21 @@ def fits(geometry: Geometry, profiles: Sequence[Profile], beside: Sequence[tuple
 
 
 def room(geometry: Geometry, profile: Profile, beside: Sequence[tuple[Profile, int]]) -> int:
-    """Return how many more of a profile find room beside others that stand where they are."""
+    """Return how many more of a profile fit next to the placed ones in ``beside``."""
     return next((n for n in range(profile.most, 0, -1) if fits(geometry, [profile] * n, beside)), 0)
 
 
 def _placements(pieces: tuple[Piece, ...], occupied: int, least: int = 0) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Return all ways to place pieces, the first from ``least`` on; equal ones only in ascending order."""
+    """Yield all placements, the first piece from ``least`` on; equal pieces only in ascending order."""
     if not pieces:
         yield (), occupied
         return
     head, tail = pieces[0], pieces[1:]
     for start in head.starts:
-        taken = mask(start, head.size)
-        if start >= least and not taken & occupied:
+        slots = mask(start, head.size)
+        if start >= least and not slots & occupied:
             above = start + 1 if tail and tail[0] == head else 0
-            for starts, full in _placements(tail, occupied | taken, above):
+            for starts, full in _placements(tail, occupied | slots, above):
                 yield (start, *starts), full
 
 

@@ -1,7 +1,7 @@
-"""From what is to what is wanted: the smallest change, as steps in an order in which each is possible.
+"""The planner: the smallest change from the current to the requested layout, as steps in a possible order.
 
-Fewest GPU instances are destroyed, then fewest compute instances; among equals the placement wins that leaves the most
-room. An instance in use is never destroyed, unless that is forced. The same question has the same answer.
+A plan destroys the fewest GPU instances, then the fewest compute instances; among equals it leaves the most room. It
+destroys busy instances only if forced. Planning is deterministic.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,22 +13,22 @@ from gputop.core.mig.steps import Plan, Step, StepKind
 
 
 def plan(gpu: MigGpu, wish: Wish, *, is_forced: bool = False) -> Plan | None:
-    """Return the plan with which the wish comes true; None where it cannot: `mig_why.explain` says why.
+    """Return the plan for a request, or None if it is impossible; `explain.explain` gives the reason.
 
-    ``is_forced``: as if no process used anything; the driver still refuses to destroy what a process runs on.
+    ``is_forced``: plan as if no instance were busy; the driver still refuses to destroy a busy one.
     """
-    if _is_kept_from(gpu, is_on=wish.is_on) and not is_forced:
+    if _is_mode_blocked(gpu, is_on=wish.is_on) and not is_forced:
         return None
     if not wish.is_on:
         return _assembled(gpu, Choice((), ()), is_on=False)
     if wish.items is None:
-        return _assembled(gpu, Choice(tuple((one, _as_it_is(one)) for one in gpu.instances), ()), is_on=True)
+        return _assembled(gpu, Choice(tuple((one, _current_computes(one)) for one in gpu.instances), ()), is_on=True)
     choice = choose(gpu, wish.items, is_forced=is_forced)
     return None if choice is None else _assembled(gpu, choice, is_on=True)
 
 
 def plan_layout(gpu: MigGpu, wanted: Layout, *, is_on: bool = True, is_forced: bool = False) -> Plan | None:
-    """Return the plan to these very placements, as when going back; None where something in use is in the way."""
+    """Return the plan to exactly these placements, as for a rollback; None if a busy instance is in the way."""
     kept: list[tuple[PlacedInstance, tuple[TargetCompute, ...]]] = []
     created = {(target.profile, target.start): target for target in wanted}
     for instance in gpu.instances:
@@ -38,19 +38,19 @@ def plan_layout(gpu: MigGpu, wanted: Layout, *, is_on: bool = True, is_forced: b
             kept.append((instance, target.computes))
         elif instance.everyone and not is_forced:
             return None
-    if _is_kept_from(gpu, is_on=is_on) and not is_forced:
+    if _is_mode_blocked(gpu, is_on=is_on) and not is_forced:
         return None
     if _collide((*(one.mask for one, _ in kept), *(target.mask for target in created.values()))):
         return None
     return _assembled(gpu, Choice(tuple(kept), tuple(sorted(created.values()))), is_on=is_on)
 
 
-def _is_kept_from(gpu: MigGpu, *, is_on: bool) -> bool:
-    """Say whether processes keep a GPU from changing its mode."""
+def _is_mode_blocked(gpu: MigGpu, *, is_on: bool) -> bool:
+    """Say whether processes prevent a mode change that is needed."""
     return bool(gpu.is_on) != is_on and bool(gpu.everyone)
 
 
-def _as_it_is(instance: PlacedInstance) -> tuple[TargetCompute, ...]:
+def _current_computes(instance: PlacedInstance) -> tuple[TargetCompute, ...]:
     return layout([instance])[0].computes
 
 
@@ -59,8 +59,8 @@ def _keeps_its_users(instance: PlacedInstance, computes: Sequence[TargetCompute]
 
 
 def _collide(masks: Iterable[int]) -> bool:
-    held = list(masks)
-    return sum(held) != union(held)
+    bits = list(masks)
+    return sum(bits) != union(bits)
 
 
 def _assembled(gpu: MigGpu, choice: Choice, *, is_on: bool) -> Plan:
@@ -78,7 +78,7 @@ def _assembled(gpu: MigGpu, choice: Choice, *, is_on: bool) -> Plan:
 
 
 def _steps(gpu: MigGpu, choice: Choice, *, was_on: bool, is_on: bool) -> Iterator[Step]:
-    """Return the steps: first what goes, then the mode, then what comes. So each has room when its turn comes."""
+    """Yield the steps: first destroy, then change the mode, then create, so that each step has room."""
     kept = {one.id: computes for one, computes in choice.kept}
     for instance in sorted(gpu.instances, key=lambda one: one.start or 0):
         stays = kept.get(instance.id, ())
@@ -97,7 +97,7 @@ def _steps(gpu: MigGpu, choice: Choice, *, was_on: bool, is_on: bool) -> Iterato
         yield _instance_step(StepKind.CREATE_INSTANCE, target)
         yield from (_new_compute(target, compute) for compute in target.computes)
     for instance, computes in choice.kept:
-        old = set(_as_it_is(instance))
+        old = set(_current_computes(instance))
         yield from (_new_compute(layout([instance])[0], one) for one in computes if one not in old)
 
 

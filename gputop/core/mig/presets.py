@@ -1,4 +1,4 @@
-"""In which order layouts are offered to somebody who chooses: the usual ones first."""
+"""The order in which layouts are offered: usual ones first."""
 
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
@@ -10,9 +10,9 @@ _Rank: TypeAlias = tuple[int, int, tuple[tuple[int, int, str], ...]]
 
 
 def usual_first(choices: Iterable[Sequence[Profile]], beside: Sequence[Profile] = ()) -> list[Sequence[Profile]]:
-    """Return layouts in the order in which people look for them; ``choices``: all that find room beside what stays.
+    """Sort layouts, usual ones first. ``choices``: all that fit next to the instances that stay.
 
-    First equal parts, as many as there may be, the largest first; then mixed ones that leave no room for another
+    Equal parts come first, as many as possible, largest first; then mixed layouts that leave no room for another
     instance, and those that leave some, each with few instances first; then the same with media engines (``+me``); no
     instances last.
     """

@@ -1,10 +1,10 @@
-"""What somebody wants of a GPU's MIG, as text and as a value.
+"""Requests for a MIG layout, as text and as values.
 
-``3g.40gb,2x1g.10gb``  these instances, and no others        ``3g,all=1g``       and as many of one kind as fit
-``+1x2g.20gb``         these beside those that there are     ``-1g.10gb``        one less
+``3g.40gb,2x1g.10gb``  exactly these instances               ``3g,all=1g``       and as many more of a profile as fit
+``+1x2g.20gb``         these in addition                     ``-1g.10gb``        one fewer
 ``3g.40gb@4``          at this memory slot                   ``2g.20gb/1c+1c``   with these compute instances
-``1c.3g.40gb``         a compute instance: those of a kind share GPU instances, as mig-parted has it
-``none``               no instances                          ``on``, ``off``     the mode alone
+``1c.3g.40gb``         a compute instance; equal ones share a GPU instance, as in mig-parted
+``none``               no instances                          ``on``, ``off``     MIG mode only
 """
 
 import re
@@ -28,11 +28,11 @@ _GRAMMAR: Final = "write it as 3g.40gb,2x1g.10gb or all=1g or +1x2g.20gb or none
 
 
 class RequestError(Exception):
-    """A request that cannot be understood, or not on this GPU; in words."""
+    """An invalid request; the message says why."""
 
 
 class Item(Struct, frozen=True):
-    """A GPU instance that is wanted. ``computes``: slices of its compute instances, most first; ``start``: if asked."""
+    """A requested GPU instance. ``computes``: slices of its compute instances, largest first; ``start``: optional."""
 
     profile: str
     computes: tuple[int, ...]
@@ -40,12 +40,12 @@ class Item(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """Return ``3g.40gb@4``, without its compute instances."""
+        """Return ``3g.40gb@4``, without the compute instances."""
         return self.profile if self.start is None else f"{self.profile}@{self.start}"
 
 
 class Wish(Struct, frozen=True):
-    """What is wanted of a GPU. ``items``: None leaves the instances as they are."""
+    """A request for a GPU. ``items``: None leaves the instances unchanged."""
 
     items: tuple[Item, ...] | None
     is_on: bool = True
@@ -57,11 +57,11 @@ def read_request(text: str, gpu: MigGpu) -> Wish:
     if parts in (["on"], ["off"], ["none"]):
         return Wish(None if parts == ["on"] else (), is_on=parts != ["off"])
     if not gpu.geometry.profiles:
-        turn_on = "" if gpu.is_on else "; it may do so once MIG is on: gputop mig apply on"
-        raise RequestError(f"GPU {gpu.index} does not tell its profiles{f': {gpu.why}' if gpu.why else turn_on}")
+        turn_on = "" if gpu.is_on else "; turn MIG on first: gputop mig apply on"
+        raise RequestError(f"GPU {gpu.index} reports no profiles{f': {gpu.why}' if gpu.why else turn_on}")
     signs = {part[:1] if part[:1] in "+-" else "" for part in parts if part}
     if "" in signs and len(signs) > 1:
-        raise RequestError("with + and - everything needs a sign: +1x2g.20gb,-1g.10gb changes what there is")
+        raise RequestError("either every part has a sign (+1x2g.20gb,-1g.10gb changes the layout) or none")
     items = list(() if "" in signs else (item_of(instance, gpu.geometry) for instance in gpu.instances))
     fractions: dict[str, list[int]] = {}
     fills = [every for part in parts if (every := _ALL.fullmatch(part))]
@@ -76,7 +76,7 @@ def read_request(text: str, gpu: MigGpu) -> Wish:
 
 
 def item_of(instance: PlacedInstance, geometry: Geometry) -> Item:
-    """Return an instance as something that is wanted, wherever it is placed."""
+    """Return an existing instance as a requested one, without its placement."""
     profile = geometry.profile(instance.profile)
     if profile is None:
         raise RequestError(f"the driver does not list the profile of {instance.text}")
@@ -84,7 +84,7 @@ def item_of(instance: PlacedInstance, geometry: Geometry) -> Item:
 
 
 def wish_text(items: Sequence[Item], geometry: Geometry) -> str:
-    """Return items as a request that means them."""
+    """Return items as the text of a request."""
     words: list[str] = []
     counts: dict[str, int] = {}
     for item in sorted(items, key=item_order):
@@ -95,18 +95,18 @@ def wish_text(items: Sequence[Item], geometry: Geometry) -> str:
 
 
 def whole(profile: Profile, start: int | None = None) -> Item:
-    """Return an instance with one compute instance that has all of it."""
+    """Return an instance with one compute instance that spans it."""
     return Item(profile.name, (profile.slices,), start)
 
 
 def _read_part(part: str, geometry: Geometry, items: list[Item], fractions: dict[str, list[int]]) -> None:
     match = _ITEM.fullmatch(part)
     if match is None:
-        raise RequestError(f"not understood: {part or 'nothing between commas'!r}; {_GRAMMAR}")
+        raise RequestError(f"invalid request: {part or 'nothing between commas'!r}; {_GRAMMAR}")
     profile = _profile(match["name"], geometry)
     count = int(match["count"] or 1)
     if not 0 < count <= _MOST:
-        raise RequestError(f"{part}: from 1 to {_MOST} of a kind")
+        raise RequestError(f"{part}: the count must be from 1 to {_MOST}")
     if match["part"] and int(match["part"]) != profile.slices:
         _read_fraction(match, profile, count, fractions)
         return
@@ -118,9 +118,9 @@ def _read_part(part: str, geometry: Geometry, items: list[Item], fractions: dict
 
 
 def _filling(every: "re.Match[str]", gpu: MigGpu, items: Sequence[Item]) -> list[Item]:
-    """Return as many of a profile as fit beside the items, and beside what is in use where it stands."""
+    """Return as many of a profile as fit next to the items, with busy instances kept in place."""
     if every["sign"] == "-":
-        raise RequestError(f"{every[0]}: to have no instances ask for none")
+        raise RequestError(f"{every[0]}: to remove all instances, request none")
     profile = _profile(every["name"], gpu.geometry)
     used = [
         (held, one.start or 0) for one in gpu.instances if one.everyone and (held := gpu.geometry.profile(one.profile))
@@ -138,7 +138,7 @@ def _filling(every: "re.Match[str]", gpu: MigGpu, items: Sequence[Item]) -> list
 def _read_fraction(match: "re.Match[str]", profile: Profile, count: int, fractions: dict[str, list[int]]) -> None:
     slices = int(match["part"])
     if match["sign"] == "-" or match["start"] or match["computes"]:
-        raise RequestError(f"{match[0]}: say it of the GPU instance, as {profile.name}/1c+1c")
+        raise RequestError(f"{match[0]}: write it as part of the GPU instance: {profile.name}/1c+1c")
     if slices not in compute_sizes(profile.slices):
         raise RequestError(f"{match[0]}: {profile.name} has compute instances of {_sizes_text(profile)} slices")
     fractions.setdefault(profile.name, []).extend([slices] * count)
@@ -164,7 +164,7 @@ def _start(match: "re.Match[str]", profile: Profile) -> int | None:
         return None
     if int(match["start"]) not in profile.starts:
         starts = ", ".join(str(start) for start in profile.starts)
-        raise RequestError(f"{match[0]}: {profile.name} can begin at memory slot {starts}")
+        raise RequestError(f"{match[0]}: {profile.name} can only start at memory slot {starts}")
     return int(match["start"])
 
 
@@ -172,12 +172,12 @@ def _remove(item: Item, count: int, items: list[Item]) -> None:
     for _ in range(count):
         found = next((held for held in items if held.profile == item.profile), None)
         if found is None:
-            raise RequestError(f"there is no {item.profile} left to take away")
+            raise RequestError(f"no {item.profile} left to remove")
         items.remove(found)
 
 
 def _packed(profile: Profile, slices: Sequence[int]) -> list[Item]:
-    """Return as few GPU instances as hold these compute instances, the largest first."""
+    """Return the fewest GPU instances that hold these compute instances, largest first."""
     instances: list[list[int]] = []
     for each in sorted(slices, reverse=True):
         for held in instances:
@@ -190,7 +190,7 @@ def _packed(profile: Profile, slices: Sequence[int]) -> list[Item]:
 
 
 def _profile(name: str, geometry: Geometry) -> Profile:
-    """Return the profile of a name, or of a short one as 1g or 1g+me: then the one with the least memory."""
+    """Return the profile with a name; a short name such as 1g or 1g+me means the one with the least memory."""
     exact = geometry.profile(name)
     if exact is not None:
         return exact
@@ -200,14 +200,14 @@ def _profile(name: str, geometry: Geometry) -> Profile:
     names = [profile.name for profile in geometry.profiles]
     guess = _guess(name, names)
     raise RequestError(
-        f"no profile {name!r} on this GPU"
+        f"this GPU has no profile {name!r}"
         + (f"; did you mean {guess}? " if guess else ". ")
         + f"It has: {', '.join(names)}"
     )
 
 
 def _guess(name: str, names: Sequence[str]) -> str | None:
-    """Return what was probably meant: on another board as many compute slices come with more or less memory."""
+    """Return the profile that was probably meant; other boards pair the same slices with more or less memory."""
     alike = [each for each in names if each.partition("g")[0] == name.partition("g")[0]]
     return min(alike, key=lambda each: abs(_gigabytes(each) - _gigabytes(name)), default=nearest(name, names))
 
@@ -229,6 +229,6 @@ def _sizes_text(profile: Profile) -> str:
 
 
 def item_order(item: Item) -> tuple[int, str, tuple[int, ...], int]:
-    """Return what items are sorted by: the largest first."""
+    """Return the sort key of items, largest first."""
     slices = int(item.profile.partition("g")[0] or 0)
     return -slices, item.profile, item.computes, -1 if item.start is None else item.start

@@ -1,4 +1,4 @@
-"""The search behind a plan: of all ways to get what is wanted, the one that destroys least."""
+"""The search behind a plan: of all ways to satisfy a request, the one that destroys least."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +23,7 @@ from gputop.core.mig.request import Item, item_order
 
 
 class Choice(Struct, frozen=True):
-    """What the search has found: which instances stay with which compute instances, and what comes."""
+    """The result of the search: the instances that stay, with their compute instances, and those to create."""
 
     kept: tuple[tuple[PlacedInstance, tuple[TargetCompute, ...]], ...]
     created: Layout
@@ -35,7 +35,7 @@ _Matched = tuple[int, _Stays, tuple[Item, ...]]
 
 
 def choose(gpu: MigGpu, items: Sequence[Item], *, is_forced: bool = False) -> Choice | None:
-    """Return which instances stay and what comes: of all that is possible, what destroys least."""
+    """Return the possible choice that destroys least, or None if none exists."""
     profiles = [gpu.geometry.profile(item.profile) for item in items]
     known = [profile for profile in profiles if profile is not None]
     if len(known) < len(profiles) or refusal(gpu.geometry, known):
@@ -46,11 +46,11 @@ def choose(gpu: MigGpu, items: Sequence[Item], *, is_forced: bool = False) -> Ch
     wanted = Counter(item.profile for item in items)
     for count in range(len(movable) + 1):
         best: tuple[_Cost, Choice] | None = None
-        for gone in combinations(movable, count):
-            kept = [one for one in instances if one not in gone]
+        for destroyed in combinations(movable, count):
+            kept = [one for one in instances if one not in destroyed]
             if Counter(one.profile for one in kept) - wanted:
                 continue
-            found = _beside(gpu, kept, items, measure, is_forced=is_forced)
+            found = _best_with(gpu, kept, items, measure, is_forced=is_forced)
             if found is not None and (best is None or found[0] < best[0]):
                 best = found
         if best is not None:
@@ -58,7 +58,7 @@ def choose(gpu: MigGpu, items: Sequence[Item], *, is_forced: bool = False) -> Ch
     return None
 
 
-def _beside(
+def _best_with(
     gpu: MigGpu,
     kept: Sequence[PlacedInstance],
     items: Sequence[Item],
@@ -66,7 +66,7 @@ def _beside(
     *,
     is_forced: bool,
 ) -> tuple[_Cost, Choice] | None:
-    """Return the best way to have the items when these instances stay, with its cost."""
+    """Return the best choice that keeps these instances, with its cost."""
     matched = _matched(gpu.geometry, kept, items, is_forced=is_forced)
     if matched is None:
         return None
@@ -84,9 +84,9 @@ def _beside(
 def _matched(
     geometry: Geometry, kept: Sequence[PlacedInstance], items: Sequence[Item], *, is_forced: bool
 ) -> _Matched | None:
-    """Give each instance that stays one of the items, so that fewest compute instances are lost; and return the rest.
+    """Match each kept instance with an item, losing the fewest compute instances; return the rest too.
 
-    An item that asks for a start goes to the instance there: nothing else can have this place.
+    An item with a start matches the instance at that start: no other item can use this place.
     """
     rest = sorted(items, key=item_order)
     pinned: list[tuple[PlacedInstance, Item]] = []
@@ -101,17 +101,17 @@ def _matched(
             rest.remove(item)
             pinned.append((one, item))
     best: _Matched | None = None
-    for assigned, left in _assignments(tuple(open_ones), tuple(rest)):
+    for assigned, unmatched in _assignments(tuple(open_ones), tuple(rest)):
         found = _with_computes(geometry, (*pinned, *assigned), is_forced=is_forced)
         if found is not None and (best is None or found[0] < best[0]):
-            best = (*found, left)
+            best = (*found, unmatched)
     return best
 
 
 def _assignments(
     instances: tuple[PlacedInstance, ...], items: tuple[Item, ...]
 ) -> Iterator[tuple[tuple[tuple[PlacedInstance, Item], ...], tuple[Item, ...]]]:
-    """Return all ways to give instances items of their profile that ask for no start, and what is left over."""
+    """Yield all assignments of instances to items of their profile without a start, with the unmatched items."""
     if not instances:
         yield (), items
         return
@@ -119,8 +119,8 @@ def _assignments(
     candidates = dict.fromkeys(item for item in items if item.profile == head.profile and item.start is None)
     for item in candidates:
         at = items.index(item)
-        for assigned, left in _assignments(tail, (*items[:at], *items[at + 1 :])):
-            yield ((head, item), *assigned), left
+        for assigned, unmatched in _assignments(tail, (*items[:at], *items[at + 1 :])):
+            yield ((head, item), *assigned), unmatched
 
 
 def _with_computes(
@@ -140,11 +140,11 @@ def _with_computes(
 def _computes(
     instance: PlacedInstance, wanted: tuple[int, ...], whole: int, *, is_forced: bool
 ) -> tuple[int, tuple[TargetCompute, ...]] | None:
-    """Return how an instance gets its compute instances with the fewest destroyed, and how many are."""
+    """Return the fewest compute instances to destroy, and the resulting ones; None if impossible."""
     movable = [one for one in instance.computes if is_forced or not one.users]
     for count in range(len(movable) + 1):
-        for gone in combinations(movable, count):
-            kept = [one for one in instance.computes if one not in gone]
+        for destroyed in combinations(movable, count):
+            kept = [one for one in instance.computes if one not in destroyed]
             rest = Counter(wanted) - Counter(one.slices for one in kept)
             if Counter(one.slices for one in kept) - Counter(wanted):
                 continue

@@ -1,4 +1,4 @@
-"""A change of a GPU's MIG layout as a value: what is, what is to be, and the steps from one to the other."""
+"""The plan of a MIG change: the layout before and after, and the steps between."""
 
 from enum import Enum
 
@@ -8,7 +8,7 @@ from gputop.core.mig.model import Layout
 
 
 class StepKind(str, Enum):
-    """What a step does, in the order in which they come."""
+    """The kinds of steps, in the order in which they run."""
 
     DESTROY_COMPUTE = "destroy_compute"
     DESTROY_INSTANCE = "destroy_instance"
@@ -19,9 +19,9 @@ class StepKind(str, Enum):
 
 
 class Step(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One call of the driver. A GPU instance is named by its profile and ``start``: its id may not exist yet.
+    """One driver call. Profile and ``start`` identify a GPU instance, because its id may not exist yet.
 
-    ``slices`` and ``compute_start``: of the compute instance. ``instance_id``, ``compute_id``: of what is destroyed.
+    ``slices`` and ``compute_start``: of the compute instance. ``instance_id``, ``compute_id``: of what it destroys.
     """
 
     kind: StepKind
@@ -52,7 +52,7 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Plan(Struct, frozen=True, kw_only=True):
-    """A change of one GPU. ``before`` must still be so when it begins; ``after`` is what the driver must say then."""
+    """A change of one GPU. It starts only from the layout ``before``; at its end the driver must report ``after``."""
 
     gpu: str
     index: int
@@ -64,23 +64,23 @@ class Plan(Struct, frozen=True, kw_only=True):
 
     @property
     def kept(self) -> Layout:
-        """Return the GPU instances that stay, as they will be."""
+        """Return the GPU instances that stay, in their final state."""
         old = {(target.profile, target.start) for target in self.before}
         return tuple(target for target in self.after if (target.profile, target.start) in old)
 
     @property
     def destroyed(self) -> Layout:
-        """Return the GPU instances that go."""
+        """Return the GPU instances that the plan destroys."""
         new = {(target.profile, target.start) for target in self.after}
         return tuple(target for target in self.before if (target.profile, target.start) not in new)
 
     @property
     def created(self) -> Layout:
-        """Return the GPU instances that come."""
+        """Return the GPU instances that the plan creates."""
         old = {(target.profile, target.start) for target in self.before}
         return tuple(target for target in self.after if (target.profile, target.start) not in old)
 
     @property
     def changes_mode(self) -> bool:
-        """Say whether MIG is turned on or off."""
+        """Say whether the plan turns MIG on or off."""
         return self.was_on != self.is_on

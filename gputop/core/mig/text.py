@@ -1,4 +1,4 @@
-"""MIG in words and lines: the layout as a bar of memory slots, a plan, why there is none, and what comes next."""
+"""MIG as text: the layout as a bar of memory slots, plans, obstacles, and commands that use the instances."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -19,18 +19,18 @@ def layout_text(layout: Layout) -> str:
 
 
 def state_text(layout: Layout, *, is_on: bool) -> str:
-    """Return the layout, or that MIG is off."""
+    """Return the layout as text, or ``MIG off``."""
     return layout_text(layout) if is_on else "MIG off"
 
 
 def mode_text(gpu: MigGpu) -> str:
-    """Return whether MIG is on, and what waits."""
+    """Return the MIG mode as text, with a pending change."""
     if gpu.is_on is None:
         return f"no MIG: {gpu.why}"
     now = "on" if gpu.is_on else "off"
     if gpu.is_on_next is None or gpu.is_on_next is gpu.is_on:
         return f"MIG {now}"
-    return f"MIG {now}, and {'on' if gpu.is_on_next else 'off'} after a reset"
+    return f"MIG {now}, {'on' if gpu.is_on_next else 'off'} after a reset"
 
 
 def bar(gpu: MigGpu, cell: int = _CELL) -> str:
@@ -39,7 +39,7 @@ def bar(gpu: MigGpu, cell: int = _CELL) -> str:
 
 
 def cells(gpu: MigGpu, cell: int = _CELL) -> Iterator[tuple[PlacedInstance | None, str]]:
-    """Return what stands in the memory slots, left to right, in texts as wide as their slots; None is a free slot."""
+    """Yield the instances in the memory slots, left to right, with texts as wide as their slots; None: a free slot."""
     by_start = {one.start: one for one in gpu.instances if one.start is not None}
     slot, slots = 0, gpu.geometry.slots
     while slot < slots:
@@ -52,7 +52,7 @@ def cells(gpu: MigGpu, cell: int = _CELL) -> Iterator[tuple[PlacedInstance | Non
 
 
 def status_lines(gpu: MigGpu) -> Iterator[str]:
-    """Return all that is to be said of a GPU."""
+    """Return the MIG status of a GPU as lines."""
     yield f"GPU {gpu.index} {gpu.name}: {mode_text(gpu)}"
     if gpu.is_on is None:
         return
@@ -66,12 +66,12 @@ def status_lines(gpu: MigGpu) -> Iterator[str]:
 
 
 def instance_lines(gpu: MigGpu, instance: PlacedInstance) -> Iterator[str]:
-    """Return an instance with its compute instances and processes."""
+    """Return an instance with its compute instances and processes as lines."""
     profile = gpu.geometry.profile(instance.profile)
     size = f", {profile.multiprocessors} SMs, {bytes_text(profile.memory_bytes)}" if profile else ""
     yield f"{instance.text} (GPU instance {instance.id}{size})"
     if not instance.computes:
-        yield "  no compute instance: nothing can use it yet"
+        yield "  no compute instance: no program can use it yet"
     for compute in instance.computes:
         place = "" if compute.start is None else f"@{compute.start}"
         yield f"  {compute.slices}c{place} {compute.uuid}".rstrip()
@@ -80,26 +80,27 @@ def instance_lines(gpu: MigGpu, instance: PlacedInstance) -> Iterator[str]:
 
 
 def room_lines(gpu: MigGpu) -> Iterator[str]:
-    """Return what would still fit, what stands in the way of the rest, and what moving would bring."""
+    """Return as lines what else fits, what blocks the rest, and what would fit after moving idle instances."""
     obstacle = unreadable(gpu)
     if obstacle:
-        yield f"what fits is not known: {obstacle}"
+        yield f"cannot say what fits: {obstacle}"
         return
     more = {name: count for name, count in addable(gpu).items() if count}
-    yield f"free slots: {free_text(gpu)}; would fit: {', '.join(f'{n} x {p}' for p, n in more.items()) or 'nothing'}"
+    yield f"free slots: {free_text(gpu)}; room for: {', '.join(f'{n} x {p}' for p, n in more.items()) or 'nothing'}"
     if gpu.remaining and {name: count for name, count in gpu.remaining.items() if count} != more:
         theirs = ", ".join(f"{count} x {name}" for name, count in gpu.remaining.items() if count) or "nothing"
-        yield f"the driver says that there would fit: {theirs}"
+        yield f"the driver reports room for: {theirs}"
     yield from _blocked_lines(gpu)
     for fragment in fragments(gpu):
         moves = ", ".join(fragment.moves)
-        yield f"fragmented: {fragment.then} x {fragment.profile} instead of {fragment.now} if {moves} stood elsewhere"
+        then, now = fragment.then, fragment.now
+        yield f"fragmented: {then} x {fragment.profile} instead of {now} would fit after moving {moves}"
 
 
 def plan_lines(gpu: MigGpu, plan: Plan) -> Iterator[str]:
-    """Return a plan: what stays, what goes, what comes, the steps, and what to know beforehand."""
+    """Return a plan as lines: what stays, the steps, and notes to read before."""
     if not plan.steps:
-        yield f"GPU {plan.index}: nothing to do, it is so already: {state_text(plan.after, is_on=plan.is_on)}"
+        yield f"GPU {plan.index}: nothing to do, already in this layout: {state_text(plan.after, is_on=plan.is_on)}"
         return
     yield f"GPU {plan.index}: {plan_summary(plan)}"
     yield f"  now:  {state_text(plan.before, is_on=plan.was_on)}"
@@ -118,25 +119,25 @@ def plan_summary(plan: Plan) -> str:
     if plan.changes_mode:
         words.insert(0, f"turn MIG {'on' if plan.is_on else 'off'}")
     elif any(step.kind in _MODES for step in plan.steps):
-        words.insert(0, "take back the mode that waits for a reset")
+        words.insert(0, "cancel the pending mode change")
     if any(step.kind in _COMPUTES for step in plan.steps) and not (plan.destroyed or plan.created):
         words.append("change compute instances")
     return ", ".join(words)
 
 
 def plan_notes(gpu: MigGpu, plan: Plan) -> Iterator[str]:
-    """Return what to know of a plan beforehand: resets, what is lost, which processes are in the way."""
+    """Return notes to read before a plan runs: resets, losses, processes in the way."""
     if plan.changes_mode and plan.is_on and gpu.is_silent:
-        yield "the driver tells the profiles of this GPU when MIG is on; instances are planned then"
+        yield "the driver reports the profiles of this GPU only with MIG on; gputop plans the instances then"
     if plan.changes_mode and gpu.needs_reset:
         yield (
-            "the mode of this GPU changes with a reset: it will be pending, and the plan stops there. "
-            f"Then: {reset_line(gpu.index)} (or reboot), and ask again"
+            "this GPU changes its MIG mode only at a reset, so the plan stops with the mode pending. "
+            f"Then run {reset_line(gpu.index)} (or reboot), and repeat the request"
         )
     if plan.is_on and not plan.was_on and not gpu.keeps_mode:
-        yield "mode and instances are lost at a reboot or when the driver is loaded anew: see gputop mig service"
+        yield "mode and instances are lost at a reboot or a driver reload: see gputop mig service"
         if gpu.is_persistent is False:
-            yield "persistence mode is off: the driver may forget both when the last program closes the GPU"
+            yield "persistence mode is off: the driver may lose both when the last program closes the GPU"
     elif plan.created:
         yield "instances are lost at a reboot or a reset: see gputop mig service"
     gone = {(target.profile, target.start) for target in plan.destroyed}
@@ -146,21 +147,21 @@ def plan_notes(gpu: MigGpu, plan: Plan) -> Iterator[str]:
 
 
 def holder_lines(holders: Holders | None) -> Iterator[str]:
-    """Return who has a GPU open, and what ends each: its mode cannot change before they have let go.
+    """Return the processes that have a GPU open, and how to end each; its mode cannot change before they close it.
 
-    ``holders``: None where that could not be read.
+    ``holders``: None if they could not be read.
     """
     if holders is None:
-        yield "who has the GPU open cannot be told"
+        yield "cannot see which processes have the GPU open"
         return
     for user in holders.users:
         yield f"has the GPU open: {user.text}" + (f"   to end it: {user.how}" if user.how else "")
     if holders.unseen:
-        yield f"of {holders.unseen} processes the open files cannot be seen: sudo shows them"
+        yield f"cannot see the open files of {holders.unseen} processes: run gputop with sudo"
 
 
 def no_plan_lines(answer: NoPlan) -> Iterator[str]:
-    """Return why there is no plan, who stands in the way, and what would be possible."""
+    """Return as lines why no plan exists, which processes are in the way, and what is possible now."""
     yield f"GPU {answer.index}: not possible: {answer.reason}"
     for instance in answer.in_the_way:
         yield from (f"{line}   (on {instance.text})" for line in _users_lines(instance.everyone))
@@ -170,7 +171,7 @@ def no_plan_lines(answer: NoPlan) -> Iterator[str]:
 
 
 def target_text(targets: Iterable[Target], gpu: MigGpu) -> str:
-    """Return a layout as a request that means it, wherever its instances are placed."""
+    """Return a layout as the text of a request, without placements."""
     items = [
         Item(target.profile, tuple(sorted((compute.slices for compute in target.computes), reverse=True)))
         for target in targets
@@ -179,7 +180,7 @@ def target_text(targets: Iterable[Target], gpu: MigGpu) -> str:
 
 
 def smi_lines(index: int, steps: Sequence[Step]) -> Iterator[str]:
-    """Return the nvidia-smi commands that do the same, as far as there are any: they teach, and can be copied."""
+    """Return the equivalent nvidia-smi commands, as far as they exist, to read or copy."""
     for step in steps:
         match step.kind:
             case StepKind.ENABLE | StepKind.DISABLE:
@@ -195,7 +196,7 @@ def smi_lines(index: int, steps: Sequence[Step]) -> Iterator[str]:
 
 
 def use_lines(gpu: MigGpu) -> Iterator[str]:
-    """Return the lines with which the instances are used: CUDA, docker, Kubernetes."""
+    """Return the lines that use the instances: CUDA, docker, Kubernetes."""
     for instance in gpu.instances:
         for compute in instance.computes:
             if compute.uuid:
@@ -204,7 +205,7 @@ def use_lines(gpu: MigGpu) -> Iterator[str]:
                 yield f"docker run --rm --gpus '\"device={compute.uuid}\"' IMAGE"
     names = dict.fromkeys(one.profile for one in gpu.instances if one.computes)
     for name in names:
-        yield f"# GPU {gpu.index}, {name} in a pod: limits of a container, with the device plugin's MIG strategy mixed"
+        yield f"# GPU {gpu.index}, {name} in a pod: container resource limit; device plugin with MIG strategy mixed"
         yield f"nvidia.com/mig-{name.replace('+', '.')}: 1"
 
 
@@ -218,14 +219,14 @@ _COMPUTES: Final = frozenset({StepKind.DESTROY_COMPUTE, StepKind.CREATE_COMPUTE}
 
 
 def _blocked_lines(gpu: MigGpu) -> Iterator[str]:
-    """Return, for each profile that finds no place, what stands at the one that would be freed most easily."""
+    """Return, for each profile without room, the instances at the placement that is easiest to free."""
     best: dict[str, Blocked] = {}
     for each in blocked(gpu):
         profile = gpu.geometry.profile(each.profile)
         if profile is not None and not profile.attribute:
             best[each.profile] = min(best.get(each.profile, each), each, key=_weight)
     for each in best.values():
-        yield f"no room for {each.profile}: at {each.start} there is {', '.join(_marked(one) for one in each.by)}"
+        yield f"no room for {each.profile}: slot {each.start} is used by {', '.join(_marked(one) for one in each.by)}"
 
 
 def _weight(place: Blocked) -> tuple[int, int, int]:

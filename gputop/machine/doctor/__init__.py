@@ -1,1 +1,1 @@
-"""Reads the facts that the doctor judges. Every reading has a time limit, and none changes anything."""
+"""Readers of the facts that the doctor judges. Every reading has a time limit, and none changes the host."""

@@ -1,4 +1,4 @@
-"""What is asked of a GPU for the doctor alone, each GPU in a thread of its own."""
+"""Readings of GPUs that only the doctor needs, one thread per GPU."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -14,7 +14,7 @@ _ANSWERS_S: Final = 2.0
 
 
 def details(driver: Driver, gpus: Iterable[Gpu], seconds: float = _ANSWERS_S) -> Mapping[str, Details]:
-    """Return by uuid what the GPUs say; one that does not answer in time is not in it."""
+    """Return the details by uuid; a GPU that does not answer in time is left out."""
     workers = {gpu.uuid: Worker(partial(_details, driver, gpu.uuid)) for gpu in gpus if gpu.state is GpuState.OK}
     for worker in workers.values():
         worker.ask(0.0)
@@ -40,12 +40,12 @@ def _details(driver: Driver, uuid: str, _: float) -> Details:
 
 
 def _told(answer: Any, to: Callable[[Any], Any] = same) -> Any:
-    """Return a value, a reason, or None where the GPU does not have it."""
+    """Return a value, a `Missing`, or None if the GPU does not support it."""
     if isinstance(answer, Missing):
         return None if answer in {Missing.UNSUPPORTED, Missing.OUTDATED} else answer
     return to(answer)
 
 
 def _is_valid(answer: object) -> Any:
-    """Return what a validation says: it answers nothing where all is well, and an error where it is not."""
+    """Return the result of a validation call: it returns nothing on success, and an error code otherwise."""
     return False if answer is Missing.FAULT else _told(answer, lambda _: True)

@@ -1,4 +1,4 @@
-"""Collects all facts, side by side; what does not come in time, or at all, has its reason."""
+"""Collection of all facts in parallel; a part that is late or unreadable has a reason."""
 
 import os
 import site
@@ -34,7 +34,7 @@ _VARIABLES: Final = ("CUDA_", "NVIDIA_", "NSIGHT_", "COMPUTE_PROFILE", "OPENCL_P
 
 
 class DoctorBox(Struct, frozen=True, kw_only=True):
-    """The machine that the doctor reads. ``paths``: where Python packages may be, beyond the usual places."""
+    """The host that the doctor reads. ``paths``: extra places to search for Python packages."""
 
     root: Root
     source: MachineSource
@@ -50,7 +50,7 @@ class DoctorBox(Struct, frozen=True, kw_only=True):
 
 
 def real_box() -> DoctorBox:
-    """Return this machine."""
+    """Return the parts of this host."""
     from gputop.core.query.selection import Selection  # noqa: PLC0415 - a simulated box does not need it
     from gputop.machine.build import build  # noqa: PLC0415
 
@@ -68,11 +68,11 @@ def real_box() -> DoctorBox:
 
 
 def collect(box: DoctorBox, expected: int | None = None) -> Facts:
-    """Return the facts. ``expected``: how many GPUs there should be. Takes about a second, some more on a sick box."""
+    """Collect the facts. ``expected``: the expected number of GPUs. Takes about a second, longer on a faulty host."""
     readings = _Readings(box.patience_s)
     for name, read in _PARTS.items():
         readings.begin(name, partial(read, box))
-    start, samples = _looks(box)
+    start, samples = _samples(box)
     is_loaded = bool(samples) or Files(box.root).has("proc/driver/nvidia/version")
     files = partial(device_files, box.root, may_open=is_loaded, seconds=box.patience_s * _OF_A_FILE)
     readings.begin("device files", files)
@@ -115,7 +115,7 @@ _PARTS: Final[Mapping[str, Callable[[DoctorBox], Any]]] = {
 
 
 class _Readings:
-    """Readings that go on in threads of their own: a file of /proc/driver can hang as a driver call can."""
+    """Readings in threads: a file of /proc/driver can hang like a driver call."""
 
     def __init__(self, patience_s: float) -> None:
         self.unread: dict[str, str] = {}
@@ -124,12 +124,12 @@ class _Readings:
         self._workers: dict[str, Worker[Any]] = {}
 
     def begin(self, name: str, read: Callable[[], object]) -> None:
-        """Start a reading."""
+        """Start a reading in a thread."""
         worker = self._workers[name] = Worker(partial(_reading, read))
         worker.ask(0.0)
 
     def end(self, name: str) -> Any:
-        """Return what was read; None where there is a reason in ``unread``."""
+        """Return the reading, or None with a reason in ``unread``."""
         if self._deadline is None:
             self._deadline = time.monotonic() + self._patience_s  # for all of them: they go on side by side
         answer = self._workers[name].take(self._deadline - time.monotonic())
@@ -143,7 +143,7 @@ class _Readings:
 
 
 def _reading(read: Callable[[], object], _: float) -> tuple[object, str]:
-    """Return what was read, and why it was not."""
+    """Return the reading, or None, and the reason if it failed."""
     try:
         return read(), ""
     except LogUnreadError as error:
@@ -152,8 +152,8 @@ def _reading(read: Callable[[], object], _: float) -> tuple[object, str]:
         return None, f"{clean(str(error.filename or ''))}: {error.strerror}".lstrip(": ")
 
 
-def _looks(box: DoctorBox) -> tuple[DriverStart, tuple[Sample, ...]]:
-    """Start the driver and look at the GPUs some times."""
+def _samples(box: DoctorBox) -> tuple[DriverStart, tuple[Sample, ...]]:
+    """Start the driver and take a few samples."""
     try:
         box.source.open()
     except NoDriverError as error:

@@ -1,4 +1,4 @@
-"""The PCI bus, the kernel modules, the library and the device files."""
+"""Readers of the PCI bus, the kernel modules, the NVML library and the device files."""
 
 import errno
 import re
@@ -27,14 +27,14 @@ _FILE: Final = re.compile(r"nvidia\d+|nvidiactl|nvidia-uvm")
 
 
 def pci_devices(root: Root) -> tuple[PciDevice, ...]:
-    """Return NVIDIA's display controllers and switches. Raises OSError where there is no PCI bus to be seen."""
+    """Return NVIDIA's display controllers and switches. Raises OSError if the PCI bus is not visible."""
     files = Files(root)
     found = [_device(files, address) for address in root.list(_DEVICES) if _is_of_nvidia(files, address)]
     return tuple(device for device in found if device.is_gpu or device.is_switch)
 
 
 def module(root: Root) -> Module:
-    """Return what the kernel says of the modules that drive GPUs."""
+    """Return the state of the kernel modules that drive GPUs."""
     files = Files(root)
     version = _VERSION.search(files.text("proc/driver/nvidia/version") or "")
     release = clean(files.text("proc/sys/kernel/osrelease") or "")
@@ -50,7 +50,7 @@ def module(root: Root) -> Module:
 
 
 def library(root: Root, environment: Mapping[str, str]) -> Library | None:
-    """Return the NVML library: the one that this process has loaded, else the one that it would find."""
+    """Return the NVML library that this process has loaded, or else would load."""
     files = Files(root)
     mapped = _MAPPED.search(files.text("proc/self/maps") or "")
     if mapped:
@@ -64,9 +64,9 @@ def library(root: Root, environment: Mapping[str, str]) -> Library | None:
 
 
 def device_files(root: Root, *, may_open: bool, seconds: float) -> tuple[DeviceFile, ...]:
-    """Return the device files of the GPUs, and how opening them ended; the files of a stuck GPU do not answer.
+    """Return the GPU device files with the errno of opening them; opening the file of a stuck GPU can hang.
 
-    ``may_open``: False where opening would load a module.
+    ``may_open``: False if opening would load a module.
     """
     paths = [f"dev/{name}" for name in root.list("dev") if _FILE.fullmatch(name)]
     if not may_open:
@@ -107,7 +107,7 @@ def _device(files: Files, address: str) -> PciDevice:
 
 
 def _generation(speed: str | None) -> int | None:
-    """Return 4 for 16.0 GT/s PCIe."""
+    """Return the PCIe generation of a link speed: 4 for ``16.0 GT/s PCIe``."""
     return _GENERATIONS.get((speed or "").partition(" ")[0])
 
 
@@ -124,7 +124,7 @@ def _firmware(files: Files, address: str) -> str:
 
 
 def _is_secure(root: Root) -> bool | None:
-    """Say whether Secure Boot is on: four bytes of attributes, then the value."""
+    """Say whether Secure Boot is on. The EFI variable has four bytes of attributes before its value."""
     try:
         content = root.read(_SECURE_BOOT)
     except OSError:

@@ -1,4 +1,4 @@
-"""The kernel log: from /dev/kmsg where we may, else from the journal."""
+"""Reader of the kernel log: /dev/kmsg if permitted, else the journal."""
 
 import errno
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ Journal = Callable[[], str]
 
 
 class LogUnreadError(Exception):
-    """The kernel log cannot be read. The text says why."""
+    """The kernel log is not readable; the text says why."""
 
 
 def kernel_log(root: Root, journal: Journal) -> tuple[LogLine, ...]:
@@ -30,7 +30,7 @@ def kernel_log(root: Root, journal: Journal) -> tuple[LogLine, ...]:
 
 
 def real_journal() -> str:
-    """Return the kernel's lines of this boot; empty where there is no journal, or we may not read it."""
+    """Return the kernel's journal lines of this boot; empty if there is no readable journal."""
     import subprocess  # noqa: PLC0415 - only where /dev/kmsg is closed
 
     try:
@@ -80,9 +80,9 @@ def _boot_s(root: Root) -> float | None:
 
 def _why(root: Root, error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
-        return "there is no /dev/kmsg here (a container?), and no journal"
+        return "no /dev/kmsg (in a container?) and no journal"
     if error.errno in {errno.EPERM, errno.EACCES}:
         is_restricted = Files(root).text("proc/sys/kernel/dmesg_restrict") == "1"
         reason = "kernel.dmesg_restrict is 1" if is_restricted else "no permission"
-        return f"{reason}, and the journal is not ours to read: needs root"
+        return f"{reason}, and gputop cannot read the journal: needs root"
     return f"/dev/kmsg: {error.strerror}"

@@ -1,4 +1,4 @@
-"""Who has device files of GPUs open, and which services of GPUs run."""
+"""Reader of the processes that have GPU device files open, and of GPU services."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ _ALSO: Final = frozenset({"nvitop", "nvtop", "gpustat", "gputop", "btop", "netda
 
 
 def programs(root: Root, own: int) -> Programs:
-    """Return the programs, without gputop itself. Raises OSError where there is no /proc."""
+    """Return the programs, without gputop itself. Raises OSError without /proc."""
     found, hidden = [], 0
     for pid in [int(name) for name in root.list("proc") if name.isdecimal()]:
         stat = None if pid == own else _stat(root, pid)
@@ -40,7 +40,7 @@ def _stat(root: Root, pid: int) -> tuple[str, str, int] | None:
 
 
 def _devices(root: Root, pid: int) -> list[str] | None:
-    """Return the device files that a process has open; None where that cannot be seen."""
+    """Return the device files that a process has open; None if not readable."""
     try:
         names = root.list(f"proc/{pid}/fd")[:_MOST_FILES]
     except OSError:

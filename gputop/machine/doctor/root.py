@@ -1,4 +1,4 @@
-"""The file system behind one narrow border, so that a folder or a simulated box can stand in for it."""
+"""The file system behind a narrow border, so that a folder or a simulated box can replace it."""
 
 import os
 from typing import Final, Protocol
@@ -8,9 +8,9 @@ _MOST: Final = 8_388_608
 
 
 class Root(Protocol):
-    """What is asked of the file system. Paths are relative to its root: ``proc/driver/nvidia/version``.
+    """The file system operations of the doctor. Paths are relative to the root: ``proc/driver/nvidia/version``.
 
-    All but `open` raise OSError.
+    All methods but `open` raise OSError.
     """
 
     def read(self, path: str) -> bytes:
@@ -22,11 +22,11 @@ class Root(Protocol):
         ...
 
     def link(self, path: str) -> str:
-        """Return where a symbolic link points."""
+        """Return the target of a symbolic link."""
         ...
 
     def open(self, path: str) -> int:
-        """Open a device file for reading and writing, close it, and return the errno: 0 is well."""
+        """Open a device file for reading and writing, close it, and return the errno; 0 is success."""
         ...
 
 
@@ -37,7 +37,7 @@ class RealRoot:
         self._root = root.rstrip("/") + "/"
 
     def read(self, path: str) -> bytes:
-        """Return the content of a file, at most 8 MiB. Never waits for more: the kernel log has no end."""
+        """Return the content of a file, at most 8 MiB. Never waits for more, since the kernel log has no end."""
         descriptor = os.open(self._root + path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         content = bytearray()
         try:
@@ -60,11 +60,11 @@ class RealRoot:
         return sorted(os.listdir(self._root + path))
 
     def link(self, path: str) -> str:
-        """Return where a symbolic link points."""
+        """Return the target of a symbolic link."""
         return os.readlink(self._root + path)
 
     def open(self, path: str) -> int:
-        """Open a device file, and return the errno."""
+        """Open a device file and return the errno; 0 is success."""
         try:
             descriptor = os.open(self._root + path, os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK)
         except OSError as error:
@@ -74,33 +74,33 @@ class RealRoot:
 
 
 class Files:
-    """A root, asked without exceptions: what is not there is empty."""
+    """A root whose methods return empty values instead of raising."""
 
     def __init__(self, root: Root) -> None:
         self._root = root
 
     def text(self, path: str) -> str | None:
-        """Return the content of a file as stripped text; None where there is none, or we may not read it."""
+        """Return the content of a file as stripped text; None if it is missing or unreadable."""
         try:
             return self._root.read(path).decode("utf-8", "replace").strip()
         except OSError:
             return None
 
     def names(self, path: str) -> list[str]:
-        """Return the names in a directory, none where there is none."""
+        """Return the names in a directory; empty if it does not exist."""
         try:
             return self._root.list(path)
         except OSError:
             return []
 
     def target(self, path: str) -> str:
-        """Return where a link points, empty where there is none."""
+        """Return the target of a link; empty if it does not exist."""
         try:
             return self._root.link(path)
         except OSError:
             return ""
 
     def has(self, path: str) -> bool:
-        """Say whether a directory has this name."""
+        """Say whether a directory contains a name."""
         folder, _, name = path.rpartition("/")
         return name in self.names(folder)

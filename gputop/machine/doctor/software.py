@@ -1,4 +1,4 @@
-"""Container runtimes, and the torch that is installed: read from files, nothing is imported or started."""
+"""Reader of container runtimes and installed torch packages, from files only; it imports and starts nothing."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -30,7 +30,7 @@ _PLACES: Final = (
 
 
 def containers(root: Root, environment: Mapping[str, str]) -> Containers:
-    """Return whether we are in a container, and how this machine's containers get GPUs."""
+    """Return whether gputop runs in a container, and how containers on this host get GPUs."""
     files = Files(root)
     return Containers(
         inside=_inside(files, environment),
@@ -43,7 +43,7 @@ def containers(root: Root, environment: Mapping[str, str]) -> Containers:
 
 
 def services(root: Root) -> tuple[str, ...]:
-    """Return the units that start at boot; none where there is no systemd. Raises OSError."""
+    """Return the units that start at boot; empty without systemd. Raises OSError."""
     try:
         return tuple(clean(name) for name in root.list("etc/systemd/system/multi-user.target.wants"))
     except FileNotFoundError:
@@ -76,7 +76,7 @@ def _inside(files: Files, environment: Mapping[str, str]) -> str:
 
 
 def _knows_nvidia(text: str | None) -> bool:
-    """Say whether docker's configuration has a runtime of NVIDIA."""
+    """Say whether docker's configuration has an NVIDIA runtime."""
     try:
         held = decode((text or "{}").encode(), type=dict[str, object])
     except (DecodeError, RecursionError):
@@ -102,7 +102,7 @@ def _cdi(files: Files) -> Iterable[Cdi]:
 
 
 def _folders(files: Files, pattern: str) -> list[str]:
-    """Return the folders that fit a path with one star, at the end of a name."""
+    """Return the folders that match a path with one star at the end of a name."""
     before, star, after = pattern.partition("*")
     if not star:
         return [pattern]

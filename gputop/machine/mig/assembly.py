@@ -25,7 +25,7 @@ from gputop.machine.state_directory import open_private, state_directory
 
 
 class Partitioning(Struct, frozen=True):
-    """The MIG parts of a machine. ``holders``: who has a GPU open, by its uuid; ``warnings``: who else splits it."""
+    """The MIG parts of a host. ``holders``: the processes that have a GPU open; ``warnings``: other MIG managers."""
 
     reader: LayoutReader
     partitioner: Partitioner
@@ -34,7 +34,7 @@ class Partitioning(Struct, frozen=True):
 
 
 class Around(Struct, frozen=True):
-    """Surroundings that a simulated box replaces. ``exists``: whether a file exists."""
+    """Parts of the host that a simulated box replaces. ``exists``: says whether a file exists."""
 
     lock: Callable[[str], AbstractContextManager[None]]
     keep: Callable[[MigGpu], str]
@@ -42,7 +42,7 @@ class Around(Struct, frozen=True):
 
 
 def partitioning_of_this_machine() -> Partitioning:
-    """Start the driver of this machine. Raises NoDriverError."""
+    """Start the driver of this host, and return its MIG parts. Raises NoDriverError."""
     from gputop.machine.nvml.binding import Binding  # noqa: PLC0415 - 20 ms that only some need
 
     driver = Driver(Binding())
@@ -52,7 +52,7 @@ def partitioning_of_this_machine() -> Partitioning:
 
 def partitioning(driver: Driver, proc: Proc, users: Callable[[int], str | None], around: Around) -> Partitioning:
     """Return the parts that read and change MIG layouts, over a driver that has started."""
-    from gputop.machine.processes.owners import OwnerReader  # noqa: PLC0415 - only where somebody is in the way
+    from gputop.machine.processes.owners import OwnerReader  # noqa: PLC0415 - only if a process is in the way
 
     owners = OwnerReader(proc)
 
@@ -79,7 +79,7 @@ def partitioning(driver: Driver, proc: Proc, users: Callable[[int], str | None],
 
 
 def _keep(gpu: MigGpu) -> str:
-    """Write the layout from before a change to a file of gputop's own; return where, nothing if that failed."""
+    """Save the layout before a change to a private file; return its path, or an empty string if that failed."""
     from msgspec.json import encode  # noqa: PLC0415 - likewise
 
     directory = state_directory(os.environ)

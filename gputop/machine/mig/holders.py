@@ -1,4 +1,4 @@
-"""Who keeps a GPU: processes that have its device file open, whether the driver lists them or not; what ends each."""
+"""The processes that have a GPU's device file open, listed by the driver or not, and how to end each."""
 
 from collections.abc import Callable
 from typing import Final
@@ -24,7 +24,7 @@ _COOPERATE: Final = ("nvidia-persiste", "nv-fabricmanage")  # they let go when t
 
 
 class HolderReader:
-    """Looks through /proc. ``owner``: whose a process is, for the way to end it."""
+    """Searches /proc. ``owner``: returns the owner of a process, for the way to end it."""
 
     def __init__(self, proc: Proc, users: Callable[[int], str | None], owner: Callable[[int], Owner], own: int) -> None:
         self._proc = proc
@@ -33,7 +33,7 @@ class HolderReader:
         self._own = own
 
     def named(self, pid: int) -> User:
-        """Return a process with its user, its command, and what ends it."""
+        """Return a process with its user, its command, and how to end it."""
         name = self._name(pid)
         if not name:
             return User(pid=pid, command="not visible from here")
@@ -42,7 +42,7 @@ class HolderReader:
         )
 
     def of_gpu(self, minor: int) -> Holders:
-        """Return who has the device file of a GPU open, but for gputop itself and for those that let go when asked."""
+        """Return the processes that have a GPU's device file open, except gputop and those that close it on request."""
         wanted = {f"/dev/nvidia{minor}"}
         found, unseen = [], 0
         for entry in self._proc.list("."):
@@ -72,7 +72,7 @@ class HolderReader:
             return ""
 
     def _how(self, pid: int, name: str) -> str:
-        """Return what ends a process, to be copied: names in it come from outside, and are quoted for a shell."""
+        """Return the command that ends a process, to be copied; untrusted names in it are quoted for the shell."""
         from shlex import quote  # noqa: PLC0415 - only where somebody is in the way
 
         service = next((way for begin, way in _SERVICES.items() if name.startswith(begin)), "")

@@ -1,4 +1,4 @@
-"""Processes that have the device file of a MIG instance open: they use it, whether the driver lists them or not."""
+"""The processes that have a MIG instance's device file open, listed by the driver or not."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ Place = tuple[int, int, int | None]  # minor number of the GPU, GPU instance, co
 
 
 def instance_holders(proc: Proc) -> dict[Place, tuple[int, ...]]:
-    """Return the pids by place; nobody where the driver has no such files, or where /proc may not be read."""
+    """Return the pids by place; empty if the driver has no such files, or /proc is not readable."""
     places = {number: place for place, number in _places(proc)}
     found: dict[Place, tuple[int, ...]] = {}
     for pid in _pids(proc) if places else ():
@@ -24,7 +24,7 @@ def instance_holders(proc: Proc) -> dict[Place, tuple[int, ...]]:
 
 
 def _places(proc: Proc) -> Iterator[tuple[Place, int]]:
-    """Return what the numbers of the device files stand for."""
+    """Yield the place that each device file number belongs to."""
     try:
         text = proc.read(_MINORS).decode("ascii", "replace")
     except OSError:
@@ -38,7 +38,7 @@ def _pids(proc: Proc) -> Iterator[int]:
 
 
 def _open(proc: Proc, pid: int) -> Iterator[int]:
-    """Return the numbers of the capabilities that a process has open."""
+    """Yield the numbers of the capability files that a process has open."""
     try:
         names = proc.list(f"{pid}/fd")
     except OSError:

@@ -1,7 +1,7 @@
-"""Reads what the planner needs of a GPU: its profiles, their placements, its instances, and the processes on them.
+"""Reader of the MIG state of a GPU: profiles, placements, instances, and the processes on them.
 
-Placements need rights (root, or the MIG configuration capability): without them the instances are those that have a
-MIG device, nothing says where they are, and ``missing`` says why.
+Reading placements needs root or the MIG configuration capability. Without them the reader finds only instances that
+have a MIG device, without their placement, and ``missing`` gives the reason.
 """
 
 from collections.abc import Callable, Iterable
@@ -32,7 +32,7 @@ _Users = dict[tuple[int | None, int | None], tuple[User, ...]]
 
 
 class LayoutReader:
-    """Reads the MIG side of GPUs. ``named``: the process of a pid; ``holders``: who has files of instances open."""
+    """Reads the MIG state of GPUs. ``named``: describes a pid; ``holders``: the pids that have instance files open."""
 
     def __init__(
         self, driver: Driver, named: Named, holders: Callable[[], dict[Place, tuple[int, ...]]] = dict
@@ -42,14 +42,14 @@ class LayoutReader:
         self._holders = holders
 
     def all(self) -> tuple[MigGpu, ...]:
-        """Return all GPUs that the driver lists and that say who they are."""
+        """Return all GPUs that the driver lists and that have a handle."""
         count = self._driver.ask("nvmlDeviceGetCount")
         indices = range(count if isinstance(count, int) else 0)
         handles = ((index, self._driver.ask("nvmlDeviceGetHandleByIndex", index)) for index in indices)
         return tuple(self.read(index, handle) for index, handle in handles if not isinstance(handle, Missing))
 
     def read(self, index: int, handle: Handle) -> MigGpu:
-        """Return a GPU as it is now."""
+        """Return the current MIG state of a GPU."""
         ask = self._driver.ask
         mode = ask("nvmlDeviceGetMigMode", handle)
         uuid, name, pci = (ask(f"nvmlDeviceGet{what}", handle) for what in ("UUID", "Name", "PciInfo"))
@@ -59,7 +59,11 @@ class LayoutReader:
             known |= {"bus_id": clean(bus_id)}
             known |= {"device": f"0x{pci.pciDeviceId:08X}", "subsystem": f"0x{pci.pciSubSystemId:08X}"}
         if isinstance(mode, Missing):
-            why = "it has no MIG" if mode is Missing.UNSUPPORTED else f"its MIG mode cannot be read: {mode.text}"
+            why = (
+                "this GPU does not support MIG"
+                if mode is Missing.UNSUPPORTED
+                else f"cannot read the MIG mode: {mode.text}"
+            )
             return MigGpu(**known, why=why)
         known |= {"is_on": bool(mode[0]), "is_on_next": bool(mode[1])}
         missing: dict[str, Missing] = {}
@@ -78,7 +82,7 @@ class LayoutReader:
         )
 
     def _generation(self, handle: Handle) -> dict[str, Any]:
-        """Return what the board does about its mode: NVIDIA changed it with Hopper."""
+        """Return how the GPU changes and keeps its MIG mode; NVIDIA changed this with Hopper."""
         architecture = self._driver.ask("nvmlDeviceGetArchitecture", handle)
         fields = self._driver.ask("nvmlDeviceGetFieldValues", handle, _RESETLESS)
         persistence = self._driver.ask("nvmlDeviceGetPersistenceMode", handle)
@@ -110,7 +114,7 @@ class LayoutReader:
         number, slices, most, multiprocessors, mib, name = entry
         return Profile(
             id=number,
-            name=clean(name).lower() or self._made_up(handle, kind, slices, mib),
+            name=clean(name).lower() or self._composed_name(handle, kind, slices, mib),
             slices=slices,
             size=placements[0][1] if placements else 0,
             starts=tuple(sorted(start for start, _ in placements)),
@@ -119,8 +123,8 @@ class LayoutReader:
             memory_bytes=mib * _MIB,
         )
 
-    def _made_up(self, handle: Handle, kind: int, slices: int, mib: int) -> str:
-        """Return the name that NVIDIA's tools make up where the driver has none: memory in eighths of the board's."""
+    def _composed_name(self, handle: Handle, kind: int, slices: int, mib: int) -> str:
+        """Return the name that NVIDIA's tools compose if the driver has none: memory in eighths of the board's."""
         info = self._driver.ask("nvmlDeviceGetMemoryInfo", handle)
         total = mib * _MIB if isinstance(info, Missing) else info.total
         eighths = -(-mib * _MIB * _EIGHTHS // total) / _EIGHTHS
@@ -132,7 +136,7 @@ class LayoutReader:
         return {name: answer for name, answer in found.items() if not isinstance(answer, Missing)}
 
     def _users(self, devices: list[Handle], handle: Handle) -> _Users:
-        """Return the processes by GPU instance and compute instance; (None, None) are those on none."""
+        """Return the processes by GPU instance and compute instance; the key (None, None) has those on none."""
         places = [*ProcessLister(self._driver).read(devices), *ProcessLister(self._driver).read([handle])]
         if devices:
             minor = self._driver.ask("nvmlDeviceGetMinorNumber", handle)
@@ -161,11 +165,11 @@ class LayoutReader:
         uuids = {(device.gpu_instance, device.compute.id): device.compute.uuid for device in devices}
         found: list[PlacedInstance] = []
         for profile in geometry.profiles:
-            held = self._driver.ask("nvmlDeviceGetGpuInstances", handle, profile.id, profile.most)
-            if isinstance(held, Missing):
-                missing["instances"] = held
+            handles = self._driver.ask("nvmlDeviceGetGpuInstances", handle, profile.id, profile.most)
+            if isinstance(handles, Missing):
+                missing["instances"] = handles
                 return _unplaced(devices, users)
-            placed = (self._instance(each, profile.name, uuids, users, missing) for each in held)
+            placed = (self._instance(each, profile.name, uuids, users, missing) for each in handles)
             found += [instance for instance in placed if instance is not None]
         return tuple(sorted(found, key=lambda one: (one.start or 0, one.id)))
 
@@ -217,25 +221,25 @@ def compute_profiles(driver: Driver, instance: Handle) -> dict[int, int]:
 
 
 def computes_of(driver: Driver, instance: Handle) -> Iterable[Any]:
-    """Return id, profile id, start and slices of each compute instance; a `Missing` where they cannot be read."""
+    """Yield id, profile id, start and slices of each compute instance; a `Missing` if they are not readable."""
     for profile_id in compute_profiles(driver, instance).values():
-        held = driver.ask("nvmlGpuInstanceGetComputeInstances", instance, profile_id)
-        if isinstance(held, Missing):
-            yield held
+        handles = driver.ask("nvmlGpuInstanceGetComputeInstances", instance, profile_id)
+        if isinstance(handles, Missing):
+            yield handles
             return
-        for compute in held:
+        for compute in handles:
             yield driver.ask("nvmlComputeInstanceGetInfo", compute)
 
 
 def _unplaced(devices: Iterable[MigDevice], users: _Users) -> tuple[PlacedInstance, ...]:
-    """Return what is known without rights: instances that have a MIG device, wherever they are."""
+    """Return the instances that are known without rights: those with a MIG device, without their placement."""
     by_instance: dict[int, list[MigDevice]] = {}
     for device in devices:
         by_instance.setdefault(device.gpu_instance, []).append(device)
     return tuple(
         PlacedInstance(
             id=number,
-            profile=held[0].profile,
+            profile=found[0].profile,
             computes=tuple(
                 PlacedCompute(
                     id=device.compute.id,
@@ -243,16 +247,16 @@ def _unplaced(devices: Iterable[MigDevice], users: _Users) -> tuple[PlacedInstan
                     uuid=device.compute.uuid,
                     users=users.get((number, device.compute.id), ()),
                 )
-                for device in held
+                for device in found
             ),
             users=users.get((number, None), ()),
         )
-        for number, held in sorted(by_instance.items())
+        for number, found in sorted(by_instance.items())
     )
 
 
 def _slices(device: MigDevice) -> int:
-    """Return the compute slices of a MIG device, out of its name: ``1c.3g.40gb`` or ``3g.40gb``."""
+    """Return the compute slices of a MIG device from its name: ``1c.3g.40gb`` or ``3g.40gb``; 0 if unknown."""
     digits = device.compute.name[:1]
     return int(digits) if digits.isdigit() else 0
 

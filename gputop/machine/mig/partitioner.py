@@ -1,8 +1,8 @@
-"""Carries a plan out: step by step, checked against the driver, and taken back where a step fails.
+"""The partitioner: it runs a plan step by step, checks the result with the driver, and rolls back if a step fails.
 
-Before the first step: the lock, whether the GPU still is as it was planned for, and whether somebody has come to what
-would be destroyed. After the last: what the driver says must be what was meant. If going back fails as well, nothing
-more is tried, and the result says what is and what was meant.
+Before the first step it takes the lock, and checks that the GPU is unchanged since the plan and that no process uses an
+instance to destroy. After the last step the driver must report the planned layout. If the rollback fails too, it stops,
+and the result names the current and the planned layout.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -19,25 +19,32 @@ from gputop.core.mig.text import reset_line, state_text
 from gputop.core.model.metric import Missing
 from gputop.core.protocol.outcome import Result, Status
 from gputop.machine.mig.layout import LayoutReader
-from gputop.machine.mig.lock import TakenError, mig_lock
+from gputop.machine.mig.lock import LockedError, mig_lock
 from gputop.machine.mig.rights import Right, reading_right, right_for
-from gputop.machine.mig.steps import IN_USE, INSUFFICIENT_RESOURCES, NO_PERMISSION, RESET_REQUIRED, Doer, PendingError
+from gputop.machine.mig.steps import (
+    IN_USE,
+    INSUFFICIENT_RESOURCES,
+    NO_PERMISSION,
+    RESET_REQUIRED,
+    PendingError,
+    StepRunner,
+)
 from gputop.machine.nvml.driver import NOT_FOUND, NOT_SUPPORTED, Driver, RefusedError
 
-Tell = Callable[[int, int, str, bool], None]  # steps done, of how many, what comes now, whether going back
+Report = Callable[[int, int, str, bool], None]  # steps done, of how many, what comes now, whether going back
 _REASONS: Final = {
-    IN_USE: "the driver says that it is in use",
-    INSUFFICIENT_RESOURCES: "the driver has no room for it",
-    NOT_SUPPORTED: "the driver does not support it here: MIG is off, or this is a vGPU, or the driver is too old",
-    NOT_FOUND: "what it is about is not there any more",
+    IN_USE: "the driver reports that it is in use",
+    INSUFFICIENT_RESOURCES: "the driver reports insufficient resources",
+    NOT_SUPPORTED: "the driver does not support it: MIG is off, this is a vGPU, or the driver is too old",
+    NOT_FOUND: "the instance no longer exists",
 }
 
 
 class Surroundings(Struct, frozen=True):
-    """What a partitioner needs of the machine, beside the driver.
+    """The parts of the host that a partitioner needs besides the driver.
 
-    ``lock``: of a GPU; ``holders``: who keeps a GPU, by its uuid; ``keep``: writes the layout from before to a file and
-    returns where; ``right``: which right a step needs.
+    ``lock``: of a GPU; ``holders``: the processes that have a GPU open; ``keep``: saves the previous layout and
+    returns the path; ``right``: the right that a step needs.
     """
 
     lock: Callable[[str], AbstractContextManager[None]] = mig_lock
@@ -54,47 +61,47 @@ class Partitioner:
         self._reader = reader
         self._around = surroundings
 
-    def change(self, plan: Plan, tell: Tell, *, is_forced: bool = False) -> Result:
-        """Carry a plan out. Never raises for what the driver does. ``tell``: is told of each step before it is done."""
-        with ExitStack() as held:
+    def change(self, plan: Plan, report: Report, *, is_forced: bool = False) -> Result:
+        """Run a plan. Driver errors become results. ``report``: called before each step."""
+        with ExitStack() as stack:
             try:
-                held.enter_context(self._around.lock(plan.gpu))
-            except TakenError as taken:
-                who = f"process {taken.pid}" if taken.pid else "another gputop"
+                stack.enter_context(self._around.lock(plan.gpu))
+            except LockedError as locked:
+                holder = f"process {locked.pid}" if locked.pid else "another gputop"
                 return _result(
-                    plan, Status.REFUSED, f"{who} is changing this GPU right now", "Wait until it has ended."
+                    plan, Status.REFUSED, f"{holder} is changing this GPU right now", "Wait until it is done."
                 )
             except OSError as error:
-                return _result(plan, Status.FAILED, f"no lock against a second gputop can be had: {error.strerror}")
-            return self._change(plan, tell, is_forced=is_forced)
+                return _result(plan, Status.FAILED, f"cannot lock the GPU against a second gputop: {error.strerror}")
+            return self._change(plan, report, is_forced=is_forced)
 
-    def _change(self, plan: Plan, tell: Tell, *, is_forced: bool) -> Result:
+    def _change(self, plan: Plan, report: Report, *, is_forced: bool) -> Result:
         before = self._read(plan)
         if before is None:
-            return _result(plan, Status.FAILED, "the driver does not know this GPU any more")
+            return _result(plan, Status.FAILED, "the driver no longer lists this GPU")
         refusal = self._refusal(plan, before, is_forced=is_forced)
         if refusal is not None:
             return refusal
         kept = self._around.keep(before) if plan.steps else ""
-        doer = Doer(self._driver, before)
-        problem = self._forth(plan, doer, tell) or self._unlike(plan)
+        runner = StepRunner(self._driver, before)
+        problem = self._run(plan, runner, report) or self._mismatch(plan)
         if problem is None:
             text = state_text(plan.after, is_on=plan.is_on)
-            return _result(plan, Status.DONE, "" if plan.steps else "it was so already", after=text)
+            return _result(plan, Status.DONE, "" if plan.steps else "already in this layout", after=text)
         if problem.status is Status.PENDING:
             return problem
         now = self._read(plan)
         if now is not None and _is_same(now, before):
             return _as_before(plan, problem, now)
-        return self._back(plan, doer, tell, problem, kept)
+        return self._roll_back(plan, runner, report, problem, kept)
 
-    def _forth(self, plan: Plan, doer: Doer, tell: Tell) -> Result | None:
-        """Do the steps; return what went wrong."""
+    def _run(self, plan: Plan, runner: StepRunner, report: Report) -> Result | None:
+        """Run the steps; return the failure, or None."""
         number = 0
         try:
             for number, step in enumerate(plan.steps):
-                tell(number, len(plan.steps), step.text, False)
-                doer.do(step)
+                report(number, len(plan.steps), step.text, False)
+                runner.run(step)
         except PendingError as pending:
             return _pending(plan, number) if pending.code == RESET_REQUIRED else self._busy(plan, number)
         except RefusedError as error:
@@ -103,17 +110,17 @@ class Partitioner:
             return _result(plan, Status.FAILED, f"interrupted at {_where(plan, number)}")
         return None
 
-    def _unlike(self, plan: Plan) -> Result | None:
-        """Return that the driver shows something else than was meant."""
+    def _mismatch(self, plan: Plan) -> Result | None:
+        """Return a failure if the driver reports another layout than the plan's."""
         after = self._read(plan)
         is_settled = after is not None and after.is_on_next in (None, plan.is_on)
         if after is not None and is_settled and _is(after, plan.after, is_on=plan.is_on):
             return None
-        found = "nothing that can be read" if after is None else _text(after)
-        return _result(plan, Status.FAILED, f"the driver took every step, and then showed {found}")
+        found = "not readable" if after is None else _text(after)
+        return _result(plan, Status.FAILED, f"the driver accepted every step, but then reported: {found}")
 
     def _refusal(self, plan: Plan, gpu: MigGpu, *, is_forced: bool) -> Result | None:
-        """Return why nothing is begun."""
+        """Return why the plan cannot start, or None."""
         is_mode_alone = all(step.kind in (StepKind.ENABLE, StepKind.DISABLE) for step in plan.steps)
         obstacle = unreadable(gpu) or ("" if is_mode_alone else pending(gpu))
         if Missing.FORBIDDEN in gpu.missing.values():
@@ -123,28 +130,28 @@ class Partitioner:
             return _result(plan, Status.REFUSED, obstacle)
         if not _is(gpu, plan.before, is_on=plan.was_on):
             now = state_text(layout(gpu.instances), is_on=bool(gpu.is_on))
-            return _result(plan, Status.REFUSED, f"it is not as it was planned for any more: {now}", "Plan again.")
+            return _result(plan, Status.REFUSED, f"the layout has changed since the plan: {now}", "Plan again.")
         users = () if is_forced else _in_the_way(gpu, plan)
         if users:
             return _result(plan, Status.REFUSED, f"in use: {_texts(users)}", _how(users))
         return None
 
-    def _back(self, plan: Plan, doer: Doer, tell: Tell, problem: Result, kept: str) -> Result:
-        """Go back to the layout from before; what has failed is told in any case."""
+    def _roll_back(self, plan: Plan, runner: StepRunner, report: Report, problem: Result, kept: str) -> Result:
+        """Roll back to the previous layout; the result reports the first failure in any case."""
         now = self._read(plan)
         way = None if now is None else plan_layout(now, plan.before, is_on=plan.was_on, is_forced=True)
-        second = "" if way is None else _second(way, doer, tell)
+        second = "" if way is None else _rollback_failure(way, runner, report)
         after = self._read(plan)
         if after is not None and not second and _is(after, plan.before, is_on=plan.was_on):
             return _as_before(plan, problem, after)
-        found = "nothing that can be read" if after is None else _text(after)
+        found = "not readable" if after is None else _text(after)
         detail = (
-            f"{problem.detail}. Going back failed as well{': ' + second if second else ''}. "
-            f"Now there is: {found}. Meant was: {state_text(plan.after, is_on=plan.is_on)}. "
-            f"Before there was: {state_text(plan.before, is_on=plan.was_on)}"
+            f"{problem.detail}. The rollback failed too{': ' + second if second else ''}. "
+            f"Now: {found}. Planned: {state_text(plan.after, is_on=plan.is_on)}. "
+            f"Before: {state_text(plan.before, is_on=plan.was_on)}"
         )
         remedy = (
-            f"{problem.remedy} To try again to go back: gputop mig restore {kept}".strip() if kept else problem.remedy
+            f"{problem.remedy} To retry the rollback: gputop mig restore {kept}".strip() if kept else problem.remedy
         )
         return _result(plan, Status.FAILED, detail, remedy, after=found)
 
@@ -158,12 +165,16 @@ class Partitioner:
         return _result(plan, Status.FAILED, f"{_where(plan, number)}: {_code_text(error)}")
 
     def _busy(self, plan: Plan, number: int) -> Result:
-        """Say who holds what the driver says is in use: processes that it lists, and those that it does not."""
+        """Build the failure of a busy instance, with all its processes, listed by the driver or not."""
         now = self._read(plan)
         users = {user.pid: user for user in (now.everyone if now else ())}
         users |= {user.pid: user for user in self._around.holders(plan.gpu)}
-        who = f" by {_texts(users.values())}" if users else "; no process that can be seen from here has it open"
-        remedy = _how(users.values()) if users else "sudo shows more: processes of others, nv-hostengine, containers."
+        who = f" by {_texts(users.values())}" if users else "; no process visible from here has it open"
+        remedy = (
+            _how(users.values())
+            if users
+            else "Run with sudo to see other users' processes, nv-hostengine and containers."
+        )
         return _result(plan, Status.FAILED, f"{_where(plan, number)}: {_REASONS[IN_USE]}{who}", remedy)
 
     def _read(self, plan: Plan) -> MigGpu | None:
@@ -176,18 +187,18 @@ def _is(gpu: MigGpu, wanted: Sequence[object], *, is_on: bool) -> bool:
 
 
 def _is_same(now: MigGpu, before: MigGpu) -> bool:
-    """Say whether nothing has changed, not even a mode that waits for a reset."""
+    """Say whether layout, mode and pending mode are unchanged."""
     modes = (now.is_on, now.is_on_next) == (before.is_on, before.is_on_next)
     return modes and layout(now.instances) == layout(before.instances) and not now.missing
 
 
 def _as_before(plan: Plan, problem: Result, gpu: MigGpu) -> Result:
-    detail = f"{problem.detail}. Everything is as it was before"
+    detail = f"{problem.detail}. The layout is as before"
     return _result(plan, problem.status, detail, problem.remedy, after=_text(gpu))
 
 
 def _in_the_way(gpu: MigGpu, plan: Plan) -> tuple[User, ...]:
-    """Return the processes on what the plan destroys; a change of the mode concerns all of them."""
+    """Return the processes on instances that the plan destroys; for a mode change, all processes."""
     if plan.changes_mode:
         return gpu.everyone
     lost = [step for step in plan.steps if step.kind in (StepKind.DESTROY_COMPUTE, StepKind.DESTROY_INSTANCE)]
@@ -204,13 +215,13 @@ def _in_the_way(gpu: MigGpu, plan: Plan) -> tuple[User, ...]:
     return tuple(found.values())
 
 
-def _second(way: Plan, doer: Doer, tell: Tell) -> str:
-    """Do the steps of the way back; return what went wrong for the second time."""
+def _rollback_failure(way: Plan, runner: StepRunner, report: Report) -> str:
+    """Run the steps of a rollback; return the failure as text, empty if it succeeded."""
     number = 0
     try:
         for number, step in enumerate(way.steps):
-            tell(number, len(way.steps), step.text, True)
-            doer.do(step)
+            report(number, len(way.steps), step.text, True)
+            runner.run(step)
     except (RefusedError, PendingError) as error:
         return f"{way.steps[number].text}: {_code_text(error)}"
     except KeyboardInterrupt:
@@ -224,10 +235,10 @@ def _where(plan: Plan, number: int) -> str:
 
 def _pending(plan: Plan, number: int) -> Result:
     rest = len(plan.steps) - number - 1
-    remedy = f"Stop what uses the GPU, then: {reset_line(plan.index)} (or reboot)"
+    remedy = f"Stop all programs that use the GPU, then run {reset_line(plan.index)} (or reboot)"
     if rest:
-        remedy += f"; then ask again for the other {rest} steps"
-    return _result(plan, Status.PENDING, f"{_where(plan, number)}: it takes effect when the GPU is reset", f"{remedy}.")
+        remedy += f"; then repeat the request for the other {rest} steps"
+    return _result(plan, Status.PENDING, f"{_where(plan, number)}: takes effect when the GPU is reset", f"{remedy}.")
 
 
 def _code_text(error: RefusedError | PendingError) -> str:

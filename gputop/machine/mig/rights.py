@@ -1,4 +1,4 @@
-"""Which right a change of MIG needs, and who has it."""
+"""The rights that a MIG change needs, and how to get them."""
 
 import os
 from typing import Final
@@ -13,7 +13,7 @@ _SYS_ADMIN: Final = 21
 
 
 class Right(Struct, frozen=True):
-    """A right that is missing, in words, and how to get it."""
+    """A missing right, and how to get it."""
 
     detail: str
     remedy: str
@@ -22,16 +22,16 @@ class Right(Struct, frozen=True):
 def right_for(
     kind: StepKind, *, euid: int | None = None, config: str = _CONFIG, status: str = "/proc/self/status"
 ) -> Right:
-    """Return the right that a step needs, after the driver has refused it for the lack of one."""
+    """Return the right that a step needs, after the driver has refused it."""
     is_root = (os.geteuid() if euid is None else euid) == 0
     if kind in (StepKind.ENABLE, StepKind.DISABLE):
         return _mode(status, is_root=is_root)
     node = _config_node(config)
-    detail = f"to create, destroy and list instances takes root, or read access to {node}"
+    detail = f"creating, destroying and listing instances needs root, or read access to {node}"
     if is_root:
         return Right(
-            f"{detail}; root in here has not got it",
-            "In a container: start it with --cap-add SYS_ADMIN and NVIDIA_MIG_CONFIG_DEVICES=all, or do it outside.",
+            f"{detail}; root in this container does not have it",
+            "Start the container with --cap-add SYS_ADMIN and NVIDIA_MIG_CONFIG_DEVICES=all, or run gputop outside.",
         )
     return Right(
         detail, f"Run the same command with sudo, or have an administrator run: sudo setfacl -m u:$USER:r {node}"
@@ -41,22 +41,25 @@ def right_for(
 def reading_right(config: str = _CONFIG) -> Right:
     """Return the right that reading placements needs."""
     node = _config_node(config)
-    return Right(f"placements can be read by root, or with read access to {node}", "Run the same command with sudo.")
+    return Right(f"reading placements needs root, or read access to {node}", "Run the same command with sudo.")
 
 
 def _mode(status: str, *, is_root: bool) -> Right:
-    detail = "to turn MIG on or off takes CAP_SYS_ADMIN"
+    detail = "turning MIG on or off needs CAP_SYS_ADMIN"
     if is_root and _has_sys_admin(status):
         return Right(
-            f"{detail}, which gputop has: the driver refuses all the same", "Do it outside of the container or VM."
+            f"the driver refuses although gputop has CAP_SYS_ADMIN: {detail}",
+            "Run gputop outside of the container or VM.",
         )
     if is_root:
-        return Right(f"{detail}; root in here has not got it", "Start the container with --cap-add SYS_ADMIN.")
+        return Right(
+            f"{detail}; root in this container does not have it", "Start the container with --cap-add SYS_ADMIN."
+        )
     return Right(f"{detail}, which root has", "Run the same command with sudo.")
 
 
 def _config_node(config: str) -> str:
-    """Return the device file that stands for the right to configure MIG; its number is the driver's."""
+    """Return the device file that grants the right to configure MIG; the driver chooses its number."""
     try:
         with open(config, encoding="ascii", errors="replace") as file:
             lines = file.read().splitlines()

@@ -1,4 +1,4 @@
-"""Does one step of a plan: finds anew what it is about, since handles do not outlive a change, and tells the driver."""
+"""Driver calls for the steps of a plan; each step looks up its handles again, which a change invalidates."""
 
 from typing import Any, Final
 
@@ -15,23 +15,23 @@ RESET_REQUIRED: Final = 16
 
 
 class PendingError(Exception):
-    """The driver has taken the new mode, and it waits; ``code``: for what."""
+    """The driver accepted the new mode, which is pending. ``code``: the nvmlReturn_t with the reason."""
 
     def __init__(self, code: int) -> None:
         super().__init__(f"NVML error {code}")
         self.code = code
 
 
-class Doer:
-    """Does steps on one GPU, with the ids of its profiles as they were read."""
+class StepRunner:
+    """Runs steps on one GPU, with the profile ids read before."""
 
     def __init__(self, driver: Driver, gpu: MigGpu) -> None:
         self._driver = driver
         self._uuid = gpu.uuid
         self._ids = {profile.name: profile for profile in gpu.geometry.profiles}
 
-    def do(self, step: Step) -> None:
-        """Do a step. Raises RefusedError and PendingError."""
+    def run(self, step: Step) -> None:
+        """Run a step. Raises RefusedError and PendingError."""
         match step.kind:
             case StepKind.ENABLE | StepKind.DISABLE:
                 self._set_mode(is_on=step.kind is StepKind.ENABLE)
@@ -47,12 +47,12 @@ class Doer:
                 self._driver.tell("nvmlComputeInstanceDestroy", self._compute(step))
 
     def handle(self) -> Handle:
-        """Return the GPU. Raises RefusedError."""
+        """Return the GPU's handle. Raises RefusedError."""
         found = self._driver.ask("nvmlDeviceGetHandleByUUID", self._uuid)
-        return _there("nvmlDeviceGetHandleByUUID", found)
+        return _checked("nvmlDeviceGetHandleByUUID", found)
 
     def _set_mode(self, *, is_on: bool) -> None:
-        """Set the mode. The call itself may succeed while what it returns says that nothing has happened yet."""
+        """Set the mode. The call can succeed although its status says that the change is pending."""
         status = self._driver.tell("nvmlDeviceSetMigMode", self.handle(), int(is_on))
         if status:
             raise PendingError(status)
@@ -75,10 +75,10 @@ class Doer:
         return profile.id
 
     def _instance(self, step: Step) -> Handle:
-        """Return the GPU instance of this profile that begins where the step says."""
+        """Return the GPU instance of the step's profile and start. Raises RefusedError."""
         most = self._ids[step.profile].most if step.profile in self._ids else 0
-        held = self._driver.ask("nvmlDeviceGetGpuInstances", self.handle(), self._profile_id(step), most)
-        for instance in _there("nvmlDeviceGetGpuInstances", held):
+        handles = self._driver.ask("nvmlDeviceGetGpuInstances", self.handle(), self._profile_id(step), most)
+        for instance in _checked("nvmlDeviceGetGpuInstances", handles):
             info = self._driver.ask("nvmlGpuInstanceGetInfo", instance)
             if not isinstance(info, Missing) and info[2] == step.start:
                 return instance
@@ -87,16 +87,16 @@ class Doer:
     def _compute(self, step: Step) -> Handle:
         instance = self._instance(step)
         profile = compute_profiles(self._driver, instance).get(step.slices)
-        held = self._driver.ask("nvmlGpuInstanceGetComputeInstances", instance, profile)
-        for compute in _there("nvmlGpuInstanceGetComputeInstances", held):
+        handles = self._driver.ask("nvmlGpuInstanceGetComputeInstances", instance, profile)
+        for compute in _checked("nvmlGpuInstanceGetComputeInstances", handles):
             info = self._driver.ask("nvmlComputeInstanceGetInfo", compute)
             if not isinstance(info, Missing) and info[2] == step.compute_start:
                 return compute
         raise RefusedError("nvmlGpuInstanceGetComputeInstances", NOT_FOUND)
 
 
-def _there(name: str, answer: Any) -> Any:
-    """Return an answer that is there. Raises RefusedError in place of its reason."""
+def _checked(name: str, answer: Any) -> Any:
+    """Return an answer that is not `Missing`. Raises RefusedError otherwise."""
     if isinstance(answer, Missing):
         raise RefusedError(name, NO_PERMISSION if answer is Missing.FORBIDDEN else FAULT)
     return answer

@@ -78,9 +78,9 @@ def test_a_filter_may_name_the_subsystem_and_yaml_may_read_it_as_a_number() -> N
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "not a configuration"),
-        ("[1, 2]", "not a configuration"),
-        ("version: v2\nmig-configs: {}", "only v1 is known"),
+        ("", "not a mig-parted configuration"),
+        ("[1, 2]", "not a mig-parted configuration"),
+        ("version: v2\nmig-configs: {}", "not supported, only v1"),
         (
             "version: v1\nmig-configs: {a: [{devices: all, mig-enabled: true, mig-device: {}}]}",
             "unknown field `mig-device`",
@@ -88,16 +88,19 @@ def test_a_filter_may_name_the_subsystem_and_yaml_may_read_it_as_a_number() -> N
         ("version: v1\nmig-configs: {a: [{devices: [GPU-1], mig-enabled: true}]}", "Expected `int`"),
         ("version: v1\nmig-configs: {a: [{devices: some, mig-enabled: true}]}", "devices"),
         ("version: v1\nmig-configs: {a: [{mig-enabled: true}]}", "missing required field `devices`"),
-        ("version: v1\nmig-configs: {a: [{devices: [7], mig-enabled: false}]}", "there is no GPU 7"),
+        ("version: v1\nmig-configs: {a: [{devices: [7], mig-enabled: false}]}", "no such GPU: 7"),
         ("version: v1\nmig-configs: {a: [{devices: all, mig-enabled: true}]}", "mig-devices is missing"),
         (
             'version: v1\nmig-configs: {a: [{devices: all, mig-enabled: false, mig-devices: {"1g.10gb": 1}}]}',
             "mig-enabled",
         ),
-        ('version: v1\nmig-configs: {a: [{devices: all, mig-enabled: true, mig-devices: {"1g.10gb": -1}}]}', "a count"),
+        (
+            'version: v1\nmig-configs: {a: [{devices: all, mig-enabled: true, mig-devices: {"1g.10gb": -1}}]}',
+            "the count",
+        ),
         (
             'version: v1\nmig-configs: {a: [{devices: all, mig-enabled: true, mig-devices: {"all=1g": 1}}]}',
-            "no MIG device",
+            "not a MIG device",
         ),
     ],
 )
@@ -109,7 +112,7 @@ def test_a_file_that_cannot_be_used_is_refused_in_words(text: str, said: str) ->
 def test_the_configuration_must_be_there_and_named() -> None:
     with pytest.raises(ConfigError, match="did you mean all-balanced"):
         asked("all-balancd")
-    with pytest.raises(ConfigError, match="which configuration"):
+    with pytest.raises(ConfigError, match="choose a configuration"):
         asked(None)
 
 

@@ -81,7 +81,7 @@ def test_the_smallest_change_is_planned_beside_what_is_in_use(text: str, kept: s
 def test_what_is_in_use_and_in_the_way_is_named_with_what_would_be_possible() -> None:
     found = no_plan(MIXED, "4g,1g")
 
-    assert found.reason == "in use, and in the way: 1g.10gb@1 (1010 ann)"
+    assert found.reason == "blocked by instances in use: 1g.10gb@1 (1010 ann)"
     assert [one.text for one in found.in_the_way] == ["1g.10gb@1"]
     assert found.nearest[0] == "3g.40gb,1g.10gb"
 
@@ -89,11 +89,11 @@ def test_what_is_in_use_and_in_the_way_is_named_with_what_would_be_possible() ->
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("2x3g,1g", "together they take 9 memory slots of 8"),
-        ("4g,4g", "a GPU has room for 1 x 4g.40gb at the most"),
-        ("1g+me,1g+me", "a GPU has room for 1 x 1g.10gb+me at the most"),
+        ("2x3g,1g", "the instances need 9 memory slots, the GPU has 8"),
+        ("4g,4g", "a GPU can have at most 1 x 4g.40gb"),
+        ("1g+me,1g+me", "a GPU can have at most 1 x 1g.10gb+me"),
         ("3g.40gb@4,1g.10gb@4", "3g.40gb@4, 1g.10gb@4 overlap"),
-        ("8x1g", "a GPU has room for 7 x 1g.10gb at the most"),
+        ("8x1g", "a GPU can have at most 7 x 1g.10gb"),
     ],
 )
 def test_what_no_gpu_of_this_kind_can_have_is_said_so(text: str, reason: str) -> None:
@@ -103,7 +103,7 @@ def test_what_no_gpu_of_this_kind_can_have_is_said_so(text: str, reason: str) ->
 def test_the_most_of_a_profile_counts_those_that_stay() -> None:
     gpu = board(H100, instance(H100, "1g.10gb+me", 0))
 
-    assert no_plan(gpu, "+1x1g.10gb+me").reason == "a GPU has room for 1 x 1g.10gb+me at the most"
+    assert no_plan(gpu, "+1x1g.10gb+me").reason == "a GPU can have at most 1 x 1g.10gb+me"
     assert addable(gpu)["1g.10gb+me"] == 0
 
 
@@ -114,7 +114,7 @@ def test_all_media_engines_leave_none_for_others() -> None:
     whole = Profile(id=0, name="4g.96gb", slices=4, size=4, starts=(0,), most=1)
     gpu = board(Geometry((whole, one("1g.24gb"), one("1g.24gb+me.all"), one("1g.24gb-me"))))
 
-    assert "takes all media engines" in no_plan(gpu, "1g.24gb+me.all,1g.24gb").reason
+    assert "uses all media engines" in no_plan(gpu, "1g.24gb+me.all,1g.24gb").reason
     assert len(planned(gpu, "1g.24gb+me.all,3x1g.24gb-me").created) == 4
 
 
@@ -146,7 +146,7 @@ def test_a_compute_instance_in_use_keeps_its_place() -> None:
     found = planned(gpu, "4g.40gb/2c+1c+1c")
 
     assert {(compute.start, compute.slices) for compute in found.after[0].computes} == {(0, 1), (1, 1), (2, 2)}
-    assert no_plan(gpu, "4g.40gb").reason.startswith("in use, and in the way")
+    assert no_plan(gpu, "4g.40gb").reason.startswith("blocked by instances in use")
 
 
 def test_an_instance_without_a_compute_instance_gets_one_and_stays() -> None:
@@ -189,7 +189,7 @@ def test_a_pending_mode_is_taken_back_by_asking_for_what_is() -> None:
 
     assert [step.kind for step in planned(turned_on, "off").steps] == [StepKind.DISABLE]
     assert [step.kind for step in planned(turned_off, "on").steps] == [StepKind.ENABLE]
-    assert "to be off after a reset" in no_plan(turned_off, "off").reason
+    assert "turns off only after a reset" in no_plan(turned_off, "off").reason
 
 
 def test_what_blocks_a_profile_is_told_for_each_place() -> None:
@@ -211,14 +211,14 @@ def test_fragmentation_is_told_with_what_would_have_to_move() -> None:
         ("3g.41gb", "did you mean 3g.40gb?"),
         ("3g.20gb", "did you mean 3g.40gb?"),
         ("1g.5gb", "did you mean 1g.10gb? It has"),
-        ("5g", "no profile '5g' on this GPU. It has"),
-        ("", "not understood"),
+        ("5g", "this GPU has no profile '5g'. It has"),
+        ("", "invalid request"),
         ("3g,,1g", "nothing between commas"),
-        ("+1g,2g", "needs a sign"),
-        ("3g.40gb@2", "can begin at memory slot 0, 4"),
+        ("+1g,2g", "has a sign"),
+        ("3g.40gb@2", "can only start at memory slot 0, 4"),
         ("2g/3c", "compute instances of 1, 2"),
         ("2g/2c+1c", "has 2 compute slices"),
-        ("-7g", "there is no 7g.80gb left"),
+        ("-7g", "no 7g.80gb left"),
         ("0x1g", "from 1 to 64"),
         ("999x1g", "from 1 to 64"),
     ],

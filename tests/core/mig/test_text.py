@@ -36,17 +36,17 @@ def test_the_status_says_what_is_what_fits_and_what_is_fragmented() -> None:
 
     assert text.startswith("GPU 0 a board: MIG on\n")
     assert "● 1010 (ann) python" in text
-    assert "no compute instance: nothing can use it yet" in text
-    assert "free slots: 0, 3; would fit: 2 x 1g.10gb, 1 x 1g.10gb+me" in text
-    assert "no room for 2g.20gb: at 2 there is 1g.10gb@2" in text
-    assert "no room for 4g.40gb: at 0 there is 1g.10gb@1●, 1g.10gb@2" in text
-    assert "fragmented: 1 x 2g.20gb instead of 0 if 1g.10gb@2 stood elsewhere" in text
+    assert "no compute instance: no program can use it yet" in text
+    assert "free slots: 0, 3; room for: 2 x 1g.10gb, 1 x 1g.10gb+me" in text
+    assert "no room for 2g.20gb: slot 2 is used by 1g.10gb@2" in text
+    assert "no room for 4g.40gb: slot 0 is used by 1g.10gb@1●, 1g.10gb@2" in text
+    assert "fragmented: 1 x 2g.20gb instead of 0 would fit after moving 1g.10gb@2" in text
 
 
 def test_a_driver_that_counts_otherwise_is_quoted() -> None:
     gpu = board(H100, instance(H100, "4g.40gb", 0), remaining={"3g.40gb": 0, "1g.10gb": 2})
 
-    assert "  the driver says that there would fit: 2 x 1g.10gb" in list(status_lines(gpu))
+    assert "  the driver reports room for: 2 x 1g.10gb" in list(status_lines(gpu))
 
 
 def test_without_rights_the_status_says_what_it_does_not_know() -> None:
@@ -54,7 +54,7 @@ def test_without_rights_the_status_says_what_it_does_not_know() -> None:
     lines = list(status_lines(gpu))
 
     assert lines[1].startswith("  3g.40gb (GPU instance 1")
-    assert lines[-1].startswith("  what fits is not known: its instances cannot be read: no permission")
+    assert lines[-1].startswith("  cannot say what fits: cannot read its instances: no permission")
 
 
 def test_a_plan_shows_what_stays_goes_and_comes() -> None:
@@ -78,7 +78,7 @@ def test_a_plan_shows_what_stays_goes_and_comes() -> None:
 def test_a_plan_without_steps_says_that_it_is_so_already() -> None:
     gpu = board(H100, instance(H100, "7g.80gb", 0))
 
-    assert list(plan_lines(gpu, made(gpu, "7g"))) == ["GPU 0: nothing to do, it is so already: 7g.80gb@0"]
+    assert list(plan_lines(gpu, made(gpu, "7g"))) == ["GPU 0: nothing to do, already in this layout: 7g.80gb@0"]
 
 
 def test_a_change_of_the_mode_says_what_it_takes_by_generation() -> None:
@@ -98,7 +98,7 @@ def test_why_not_names_the_processes_what_ends_them_and_what_would_do() -> None:
     assert isinstance(found, NoPlan)
     lines = list(no_plan_lines(found))
 
-    assert lines[0] == "GPU 0: not possible: in use, and in the way: 1g.10gb@1 (1010 ann)"
+    assert lines[0] == "GPU 0: not possible: blocked by instances in use: 1g.10gb@1 (1010 ann)"
     assert lines[1] == "  ● 1010 (ann) python   (on 1g.10gb@1)"
     assert lines[2].startswith("  possible now: ")
 

@@ -65,8 +65,8 @@ def test_a_gpu_without_mig_says_so() -> None:
     gpu = read(box("workstation").driver)[0]
 
     assert gpu.is_on is None
-    assert gpu.why == "it has no MIG"
-    assert unreadable(gpu) == "it has no MIG"
+    assert gpu.why == "this GPU does not support MIG"
+    assert unreadable(gpu) == "this GPU does not support MIG"
 
 
 def test_without_rights_the_instances_are_known_and_their_places_are_not() -> None:

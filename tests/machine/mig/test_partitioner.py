@@ -22,7 +22,7 @@ from gputop.core.protocol.outcome import Result, Status
 from gputop.machine.control.audit import Audit
 from gputop.machine.control.mig import MigControl
 from gputop.machine.mig.layout import LayoutReader
-from gputop.machine.mig.lock import TakenError, mig_lock
+from gputop.machine.mig.lock import LockedError, mig_lock
 from gputop.machine.mig.partitioner import Partitioner, Surroundings
 from gputop.machine.mig.rights import Right
 from gputop.machine.nvml.driver import Driver, NoDriverError
@@ -142,7 +142,7 @@ def test_a_failure_at_any_step_leaves_everything_as_it_was(text: str) -> None:
         result = bench.change(text)
 
         assert result.status is Status.FAILED
-        assert "Everything is as it was before" in result.detail
+        assert "The layout is as before" in result.detail
         assert f"step {number + 1} of {count}" in result.detail
         assert bench.now == before
         assert bench.gpu.is_on
@@ -161,7 +161,7 @@ def test_a_second_failure_says_what_is_and_what_was_meant(text: str) -> None:
 
         second_failures += 1
         assert result.status is Status.FAILED
-        assert "Going back failed as well" in result.detail
+        assert "The rollback failed too" in result.detail
         assert all(target.text in result.detail for target in (*bench.now, *before, *meant))
         assert "gputop mig restore /state/before.json" in result.remedy
     assert second_failures > 0
@@ -174,7 +174,7 @@ def test_a_driver_that_says_yes_and_does_nothing_is_found_out() -> None:
     result = bench.change(plan)
 
     assert result.status is Status.FAILED
-    assert "the driver took every step, and then showed 4g.40gb@0" in result.detail
+    assert "the driver accepted every step, but then reported: 4g.40gb@0" in result.detail
 
 
 def test_a_plan_for_another_layout_is_refused() -> None:
@@ -184,7 +184,7 @@ def test_a_plan_for_another_layout_is_refused() -> None:
     result = bench.change(plan)
 
     assert (result.status, result.remedy) == (Status.REFUSED, "Plan again.")
-    assert "it is not as it was planned for any more: 3g.40gb@4" in result.detail
+    assert "the layout has changed since the plan: 3g.40gb@4" in result.detail
     assert [target.text for target in bench.now] == ["3g.40gb@4"]
 
 
@@ -207,7 +207,7 @@ def test_force_leaves_it_to_the_driver_which_refuses_and_everything_is_as_before
     result = bench.change(bench.plan("7g", is_forced=True), is_forced=True)
 
     assert result.status is Status.FAILED
-    assert "the driver says that it is in use by 41007" in result.detail
+    assert "the driver reports that it is in use by 41007" in result.detail
     assert "7 nv-hostengine" in result.detail
     assert "sudo systemctl stop nvidia-dcgm" in result.remedy
     assert bench.now == before
@@ -228,7 +228,7 @@ def test_a_failure_after_the_mode_was_turned_on_turns_it_off_again(number: int) 
     bench.faulty.fail(bench.faulty.calls + number)
     result = bench.change("3g,4g")
 
-    assert "Everything is as it was before" in result.detail
+    assert "The layout is as before" in result.detail
     assert (bench.gpu.is_on, bench.gpu.is_on_next) == (False, False)
 
 
@@ -302,12 +302,12 @@ def test_without_a_lock_nothing_is_begun() -> None:
     result = idle(lock=no_lock_here).change("none")
 
     assert (result.status, result.detail) == (
-        Status.FAILED, "no lock against a second gputop can be had: Operation not permitted",
+        Status.FAILED, "cannot lock the GPU against a second gputop: Operation not permitted",
     )  # fmt: skip
 
 
 def test_the_lock_names_who_has_it() -> None:
-    with mig_lock("GPU-of-a-test"), pytest.raises(TakenError) as taken, mig_lock("GPU-of-a-test"):
+    with mig_lock("GPU-of-a-test"), pytest.raises(LockedError) as taken, mig_lock("GPU-of-a-test"):
         pytest.fail("two have it")
 
     assert taken.value.pid == os.getpid()

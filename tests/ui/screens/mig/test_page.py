@@ -50,7 +50,7 @@ async def test_the_page_shows_instances_with_place_processes_memory_activity_and
         assert "active: compute 91% · SMs 73% · tensor 43% · DRAM 57%" in stage.page
         assert "● 41007 (dora) [Slurm 84213] tritonserver" in stage.page
         assert "2c@2 MIG-8e96dfbe-f991-ef28-6098-be92179f8e04" in stage.page
-        assert "no room for 1g.20gb: at 6 there is 1g.10gb@6●" in stage.page
+        assert "no room for 1g.20gb: slot 6 is used by 1g.10gb@6●" in stage.page
 
 
 async def test_activity_that_there_is_not_has_its_reason() -> None:
@@ -112,7 +112,7 @@ def test_a_gpu_without_mig_says_why() -> None:
 
 
 def test_a_mode_that_waits_for_a_reset_is_told() -> None:
-    assert "MIG off, and on after a reset" in page_of(replace(board(H100), is_on=False, is_on_next=True))
+    assert "MIG off, on after a reset" in page_of(replace(board(H100), is_on=False, is_on_next=True))
 
 
 def test_without_the_right_to_see_places_it_says_so_and_shows_what_it_can() -> None:
@@ -122,7 +122,7 @@ def test_without_the_right_to_see_places_it_says_so_and_shows_what_it_can() -> N
     assert "read access to the device file" in words(page)
     assert "MIG-3g.40gb-4-0" in page
     assert "(ann) python" in page
-    assert "what fits is not known: its placements cannot be read: no permission" in page
+    assert "cannot say what fits: cannot read its placements: no permission" in page
     assert "█" not in page
 
 
@@ -182,7 +182,7 @@ async def test_who_is_in_the_way_is_named_with_what_ends_them() -> None:
         await stage.press("p", "e")
         await typed(stage, "7g")
 
-        assert "not possible: in use" in stage.dialog
+        assert "not possible: blocked" in stage.dialog
         assert "● 30411 (ann) python finetune.py" in stage.dialog
         assert "to end it: gputop signal SIGTERM --pid 30411" in words(stage.dialog)
         assert "possible now: 3g.20gb,2g.10gb,2x1g.5gb" in words(stage.dialog)
@@ -226,11 +226,13 @@ async def test_who_has_the_gpu_open_is_told_before_its_mode_is_changed() -> None
         assert "! has the GPU open: 7 (root) nv-hostengine to end it: sudo systemctl stop nvidia-dcgm" in words(
             stage.dialog
         )
-        assert "! of 3 processes the open files cannot be seen: sudo shows them" in stage.dialog
+        assert "! cannot see the open files of 3 processes: run gputop with sudo" in stage.dialog
         assert "y carries it out" in stage.dialog
 
 
-@pytest.mark.parametrize(("holders", "said"), [(None, "! who has the GPU open cannot be told"), (Holders(), "nobody")])
+@pytest.mark.parametrize(
+    ("holders", "said"), [(None, "! cannot see which processes have the GPU open"), (Holders(), "nobody")]
+)
 async def test_that_nobody_or_an_unknown_has_the_gpu_open_is_told_too(holders: Holders | None, said: str) -> None:
     async with mig_staged(OffLink(holders), size=WIDE) as stage:
         await stage.press("p", "e", "enter")
@@ -345,7 +347,7 @@ async def test_a_failure_shows_the_step_the_way_back_and_that_all_is_as_before()
         assert "did not work" in stage.dialog
         assert "fail 4/4 create compute instance" in stage.dialog
         assert "Going back" in stage.dialog
-        assert "Everything is as it was before" in words(stage.dialog)
+        assert "The layout is as before" in words(stage.dialog)
         assert names(stage) == AS_IT_WAS
 
 
@@ -359,7 +361,7 @@ async def test_a_change_goes_on_without_its_page_and_its_end_is_told_all_the_sam
 
         top = stage.app.screen
         assert isinstance(top, OutcomeScreen)
-        assert "Everything is as it was before" in words(text_of(list(top.body.lines)))
+        assert "The layout is as before" in words(text_of(list(top.body.lines)))
 
 
 async def test_read_only_plans_and_never_asks() -> None:
