@@ -38,8 +38,8 @@ def test_the_status_says_what_is_what_fits_and_what_is_fragmented() -> None:
     assert "● 1010 (ann) python" in text
     assert "no compute instance: no program can use it yet" in text
     assert "free slots: 0, 3; room for: 2 x 1g.10gb, 1 x 1g.10gb+me" in text
-    assert "no room for 2g.20gb: slot 2 is used by 1g.10gb@2" in text
-    assert "no room for 4g.40gb: slot 0 is used by 1g.10gb@1●, 1g.10gb@2" in text
+    assert "no room for 2g.20gb: at slot 2 it overlaps 1g.10gb@2" in text
+    assert "no room for 4g.40gb: at slot 0 it overlaps 1g.10gb@1●, 1g.10gb@2" in text
     assert "fragmented: 1 x 2g.20gb instead of 0 would fit after moving 1g.10gb@2" in text
 
 

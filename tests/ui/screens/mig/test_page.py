@@ -50,7 +50,7 @@ async def test_the_page_shows_instances_with_place_processes_memory_activity_and
         assert "active: compute 91% · SMs 73% · tensor 43% · DRAM 57%" in stage.page
         assert "● 41007 (dora) [Slurm 84213] tritonserver" in stage.page
         assert "2c@2 MIG-8e96dfbe-f991-ef28-6098-be92179f8e04" in stage.page
-        assert "no room for 1g.20gb: slot 6 is used by 1g.10gb@6●" in stage.page
+        assert "no room for 1g.20gb: at slot 6 it overlaps 1g.10gb@6●" in stage.page
 
 
 async def test_activity_that_there_is_not_has_its_reason() -> None:
