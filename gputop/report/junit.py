@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Final
 from xml.etree import ElementTree as ET
 
-from gputop.core.probing.result import Finding, ProbeReport, Status, TestResult
+from gputop.core.probing.result import ProbeReport, TestFinding, TestResult, TestStatus
 from gputop.core.probing.wording import figure_text
 from gputop.core.text.text import clean
 
-_NOT_TESTED: Final = frozenset({Status.SKIP, Status.INCONCLUSIVE, Status.ABORTED, Status.REFUSED})
+_NOT_TESTED: Final = frozenset({TestStatus.SKIP, TestStatus.INCONCLUSIVE, TestStatus.ABORTED, TestStatus.REFUSED})
 
 
 def junit(report: ProbeReport, *, is_strict: bool = False) -> bytes:
@@ -28,7 +28,7 @@ def _add_suite(root: ET.Element, name: str, tests: Sequence[TestResult], *, is_s
     counts = {
         "tests": len(tests),
         "failures": sum(_is_failure(test.status, is_strict=is_strict) for test in tests),
-        "errors": sum(test.status is Status.ERROR for test in tests),
+        "errors": sum(test.status is TestStatus.ERROR for test in tests),
         "skipped": sum(test.status in _NOT_TESTED for test in tests),
     }
     suite = ET.SubElement(root, "testsuite", {"name": name} | {key: str(count) for key, count in counts.items()})
@@ -47,16 +47,16 @@ def _add_case(suite: ET.Element, name: str, test: TestResult, *, is_strict: bool
     reason = clean(test.reason) or code
     if _is_failure(test.status, is_strict=is_strict):
         ET.SubElement(case, "failure", type=code, message=reason).text = _lines(test)
-    elif test.status is Status.ERROR:
+    elif test.status is TestStatus.ERROR:
         ET.SubElement(case, "error", type=code, message=reason).text = _lines(test)
     elif test.status in _NOT_TESTED:
         ET.SubElement(case, "skipped", message=f"{test.status.value}: {reason}")
-    elif test.status is Status.WARN:
+    elif test.status is TestStatus.WARN:
         ET.SubElement(case, "system-out").text = _lines(test)
 
 
-def _is_failure(status: Status, *, is_strict: bool) -> bool:
-    return status is Status.FAIL or (is_strict and status is Status.WARN)
+def _is_failure(status: TestStatus, *, is_strict: bool) -> bool:
+    return status is TestStatus.FAIL or (is_strict and status is TestStatus.WARN)
 
 
 def _lines(test: TestResult) -> str:
@@ -64,5 +64,5 @@ def _lines(test: TestResult) -> str:
     return "\n".join([*map(_finding, test.findings), *(clean(figure_text(figure)) for figure in test.figures)])
 
 
-def _finding(finding: Finding) -> str:
+def _finding(finding: TestFinding) -> str:
     return clean(" ".join([finding.code, finding.text, *(f"{key}={value}" for key, value in finding.data.items())]))

@@ -6,7 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from gputop.core.model.units import duration_text
-from gputop.core.probing.result import DeviceResult, Finding, ProbeReport, Status, TestResult, telling
+from gputop.core.probing.result import DeviceResult, ProbeReport, TestFinding, TestResult, TestStatus, telling
 from gputop.core.probing.wording import WORDS, figures_text
 from gputop.core.text.text import clean, fit
 from gputop.report.grid import Style, cut, paint
@@ -66,11 +66,11 @@ def _device(device: DeviceResult, questions: Mapping[str, str], room: int | None
     yield f"{paint(fit(word, _MARK), tone, style)}  {cut('  '.join(clean(part) for part in parts if part), room)}"
     yield from (f"{_INDENT}{cut(clean(line), room)}" for line in more)
     yield from _tests(device.tests, questions, room, style)
-    if device.status is Status.FAIL and device.bus_id:
+    if device.status is TestStatus.FAIL and device.bus_id:
         told = (("serial", device.serial), ("bus", device.bus_id), ("VBIOS", device.vbios))
         words = ", ".join(f"{name} {value}" for name, value in told if value)
         yield f"{_INDENT}{cut(clean(f'for whoever replaces it: {words}'), room)}"
-    if device.status is Status.ERROR and device.last_words:
+    if device.status is TestStatus.ERROR and device.last_words:
         yield from (f"{_INDENT}{cut(line, room)}" for line in device.last_words.splitlines()[-5:])
 
 
@@ -85,7 +85,7 @@ def _tests(tests: Sequence[TestResult], questions: Mapping[str, str], room: int 
         yield from _findings(test.findings, room)
 
 
-def _findings(findings: Sequence[Finding], room: int | None) -> Iterator[str]:
+def _findings(findings: Sequence[TestFinding], room: int | None) -> Iterator[str]:
     for finding in telling(findings, _MOST):
         told = [f"{key} {value}" for key, value in finding.data.items() if key in _TOLD and not isinstance(value, dict)]
         yield _INDENT + cut(clean("  ".join([finding.code, finding.text, *told])), room)
@@ -99,5 +99,5 @@ def _findings(findings: Sequence[Finding], room: int | None) -> Iterator[str]:
 
 
 _TOLD: Final = frozenset({"virtual_address", "expected", "actual", "xor"})
-_REASONED: Final = frozenset({Status.SKIP, Status.ABORTED, Status.ERROR})
+_REASONED: Final = frozenset({TestStatus.SKIP, TestStatus.ABORTED, TestStatus.ERROR})
 _HISTOGRAMS: Final = {"bits": "words by the bit that flipped:", "flips": "words by how many bits flipped:"}

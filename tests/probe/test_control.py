@@ -13,7 +13,7 @@ from probe_app import REPORT, FakeBox, fake_box
 from gputop.app.probing.devices import cpu_devices
 from gputop.app.probing.json_observer import JsonObserver
 from gputop.core.probing.progress import Course, Ended
-from gputop.core.probing.result import Status
+from gputop.core.probing.result import TestStatus
 
 __all__ = ["fake_box"]
 
@@ -48,8 +48,8 @@ def test_how_it_goes_is_told_in_lines_and_the_last_one_is_the_report(fake_box: F
     assert errors == b""
     assert [one.label for one in courses[0].devices] == ["CPU 0", "CPU 1"]
     assert (device.label, device.name) == ("CPU 0", "Fake 9000")
-    assert [(test.key, test.status) for test in device.tests] == [("alpha", Status.PASS), ("beta", Status.PASS)]
-    assert last.report.status is Status.PASS
+    assert [(test.key, test.status) for test in device.tests] == [("alpha", TestStatus.PASS), ("beta", TestStatus.PASS)]
+    assert last.report.status is TestStatus.PASS
 
 
 @pytest.mark.usefixtures("fake_box")
@@ -68,7 +68,7 @@ def test_the_end_of_stdin_stops_it_with_a_report() -> None:
 
     assert child.returncode == 130
     assert isinstance(last, Ended)
-    assert last.report.status is Status.ABORTED
+    assert last.report.status is TestStatus.ABORTED
 
 
 @pytest.mark.usefixtures("fake_box")
@@ -79,7 +79,7 @@ def test_gpus_that_are_refused_are_told_with_who_uses_them() -> None:
 
     assert child.returncode == 4
     assert isinstance(last, Ended)
-    assert last.report.devices[0].status is Status.REFUSED
+    assert last.report.devices[0].status is TestStatus.REFUSED
     assert "pid 31877, bob" in last.report.devices[0].reason
 
 
@@ -135,7 +135,7 @@ def test_one_after_another_the_second_waits_for_the_first(fake_box: FakeBox) -> 
     assert waits
     assert left[1] == pytest.approx(left[0] + 10)  # its own two tests of five seconds
     assert isinstance(last, Ended)
-    assert [device.status for device in last.report.devices] == [Status.PASS, Status.PASS]
+    assert [device.status for device in last.report.devices] == [TestStatus.PASS, TestStatus.PASS]
 
 
 def run_together(*more: str) -> "subprocess.CompletedProcess[str]":

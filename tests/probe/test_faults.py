@@ -13,7 +13,7 @@ from gputop_cuda_probe.plugin import PLUGIN, TESTS
 from gputop.core.probing.joint import Group
 from gputop.core.probing.judge import Known, judge
 from gputop.core.probing.plan import PlannedTest, WorkerPlan
-from gputop.core.probing.result import DeviceResult, Status, TestResult
+from gputop.core.probing.result import DeviceResult, TestResult, TestStatus
 from gputop.machine.probe.python import worker_environment
 from gputop.machine.probe.runner import Job, Limits, Task, run, worker_command
 
@@ -73,14 +73,14 @@ def codes(test: TestResult) -> set[str]:
 def test_a_clean_run_is_clean(key: str) -> None:
     found = result(ran("", SINGLE)[0], key)
 
-    assert (found.status, found.findings) == (Status.PASS, ())
+    assert (found.status, found.findings) == (TestStatus.PASS, ())
 
 
 @pytest.mark.parametrize("key", SINGLE)
 def test_a_bit_that_flips_is_found_by_every_test(key: str) -> None:
     found = result(injected("flip", SINGLE)[0], key)
 
-    assert found.status is Status.FAIL or key in VOTE  # a vote takes siblings: below
+    assert found.status is TestStatus.FAIL or key in VOTE  # a vote takes siblings: below
     assert found.findings or key in VOTE
 
 
@@ -96,7 +96,7 @@ def test_the_flipped_bit_of_a_product_is_located(key: str) -> None:
 
 @pytest.mark.parametrize("key", [key for key in (*GEMM, *VOTE) if key != "gemm.int8"])
 def test_what_is_not_a_number_fails(key: str) -> None:
-    assert result(injected("nan", (*GEMM, *VOTE))[0], key).status is Status.FAIL
+    assert result(injected("nan", (*GEMM, *VOTE))[0], key).status is TestStatus.FAIL
 
 
 @pytest.mark.parametrize("key", MEMORY)
@@ -112,7 +112,7 @@ def test_the_flipped_bit_of_memory_is_told_with_its_address(key: str) -> None:
 
 @pytest.mark.parametrize("key", ALIASED)
 def test_a_word_that_is_read_from_another_address_is_found(key: str) -> None:
-    assert result(injected("alias", ALIASED)[0], key).status is Status.FAIL
+    assert result(injected("alias", ALIASED)[0], key).status is TestStatus.FAIL
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_what_is_lost_is_told_with_the_test_after_which_it_was() -> None:
 def test_what_is_wrong_once_and_right_when_read_again_is_found(key: str) -> None:
     found = result(injected("misread", (*GEMM, *MEMORY))[0], key)
 
-    assert found.status is Status.FAIL
+    assert found.status is TestStatus.FAIL
     assert codes(found) == {f"{key.partition('.')[0]}.misread"}
 
 
@@ -153,25 +153,25 @@ def test_how_much_was_made_is_told() -> None:
 def test_a_product_that_is_wrong_alike_on_all_gpus_is_our_own_error_and_on_one_is_its() -> None:
     own, its = ran("odd@gemm.fp32", ("gemm.fp32",), 2), ran("odd@gemm.fp32#1", ("gemm.fp32",), 2)
 
-    assert [device.status for device in own] == [Status.INCONCLUSIVE, Status.INCONCLUSIVE]
-    assert [device.status for device in its] == [Status.PASS, Status.FAIL]
+    assert [device.status for device in own] == [TestStatus.INCONCLUSIVE, TestStatus.INCONCLUSIVE]
+    assert [device.status for device in its] == [TestStatus.PASS, TestStatus.FAIL]
 
 
 def test_special_functions_that_repeat_and_differ_from_siblings_are_found() -> None:
     found = ran("odd@ops#2", ("ops",), 3)
 
-    assert [device.status for device in found] == [Status.PASS, Status.PASS, Status.FAIL]
+    assert [device.status for device in found] == [TestStatus.PASS, TestStatus.PASS, TestStatus.FAIL]
     assert codes(found[2].tests[0]) == {"vote.minority"}
 
 
 def test_a_vote_is_clean_among_siblings_that_agree() -> None:
-    assert {device.status for device in ran("", VOTE, 3)} == {Status.PASS}
+    assert {device.status for device in ran("", VOTE, 3)} == {TestStatus.PASS}
 
 
 def test_the_sibling_that_computes_other_bits_is_found_though_it_agrees_with_itself() -> None:
     found = ran("flip@vote#1", VOTE, 3)
 
-    assert [device.status for device in found] == [Status.PASS, Status.FAIL, Status.PASS]
+    assert [device.status for device in found] == [TestStatus.PASS, TestStatus.FAIL, TestStatus.PASS]
     assert codes(result(found[1], "vote.fp32")) == {"vote.minority"}
 
 
@@ -196,7 +196,7 @@ def test_speed_that_falls_is_found() -> None:
 def test_a_crash_is_a_result(key: str) -> None:
     found = ran(f"crash@{key}", (key,))[0]
 
-    assert found.status is Status.FAIL
+    assert found.status is TestStatus.FAIL
     assert codes(found.tests[0]) == {"worker.crash"}
 
 
@@ -204,7 +204,7 @@ def test_a_worker_that_hangs_is_told_and_the_rest_is_run_by_a_fresh_one() -> Non
     found = ran("hang@ops", ("ops", "memory.address"), silence_s=3.0)[0]
 
     assert [(test.key, test.status) for test in found.tests] == [
-        ("ops", Status.FAIL), ("memory.address", Status.PASS),
+        ("ops", TestStatus.FAIL), ("memory.address", TestStatus.PASS),
     ]  # fmt: skip
     assert codes(found.tests[0]) == {"hang"}
 
@@ -212,7 +212,7 @@ def test_a_worker_that_hangs_is_told_and_the_rest_is_run_by_a_fresh_one() -> Non
 def test_a_fault_that_is_misspelt_is_an_error_as_it_would_prove_nothing() -> None:
     found = ran("flop@ops", ("ops",))[0]
 
-    assert found.status is Status.ERROR
+    assert found.status is TestStatus.ERROR
     assert "'flop@ops' is not KIND@TEST" in found.tests[0].reason
 
 

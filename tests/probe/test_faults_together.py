@@ -12,7 +12,7 @@ from gputop_cuda_probe.plugin import PLUGIN, TESTS
 
 from gputop.core.probing.joint import Group, judge_together
 from gputop.core.probing.plan import PlannedTest, WorkerPlan
-from gputop.core.probing.result import Status, TestResult
+from gputop.core.probing.result import TestResult, TestStatus
 from gputop.core.probing.slurm import station
 from gputop.machine.probe.python import worker_environment
 from gputop.machine.probe.runner import Job, Limits, Task, joint_command, run, worker_command
@@ -47,7 +47,7 @@ def paired(inject: str, count: int = 3) -> TestResult:
 def test_copies_between_all_pairs_are_clean() -> None:
     found = paired("")
 
-    assert (found.status, found.findings) == (Status.PASS, ())
+    assert (found.status, found.findings) == (TestStatus.PASS, ())
     assert {figure.name for figure in found.figures} == {
         *(f"peer.{a}-{b}" for a in range(3) for b in range(3) if a != b), "peer_both.0-1", "peer_both.0-2",
         "peer_both.1-2", *(f"{way}_alone.{a}" for a in range(3) for way in ("h2d", "d2h")),
@@ -69,7 +69,7 @@ def test_a_pair_that_is_slower_than_the_others_is_told() -> None:
     found = paired("slow@pairs")
 
     assert [finding.text.partition(":")[0] for finding in found.findings] == ["peer.0-1"]
-    assert found.status is Status.WARN
+    assert found.status is TestStatus.WARN
 
 
 def test_pairs_are_told_by_the_indices_of_their_gpus() -> None:
@@ -94,7 +94,7 @@ def test_pairs_are_told_by_the_indices_of_their_gpus() -> None:
 
 
 def test_one_gpu_has_no_pair() -> None:
-    assert paired("", 1).status is Status.SKIP
+    assert paired("", 1).status is TestStatus.SKIP
 
 
 @cache
@@ -121,7 +121,7 @@ def ranks_environment(inject: str) -> dict[str, str]:
 def test_collectives_over_ranks_are_exact(number: int) -> None:
     found = joined("")[number]
 
-    assert found.status in (Status.PASS, Status.WARN)
+    assert found.status in (TestStatus.PASS, TestStatus.WARN)
     assert {finding.code for finding in found.findings} <= {"straggler.rank"}  # ranks share the cores of this machine
     assert found.params["ranks"] == 3
 
@@ -131,7 +131,7 @@ def test_ranks_with_wrong_results_are_told(number: int) -> None:
     found = joined("flip@collective#1,nan@collective#2")[number]
     wrong = [finding for finding in found.findings if finding.code == "collective.wrong"]
 
-    assert found.status is Status.FAIL
+    assert found.status is TestStatus.FAIL
     assert {finding.data["rank"] for finding in wrong} == {1, 2}
 
 
@@ -154,11 +154,11 @@ def test_sums_below_what_was_asked_for_fail() -> None:
     held = joined("")
     group = Group(kind="cpu", name="CPU", least_busbw=1e15)
 
-    assert [found.status is Status.FAIL for found in judge_together(held, PROBE, group)] == [True, *[False] * 4]
+    assert [found.status is TestStatus.FAIL for found in judge_together(held, PROBE, group)] == [True, *[False] * 4]
 
 
 def test_a_rank_that_crashes_ends_them_all_and_is_an_error() -> None:
-    assert joined("crash@collective.allreduce#1", 2, ("collective.allreduce",))[0].status is Status.ERROR
+    assert joined("crash@collective.allreduce#1", 2, ("collective.allreduce",))[0].status is TestStatus.ERROR
 
 
 def test_a_rank_that_hangs_is_told() -> None:
@@ -169,7 +169,7 @@ def test_a_rank_that_hangs_is_told() -> None:
     )  # fmt: skip
     found = run([task], quiet, Limits(start_s=120, silence_s=3.0, stop_s=1.0, end_s=1.0))[0].record.results()[0]
 
-    assert (found.status, codes(found)) == (Status.FAIL, {"hang"})
+    assert (found.status, codes(found)) == (TestStatus.FAIL, {"hang"})
 
 
 def test_boxes_of_a_slurm_job_sum_together_and_each_tells_it() -> None:

@@ -2,35 +2,36 @@
 
 import xml.etree.ElementTree as ET
 
-from gputop.core.probing.result import DeviceResult, Figure, Finding, ProbeReport, Status, TestResult
+from gputop.core.probing.result import DeviceResult, Figure, ProbeReport, TestFinding, TestResult, TestStatus
 from gputop.core.probing.wording import figures_text
 from gputop.report.grid import Style
 from gputop.report.junit import junit
 from gputop.report.probe import DeviceProgress, progress, report
 
-WRONG = Finding(
-    code="memory.errors", status=Status.FAIL, text="2 words are wrong \x1b[31m<&>",
+POWER = TestFinding(code="soak.power", status=TestStatus.WARN, text="80%")
+WRONG = TestFinding(
+    code="memory.errors", status=TestStatus.FAIL, text="2 words are wrong \x1b[31m<&>",
     data={"bits": {"37": 2}, "flips": {"1": 2}, "words": 2},
 )  # fmt: skip
 TESTS = (
     TestResult(
-        key="gemm.bf16", status=Status.PASS,
+        key="gemm.bf16", status=TestStatus.PASS,
         figures=(Figure(name="tflops", value=781.25, unit="TFLOP/s", ratio=0.995, sibling_ratio=1.0),),
     ),
-    TestResult(key="gemm.fp8", status=Status.SKIP, reason="this GPU does not have fp8"),
-    TestResult(key="memory.random", status=Status.FAIL, findings=(WRONG,)),
-    TestResult(key="soak", status=Status.WARN, findings=(Finding(code="soak.power", status=Status.WARN, text="80%"),)),
-    TestResult(key="ops", status=Status.ERROR, reason="out of memory"),
-    TestResult(key="vote.fp32", status=Status.INCONCLUSIVE, reason="two disagree"),
+    TestResult(key="gemm.fp8", status=TestStatus.SKIP, reason="this GPU does not have fp8"),
+    TestResult(key="memory.random", status=TestStatus.FAIL, findings=(WRONG,)),
+    TestResult(key="soak", status=TestStatus.WARN, findings=(POWER,)),
+    TestResult(key="ops", status=TestStatus.ERROR, reason="out of memory"),
+    TestResult(key="vote.fp32", status=TestStatus.INCONCLUSIVE, reason="two disagree"),
 )  # fmt: skip
 DEVICE = DeviceResult(
-    label="GPU 0", uuid="GPU-1", name="NVIDIA H200", kind="cuda", status=Status.FAIL, torch="2.13", tests=TESTS
+    label="GPU 0", uuid="GPU-1", name="NVIDIA H200", kind="cuda", status=TestStatus.FAIL, torch="2.13", tests=TESTS
 )
 REFUSED = DeviceResult(
-    label="GPU 1", uuid="GPU-2", name="NVIDIA H200", kind="cuda", status=Status.REFUSED, reason="in use\npid 7, ann"
+    label="GPU 1", uuid="GPU-2", name="NVIDIA H200", kind="cuda", status=TestStatus.REFUSED, reason="in use\npid 7, ann"
 )
 FOUND = ProbeReport(
-    started_s=0, duration_s=61, host="box", driver="570", probe="cuda", level="standard", status=Status.FAIL,
+    started_s=0, duration_s=61, host="box", driver="570", probe="cuda", level="standard", status=TestStatus.FAIL,
     exit_status=2, devices=(DEVICE, REFUSED),
 )  # fmt: skip
 

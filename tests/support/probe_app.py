@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from gputop.core.probing.probe import Level, Measure, Probe, ProbeTest, Purpose
 from gputop.core.probing.progress import Course, DeviceCourse, Run, Wish
-from gputop.core.probing.result import DeviceResult, Figure, Finding, ProbeReport, Status, TestResult
+from gputop.core.probing.result import DeviceResult, Figure, ProbeReport, TestFinding, TestResult, TestStatus
 
 PLUGIN = """
 import os
@@ -133,14 +133,14 @@ PROBE = Probe(
 )  # fmt: skip
 WANTED = tuple(test.key for test in PROBE.tests)
 PASSED = TestResult(
-    key="gemm.bf16", status=Status.PASS, duration_s=3.1,
+    key="gemm.bf16", status=TestStatus.PASS, duration_s=3.1,
     figures=(Figure(name="tflops", value=781.0, unit="TFLOP/s", ratio=0.98, sibling_ratio=1.0),),
 )  # fmt: skip
-FAULT = Finding(code="memory.wrong", status=Status.FAIL, text="chunk 0 word 12345: 1 bits differ")
-FAILED = TestResult(key="memory.address", status=Status.FAIL, findings=(FAULT,))
-CONTEXT = TestResult(key="context", status=Status.PASS, figures=(Figure(name="context", value=0.4, unit="s"),))
+FAULT = TestFinding(code="memory.wrong", status=TestStatus.FAIL, text="chunk 0 word 12345: 1 bits differ")
+FAILED = TestResult(key="memory.address", status=TestStatus.FAIL, findings=(FAULT,))
+CONTEXT = TestResult(key="context", status=TestStatus.PASS, figures=(Figure(name="context", value=0.4, unit="s"),))
 SOAKED = TestResult(
-    key="soak", status=Status.PASS,
+    key="soak", status=TestStatus.PASS,
     figures=(Figure(name="tflops", value=745.0, unit="TFLOP/s"), Figure(name="power", value=689.0, unit="W")),
 )  # fmt: skip
 IN_USE = "in use; --force tests it all the same\npid 4712, ann, 10.0GiB, python train.py --seed 4712"
@@ -148,12 +148,13 @@ RUNNING = Course(
     devices=(
         DeviceCourse(
             label="GPU 0", uuid="GPU-00000000", gpu="GPU-00000000", name="NVIDIA H100 80GB HBM3", wanted=WANTED,
-            tests=(CONTEXT, PASSED, TestResult(key="memory.address", status=Status.PASS)), current="soak", done=0.62,
+            tests=(CONTEXT, PASSED, TestResult(key="memory.address", status=TestStatus.PASS)),
+            current="soak", done=0.62,
             test_done=0.4, left_s=12.0, text="752.3 TFLOP/s",
         ),
         DeviceCourse(
             label="GPU 1", uuid="GPU-00000001", gpu="GPU-00000001", name="NVIDIA H100 80GB HBM3", is_over=True,
-            status=Status.REFUSED, reason=IN_USE,
+            status=TestStatus.REFUSED, reason=IN_USE,
         ),
         DeviceCourse(
             label="GPU 2", uuid="GPU-00000002", gpu="GPU-00000002", name="NVIDIA H100 80GB HBM3", wanted=WANTED,
@@ -164,20 +165,21 @@ RUNNING = Course(
 )  # fmt: skip
 REPORT = ProbeReport(
     started_s=0.0, duration_s=33.0, host="node7", driver="570.124.06", probe="fake", level="quick",
-    status=Status.FAIL, exit_status=2, notes=("workers ran without LD_PRELOAD, which would change what is measured",),
+    status=TestStatus.FAIL, exit_status=2,
+    notes=("workers ran without LD_PRELOAD, which would change what is measured",),
     devices=(
         DeviceResult(
-            label="GPU 0", uuid="GPU-00000000", name="NVIDIA H100 80GB HBM3", kind="cuda", status=Status.PASS,
-            torch="2.9.0", tests=(CONTEXT, PASSED, TestResult(key="memory.address", status=Status.PASS), SOAKED),
+            label="GPU 0", uuid="GPU-00000000", name="NVIDIA H100 80GB HBM3", kind="cuda", status=TestStatus.PASS,
+            torch="2.9.0", tests=(CONTEXT, PASSED, TestResult(key="memory.address", status=TestStatus.PASS), SOAKED),
         ),
         DeviceResult(
-            label="GPU 1", uuid="GPU-00000001", name="NVIDIA H100 80GB HBM3", kind="cuda", status=Status.REFUSED,
+            label="GPU 1", uuid="GPU-00000001", name="NVIDIA H100 80GB HBM3", kind="cuda", status=TestStatus.REFUSED,
             reason=IN_USE,
         ),
         DeviceResult(
-            label="GPU 2", uuid="GPU-00000002", name="NVIDIA H100 80GB HBM3", kind="cuda", status=Status.FAIL,
+            label="GPU 2", uuid="GPU-00000002", name="NVIDIA H100 80GB HBM3", kind="cuda", status=TestStatus.FAIL,
             torch="2.9.0",
-            tests=(CONTEXT, PASSED, FAILED, TestResult(key="soak", status=Status.SKIP, reason="the worker died")),
+            tests=(CONTEXT, PASSED, FAILED, TestResult(key="soak", status=TestStatus.SKIP, reason="the worker died")),
         ),
     ),
 )  # fmt: skip

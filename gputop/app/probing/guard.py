@@ -8,7 +8,7 @@ from gputop.app.probing.devices import Device
 from gputop.core.model.sample import Gpu, Sample
 from gputop.core.probing.limits import UNKNOWN, Ceiling
 from gputop.core.probing.newcomers import newcomers
-from gputop.core.probing.result import Status
+from gputop.core.probing.result import TestStatus
 from gputop.machine.probe.runner import Job
 
 _STAYS: Final = 3  # samples in a row: a process that leaves earlier did not want the GPU
@@ -45,7 +45,7 @@ class Guard:
             if found:
                 self.newcomers.setdefault(device.uuid, found)
             if self._gives_way and self._stayed[device.uuid] == _STAYS:
-                why = (Status.INCONCLUSIVE, GAVE_WAY, f"gave way to a new process: {'; '.join(found)}")
+                why = (TestStatus.INCONCLUSIVE, GAVE_WAY, f"gave way to a new process: {'; '.join(found)}")
                 for job in _on(device, jobs):
                     job.stop(why, is_final=True)
 
@@ -53,17 +53,17 @@ class Guard:
         """Take the load from a GPU above a ceiling, or one that stops reporting the reading."""
         for device in self._devices:
             gpu = gpus.get(device.gpu)
-            unknown = self._ceiling.untold(gpu) if gpu is not None else ""
+            unknown = self._ceiling.unenforceable(gpu) if gpu is not None else ""
             self._unknown[device.uuid] = self._unknown.get(device.uuid, 0) + 1 if unknown else 0
             over = self._ceiling.over(gpu) if gpu is not None else None
             if over is None and self._unknown[device.uuid] < _STAYS:
                 continue
-            why = (Status.ERROR, UNKNOWN, unknown)
+            why = (TestStatus.ERROR, UNKNOWN, unknown)
             if over is not None:
-                why = (Status.FAIL, over[0], f"{over[1]}: the load was taken away")
+                why = (TestStatus.FAIL, over[0], f"{over[1]}: the load was taken away")
             for job in _on(device, jobs):
                 if not job.is_waiting:  # it may have cooled down by then
-                    job.stop(why, is_final=True, rest=Status.SKIP)
+                    job.stop(why, is_final=True, rest=TestStatus.SKIP)
 
 
 def _on(device: Device, jobs: Sequence[Job]) -> list[Job]:

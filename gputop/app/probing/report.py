@@ -15,7 +15,7 @@ from gputop.core.probing.joint import Group, judge_together
 from gputop.core.probing.judge import Known, judge
 from gputop.core.probing.probe import Level
 from gputop.core.probing.reference import Entry
-from gputop.core.probing.result import DeviceResult, ProbeReport, Status, TestResult, exit_status, worst
+from gputop.core.probing.result import DeviceResult, ProbeReport, TestResult, TestStatus, exit_status, worst
 from gputop.core.probing.slurm import station
 from gputop.machine.probe.python import dropped
 
@@ -56,7 +56,7 @@ class Judgement(Struct, frozen=True):
             is_busy=is_busy, past=self._past(uuid),
         )  # fmt: skip
         tests = judge_together(found.joint, self.request.probe, group)
-        status = worst(test.status for test in tests if test.status is not Status.SKIP)
+        status = worst(test.status for test in tests if test.status is not TestStatus.SKIP)
         as_one = DeviceResult(
             label="all together", uuid=uuid, name=first.name, kind=first.kind, status=status, tests=tests
         )
@@ -68,7 +68,7 @@ class Judgement(Struct, frozen=True):
     def _baselines(self, results: Sequence[DeviceResult]) -> Iterator[str]:
         """Save the figures, or yield doubts about the comparison."""
         for device in results if self.request.baseline else ():
-            if device.status is Status.REFUSED or all(test.status is Status.SKIP for test in device.tests):
+            if device.status is TestStatus.REFUSED or all(test.status is TestStatus.SKIP for test in device.tests):
                 continue
             run = Run(
                 saved_s=time.time(), driver=self.devices.driver_version, torch=device.torch,
@@ -78,7 +78,7 @@ class Judgement(Struct, frozen=True):
             held = read_baseline(self.environment, device.uuid)
             if self.request.baseline == "compare":
                 yield from held.doubts(run, device.label)
-            elif device.status in (Status.PASS, Status.WARN):
+            elif device.status in (TestStatus.PASS, TestStatus.WARN):
                 kept = held.with_run(run)
                 write_baseline(self.environment, kept)
                 count = len(kept.runs)
@@ -100,9 +100,9 @@ class Judgement(Struct, frozen=True):
         self, devices: tuple[DeviceResult, ...], joint: tuple[TestResult, ...], notes: tuple[str, ...]
     ) -> ProbeReport:
         of_joint = [test.status for test in joint]
-        grave = [status for status in of_joint if status is not Status.SKIP] if devices else of_joint
+        grave = [status for status in of_joint if status is not TestStatus.SKIP] if devices else of_joint
         statuses = [*(device.status for device in devices), *grave]
-        skips = any(t.status is Status.SKIP for d in devices for t in d.tests) or Status.SKIP in of_joint
+        skips = any(t.status is TestStatus.SKIP for d in devices for t in d.tests) or TestStatus.SKIP in of_joint
         request = self.request
         return ProbeReport(
             started_s=0.0, duration_s=0.0, host=os.uname().nodename, driver=self.devices.driver_version,

@@ -15,7 +15,7 @@ from gputop.app.probing.report import Judgement
 from gputop.app.probing.request import ProbeRequest
 from gputop.core.probing.limits import Ceiling
 from gputop.core.probing.plan import chosen
-from gputop.core.probing.result import DeviceResult, ProbeReport, Status
+from gputop.core.probing.result import DeviceResult, ProbeReport, TestStatus
 
 
 def probe(
@@ -48,11 +48,11 @@ def _refusals(request: ProbeRequest, devices: Devices, held: ExitStack) -> list[
     refused = []
     for device in devices.all:
         if obstacle := devices.obstacle(device, request.ceiling):
-            refused.append(replace(devices.untested(device), status=Status.ERROR, reason=obstacle))
+            refused.append(replace(devices.untested(device), status=TestStatus.ERROR, reason=obstacle))
             continue
         users = () if request.is_forced else devices.users(device)
         locked = "" if users else device.lock(held)
         if users or locked:
             reason = locked or "\n".join(("in use; --force tests it all the same", *users))
-            refused.append(replace(devices.untested(device), status=Status.REFUSED, reason=reason))
+            refused.append(replace(devices.untested(device), status=TestStatus.REFUSED, reason=reason))
     return refused

@@ -12,14 +12,14 @@ from gputop.app.probing.request import ProbeRequest
 from gputop.core.probing.limits import GUARD
 from gputop.core.probing.plan import PlannedTest, WorkerPlan
 from gputop.core.probing.probe import ProbeTest
-from gputop.core.probing.result import Finding, Status, TestResult
+from gputop.core.probing.result import TestFinding, TestResult, TestStatus
 from gputop.core.probing.slurm import station
 from gputop.machine.probe.python import worker_environment
 from gputop.machine.probe.runner import Job, Limits, Task, joint_command, run, worker_command
 
 _LEAST: Final = 2
 _MOST_LINES: Final = 5
-_BAD: Final = frozenset({Status.FAIL, Status.ERROR})
+_BAD: Final = frozenset({TestStatus.FAIL, TestStatus.ERROR})
 
 
 class Workers(Struct, frozen=True, kw_only=True):
@@ -75,8 +75,8 @@ class Workers(Struct, frozen=True, kw_only=True):
         self, tests: Sequence[ProbeTest], before: Sequence[TestResult], *, is_alone: bool = True
     ) -> tuple[TestResult, ...]:
         """Return the results of tests that cannot run; none if they can."""
-        if any(test.status is Status.ABORTED for test in before):
-            return tuple(TestResult(key=test.key, status=Status.ABORTED, reason="stopped") for test in tests)
+        if any(test.status is TestStatus.ABORTED for test in before):
+            return tuple(TestResult(key=test.key, status=TestStatus.ABORTED, reason="stopped") for test in tests)
         codes = {finding.code for test in before for finding in test.findings}
         why = "it takes two GPUs" if is_alone and self._count < _LEAST else ""
         if any(device.uuid.startswith("MIG-") for device in self.devices):
@@ -85,7 +85,7 @@ class Workers(Struct, frozen=True, kw_only=True):
             why = "one of the GPUs was above its ceiling"
         if GAVE_WAY in codes:
             why = "another process uses one of the GPUs now"
-        return tuple(TestResult(key=test.key, status=Status.SKIP, reason=why) for test in tests) if why else ()
+        return tuple(TestResult(key=test.key, status=TestStatus.SKIP, reason=why) for test in tests) if why else ()
 
     def _run(self, tasks: Sequence[Task], *, is_serial: bool = False) -> list[Job]:
         return run(tasks, self.update, Limits(silence_s=self.request.patience_s), is_serial=is_serial)
@@ -121,5 +121,5 @@ def _with_hint(test: TestResult, last_words: str, environment: Mapping[str, str]
     lines = [line for line in last_words.splitlines() if "NCCL WARN" in line][-_MOST_LINES:]
     name = environment.get("NCCL_SOCKET_IFNAME") or environment.get("GLOO_SOCKET_IFNAME") or "not set"
     text = f"NCCL_SOCKET_IFNAME is {name}; if data is wrong or it hangs, look at PCIe ACS and the IOMMU"
-    finding = Finding(code="collective.hint", status=test.status, text=". ".join((text, *lines)))
+    finding = TestFinding(code="collective.hint", status=test.status, text=". ".join((text, *lines)))
     return replace(test, findings=(*test.findings, finding))

@@ -226,7 +226,8 @@ def _blocked_lines(gpu: MigGpu) -> Iterator[str]:
         if profile is not None and not profile.attribute:
             best[each.profile] = min(best.get(each.profile, each), each, key=_weight)
     for each in best.values():
-        yield f"no room for {each.profile}: at slot {each.start} it overlaps {', '.join(_marked(one) for one in each.by)}"
+        overlapped = ", ".join(_marked(one) for one in each.by)
+        yield f"no room for {each.profile}: at slot {each.start} it overlaps {overlapped}"
 
 
 def _weight(place: Blocked) -> tuple[int, int, int]:

@@ -1,6 +1,6 @@
-"""What the driver counted while a GPU was tested: before and after each test, and what is alarming whenever it came.
+"""The driver's error counters during a probe, compared before and after each test, and alarms that always count.
 
-A pattern test on memory with ECC passes while these climb.
+A pattern test on memory with ECC passes while these counters rise.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from gputop.core.model.sample import Gpu, XidEvent
 from gputop.core.model.xid import XidKind, explained
-from gputop.core.probing.result import Data, Finding, Scalar, Status, TestResult, worst
+from gputop.core.probing.result import Data, Scalar, TestFinding, TestResult, TestStatus, worst
 
 COUNTERS: Final = "counters"
 _DELTAS: Final = {  # how many more warn, and how many more fail; None: never
@@ -38,36 +38,36 @@ _RETIRED_WARN: Final = 15
 _RETIRED_FAIL: Final = 63
 _REMAPPED_FAIL: Final = 512
 _ALARMS: Final = {
-    "remapped_rows_pending": "a row is to be remapped: reset the GPU",
-    "remapped_rows_failed": "rows cannot be remapped any more: replace the board",
-    "retired_pages_pending": "a page is to be retired: reset the GPU",
+    "remapped_rows_pending": "row remap pending: reset the GPU",
+    "remapped_rows_failed": "row remap failed: replace the board",
+    "retired_pages_pending": "page retirement pending: reset the GPU",
 }
 _OWN_END: Final = frozenset({43})  # what an application that was ended leaves: it may have been our worker
 
 
 class Board(Struct, frozen=True, kw_only=True):
-    """What is asked once, at the end. None: the GPU does not tell."""
+    """Readings taken once at the end. None: the GPU does not report it."""
 
     banks_without_spares: int | None = None
     sram_exceeded: bool | None = None
 
 
 Marks = Sequence[tuple[str, Gpu]]
-"""The test that had just ended, and the GPU as it was then, in the order of time."""
+"""The tests that ended and the GPU's readings at that time, in order of time."""
 
 
 def counters(before: Gpu, after: Gpu, marks: Marks = (), board: Board = Board()) -> TestResult:  # noqa: B008 - frozen
-    """Compare what the driver counted, and say during which test."""
+    """Compare the driver's counters before and after, and name the tests during which they grew."""
     found = [*_deltas(before, after, marks), *_alarms(after, board), *_xids(before, after, marks)]
     known = [key for key in _DELTAS if _count(after, key) is not None]
     if not known and not found:
-        return TestResult(key=COUNTERS, status=Status.SKIP, reason="the driver tells none of the counters")
-    status = worst((Status.PASS, *(finding.status for finding in found)))
+        return TestResult(key=COUNTERS, status=TestStatus.SKIP, reason="the driver reports none of the counters")
+    status = worst((TestStatus.PASS, *(finding.status for finding in found)))
     return TestResult(key=COUNTERS, status=status, findings=tuple(found), params=_params(before, after))
 
 
 def _params(before: Gpu, after: Gpu) -> Data:
-    """Return all counters: what is not told is None, and why it is not."""
+    """Return all counters; None if not reported, with the reason under ``missing``."""
     was: dict[str, Scalar] = {key: _count(before, key) for key in _DELTAS}
     is_: dict[str, Scalar] = {key: _count(after, key) for key in _DELTAS}
     delta: dict[str, Scalar] = {key: _grown(before, after, key) for key in _DELTAS}
@@ -77,29 +77,29 @@ def _params(before: Gpu, after: Gpu) -> Data:
     return {"before": was, "after": is_, "delta": delta, "missing": why}
 
 
-def _deltas(before: Gpu, after: Gpu, marks: Marks) -> Iterator[Finding]:
+def _deltas(before: Gpu, after: Gpu, marks: Marks) -> Iterator[TestFinding]:
     seconds = max(1.0, (after.read_s or 0.0) - (before.read_s or 0.0))
     for key, (warn, fail) in _DELTAS.items():
         grown = _grown(before, after, key)
         if grown is None or grown <= 0:
             continue
-        status = Status.FAIL if fail is not None and grown >= fail else None
+        status = TestStatus.FAIL if fail is not None and grown >= fail else None
         if status is None and warn is not None and grown >= warn:
-            status = Status.WARN
-        if key == _REPLAYS and status is Status.WARN and grown <= _REPLAYS_PER_MIN * seconds / 60:
+            status = TestStatus.WARN
+        if key == _REPLAYS and status is TestStatus.WARN and grown <= _REPLAYS_PER_MIN * seconds / 60:
             status = None
         if key == _CRC and grown / seconds >= _CRC_PER_S:
-            status = Status.FAIL
+            status = TestStatus.FAIL
         if status is not None:
             when = _when(before, marks, after, key)
-            yield Finding(
-                code=f"counters.{key}", status=status, text=f"{key} went up by {grown} while this GPU was tested{when}",
+            yield TestFinding(
+                code=f"counters.{key}", status=status, text=f"{key} rose by {grown} during the probe{when}",
                 data={"before": _count(before, key), "after": _count(after, key)},
             )  # fmt: skip
 
 
 def _when(before: Gpu, marks: Marks, after: Gpu, key: str) -> str:
-    """Say during which tests a counter grew."""
+    """Return the tests during which a counter grew, as text."""
     found, last = [], before
     for test, gpu in marks:
         if grown := _grown(last, gpu, key):
@@ -110,51 +110,59 @@ def _when(before: Gpu, marks: Marks, after: Gpu, key: str) -> str:
     return f": {', '.join(found)}" if found else ""
 
 
-def _alarms(after: Gpu, board: Board) -> Iterator[Finding]:
+def _alarms(after: Gpu, board: Board) -> Iterator[TestFinding]:
     for key, text in _ALARMS.items():
         if after.metrics.get(key) is True:
-            yield Finding(code=f"counters.{key}", status=Status.FAIL, text=text)
+            yield TestFinding(code=f"counters.{key}", status=TestStatus.FAIL, text=text)
     action = after.metrics.get("recovery_action")
     if isinstance(action, str) and action != "none":
-        yield Finding(code="counters.recovery_action", status=Status.FAIL, text=f"the driver asks for: {action}")
+        yield TestFinding(
+            code="counters.recovery_action",
+            status=TestStatus.FAIL,
+            text=f"the driver requests a recovery action: {action}",
+        )
     retired = sum(_count(after, key) or 0 for key in _RETIRED)
     if retired >= _RETIRED_WARN:
-        status = Status.FAIL if retired >= _RETIRED_FAIL else Status.WARN
-        yield Finding(
-            code="counters.retired_pages", status=status, text=f"{retired} pages are retired, of 64 there can be"
+        status = TestStatus.FAIL if retired >= _RETIRED_FAIL else TestStatus.WARN
+        yield TestFinding(
+            code="counters.retired_pages", status=status, text=f"{retired} of at most 64 memory pages are retired"
         )
     remapped = _count(after, "remapped_rows_uncorrectable") or 0
     if remapped >= _REMAPPED_FAIL:
-        yield Finding(
-            code="counters.remapped_rows", status=Status.FAIL, text=f"{remapped} rows are remapped: replace the board"
+        yield TestFinding(
+            code="counters.remapped_rows",
+            status=TestStatus.FAIL,
+            text=f"{remapped} memory rows are remapped: replace the board",
         )
     if board.sram_exceeded:
-        yield Finding(
-            code="counters.sram", status=Status.FAIL, text="SRAM errors are above the board's threshold: replace it"
+        yield TestFinding(
+            code="counters.sram",
+            status=TestStatus.FAIL,
+            text="SRAM errors exceed the board's threshold: replace the board",
         )
     if board.banks_without_spares:
-        yield Finding(
-            code="counters.banks_without_spares", status=Status.WARN,
-            text=f"{board.banks_without_spares} banks of memory have no spare row left",
+        yield TestFinding(
+            code="counters.banks_without_spares", status=TestStatus.WARN,
+            text=f"{board.banks_without_spares} memory banks have no spare rows left",
         )  # fmt: skip
 
 
-def _xids(before: Gpu, after: Gpu, marks: Marks) -> Iterator[Finding]:
+def _xids(before: Gpu, after: Gpu, marks: Marks) -> Iterator[TestFinding]:
     for event in after.xids:
         known = explained(event.xid)
         if event in before.xids or known.kind is XidKind.IGNORE:
             continue
         is_soft = event.xid in _OWN_END or known.kind is XidKind.WATCH
-        yield Finding(
-            code=f"counters.xid_{event.xid}", status=Status.WARN if is_soft else Status.FAIL,
-            text=f"Xid {event.xid}, {known.name}, came {_during(event, marks)}. {known.action}",
+        yield TestFinding(
+            code=f"counters.xid_{event.xid}", status=TestStatus.WARN if is_soft else TestStatus.FAIL,
+            text=f"Xid {event.xid}, {known.name}, {_during(event, marks)}. {known.action}",
             data={"time_s": event.time_s},
         )  # fmt: skip
 
 
 def _during(event: XidEvent, marks: Marks) -> str:
     test = next((test for test, gpu in marks if event.time_s <= (gpu.read_s or 0.0)), None)
-    return f"during {test}" if test else "while it was tested"
+    return f"during {test}" if test else "during the probe"
 
 
 def _grown(before: Gpu, after: Gpu, key: str) -> int | None:

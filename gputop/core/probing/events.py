@@ -1,4 +1,4 @@
-"""The lines of a worker as values. What this version does not know is passed over; what is none is a ValueError."""
+"""The events of a worker. Unknown kinds are ignored; an invalid line raises ValueError."""
 
 from typing import Final, TypeAlias
 
@@ -9,11 +9,11 @@ from gputop.core.probing.result import Data
 
 
 class _Event(Struct, frozen=True, tag_field="ev"):
-    """What all have."""
+    """The fields of all events."""
 
 
 class Hello(_Event, frozen=True, kw_only=True, tag="hello"):
-    """The first: what the worker sees."""
+    """The first event: the worker's environment."""
 
     name: str = ""
     uuid: str = ""
@@ -25,13 +25,13 @@ class Hello(_Event, frozen=True, kw_only=True, tag="hello"):
 
 
 class Start(_Event, frozen=True, kw_only=True, tag="start"):
-    """A test begins."""
+    """The start of a test."""
 
     id: str
 
 
 class Progress(_Event, frozen=True, kw_only=True, tag="progress"):
-    """How far a test is, 0 to 1."""
+    """The progress of a test, 0 to 1."""
 
     id: str
     done: float
@@ -39,7 +39,7 @@ class Progress(_Event, frozen=True, kw_only=True, tag="progress"):
 
 
 class Params(_Event, frozen=True, kw_only=True, tag="params"):
-    """How a test was made."""
+    """The parameters of a test."""
 
     id: str
     params: Data
@@ -58,7 +58,7 @@ class MetricEvent(_Event, frozen=True, kw_only=True, tag="metric"):
 
 
 class FindingEvent(_Event, frozen=True, kw_only=True, tag="finding"):
-    """What is wrong. ``sev``: fail, warn or inconclusive."""
+    """A problem that a test found. ``sev``: fail, warn or inconclusive."""
 
     id: str
     sev: str
@@ -76,7 +76,7 @@ class Digest(_Event, frozen=True, kw_only=True, tag="digest"):
 
 
 class End(_Event, frozen=True, kw_only=True, tag="end"):
-    """A test has ended. ``status``: pass, warn, fail, skip, error, inconclusive or aborted."""
+    """The end of a test. ``status``: pass, warn, fail, skip, error, inconclusive or aborted."""
 
     id: str
     status: str
@@ -85,13 +85,13 @@ class End(_Event, frozen=True, kw_only=True, tag="end"):
 
 
 class Beat(_Event, frozen=True, kw_only=True, tag="hb"):
-    """A sign of life. ``n``: how often the main loop has gone round."""
+    """A sign of life. ``n``: iterations of the main loop so far."""
 
     n: int
 
 
 class ErrorEvent(_Event, frozen=True, kw_only=True, tag="error"):
-    """An exception, in a test or (``id`` empty) outside. ``code``: of CUDA, 0 where there is none."""
+    """An exception, in a test or (``id`` empty) outside. ``code``: the CUDA error, or 0."""
 
     id: str = ""
     type: str = ""
@@ -100,7 +100,7 @@ class ErrorEvent(_Event, frozen=True, kw_only=True, tag="error"):
 
 
 class Summary(_Event, frozen=True, kw_only=True, tag="summary"):
-    """The last."""
+    """The last event of a worker."""
 
     status: str
 
@@ -122,7 +122,7 @@ _KNOWN: Final = frozenset(
 
 
 def read(line: bytes) -> Event | None:
-    """Return the event of a line; None for a kind that is not known here. Raises ValueError for what is none."""
+    """Return the event of a line, or None for an unknown kind. Raises ValueError for an invalid line."""
     try:
         if _TAGS.decode(line).ev not in _KNOWN:
             return None

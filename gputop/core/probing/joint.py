@@ -1,4 +1,4 @@
-"""What figures of a test over all devices mean: pairs and ranks are siblings of each other, sums have a table."""
+"""Judgement of tests over all devices: pairs and ranks are compared with each other, all-reduce with a table."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -6,10 +6,10 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gputop.core.probing.judge import CPU_SHARE, beside, graded, of_past
+from gputop.core.probing.judge import CPU_SHARE, graded, of_past, with_expectation
 from gputop.core.probing.probe import Measure, Probe
 from gputop.core.probing.reference import MEASURED, Entry, expected
-from gputop.core.probing.result import Figure, Finding, Status, TestResult, worst
+from gputop.core.probing.result import Figure, TestFinding, TestResult, TestStatus, worst
 from gputop.core.probing.siblings import group, middle, ratio_of
 
 _TABLE_RANKS: Final = 8  # the table is of boxes with so many
@@ -18,9 +18,9 @@ _MOST_SLOW: Final = 8  # told one by one
 
 
 class Group(Struct, frozen=True, kw_only=True):
-    """The devices that were tested together. ``least_busbw``: bytes per second that sums must reach.
+    """The devices of a joint test. ``least_busbw``: the required all-reduce bus bandwidth, bytes per second.
 
-    ``uuid``: of all of them; ``past``: what they reached before, by ``test.figure``.
+    ``uuid``: of the whole group; ``past``: their earlier figures, by ``test.figure``.
     """
 
     kind: str
@@ -33,13 +33,13 @@ class Group(Struct, frozen=True, kw_only=True):
 
 
 def judge_together(tests: Sequence[TestResult], probe: Probe, devices: Group) -> tuple[TestResult, ...]:
-    """Return the tests with ratios and with findings of what is slow."""
+    """Return the tests with ratios, and with findings about slow figures."""
     measures = {test.key: {m.name: m for m in test.measures} for test in probe.tests}
     return tuple(_Together(test, measures.get(test.key, {}), devices).judged() for test in tests)
 
 
 class _Together:
-    """Of one test."""
+    """The judgement of one test."""
 
     def __init__(self, test: TestResult, measures: Mapping[str, Measure], devices: Group) -> None:
         self._test = test
@@ -50,9 +50,11 @@ class _Together:
         figures = tuple(
             self._with_past(self._with_expected(self._with_siblings(figure))) for figure in self._test.figures
         )
-        found = [*self._stragglers(figures), *self._bandwidth(figures), *self._fallen(figures)]
+        found = [*self._stragglers(figures), *self._bandwidth(figures), *self._regressions(figures)]
         if self._devices.is_busy:
-            found = [replace(f, status=Status.INCONCLUSIVE, text=f"{f.text}; others use a GPU") for f in found]
+            found = [
+                replace(f, status=TestStatus.INCONCLUSIVE, text=f"{f.text}; other processes use a GPU") for f in found
+            ]
         status = worst((self._test.status, *(finding.status for finding in found)))
         return replace(self._test, figures=figures, findings=(*self._test.findings, *found), status=status)
 
@@ -68,10 +70,10 @@ class _Together:
         is_largest = figure.name == self._largest(group(figure))
         if measure is None or not measure.expected or not is_largest or self._devices.kind == "cpu":
             return figure
-        wanted = expected(self._devices.entries, self._devices.name, measure.expected)
-        if wanted is None or self._test.params.get("ranks") != _TABLE_RANKS:
+        reference = expected(self._devices.entries, self._devices.name, measure.expected)
+        if reference is None or self._test.params.get("ranks") != _TABLE_RANKS:
             return figure
-        return beside(figure, wanted)
+        return with_expectation(figure, reference)
 
     def _with_past(self, figure: Figure) -> Figure:
         measure, past = self._measures.get(group(figure)), self._devices.past.get(f"{self._test.key}.{figure.name}")
@@ -79,8 +81,8 @@ class _Together:
             return figure
         return replace(figure, baseline_ratio=ratio_of(measure, figure.value, past))
 
-    def _fallen(self, figures: Sequence[Figure]) -> Iterator[Finding]:
-        """Say which figures are below what these devices reached before."""
+    def _regressions(self, figures: Sequence[Figure]) -> Iterator[TestFinding]:
+        """Yield a finding for each figure that is below these devices' own baseline."""
         slow = []
         for figure in figures:
             if figure.baseline_ratio is None:
@@ -91,16 +93,16 @@ class _Together:
                 slow.append((figure, status))
         common = _in_common([figure.name for figure, _ in slow])
         for figure, status in slow[:_MOST_SLOW]:
-            yield Finding(
+            yield TestFinding(
                 code=f"baseline.{group(figure)}", status=status, data={"value": figure.value, "unit": figure.unit},
                 text=f"{figure.name}: {figure.baseline_ratio:.0%} of its own baseline{common}",
             )  # fmt: skip
 
     def _largest(self, name: str) -> str | None:
-        """Return the last figure of a group: that of the largest buffer."""
+        """Return the last figure of a group, which has the largest buffer."""
         return next((figure.name for figure in reversed(self._test.figures) if group(figure) == name), None)
 
-    def _stragglers(self, figures: Sequence[Figure]) -> Iterator[Finding]:
+    def _stragglers(self, figures: Sequence[Figure]) -> Iterator[TestFinding]:
         slow = []
         for figure in figures:
             measure = self._measures.get(group(figure))
@@ -114,31 +116,32 @@ class _Together:
         common = _in_common([figure.name for figure, _ in slow])
         for figure, status in slow[:_MOST_SLOW]:
             text = f"{figure.name}: {figure.sibling_ratio:.0%} of the others{common}"
-            yield Finding(
+            yield TestFinding(
                 code=f"straggler.{group(figure)}", status=status, text=text,
                 data={"value": figure.value, "unit": figure.unit},
             )  # fmt: skip
 
-    def _bandwidth(self, figures: Sequence[Figure]) -> Iterator[Finding]:
+    def _bandwidth(self, figures: Sequence[Figure]) -> Iterator[TestFinding]:
         for figure in figures:
             if figure.ratio is not None and figure.ratio < _EXPECTED:
-                status = Status.FAIL if figure.confidence == MEASURED else Status.WARN
-                yield Finding(
+                status = TestStatus.FAIL if figure.confidence == MEASURED else TestStatus.WARN
+                yield TestFinding(
                     code="expected.busbw", status=status,
-                    text=f"{figure.name}: {figure.ratio:.0%} of what is expected ({figure.source})",
+                    text=f"{figure.name}: {figure.ratio:.0%} of the expected value ({figure.source})",
                 )  # fmt: skip
         least, largest = self._devices.least_busbw, self._largest("busbw")
         value = next((figure.value for figure in figures if figure.name == largest), None)
         if least is not None and value is not None and self._test.key.endswith(".allreduce") and value < least:
-            yield Finding(
-                code="limit.busbw", status=Status.FAIL, text=f"{largest}: less than the {least / 1e9:g} GB/s asked for",
+            yield TestFinding(
+                code="limit.busbw", status=TestStatus.FAIL,
+                text=f"{largest}: less than the required {least / 1e9:g} GB/s",
                 data={"value": value, "unit": "B/s"},
             )  # fmt: skip
 
 
 def _in_common(names: Sequence[str]) -> str:
-    """Say which device all slow pairs have in common: then it is the one that is slow."""
+    """Return a note if all slow pairs have one device in common, which then is the slow one."""
     if len(names) < 2:
         return ""
-    held = set.intersection(*(set(name.partition(".")[2].split("-")) for name in names))
-    return f"; {next(iter(held))} is in all slow pairs" if len(held) == 1 else ""
+    common = set.intersection(*(set(name.partition(".")[2].split("-")) for name in names))
+    return f"; {next(iter(common))} is in all slow pairs" if len(common) == 1 else ""

@@ -1,7 +1,7 @@
-"""What figures mean: against the reference table, against siblings, against the device's own past. Each is told apart.
+"""Judgement of figures against the reference table, against siblings, and against the device's own baseline.
 
-Correctness and speed are two verdicts: a slow link makes no result wrong. Where a CPU stands in for a GPU its speed is
-nobody's, as its cores are shared; only what is many times too slow is told there.
+Correctness and speed are two verdicts: a slow link makes no result wrong. A CPU that replaces a GPU shares its cores,
+so its speed means little; only figures that are many times too slow count there.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from gputop.core.probing.probe import Measure, Probe, Purpose
 from gputop.core.probing.reference import MEASURED, Entry, Expected, expected, link
-from gputop.core.probing.result import DeviceResult, Figure, Finding, Status, TestResult, device_status, worst
+from gputop.core.probing.result import DeviceResult, Figure, TestFinding, TestResult, TestStatus, device_status, worst
 from gputop.core.probing.siblings import Shares, explanation, group, kin, ratio_of, shares, votes, warm
 
 _EXPECTED_WARN: Final = 0.90
@@ -27,11 +27,11 @@ _STALE: Final = 1.10
 _COVERED: Final = 0.80
 
 Past = Mapping[str, Mapping[str, float]]
-"""By uuid: the device's own figures, by ``test.figure``."""
+"""The devices' earlier figures: by uuid, then by ``test.figure``."""
 
 
 class Known(Struct, frozen=True, kw_only=True):
-    """What figures are compared with. ``links``: generation and lanes by uuid; ``busy``: whose GPUs others use."""
+    """The references of figures. ``links``: generation and lanes by uuid; ``busy``: uuids of GPUs in use by others."""
 
     entries: tuple[Entry, ...] = ()
     links: Mapping[str, tuple[int | None, int | None]] = {}
@@ -41,7 +41,7 @@ class Known(Struct, frozen=True, kw_only=True):
 
 
 def judge(devices: Iterable[DeviceResult], probe: Probe, known: Known) -> tuple[DeviceResult, ...]:
-    """Return the devices with ratios, with findings of what is slow or odd, and with their statuses."""
+    """Return the devices with ratios, with findings about slow or wrong figures, and with statuses."""
     raw = list(devices)
     held = [_uniform_apart(device, raw) for device in raw]
     held = [replace(device, tests=tuple(_aired(device, test, held) for test in device.tests)) for device in held]
@@ -54,12 +54,12 @@ def _judged(device: DeviceResult, correctness: Iterable[str]) -> DeviceResult:
     status = device_status(device.tests, correctness)
     if device.reason and not device.tests:
         return device
-    why = "no test of correctness ran to its end" if status is Status.SKIP else device.reason
+    why = "no correctness test completed" if status is TestStatus.SKIP else device.reason
     return replace(device, status=status, reason=why)
 
 
 class _Judge:
-    """Of one device."""
+    """The judgement of one device."""
 
     def __init__(
         self, device: DeviceResult, probe: Probe, known: Known,
@@ -77,7 +77,7 @@ class _Judge:
 
     def _test(self, test: TestResult) -> TestResult:
         """Return a test with its figures judged."""
-        found: list[Finding] = []
+        found: list[TestFinding] = []
         figures = tuple(self._figure(test.key, figure, found) for figure in test.figures)
         found += self._vote(test)
         found += self._coverage(test)
@@ -86,7 +86,7 @@ class _Judge:
         status = worst((test.status, *(finding.status for finding in found)))
         return replace(test, figures=figures, findings=(*test.findings, *found), status=status)
 
-    def _figure(self, key: str, figure: Figure, found: list[Finding]) -> Figure:
+    def _figure(self, key: str, figure: Figure, found: list[TestFinding]) -> Figure:
         measure = self._measures.get(key, {}).get(group(figure))
         if measure is None:
             return figure
@@ -106,7 +106,7 @@ class _Judge:
         wanted = self._expected(measure)
         if wanted is None:
             return figure
-        return beside(figure, wanted)
+        return with_expectation(figure, wanted)
 
     def _expected(self, measure: Measure) -> Expected | None:
         device = self._device
@@ -118,7 +118,7 @@ class _Judge:
 
     @property
     def _is_lowered(self) -> bool:
-        """Say whether somebody has lowered the limit of its power: then it cannot be as fast as the table says."""
+        """Say whether the power limit is lowered; the GPU cannot reach the table's speed then."""
         codes = (finding.code for test in self._device.tests for finding in test.findings)
         return "soak.power_limit_lowered" in codes
 
@@ -126,29 +126,32 @@ class _Judge:
     def _is_cpu(self) -> bool:
         return self._device.kind == "cpu"
 
-    def _by_most(self, measure: Measure, figure: Figure) -> Finding | None:
+    def _by_most(self, measure: Measure, figure: Figure) -> TestFinding | None:
         if measure.most is None:
             return None
         warn, fail = measure.most
         if self._is_cpu and figure.unit == "%":
             warn, fail = _CPU_MOST, _CPU_MOST
-        status = Status.FAIL if figure.value > fail else Status.WARN if figure.value > warn else None
+        status = TestStatus.FAIL if figure.value > fail else TestStatus.WARN if figure.value > warn else None
         return self._finding(
             status, "limit", figure, f"{figure.value:.3g} {figure.unit} is more than {warn:g} {figure.unit}"
         )
 
-    def _by_expected(self, measure: Measure, figure: Figure) -> Finding | None:
+    def _by_expected(self, measure: Measure, figure: Figure) -> TestFinding | None:
         if figure.ratio is None:
             return None
         warn, fail = (_LINK_FAIL, _LINK_FAIL) if measure.expected == _LINK else (_EXPECTED_WARN, _EXPECTED_FAIL)
         status = graded(figure.ratio, warn, fail)
-        if status is Status.FAIL and (figure.confidence != MEASURED or self._is_lowered):
-            status = Status.WARN
+        if status is TestStatus.FAIL and (figure.confidence != MEASURED or self._is_lowered):
+            status = TestStatus.WARN
         return self._finding(
-            status, "expected", figure, f"{figure.ratio:.0%} of what is expected ({figure.source or 'the table'})"
+            status,
+            "expected",
+            figure,
+            f"{figure.ratio:.0%} of the expected value ({figure.source or 'reference table'})",
         )
 
-    def _by_siblings(self, measure: Measure, figure: Figure) -> Finding | None:
+    def _by_siblings(self, measure: Measure, figure: Figure) -> TestFinding | None:
         if figure.sibling_ratio is None or measure.siblings is None:
             return None
         warn, fail = measure.siblings
@@ -158,52 +161,53 @@ class _Judge:
         why = explanation(self._device, self._shares) if figure.name != "clock" else ""
         return self._finding(status, "straggler", figure, f"{figure.sibling_ratio:.0%} of its siblings{why}")
 
-    def _by_past(self, measure: Measure, figure: Figure) -> Finding | None:
+    def _by_past(self, measure: Measure, figure: Figure) -> TestFinding | None:
         if figure.baseline_ratio is None or measure.siblings is None:
             return None
         status = graded(figure.baseline_ratio, *of_past(measure, is_cpu=self._is_cpu))
         return self._finding(status, "baseline", figure, f"{figure.baseline_ratio:.0%} of its own baseline")
 
-    def _finding(self, status: Status | None, kind: str, figure: Figure, text: str) -> Finding | None:
+    def _finding(self, status: TestStatus | None, kind: str, figure: Figure, text: str) -> TestFinding | None:
         if status is None:
             return None
         if self._device.uuid in self._known.busy:
-            status, text = Status.INCONCLUSIVE, f"{text}; others use this GPU"
-        return Finding(
+            status, text = TestStatus.INCONCLUSIVE, f"{text}; other processes use this GPU"
+        return TestFinding(
             code=f"{kind}.{figure.name}", status=status, text=f"{figure.name}: {text}",
             data={"value": figure.value, "unit": figure.unit},
         )  # fmt: skip
 
-    def _vote(self, test: TestResult) -> Iterable[Finding]:
+    def _vote(self, test: TestResult) -> Iterable[TestFinding]:
         for key, value in test.digests.items():
             right = self._votes.get((kin(self._device), key))
             if right is None or right == value:
                 continue
             if right:
-                yield Finding(
-                    code="vote.minority", status=Status.FAIL, text=f"{key}: its bits are not those of its siblings",
+                yield TestFinding(
+                    code="vote.minority", status=TestStatus.FAIL,
+                    text=f"{key}: the result differs in bits from its siblings",
                     data={"digest": value, "majority": right},
                 )  # fmt: skip
             else:
-                yield Finding(
-                    code="vote.suspect", status=Status.INCONCLUSIVE, data={"digest": value},
-                    text=f"{key}: GPUs of one model disagree, and there is no majority: one of them is wrong",
+                yield TestFinding(
+                    code="vote.suspect", status=TestStatus.INCONCLUSIVE, data={"digest": value},
+                    text=f"{key}: GPUs of one model disagree without a majority: at least one of them is wrong",
                 )  # fmt: skip
 
-    def _coverage(self, test: TestResult) -> Iterable[Finding]:
+    def _coverage(self, test: TestResult) -> Iterable[TestFinding]:
         covered = test.params.get("bytes")
         if not test.key.startswith("memory.") or not self._known.wants_coverage or not isinstance(covered, int):
             return
         share = covered / self._device.total_bytes if self._device.total_bytes else 1.0
         if share < _COVERED:
-            yield Finding(
-                code="memory.partial", status=Status.WARN, text=f"only {share:.0%} of the memory was tested",
+            yield TestFinding(
+                code="memory.partial", status=TestStatus.WARN, text=f"only {share:.0%} of the memory was tested",
                 data={"bytes": covered, "total": self._device.total_bytes},
             )  # fmt: skip
 
 
 def _aired(device: DeviceResult, test: TestResult, devices: list[DeviceResult]) -> TestResult:
-    """Return the soak with what its siblings' temperatures say of it."""
+    """Return the soak test with a finding if the device is much warmer than its siblings."""
     found = tuple(warm(device, devices)) if test.key == "soak" and device.kind != "cpu" else ()
     if not found:
         return test
@@ -212,7 +216,7 @@ def _aired(device: DeviceResult, test: TestResult, devices: list[DeviceResult]) 
 
 
 def _uniform_apart(device: DeviceResult, devices: list[DeviceResult]) -> DeviceResult:
-    """Take it for our own error, not the device's, where a product is wrong in the same way everywhere on all GPUs."""
+    """Make a product that is wrong in the same way on all GPUs inconclusive: the test is wrong, not the device."""
 
     def is_everywhere(key: str) -> bool:
         tests = [test for other in devices for test in other.tests if test.key == key]
@@ -222,15 +226,15 @@ def _uniform_apart(device: DeviceResult, devices: list[DeviceResult]) -> DeviceR
         if not any(f.code == "gemm.uniform" for f in test.findings) or not is_everywhere(test.key):
             return test
         findings = tuple(
-            replace(f, status=Status.INCONCLUSIVE) if f.code == "gemm.uniform" else f for f in test.findings
+            replace(f, status=TestStatus.INCONCLUSIVE) if f.code == "gemm.uniform" else f for f in test.findings
         )
         return replace(test, findings=findings, status=worst(f.status for f in findings))
 
     return replace(device, tests=tuple(map(apart, device.tests)))
 
 
-def beside(figure: Figure, wanted: Expected) -> Figure:
-    """Return a figure with what is expected of it."""
+def with_expectation(figure: Figure, wanted: Expected) -> Figure:
+    """Return a figure with its expected value and ratio."""
     return replace(
         figure, expected=wanted.value, source=wanted.source, confidence=wanted.confidence,
         ratio=figure.value / wanted.value,
@@ -238,16 +242,16 @@ def beside(figure: Figure, wanted: Expected) -> Figure:
 
 
 def of_past(measure: Measure, *, is_cpu: bool) -> tuple[float, float]:
-    """Return what share of its own past a figure must reach so as not to warn, and not to fail.
+    """Return the shares of its own baseline below which a figure warns and fails.
 
-    Times of launches and the like go up and down by themselves: they warn where siblings would, and fail nothing.
+    Times of launches and the like vary by themselves: they warn at the siblings' threshold, and never fail.
     """
     warn, fail = (measure.siblings or _COST) if measure.is_cost else _BASELINE
     return (min(warn, CPU_SHARE), min(fail, CPU_SHARE)) if is_cpu else (warn, fail)
 
 
-def graded(ratio: float, warn: float, fail: float) -> Status | None:
-    """Return what a share is worth; None where it is well."""
+def graded(ratio: float, warn: float, fail: float) -> TestStatus | None:
+    """Return the status of a share, or None if it is high enough."""
     if ratio < fail:
-        return Status.FAIL
-    return Status.WARN if ratio < warn else None
+        return TestStatus.FAIL
+    return TestStatus.WARN if ratio < warn else None

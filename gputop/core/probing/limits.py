@@ -1,6 +1,6 @@
-"""Ceilings that somebody sets for the time of a probe: what gets hotter or draws more is not loaded any further.
+"""Limits of a probe: gputop stops loading a GPU that gets hotter or draws more.
 
-Nothing of the GPU is changed for that: the load is ours, and it is taken away.
+The limits change no setting of the GPU; gputop stops its own load.
 """
 
 from collections.abc import Iterator
@@ -17,31 +17,31 @@ UNKNOWN: Final = f"{GUARD}unknown"
 
 
 class Ceiling(Struct, frozen=True, kw_only=True):
-    """The most that a GPU may reach, in degrees and watts; None: whatever it reaches."""
+    """The highest temperature and power that a GPU may reach; None: no limit."""
 
     temperature_c: float | None = None
     power_w: float | None = None
 
     def over(self, gpu: Gpu) -> tuple[str, str] | None:
-        """Return code and text of what is above its ceiling; None where nothing is."""
+        """Return code and text of an exceeded limit, or None."""
         for name, unit, metric, most in self._rows():
             value = gpu[metric]
             if value is not None and value > most:
-                return f"{GUARD}{name}", f"{name} {value:.0f} {unit}, above the {most:g} {unit} that were set"
+                return f"{GUARD}{name}", f"{name} {value:.0f} {unit} exceeds the limit of {most:g} {unit}"
         return None
 
-    def untold(self, gpu: Gpu) -> str:
-        """Say why a ceiling cannot be kept; nothing where all can."""
+    def unenforceable(self, gpu: Gpu) -> str:
+        """Return why a limit cannot be enforced; empty if all can."""
         for name, _, metric, _ in self._rows():
             reason = gpu.why(metric)
             if reason is not None:
-                return f"the ceiling for its {name} cannot be kept: {reason.text}"
+                return f"cannot enforce the {name} limit: {reason.text}"
         return ""
 
     def against(self, gpu: Gpu) -> str:
-        """Say why a GPU is not to be loaded at all; nothing where it may be."""
+        """Return why gputop must not load a GPU at all; empty if it may."""
         over = self.over(gpu)
-        return f"{over[1]}, before any load" if over is not None else self.untold(gpu)
+        return f"{over[1]} before any load" if over is not None else self.unenforceable(gpu)
 
     def _rows(self) -> Iterator[tuple[str, str, Metric[Any], float]]:
         if self.temperature_c is not None:

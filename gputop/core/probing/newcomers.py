@@ -1,4 +1,4 @@
-"""Whether a GPU may be tested: not while somebody uses it."""
+"""Users of a GPU that prevent or interrupt its test."""
 
 from collections.abc import Collection, Iterator
 from typing import Final
@@ -15,9 +15,9 @@ _BUSY_PERCENT: Final = 5
 
 
 def users(sample: Sample, gpu: Gpu, own: Collection[int], instance: int | None = None) -> tuple[str, ...]:
-    """Say who uses a GPU, or one GPU instance of it, a line each; nothing where nobody does.
+    """Return the users of a GPU, or of one GPU instance, one line each.
 
-    In a container the driver may list nobody at all; then what is used tells it.
+    In a container the driver may list no processes; then memory in use and utilization reveal a user.
     """
     found = tuple(_processes(sample, gpu, own, instance))
     part: Readings | None = gpu
@@ -29,9 +29,9 @@ def users(sample: Sample, gpu: Gpu, own: Collection[int], instance: int | None =
 def newcomers(
     sample: Sample, gpu: Gpu, own: Collection[int], known: Collection[ProcessId], instance: int | None = None
 ) -> tuple[str, ...]:
-    """Say who uses a GPU and did not before. ``own``: our workers and us; their children are not meant either.
+    """Return the new users of a GPU, one line each. ``own``: pids of gputop and its workers, excluded with children.
 
-    Whom this namespace does not show is not told: it may be a worker by another number.
+    Processes outside of this PID namespace are left out: they may be our workers under another pid.
     """
     return tuple(
         _line(process, memory)
@@ -47,7 +47,7 @@ def _processes(sample: Sample, gpu: Gpu, own: Collection[int], instance: int | N
 
 
 def _uses(sample: Sample, gpu: Gpu, instance: int | None) -> Iterator[tuple[HostProcess, int]]:
-    """Return the processes on a GPU, or on an instance of it, and their memory there."""
+    """Yield the processes on a GPU, or on an instance of it, with their memory there."""
     for process in sample.processes:
         uses = [use for use in process.gpus if use.gpu == gpu.uuid and _is_on(use, instance)]
         if uses:
@@ -55,12 +55,12 @@ def _uses(sample: Sample, gpu: Gpu, instance: int | None) -> Iterator[tuple[Host
 
 
 def _is_on(use: GpuProcess, instance: int | None) -> bool:
-    """Say whether a process may be on an instance: where that is not told it may be on any."""
+    """Say whether a process may be on an instance; without a reported instance it may be on any."""
     return instance is None or use.gpu_instance in (None, instance)
 
 
 def _line(process: HostProcess, memory: int) -> str:
-    who = clean(process.user or "somebody")
+    who = clean(process.user or "unknown user")
     what = clean(process.command or process.presence.text)[:60]
     return f"pid {process.pid}, {who}, {bytes_text(memory)}, {what}"
 
@@ -68,6 +68,6 @@ def _line(process: HostProcess, memory: int) -> str:
 def _traces(gpu: Readings) -> Iterator[str]:
     used, total, busy = gpu[MEMORY_USED], gpu[MEMORY_TOTAL], gpu[GPU_UTILIZATION]
     if used is not None and used > _USED_BYTES + _USED_SHARE * (total or 0):
-        yield f"{bytes_text(used)} of its memory are used, and no process is listed"
+        yield f"{bytes_text(used)} of its memory are in use by no listed process"
     if busy is not None and busy > _BUSY_PERCENT:
-        yield f"its utilization is {busy} %, and no process is listed"
+        yield f"its utilization is {busy} % without any listed process"

@@ -1,6 +1,6 @@
-"""From what somebody asked for to the tests and seconds of one worker."""
+"""The plan of a worker: its tests and their durations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -14,7 +14,7 @@ _SELECTED_S: Final = 5.0  # for a test that is named, and is of no part of the l
 
 
 class PlannedTest(Struct, frozen=True):
-    """A test and how long it may take. ``named``: somebody asked for this very test."""
+    """A test and its duration. ``named``: the user selected this test explicitly."""
 
     id: str
     seconds: float
@@ -22,10 +22,10 @@ class PlannedTest(Struct, frozen=True):
 
 
 class WorkerPlan(Struct, frozen=True, kw_only=True):
-    """What a worker is told, as one line of JSON. ``memory``: share of what is free; ``budget``: bytes at the most.
+    """The input of a worker, as one line of JSON. ``memory``: share of free memory; ``budget``: limit in bytes.
 
-    ``count``: the devices that it sees, and ``numbers`` their indices, where it sees several; ``cpus``: those next to
-    its device, none where that is not known.
+    ``count``: number of visible devices; ``numbers``: their indices, if several; ``cpus``: the CPUs next to its
+    device, empty if unknown.
     """
 
     v: int = PROTOCOL
@@ -42,24 +42,24 @@ class WorkerPlan(Struct, frozen=True, kw_only=True):
     cpus: tuple[int, ...] = ()
 
 
-def chosen(probe: Probe, level: Level, wishes: Sequence[str]) -> tuple[ProbeTest, ...]:
-    """Return the tests of a level, or those that are named. Raises ValueError for a name that there is none of."""
-    if not wishes:
+def chosen(probe: Probe, level: Level, names: Sequence[str]) -> tuple[ProbeTest, ...]:
+    """Return the tests of a level, or the selected ones. Raises ValueError for an unknown name."""
+    if not names:
         return tuple(test for test in probe.tests if level in test.seconds)
-    for wish in wishes:
-        if not any(_is_named(test.key, wish) for test in probe.tests):
+    for name in names:
+        if not any(_is_named(test.key, name) for test in probe.tests):
             known = sorted({test.key for test in probe.tests} | {test.key.partition(".")[0] for test in probe.tests})
-            near = nearest(wish, known)
+            near = nearest(name, known)
             raise ValueError(
-                f"no such test: {wish}.{f' Did you mean {near}?' if near else ''} There are: {', '.join(known)}"
+                f"no such test: {name}.{f' Did you mean {near}?' if near else ''} Tests: {', '.join(known)}"
             )
-    return tuple(test for test in probe.tests if any(_is_named(test.key, wish) for wish in wishes))
+    return tuple(test for test in probe.tests if any(_is_named(test.key, name) for name in names))
 
 
 def timed(tests: Sequence[ProbeTest], level: Level, time_s: float | None, rounds: int = 1) -> dict[str, float]:
-    """Return seconds by test. Where a time is given they are made to fit, and what is left over is for the soak.
+    """Return seconds by test. With a ``time_s`` they are scaled to fit, and the soak gets the rest.
 
-    ``rounds``: how many devices are tested one after another, each with all tests but those over all devices.
+    ``rounds``: number of devices tested one after another, each with all tests but those over all devices.
     """
     usual = {test.key: _usual(test, level) for test in tests}
     if time_s is None or not usual:
@@ -75,17 +75,12 @@ def timed(tests: Sequence[ProbeTest], level: Level, time_s: float | None, rounds
 
 
 def starts(tests: Sequence[ProbeTest], rounds: int = 1) -> int:
-    """Return how often workers are started, one after another: for each device, for all of them, as ranks."""
+    """Return how often workers start one after another: once per device, for all devices, and as ranks."""
     return rounds + any(test.sees_all for test in tests) + any(test.is_joint for test in tests)
 
 
-def total_s(seconds: Mapping[str, float]) -> float:
-    """Return how long a worker will take, about."""
-    return START_S + sum(seconds.values())
-
-
 def limit_s(seconds: float) -> float:
-    """Return when a test of so many seconds has taken too long."""
+    """Return the time limit of a test that is planned for so many seconds."""
     return 3 * seconds + 30
 
 
@@ -95,5 +90,5 @@ def _usual(test: ProbeTest, level: Level) -> float:
     return min([*test.seconds.values(), _SELECTED_S])
 
 
-def _is_named(key: str, wish: str) -> bool:
-    return key == wish or key.startswith(f"{wish}.")
+def _is_named(key: str, name: str) -> bool:
+    return key == name or key.startswith(f"{name}.")

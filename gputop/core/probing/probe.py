@@ -1,6 +1,6 @@
-"""A probe as a row: the tests that a worker program can run on a device, and by what their figures are judged.
+"""Probes as rows: the tests that a worker program can run on a device, and the thresholds of their figures.
 
-The worker is a program of its own: gputop starts it, sends it a plan, and reads events (``docs/probe.md``). gputop
+The worker is a separate program: gputop starts it, sends it a plan, and reads its events (``docs/probe.md``). gputop
 imports nothing of it.
 """
 
@@ -11,11 +11,11 @@ from typing import Final
 from msgspec import Struct
 
 PROTOCOL: Final = 1
-"""The version of what is said between gputop and a worker."""
+"""The version of the protocol between gputop and a worker."""
 
 
 class Level(str, Enum):
-    """How long and how much is tested."""
+    """The duration and extent of a probe."""
 
     QUICK = "quick"
     STANDARD = "standard"
@@ -24,7 +24,7 @@ class Level(str, Enum):
 
 
 class Purpose(str, Enum):
-    """What a test is for. A device passes only if a test of correctness ran to its end."""
+    """The purpose of a test. A device passes only if a correctness test completed."""
 
     CORRECTNESS = "correctness"
     SPEED = "speed"
@@ -32,12 +32,12 @@ class Purpose(str, Enum):
 
 
 class Measure(Struct, frozen=True, kw_only=True):
-    """A figure that a test reports, and what is asked of it. Of pairs the first warns, the second fails.
+    """A figure that a test reports, and its thresholds. In a pair the first warns, the second fails.
 
-    ``name``: that of the figure, or what it begins with, up to a dot: figures of a test over all devices are
-    ``peer.0-1``, ``peer.1-0``, and siblings of each other.
+    ``name``: of the figure, or its prefix up to a dot: figures of a test over all devices are ``peer.0-1``,
+    ``peer.1-0``, and siblings of each other.
     ``siblings``: least share of the median of GPUs of one model. ``expected``: the column of the reference table.
-    ``most``: the most that it may be, in its unit. ``is_cost``: less is better, and shares are turned over.
+    ``most``: the highest allowed value, in its unit. ``is_cost``: less is better, so ratios are inverted.
     """
 
     name: str
@@ -48,10 +48,10 @@ class Measure(Struct, frozen=True, kw_only=True):
 
 
 class ProbeTest(Struct, frozen=True, kw_only=True):
-    """A test. ``seconds``: how long it takes at each level; at a level that is not there it is not run.
+    """A test. ``seconds``: its duration by level; it does not run at other levels.
 
-    ``stretches``: what is left of the time that somebody gives is its own. ``is_joint``: one run over all devices, by
-    torchrun, of the module that `Probe.joint` names. ``sees_all``: one worker that sees all devices makes it.
+    ``stretches``: it uses the rest of a given time limit. ``is_joint``: one run over all devices, by torchrun, of the
+    module `Probe.joint`. ``sees_all``: one worker that sees all devices runs it.
     """
 
     key: str
@@ -65,10 +65,10 @@ class ProbeTest(Struct, frozen=True, kw_only=True):
 
 
 class Probe(Struct, frozen=True, kw_only=True):
-    """What `gputop probe` can run.
+    """A set of tests for `gputop probe`.
 
-    ``folder``: of the package that holds ``worker``, a module that is run in a Python which need not have gputop.
-    ``joint``: the module of the joint tests. ``needs``: the package that this Python must have. ``reference``: path of
+    ``folder``: the folder of the package with ``worker``, a module that runs in a Python that need not have gputop.
+    ``joint``: the module of the joint tests. ``needs``: the package that this Python needs. ``reference``: path of
     the table of expected figures.
     """
 

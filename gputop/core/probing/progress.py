@@ -1,4 +1,4 @@
-"""How a run of a probe goes, for whoever looks on: a process of its own runs it, and says so in lines of JSON."""
+"""The progress of a probe run, which a separate process reports as lines of JSON."""
 
 from collections.abc import Callable
 from typing import Final, Protocol
@@ -8,15 +8,15 @@ from msgspec.structs import replace
 
 from gputop.core.model.units import duration_text
 from gputop.core.probing.probe import Level, Probe
-from gputop.core.probing.result import ProbeReport, Status, TestResult, telling
+from gputop.core.probing.result import ProbeReport, TestResult, TestStatus, telling
 
 MOST_FINDINGS: Final = 6  # of a test, while it runs; the report has them all
 
 
 class Wish(Struct, frozen=True, kw_only=True):
-    """What is to be tested: GPUs by their uuids, or so many CPUs in their place.
+    """The devices to test: GPUs by uuid, or a number of CPUs instead.
 
-    ``is_forced``: GPUs that somebody uses as well.
+    ``is_forced``: also test GPUs in use.
     """
 
     level: Level = Level.QUICK
@@ -26,11 +26,11 @@ class Wish(Struct, frozen=True, kw_only=True):
 
 
 class DeviceCourse(Struct, frozen=True, kw_only=True):
-    """How far a device is. ``gpu``: uuid of the GPU that it is, or is a part of; ``wanted``: its tests, in order.
+    """The progress of a device. ``gpu``: uuid of its GPU; ``wanted``: its tests, in order.
 
-    ``done`` is of all tests, ``test_done`` of the ``current`` one, 0 to 1; ``left_s``: about; ``text``: what that test
-    said last, how fast it goes before all else. ``is_waiting``: for those that are tested before it. ``status`` is
-    there only for a device that is not tested at all, with the ``reason``.
+    ``done`` is of all tests, ``test_done`` of the ``current`` one, 0 to 1; ``left_s``: estimate; ``text``: the current
+    test's last message, speed first. ``is_waiting``: other devices are tested first. ``status`` is set only for a
+    device that is not tested at all, with the ``reason``.
     """
 
     label: str
@@ -46,29 +46,29 @@ class DeviceCourse(Struct, frozen=True, kw_only=True):
     text: str = ""
     is_over: bool = False
     is_waiting: bool = False
-    status: Status | None = None
+    status: TestStatus | None = None
     reason: str = ""
 
 
 class Course(Struct, frozen=True, kw_only=True, tag_field="news", tag="course"):
-    """How far all devices are."""
+    """The progress of all devices."""
 
     devices: tuple[DeviceCourse, ...] = ()
 
     @property
     def done(self) -> float:
-        """Return how far it is, 0 to 1: one after another or all at once, it is as far as they are on average."""
-        held = [one.done for one in self._tested]
-        return sum(held) / len(held) if held else 0.0
+        """Return the progress of the run, 0 to 1: the mean of its devices."""
+        shares = [one.done for one in self._tested]
+        return sum(shares) / len(shares) if shares else 0.0
 
     @property
     def left_s(self) -> float | None:
-        """Return how long it will take, about; None where that is not known yet."""
+        """Return the estimated time left, or None if not yet known."""
         return max((one.left_s for one in self._tested if one.left_s is not None), default=None)
 
     @property
     def text(self) -> str:
-        """Return ``62%, 12s left``."""
+        """Return the progress as text: ``62%, 12s left``."""
         left = "" if self.left_s is None else f", {duration_text(self.left_s)} left"
         return f"{self.done:.0%}{left}"
 
@@ -78,13 +78,13 @@ class Course(Struct, frozen=True, kw_only=True, tag_field="news", tag="course"):
 
 
 class Ended(Struct, frozen=True, kw_only=True, tag_field="news", tag="ended"):
-    """The end: what was found."""
+    """The end of a run, with its report."""
 
     report: ProbeReport
 
 
 class Run(Struct, frozen=True, kw_only=True):
-    """A run as the screen sees it. ``problem``: why there is no report; ``began_s``: by the clock of who started it."""
+    """A run as the screen sees it. ``problem``: why it has no report; ``began_s``: by the clock of its starter."""
 
     wish: Wish
     began_s: float = 0.0
@@ -95,36 +95,36 @@ class Run(Struct, frozen=True, kw_only=True):
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing runs any more."""
+        """Say whether the run has ended."""
         return self.report is not None or bool(self.problem)
 
 
 class Prober(Protocol):
-    """Runs probes, one at a time. Nothing of it blocks or raises; ``run`` is the one that runs, or the last one.
+    """Runs probes, one at a time. Its methods never block or raise. ``run``: the current or the last run.
 
-    ``probe``: what can be run, None where no plugin brings any.
+    ``probe``: the available probe, None without a probe plugin.
     """
 
     probe: Probe | None
 
     @property
     def run(self) -> Run | None:
-        """The run; None before the first."""
+        """Return the current or last run; None before the first."""
         ...
 
     def start(self, wish: Wish, news: Callable[[], object]) -> None:
-        """Begin, unless one runs. ``news`` is called, from another thread, when ``run`` is another."""
+        """Start a run, unless one runs. ``news`` is called from another thread whenever ``run`` changes."""
         ...
 
     def stop(self) -> None:
-        """End the one that runs; what was found so far is its report."""
+        """Stop the current run; its report has the results so far."""
         ...
 
     def close(self) -> None:
-        """End the one that runs, and tell nobody."""
+        """Stop the current run without a report."""
         ...
 
 
 def shortened(test: TestResult) -> TestResult:
-    """Return what somebody who looks on needs of a test."""
+    """Return the part of a test that an observer needs."""
     return replace(test, params={}, digests={}, findings=telling(test.findings, MOST_FINDINGS))

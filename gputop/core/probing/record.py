@@ -1,4 +1,4 @@
-"""What one worker has said so far: events in, results out. How a worker ended is a result as well."""
+"""The record of one worker: events in, results out. The end of a worker is also a result."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -19,24 +19,25 @@ from gputop.core.probing.events import (
     Start,
     Summary,
 )
-from gputop.core.probing.result import Figure, Finding, Status, TestResult
+from gputop.core.probing.result import Figure, TestFinding, TestResult, TestStatus
 from gputop.core.text.text import clean
 
 _MOST_FINDINGS: Final = 256
-_SICK: Final = {  # CUDA errors that are the device's own fault when they come of code that is known to be good
-    214: "an uncorrectable ECC error", 220: "an uncorrectable NVLink error", 700: "an illegal address",
-    702: "a launch that did not end", 714: "a hardware stack error", 715: "an illegal instruction",
-    719: "a launch that failed",
+_DEVICE_ERRORS: Final = {  # CUDA errors that are the device's own fault when they come of code that is known to be good
+    214: "uncorrectable ECC error", 220: "uncorrectable NVLink error", 700: "illegal address",
+    702: "launch timeout", 714: "hardware stack error", 715: "illegal instruction",
+    719: "launch failure",
 }  # fmt: skip
 _HINTS: Final = {
-    802: "the fabric manager may not run: gputop doctor", 803: "driver and library do not match: gputop doctor",
-    804: "this CUDA needs a newer driver: gputop doctor", 999: "device files may be missing: gputop doctor",
+    802: "is the fabric manager running? See gputop doctor", 803: "driver and library do not match, see gputop doctor",
+    804: "this CUDA version needs a newer driver, see gputop doctor",
+    999: "device files may be missing, see gputop doctor",
 }  # fmt: skip
 _KILLED: Final = frozenset({9, 15})
 
 
 class Record:
-    """Of one worker. ``wanted``: its tests, in order. ``current``: the test that runs."""
+    """The events of one worker as results. ``wanted``: its tests, in order. ``current``: the running test."""
 
     def __init__(self, wanted: Sequence[str]) -> None:
         self.wanted = tuple(wanted)
@@ -50,13 +51,15 @@ class Record:
         self._results: dict[str, TestResult] = {}
 
     def take(self, event: Event) -> None:
-        """Take an event in."""
+        """Add an event."""
         match event:
             case Hello():
                 self.hello = self.hello or event
             case Start():
                 self.current, self.done, self.text = event.id, 0.0, ""
-                self._results[event.id] = TestResult(key=event.id, status=Status.ERROR, reason="it did not end")
+                self._results[event.id] = TestResult(
+                    key=event.id, status=TestStatus.ERROR, reason="the test did not complete"
+                )
             case Progress():
                 self.done, self.text = min(1.0, max(0.0, event.done)), clean(event.msg)[:80]
             case Beat():
@@ -73,25 +76,25 @@ class Record:
 
     @property
     def left(self) -> tuple[str, ...]:
-        """Return the tests that have not begun."""
+        """Return the tests that have not started."""
         return tuple(key for key in self.wanted if key not in self._results)
 
     def results(self) -> tuple[TestResult, ...]:
-        """Return the tests that have begun, in the order of the plan."""
+        """Return the results of the tests that have started, in the order of the plan."""
         return tuple(self._results[key] for key in self.wanted if key in self._results)
 
-    def close(self, status: Status, code: str, text: str) -> None:
-        """End the test that runs, or else the next one, as the worker did."""
+    def close(self, status: TestStatus, code: str, text: str) -> None:
+        """End the running test, or else the next one, with the worker's own end."""
         key = self.current or next(iter(self.left), None)
         if key is None:
             return
         held = self._results.get(key, TestResult(key=key, status=status))
-        finding = Finding(code=code, status=status, text=text)
+        finding = TestFinding(code=code, status=status, text=text)
         self._results[key] = replace(held, status=status, reason=text, findings=(*held.findings, finding))
         self.current = None
 
-    def leave(self, keys: Iterable[str], status: Status, reason: str) -> None:
-        """Say why tests were not made."""
+    def leave(self, keys: Iterable[str], status: TestStatus, reason: str) -> None:
+        """Set the reason why tests did not run."""
         for key in keys:
             if key not in self._results:
                 self._results[key] = TestResult(key=key, status=status, reason=reason)
@@ -111,7 +114,7 @@ class Record:
             case Digest():
                 held = replace(held, digests=held.digests | {event.key: event.value})
             case FindingEvent() if len(held.findings) < _MOST_FINDINGS:
-                finding = Finding(
+                finding = TestFinding(
                     code=clean(event.code), status=_status(event.sev), text=clean(event.text), data=event.data
                 )
                 held = replace(held, findings=(*held.findings, finding))
@@ -122,13 +125,15 @@ class Record:
         if held is None:
             return
         text = clean(event.text.partition("\n")[0])[:400]
-        status, code = Status.ERROR, "test.exception"
-        if event.code in _SICK:
-            status, code, text = Status.FAIL, f"cuda.{event.code}", f"{_SICK[event.code]}: {text}"
+        status, code = TestStatus.ERROR, "test.exception"
+        if event.code in _DEVICE_ERRORS:
+            status, code, text = TestStatus.FAIL, f"cuda.{event.code}", f"{_DEVICE_ERRORS[event.code]}: {text}"
         elif event.code:
             code = f"cuda.{event.code}"
             text = f"{text}; {_HINTS[event.code]}" if event.code in _HINTS else text
-        self._results[event.id] = replace(held, findings=(*held.findings, Finding(code=code, status=status, text=text)))
+        self._results[event.id] = replace(
+            held, findings=(*held.findings, TestFinding(code=code, status=status, text=text))
+        )
 
     def _end(self, event: End) -> None:
         held = self._results.get(event.id)
@@ -142,17 +147,21 @@ class Record:
         )  # fmt: skip
 
 
-def ended(status: int) -> tuple[Status, str, str]:
-    """Return status, code and text for a worker that ended by itself in a test. ``status``: as of Popen."""
+def ended(status: int) -> tuple[TestStatus, str, str]:
+    """Return status, code and text for a worker that ended during a test. ``status``: from Popen."""
     if status >= 0:
-        return Status.ERROR, "worker.ended", f"the worker ended with status {status}"
+        return TestStatus.ERROR, "worker.ended", f"the worker exited with status {status}"
     if -status in _KILLED:
-        return Status.ERROR, "worker.killed", f"the worker was ended by signal {-status}: somebody, or lack of memory"
-    return Status.FAIL, "worker.crash", f"the worker crashed with signal {-status}"
+        return (
+            TestStatus.ERROR,
+            "worker.killed",
+            f"the worker was killed by signal {-status}, by a user or for lack of memory",
+        )
+    return TestStatus.FAIL, "worker.crash", f"the worker crashed with signal {-status}"
 
 
-def _status(word: str) -> Status:
+def _status(word: str) -> TestStatus:
     try:
-        return Status(word)
+        return TestStatus(word)
     except ValueError:
-        return Status.ERROR
+        return TestStatus.ERROR

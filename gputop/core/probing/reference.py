@@ -1,4 +1,4 @@
-"""Expected figures of GPUs by name: a table with a source and a confidence for each, and what a PCIe link carries."""
+"""Expected figures of GPUs: a table by name, with source and confidence, and the bandwidth of PCIe links."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ _LANES: Final = 16
 
 
 class Expected(Struct, frozen=True, forbid_unknown_fields=True):
-    """A figure, where it is from, and whether somebody measured it (``measured``) or not (``spec``)."""
+    """A figure with its source. ``confidence``: ``measured``, or ``spec`` for a data sheet."""
 
     value: float
     source: str = ""
@@ -20,7 +20,7 @@ class Expected(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Entry(Struct, frozen=True):
-    """What is known of the GPUs whose name holds the regular expression ``name``."""
+    """The expected figures of GPUs whose name matches the regular expression ``name``."""
 
     name: str
     figures: dict[str, Expected]
@@ -32,7 +32,7 @@ class _Table(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read(values: Mapping[str, object]) -> tuple[Entry, ...]:
-    """Return the entries of a table as TOML has it. Raises ValueError in words."""
+    """Return the entries of a parsed TOML table. Raises ValueError with a message for users."""
     try:
         return tuple(_entry(row) for row in convert(values, _Table).gpu)
     except (ValidationError, re.error) as error:
@@ -40,12 +40,12 @@ def read(values: Mapping[str, object]) -> tuple[Entry, ...]:
 
 
 def expected(entries: tuple[Entry, ...], gpu: str, column: str) -> Expected | None:
-    """Return what is expected of a GPU of this name; the first entry that fits and has the column holds."""
+    """Return the expected figure of a GPU by its name, from the first matching entry with the column."""
     return next((e.figures[column] for e in entries if column in e.figures and re.search(e.name, gpu)), None)
 
 
 def link(generation: int | None, width: int | None) -> Expected | None:
-    """Return what a PCIe link carries one way; None where that is not known."""
+    """Return the one-way bandwidth of a PCIe link; None if unknown."""
     rate = _X16.get(generation or 0)
     if rate is None or not width:
         return None
@@ -55,7 +55,7 @@ def link(generation: int | None, width: int | None) -> Expected | None:
 def _entry(row: Mapping[str, Expected | str | float]) -> Entry:
     name, spec = row.get("name"), row.get("memory_spec")
     if not isinstance(name, str) or not name:
-        raise ValueError("a [[gpu]] has no name")
+        raise ValueError("a [[gpu]] entry has no name")
     re.compile(name)
     figures = {key: value for key, value in row.items() if isinstance(value, Expected)}
     odd = [key for key in row if key not in figures and key not in {"name", "memory_spec"}]

@@ -1,4 +1,4 @@
-"""The results of a probe: per device, per test, per figure. The shape of the JSON that `gputop probe --json` writes."""
+"""The results of a probe per device, test and figure; also the shape of `gputop probe --json`."""
 
 from collections.abc import Iterable, Sequence
 from enum import Enum
@@ -12,8 +12,10 @@ Scalar: TypeAlias = bool | int | float | str | None
 Data: TypeAlias = dict[str, Scalar | list[Scalar] | dict[str, Scalar]]
 
 
-class Status(str, Enum):
-    """How a test or a device came out. They are different things: nothing that was not tested is a pass."""
+class TestStatus(str, Enum):
+    """The result of a test or a device. An untested device never passes."""
+
+    __test__ = False  # not a pytest test
 
     FAIL = "fail"
     ERROR = "error"
@@ -26,28 +28,30 @@ class Status(str, Enum):
 
     @property
     def rank(self) -> int:
-        """Return the place in the order of gravity, the gravest first."""
+        """Return the position in the order of severity; 0 is the most serious."""
         return _ORDER.index(self)
 
 
-_ORDER: Final = tuple(Status)
+_ORDER: Final = tuple(TestStatus)
 _EXIT: Final = {
-    Status.PASS: 0, Status.WARN: 1, Status.INCONCLUSIVE: 1, Status.FAIL: 2, Status.ERROR: 3, Status.REFUSED: 4,
-    Status.SKIP: 5, Status.ABORTED: 130,
+    TestStatus.PASS: 0, TestStatus.WARN: 1, TestStatus.INCONCLUSIVE: 1, TestStatus.FAIL: 2,
+    TestStatus.ERROR: 3, TestStatus.REFUSED: 4, TestStatus.SKIP: 5, TestStatus.ABORTED: 130,
 }  # fmt: skip
 
 
-class Finding(Struct, frozen=True, kw_only=True):
-    """What is wrong, with its numbers."""
+class TestFinding(Struct, frozen=True, kw_only=True):
+    """A problem that a test found, with its numbers."""
+
+    __test__ = False  # likewise
 
     code: str
-    status: Status
+    status: TestStatus
     text: str
     data: Data = {}
 
 
 class Figure(Struct, frozen=True, kw_only=True):
-    """A figure that was measured: the median of ``n``. Ratios are of speeds: above 1 is better, for times as well.
+    """A measured figure: the median of ``n``. Ratios are of speeds: above 1 is better, also for times.
 
     ``expected`` with its ``source`` and ``confidence`` is from the reference table.
     """
@@ -67,32 +71,32 @@ class Figure(Struct, frozen=True, kw_only=True):
 
 
 class TestResult(Struct, frozen=True, kw_only=True):
-    """A test of one device. ``digests``: fingerprints of results, by what was computed."""
+    """The result of a test on one device. ``digests``: fingerprints of results, by computation."""
 
     __test__ = False  # it is no test of pytest's
 
     key: str
-    status: Status
+    status: TestStatus
     reason: str = ""
     duration_s: float = 0.0
     figures: tuple[Figure, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[TestFinding, ...] = ()
     params: Data = {}
     digests: dict[str, str] = {}
 
 
 class DeviceResult(Struct, frozen=True, kw_only=True):
-    """A device and its tests. ``kind``: of worker, cuda or cpu; ``last_words``: what its worker said on stderr.
+    """A device and its tests. ``kind``: of worker, cuda or cpu; ``last_words``: the worker's standard error.
 
-    ``bus_id``, ``serial`` and ``vbios`` are what its maker asks for. ``samples``: what the driver said under the soak,
-    by reading, at the seconds of ``time_s``.
+    ``bus_id``, ``serial`` and ``vbios``: for a return to the vendor. ``samples``: the driver's readings during the
+    soak, by name, at the seconds of ``time_s``.
     """
 
     label: str
     uuid: str
     name: str
     kind: str
-    status: Status = Status.SKIP
+    status: TestStatus = TestStatus.SKIP
     reason: str = ""
     torch: str = ""
     cuda: str = ""
@@ -106,7 +110,7 @@ class DeviceResult(Struct, frozen=True, kw_only=True):
 
 
 class ProbeReport(Struct, frozen=True, kw_only=True):
-    """All of it. ``joint``: tests that ran over all devices at once. ``seed``: of all random numbers."""
+    """The report of a run. ``joint``: tests over all devices at once. ``seed``: of all random numbers."""
 
     schema: str = SCHEMA
     started_s: float
@@ -117,17 +121,17 @@ class ProbeReport(Struct, frozen=True, kw_only=True):
     level: str
     seed: int = 1
     arguments: tuple[str, ...] = ()
-    status: Status
+    status: TestStatus
     exit_status: int
     devices: tuple[DeviceResult, ...] = ()
     joint: tuple[TestResult, ...] = ()
     notes: tuple[str, ...] = ()
 
 
-def telling(findings: Sequence[Finding], most: int) -> tuple[Finding, ...]:
-    """Return so many findings at the most, in their order: one of each code, and then the first ones.
+def telling(findings: Sequence[TestFinding], most: int) -> tuple[TestFinding, ...]:
+    """Return at most ``most`` findings, in their order: one of each code, then the first ones.
 
-    What sums up a hundred wrong words comes after them, and must not be what is left out.
+    A summary follows the hundred wrong words that it sums up, and must not be left out.
     """
     first: dict[str, int] = {}
     for at, finding in enumerate(findings):
@@ -136,25 +140,25 @@ def telling(findings: Sequence[Finding], most: int) -> tuple[Finding, ...]:
     return tuple(findings[at] for at in sorted(list(places)[:most]))
 
 
-def worst(statuses: Iterable[Status]) -> Status:
-    """Return the gravest status; of none at all, that nothing was tested."""
-    return min(statuses, key=lambda status: status.rank, default=Status.SKIP)
+def worst(statuses: Iterable[TestStatus]) -> TestStatus:
+    """Return the most serious status; SKIP if there is none."""
+    return min(statuses, key=lambda status: status.rank, default=TestStatus.SKIP)
 
 
-def device_status(tests: Iterable[TestResult], correctness: Iterable[str]) -> Status:
-    """Return the status of a device: it passes only if a test of correctness ran to its end, whatever was skipped."""
+def device_status(tests: Iterable[TestResult], correctness: Iterable[str]) -> TestStatus:
+    """Return the status of a device; it passes only if a correctness test completed."""
     held = list(tests)
-    grave = worst(test.status for test in held if test.status is not Status.SKIP)
-    if grave is not Status.PASS:
+    grave = worst(test.status for test in held if test.status is not TestStatus.SKIP)
+    if grave is not TestStatus.PASS:
         return grave
     wanted = set(correctness)
-    return Status.PASS if any(t.key in wanted and t.status is Status.PASS for t in held) else Status.SKIP
+    return TestStatus.PASS if any(t.key in wanted and t.status is TestStatus.PASS for t in held) else TestStatus.SKIP
 
 
-def exit_status(report_statuses: Iterable[Status], *, has_skips: bool, is_strict: bool) -> int:
-    """Return the exit status of the worst; ``is_strict``: warnings and what was skipped count as failures."""
+def exit_status(report_statuses: Iterable[TestStatus], *, has_skips: bool, is_strict: bool) -> int:
+    """Return the exit status of the worst result; ``is_strict``: warnings and skipped tests count as failures."""
     status = worst(report_statuses)
-    soft = {Status.WARN, Status.INCONCLUSIVE, Status.SKIP}
-    if is_strict and (status in soft or (status is Status.PASS and has_skips)):
-        return _EXIT[Status.FAIL]
+    soft = {TestStatus.WARN, TestStatus.INCONCLUSIVE, TestStatus.SKIP}
+    if is_strict and (status in soft or (status is TestStatus.PASS and has_skips)):
+        return _EXIT[TestStatus.FAIL]
     return _EXIT[status]

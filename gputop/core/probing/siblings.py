@@ -1,22 +1,22 @@
-"""What GPUs of one model say of each other: whose bits differ, who is slow, who is warm, and what explains it."""
+"""Comparison of GPUs of one model: differing bits, slow figures, high temperatures, and their explanations."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from statistics import median
 from typing import Final
 
 from gputop.core.probing.probe import Measure, Probe
-from gputop.core.probing.result import DeviceResult, Figure, Finding, Status
+from gputop.core.probing.result import DeviceResult, Figure, TestFinding, TestStatus
 
 _MANY: Final = 3  # from here on a median means something
 _SOAK: Final = "soak"
 _WARMER_C: Final = 10.0
 
 Shares = Mapping[tuple[str, str, str], float]
-"""By uuid, test and figure: the share of what siblings reach."""
+"""The ratio of each figure to its siblings, by uuid, test and figure."""
 
 
 def votes(devices: Iterable[DeviceResult]) -> dict[tuple[str, str], str]:
-    """Return the digest that most siblings have, by model and product; empty where there is no majority."""
+    """Return the digest of the majority, by model and product; empty without a majority."""
     ballots: dict[tuple[str, str], list[str]] = {}
     for device in devices:
         for test in device.tests:
@@ -30,7 +30,7 @@ def votes(devices: Iterable[DeviceResult]) -> dict[tuple[str, str], str]:
 
 
 def shares(devices: list[DeviceResult], probe: Probe) -> dict[tuple[str, str, str], float]:
-    """Return each figure's share of its siblings: of their median, or of the better one where there are two."""
+    """Return each figure's ratio to its siblings: to their median, or to the better one of two."""
     measures = {(test.key, m.name): m for test in probe.tests for m in test.measures}
     held: dict[tuple[str, str, str], list[tuple[str, float]]] = {}
     for device in devices:
@@ -55,42 +55,42 @@ def group(figure: Figure) -> str:
 
 
 def middle(measure: Measure, values: list[float]) -> float:
-    """Return what siblings are compared with: their median, or the better one where there are two."""
+    """Return the reference of siblings: their median, or the better one of two."""
     if len(values) >= _MANY:
         return median(values)
     return min(values) if measure.is_cost else max(values)
 
 
 def kin(device: DeviceResult) -> str:
-    """Return what siblings share. A part of a GPU has none: its neighbours slow it down."""
+    """Return the key that siblings share. MIG instances have no siblings: their neighbours slow them down."""
     own = device.uuid if device.uuid.startswith("MIG-") else ""
     return "/".join((device.kind, device.name, device.torch, device.cuda, str(device.total_bytes), own))
 
 
 def ratio_of(measure: Measure, value: float, other: float) -> float | None:
-    """Return a share of speed: above 1 is better, for what is a cost as well."""
+    """Return the ratio of speeds: above 1 is better, also for costs."""
     if value <= 0 or other <= 0:
         return None
     return other / value if measure.is_cost else value / other
 
 
-def warm(device: DeviceResult, devices: Iterable[DeviceResult]) -> Iterator[Finding]:
-    """Say whether a device was much warmer under load than its siblings: then it is the air that it gets."""
+def warm(device: DeviceResult, devices: Iterable[DeviceResult]) -> Iterator[TestFinding]:
+    """Yield a finding if a device was much warmer under load than its siblings, which points to its cooling."""
     own = _temperature(device)
     held = [value for other in devices if kin(other) == kin(device) and (value := _temperature(other)) is not None]
     if own is None or len(held) < 2:
         return
     usual = median(held) if len(held) >= _MANY else min(held)
     if own - usual > _WARMER_C:
-        yield Finding(
-            code="straggler.temperature", status=Status.WARN,
-            text=f"temperature: {own:.0f} °C, its siblings have {usual:.0f} °C: look at the air that it gets",
+        yield TestFinding(
+            code="straggler.temperature", status=TestStatus.WARN,
+            text=f"temperature {own:.0f} °C, its siblings {usual:.0f} °C: check its cooling",
             data={"value": own, "siblings": usual},
         )  # fmt: skip
 
 
 def explanation(device: DeviceResult, held: Shares) -> str:
-    """Say what a device that is slower than its siblings has beside that: low clocks, or a reason for them."""
+    """Return the likely explanation of a device slower than its siblings: low clocks, or a reason for them."""
     share = held.get((device.uuid, _SOAK, "clock"))
     found = [f"its clock is {share:.0%} of theirs"] if share is not None and share < 1 else []
     reasons = ("soak.hardware", "soak.software", "soak.power_", "link.", "straggler.temperature")

@@ -1,4 +1,4 @@
-"""Where a box stands among those of a Slurm job: torchrun of each has to find the others."""
+"""This host's place in a Slurm job, so that torchrun finds the other hosts."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ _PORTS: Final = range(20_000, 30_000)
 
 
 class Station(Struct, frozen=True):
-    """One box of several. ``head``: the host where they meet; ``port``: one that no other step of Slurm has."""
+    """One host of several. ``head``: the host where they meet; ``port``: unique to the Slurm step."""
 
     boxes: int
     number: int
@@ -19,7 +19,7 @@ class Station(Struct, frozen=True):
 
 
 def station(environment: Mapping[str, str]) -> Station | None:
-    """Return the place of this box, where srun started one gputop on each of several; None where it did not."""
+    """Return this host's place if srun started one gputop on each of several hosts, or None."""
     boxes, tasks, number = (_count(environment, f"SLURM_{name}") for name in ("NNODES", "NTASKS", "NODEID"))
     head = first_host(environment.get("SLURM_STEP_NODELIST") or environment.get("SLURM_JOB_NODELIST", ""))
     if boxes is None or number is None or boxes < 2 or tasks != boxes or not head:
@@ -29,7 +29,7 @@ def station(environment: Mapping[str, str]) -> Station | None:
 
 
 def first_host(names: str) -> str:
-    """Return the first host of a list as Slurm writes it: ``gpu[07-12,19]-x,login`` begins with ``gpu07-x``."""
+    """Return the first host of a Slurm host list: ``gpu[07-12,19]-x,login`` begins with ``gpu07-x``."""
     found, depth = "", 0
     for sign in names:
         if sign == "," and not depth:

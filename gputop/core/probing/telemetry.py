@@ -1,4 +1,4 @@
-"""What the driver said of a GPU while it worked: power, heat and clocks under the soak, its link while it copied."""
+"""Judgement of the driver's readings under load: power, temperature and clocks during the soak, the PCIe link."""
 
 from collections.abc import Iterator, Sequence
 from statistics import median
@@ -29,7 +29,7 @@ from gputop.core.model.catalogue import (
 )
 from gputop.core.model.metric import Metric
 from gputop.core.model.sample import Gpu
-from gputop.core.probing.result import Figure, Finding, Scalar, Status
+from gputop.core.probing.result import Figure, Scalar, TestFinding, TestStatus
 
 _HARD: Final = ("hardware slowdown", "hardware thermal", "power brake")
 _SOFT: Final = "software thermal"
@@ -52,8 +52,8 @@ _SERIES: Final[dict[str, Metric[Any]]] = {
 }  # fmt: skip
 
 
-def soak(samples: Sequence[Gpu]) -> tuple[tuple[Figure, ...], tuple[Finding, ...]]:
-    """Judge power, heat and clocks under load, by samples of the whole soak."""
+def soak(samples: Sequence[Gpu]) -> tuple[tuple[Figure, ...], tuple[TestFinding, ...]]:
+    """Judge power, temperature and clocks under load, from samples of the whole soak."""
     samples = _under_load(samples)
     late = samples[len(samples) // 2 :]
     slope = _slope(samples[-(len(samples) // 3) :])
@@ -65,7 +65,7 @@ def soak(samples: Sequence[Gpu]) -> tuple[tuple[Figure, ...], tuple[Finding, ...
 
 
 def _under_load(samples: Sequence[Gpu]) -> Sequence[Gpu]:
-    """Return the samples without those at the end that draw much less: the last product is being compared."""
+    """Return the samples without the tail that draws much less, while the last product is compared."""
     draws = [draw for gpu in samples if (draw := gpu[POWER_AVERAGE]) is not None]
     least_w = _LOADED_SHARE * median(draws) if draws else 0.0
     end = next((n for n in range(len(samples), 0, -1) if (samples[n - 1][POWER_AVERAGE] or least_w) >= least_w), 0)
@@ -73,7 +73,7 @@ def _under_load(samples: Sequence[Gpu]) -> Sequence[Gpu]:
 
 
 def series(samples: Sequence[Gpu]) -> dict[str, list[Scalar]]:
-    """Return what was seen, as many points as a plot wants: seconds since the first, then a list for each reading."""
+    """Return the readings for a plot: seconds since the first sample, then one list per reading."""
     held = samples[:: max(1, -(-len(samples) // _MOST_POINTS))]
     if not held:
         return {}
@@ -90,14 +90,14 @@ def _reasons(gpu: Gpu) -> tuple[str, ...]:
 
 
 def negotiated(samples: Sequence[Gpu]) -> tuple[int | None, int | None]:
-    """Return generation and lanes of the PCIe link at its best: it is slower while nothing is copied."""
+    """Return the best generation and lanes of the PCIe link, which is slower when idle."""
     generations = [value for gpu in samples if (value := gpu[PCIE_GENERATION]) is not None]
     widths = [value for gpu in samples if (value := gpu[PCIE_WIDTH]) is not None]
     return max(generations, default=None), max(widths, default=None)
 
 
-def link(samples: Sequence[Gpu]) -> tuple[Finding, ...]:
-    """Judge the PCIe link by samples that were taken while it carried copies."""
+def link(samples: Sequence[Gpu]) -> tuple[TestFinding, ...]:
+    """Judge the PCIe link by samples taken during copies."""
     if not samples:
         return ()
     last, found = samples[-1], []
@@ -106,9 +106,9 @@ def link(samples: Sequence[Gpu]) -> tuple[Finding, ...]:
         most = last[metric]
         if best is not None and most is not None and best < most:
             found.append(
-                Finding(
-                    code=f"link.{name}", status=Status.WARN, data={"value": best, "most": most},
-                    text=f"the PCIe link ran at {name} {best} under load; board and slot can do {most}",
+                TestFinding(
+                    code=f"link.{name}", status=TestStatus.WARN, data={"value": best, "most": most},
+                    text=f"the PCIe link ran at {name} {best} under load; the board and the slot support {most}",
                 )
             )  # fmt: skip
     return tuple(found)
@@ -125,7 +125,7 @@ def _figures(late: Sequence[Gpu]) -> Iterator[Figure]:
 
 
 def _share(late: Sequence[Gpu]) -> Iterator[Figure]:
-    """Return how much of the limit was drawn."""
+    """Yield the power draw as a share of the limit."""
     draws = [draw for gpu in late if (draw := gpu[POWER_AVERAGE]) is not None]
     limit = next((one for gpu in reversed(late) if (one := gpu[POWER_LIMIT])), None)
     if draws and limit:
@@ -133,7 +133,7 @@ def _share(late: Sequence[Gpu]) -> Iterator[Figure]:
 
 
 def _throttled(samples: Sequence[Gpu]) -> Iterator[Figure]:
-    """Return the share of the time in which clocks were lowered, by the driver's own counters, where there was any."""
+    """Yield the share of time with reduced clocks, by reason, from the driver's own counters; nothing if zero."""
     if len(samples) < 2:
         return
     seconds = (samples[-1].read_s or 0.0) - (samples[0].read_s or 0.0)
@@ -145,7 +145,7 @@ def _throttled(samples: Sequence[Gpu]) -> Iterator[Figure]:
 
 
 def _slope(samples: Sequence[Gpu]) -> float | None:
-    """Return by how much the temperature rises a minute: the line with the least squares."""
+    """Return the temperature's rise per minute, as a least-squares slope; None with too few points."""
     held = [(gpu.read_s / 60, t) for gpu in samples if gpu.read_s and (t := gpu[TEMPERATURE]) is not None]
     if len(held) < _LEAST_POINTS:
         return None
@@ -154,25 +154,25 @@ def _slope(samples: Sequence[Gpu]) -> float | None:
     return sum((x - x0) * (y - y0) for x, y in held) / square if square else None
 
 
-def _unsettled(samples: Sequence[Gpu], slope: float | None) -> Iterator[Finding]:
+def _unsettled(samples: Sequence[Gpu], slope: float | None) -> Iterator[TestFinding]:
     seconds = (samples[-1].read_s or 0.0) - (samples[0].read_s or 0.0) if samples else 0.0
     if slope is not None and slope > _SETTLED_C_PER_MIN and seconds >= _SETTLES_S:
-        yield Finding(
-            code="soak.not_settled", status=Status.WARN, data={"slope": slope},
-            text=f"its temperature still rose by {slope:.1f} °C a minute at the end: soak it for longer",
+        yield TestFinding(
+            code="soak.not_settled", status=TestStatus.WARN, data={"slope": slope},
+            text=f"temperature still rose by {slope:.1f} °C per minute at the end: run a longer soak",
         )  # fmt: skip
 
 
-def _throttling(samples: Sequence[Gpu]) -> Iterator[Finding]:
+def _throttling(samples: Sequence[Gpu]) -> Iterator[TestFinding]:
     for reason in (*_HARD, _SOFT):
         marks = [reason in _reasons(gpu) for gpu in samples]
         share = sum(marks) / len(marks) if marks else 0.0
         if share < _LEAST_SHARE or not _has_run(marks):
             continue
-        is_grave = reason in _HARD or share > _SOFT_SHARE
-        yield Finding(
-            code=f"soak.{reason.replace(' ', '_')}", status=Status.FAIL if is_grave else Status.WARN,
-            text=f"clocks were lowered for {reason} in {share:.0%} of the soak", data={"share": share},
+        is_serious = reason in _HARD or share > _SOFT_SHARE
+        yield TestFinding(
+            code=f"soak.{reason.replace(' ', '_')}", status=TestStatus.FAIL if is_serious else TestStatus.WARN,
+            text=f"clocks reduced ({reason}) during {share:.0%} of the soak", data={"share": share},
         )  # fmt: skip
 
 
@@ -180,7 +180,7 @@ def _has_run(marks: Sequence[bool]) -> bool:
     return any(all(marks[at : at + _IN_A_ROW]) for at in range(len(marks) - _IN_A_ROW + 1))
 
 
-def _power(late: Sequence[Gpu]) -> Iterator[Finding]:
+def _power(late: Sequence[Gpu]) -> Iterator[TestFinding]:
     draws = [gpu[POWER_AVERAGE] for gpu in late]
     limits = [gpu[POWER_LIMIT] for gpu in late]
     held = [draw for draw in draws if draw is not None]
@@ -190,10 +190,10 @@ def _power(late: Sequence[Gpu]) -> Iterator[Finding]:
     usual = late[-1][POWER_LIMIT_DEFAULT]
     is_lowered = usual is not None and limit < usual
     if is_lowered:
-        yield Finding(
+        yield TestFinding(
             code="soak.power_limit_lowered",
-            status=Status.WARN,
-            text=f"its limit is {limit:.0f} W, usual is {usual:.0f} W",
+            status=TestStatus.WARN,
+            text=f"power limit is {limit:.0f} W, default is {usual:.0f} W",
         )
     share = median(held) / limit
     if share >= 0.90:
@@ -202,16 +202,16 @@ def _power(late: Sequence[Gpu]) -> Iterator[Finding]:
     most = late[-1][CLOCK_SM_MAX]
     is_capped = any("power cap" in _reasons(gpu) for gpu in late)
     is_slow = bool(clocks and most and median(clock for clock in clocks if clock) < 0.9 * most) and not is_capped
-    status = Status.FAIL if share < 0.75 and is_slow and not is_lowered else Status.WARN
-    yield Finding(
-        code="soak.power", status=status, text=f"it drew {share:.0%} of its limit of {limit:.0f} W under full load",
+    status = TestStatus.FAIL if share < 0.75 and is_slow and not is_lowered else TestStatus.WARN
+    yield TestFinding(
+        code="soak.power", status=status, text=f"drew only {share:.0%} of its {limit:.0f} W limit under full load",
         data={"share": share, "limit_w": limit},
     )  # fmt: skip
 
 
-def _heat(late: Sequence[Gpu]) -> Iterator[Finding]:
+def _heat(late: Sequence[Gpu]) -> Iterator[TestFinding]:
     margins = [margin for gpu in late if (margin := gpu[TEMPERATURE_MARGIN]) is not None]
     if margins and min(margins) < _MARGIN_C:
-        yield Finding(
-            code="soak.margin", status=Status.WARN, text=f"{min(margins)} °C were left until it slows itself down"
+        yield TestFinding(
+            code="soak.margin", status=TestStatus.WARN, text=f"only {min(margins)} °C below its slowdown temperature"
         )

@@ -1,31 +1,31 @@
-"""Verdicts and figures of a probe in words, for reports and for the screen."""
+"""Verdicts and figures of a probe as text, for reports and for the screen."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from gputop.core.probing.result import Figure, Status
+from gputop.core.probing.result import Figure, TestStatus
 from gputop.core.text.tone import Tone
 
 WORDS: Final = {
-    Status.PASS: ("✓ pass", Tone.OK),
-    Status.WARN: ("! WARN", Tone.WARM),
-    Status.FAIL: ("✗ FAIL", Tone.HOT),
-    Status.ERROR: ("✗ ERROR", Tone.HOT),
-    Status.REFUSED: ("– refused", Tone.WARM),
-    Status.SKIP: ("– skipped", Tone.NONE),
-    Status.INCONCLUSIVE: ("? unclear", Tone.WARM),
-    Status.ABORTED: ("– aborted", Tone.WARM),
+    TestStatus.PASS: ("✓ pass", Tone.OK),
+    TestStatus.WARN: ("! WARN", Tone.WARM),
+    TestStatus.FAIL: ("✗ FAIL", Tone.HOT),
+    TestStatus.ERROR: ("✗ ERROR", Tone.HOT),
+    TestStatus.REFUSED: ("– refused", Tone.WARM),
+    TestStatus.SKIP: ("– skipped", Tone.NONE),
+    TestStatus.INCONCLUSIVE: ("? unclear", Tone.WARM),
+    TestStatus.ABORTED: ("– aborted", Tone.WARM),
 }
 _MOST_OF_GROUP: Final = 3
 _PREFIXES: Final = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def figure_text(figure: Figure) -> str:
-    """Return a figure with its unit and what it was compared with."""
+    """Return a figure with its unit and its ratios."""
     value = f"{figure.name} {number_text(figure.value, figure.unit)}"
     notes = [
-        f"{ratio:.0%} of {what}"
-        for ratio, what in (
+        f"{ratio:.0%} of {reference}"
+        for ratio, reference in (
             (figure.ratio, "expected"), (figure.sibling_ratio, "siblings"), (figure.baseline_ratio, "baseline"),
         )
         if ratio is not None
@@ -34,7 +34,7 @@ def figure_text(figure: Figure) -> str:
 
 
 def figures_text(figures: Sequence[Figure]) -> str:
-    """Return figures in a line; of many pairs or ranks the range."""
+    """Return figures as one line; many pairs or ranks as their range."""
     groups: dict[str, list[Figure]] = {}
     for figure in figures:
         groups.setdefault(figure.name.partition(".")[0], []).append(figure)

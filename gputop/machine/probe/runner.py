@@ -18,7 +18,7 @@ from gputop.core.probing.events import Beat, End, FindingEvent, Hello, read
 from gputop.core.probing.plan import WorkerPlan, limit_s
 from gputop.core.probing.probe import Probe
 from gputop.core.probing.record import Record, ended
-from gputop.core.probing.result import Status
+from gputop.core.probing.result import TestStatus
 from gputop.core.probing.slurm import Station
 from gputop.machine.probe.child import Child, undisturbed
 
@@ -58,9 +58,9 @@ class Job:
         self._limits = limits
         self._clock = clock
         self._restarts = 0
-        self._why: tuple[Status, str, str] | None = None
-        self._final: tuple[Status, str, str] | None = None
-        self._rest: Status | None = None
+        self._why: tuple[TestStatus, str, str] | None = None
+        self._final: tuple[TestStatus, str, str] | None = None
+        self._rest: TestStatus | None = None
         self._is_told = False  # a test has ended with why we stopped it: the one after it is not to blame
         self._asked_s: float | None = None
         self._steps = 0
@@ -97,7 +97,7 @@ class Job:
         """Say whether its turn has not come."""
         return self.child is None and not self.is_over
 
-    def stop(self, why: tuple[Status, str, str], *, is_final: bool = False, rest: Status | None = None) -> None:
+    def stop(self, why: tuple[TestStatus, str, str], *, is_final: bool = False, rest: TestStatus | None = None) -> None:
         """Ask the worker to end; ``why`` is what becomes of the test that runs; ``is_final``: and of what follows.
 
         ``rest``: the status of what follows, where it is another.
@@ -146,7 +146,7 @@ class Job:
             return  # not of the protocol; what counts will be missing then
         if event is None:
             return
-        if isinstance(event, End) and event.status == Status.ABORTED.value and self._final is not None:
+        if isinstance(event, End) and event.status == TestStatus.ABORTED.value and self._final is not None:
             event = self._stopped(event, self._final)
         self.record.take(event)
         if not isinstance(event, Beat) or event.n != turns:
@@ -156,11 +156,11 @@ class Job:
         if self.record.current != current:
             self._began_s = now
 
-    def _stopped(self, event: End, final: tuple[Status, str, str]) -> End:
+    def _stopped(self, event: End, final: tuple[TestStatus, str, str]) -> End:
         """Return the end of a test that heeded us, with why we stopped it."""
         self._is_told = True
         status, code, text = final
-        if status is not Status.ABORTED:
+        if status is not TestStatus.ABORTED:
             self.record.take(FindingEvent(id=event.id, sev=status.value, code=code, text=text))
         return End(id=event.id, status=status.value, dur_s=event.dur_s, reason=text)
 
@@ -169,13 +169,15 @@ class Job:
         limits, test = self._limits, self.record.current
         if not self._has_spoken:
             if now - self._started_s > limits.start_s:
-                self.stop((Status.ERROR, "worker.start", f"the worker did not start within {limits.start_s:.0f} s"))
+                self.stop((TestStatus.ERROR, "worker.start", f"the worker did not start within {limits.start_s:.0f} s"))
             return
         if now - self._seen_s > limits.silence_s:
             text = f"no sign of life for {limits.silence_s:.0f} s in {test or 'the worker'}"
-            self.stop((Status.FAIL, "hang", text))
+            self.stop((TestStatus.FAIL, "hang", text))
         elif test is not None and now - self._began_s > limit_s(self._seconds(test)):
-            self.stop((Status.FAIL, "time_limit", f"{test} did not end within {limit_s(self._seconds(test)):.0f} s"))
+            self.stop(
+                (TestStatus.FAIL, "time_limit", f"{test} did not end within {limit_s(self._seconds(test)):.0f} s")
+            )
 
     def _seconds(self, test: str) -> float:
         return next((one.seconds for one in self.task.plan.tests if one.id == test), 0.0)
@@ -194,9 +196,9 @@ class Job:
 
     def _give_up(self) -> None:
         self.record.close(
-            Status.FAIL, "hang.unkillable", "the worker cannot be killed: the kernel waits for the driver. Reboot."
+            TestStatus.FAIL, "hang.unkillable", "the worker cannot be killed: the kernel waits for the driver. Reboot."
         )
-        self.record.leave(self.record.left, Status.SKIP, "the worker before could not be killed")
+        self.record.leave(self.record.left, TestStatus.SKIP, "the worker before could not be killed")
         self.is_over = True
 
     def _finish(self, status: int) -> None:
@@ -208,7 +210,7 @@ class Job:
         elif record.current is not None:
             record.close(*ended(status))
         elif not record.is_summed and record.error is not None and not record.error.id:
-            record.leave(record.left, Status.ERROR, record.error.text.partition("\n")[0][:400])
+            record.leave(record.left, TestStatus.ERROR, record.error.text.partition("\n")[0][:400])
         elif not record.is_summed and (record.hello is None or not record.left):
             record.close(*ended(status))
         if self._final is not None:
@@ -216,7 +218,7 @@ class Job:
         if record.left and record.hello is not None and self._restarts < _RESTARTS:
             self._restart()
             return
-        record.leave(record.left, Status.SKIP, "the worker before it ended twice")
+        record.leave(record.left, TestStatus.SKIP, "the worker before it ended twice")
         self.is_over = True
 
     def _restart(self) -> None:
@@ -248,7 +250,7 @@ def run(
             _go_on(jobs, tell, is_serial=is_serial)
         except KeyboardInterrupt:
             for job in jobs:
-                job.stop((Status.ABORTED, "aborted", "stopped"), is_final=True)
+                job.stop((TestStatus.ABORTED, "aborted", "stopped"), is_final=True)
             _go_on(jobs, tell)  # an interrupt comes once: `interruptible`
     finally:
         for job in jobs:

@@ -5,7 +5,7 @@ from typing import Final
 
 from gputop.core.model.units import bytes_text, duration_text
 from gputop.core.probing.progress import Run
-from gputop.core.probing.result import Status
+from gputop.core.probing.result import TestStatus
 from gputop.core.probing.wording import WORDS
 from gputop.ui.render.line import Line, Span, Spans, length
 from gputop.ui.render.line_widget import FastLines
@@ -80,7 +80,7 @@ def _right(view: View) -> Spans:
 def _probe(run: Run) -> Span:
     """Return how far the probe is, or how it came out."""
     if run.report is not None:
-        ink = "alarm" if run.report.status in (Status.FAIL, Status.ERROR) else "badge"
+        ink = "alarm" if run.report.status in (TestStatus.FAIL, TestStatus.ERROR) else "badge"
         return f" PROBE {WORDS[run.report.status][0]} ", ink
     if run.problem:
         return " PROBE did not run ", "badge"

@@ -25,7 +25,7 @@ from gputop.core.model.sample import DriverInfo, Host, HostProcess, Sample
 from gputop.core.probing.events import End, Start
 from gputop.core.probing.limits import Ceiling
 from gputop.core.probing.plan import PlannedTest, WorkerPlan
-from gputop.core.probing.result import DeviceResult, Status
+from gputop.core.probing.result import DeviceResult, TestStatus
 from gputop.core.query.selection import Selection
 from gputop.machine.nvml.driver import Driver
 from gputop.machine.probe.child import Child
@@ -112,8 +112,8 @@ def test_counters_are_read_anew_when_a_test_ends_though_they_are_slow() -> None:
     play.test("c")
     found = play.result().tests[-1]
 
-    assert (found.key, found.status) == ("counters", Status.FAIL)
-    assert found.findings[0].text == "pcie_replays went up by 90 while this GPU was tested: b +90"
+    assert (found.key, found.status) == ("counters", TestStatus.FAIL)
+    assert found.findings[0].text == "pcie_replays rose by 90 during the probe: b +90"
 
 
 def test_what_is_seen_under_the_soak_is_kept_and_judged_and_nothing_else() -> None:
@@ -137,7 +137,7 @@ def test_the_link_is_read_while_it_carries_copies() -> None:
     found = play.result().tests[0]
 
     assert play.watch.links() == {UUID: (3, 16)}
-    assert [(finding.code, finding.status) for finding in found.findings] == [("link.generation", Status.WARN)]
+    assert [(finding.code, finding.status) for finding in found.findings] == [("link.generation", TestStatus.WARN)]
 
 
 def test_who_comes_while_a_gpu_is_tested_is_told_once() -> None:
@@ -157,7 +157,7 @@ def test_the_probe_makes_way_for_who_comes_and_stays() -> None:
     play.look()
 
     assert (short, play.job.is_over) == (False, True)
-    assert [test.status for test in play.job.record.results()] == [Status.INCONCLUSIVE] * 2
+    assert [test.status for test in play.job.record.results()] == [TestStatus.INCONCLUSIVE] * 2
     assert "gave way to a new process: pid 4711, ann" in play.job.record.results()[0].reason
 
 
@@ -190,8 +190,8 @@ def test_a_gpu_above_its_ceiling_loses_its_load_and_fails(metric: Metric[Any], v
     play.end()
     found = play.job.record.results()
 
-    assert calm == [Status.PASS, Status.ERROR]  # the one that runs has not ended
-    assert [test.status for test in found] == [Status.PASS, Status.FAIL, Status.SKIP]
+    assert calm == [TestStatus.PASS, TestStatus.ERROR]  # the one that runs has not ended
+    assert [test.status for test in found] == [TestStatus.PASS, TestStatus.FAIL, TestStatus.SKIP]
     assert [finding.code for finding in found[1].findings] == [code]
 
 
@@ -208,8 +208,8 @@ def test_a_ceiling_that_cannot_be_kept_any_more_ends_it_as_an_error() -> None:
     play.end()
 
     assert not brief
-    assert [test.status for test in play.job.record.results()] == [Status.ERROR, Status.SKIP]
-    assert "cannot be kept" in play.job.record.results()[0].reason
+    assert [test.status for test in play.job.record.results()] == [TestStatus.ERROR, TestStatus.SKIP]
+    assert "cannot enforce" in play.job.record.results()[0].reason
 
 
 def test_temperature_and_power_are_told_while_it_runs() -> None:

@@ -10,7 +10,7 @@ from gputop.core.probing.baseline import name_of
 from gputop.core.probing.joint import Group, judge_together
 from gputop.core.probing.judge import Known, judge
 from gputop.core.probing.reference import Entry, Expected
-from gputop.core.probing.result import DeviceResult, Figure, Finding, Status, TestResult
+from gputop.core.probing.result import DeviceResult, Figure, TestFinding, TestResult, TestStatus
 from gputop.core.probing.slurm import Station, first_host, station
 
 PROBE = PLUGIN.probes[0]
@@ -20,7 +20,7 @@ GPUS = Group(kind="cuda", name="NVIDIA H100", entries=TABLE)
 
 def made(key: str, figures: Mapping[str, float], **params: Any) -> TestResult:
     held = tuple(Figure(name=name, value=value, unit="B/s") for name, value in figures.items())
-    return TestResult(key=key, status=Status.PASS, figures=held, params=params)
+    return TestResult(key=key, status=TestStatus.PASS, figures=held, params=params)
 
 
 def judged(test: TestResult, group: Group = GPUS) -> list[tuple[str, str, str]]:
@@ -71,12 +71,12 @@ def test_speed_is_unclear_while_somebody_uses_a_gpu() -> None:
     assert judged(test, Group(kind="cuda", name="X", is_busy=True))[0][1] == "inconclusive"
 
 
-def soaked(number: int, celsius: float, clock: float, tflops: float, *findings: Finding) -> DeviceResult:
+def soaked(number: int, celsius: float, clock: float, tflops: float, *findings: TestFinding) -> DeviceResult:
     figures = (
         Figure(name="tflops", value=tflops, unit="TFLOP/s"), Figure(name="clock", value=clock, unit="Hz"),
         Figure(name="temperature", value=celsius, unit="°C"),
     )  # fmt: skip
-    test = TestResult(key="soak", status=Status.PASS, figures=figures, findings=findings)
+    test = TestResult(key="soak", status=TestStatus.PASS, figures=figures, findings=findings)
     return DeviceResult(label=f"GPU {number}", uuid=f"GPU-{number}", name="H", kind="cuda", tests=(test,))
 
 
@@ -89,11 +89,13 @@ def test_a_gpu_that_is_much_warmer_than_its_siblings_is_told() -> None:
 
 
 def test_a_straggler_is_told_with_what_explains_it() -> None:
-    hot = Finding(code="soak.hardware_thermal", status=Status.FAIL, text="clocks were lowered for hardware thermal")
+    hot = TestFinding(
+        code="soak.hardware_thermal", status=TestStatus.FAIL, text="clocks were lowered for hardware thermal"
+    )
     held = [soaked(n, 70, 1.9e9, 700) for n in range(3)] + [soaked(3, 75, 1.5e9, 560, hot)]
     found = {finding.code: finding for finding in judge(held, PROBE, Known())[3].tests[0].findings}
 
-    assert found["straggler.clock"].status is Status.FAIL
+    assert found["straggler.clock"].status is TestStatus.FAIL
     assert found["straggler.tflops"].text == (
         "tflops: 80% of its siblings; its clock is 79% of theirs; clocks were lowered for hardware thermal"
     )

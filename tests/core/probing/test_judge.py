@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from gputop.core.probing.judge import Known, judge
 from gputop.core.probing.probe import Level, Measure, Probe, ProbeTest, Purpose
 from gputop.core.probing.reference import Entry, Expected
-from gputop.core.probing.result import DeviceResult, Figure, Finding, Status, TestResult, exit_status
+from gputop.core.probing.result import DeviceResult, Figure, TestFinding, TestResult, TestStatus, exit_status
 
 PROBE = Probe(
     key="p", help="", folder="", worker="w",
@@ -33,7 +33,7 @@ TABLE = (Entry("H100", {"bf16": Expected(800, "S", "measured")}), Entry("T4", {"
 
 def passed(key: str = "gemm.bf16", figures: dict[str, float] | None = None, **fields: Any) -> TestResult:
     made = tuple(Figure(name=name, value=value, unit="x") for name, value in (figures or {}).items())
-    return TestResult(key=key, status=Status.PASS, figures=made, **fields)
+    return TestResult(key=key, status=TestStatus.PASS, figures=made, **fields)
 
 
 def device(*tests: TestResult, n: int = 0, **fields: Any) -> DeviceResult:
@@ -120,51 +120,55 @@ def test_the_own_past_is_a_measure() -> None:
 
 
 def test_speed_is_unclear_while_others_use_the_gpu_and_wrong_results_are_not() -> None:
-    bad = Finding(code="memory.wrong", status=Status.FAIL, text="")
+    bad = TestFinding(code="memory.wrong", status=TestStatus.FAIL, text="")
     slow = passed(figures={"tflops": 1})
-    wrong = TestResult(key="memory.random", status=Status.FAIL, findings=(bad,))
+    wrong = TestResult(key="memory.random", status=TestStatus.FAIL, findings=(bad,))
     known = Known(entries=TABLE, busy={"GPU-0"})
 
-    assert judge([device(slow)], PROBE, known)[0].status is Status.INCONCLUSIVE
-    assert judge([device(slow, wrong)], PROBE, known)[0].status is Status.FAIL
+    assert judge([device(slow)], PROBE, known)[0].status is TestStatus.INCONCLUSIVE
+    assert judge([device(slow, wrong)], PROBE, known)[0].status is TestStatus.FAIL
 
 
 def test_a_product_that_is_wrong_everywhere_on_all_gpus_is_our_error() -> None:
-    uniform = Finding(code="gemm.uniform", status=Status.FAIL, text="")
-    wrong = TestResult(key="gemm.bf16", status=Status.FAIL, findings=(uniform,))
+    uniform = TestFinding(code="gemm.uniform", status=TestStatus.FAIL, text="")
+    wrong = TestResult(key="gemm.bf16", status=TestStatus.FAIL, findings=(uniform,))
 
-    assert judge([device(wrong), device(wrong, n=1)], PROBE, Known())[0].status is Status.INCONCLUSIVE
-    assert judge([device(wrong), device(passed(), n=1)], PROBE, Known())[0].status is Status.FAIL
+    assert judge([device(wrong), device(wrong, n=1)], PROBE, Known())[0].status is TestStatus.INCONCLUSIVE
+    assert judge([device(wrong), device(passed(), n=1)], PROBE, Known())[0].status is TestStatus.FAIL
 
 
 def test_part_of_the_memory_is_a_warning_where_all_was_wanted() -> None:
     tested = passed("memory.random", params={"bytes": 79})
 
-    assert judge([device(tested)], PROBE, Known(wants_coverage=True))[0].status is Status.WARN
-    assert judge([device(tested)], PROBE, Known())[0].status is Status.PASS
+    assert judge([device(tested)], PROBE, Known(wants_coverage=True))[0].status is TestStatus.WARN
+    assert judge([device(tested)], PROBE, Known())[0].status is TestStatus.PASS
 
 
 def test_nothing_that_was_not_tested_is_a_pass() -> None:
-    skipped = replace(passed(), status=Status.SKIP)
+    skipped = replace(passed(), status=TestStatus.SKIP)
 
-    assert judge([device()], PROBE, Known())[0].status is Status.SKIP
-    assert judge([device(skipped)], PROBE, Known())[0].status is Status.SKIP
-    assert judge([device(passed("launch", {"trip": 1}))], PROBE, Known())[0].status is Status.SKIP
-    assert judge([device(skipped, passed("memory.random"))], PROBE, Known())[0].status is Status.PASS
+    assert judge([device()], PROBE, Known())[0].status is TestStatus.SKIP
+    assert judge([device(skipped)], PROBE, Known())[0].status is TestStatus.SKIP
+    assert judge([device(passed("launch", {"trip": 1}))], PROBE, Known())[0].status is TestStatus.SKIP
+    assert judge([device(skipped, passed("memory.random"))], PROBE, Known())[0].status is TestStatus.PASS
 
 
 @pytest.mark.parametrize(
     ("statuses", "is_strict", "status"),
     [
-        ((), False, 5), ((Status.PASS,), False, 0), ((Status.PASS, Status.WARN), False, 1), ((Status.WARN,), True, 2),
-        ((Status.FAIL, Status.ERROR), False, 2), ((Status.ERROR, Status.WARN), False, 3), ((Status.SKIP,), False, 5),
-        ((Status.REFUSED, Status.PASS), False, 4), ((Status.ABORTED, Status.PASS), False, 130),
-        ((Status.INCONCLUSIVE,), False, 1), ((Status.SKIP,), True, 2),
+        ((), False, 5), ((TestStatus.PASS,), False, 0), ((TestStatus.PASS, TestStatus.WARN), False, 1),
+        ((TestStatus.WARN,), True, 2),
+        ((TestStatus.FAIL, TestStatus.ERROR), False, 2), ((TestStatus.ERROR, TestStatus.WARN), False, 3),
+        ((TestStatus.SKIP,), False, 5),
+        ((TestStatus.REFUSED, TestStatus.PASS), False, 4), ((TestStatus.ABORTED, TestStatus.PASS), False, 130),
+        ((TestStatus.INCONCLUSIVE,), False, 1), ((TestStatus.SKIP,), True, 2),
     ],
 )  # fmt: skip
-def test_the_exit_status_is_that_of_the_worst(statuses: tuple[Status, ...], *, is_strict: bool, status: int) -> None:
+def test_the_exit_status_is_that_of_the_worst(
+    statuses: tuple[TestStatus, ...], *, is_strict: bool, status: int
+) -> None:
     assert exit_status(statuses, has_skips=False, is_strict=is_strict) == status
 
 
 def test_a_test_that_was_skipped_fails_a_strict_run() -> None:
-    assert exit_status([Status.PASS], has_skips=True, is_strict=True) == 2
+    assert exit_status([TestStatus.PASS], has_skips=True, is_strict=True) == 2

@@ -28,7 +28,7 @@ def test_it_is_told_with_both_figures() -> None:
     found = Ceiling(temperature_c=80).over(WARM)
 
     assert found is not None
-    assert found[1] == "temperature 84 °C, above the 80 °C that were set"
+    assert found[1] == "temperature 84 °C exceeds the limit of 80 °C"
 
 
 def test_a_reading_that_is_missing_is_below_no_ceiling_and_its_reason_is_told() -> None:
@@ -36,13 +36,11 @@ def test_a_reading_that_is_missing_is_below_no_ceiling_and_its_reason_is_told() 
     ceiling = Ceiling(temperature_c=80)
 
     assert ceiling.over(silent) is None
-    assert ceiling.untold(silent) == "the ceiling for its temperature cannot be kept: " + Missing.UNSUPPORTED.text
-    assert Ceiling().untold(silent) == ceiling.untold(WARM) == ""
+    assert ceiling.unenforceable(silent) == "cannot enforce the temperature limit: " + Missing.UNSUPPORTED.text
+    assert Ceiling().unenforceable(silent) == ceiling.unenforceable(WARM) == ""
 
 
 def test_a_gpu_that_is_above_its_ceiling_before_any_load_is_not_loaded() -> None:
-    assert (
-        Ceiling(temperature_c=80).against(WARM) == "temperature 84 °C, above the 80 °C that were set, before any load"
-    )
+    assert Ceiling(temperature_c=80).against(WARM) == "temperature 84 °C exceeds the limit of 80 °C before any load"
     assert Ceiling(temperature_c=90).against(WARM) == ""
-    assert "cannot be kept" in Ceiling(power_w=90).against(gpu(values={POWER_AVERAGE: Missing.FORBIDDEN}))
+    assert "cannot enforce" in Ceiling(power_w=90).against(gpu(values={POWER_AVERAGE: Missing.FORBIDDEN}))

@@ -22,7 +22,7 @@ from gputop.core.model.metric import Metric, Missing
 from gputop.core.model.sample import DriverInfo, Gpu, Host, Presence, Sample, XidEvent
 from gputop.core.probing.counters import Board, counters
 from gputop.core.probing.newcomers import newcomers
-from gputop.core.probing.result import Status
+from gputop.core.probing.result import TestStatus
 from gputop.core.probing.telemetry import link, negotiated, series, soak
 
 QUIET = {"pcie_replays": 0}
@@ -43,9 +43,7 @@ def test_a_counter_that_grew_is_told_with_the_tests_in_which_it_did() -> None:
     marks = [(name, counted(n * 10, **{key: value})) for n, (name, value) in enumerate((("a", 5), ("b", 8), ("c", 8)))]
     found = counters(counted(**{key: 5}), counted(60, **{key: 9}), marks)
 
-    assert [finding.text for finding in found.findings] == [
-        f"{key} went up by 4 while this GPU was tested: b +3, afterwards +1"
-    ]
+    assert [finding.text for finding in found.findings] == [f"{key} rose by 4 during the probe: b +3, afterwards +1"]
 
 
 def test_counters_are_kept_as_they_were_and_what_is_not_told_has_its_reason() -> None:
@@ -100,9 +98,9 @@ def test_links_are_judged_by_what_was_lost_meanwhile(before: Any, after: Any, st
 
 
 def test_what_a_board_says_of_its_spares_and_its_sram_counts() -> None:
-    assert counters(counted(), counted(), (), Board(banks_without_spares=1)).status is Status.WARN
-    assert counters(counted(), counted(), (), Board(sram_exceeded=True)).status is Status.FAIL
-    assert counters(counted(), counted(), (), Board(sram_exceeded=False)).status is Status.PASS
+    assert counters(counted(), counted(), (), Board(banks_without_spares=1)).status is TestStatus.WARN
+    assert counters(counted(), counted(), (), Board(sram_exceeded=True)).status is TestStatus.FAIL
+    assert counters(counted(), counted(), (), Board(sram_exceeded=False)).status is TestStatus.PASS
 
 
 @pytest.mark.parametrize(("xid", "status"), [(79, "fail"), (48, "fail"), (13, "fail"), (43, "warn")])

@@ -28,7 +28,7 @@ from gputop.core.probing.probe import Level
 from gputop.core.probing.record import Record, ended
 from gputop.core.probing.reference import expected, link
 from gputop.core.probing.reference import read as read_table
-from gputop.core.probing.result import Finding, Status, telling
+from gputop.core.probing.result import TestFinding, TestStatus, telling
 from gputop.core.probing.telemetry import soak
 
 REFERENCE = Path(PLUGIN.probes[0].reference)
@@ -54,7 +54,7 @@ def test_what_is_not_known_is_passed_over_and_what_is_no_line_is_an_error() -> N
 def test_a_test_that_does_not_end_is_an_error() -> None:
     record = told('{"ev":"start","id":"a"}')
 
-    assert [(one.key, one.status) for one in record.results()] == [("a", Status.ERROR)]
+    assert [(one.key, one.status) for one in record.results()] == [("a", TestStatus.ERROR)]
     assert record.left == ("b",)
 
 
@@ -64,13 +64,13 @@ def test_what_was_found_outweighs_what_the_worker_makes_of_it() -> None:
         '{"ev":"end","id":"a","status":"pass"}',
     )  # fmt: skip
 
-    assert record.results()[0].status is Status.FAIL
+    assert record.results()[0].status is TestStatus.FAIL
 
 
 def test_a_status_that_is_not_known_is_an_error_and_never_a_pass() -> None:
     record = told('{"ev":"start","id":"a"}', '{"ev":"end","id":"a","status":"great"}')
 
-    assert record.results()[0].status is Status.ERROR
+    assert record.results()[0].status is TestStatus.ERROR
 
 
 @pytest.mark.parametrize(("code", "status"), [(700, "fail"), (214, "fail"), (2, "error"), (802, "error"), (0, "error")])
@@ -171,8 +171,8 @@ def test_a_baseline_is_the_median_of_its_runs_and_says_what_is_doubtful() -> Non
 
     assert held.figures() == {"a.b": 3.0}
     assert held.doubts(Run(saved_s=0, driver="1"), "GPU 0") == ()
-    assert "driver 1, and now it is 2" in held.doubts(Run(saved_s=0, driver="2"), "GPU 0")[0]
-    assert "no baseline of all together" in Baseline(uuid="x").doubts(Run(saved_s=0), "all together")[0]
+    assert "driver 1, now it is 2" in held.doubts(Run(saved_s=0, driver="2"), "GPU 0")[0]
+    assert "no baseline for all together" in Baseline(uuid="x").doubts(Run(saved_s=0), "all together")[0]
 
 
 def with_counters(**values: int | bool | str) -> Any:
@@ -196,8 +196,8 @@ def test_an_xid_and_a_pending_row_fail_and_no_counters_are_no_pass() -> None:
     struck = replace(with_counters(pcie_replays=0), xids=(XidEvent(time_s=1, xid=79),))
 
     assert [one.code for one in counters(with_counters(pcie_replays=0), struck).findings] == ["counters.xid_79"]
-    assert counters(gpu(), with_counters(remapped_rows_pending=True)).status is Status.FAIL
-    assert counters(gpu(), gpu()).status is Status.SKIP
+    assert counters(gpu(), with_counters(remapped_rows_pending=True)).status is TestStatus.FAIL
+    assert counters(gpu(), gpu()).status is TestStatus.SKIP
 
 
 def loaded(values: dict[Metric[Any], Any]) -> Any:
@@ -236,7 +236,7 @@ def test_a_gpu_in_use_is_told_with_who_and_traces_count_where_nobody_is_listed()
     assert users(sample, sample.gpus[0], ()) == ("pid 4711, ann, 10.0GiB, python train.py --seed 4711",)
     assert users(sample, sample.gpus[0], (4711,)) == ()
     assert users(sample, sample.gpus[1], ()) == ()
-    assert "no process is listed" in users(sample, sample.gpus[2], ())[0]
+    assert "by no listed process" in users(sample, sample.gpus[2], ())[0]
 
 
 def test_a_part_of_a_gpu_is_not_in_use_because_its_neighbour_is() -> None:
@@ -252,8 +252,8 @@ def test_a_part_of_a_gpu_is_not_in_use_because_its_neighbour_is() -> None:
 
 
 def test_of_many_findings_one_of_each_code_is_told() -> None:
-    words = [Finding(code="memory.wrong", status=Status.FAIL, text=str(number)) for number in range(20)]
-    total = Finding(code="memory.errors", status=Status.FAIL, text="20 words are wrong")
+    words = [TestFinding(code="memory.wrong", status=TestStatus.FAIL, text=str(number)) for number in range(20)]
+    total = TestFinding(code="memory.errors", status=TestStatus.FAIL, text="20 words are wrong")
 
     assert [finding.text for finding in telling((*words, total), 4)] == ["0", "1", "2", "20 words are wrong"]
     assert telling((*words, total), 99) == (*words, total)

@@ -11,7 +11,7 @@ import pytest
 
 from gputop.core.probing.plan import PlannedTest, WorkerPlan
 from gputop.core.probing.probe import Level, Probe, ProbeTest, Purpose
-from gputop.core.probing.result import Status
+from gputop.core.probing.result import TestStatus
 from gputop.machine.probe.child import undisturbed
 from gputop.machine.probe.python import candidates, with_package, worker_environment
 from gputop.machine.probe.runner import Job, Limits, Task, run, worker_command
@@ -124,7 +124,7 @@ def test_a_worker_that_dies_again_and_again_is_started_twice_only(tmp_path: Path
     job = run([task(tmp_path, body, "a", "b", "c")], quiet, QUICK)[0]
 
     assert [(one.key, one.status) for one in job.record.results()] == [
-        ("a", Status.FAIL), ("b", Status.FAIL), ("c", Status.SKIP),
+        ("a", TestStatus.FAIL), ("b", TestStatus.FAIL), ("c", TestStatus.SKIP),
     ]  # fmt: skip
 
 
@@ -132,7 +132,7 @@ def test_a_worker_that_cannot_begin_makes_every_test_an_error(tmp_path: Path) ->
     body = "say('error', id='', type='ImportError', text='no torch here'); sys.exit(3)"
     job = run([task(tmp_path, body)], quiet, QUICK)[0]
 
-    assert [(one.status, one.reason) for one in job.record.results()] == [(Status.ERROR, "no torch here")] * 2
+    assert [(one.status, one.reason) for one in job.record.results()] == [(TestStatus.ERROR, "no torch here")] * 2
 
 
 def test_an_interrupt_stops_the_workers_and_is_told(tmp_path: Path) -> None:
@@ -151,7 +151,10 @@ def test_an_interrupt_stops_the_workers_and_is_told(tmp_path: Path) -> None:
 
     job = run([task(tmp_path, body)], interrupt, QUICK)[0]
 
-    assert [(one.key, one.status) for one in job.record.results()] == [("a", Status.ABORTED), ("b", Status.ABORTED)]
+    assert [(one.key, one.status) for one in job.record.results()] == [
+        ("a", TestStatus.ABORTED),
+        ("b", TestStatus.ABORTED),
+    ]
 
 
 def test_a_stop_that_is_final_ends_the_test_that_runs_and_no_fresh_worker_runs_the_rest(tmp_path: Path) -> None:
@@ -162,7 +165,7 @@ def test_a_stop_that_is_final_ends_the_test_that_runs_and_no_fresh_worker_runs_t
 
     def stop(jobs: Sequence[Job]) -> None:
         if jobs[0].record.current:
-            jobs[0].stop((Status.INCONCLUSIVE, "gave_way", "somebody came"), is_final=True)
+            jobs[0].stop((TestStatus.INCONCLUSIVE, "gave_way", "somebody came"), is_final=True)
 
     job = run([task(tmp_path, body)], stop, QUICK)[0]
 
@@ -179,7 +182,7 @@ def test_a_test_that_heeds_a_stop_is_told_with_why_it_was_stopped(tmp_path: Path
 
     def stop(jobs: Sequence[Job]) -> None:
         if jobs[0].record.current:
-            jobs[0].stop((Status.INCONCLUSIVE, "gave_way", "somebody came"), is_final=True)
+            jobs[0].stop((TestStatus.INCONCLUSIVE, "gave_way", "somebody came"), is_final=True)
 
     job = run([task(tmp_path, body, "a")], stop, QUICK)[0]
 
@@ -290,7 +293,7 @@ def test_an_interrupt_leaves_out_those_whose_turn_has_not_come(tmp_path: Path) -
     jobs = run([task(tmp_path, body)] * 2, interrupt, QUICK, is_serial=True)
 
     assert jobs[1].child is None
-    assert {one.status for job in jobs for one in job.record.results()} == {Status.ABORTED}
+    assert {one.status for job in jobs for one in job.record.results()} == {TestStatus.ABORTED}
 
 
 def test_what_follows_a_stop_may_have_a_status_of_its_own(tmp_path: Path) -> None:
@@ -302,7 +305,7 @@ def test_what_follows_a_stop_may_have_a_status_of_its_own(tmp_path: Path) -> Non
 
     def stop(jobs: Sequence[Job]) -> None:
         if jobs[0].record.current:
-            jobs[0].stop((Status.FAIL, "guard.temperature", "too hot"), is_final=True, rest=Status.SKIP)
+            jobs[0].stop((TestStatus.FAIL, "guard.temperature", "too hot"), is_final=True, rest=TestStatus.SKIP)
 
     job = run([task(tmp_path, body)], stop, QUICK)[0]
 

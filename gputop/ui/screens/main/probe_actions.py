@@ -6,7 +6,7 @@ from typing import Any, Final
 from textual.screen import Screen
 
 from gputop.core.probing.progress import Wish
-from gputop.core.probing.result import Status
+from gputop.core.probing.result import TestStatus
 from gputop.core.probing.wording import WORDS
 from gputop.ui.options import ViewOptions
 from gputop.ui.screens.main.host import ScreenHost
@@ -64,7 +64,7 @@ class ProbeActions:
             self._host.notify(run.problem, title="probe", severity="warning", timeout=12)
             return
         word, _ = WORDS[run.report.status]
-        is_bad = run.report.status in (Status.FAIL, Status.ERROR)
+        is_bad = run.report.status in (TestStatus.FAIL, TestStatus.ERROR)
         key = self._host.keys.name("probe")
         self._host.notify(
             f"{word}: {key} shows it", title="probe", severity="error" if is_bad else "information", timeout=12

@@ -9,7 +9,7 @@ from gputop.core.model.units import NOTHING, duration_text
 from gputop.core.probing.plan import START_S, chosen, timed
 from gputop.core.probing.probe import Probe
 from gputop.core.probing.progress import MOST_FINDINGS, DeviceCourse, Run
-from gputop.core.probing.result import DeviceResult, ProbeReport, Status, TestResult, telling
+from gputop.core.probing.result import DeviceResult, ProbeReport, TestResult, TestStatus, telling
 from gputop.core.probing.wording import WORDS, figures_text, number_text
 from gputop.core.text.text import clean, fit, fit_right
 from gputop.ui.panels import values
@@ -22,7 +22,7 @@ _BAR: Final = 16
 _SMALL_BAR: Final = 4
 _NARROW: Final = 90
 _CPU: Final = "CPU-"
-_BAD: Final = frozenset({Status.FAIL, Status.ERROR, Status.WARN, Status.INCONCLUSIVE})
+_BAD: Final = frozenset({TestStatus.FAIL, TestStatus.ERROR, TestStatus.WARN, TestStatus.INCONCLUSIVE})
 _RATE: Final = "/s"
 _MANNERS: Final = (
     "Each device gets a process of its own, which loads it fully and takes up to 90 % of its free memory. No setting "
@@ -110,7 +110,7 @@ def running_lines(
 
 
 def _refused(one: DeviceCourse) -> Spans:
-    word, tone = WORDS[one.status or Status.SKIP]
+    word, tone = WORDS[one.status or TestStatus.SKIP]
     return [(f"{word}  ", tone_ink(tone)), (_why(one.reason), "muted")]
 
 
@@ -140,8 +140,10 @@ def _progress(one: DeviceCourse, gpu: Gpu | None, width: int) -> Spans:
 
 def _counts(tests: Sequence[TestResult]) -> Spans:
     """Return how many tests came out badly, and how many are done."""
-    bad = [one.status for one in tests if one.status in (Status.FAIL, Status.ERROR, Status.WARN)]
-    found: Spans = [(f"{len(bad)}✗ ", "hot" if Status.FAIL in bad or Status.ERROR in bad else "warm")] if bad else []
+    bad = [one.status for one in tests if one.status in (TestStatus.FAIL, TestStatus.ERROR, TestStatus.WARN)]
+    found: Spans = (
+        [(f"{len(bad)}✗ ", "hot" if TestStatus.FAIL in bad or TestStatus.ERROR in bad else "warm")] if bad else []
+    )
     return [*found, (f"{len(tests) - len(bad)}✓  ", "muted")]
 
 
@@ -151,7 +153,7 @@ def _marks(tests: Sequence[TestResult], wanted: Sequence[str], current: str | No
     return [_mark(done.get(key), is_current=key == current) for key in wanted]
 
 
-def _mark(status: Status | None, *, is_current: bool) -> Span:
+def _mark(status: TestStatus | None, *, is_current: bool) -> Span:
     if status is None:
         return ("▶", "accent") if is_current else ("·", "faint")
     word, tone = WORDS[status]
@@ -189,12 +191,12 @@ def _course(
     if one.status is not None:
         yield from paragraph(f" {clean(one.reason)}", width, "warm")
     done = {test.key: test for test in one.tests}
-    passed = [test.key for test in one.tests if test.status is Status.PASS and not test.findings]
+    passed = [test.key for test in one.tests if test.status is TestStatus.PASS and not test.findings]
     coming = [key for key in one.wanted if key not in done and key != one.current]
     hidden: set[str] = set()
     if most is not None:
         folded = passed[: max(0, len(passed) - most)]
-        yield _several(WORDS[Status.PASS][0], folded, width)
+        yield _several(WORDS[TestStatus.PASS][0], folded, width)
         hidden = {*folded, *coming}
     for key in one.wanted:
         if key in hidden:
@@ -243,7 +245,7 @@ def _verdict(one: DeviceResult, label: int, is_marked: bool, width: int) -> Line
     if one.reason:
         spans.append((_why(one.reason), "muted"))
     else:
-        passed = sum(test.status is Status.PASS for test in one.tests)
+        passed = sum(test.status is TestStatus.PASS for test in one.tests)
         spans += _marks(one.tests, [test.key for test in one.tests])
         spans.append((f"  {passed} of {len(one.tests)} tests passed", "muted"))
     return Line(tuple(cut(spans, width)), "cursor" if is_marked else "text")
@@ -256,7 +258,7 @@ def _result(one: DeviceResult, questions: Mapping[str, str], width: int) -> Iter
         yield from paragraph(f" {clean(line)}", width, "warm")
     for test in sorted(one.tests, key=lambda test: test.status not in _BAD):  # what went wrong first
         yield from _test(test, questions, width)
-    if one.status is Status.ERROR:
+    if one.status is TestStatus.ERROR:
         for line in one.last_words.splitlines()[-5:]:
             yield from paragraph(f" {clean(line)}", width, "muted")
 
@@ -266,12 +268,14 @@ def _test(test: TestResult, questions: Mapping[str, str], width: int) -> Iterato
     word, tone = WORDS[test.status]
     figures = figures_text(test.figures)
     told = (
-        clean(test.reason) if test.reason and test.status is not Status.PASS else figures or questions.get(test.key, "")
+        clean(test.reason)
+        if test.reason and test.status is not TestStatus.PASS
+        else figures or questions.get(test.key, "")
     )
     head: Spans = [(fit(f" {word}", _MARK + 3), tone_ink(tone, "muted")), (fit(clean(test.key), _name(width)), "text")]
     yield Line(tuple(cut([*head, (told, "muted")], max(width, length(head)))))
     for finding in telling(test.findings, MOST_FINDINGS):
-        ink = "hot" if finding.status is Status.FAIL else "warm"
+        ink = "hot" if finding.status is TestStatus.FAIL else "warm"
         yield from paragraph(f"{clean(finding.code)}: {clean(finding.text)}", width, ink, indent=_MARK + 3)
     if len(test.findings) > MOST_FINDINGS:
         more = f"and {len(test.findings) - MOST_FINDINGS} more: gputop probe --json has them all"

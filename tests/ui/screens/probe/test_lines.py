@@ -12,7 +12,7 @@ from gputop.core.model.catalogue import GPU_UTILIZATION, MEMORY_USED, POWER_AVER
 from gputop.core.model.metric import Metric, Missing
 from gputop.core.model.sample import Frame
 from gputop.core.probing.progress import MOST_FINDINGS, Course, DeviceCourse
-from gputop.core.probing.result import Figure, Status, TestResult
+from gputop.core.probing.result import Figure, TestResult, TestStatus
 from gputop.ui.screens.probe.page import ProbeScreen
 
 FREE: dict[Metric[Any], Any] = {GPU_UTILIZATION: 0, MEMORY_USED: 2**20}
@@ -57,7 +57,8 @@ async def test_where_temperature_or_power_are_not_shown_it_says_why(
 async def test_of_more_tests_than_lines_what_runs_and_what_failed_stay_in_sight() -> None:
     wanted = tuple(f"test{number:02}" for number in range(40))
     done = tuple(
-        replace(FAILED, key=key) if key == "test03" else TestResult(key=key, status=Status.PASS) for key in wanted[:30]
+        replace(FAILED, key=key) if key == "test03" else TestResult(key=key, status=TestStatus.PASS)
+        for key in wanted[:30]
     )
     prober = FakeProber(PROBE)
     async with staged(held(), prober=prober, size=SMALL) as stage:
@@ -88,7 +89,7 @@ async def test_who_waits_for_others_says_so() -> None:
 async def test_what_went_wrong_over_all_devices_stands_above_the_tests_of_one() -> None:
     pairs = tuple(Figure(name=f"peer.0-{n}", value=2.5e11 + n * 1e9, unit="B/s") for n in range(1, 8))
     wrong = tuple(replace(FAULT, code="pairs.data", text=f"0 to {n}") for n in range(1, 10))
-    joint = (TestResult(key="pairs", status=Status.FAIL, figures=pairs, findings=wrong),)
+    joint = (TestResult(key="pairs", status=TestStatus.FAIL, figures=pairs, findings=wrong),)
     prober = FakeProber(PROBE)
     async with staged(held(), prober=prober) as stage:
         await stage.press("X", "enter")
