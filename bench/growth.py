@@ -21,7 +21,7 @@ from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 from tape import crowd, frames
 
-from gputop.cli.backend.judging import judge
+from gputop.app.monitoring.judging import judge
 from gputop.core.model.sample import Frame
 from gputop.core.recording.gpu_history import History
 from gputop.core.recording.process_history import Tracks

@@ -102,7 +102,7 @@ class TurnoverProc:
 
 def lines(box_name: str) -> Iterator[bytes]:
     """Return what a sampler writes, as fast as it can be made."""
-    from gputop.cli.backend.judging import judge
+    from gputop.app.monitoring.judging import judge
     from gputop.core.monitor import Monitor
     from gputop.machine.nvml.driver import Driver
     from gputop.machine.proc.host import HostReader

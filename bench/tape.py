@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from gputop.cli.backend.judging import judge
+from gputop.app.monitoring.judging import judge
 from gputop.core.model.sample import Frame
 from gputop.core.monitor import Monitor
 from gputop.lazy_imports import collect_seldom

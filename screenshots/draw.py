@@ -13,7 +13,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from gputop.cli.backend.simulated_past import JudgeWithPast
 from gputop.core.detection.judge import Judge
 from gputop.core.detectors.registry import detectors, made
 from gputop.core.mig.answers import MigBox
@@ -30,6 +29,7 @@ from gputop.machine.processes.reader import ProcessReader
 from gputop.machine.source import Limits, MachineSource
 from gputop.simulator import Box, simulate
 from gputop.simulator.control import partitioning_of_box
+from gputop.simulator.past import JudgeWithPast
 from gputop.simulator.procfiles import HERTZ, PAGE
 from gputop.ui.app import GputopApp
 from gputop.ui.options import ViewOptions

@@ -12,8 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from gputop.app.control.mig import requested
+from gputop.app.errors import BadRequestError
 from gputop.app.settings import settings_file
-from gputop.cli.commands import mig_file
 from gputop.core.mig.mig_parted import ConfigError
 from gputop.core.recording.playback import Playing, place
 from gputop.core.settings.settings import Settings
@@ -52,7 +53,7 @@ def test_yaml_of_mig_parted(tmp_path: Path, raw: bytes) -> None:
     file = tmp_path / "config.yaml"
     file.write_bytes(raw)
     with suppress(ConfigError):
-        mig_file._config(str(file))
+        requested._config(str(file))
 
 
 @BETWEEN
@@ -63,8 +64,8 @@ def test_yaml_of_mig_parted(tmp_path: Path, raw: bytes) -> None:
 def test_checkpoints(tmp_path: Path, raw: bytes) -> None:
     file = tmp_path / "layout.json"
     file.write_bytes(raw)
-    with suppress(SystemExit):
-        mig_file._checkpoint(str(file))
+    with suppress(BadRequestError):
+        requested._checkpoint(str(file))
 
 
 GARBAGE = of(
@@ -80,9 +81,9 @@ def test_a_file_that_is_nested_without_end_is_refused(tmp_path: Path, text: str)
 
     assert isinstance(settings_file.load(str(file))[0], Settings)
     with suppress(ConfigError):
-        mig_file._config(str(file))
-    with pytest.raises(SystemExit):
-        mig_file._checkpoint(str(file))
+        requested._config(str(file))
+    with pytest.raises(BadRequestError):
+        requested._checkpoint(str(file))
 
 
 @settings(max_examples=25, deadline=None)

@@ -3,8 +3,10 @@
 from typing import Final
 
 OK: Final = 0
+SOME: Final = 1  # a change worked for some of its targets
 BAD_INPUT: Final = 2
 NO_DRIVER: Final = 3
+NONE: Final = 4  # a change worked for no target
 
 
 class UseCaseError(Exception):

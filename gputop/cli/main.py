@@ -11,7 +11,8 @@ from io import TextIOWrapper
 from typing import Final, NoReturn
 
 from gputop import __version__
-from gputop.cli.args.exits import BAD_INPUT, OK, fail
+from gputop.app.errors import BadRequestError, UseCaseError
+from gputop.cli.args.exits import BAD_INPUT, OK, fail, warn
 from gputop.cli.args.options import add_common, add_ending
 from gputop.cli.args.parser import Parser
 from gputop.machine.plugins.discover import plug_in
@@ -62,6 +63,9 @@ def main(arguments: Sequence[str]) -> NoReturn:
         status = CANNOT_WRITE
     except KeyboardInterrupt:
         status = 130
+    except UseCaseError as error:
+        warn(str(error))
+        status = Parser.usage_status if isinstance(error, BadRequestError) else error.status
     except SystemExit as end:  # argparse, after it has printed
         with suppress(OSError):
             sys.stdout.flush()

@@ -1,8 +1,12 @@
-"""The minutes before a simulated box began to run: what a judge must have seen to judge what lasts."""
+"""The minutes before a simulated box began to run: a judge that has seen them can judge what lasts for minutes."""
 
+from collections.abc import Callable
+from threading import Thread
 from typing import Final
 
-from gputop.core.model.sample import Host, Sample
+from gputop.core.model.finding import Finding
+from gputop.core.model.sample import Host, Job, Sample
+from gputop.core.monitor import Judging, Monitor
 from gputop.core.query.selection import Selection
 from gputop.machine.nvml.driver import Driver
 from gputop.machine.proc.host import HostReader
@@ -49,6 +53,44 @@ class Past:
 
     def _clock(self) -> float:
         return self.time_s - self._origin_s
+
+
+class JudgeWithPast:
+    """A judge that sees the minutes before the first sample, in a thread: 15 minutes take a few seconds.
+
+    ``name``: of the simulated box.
+    """
+
+    def __init__(self, judge: Judging, name: str, selection: Selection) -> None:
+        self._judge = judge
+        self._name = name
+        self._selection = selection
+        self._thread: Thread | None = None
+        self._latest_s = 0.0
+
+    def judge(self, sample: Sample, jobs: tuple[Job, ...]) -> tuple[Finding, ...]:
+        """Return what is wrong as of this sample; nothing until the judge has seen the past."""
+        self._latest_s = sample.time_s
+        if self._thread is None:
+            self._thread = Thread(target=self._show, args=(sample.time_s,), name="past", daemon=True)
+            self._thread.start()
+        return () if self._thread.is_alive() else self._judge.judge(sample, jobs)
+
+    def wait(self) -> None:
+        """Wait until the judge has seen the past."""
+        if self._thread:
+            self._thread.join()
+
+    def _show(self, begins_s: float) -> None:
+        show_past(self._judge, self._name, self._selection, begins_s, lambda: self._latest_s)
+
+
+def show_past(judge: Judging, name: str, selection: Selection, begins_s: float, now: Callable[[], float]) -> None:
+    """Let a judge see the minutes before a box begins to run, up to ``now``, which moves on in the meantime."""
+    past = Past(name, selection, begins_s)
+    monitor = Monitor(past, judge)
+    while past.time_s + STEP_S < now():
+        monitor.step()
 
 
 class _RareHost(HostReader):

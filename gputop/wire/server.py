@@ -5,16 +5,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from queue import SimpleQueue
 from typing import BinaryIO, Final
 
-from gputop.core.inspection.inspection import Inspection
 from gputop.core.model.sample import Frame
 from gputop.core.monitor import Source
 from gputop.core.protocol.command import Change, ChangeMig, Inspect, Question, ReadMig, ReadNow, ReadStatus, SetInterval
 from gputop.core.protocol.outcome import Outcome
-from gputop.core.protocol.process_status import ProcessStatuses
 from gputop.wire import codec
 from gputop.wire.encoder import encode_into
 
@@ -76,32 +73,32 @@ def serve(step: Callable[[], Frame], lines: Lines, rhythm: Rhythm, count: int | 
             rhythm.wait()
 
 
-class Door:
-    """Carries changes out in a thread of its own, in their order, so that neither frames nor commands wait for them."""
+class ChangeQueue:
+    """Carries changes out in a thread of its own, in their order: neither frames nor commands wait for them."""
 
     def __init__(self, execute: Callable[[Change], Outcome], lines: Lines, rhythm: Rhythm) -> None:
         self._execute = execute
         self._lines = lines
         self._rhythm = rhythm
-        self._asked: SimpleQueue[Change | None] = SimpleQueue()
+        self._changes: SimpleQueue[Change | None] = SimpleQueue()
         self._is_splitting = False
-        self._thread = threading.Thread(target=self._run, name="door", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="changes", daemon=True)
         self._thread.start()
 
-    def ask(self, change: Change) -> None:
-        """Have a change carried out; its outcome goes out as a line, and a frame that shows it follows."""
-        self._asked.put(change)
+    def put(self, change: Change) -> None:
+        """Queue a change. Its outcome goes out as a line, and a frame that shows it follows."""
+        self._changes.put(change)
 
     def close(self, patience_s: float) -> None:
-        """Finish what was asked, for so long at the most; a GPU that is being split anew is not left half-way."""
-        self._asked.put(None)
+        """Finish the queue within ``patience_s``; a MIG change that has begun gets longer, and is not cut off."""
+        self._changes.put(None)
         self._thread.join(patience_s)
         if self._is_splitting:
             self._thread.join(SPLITTING_S)
 
     def _run(self) -> None:
         is_heard = True
-        while (change := self._asked.get()) is not None:
+        while (change := self._changes.get()) is not None:
             self._is_splitting = isinstance(change, ChangeMig)
             outcome = self._execute(change)
             self._is_splitting = False
@@ -109,60 +106,22 @@ class Door:
                 if is_heard:
                     self._lines.write(outcome)
             except OSError:
-                is_heard = False  # nobody reads, but what was asked is done
+                is_heard = False  # the pipe has closed; the queue is finished all the same
             self._rhythm.hurry()
-
-
-class Lookout:
-    """Answers questions about processes.
-
-    Inspections are made one after the other in a thread of its own: a process that is stuck in the kernel may hold up
-    whoever reads its memory map, and that stops no frame and no change. A glance never hangs, and is answered at once,
-    since it is of such processes that people ask whether they are still there.
-    """
-
-    def __init__(
-        self,
-        inspect: Callable[[Inspect], Inspection],
-        lines: Lines,
-        read_status: Callable[[ReadStatus], ProcessStatuses] | None = None,
-    ) -> None:
-        self._inspect = inspect
-        self._read_status = read_status
-        self._lines = lines
-        self._asked: SimpleQueue[Inspect] = SimpleQueue()
-        threading.Thread(target=self._run, name="lookout", daemon=True).start()
-
-    def ask(self, question: Question) -> None:
-        """Have processes looked at; what is found goes out as a line."""
-        if isinstance(question, Inspect):
-            self._asked.put(question)
-        elif self._read_status is not None:
-            with suppress(OSError):  # nobody reads any more
-                self._lines.write(self._read_status(question))
-
-    def _run(self) -> None:
-        while True:
-            inspection = self._inspect(self._asked.get())
-            try:
-                self._lines.write(inspection)
-            except OSError:
-                return  # nobody reads any more
 
 
 def obey(
     commands: BinaryIO,
     rhythm: Rhythm,
-    door: Door,
+    changes: ChangeQueue,
     leave: Callable[[int], object] = os._exit,
-    lookout: Lookout | None = None,
     *,
-    survey: Callable[[ReadMig], object] | None = None,
+    questions: Callable[[Question | ReadMig], object] = lambda _: None,
 ) -> None:
     """Carry out commands in a thread of its own; end the process when their pipe closes.
 
-    It ends soon: a thread that hangs in the driver must not keep a sampler alive that nobody listens to. Changes that
-    were asked for before the pipe closed are carried out first.
+    It ends soon: a thread that hangs in the driver must not keep a sampler alive that has no reader. It finishes the
+    changes that came before the pipe closed.
     """
 
     def listen() -> None:
@@ -174,15 +133,11 @@ def obey(
                     rhythm.hurry()
                 case codec.Problem(text=text):
                     print(f"gputop: {text}", file=sys.stderr, flush=True)  # noqa: T201 - the log of a sampler
-                case Inspect() | ReadStatus() as question:
-                    if lookout is not None:
-                        lookout.ask(question)
-                case ReadMig() as question:
-                    if survey is not None:
-                        survey(question)
+                case Inspect() | ReadStatus() | ReadMig() as question:
+                    questions(question)
                 case change:
-                    door.ask(change)
-        door.close(LAST_CHANGES_S)
+                    changes.put(change)
+        changes.close(LAST_CHANGES_S)
         leave(0)
 
     threading.Thread(target=listen, name="control", daemon=True).start()

@@ -8,10 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from gputop.app.backend.backend import BackendRequest
+from gputop.app.backend.operations.choice import open_control
+from gputop.app.backend.operations.read_only import ReadOnlyControl
+from gputop.app.monitoring.frames import FramesRequest
+from gputop.app.monitoring.screen import overridden, sampler_arguments
 from gputop.app.settings import settings_file
 from gputop.app.settings.toml_file import loads
 from gputop.cli.args.options import add_common
-from gputop.cli.backend.control import Shut, opened_door
 from gputop.cli.commands import screen
 from gputop.core.settings.settings import SETTINGS, Settings
 from gputop.core.settings.toml import commented
@@ -122,26 +126,27 @@ def test_the_command_line_wins_over_what_is_settled(arguments: list[str], expect
     add_common(parser, is_inner=False)
     settled = Settings(theme="light", interval_s=5.0, read_only=True)
 
-    assert screen.with_options(settled, parser.parse_args(arguments)) == expected
+    assert overridden(settled, screen.request(parser.parse_args(arguments))) == expected
 
 
 def test_the_sampler_is_told_what_is_settled_and_asked_for() -> None:
     parser = argparse.ArgumentParser()
+    screen.add(parser)
     add_common(parser, is_inner=False)
-    options = parser.parse_args(["-i", "0", "-i", "2", "--where", "user:ann sm<5", "--demo", "mig"])
+    request = screen.request(parser.parse_args(["-i", "0", "-i", "2", "--where", "user:ann sm<5", "--demo", "mig"]))
 
-    assert screen.forwarded(options, Settings(interval_s=5.0, read_only=True)) == [
+    assert sampler_arguments(request, Settings(interval_s=5.0, read_only=True)) == [
         "--gpu", "0,2", "--demo", "mig", "--where", 'user:"ann" and sm<5.0', "--read-only", "--interval", "5.0",
     ]  # fmt: skip
 
 
 # --- read-only ---------------------------------------------------------------------------------------------------
-def held_door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **variables: str) -> tuple[object, list[str]]:
-    """Return the door under these variables and the file in ``tmp_path``, and what is told when it is opened."""
+def opened_control(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **variables: str) -> tuple[object, list[str]]:
+    """Return the control under these variables and the file in ``tmp_path``, and what is told when it is opened."""
     for name, value in ({"XDG_CONFIG_HOME": str(tmp_path)} | variables).items():
         monkeypatch.setenv(name, value)
     told: list[str] = []
-    return opened_door(argparse.Namespace(read_only=False, demo=None, source=None), frozenset(), told.append), told
+    return open_control(BackendRequest(), frozenset(), tell=told.append), told
 
 
 @pytest.mark.parametrize(("text", "variables"), [("read_only = true\n", {}), ("", {"GPUTOP_READ_ONLY": "1"})])
@@ -149,10 +154,10 @@ def test_what_is_settled_to_be_read_only_shuts_the_door_without_a_screen_too(
     file: Path, tmp_path: Path, text: str, variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written(file, text)
-    door, told = held_door(tmp_path, monkeypatch, **variables)
+    control, told = opened_control(tmp_path, monkeypatch, **variables)
 
-    assert isinstance(door, Shut)
-    assert door.detail == "gputop is set to read_only by its file or a variable"
+    assert isinstance(control, ReadOnlyControl)
+    assert control.detail == "gputop is set to read_only by its file or a variable"
     assert told == []
 
 
@@ -172,10 +177,10 @@ def test_where_read_only_may_have_been_meant_the_door_is_shut_and_it_is_said_why
     file: Path, tmp_path: Path, text: str, variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written(file, text)
-    door, told = held_door(tmp_path, monkeypatch, **variables)
+    control, told = opened_control(tmp_path, monkeypatch, **variables)
 
-    assert isinstance(door, Shut)
-    assert door.detail == "gputop cannot tell whether it is set to read_only"
+    assert isinstance(control, ReadOnlyControl)
+    assert control.detail == "gputop cannot tell whether it is set to read_only"
     assert (len(told), told[-1]) == (2, "nothing can be changed until you fix that: it may have meant read_only")
 
 
@@ -192,9 +197,9 @@ def test_other_mistakes_are_told_and_shut_nothing(
     tmp_path: Path, text: str, variables: dict[str, str], problems: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written(tmp_path / "gputop/config.toml", text)
-    door, told = held_door(tmp_path, monkeypatch, **variables)
+    control, told = opened_control(tmp_path, monkeypatch, **variables)
 
-    assert not isinstance(door, Shut)
+    assert not isinstance(control, ReadOnlyControl)
     assert len(told) == problems
 
 
@@ -210,9 +215,8 @@ def test_a_signal_from_the_command_line_heeds_a_file_that_is_no_toml(tmp_path: P
 def test_the_sampler_of_the_screen_heeds_it_as_well(tmp_path: Path, file: Path) -> None:
     written(file, "no settings at all")
     held = settings_file.settled({"XDG_CONFIG_HOME": str(tmp_path)}).settings
-    options = argparse.Namespace(gpu=None, user=None, only_compute=False, where=None, demo=None, source=None)
 
-    assert "--read-only" in screen.forwarded(options, held)
+    assert "--read-only" in sampler_arguments(FramesRequest(), held)
 
 
 @pytest.mark.parametrize("command", [("snapshot", "--wait", "0"), ("stream", "--count", "1")])

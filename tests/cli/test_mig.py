@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gputop.cli.args.interrupts import interruptible
+from gputop.app.interrupts import interruptible
 
 DEMO = ("--demo", "mig")
 

@@ -15,7 +15,7 @@ from gputop.core.protocol.command import Change, Renice, SendSignal, Target
 from gputop.core.protocol.outcome import Outcome, refused
 from gputop.wire import codec
 from gputop.wire.encoder import encode
-from gputop.wire.server import Door, Lines, Rhythm, obey, serve
+from gputop.wire.server import ChangeQueue, Lines, Rhythm, obey, serve
 
 PATIENCE_S = 30  # only ever waited for when a test fails
 TERM = SendSignal(id="1", signal="SIGTERM", targets=(Target(4711, 47110),))
@@ -78,7 +78,7 @@ def obeyed(text: bytes, execute: object, out: io.BytesIO) -> int:
     rhythm = Rhythm(hand, hand.clock)
     left: SimpleQueue[int] = SimpleQueue()
     assert callable(execute)
-    obey(io.BytesIO(text), rhythm, Door(execute, Lines(out), rhythm), left.put)
+    obey(io.BytesIO(text), rhythm, ChangeQueue(execute, Lines(out), rhythm), left.put)
     return left.get(timeout=PATIENCE_S)
 
 
@@ -129,12 +129,12 @@ def test_a_change_that_is_under_way_holds_up_no_frame() -> None:
         assert go_on.wait(PATIENCE_S)
         return refused(change, "no")
 
-    door = Door(execute, lines, rhythm)
-    door.ask(TERM)
+    changes = ChangeQueue(execute, lines, rhythm)
+    changes.put(TERM)
     assert asked.wait(PATIENCE_S)
     serve(Monitor(hand).step, lines, rhythm, count=2)
     go_on.set()
-    door.close(PATIENCE_S)
+    changes.close(PATIENCE_S)
 
     assert [type(codec.answer(line)) for line in out.getvalue().splitlines()] == [Frame, Frame, Outcome]
 

@@ -3,21 +3,24 @@
 import io
 import sys
 import threading
+from collections.abc import Callable
 from queue import SimpleQueue
 
 from examples import frame
 
 from gputop.core.inspection.inspection import Inspection, Limit, Variable
+from gputop.core.mig.answers import MigBox
 from gputop.core.model.metric import Missing
 from gputop.core.model.sample import Frame
-from gputop.core.protocol.command import Inspect, ReadStatus, SendSignal, Target
+from gputop.core.protocol.command import Inspect, Question, ReadMig, ReadStatus, SendSignal, Target
 from gputop.core.protocol.link import News
 from gputop.core.protocol.outcome import Outcome, refused
 from gputop.core.protocol.process_status import ProcessStatus, ProcessStatuses
 from gputop.wire import codec
 from gputop.wire.client import Client
 from gputop.wire.encoder import encode
-from gputop.wire.server import Door, Lines, Lookout, Rhythm, obey
+from gputop.wire.questions import Questions
+from gputop.wire.server import ChangeQueue, Lines, Rhythm, obey
 
 PATIENCE_S = 30  # only ever waited for when a test fails
 QUESTION = Inspect(id="q", pid=7, start_ticks=70)
@@ -58,6 +61,16 @@ class Answers(io.BytesIO):
         return [codec.answer(line) for line in self.getvalue().splitlines()]
 
 
+def asked(lines: Lines, inspect: Callable[[Inspect], Inspection]) -> Callable[[Question | ReadMig], None]:
+    """Return what answers questions, with these inspections."""
+    return Questions(
+        lines,
+        inspect=inspect,
+        process_status=lambda _: STATUSES,
+        read_mig=lambda question: MigBox(id=question.id),
+    ).ask
+
+
 def test_a_question_comes_back_as_it_was() -> None:
     assert codec.command(encode(QUESTION)) == QUESTION
 
@@ -78,8 +91,8 @@ def test_a_question_is_answered_by_a_line() -> None:
     out = Answers(1)
     rhythm, lines = Rhythm(Still()), Lines(out)
     left: SimpleQueue[int] = SimpleQueue()
-    door = Door(lambda change: refused(change, "no"), lines, rhythm)
-    obey(io.BytesIO(encode(QUESTION)), rhythm, door, left.put, Lookout(lambda _: ANSWER, lines))
+    changes = ChangeQueue(lambda change: refused(change, "no"), lines, rhythm)
+    obey(io.BytesIO(encode(QUESTION)), rhythm, changes, left.put, questions=asked(lines, lambda _: ANSWER))
 
     assert out.answers() == [ANSWER]
     assert left.get(timeout=PATIENCE_S) == 0
@@ -94,20 +107,20 @@ def test_a_process_that_cannot_be_read_holds_up_no_change() -> None:
 
     out = Answers(1)
     rhythm, lines = Rhythm(Still()), Lines(out)
-    door = Door(lambda change: refused(change, "no"), lines, rhythm)
+    changes = ChangeQueue(lambda change: refused(change, "no"), lines, rhythm)
     text = encode(QUESTION) + encode(TERM)
-    obey(io.BytesIO(text), rhythm, door, lambda _: None, Lookout(stuck, lines))
+    obey(io.BytesIO(text), rhythm, changes, lambda _: None, questions=asked(lines, stuck))
     found = out.answers()
     go_on.set()
 
     assert [type(each) for each in found] == [Outcome]
 
 
-def test_a_sampler_without_a_lookout_goes_on() -> None:
+def test_a_sampler_without_answers_goes_on() -> None:
     out = Answers(1)
     rhythm, lines = Rhythm(Still()), Lines(out)
-    door = Door(lambda change: refused(change, "no"), lines, rhythm)
-    obey(io.BytesIO(encode(QUESTION) + encode(TERM)), rhythm, door, lambda _: None)
+    changes = ChangeQueue(lambda change: refused(change, "no"), lines, rhythm)
+    obey(io.BytesIO(encode(QUESTION) + encode(TERM)), rhythm, changes, lambda _: None)
 
     assert out.answers() == [refused(TERM, "no")]
 
@@ -126,12 +139,12 @@ def test_an_inspection_is_handed_on_by_the_link() -> None:
     assert received == ANSWER
 
 
-def test_a_glance_comes_back_as_it_was() -> None:
+def test_a_status_comes_back_as_it_was() -> None:
     assert codec.command(encode(READ_STATUS)) == READ_STATUS
     assert codec.answer(encode(STATUSES)) == STATUSES
 
 
-def test_a_glance_is_answered_while_an_inspection_hangs() -> None:
+def test_a_status_is_answered_while_an_inspection_hangs() -> None:
     go_on = threading.Event()
 
     def stuck(_: Inspect) -> Inspection:
@@ -140,9 +153,9 @@ def test_a_glance_is_answered_while_an_inspection_hangs() -> None:
 
     out = Answers(1)
     rhythm, lines = Rhythm(Still()), Lines(out)
-    door = Door(lambda change: refused(change, "no"), lines, rhythm)
-    lookout = Lookout(stuck, lines, lambda _: STATUSES)
-    obey(io.BytesIO(encode(QUESTION) + encode(READ_STATUS)), rhythm, door, lambda _: None, lookout)
+    changes = ChangeQueue(lambda change: refused(change, "no"), lines, rhythm)
+    text = encode(QUESTION) + encode(READ_STATUS)
+    obey(io.BytesIO(text), rhythm, changes, lambda _: None, questions=asked(lines, stuck))
     found = out.answers()
     go_on.set()
 

@@ -3,16 +3,22 @@
 import os
 from collections.abc import Mapping
 from contextlib import ExitStack
+from typing import Final
 
 from msgspec import Struct
 
-from gputop.app.errors import NO_DRIVER, UseCaseError
+from gputop.app.backend.backend import BackendRequest
+from gputop.app.backend.choice import open_backend
+from gputop.app.errors import NO_DRIVER, BadRequestError, UseCaseError
 from gputop.core.model.catalogue import PCIE_GENERATION_MAX, PCIE_WIDTH_MAX, POWER_LIMIT, SERIAL, VBIOS
 from gputop.core.model.sample import Gpu, GpuState, Sample
 from gputop.core.probing.limits import Ceiling
 from gputop.core.probing.newcomers import users
 from gputop.core.probing.result import DeviceResult
-from gputop.machine.source import MachineSource
+from gputop.machine.nvml.driver import NoDriverError
+from gputop.machine.source import Limits, MachineSource
+
+_PATIENCE_S: Final = 3.0  # with a slow GPU, before the run
 
 
 class Device(Struct, frozen=True, kw_only=True):
@@ -111,13 +117,23 @@ def cpu_devices(count: int) -> Devices:
     )
 
 
-def gpu_devices(source: MachineSource, *, is_simulated: bool) -> Devices:
-    """Return the GPUs of an opened source. Raises UseCaseError if there are none."""
+def open_devices(request: BackendRequest, cpus: int | None) -> Devices:
+    """Return the GPUs of the chosen box, or ``cpus`` in their place. Raises UseCaseError if there are none."""
+    if cpus:
+        return cpu_devices(cpus)
+    try:
+        source = open_backend(request).source(is_once=False)
+    except NoDriverError as error:
+        text = f"{error} What exactly is wrong: gputop doctor. Without a GPU: gputop probe --device cpu"
+        raise UseCaseError(NO_DRIVER, text) from None
+    if not isinstance(source, MachineSource):
+        raise BadRequestError("a probe needs a driver: it cannot test the GPUs of a plugin's source")
+    source.limits = Limits(patience_s=_PATIENCE_S)
     sample = source.read()
     if not sample.gpus:
         raise UseCaseError(NO_DRIVER, "there is no GPU here; gputop probe --device cpu tries the tests out")
     found = tuple(device for gpu in sample.gpus for device in _parts(gpu))
-    return Devices(all=found, source=source, sample=sample, is_simulated=is_simulated)
+    return Devices(all=found, source=source, sample=sample, is_simulated=sample.driver.simulated is not None)
 
 
 def _parts(gpu: Gpu) -> tuple[Device, ...]:

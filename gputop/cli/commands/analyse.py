@@ -6,9 +6,9 @@ import time
 
 from msgspec import Struct
 
+from gputop.app.monitoring.judging import judge
 from gputop.cli.args.exits import BAD_INPUT, OK, fail, warn
 from gputop.cli.args.options import add_ending, add_json
-from gputop.cli.backend.judging import judge
 from gputop.core.detection.timeline import Episode, Timeline
 from gputop.core.model.units import duration_text
 from gputop.core.text.text import clean

@@ -1,17 +1,13 @@
-"""gputop doctor: whether this box is well."""
+"""gputop doctor: whether this host is well."""
 
 import argparse
-import os
 import sys
 
-from msgspec.structs import replace
-
-from gputop.cli.args.exits import USAGE, fail
+from gputop.app.backend.backend import BackendRequest
+from gputop.app.monitoring.doctor import DoctorRequest, encoded, examine, text
+from gputop.cli.args.exits import USAGE
 from gputop.cli.args.options import add_demo, add_ending, whole
 from gputop.cli.args.parser import Parser
-from gputop.core.doctor.diagnose import diagnose
-from gputop.core.doctor.facts import Facts
-from gputop.core.doctor.verdict import Diagnosis
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -38,47 +34,9 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Collect the facts, judge them and print what was found."""
-    try:
-        plugins = {found.entry.name: found.rejected for found in options.plugins}
-        diagnosis = diagnose(replace(_facts(options), plugins=plugins))
-    except ValueError as error:
-        fail(USAGE, str(error))
-    sys.stdout.buffer.write(_json(diagnosis) if options.json else _text(diagnosis))
+    """Collect the facts, judge them and print the diagnosis."""
+    plugins = {found.entry.name: found.rejected for found in options.plugins}
+    request = DoctorRequest(backend=BackendRequest(demo=options.demo), expected=options.expect, plugins=plugins)
+    diagnosis = examine(request)
+    sys.stdout.buffer.write(encoded(diagnosis) if options.json else text(diagnosis, sys.stdout))
     return diagnosis.status
-
-
-def _facts(options: argparse.Namespace) -> Facts:
-    from gputop.machine.doctor.collect import collect, real_box
-
-    if options.demo is not None:
-        from gputop.simulator import running
-        from gputop.simulator.readers import doctor_box
-
-        return collect(doctor_box(running(options.demo)), options.expect)
-    return collect(real_box(), options.expect if options.expect is not None else _settled())
-
-
-def _settled() -> int | None:
-    """Return how many GPUs the configuration expects."""
-    from gputop.app.settings.config_path import path
-
-    if not os.path.exists(path()):
-        return None
-    from gputop.app.settings.settings_file import load
-
-    return load(path())[0].expected_gpus or None
-
-
-def _json(diagnosis: Diagnosis) -> bytes:
-    from gputop.wire.encoder import encode
-
-    return encode(diagnosis)
-
-
-def _text(diagnosis: Diagnosis) -> bytes:
-    from gputop.report.doctor import report
-    from gputop.report.grid import look
-
-    room, style = look(sys.stdout, os.environ)
-    return f"{report(diagnosis, room, style)}\n".encode(sys.stdout.encoding or "utf-8", sys.stdout.errors or "replace")

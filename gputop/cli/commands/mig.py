@@ -1,11 +1,17 @@
 """gputop mig: how GPUs are split, how they could be, and making it so. A file for each thing that it does."""
 
 import argparse
+import sys
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any, Final
 
+from gputop.app.control.mig import apply, show
+from gputop.app.control.mig.requested import MigRequest
+from gputop.app.control.mig.service import service
+from gputop.cli.args.exits import OK
 from gputop.cli.args.options import add_demo, add_ending, gpu_names
+from gputop.cli.args.requests import backend_request
+from gputop.cli.terminal import TerminalPerson
 
 _WHAT: Final = {
     "status": "show how the GPUs are split, what would fit besides, and what blocks what",
@@ -17,10 +23,6 @@ _WHAT: Final = {
     "restore": "go back to a checkpoint: show the plan, ask, carry it out",
     "service": "print a systemd unit that restores a checkpoint at boot, and say where to put it",
 }
-_MODULES: Final = {
-    "status": "mig_show", "use": "mig_show", "export": "mig_show", "checkpoint": "mig_show", "service": "mig_service",
-    "plan": "mig_apply", "apply": "mig_apply", "restore": "mig_apply",
-}  # fmt: skip
 _EXAMPLES: Final = {
     "status": ("gputop mig status -i 0",),
     "plan": ("gputop mig plan 3g.20gb,2g.10gb,1g.5gb -i 0 --demo", "gputop mig plan -i 0 -- -1g.5gb"),
@@ -60,9 +62,54 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Do it."""
-    module = import_module(f"gputop.cli.commands.{_MODULES[options.what]}")
-    step: Callable[[argparse.Namespace], int] = getattr(module, options.what)
-    return step(options)
+    return _RUN[options.what](options, TerminalPerson(is_sure=getattr(options, "yes", False)))
+
+
+def _run_status(options: argparse.Namespace, person: TerminalPerson) -> int:
+    show.status(backend_request(options), person, is_json=options.json)
+    return OK
+
+
+def _run_use(options: argparse.Namespace, person: TerminalPerson) -> int:
+    return show.use(backend_request(options), person)
+
+
+def _run_export(options: argparse.Namespace, person: TerminalPerson) -> int:
+    show.export(backend_request(options), person)
+    return OK
+
+
+def _run_checkpoint(options: argparse.Namespace, person: TerminalPerson) -> int:
+    if options.output is None:
+        sys.stdout.buffer.write(show.checkpoint(backend_request(options), person))
+    else:
+        show.save_checkpoint(backend_request(options), person, options.output)
+    return OK
+
+
+def _run_service(options: argparse.Namespace, person: TerminalPerson) -> int:
+    service(options.file, person)
+    return OK
+
+
+def _run_plan(options: argparse.Namespace, person: TerminalPerson) -> int:
+    return apply.plan(_requested(options), person, is_json=options.json)
+
+
+def _run_apply(options: argparse.Namespace, person: TerminalPerson) -> int:
+    return apply.apply(_requested(options), person)
+
+
+def _run_restore(options: argparse.Namespace, person: TerminalPerson) -> int:
+    request = MigRequest(backend=backend_request(options), is_forced=options.force, is_dry=options.dry_run)
+    return apply.restore(request, options.file, person)
+
+
+def _requested(options: argparse.Namespace) -> MigRequest:
+    return MigRequest(
+        backend=backend_request(options), layout=options.request, file=options.file, config=options.config,
+        is_forced=options.force, is_dry=getattr(options, "dry_run", False),
+    )  # fmt: skip
 
 
 def _common(parser: argparse.ArgumentParser) -> None:
@@ -136,4 +183,8 @@ def _forced(parser: argparse.ArgumentParser) -> None:
 _ADD: Final[dict[str, Callable[[argparse.ArgumentParser], None]]] = {
     "status": _status, "plan": _plan, "apply": _apply, "use": _common, "export": _common, "checkpoint": _checkpoint,
     "restore": _restore, "service": _service,
+}  # fmt: skip
+_RUN: Final[dict[str, Callable[[argparse.Namespace, TerminalPerson], int]]] = {
+    "status": _run_status, "plan": _run_plan, "apply": _run_apply, "use": _run_use, "export": _run_export,
+    "checkpoint": _run_checkpoint, "restore": _run_restore, "service": _run_service,
 }  # fmt: skip

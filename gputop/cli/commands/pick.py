@@ -1,24 +1,18 @@
 """gputop pick: the freest GPUs, for CUDA_VISIBLE_DEVICES."""
 
 import argparse
-import os
-import sys
-import time
 from collections.abc import Callable
 from typing import Final
 
-from gputop.cli.args.exits import BAD_INPUT, OK, fail
-from gputop.cli.args.options import USUAL_INTERVAL_S, add_ending, add_json, add_place, whole
-from gputop.cli.backend.monitoring import opened
+from gputop.app.monitoring.pick import PickRequest, become, in_the_way, pick_gpus, text
+from gputop.cli.args.exits import BAD_INPUT, OK, fail, warn
+from gputop.cli.args.options import add_ending, add_json, add_place, whole
+from gputop.cli.args.requests import backend_request
 from gputop.core.model.metric import Unit
 from gputop.core.model.quantity import expected, quantity
-from gputop.core.model.sample import Frame
-from gputop.core.monitor import Monitor
-from gputop.core.query.pick import Pick, Wish, pick
-from gputop.core.text.text import clean
+from gputop.core.query.pick import Wish
 
 NOT_ENOUGH: Final = 1
-_NOT_STARTED: Final = {True: 127, False: 126}  # as of a shell: not found, cannot be run
 _FORMATS: Final = ("env", "index", "uuid", "json")
 
 
@@ -75,33 +69,16 @@ def run(options: argparse.Namespace) -> int:
         max_utilization_percent=options.max_util,
         with_instances=options.mig,
     )
-    interval_s = options.interval or USUAL_INTERVAL_S
-    found = look(Monitor(opened(options, is_once=True)).step, wish, lambda: time.sleep(interval_s), waits=options.wait)
+    found = pick_gpus(PickRequest(backend=backend_request(options), wish=wish, waits=options.wait), warn)
     if not found.chosen:
         if options.format == "json" and options.command is None:
-            print(_text(found, "json"))
-        print(_in_the_way(found, wish), file=sys.stderr)
+            print(text(found, "json"))
+        warn(in_the_way(found, wish))
         return NOT_ENOUGH
     if options.command is not None:
-        return _become(options.command, found)
-    print(_text(found, options.format))
+        become(options.command, found)
+    print(text(found, options.format))
     return OK
-
-
-def look(step: Callable[[], Frame], wish: Wish, pause: Callable[[], None], *, waits: bool) -> Pick:
-    """Read twice and choose; with ``waits`` go on until there are enough, having said once what is in the way."""
-    before = step()
-    has_said = False
-    while True:
-        pause()
-        now = step()
-        found = pick(before, now, wish)
-        if found.chosen or not waits:
-            return found
-        if not has_said:
-            print(f"{_in_the_way(found, wish)}\ngputop: waiting", file=sys.stderr, flush=True)
-            has_said = True
-        before = now
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -112,41 +89,6 @@ def _check(options: argparse.Namespace) -> None:
             fail(BAD_INPUT, "--exec needs a command")
     if options.user or options.only_compute or options.where:
         fail(BAD_INPUT, "pick counts all processes: --user, --only-compute and --where cannot be used with it")
-
-
-def _text(found: Pick, form: str) -> str:
-    if form == "json":
-        import msgspec
-
-        return msgspec.json.encode(found).decode()
-    if form == "index":
-        return ",".join(one.place for one in found.chosen)
-    return ("CUDA_VISIBLE_DEVICES=" if form == "env" else "") + _uuids(found)
-
-
-def _uuids(found: Pick) -> str:
-    return ",".join(one.uuid for one in found.chosen)
-
-
-def _in_the_way(found: Pick, wish: Wish) -> str:
-    none = "" if found.suitable or found.obstacles else ": the driver lists none"
-    lines = [f"gputop: {found.suitable} of {wish.count} GPUs found{none}"]
-    return "\n".join([*lines, *(f"  GPU {one.place}: {one.reason}" for one in found.obstacles)])
-
-
-def _become(command: list[str], found: Pick) -> int:
-    """Replace this process by the command. Returns only where that fails, with the status that a shell would give."""
-    import signal
-
-    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and a command would inherit that
-        signal.signal(ignored, signal.SIG_DFL)
-    chosen = {"CUDA_DEVICE_ORDER": "PCI_BUS_ID", "CUDA_VISIBLE_DEVICES": _uuids(found)}
-    sys.stdout.flush()
-    try:
-        os.execvpe(command[0], command, os.environ | chosen)  # noqa: S606 - to become it is what was asked for
-    except OSError as error:
-        print(f"gputop: cannot run {clean(command[0])}: {error.strerror}", file=sys.stderr)
-        return _NOT_STARTED[isinstance(error, FileNotFoundError)]
 
 
 def _measured(unit: Unit) -> Callable[[str], float]:

@@ -6,17 +6,18 @@ import sys
 from collections.abc import Callable
 from typing import Final
 
+from gputop.app.backend.backend import BackendRequest
+from gputop.app.backend.operations.read_only import read_only_control
 from gputop.app.errors import BadRequestError, UseCaseError
-from gputop.app.probing.devices import Devices, cpu_devices, gpu_devices
+from gputop.app.interrupts import interrupt_at_end_of_stdin, interruptible
+from gputop.app.probing.devices import Devices, open_devices
 from gputop.app.probing.files import write_file
 from gputop.app.probing.json_observer import JsonObserver
 from gputop.app.probing.request import ProbeRequest
 from gputop.app.probing.run import probe
 from gputop.cli.args.exits import OK, USAGE, fail, warn
-from gputop.cli.args.interrupts import interrupt_at_end_of_stdin, interruptible
-from gputop.cli.args.options import USUAL_INTERVAL_S, add_ending, add_place, duration, seconds
+from gputop.cli.args.options import add_ending, add_place, duration, seconds
 from gputop.cli.args.parser import Parser
-from gputop.cli.backend.control import shut_by
 from gputop.cli.commands.probe_progress import TerminalProgress
 from gputop.core.model.metric import Unit
 from gputop.core.model.quantity import expected, quantity
@@ -27,7 +28,6 @@ from gputop.core.probing.result import ProbeReport
 from gputop.core.query.selection import Selection
 
 _ERROR: Final = 3
-_PATIENCE_S: Final = 3.0  # with a slow GPU, before the run
 _MOST_MEMORY: Final = 0.95
 _MEMORY: Final = 0.9
 _QUICK_MEMORY: Final = 0.25
@@ -128,7 +128,7 @@ def run(options: argparse.Namespace) -> int:
     if options.list:
         _print_tests()
         return OK
-    shut = shut_by(options, warn)
+    shut = read_only_control(is_read_only=options.read_only, tell=warn)
     if shut is not None:
         fail(_ERROR, f"{shut.detail}: no test is run. {shut.remedy}")
     if options.control:
@@ -158,23 +158,9 @@ def _request(options: argparse.Namespace, one: Probe) -> ProbeRequest:
 
 
 def _devices(options: argparse.Namespace) -> Devices:
-    """Return the CPUs or the GPUs of the options. Raises UseCaseError if there are none."""
-    from gputop.cli.backend.monitoring import machine
-    from gputop.machine.nvml.driver import NoDriverError
-
-    if options.device:
-        return cpu_devices(options.device)
-    gpus = tuple(word for group in options.gpu or () for word in group)
-    try:
-        source = machine(Selection(gpus=gpus), USUAL_INTERVAL_S, options.demo, is_once=False)
-        source.limits = type(source.limits)(patience_s=_PATIENCE_S)
-        source.open()
-    except NoDriverError as error:
-        text = f"{error} What exactly is wrong: gputop doctor. Without a GPU: gputop probe --device cpu"
-        raise UseCaseError(_ERROR, text) from None
-    except ValueError as error:
-        raise BadRequestError(str(error)) from None
-    return gpu_devices(source, is_simulated=options.demo is not None)
+    """Return the CPUs or the GPUs of the options."""
+    gpus = Selection(gpus=tuple(word for group in options.gpu or () for word in group))
+    return open_devices(BackendRequest(demo=options.demo, selection=gpus), options.device)
 
 
 def _deliver(report: ProbeReport, options: argparse.Namespace) -> None:

@@ -2,10 +2,10 @@
 
 import argparse
 
-from gputop.cli.commands.process_change import add_choice, carry_out, new_id
-from gputop.core.model.sample import HostProcess
-from gputop.core.protocol.command import Change, Renice
-from gputop.core.protocol.targets import targets
+from gputop.app.control.changes import ReniceRequest, renice
+from gputop.cli.args.processes import add_choice, named_pids
+from gputop.cli.args.requests import backend_request, filters
+from gputop.cli.terminal import TerminalPerson
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -19,11 +19,11 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """List, ask, renice."""
-
-    def make(processes: tuple[HostProcess, ...]) -> Change:
-        return Renice(id=new_id(), nice=options.nice, targets=targets(processes))
-
-    return carry_out(options, make)
+    request = ReniceRequest(
+        backend=backend_request(options), where=filters(options), pids=named_pids(options), is_dry=options.dry_run,
+        nice=options.nice,
+    )  # fmt: skip
+    return renice(request, TerminalPerson(is_sure=options.yes))
 
 
 def _nice(text: str) -> int:

@@ -2,9 +2,12 @@
 
 import argparse
 
+from gputop.app.backend.backend import Viewer
+from gputop.app.backend.real import own_user
+from gputop.app.monitoring.screen import Parts, has_terminal, overridden, run_screen
 from gputop.app.settings.config_path import path
 from gputop.app.settings.settings_file import settled, written
-from gputop.cli.args.exits import BAD_INPUT, fail
+from gputop.cli.args.exits import BAD_INPUT, fail, warn
 from gputop.cli.args.options import add_ending
 from gputop.cli.commands import screen
 from gputop.core.recording.playback import PLACES, Playing, place
@@ -28,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
     tape = open_tape(options.file)
     if isinstance(tape, Problem):
         fail(BAD_INPUT, tape.text)
-    if not screen.has_terminal():
+    if not has_terminal():
         fail(
             BAD_INPUT,
             "replay needs a terminal. Without one: gputop analyse FILE prints what was wrong, zcat FILE every frame",
@@ -37,8 +40,9 @@ def run(options: argparse.Namespace) -> int:
     if options.at is not None:
         player.go(_place(options.at, tape))
     said = written(path())
-    settings = screen.with_options(settled(said=said).settings, options)
-    return screen.shown(player, settings, said, player=player)
+    settings = overridden(settled(said=said).settings, screen.request(options))
+    parts = Parts(viewer=Viewer(own_user()), player=player)
+    return screen.status_of(run_screen(player, settings, said, parts, warn))
 
 
 def _place(text: str, tape: Tape) -> float:

@@ -1,15 +1,13 @@
 """gputop signal: send a signal to processes on GPUs."""
 
 import argparse
-import time
 
+from gputop.app.control.changes import SignalRequest, send_signal
 from gputop.cli.args.options import seconds
-from gputop.cli.commands.escalate import Escalation
-from gputop.cli.commands.process_change import add_choice, carry_out, new_id
-from gputop.core.model.sample import HostProcess
-from gputop.core.protocol.command import Change, SendSignal
+from gputop.cli.args.processes import add_choice, named_pids
+from gputop.cli.args.requests import backend_request, filters
+from gputop.cli.terminal import TerminalPerson
 from gputop.core.protocol.signals import signal_name
-from gputop.core.protocol.targets import targets
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -29,12 +27,11 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """List, ask, send."""
-    act = None if options.escalate is None else Escalation(options.escalate, time.monotonic, time.sleep).run
-
-    def make(processes: tuple[HostProcess, ...]) -> Change:
-        return SendSignal(id=new_id(), signal=options.signal, targets=targets(processes))
-
-    return carry_out(options, make, act)
+    request = SignalRequest(
+        backend=backend_request(options), where=filters(options), pids=named_pids(options), is_dry=options.dry_run,
+        signal=options.signal, escalate_s=options.escalate,
+    )  # fmt: skip
+    return send_signal(request, TerminalPerson(is_sure=options.yes))
 
 
 def _signal(text: str) -> str:

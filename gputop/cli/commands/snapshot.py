@@ -1,18 +1,14 @@
-"""gputop snapshot: what is now, once."""
+"""gputop snapshot: the current state, once."""
 
 import argparse
-import os
 import sys
-import time
 from typing import Final
 
+from gputop.app.monitoring.snapshot import FIRST_WAIT_S, SnapshotRequest, encoded, snapshot, text
 from gputop.cli.args.exits import OK, warn
 from gputop.cli.args.options import add_common, add_ending, add_json, seconds
-from gputop.cli.backend.monitoring import monitored, opened
-from gputop.core.model.sample import Frame
-from gputop.wire.encoder import encode
+from gputop.cli.args.requests import backend_request, filters
 
-FIRST_WAIT_S: Final = 1.0
 _FORMATS: Final = ("table", "json", "csv", "csv-processes")
 
 
@@ -38,25 +34,15 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read once or twice and print."""
-    source = opened(options, is_once=True)
-    step = monitored(source, options, is_once=True, tell=warn)
-    if options.wait:
-        source.read()  # what rates start from
-        time.sleep(options.wait)
-    frame = step()
-    if options.format == "json":
-        sys.stdout.buffer.write(encode(frame))
+    return show(options, options.format, options.wait)
+
+
+def show(options: argparse.Namespace, form: str = "table", wait_s: float = FIRST_WAIT_S) -> int:
+    """Print a snapshot."""
+    request = SnapshotRequest(backend=backend_request(options), where=filters(options), wait_s=wait_s)
+    frame = snapshot(request, warn)
+    if form == "json":
+        sys.stdout.buffer.write(encoded(frame))
     else:
-        sys.stdout.write(_text(frame, options.format))
+        sys.stdout.write(text(frame, form, sys.stdout))
     return OK
-
-
-def _text(frame: Frame, form: str) -> str:
-    if form.startswith("csv"):
-        from gputop.report.csv import csv
-
-        return csv(frame, "processes" if form == "csv-processes" else "gpus")
-    from gputop.report.grid import look
-    from gputop.report.table import table
-
-    return table(frame, *look(sys.stdout, os.environ)) + "\n"

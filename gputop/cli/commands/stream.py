@@ -1,25 +1,12 @@
 """gputop stream: a frame a line until it is stopped. With --control it is the screen's sampler."""
 
 import argparse
-import os
 import sys
-from collections.abc import Callable
-from functools import cache
-from typing import Final
 
+from gputop.app.monitoring.stream import StreamRequest, sample, stream
 from gputop.cli.args.exits import OK, warn
 from gputop.cli.args.options import add_common, add_ending, whole
-from gputop.cli.backend.control import opened_door
-from gputop.cli.backend.monitoring import Opened, monitored, opened
-from gputop.cli.backend.questions import opened_lookout, opened_status_reader
-from gputop.core.mig.answers import MigBox
-from gputop.core.protocol.command import Change, ChangeMig, ReadMig
-from gputop.core.protocol.outcome import Outcome
-from gputop.lazy_imports import collect_seldom
-from gputop.wire.server import LAST_CHANGES_S, Door, Lines, Lookout, Rhythm, obey, serve
-from gputop.wire.survey import Survey, told
-
-_FOREIGN: Final = "the source of a plugin does not tell how GPUs can be split"
+from gputop.cli.args.requests import backend_request, filters
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -40,47 +27,9 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print frames."""
-    source = opened(options, is_once=False)
-    rhythm, lines = Rhythm(source), Lines(sys.stdout.buffer)
-    door = None
+    request = StreamRequest(backend=backend_request(options), where=filters(options), count=options.count)
     if options.control:
-        protected = frozenset({os.getpid(), os.getppid()})
-        door = Door(_followed(opened_door(options, protected, progress=told(lines)).execute, source), lines, rhythm)
-        lookout = Lookout(opened_lookout(options), lines, opened_status_reader(options))
-        obey(sys.stdin.buffer, rhythm, door, lookout=lookout, survey=_survey(options, lines))
-    collect_seldom()
-    try:
-        serve(monitored(source, options, tell=None if options.control else warn), lines, rhythm, options.count)
-    finally:
-        if door is not None:
-            door.close(LAST_CHANGES_S)
+        sample(request, sys.stdout.buffer, sys.stdin.buffer)
+    else:
+        stream(request, sys.stdout.buffer, warn)
     return OK
-
-
-def _followed(execute: Callable[[Change], Outcome], source: Opened) -> Callable[[Change], Outcome]:
-    """Return what carries changes out and has the source look at GPUs that were split anew; not every driver tells."""
-
-    def act(change: Change) -> Outcome:
-        outcome = execute(change)
-        for plan in change.plans if isinstance(change, ChangeMig) else ():
-            source.look_again(plan.gpu)
-        return outcome
-
-    return act
-
-
-def _survey(options: argparse.Namespace, lines: Lines) -> Callable[[ReadMig], None]:
-    """Return what is told of questions about MIG. The driver is started when the first one comes."""
-
-    @cache
-    def made() -> Callable[[ReadMig], MigBox]:
-        from gputop.cli.commands.mig_machine import opened_survey
-
-        return opened_survey(options)
-
-    def read(question: ReadMig) -> MigBox:
-        if options.source is not None:
-            return MigBox(id=question.id, problem=_FOREIGN)
-        return made()(question)
-
-    return Survey(read, lines).ask

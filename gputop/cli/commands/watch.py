@@ -3,42 +3,19 @@
 import argparse
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-from msgspec import Struct
-
-from gputop.cli.args.exits import BAD_INPUT, NO_DRIVER, OK, USAGE, warn
-from gputop.cli.args.interrupts import StopRequest
+from gputop.app.monitoring.watch import WatchRequest, encoded, text, watch
+from gputop.cli.args.exits import USAGE, warn
 from gputop.cli.args.options import add_common, add_ending, add_json, duration
 from gputop.cli.args.parser import Parser
-from gputop.cli.backend.monitoring import Opened, monitored, opened
-from gputop.core.detection.judge import worst
-from gputop.core.detection.timeline import Episode, Timeline
-from gputop.core.model.finding import Finding, Stage
-from gputop.core.model.sample import Frame, GpuState
-from gputop.core.model.units import duration_text
-from gputop.core.query.selection import why_no_gpus
+from gputop.cli.args.requests import backend_request, filters
+from gputop.core.model.finding import Finding
+from gputop.core.model.sample import Frame
 from gputop.core.text.text import clean
-from gputop.lazy_imports import collect_seldom
-from gputop.report.timeline import timeline
-from gputop.wire.encoder import encode
-from gputop.wire.server import Rhythm
 
-STATUS: Final = {None: OK, Stage.OBSERVATION: OK, Stage.SUSPECT: 1, Stage.ALARM: 2}
 USUAL_S: Final = 60.0
-
-
-class Watch(Struct, frozen=True, kw_only=True):
-    """What was found. ``began_s``: since the epoch; ``status``: the exit status."""
-
-    host: str
-    began_s: float
-    length_s: float
-    frames: int
-    status: int
-    problems: tuple[str, ...]
-    findings: tuple[Episode, ...]
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -72,86 +49,22 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Watch, print, and say by the status how grave it is."""
-    source = _opened(options)
-    rhythm = Rhythm(source)
-    end = StopRequest(rhythm.hurry)
-    until = time.monotonic() + options.duration
-    span = duration_text(options.duration)
-    print(f"gputop: watching for {span}; Ctrl-C ends it and prints what was found so far", file=sys.stderr)
-    step = monitored(source, options, tell=warn)
-    collect_seldom()
-    found = watch(step, rhythm.wait, lambda: end.is_wanted or time.monotonic() >= until, _tell)
+    """Watch, print, and return how grave it is."""
+    request = WatchRequest(backend=backend_request(options), where=filters(options), duration_s=options.duration)
+    found = watch(request, warn, _tell)
     if options.format == "json":
-        sys.stdout.buffer.write(encode(found))
+        sys.stdout.buffer.write(encoded(found))
     else:
-        print(_text(found, has_observations=options.observations))
+        print(text(found, has_observations=options.observations))
     for problem in found.problems:
-        print(f"gputop: {clean(problem)}", file=sys.stderr)
+        warn(clean(problem))
     return found.status
 
 
-def _opened(options: argparse.Namespace) -> Opened:
-    try:
-        return opened(options, is_once=False)
-    except SystemExit as end:
-        raise SystemExit(USAGE if end.code == BAD_INPUT else end.code) from None
-
-
-def watch(
-    step: Callable[[], Frame],
-    wait: Callable[[], None],
-    is_over: Callable[[], bool],
-    tell: Callable[[Frame, Sequence[Finding]], None],
-) -> Watch:
-    """Look until it is over. ``tell`` gets what is new in a frame, or graver than it was."""
-    found, frames, began_s, gravest = Timeline(), 0, 0.0, None
-    ranks: dict[tuple[object, ...], int] = {}
-    while True:
-        frame = step()
-        frames += 1
-        began_s = began_s or frame.time_s
-        found.add(frame.time_s - began_s, frame.time_s, frame.findings)
-        tell(frame, [one for one in frame.findings if one.stage.rank > ranks.get(one.key, -1)])
-        ranks |= {one.key: max(one.stage.rank, ranks.get(one.key, -1)) for one in frame.findings}
-        gravest = worst([*frame.findings, *((gravest,) if gravest else ())])
-        if is_over():
-            break
-        wait()
-    could_look = any(gpu.state is GpuState.OK for gpu in frame.gpus)
-    return Watch(
-        host=frame.host.name,
-        began_s=began_s,
-        length_s=frame.time_s - began_s,
-        frames=frames,
-        status=STATUS[gravest.stage if gravest else None] if could_look or gravest else NO_DRIVER,
-        problems=(*frame.problems, *(() if could_look else (_why_not(frame),))),
-        findings=found.episodes,
-    )
-
-
 def _tell(frame: Frame, new: Sequence[Finding]) -> None:
-    """Show on a terminal what comes up, while one waits for the end."""
+    """Show new findings on a terminal."""
     if not sys.stderr.isatty():
         return
     clock = time.strftime("%H:%M:%S", time.localtime(frame.time_s))
     for one in new:
         print(f"{clock} {one.stage.value:11} {one.code:18} {one.subject.label}: {one.summary}", file=sys.stderr)
-
-
-def _why_not(frame: Frame) -> str:
-    """Say why nothing could be judged at the end."""
-    return "no GPU answers" if frame.gpus else why_no_gpus(frame)
-
-
-def _text(found: Watch, *, has_observations: bool) -> str:
-    shown = [one for one in found.findings if has_observations or one.finding.stage is not Stage.OBSERVATION]
-    rest = len(found.findings) - len(shown)
-    counts = [sum(one.finding.stage is stage for one in found.findings) for stage in (Stage.ALARM, Stage.SUSPECT)]
-    sum_ = f"{_counted(counts[0], 'alarm')}, {_counted(counts[1], 'suspect')} in {duration_text(found.length_s)}"
-    hint = f"; {_counted(rest, 'observation')} more: --observations" if rest else ""
-    return (timeline(shown) + "\n" if shown else "") + sum_ + hint
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"

@@ -32,6 +32,10 @@ class Partitioning(Struct, frozen=True):
     holders: Callable[[str], Holders | None]
     warnings: Callable[[], tuple[str, ...]]
 
+    def gpus(self) -> tuple[MigGpu, ...]:
+        """Return the layouts of all GPUs."""
+        return self.reader.all()
+
 
 class Around(Struct, frozen=True):
     """Parts of the host that a simulated box replaces. ``exists``: says whether a file exists."""

@@ -1,6 +1,5 @@
 """From keys to real processes: the screen, and behind its link the door itself."""
 
-import argparse
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -10,7 +9,9 @@ from app_driver import MIDDLE, Clock, FakeLink, Stage, text_of
 from children import Child, child, control
 from examples import frame, process
 
-from gputop.cli.backend.control import Door, opened_door
+from gputop.app.backend.backend import BackendRequest
+from gputop.app.backend.operations.choice import open_control
+from gputop.app.backend.operations.operations import Control
 from gputop.core.model.sample import Frame
 from gputop.core.protocol.command import Change, Command, ReadStatus, cpus_text
 from gputop.machine.control.kernel import Kernel
@@ -24,10 +25,10 @@ from gputop.ui.screens.dialogs.io_class import IoClassScreen
 from gputop.ui.screens.dialogs.outcome import OutcomeScreen
 
 
-class DoorLink(FakeLink):
+class ControlLink(FakeLink):
     """Carries changes out at once, and answers them and questions as a sampler does."""
 
-    def __init__(self, door: Door) -> None:
+    def __init__(self, door: Control) -> None:
         super().__init__()
         self._door = door
 
@@ -42,9 +43,9 @@ class DoorLink(FakeLink):
 
 
 @asynccontextmanager
-async def before(door: Door, *frames: Frame) -> AsyncIterator[Stage]:
+async def before(door: Control, *frames: Frame) -> AsyncIterator[Stage]:
     """Run the screen in front of a door, with the cursor on the first process."""
-    link, clock = DoorLink(door), Clock()
+    link, clock = ControlLink(door), Clock()
     app = GputopApp(link, ViewOptions(theme="dark"), clock)
     async with app.run_test(size=MIDDLE) as pilot:
         stage = Stage(app, link, clock, pilot)
@@ -156,7 +157,7 @@ async def test_what_sigkill_freed_is_told(tmp_path: Path) -> None:
 
 
 async def test_the_outcome_on_a_simulated_box_says_that_it_is_simulated() -> None:
-    door = opened_door(argparse.Namespace(read_only=False, demo="training", source=None), frozenset())
+    door = open_control(BackendRequest(demo="training"), frozenset())
     async with before(door, frame(1)) as stage:
         await stage.press("k", "enter")
 

@@ -1,0 +1,44 @@
+"""Operations on the samples of a plugin's source: there are none, and each says so."""
+
+from collections.abc import Callable
+from typing import Final, NoReturn
+
+from gputop.app.backend.operations.operations import Control
+from gputop.app.backend.operations.read_only import ReadOnlyControl
+from gputop.app.errors import BadRequestError
+from gputop.core.inspection.inspection import Inspection
+from gputop.core.mig.answers import MigProgress
+from gputop.core.protocol.command import Inspect, ReadStatus
+from gputop.core.protocol.process_status import ProcessStatuses
+
+_CONTROL: Final = "the samples come from a source of a plugin: nothing there can be changed from here"
+_REMEDY: Final = "Change it on the host that the samples come from."
+_INSPECT: Final = "the source of a plugin provides nothing about processes beyond the table"
+_MIG: Final = "the source of a plugin does not report how GPUs can be split"
+_FACTS: Final = "the source of a plugin provides no facts for the doctor"
+
+
+class PluginOperations:
+    """Refusals, in the words of each operation."""
+
+    def control(self, protected: frozenset[int], progress: Callable[[MigProgress], None]) -> Control:
+        """Return a control that refuses every change."""
+        del protected, progress
+        return ReadOnlyControl(_CONTROL, _REMEDY)
+
+    def inspect(self, question: Inspect) -> Inspection:
+        """Say that nothing more is known of the process."""
+        return Inspection(id=question.id, pid=question.pid, problem=_INSPECT)
+
+    def process_status(self, question: ReadStatus) -> ProcessStatuses:
+        """Say that nothing is known."""
+        return ProcessStatuses(id=question.id, statuses=())
+
+    def mig(self) -> NoReturn:
+        """Refuse."""
+        raise BadRequestError(_MIG)
+
+    def facts(self, expected: int | None) -> NoReturn:
+        """Refuse."""
+        del expected
+        raise BadRequestError(_FACTS)

@@ -1,0 +1,73 @@
+"""Backend of a plugin's source: --source NAME[:ARGUMENT]."""
+
+import os
+from collections.abc import Callable
+from typing import Final
+
+from gputop.app.backend.backend import USUAL_INTERVAL_S, BackendRequest, Viewer
+from gputop.app.backend.real import own_user
+from gputop.app.errors import NO_DRIVER, BadRequestError, UseCaseError
+from gputop.core.monitor import Judging
+from gputop.core.plugins.named_source import NamedSource
+from gputop.core.text.suggest import nearest
+from gputop.core.text.text import clean
+from gputop.machine.plugins.failures import Failures
+from gputop.machine.plugins.sanitize import ForeignSource, SourceError, opened
+
+TABLE: Final = "sources"
+
+
+class PluginBackend:
+    """Samples of a plugin in place of those of this host. ``source``: NAME[:ARGUMENT]."""
+
+    notice = ""
+
+    def __init__(self, request: BackendRequest, source: str) -> None:
+        self._request = request
+        self._name, _, self._argument = source.partition(":")
+
+    def source(self, *, is_once: bool) -> ForeignSource:
+        """Return the source, which has been read once. With ``is_once`` one that fails now is an error."""
+        name, failures = self._name, Failures(os.environ)
+        row = _named(name)
+        try:
+            source = self._opened(row, lambda reason: failures.failed(TABLE, name, reason))
+        except ValueError as error:
+            raise BadRequestError(str(error)) from None
+        except SourceError as error:
+            failures.failed(TABLE, name, str(error))
+            raise UseCaseError(NO_DRIVER, f"{error}. What is installed: gputop plugins") from None
+        if not source.problem:
+            failures.worked(TABLE, name)
+        elif is_once:
+            raise UseCaseError(NO_DRIVER, f"the source {name} cannot be read: {source.problem}")
+        return source
+
+    def judge(self, judge: Judging, *, waits: bool) -> Judging:
+        """Return the judge: a source has no past."""
+        del waits
+        return judge
+
+    def viewer(self) -> Viewer:
+        """Return the user who runs gputop, whose pid is not among the processes of the source."""
+        return Viewer(own_user())
+
+    def _opened(self, row: NamedSource, told: Callable[[str], None]) -> ForeignSource:
+        request = self._request
+        source = ForeignSource(row, opened(row, self._argument), selection=request.selection, told=told)
+        source.interval_s = request.interval_s or USUAL_INTERVAL_S
+        source.open()
+        return source
+
+
+def _named(name: str) -> NamedSource:
+    """Return the row of this name."""
+    from gputop.core.plugins.tables import SOURCES
+
+    for row in SOURCES:
+        if row.key == name:
+            return row
+    known = [row.key for row in SOURCES]
+    near = nearest(name, known)
+    there = f"There are: {', '.join(known)}" if known else "No plugin has any: gputop plugins"
+    raise BadRequestError(f"no such source: {clean(name)}.{f' Did you mean {near}?' if near else ''} {there}")

@@ -1,0 +1,1 @@
+"""Use cases that change a box: signals, nice values, MIG layouts."""

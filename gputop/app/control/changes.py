@@ -1,0 +1,42 @@
+"""Signals and nice values for the processes that the user chose."""
+
+import time
+
+from gputop.app.control.escalation import Escalation
+from gputop.app.control.person import Person
+from gputop.app.control.process_change import ProcessesRequest, change_processes, new_id
+from gputop.core.model.sample import HostProcess
+from gputop.core.protocol.command import Change, Renice, SendSignal
+from gputop.core.protocol.targets import targets
+
+
+class SignalRequest(ProcessesRequest, frozen=True, kw_only=True):
+    """A signal, by its name. ``escalate_s``: then SIGKILL for those that still run; None: no SIGKILL."""
+
+    signal: str
+    escalate_s: float | None = None
+
+
+class ReniceRequest(ProcessesRequest, frozen=True, kw_only=True):
+    """A nice value, from -20 to 19."""
+
+    nice: int
+
+
+def send_signal(request: SignalRequest, person: Person) -> int:
+    """List the processes, ask, and send the signal; return the exit status."""
+    act = None if request.escalate_s is None else Escalation(request.escalate_s, time.monotonic, time.sleep).run
+
+    def make(processes: tuple[HostProcess, ...]) -> Change:
+        return SendSignal(id=new_id(), signal=request.signal, targets=targets(processes))
+
+    return change_processes(request, make, person, act)
+
+
+def renice(request: ReniceRequest, person: Person) -> int:
+    """List the processes, ask, and set the nice value; return the exit status."""
+
+    def make(processes: tuple[HostProcess, ...]) -> Change:
+        return Renice(id=new_id(), nice=request.nice, targets=targets(processes))
+
+    return change_processes(request, make, person)

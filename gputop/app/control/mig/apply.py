@@ -1,0 +1,160 @@
+"""MIG plan, apply and restore: from a request to a plan, and from there to the driver."""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from gputop.app.backend.operations.choice import open_control
+from gputop.app.backend.operations.operations import MigReader
+from gputop.app.backend.operations.read_only import ReadOnlyControl
+from gputop.app.control.mig.requested import Answers, MigRequest, requested, restored
+from gputop.app.control.mig.survey import chosen, open_mig, warn_of_rights
+from gputop.app.control.person import Person
+from gputop.app.control.process_change import new_id
+from gputop.app.errors import NONE, OK, SOME, BadRequestError
+from gputop.app.interrupts import interruptible
+from gputop.core.mig.answers import MigProgress
+from gputop.core.mig.explain import NoPlan
+from gputop.core.mig.model import MigGpu
+from gputop.core.mig.steps import Plan
+from gputop.core.mig.text import holder_lines, no_plan_lines, plan_lines, plan_notes, smi_lines, use_lines
+from gputop.core.protocol.command import ChangeMig
+from gputop.core.protocol.outcome import Outcome
+from gputop.core.text.text import clean
+
+_AFTER: Final = (
+    "# update the programs that keep a list of devices, if you use them:",
+    "#   sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml",
+    "#   sudo systemctl restart nvidia-dcgm dcgm-exporter slurmd",
+    "#   kubectl -n gpu-operator rollout restart daemonset/nvidia-device-plugin-daemonset",
+)
+
+Ask = Callable[[Sequence[MigGpu]], Answers]
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """The JSON of `gputop mig plan` for a GPU: a plan, or why there is none."""
+
+    index: int
+    uuid: str
+    plan: Plan | None = None
+    impossible: NoPlan | None = None
+    notes: tuple[str, ...] = ()
+    nvidia_smi: tuple[str, ...] = ()
+
+
+def plan(request: MigRequest, person: Person, *, is_json: bool) -> int:
+    """Show the plan; return the exit status."""
+    reader = open_mig(request.backend)
+    answers = requested(request, chosen(request.backend.selection.gpus, reader.gpus()))
+    if is_json:
+        from msgspec.json import encode
+
+        person.tell([encode([_json(gpu, found) for gpu, found in answers]).decode()])
+    else:
+        _show(answers, reader, person)
+        person.tell(_smi(answers))
+    return _status(answers)
+
+
+def apply(request: MigRequest, person: Person) -> int:
+    """Carry the request out; return the exit status."""
+
+    def ask(gpus: Sequence[MigGpu]) -> Answers:
+        capable = [gpu for gpu in gpus if gpu.is_on is not None]
+        if request.layout and not request.backend.selection.gpus and len(capable) > 1:
+            raise BadRequestError(f"which GPU? Name it: -i {capable[0].index}, or -i all")
+        return requested(request, gpus)
+
+    return _carry_out(request, ask, person)
+
+
+def restore(request: MigRequest, path: str, person: Person) -> int:
+    """Go back to the checkpoint at ``path``; return the exit status."""
+    return _carry_out(request, lambda gpus: restored(request, path, gpus), person)
+
+
+def _carry_out(request: MigRequest, ask: Ask, person: Person) -> int:
+    """Carry the answers out: in two rounds if the driver reports the profiles only when MIG is on."""
+    reader, names = open_mig(request.backend), request.backend.selection.gpus
+    answers = ask(chosen(names, reader.gpus()))
+    status = _round(request, answers, reader, person)
+    if status != OK or request.is_dry or not any(gpu.is_silent for gpu, _ in answers):
+        return status
+    again = ask(chosen(names, reader.gpus()))
+    if all(isinstance(found, Plan) and not found.steps for _, found in again):
+        return status
+    return _round(request, again, reader, person)
+
+
+def _round(request: MigRequest, answers: Answers, reader: MigReader, person: Person) -> int:
+    """Show, ask, change, and say how it ended and what comes next."""
+    _show(answers, reader, person)
+    plans = tuple(found for _, found in answers if isinstance(found, Plan) and found.steps)
+    if _status(answers) != OK or not plans or request.is_dry:
+        return _status(answers)
+    if not person.can_answer():
+        raise BadRequestError("there is no terminal to ask on: add --yes to do it, --dry-run to see the plan")
+
+    def tell(progress: MigProgress) -> None:
+        person.tell([progress.line])
+
+    control = open_control(request.backend, frozenset({os.getpid()}), progress=tell)
+    if not isinstance(control, ReadOnlyControl) and not person.agrees("Carry this out?"):
+        person.tell(["Nothing was done."])
+        return NONE
+    with interruptible():
+        outcome = control.execute(ChangeMig(id=new_id(), plans=plans, is_forced=request.is_forced))
+    person.tell(_ended(outcome))
+    if outcome.all_worked:
+        changed = {each.gpu for each in plans}
+        person.tell([line for gpu in reader.gpus() if gpu.uuid in changed for line in use_lines(gpu)])
+        person.tell(_AFTER)
+        return OK
+    return NONE if outcome.none_worked and not _waits(outcome) else SOME
+
+
+def _ended(outcome: Outcome) -> list[str]:
+    from gputop.report.change import ended
+    from gputop.report.grid import look
+
+    _, style = look(sys.stdout, os.environ)
+    return list(ended(outcome, style))
+
+
+def _show(answers: Answers, reader: MigReader, person: Person) -> None:
+    for gpu, found in answers:
+        lines = plan_lines(gpu, found) if isinstance(found, Plan) else no_plan_lines(found)
+        person.tell([clean(line) for line in lines])
+        if isinstance(found, Plan) and found.changes_mode:  # the mode changes only if no process has the GPU open
+            person.tell([f"  ! {clean(line)}" for line in holder_lines(reader.holders(gpu.uuid))])
+    warn_of_rights([gpu for gpu, _ in answers], person)
+    for warning in reader.warnings():
+        person.warn(f"! {warning}")
+
+
+def _smi(answers: Answers) -> list[str]:
+    """Return the commands of nvidia-smi that do the same."""
+    lines = [line for gpu, found in answers if isinstance(found, Plan) for line in smi_lines(gpu.index, found.steps)]
+    return ["the same with nvidia-smi (ID: of the instance that was just created):", *lines] if lines else []
+
+
+def _json(gpu: MigGpu, found: Plan | NoPlan) -> Answer:
+    if isinstance(found, NoPlan):
+        return Answer(index=gpu.index, uuid=gpu.uuid, impossible=found)
+    commands, notes = tuple(smi_lines(gpu.index, found.steps)), tuple(plan_notes(gpu, found))
+    return Answer(index=gpu.index, uuid=gpu.uuid, plan=found, notes=notes, nvidia_smi=commands)
+
+
+def _status(answers: Answers) -> int:
+    possible = [isinstance(found, Plan) for _, found in answers]
+    if not any(possible):
+        return NONE
+    return OK if all(possible) else SOME
+
+
+def _waits(outcome: Outcome) -> bool:
+    return any(result.status.value == "pending" for result in outcome.results)

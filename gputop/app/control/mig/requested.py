@@ -1,0 +1,130 @@
+"""The layouts that the user requests: in words, in a configuration of mig-parted, or in a checkpoint."""
+
+from collections.abc import Sequence
+from typing import Final, TypeAlias
+
+from msgspec import DecodeError, Struct
+
+from gputop.app.backend.backend import BackendRequest
+from gputop.app.errors import BadRequestError
+from gputop.core.mig.checkpoint import VERSION, Checkpoint, SavedGpu
+from gputop.core.mig.explain import NoPlan, answer, answer_layout
+from gputop.core.mig.mig_parted import ConfigError, ConfigFile, read_config, requests
+from gputop.core.mig.model import MigGpu
+from gputop.core.mig.request import RequestError, Wish, read_request
+from gputop.core.mig.steps import Plan
+from gputop.core.text.text import clean
+
+_LONGEST: Final = 1 << 20
+_MODE_FIRST: Final = Wish(None)
+
+Answers: TypeAlias = list[tuple[MigGpu, Plan | NoPlan]]
+
+
+class MigRequest(Struct, frozen=True, kw_only=True):
+    """Layouts: ``layout`` in words, or a ``file`` of mig-parted; ``config``: which of its configurations.
+
+    ``is_forced``: plan as if no process used a GPU. ``is_dry``: show the plan, and end.
+    """
+
+    backend: BackendRequest
+    layout: str | None = None
+    file: str | None = None
+    config: str | None = None
+    is_forced: bool = False
+    is_dry: bool = False
+
+
+def requested(request: MigRequest, gpus: Sequence[MigGpu]) -> Answers:
+    """Return an answer for each GPU that the request concerns."""
+    if (request.layout is None) == (request.file is None):
+        raise BadRequestError("what? Give a request, as 3g.40gb,2x1g.10gb, or a file with -f")
+    by_index = _of_file(request.file, request.config, gpus) if request.file else _of_words(request, gpus)
+    if not by_index:
+        raise BadRequestError("this concerns no GPU that has MIG")
+    is_one = len(by_index) == 1
+    return [
+        (gpu, _answer(gpu, by_index[gpu.index], is_forced=request.is_forced, is_one=is_one))
+        for gpu in gpus
+        if gpu.index in by_index
+    ]
+
+
+def restored(request: MigRequest, path: str, gpus: Sequence[MigGpu]) -> Answers:
+    """Return an answer for each GPU of the checkpoint at ``path`` that is here."""
+    saved = {held.uuid: held for held in _checkpoint(path).gpus}
+    found = [(gpu, _back(gpu, saved[gpu.uuid], request)) for gpu in gpus if gpu.uuid in saved]
+    here = {gpu.uuid for gpu in gpus}
+    lost = [held for uuid, held in saved.items() if uuid not in here and not request.backend.selection.gpus]
+    if lost:
+        names = ", ".join(clean(f"{held.name} {held.uuid}") for held in lost)
+        raise BadRequestError(f"not here any more: {names}. To restore the others name them with -i")
+    if not found:
+        raise BadRequestError("the checkpoint has none of these GPUs")
+    return found
+
+
+def _answer(gpu: MigGpu, layout: str, *, is_forced: bool, is_one: bool) -> Plan | NoPlan:
+    if gpu.is_silent and layout not in ("off", "none"):
+        return answer(gpu, _MODE_FIRST, is_forced=is_forced)
+    try:
+        return answer(gpu, read_request(layout, gpu), is_forced=is_forced)
+    except RequestError as error:
+        if gpu.is_on is None:
+            return NoPlan(gpu=gpu.uuid, index=gpu.index, reason=gpu.why)
+        raise BadRequestError(("" if is_one else f"GPU {gpu.index}: ") + clean(str(error))) from None
+
+
+def _back(gpu: MigGpu, held: SavedGpu, request: MigRequest) -> Plan | NoPlan:
+    if gpu.is_silent and held.is_on:
+        return answer(gpu, _MODE_FIRST, is_forced=request.is_forced)
+    return answer_layout(gpu, held.instances, is_on=held.is_on, is_forced=request.is_forced)
+
+
+def _of_words(request: MigRequest, gpus: Sequence[MigGpu]) -> dict[int, str]:
+    """Return the layout for each GPU that has MIG, or that the user named."""
+    is_named = bool(request.backend.selection.gpus)
+    return {gpu.index: request.layout or "" for gpu in gpus if is_named or gpu.is_on is not None}
+
+
+def _of_file(path: str, config: str | None, gpus: Sequence[MigGpu]) -> dict[int, str]:
+    try:
+        return requests(_config(path), config, gpus)
+    except ConfigError as error:
+        raise BadRequestError(clean(f"{path}: {error}")) from None
+
+
+def _config(path: str) -> ConfigFile:
+    import yaml  # 20 ms that only this needs
+
+    try:
+        return read_config(yaml.safe_load(_read(path)))
+    except yaml.YAMLError as error:
+        raise ConfigError(" ".join(str(error).split())) from None
+    except RecursionError:
+        raise ConfigError("nested too deeply") from None
+
+
+def _checkpoint(path: str) -> Checkpoint:
+    from msgspec.json import decode
+
+    try:
+        held = decode(_read(path), type=Checkpoint)
+    except (DecodeError, UnicodeDecodeError) as error:
+        raise BadRequestError(clean(f"{path} is not a checkpoint of gputop: {error}")) from None
+    except RecursionError:
+        raise BadRequestError(clean(f"{path} is not a checkpoint of gputop: it is nested too deeply")) from None
+    if held.gputop_mig != VERSION:
+        raise BadRequestError(clean(f"{path} was written by another gputop (version {held.gputop_mig}, not {VERSION})"))
+    return held
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            raw = file.read(_LONGEST + 1)
+    except OSError as error:
+        raise BadRequestError(clean(f"{path} cannot be read: {error.strerror}")) from None
+    if len(raw) > _LONGEST:
+        raise BadRequestError(clean(f"{path} is longer than 1 MiB"))
+    return raw

@@ -1,0 +1,52 @@
+"""MIG service: a systemd unit, since instances do not outlive a reboot."""
+
+import os
+import sys
+from typing import Final
+
+from gputop.app.control.person import Person
+from gputop.app.errors import BadRequestError
+from gputop.core.text.text import clean
+
+_MANAGER: Final = "/etc/systemd/system/multi-user.target.wants/nvidia-mig-manager.service"
+_PLAIN: Final = "/._-+@=:,"
+_UNIT: Final = """\
+[Unit]
+Description=Restore the MIG layout of the GPUs
+ConditionPathExists={file}
+After=nvidia-persistenced.service nvidia-fabricmanager.service
+Before=nvidia-dcgm.service dcgm-exporter.service docker.service containerd.service kubelet.service slurmd.service
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+# Again where the driver or the fabric is not ready yet; older systemd knows no Restart= for oneshot.
+ExecStart=/bin/sh -c 'for n in 1 2 3 4 5 6; do {program} mig restore {file} --yes && exit 0; sleep 10; done; exit 1'
+
+[Install]
+WantedBy=multi-user.target
+"""
+_HOW: Final = """\
+# Save this as /etc/systemd/system/gputop-mig.service, keep the layout as it is now, and enable it:
+#   sudo mkdir -p {directory} && sudo {program} mig checkpoint -o {file}
+#   {program} mig service {file} | sudo tee /etc/systemd/system/gputop-mig.service
+#   sudo systemctl daemon-reload && sudo systemctl enable gputop-mig.service
+"""
+
+
+def service(path: str, person: Person) -> None:
+    """Print a unit that restores the checkpoint at ``path``; its comments say how to install it."""
+    file = os.path.abspath(path)
+    for each in (file, _program().split(" -m ")[0]):
+        if not all(sign.isalnum() or sign in _PLAIN for sign in each):
+            raise BadRequestError(f"{clean(each)}: a systemd unit needs a path without blanks and signs of a shell")
+    words = {"file": file, "program": _program(), "directory": os.path.dirname(file)}
+    person.tell((_HOW.format_map(words) + _UNIT.format_map(words)).splitlines())
+    if os.path.exists(_MANAGER):
+        person.warn("! nvidia-mig-manager.service is enabled and does the same at boot: disable one of the two")
+
+
+def _program() -> str:
+    """Return the command that starts this gputop."""
+    called = os.path.abspath(sys.argv[0])
+    return called if os.path.basename(called) == "gputop" else f"{sys.executable} -m gputop"

@@ -1,0 +1,77 @@
+"""MIG status, use, export and checkpoint: the current layouts, in several forms."""
+
+from msgspec import Struct
+
+from gputop.app.backend.backend import BackendRequest
+from gputop.app.control.mig.survey import chosen, open_mig, warn_of_rights
+from gputop.app.control.person import Person
+from gputop.app.errors import NONE, OK, BadRequestError, UseCaseError
+from gputop.core.mig.checkpoint import checkpoint as saved
+from gputop.core.mig.mig_parted import export_lines
+from gputop.core.mig.model import MigGpu
+from gputop.core.mig.text import status_lines, use_lines
+from gputop.core.text.text import clean
+
+
+class Status(Struct, frozen=True, kw_only=True):
+    """The JSON of `gputop mig status`."""
+
+    gpus: tuple[MigGpu, ...]
+    warnings: tuple[str, ...]
+
+
+def status(request: BackendRequest, person: Person, *, is_json: bool) -> None:
+    """Show how GPUs are split."""
+    reader = open_mig(request)
+    gpus, warnings = chosen(request.selection.gpus, reader.gpus()), reader.warnings()
+    if is_json:
+        from msgspec.json import encode
+
+        person.tell([encode(Status(gpus=gpus, warnings=warnings)).decode()])
+        return
+    for gpu in gpus:
+        person.tell(list(status_lines(gpu)))
+    if not gpus:
+        person.warn("gputop: the driver lists no GPU")
+    warn_of_rights(gpus, person)
+    for warning in warnings:
+        person.warn(f"! {warning}")
+
+
+def use(request: BackendRequest, person: Person) -> int:
+    """Show the lines that use the instances; return the exit status."""
+    gpus = chosen(request.selection.gpus, open_mig(request).gpus())
+    lines = [line for gpu in gpus for line in use_lines(gpu)]
+    person.tell(lines or ["# there is no MIG instance that could be used"])
+    return OK if lines else NONE
+
+
+def export(request: BackendRequest, person: Person) -> None:
+    """Show the layouts as a configuration of mig-parted."""
+    person.tell(list(export_lines(_readable(request, person))))
+
+
+def checkpoint(request: BackendRequest, person: Person) -> bytes:
+    """Return the layouts as a checkpoint."""
+    from msgspec import json
+
+    return json.format(json.encode(saved(_readable(request, person)))) + b"\n"
+
+
+def save_checkpoint(request: BackendRequest, person: Person, path: str) -> None:
+    """Write a checkpoint to a file."""
+    raw = checkpoint(request, person)
+    try:
+        with open(path, "wb") as file:
+            file.write(raw)
+    except OSError as error:
+        raise BadRequestError(f"{clean(path)} cannot be written: {error.strerror}") from None
+    person.tell([f"wrote {clean(path)}"])
+
+
+def _readable(request: BackendRequest, person: Person) -> tuple[MigGpu, ...]:
+    gpus = chosen(request.selection.gpus, open_mig(request).gpus())
+    if any(gpu.missing for gpu in gpus):
+        warn_of_rights(gpus, person)
+        raise UseCaseError(NONE, "the layouts cannot be read")
+    return gpus

@@ -1,0 +1,144 @@
+"""Process changes: which processes the user chose, the question, the change, and its exit status."""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from gputop.app.backend.choice import open_backend
+from gputop.app.backend.operations.choice import open_control
+from gputop.app.backend.operations.operations import Control
+from gputop.app.control.person import Person
+from gputop.app.errors import NONE, OK, SOME, BadRequestError
+from gputop.app.monitoring.frames import FramesRequest, open_source, single_frame
+from gputop.core.model.sample import Frame, HostProcess
+from gputop.core.protocol.command import Change, SendSignal, wording
+from gputop.core.protocol.outcome import Outcome
+from gputop.core.query.selection import why_no_processes
+
+_LED: Final = "Launcher {pid}, which started {count} of these, is not among them; to end its whole job: --pid {pid}"
+_RATES_S: Final = 1.0  # between the two readings that a filter on rates needs
+
+Act = Callable[[Change, Control, Person], Outcome]
+
+
+class ProcessesRequest(FramesRequest, frozen=True, kw_only=True):
+    """The processes to change. ``pids``: only these; ``is_dry``: list them, and end."""
+
+    pids: tuple[int, ...] = ()
+    is_dry: bool = False
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether more than pids choose the processes."""
+        return bool(self.where or self.backend.selection.users or self.backend.selection.gpus)
+
+
+class Chosen(Struct, frozen=True):
+    """The chosen processes, as they are now. ``lacking``: chosen pids that do not exist.
+
+    ``led``: launchers that are not among them, and how many of them each leads. ``silence``: why there are none.
+    """
+
+    processes: tuple[HostProcess, ...]
+    time_s: float
+    lacking: tuple[int, ...] = ()
+    led: tuple[tuple[int, int], ...] = ()
+    silence: str = ""
+
+
+def change_processes(
+    request: ProcessesRequest,
+    make: Callable[[tuple[HostProcess, ...]], Change],
+    person: Person,
+    act: Act | None = None,
+) -> int:
+    """List the chosen processes, ask, change them and say how it ended; return the exit status.
+
+    ``make`` makes the change of the processes; ``act`` executes it if that takes more than one step.
+    """
+    _check(request, person)
+    control = open_control(
+        request.backend, frozenset({os.getpid()}), tell=lambda problem: person.warn(f"gputop: {problem}")
+    )
+    notice = open_backend(request.backend).notice
+    if notice:
+        person.tell([notice])
+    chosen = _chosen(request)
+    return carry_out(make(chosen.processes), chosen, control, person, act=act, is_dry=request.is_dry)
+
+
+def carry_out(
+    change: Change, chosen: Chosen, control: Control, person: Person, *, act: Act | None = None, is_dry: bool = False
+) -> int:
+    """Carry a change out on the chosen processes; see `change_processes`."""
+    from gputop.report.change import counted, ended, plan
+    from gputop.report.grid import look
+
+    room, style = look(sys.stdout, os.environ)
+    person.tell(plan(wording(change), chosen.processes, chosen.time_s, room, style))
+    if not chosen.processes and chosen.silence:
+        person.tell([chosen.silence])
+    elif chosen.lacking:
+        person.tell([f"{pid}: has nothing to do with these GPUs" for pid in chosen.lacking])
+    if isinstance(change, SendSignal):
+        person.tell([_LED.format(pid=pid, count=count) for pid, count in chosen.led])
+    if is_dry or not chosen.processes:
+        return NONE if not chosen.processes else SOME if chosen.lacking else OK
+    if not person.agrees(f"{wording(change)} for {counted(len(chosen.processes))}?"):
+        person.tell(["Nothing was done."])
+        return NONE
+    outcome = act(change, control, person) if act else control.execute(change)
+    person.tell(list(ended(outcome, style)))
+    if outcome.none_worked:
+        return NONE
+    return OK if outcome.all_worked and not chosen.lacking else SOME
+
+
+def choose(frame: Frame, pids: Sequence[int], *, is_filtered: bool = False) -> Chosen:
+    """Return the processes of a frame, only those of these pids if there are any.
+
+    A pid may also be that of a launcher or helper without a GPU, unless a filter, which knows only processes on GPUs,
+    ``is_filtered`` them.
+    """
+    known = frame.processes if is_filtered or not pids else (*frame.processes, *frame.relatives)
+    kept = tuple(process for process in known if not pids or process.pid in pids)
+    present = {process.pid for process in kept}
+    lacking = tuple(pid for pid in dict.fromkeys(pids) if pid not in present)
+    return Chosen(kept, frame.time_s, lacking, tuple(_launchers(frame, present)), _silence(frame))
+
+
+def new_id() -> str:
+    """Return an id for a change."""
+    return f"{os.getpid()}-{time.time_ns()}"
+
+
+def _silence(frame: Frame) -> str:
+    """Return why the driver lists no processes, if it does not; nothing if none matches the request."""
+    return why_no_processes(frame) if any("processes" in gpu.missing for gpu in frame.gpus) else ""
+
+
+def _launchers(frame: Frame, present: set[int]) -> Iterator[tuple[int, int]]:
+    for job in frame.jobs:
+        led = sum(member.pid in present for member in job.members)
+        if led and job.launcher and job.launcher.pid not in present:
+            yield job.launcher.pid, led
+
+
+def _check(request: ProcessesRequest, person: Person) -> None:
+    if not (request.is_filtered or request.pids):
+        raise BadRequestError("which processes? Name them with --where, --pid, --user or --gpu")
+    if not (request.is_dry or person.can_answer()):
+        raise BadRequestError("there is no terminal to ask on: add --yes to do it, --dry-run to see whom it would hit")
+
+
+def _chosen(request: ProcessesRequest) -> Chosen:
+    step = single_frame(open_source(open_backend(request.backend), is_once=True), request)
+    frame = step()
+    if request.where:
+        time.sleep(_RATES_S)
+        frame = step()
+    return choose(frame, request.pids, is_filtered=request.is_filtered)

@@ -1,0 +1,1 @@
+"""Use cases that read: snapshot, stream, watch, record, pick, inspect, doctor, and the screen."""

@@ -1,0 +1,65 @@
+"""Frames of the chosen box: its source, judge and filters behind one function."""
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from gputop.app.backend.backend import Backend, BackendRequest, OpenSource
+from gputop.app.errors import NO_DRIVER, BadRequestError, UseCaseError
+from gputop.app.monitoring.judging import judge
+from gputop.core.model.sample import Frame
+from gputop.core.monitor import Monitor, Source
+from gputop.machine.nvml.driver import NoDriverError
+
+
+class FramesRequest(Struct, frozen=True, kw_only=True):
+    """The box that the user chose, and the processes of it. ``where``: filters that must all match."""
+
+    backend: BackendRequest = BackendRequest()
+    where: tuple[str, ...] = ()
+
+
+def open_source(backend: Backend, *, is_once: bool) -> OpenSource:
+    """Return the source of samples. Raises UseCaseError without a driver. ``is_once``: see `Backend`."""
+    try:
+        return backend.source(is_once=is_once)
+    except NoDriverError as error:
+        hint = "What exactly is wrong: gputop doctor. To look around without a GPU: gputop --demo"
+        raise UseCaseError(NO_DRIVER, f"{error} {hint}") from None
+
+
+def frames(
+    source: Source,
+    backend: Backend,
+    request: FramesRequest,
+    *,
+    waits: bool = False,
+    tell: Callable[[str], None] | None = None,
+) -> Callable[[], Frame]:
+    """Return a function that makes the next frame.
+
+    ``waits``: until the judge has seen the past of the box. ``tell``: receives mistakes of the configuration in a line.
+    """
+    judging = backend.judge(judge(is_once=False, tell=tell), waits=waits)
+    return filtered(Monitor(source, judging).step, request.where)
+
+
+def single_frame(
+    source: Source, request: FramesRequest, tell: Callable[[str], None] | None = None
+) -> Callable[[], Frame]:
+    """Return a function that makes the next frame of a few, with the findings that need no time."""
+    return filtered(Monitor(source, judge(is_once=True, tell=tell)).step, request.where)
+
+
+def filtered(step: Callable[[], Frame], where: tuple[str, ...]) -> Callable[[], Frame]:
+    """Return a step whose frames hold only the processes that all filters keep."""
+    if not where:
+        return step
+    from functools import reduce
+
+    from gputop.core.query.query import Query, kept, parse
+
+    queries = [query for query in map(parse, where) if isinstance(query, Query)]
+    if len(queries) < len(where):
+        raise BadRequestError("a filter cannot be read")
+    return lambda: reduce(kept, queries, step())

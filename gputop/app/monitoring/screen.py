@@ -1,0 +1,159 @@
+"""Screen: its settings, its sampler as a child, and what it may use."""
+
+import os
+import sys
+from collections.abc import Callable
+from signal import SIG_DFL, SIGHUP, signal
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from gputop.app.backend.backend import Viewer
+from gputop.app.backend.choice import open_backend
+from gputop.app.errors import NO_DRIVER, UseCaseError
+from gputop.app.monitoring.frames import FramesRequest
+from gputop.app.settings.settings_file import Written
+from gputop.core.probing.progress import Prober
+from gputop.core.protocol.link import Down, Link
+from gputop.core.protocol.player import Player
+from gputop.core.recording.recording import Recorder
+from gputop.core.settings.settings import Settings
+from gputop.lazy_imports import collect_seldom
+
+_LAST_FRAMES_S: Final = 2.0  # for the disk, if the user leaves during a recording
+
+
+class ScreenRequest(FramesRequest, frozen=True, kw_only=True):
+    """A screen. Values override the settings; None and False leave them."""
+
+    theme: str | None = None
+    density: str | None = None
+    ascii: bool = False
+
+
+class Parts(Struct, frozen=True, kw_only=True):
+    """The parts that a screen uses if it has them. ``player``: of a recording; ``source``: name of a plugin's."""
+
+    viewer: Viewer
+    player: Player | None = None
+    recorder: Recorder | None = None
+    source: str = ""
+    prober: Prober | None = None
+
+
+def has_terminal() -> bool:
+    """Return whether a screen can be shown: keys come from a terminal, and it can move its cursor."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def show_screen(request: ScreenRequest, warn: Callable[[str], None]) -> Down | None:
+    """Show the screen until the user leaves it; return why it ended if its sampler never worked.
+
+    ``warn``: receives the mistakes in the settings.
+    """
+    from gputop.app.settings import settings_file
+    from gputop.app.settings.config_path import path
+    from gputop.wire.client import Client, sampler_command
+    from gputop.wire.tape.recorder import TapeRecorder
+
+    said = settings_file.written(path())
+    settings = overridden(settings_file.settled(said=said).settings, request)
+    try:
+        link = Client(sampler_command(sampler_arguments(request, settings)))  # it reads while the screen still imports
+    except OSError as error:
+        text = f"cannot start the sampler: {error.filename or 'no process'}: {error.strerror}"
+        raise UseCaseError(NO_DRIVER, text) from None
+    recorder = TapeRecorder()
+    parts = Parts(
+        viewer=open_backend(request.backend).viewer(),
+        recorder=recorder,
+        source=(request.backend.source or "").partition(":")[0],
+        prober=_prober(request),
+    )
+    down = run_screen(link, settings, said, parts, warn)
+    recorder.close(_LAST_FRAMES_S)
+    return down
+
+
+def run_screen(link: Link, settings: Settings, said: Written, parts: Parts, warn: Callable[[str], None]) -> Down | None:
+    """Run the screen on a link until the user leaves it."""
+    from gputop.app.settings import settings_file
+    from gputop.core.plugins.tables import PANELS
+    from gputop.ui.app import GputopApp
+    from gputop.ui.input.tape_actions import EVERY
+    from gputop.ui.options import ViewOptions
+    from gputop.ui.render.layout import Density
+
+    problems = settings_file.settled(actions={action.id: action.place for action in EVERY}, said=said).problems
+    for problem in problems:
+        warn(problem)
+    view = ViewOptions(
+        theme=settings.theme,
+        density=Density(settings.density),
+        is_ascii=settings.ascii or not _speaks_unicode(),
+        own_user=parts.viewer.name,
+        own_pid=parts.viewer.pid,
+        settings=settings,
+        problems=problems,
+        save=settings_file.save,
+        player=parts.player,
+        recorder=parts.recorder,
+        panels=PANELS,
+        panel_ended=_keep_ending,
+        source=parts.source,
+        prober=parts.prober,
+    )
+    signal(SIGHUP, SIG_DFL)  # also under nohup: without its terminal a screen is useless
+    collect_seldom()  # after the last lasting import
+    if not sys.stderr.isatty():
+        sys.__stderr__ = sys.__stdout__  # type: ignore[misc] # Textual draws there; `2>file` is for messages
+    return GputopApp(link, view).run(mouse=True)
+
+
+def overridden(settings: Settings, request: ScreenRequest) -> Settings:
+    """Return the settings with the values of the request over them."""
+    backend = request.backend
+    return replace(
+        settings,
+        theme=request.theme or settings.theme,
+        density=request.density or settings.density,
+        interval_s=backend.interval_s or settings.interval_s,
+        ascii=request.ascii or settings.ascii,
+        read_only=backend.read_only or settings.read_only,
+    )
+
+
+def sampler_arguments(request: FramesRequest, settings: Settings) -> list[str]:
+    """Return the arguments that the sampler needs too."""
+    backend, selection = request.backend, request.backend.selection
+    pairs = [("--gpu", ",".join(selection.gpus)), ("--user", ",".join(selection.users))]
+    pairs += [("--demo", backend.demo or ""), ("--source", backend.source or "")]
+    words = [word for name, value in pairs if value for word in (name, value)]
+    words += [word for query in request.where for word in ("--where", query)]
+    flags = (("--only-compute", selection.only_compute), ("--read-only", settings.read_only))
+    return [*words, *(name for name, is_set in flags if is_set), "--interval", str(settings.interval_s)]
+
+
+def _prober(request: ScreenRequest) -> Prober:
+    """Return the client that runs probes on the box of the screen."""
+    import time
+
+    from gputop.core.plugins.tables import PROBES
+    from gputop.wire.prober import ProbeClient, probe_command
+
+    more = ["--demo", request.backend.demo] if request.backend.demo else []
+    return ProbeClient(PROBES[0] if PROBES else None, lambda wish: probe_command(wish, more), time.monotonic)
+
+
+def _keep_ending(panel: str, reason: str) -> None:
+    """Keep for `gputop plugins` why a panel was shut off, or forget it if the panel works."""
+    from gputop.machine.plugins.failures import Failures
+
+    failures = Failures(os.environ)
+    failures.failed("panels", panel, reason) if reason else failures.worked("panels", panel)
+
+
+def _speaks_unicode() -> bool:
+    """Return whether the terminal shows more than ASCII; the Linux console lacks braille."""
+    return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8" and os.environ.get("TERM") != "linux"

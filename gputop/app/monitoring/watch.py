@@ -1,0 +1,111 @@
+"""Watch: look at the box for a while, and report findings with a status that a script can use."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from gputop.app.backend.choice import open_backend
+from gputop.app.errors import NO_DRIVER, OK
+from gputop.app.interrupts import StopRequest
+from gputop.app.monitoring.frames import FramesRequest, frames, open_source
+from gputop.core.detection.judge import worst
+from gputop.core.detection.timeline import Episode, Timeline
+from gputop.core.model.finding import Finding, Stage
+from gputop.core.model.sample import Frame, GpuState
+from gputop.core.model.units import duration_text
+from gputop.core.query.selection import why_no_gpus
+from gputop.lazy_imports import collect_seldom
+from gputop.report.timeline import timeline
+from gputop.wire.encoder import encode
+from gputop.wire.server import Rhythm
+
+STATUS: Final = {None: OK, Stage.OBSERVATION: OK, Stage.SUSPECT: 1, Stage.ALARM: 2}
+
+News = Callable[[Frame, Sequence[Finding]], None]
+
+
+class WatchRequest(FramesRequest, frozen=True, kw_only=True):
+    """A watch of ``duration_s``."""
+
+    duration_s: float
+
+
+class Watch(Struct, frozen=True, kw_only=True):
+    """The findings of a watch. ``began_s``: since the epoch; ``status``: the exit status."""
+
+    host: str
+    began_s: float
+    length_s: float
+    frames: int
+    status: int
+    problems: tuple[str, ...]
+    findings: tuple[Episode, ...]
+
+
+def watch(request: WatchRequest, tell: Callable[[str], None], news: News) -> Watch:
+    """Watch until the time is over or a signal ends it.
+
+    ``tell``: receives lines for the user. ``news``: receives each frame with its new findings.
+    """
+    backend = open_backend(request.backend)
+    source = open_source(backend, is_once=False)
+    rhythm = Rhythm(source)
+    stop = StopRequest(rhythm.hurry)
+    tell(f"watching for {duration_text(request.duration_s)}; Ctrl-C ends it and prints what was found so far")
+    step = frames(source, backend, request, waits=True, tell=tell)
+    collect_seldom()
+    until = time.monotonic() + request.duration_s
+    return watched(step, rhythm.wait, lambda: stop.is_wanted or time.monotonic() >= until, news)
+
+
+def watched(step: Callable[[], Frame], wait: Callable[[], None], is_over: Callable[[], bool], news: News) -> Watch:
+    """Watch until ``is_over``. ``news``: receives the findings of a frame that are new, or graver than before."""
+    found, count, began_s, gravest = Timeline(), 0, 0.0, None
+    ranks: dict[tuple[object, ...], int] = {}
+    while True:
+        frame = step()
+        count += 1
+        began_s = began_s or frame.time_s
+        found.add(frame.time_s - began_s, frame.time_s, frame.findings)
+        news(frame, [one for one in frame.findings if one.stage.rank > ranks.get(one.key, -1)])
+        ranks |= {one.key: max(one.stage.rank, ranks.get(one.key, -1)) for one in frame.findings}
+        gravest = worst([*frame.findings, *((gravest,) if gravest else ())])
+        if is_over():
+            break
+        wait()
+    could_look = any(gpu.state is GpuState.OK for gpu in frame.gpus)
+    return Watch(
+        host=frame.host.name,
+        began_s=began_s,
+        length_s=frame.time_s - began_s,
+        frames=count,
+        status=STATUS[gravest.stage if gravest else None] if could_look or gravest else NO_DRIVER,
+        problems=(*frame.problems, *(() if could_look else (_why_not(frame),))),
+        findings=found.episodes,
+    )
+
+
+def encoded(found: Watch) -> bytes:
+    """Return a watch as a line of JSON."""
+    return encode(found)
+
+
+def text(found: Watch, *, has_observations: bool) -> str:
+    """Return a watch as lines: its findings, and a sum of them."""
+    shown = [one for one in found.findings if has_observations or one.finding.stage is not Stage.OBSERVATION]
+    rest = len(found.findings) - len(shown)
+    counts = [sum(one.finding.stage is stage for one in found.findings) for stage in (Stage.ALARM, Stage.SUSPECT)]
+    sum_ = f"{_counted(counts[0], 'alarm')}, {_counted(counts[1], 'suspect')} in {duration_text(found.length_s)}"
+    hint = f"; {_counted(rest, 'observation')} more: --observations" if rest else ""
+    return (timeline(shown) + "\n" if shown else "") + sum_ + hint
+
+
+def _why_not(frame: Frame) -> str:
+    """Return why gputop could not judge at the end."""
+    return "no GPU answers" if frame.gpus else why_no_gpus(frame)
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

@@ -1,0 +1,28 @@
+"""Options of the commands that change processes."""
+
+import argparse
+
+from gputop.cli.args.options import add_common, add_ending, words
+
+
+def add_choice(parser: argparse.ArgumentParser, *examples: str) -> None:
+    """Add the options that say whom and whether, and how the help ends."""
+    parser.add_argument(
+        "--pid", action="append", type=_pids, metavar="PID", help="only these processes: --pid 4711,4712"
+    )
+    parser.add_argument("-n", "--dry-run", action="store_true", help="list the processes that are meant, and end")
+    parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    add_common(parser, repeats=False, changes=True)
+    add_ending(parser, *examples, status="0 done for all, 1 for some, 2 bad input, 3 no driver, 4 for none")
+
+
+def _pids(text: str) -> tuple[int, ...]:
+    found = words(text)
+    if not all(word.isdecimal() and int(word) > 0 for word in found):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a pid, nor several with commas")
+    return tuple(int(word) for word in found)
+
+
+def named_pids(options: argparse.Namespace) -> tuple[int, ...]:
+    """Return the pids of --pid."""
+    return tuple(pid for group in options.pid or () for pid in group)

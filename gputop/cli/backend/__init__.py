@@ -1,1 +1,0 @@
-"""Opens the real machine, a simulated box or a plugin source."""
