@@ -41,7 +41,7 @@ _MARGIN_C: Final = 5
 _SETTLED_C_PER_MIN: Final = 1.0
 _SETTLES_S: Final = 240.0  # a soak that is shorter ends before any GPU has settled
 _MOST_POINTS: Final = 2000
-_LOADED_SHARE: Final = 0.8
+_LOADED_SHARE: Final = 0.75  # of the median draw; single readings under load vary by a fifth
 _THROTTLED: Final[tuple[Metric[float], ...]] = (
     THROTTLED_POWER_CAP, THROTTLED_SW_THERMAL, THROTTLED_HW_THERMAL, THROTTLED_POWER_BRAKE,
 )  # fmt: skip
@@ -66,10 +66,16 @@ def soak(samples: Sequence[Gpu]) -> tuple[tuple[Figure, ...], tuple[TestFinding,
 
 def _under_load(samples: Sequence[Gpu]) -> Sequence[Gpu]:
     """Return the samples without the tail that draws much less, while the last product is compared."""
-    draws = [draw for gpu in samples if (draw := gpu[POWER_AVERAGE]) is not None]
-    least_w = _LOADED_SHARE * median(draws) if draws else 0.0
-    end = next((n for n in range(len(samples), 0, -1) if (samples[n - 1][POWER_AVERAGE] or least_w) >= least_w), 0)
-    return samples[:end]
+    draws = [_draw_w(gpu) for gpu in samples]
+    known = [draw for draw in draws if draw is not None]
+    least_w = _LOADED_SHARE * median(known) if known else 0.0
+    return samples[: next((n for n in range(len(draws), 0, -1) if (draws[n - 1] or least_w) >= least_w), 0)]
+
+
+def _draw_w(gpu: Gpu) -> float | None:
+    """Return the power of this moment where the board reports it: the average lags by a second."""
+    now = gpu[POWER_INSTANT]
+    return gpu[POWER_AVERAGE] if now is None else now
 
 
 def series(samples: Sequence[Gpu]) -> dict[str, list[Scalar]]:

@@ -14,6 +14,7 @@ from gputop.core.model.catalogue import (
     PCIE_WIDTH,
     PCIE_WIDTH_MAX,
     POWER_AVERAGE,
+    POWER_INSTANT,
     POWER_LIMIT,
     TEMPERATURE,
     THROTTLED_HW_THERMAL,
@@ -57,7 +58,8 @@ def test_counters_are_kept_as_they_were_and_what_is_not_told_has_its_reason() ->
 
 def test_what_is_read_after_the_load_has_ended_is_no_part_of_the_soak() -> None:  # seen on an H100
     hot = [loaded(second, {TEMPERATURE: 60 + second // 3}) for second in range(30)]
-    cool = [loaded(second, {TEMPERATURE: 51, POWER_AVERAGE: watts}) for second, watts in ((30, 502.0), (31, 351.0))]
+    after = ((30, 411.0, 590.8), (31, 384.7, 403.2))
+    cool = [loaded(at, {TEMPERATURE: 48, POWER_INSTANT: now, POWER_AVERAGE: mean}) for at, now, mean in after]
     figures = {figure.name: figure.value for figure in soak([*hot, *cool])[0]}
 
     assert figures["temperature_slope"] > 0
