@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from gputop.app.monitoring.stream import StreamRequest, sample, stream
+from gputop.app.monitoring.stream import StreamRequest, stream
 from gputop.cli.args.exits import OK, warn
 from gputop.cli.args.options import add_common, add_ending, whole
 from gputop.cli.args.requests import backend_request, filters
@@ -29,6 +29,8 @@ def run(options: argparse.Namespace) -> int:
     """Print frames."""
     request = StreamRequest(backend=backend_request(options), where=filters(options), count=options.count)
     if options.control:
+        from gputop.app.serving.sampler import sample
+
         sample(request, sys.stdout.buffer, sys.stdin.buffer)
     else:
         stream(request, sys.stdout.buffer, warn)

@@ -1,0 +1,1 @@
+"""Use cases that serve: the sampler behind the screen."""

@@ -1,0 +1,57 @@
+"""Sampler: the process behind the screen, which streams frames and obeys commands."""
+
+import os
+from collections.abc import Callable
+from typing import BinaryIO
+
+from gputop.app.backend.backend import OpenSource
+from gputop.app.backend.choice import open_backend
+from gputop.app.backend.operations.choice import open_control, open_operations
+from gputop.app.control.mig.survey import survey
+from gputop.app.monitoring.frames import frames, open_source
+from gputop.app.monitoring.stream import StreamRequest
+from gputop.core.protocol.command import Change, ChangeMig
+from gputop.core.protocol.outcome import Outcome
+from gputop.lazy_imports import collect_seldom
+from gputop.wire.questions import Questions, progress_lines
+from gputop.wire.server import LAST_CHANGES_S, ChangeQueue, Lines, Rhythm, obey, serve
+
+
+def sample(request: StreamRequest, out: BinaryIO, commands: BinaryIO) -> None:
+    """Write frames, obey commands, and end when ``commands`` closes."""
+    backend = open_backend(request.backend)
+    source = open_source(backend, is_once=False)
+    rhythm, lines = Rhythm(source), Lines(out)
+    changes = _obeying(request, source, rhythm, lines, commands)
+    collect_seldom()
+    try:
+        serve(frames(source, backend, request), lines, rhythm, request.count)
+    finally:
+        changes.close(LAST_CHANGES_S)
+
+
+def _obeying(
+    request: StreamRequest, source: OpenSource, rhythm: Rhythm, lines: Lines, commands: BinaryIO
+) -> ChangeQueue:
+    """Obey commands in a thread of its own; return the queue of changes."""
+    protected = frozenset({os.getpid(), os.getppid()})
+    control = open_control(request.backend, protected, progress=progress_lines(lines))
+    changes = ChangeQueue(_followed(control.execute, source), lines, rhythm)
+    operations = open_operations(request.backend)
+    questions = Questions(
+        lines, inspect=operations.inspect, process_status=operations.process_status, read_mig=survey(operations)
+    )
+    obey(commands, rhythm, changes, questions=questions.ask)
+    return changes
+
+
+def _followed(execute: Callable[[Change], Outcome], source: OpenSource) -> Callable[[Change], Outcome]:
+    """Return a function that also makes the source read new MIG layouts: not every driver reports them as events."""
+
+    def act(change: Change) -> Outcome:
+        outcome = execute(change)
+        for plan in change.plans if isinstance(change, ChangeMig) else ():
+            source.look_again(plan.gpu)
+        return outcome
+
+    return act
