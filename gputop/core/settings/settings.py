@@ -4,9 +4,9 @@ A setting is one row of `SETTINGS`: reading, checking, the commented file and `g
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Final, TypeAlias, cast
+from typing import Annotated, Final, TypeAlias, cast
 
-from msgspec import Struct
+from msgspec import Meta, Struct, ValidationError, convert
 from msgspec.structs import replace
 
 from gputop.core.processes.columns import COLUMN_BY_KEY
@@ -218,21 +218,16 @@ def _one_of(*choices: str) -> Callable[[object], Value | Wrong]:
     return read
 
 
-def _flag(value: object) -> Value | Wrong:
-    return value if isinstance(value, bool) else Wrong(f"{_shown(value)} is neither true nor false")
+def _typed_as(kind: object, otherwise: str) -> Callable[[object], Value | Wrong]:
+    """Return a reader of values of a type, with its range; ``otherwise``: follows a value that is not."""
 
+    def read(value: object) -> Value | Wrong:
+        try:
+            return cast("Value", convert(value, kind))
+        except ValidationError:
+            return Wrong(f"{_shown(value)} is {otherwise}")
 
-def _interval(value: object) -> Value | Wrong:
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if is_number and LEAST_INTERVAL_S <= cast("float", value) < MOST_INTERVAL_S:  # a NaN is not
-        return float(cast("float", value))
-    return Wrong(f"{_shown(value)} is not a number of seconds from {LEAST_INTERVAL_S:g} to {MOST_INTERVAL_S:g}")
-
-
-def _count(value: object) -> Value | Wrong:
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_GPUS:
-        return value
-    return Wrong(f"{_shown(value)} is not a whole number from 0 to {MOST_GPUS}")
+    return read
 
 
 def _column(value: object) -> Value | Wrong:
@@ -257,6 +252,12 @@ def _shown(value: object) -> str:
     return text if len(text) <= 40 else text[:37] + "…"
 
 
+_FLAG: Final = _typed_as(bool, "neither true nor false")
+_INTERVAL: Final = _typed_as(
+    Annotated[float, Meta(ge=LEAST_INTERVAL_S, lt=MOST_INTERVAL_S)],
+    f"not a number of seconds from {LEAST_INTERVAL_S:g} to {MOST_INTERVAL_S:g}",
+)
+_COUNT: Final = _typed_as(Annotated[int, Meta(ge=0, le=MOST_GPUS)], f"not a whole number from 0 to {MOST_GPUS}")
 SETTINGS: Final = (
     Setting(
         key="theme", read=_one_of(*THEMES), variable="GPUTOP_THEME",
@@ -266,26 +267,26 @@ SETTINGS: Final = (
         key="density", read=_one_of(*DENSITIES), variable="GPUTOP_DENSITY",
         help="GPUs as they fit (auto), in one line each (compact), or as cards with plots (detailed).",
     ),
-    Setting(key="ascii", read=_flag, help="No signs beyond ASCII."),
+    Setting(key="ascii", read=_FLAG, help="No signs beyond ASCII."),
     Setting(
-        key="interval_s", read=_interval, variable="GPUTOP_INTERVAL", help="Seconds between readings of the screen."
+        key="interval_s", read=_INTERVAL, variable="GPUTOP_INTERVAL", help="Seconds between readings of the screen."
     ),
     Setting(
         key="columns", read=_columns,
         help=f"Columns of the process table, in their order; empty: the usual ones. {', '.join(COLUMN_BY_KEY)}.",
     ),
     Setting(key="sort", read=_column, help="Column that the processes are sorted by."),
-    Setting(key="sort_reversed", read=_flag, help="Sort the other way round."),
-    Setting(key="show_host", read=_flag, help="Show the panel of the machine around the GPUs."),
-    Setting(key="show_panels", read=_flag, help="Show the panels of plugins, between findings and processes."),
-    Setting(key="bell", read=_flag, help="Ring the terminal's bell when a finding becomes an alarm."),
+    Setting(key="sort_reversed", read=_FLAG, help="Sort the other way round."),
+    Setting(key="show_host", read=_FLAG, help="Show the panel of the machine around the GPUs."),
+    Setting(key="show_panels", read=_FLAG, help="Show the panels of plugins, between findings and processes."),
+    Setting(key="bell", read=_FLAG, help="Ring the terminal's bell when a finding becomes an alarm."),
     Setting(key="keymap", read=_one_of(*KEYMAPS), help=f"Keys as in: {', '.join(KEYMAPS)}."),
     Setting(
-        key="expected_gpus", read=_count,
+        key="expected_gpus", read=_COUNT,
         help="How many GPUs there should be: gputop doctor misses one that has vanished. 0: any number.",
     ),
     Setting(
-        key=READ_ONLY, read=_flag, variable="GPUTOP_READ_ONLY", help="Change nothing: no signals, no priorities."
+        key=READ_ONLY, read=_FLAG, variable="GPUTOP_READ_ONLY", help="Change nothing: no signals, no priorities."
     ),
 )  # fmt: skip
 SETTING_BY_KEY: Final = {setting.key: setting for setting in SETTINGS}
