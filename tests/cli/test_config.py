@@ -47,7 +47,7 @@ def test_the_file_that_explains_is_written_once_and_changes_nothing(tmp_path: Pa
     check = gputop("config", "check", home=tmp_path)
 
     assert (first.returncode, first.stdout) == (0, f"wrote {file}\n")
-    assert (again.returncode, "there already" in again.stderr) == (2, True)
+    assert (again.returncode, "exists and was not changed" in again.stderr) == (2, True)
     assert file.read_text() == commented()
     assert settings_file.load(str(file)) == (Settings(), ())
     assert (check.returncode, check.stderr) == (0, "")

@@ -12,20 +12,20 @@ from gputop.core.settings.toml import commented, effective
 from gputop.core.text.text import clean
 
 _WHAT: Final = {
-    "path": "print where the file is, or would be",
-    "init": "write a file in which every setting is explained and commented out; never over another",
-    "check": "name what is wrong in it, with line and nearest right word",
-    "show": "print the settings that hold: the file's, and over them those of GPUTOP_… variables",
+    "path": "print the path of the file",
+    "init": "write a file that explains every setting, all commented out; never overwrite one",
+    "check": "print the mistakes in the file, with line and nearest correct word",
+    "show": "print the settings in force: those of the file, overridden by GPUTOP_… variables",
 }
 
 _STATUS: Final = {
     "init": "0 written, 2 not written",
-    "check": "0 all is well, or there is no file; 2 something is wrong",
+    "check": "0 no mistakes, or no file; 2 mistakes",
 }
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add what can be done."""
+    """Add the actions."""
     actions = parser.add_subparsers(metavar="WHAT", dest="what", required=True)
     for name, about in _WHAT.items():
         action = actions.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
@@ -34,7 +34,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do it."""
+    """Run the action."""
     steps = {"path": _path, "init": _init, "check": _check, "show": _show}
     return steps[options.what]()
 
@@ -49,7 +49,7 @@ def _init() -> int:
     try:
         settings_file.create(file, commented())
     except FileExistsError:
-        fail(BAD_INPUT, f"{clean(file)} is there already and was not changed. To see what holds: gputop config show")
+        fail(BAD_INPUT, f"{clean(file)} exists and was not changed. To see the settings in force: gputop config show")
     except OSError as error:
         fail(BAD_INPUT, f"{clean(file)} cannot be written: {error.strerror}")
     print(f"wrote {clean(file)}")
@@ -59,19 +59,19 @@ def _init() -> int:
 def _check() -> int:
     file = config_path.path()
     if _is_absent(file):
-        print(f"{clean(file)}: there is no such file; the usual settings hold. To write one: gputop config init")
+        print(f"{clean(file)}: no such file; the defaults are in force. To write one: gputop config init")
         return OK
     _, problems = settings_file.load(file, _actions())
     for problem in problems:
         print(f"{clean(file)}: {problem}", file=sys.stderr)
     if problems:
         return BAD_INPUT
-    print(f"{clean(file)}: all is well")
+    print(f"{clean(file)}: no mistakes")
     return OK
 
 
 def _is_absent(file: str) -> bool:
-    """Say whether there is no file; one that may not be looked at is there, for all that can be known."""
+    """Return whether there is no file; one that this user cannot look up may exist."""
     try:
         os.stat(file)
     except FileNotFoundError:
@@ -90,7 +90,7 @@ def _show() -> int:
 
 
 def _actions() -> dict[str, str]:
-    """Return the ids that [keys] may name, each with its place."""
+    """Return the ids of actions for [keys], each with its place."""
     from gputop.ui.input.tape_actions import EVERY
 
     return {action.id: action.place for action in EVERY}

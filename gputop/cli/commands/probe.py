@@ -8,7 +8,6 @@ from typing import Final
 
 from gputop.app.backend.backend import BackendRequest
 from gputop.app.backend.operations.read_only import read_only_control
-from gputop.app.errors import BadRequestError, UseCaseError
 from gputop.app.interrupts import interrupt_at_end_of_stdin, interruptible
 from gputop.app.probing.devices import Devices, open_devices
 from gputop.app.probing.files import write_file
@@ -122,7 +121,7 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Test them."""
+    """Test the devices, and print or write the report."""
     if not PROBES:
         fail(_ERROR, _NO_PROBE)
     if options.list:
@@ -134,13 +133,8 @@ def run(options: argparse.Namespace) -> int:
     if options.control:
         interrupt_at_end_of_stdin()
     observer = JsonObserver(sys.stdout.buffer) if options.control else TerminalProgress(sys.stderr)
-    try:
-        with interruptible():
-            report = probe(_request(options, PROBES[0]), lambda: _devices(options), os.environ, observer)
-    except BadRequestError as error:
-        fail(USAGE, str(error))
-    except UseCaseError as error:
-        fail(error.status, str(error))
+    with interruptible():
+        report = probe(_request(options, PROBES[0]), lambda: _devices(options), os.environ, observer)
     if not options.control:
         _deliver(report, options)
     return report.exit_status

@@ -1,4 +1,4 @@
-"""gputop replay: a recording on the same screen."""
+"""gputop replay: a recording on the screen."""
 
 import argparse
 
@@ -18,23 +18,23 @@ from gputop.wire.tape.reader import Tape, open_tape
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("file", metavar="FILE", help="a recording: what gputop record wrote")
+    parser.add_argument("file", metavar="FILE", help="a recording made by gputop record")
     parser.add_argument(
-        "--at", metavar="PLACE", help="where to begin: 12:30, 1:02:03, 50%%, 90s (default: at the beginning)"
+        "--at", metavar="PLACE", help="where to start: 12:30, 1:02:03, 50%%, 90s (default: at the start)"
     )
     screen.add(parser)
     add_ending(parser, "gputop replay night.tape --at 1:02:03", status="0 done, 2 bad input")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Play it."""
+    """Play the recording."""
     tape = open_tape(options.file)
     if isinstance(tape, Problem):
         fail(BAD_INPUT, tape.text)
     if not has_terminal():
         fail(
             BAD_INPUT,
-            "replay needs a terminal. Without one: gputop analyse FILE prints what was wrong, zcat FILE every frame",
+            "replay needs a terminal. Without one: gputop analyse FILE prints the findings, zcat FILE every frame",
         )
     player = TapePlayer(tape)
     if options.at is not None:
@@ -48,5 +48,5 @@ def run(options: argparse.Namespace) -> int:
 def _place(text: str, tape: Tape) -> float:
     at_s = None if text.startswith("@") else place(text, Playing(length_s=tape.length_s), 0.0)
     if at_s is None:
-        fail(BAD_INPUT, f"--at {text}: no place on a tape: {PLACES.rpartition(', or')[0]}")
+        fail(BAD_INPUT, f"--at {text}: not a place in a recording: {PLACES.rpartition(', or')[0]}")
     return at_s
