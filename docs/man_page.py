@@ -10,7 +10,7 @@ from typing import Final
 from gputop import __version__
 from gputop.cli.args.parser import Parser
 from gputop.core.settings.settings import SETTINGS
-from gputop.ui.input.key_names import keys_text
+from gputop.ui.input.keymap import keys_text
 from gputop.ui.input.tape_actions import EVERY
 
 _SIGNS: Final = {"\\": r"\e", "-": r"\-", "'": r"\(aq", "^": r"\(ha", "~": r"\(ti", ".": r"\&."}

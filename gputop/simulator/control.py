@@ -42,9 +42,9 @@ class SimulatedControl(Control):
 
 def control_of_box(box: Box, progress: Callable[[MigProgress], None] = lambda _: None) -> Control:
     """Return the control of a simulated box. Neither its /proc nor its kernel reaches a process of this machine."""
-    holder = TargetOpener(box.proc, box.users.get, box.kernel, frozenset())
+    opener = TargetOpener(box.proc, box.users.get, box.kernel, frozenset())
     mig = MigControl(lambda: partitioning_of_box(box.driver, box.proc, box.users.get).partitioner, progress)
-    return SimulatedControl(box.proc, box.kernel, holder, Unwritten(), box.viewer, mig=mig)
+    return SimulatedControl(box.proc, box.kernel, opener, Unwritten(), box.viewer, mig=mig)
 
 
 def partitioning_of_box(functions: Any, proc: Proc, users: Callable[[int], str | None]) -> Partitioning:

@@ -1,4 +1,4 @@
-"""The screen's switchboard: frames come in through the link, commands go out through it, panels draw the view."""
+"""The app: passes frames from the link to the main screen, and commands to the link."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ from gputop.core.protocol.process_status import ProcessStatuses
 from gputop.core.recording.playback import Stretch
 from gputop.ui.input.keymap import ALWAYS_QUITS
 from gputop.ui.input.palette import commands
-from gputop.ui.input.tape_actions import keys_that_hold
+from gputop.ui.input.tape_actions import active_keys
 from gputop.ui.messages import (
     AnswerArrived,
     ChangeEnded,
@@ -42,7 +42,7 @@ _MOST_TOLD: Final = 3  # of what is wrong with the settings
 
 
 class GputopApp(TerminalApp):
-    """Shows what a link delivers. ``clock``: seconds that only grow, for the age of frames."""
+    """Shows what a link delivers. ``clock``: monotonic seconds, for the age of frames."""
 
     CSS_PATH = "gputop.tcss"
     TITLE = "gputop"
@@ -51,7 +51,7 @@ class GputopApp(TerminalApp):
 
     def __init__(self, link: Link, options: ViewOptions, clock: Clock = time.monotonic) -> None:
         self.options = options
-        keys = keys_that_hold(options.settings, is_replay=options.player is not None)
+        keys = active_keys(options.settings, is_replay=options.player is not None)
         super().__init__(options.theme, keys, writes_changes_only=options.writes_changes_only)
         self._link = link
         self._store = ViewStore(options, clock)
@@ -59,7 +59,7 @@ class GputopApp(TerminalApp):
 
     @property
     def view(self) -> View:
-        """What is shown."""
+        """The state that the panels draw."""
         return self._store.view
 
     def get_default_screen(self) -> Screen[None]:
@@ -71,7 +71,7 @@ class GputopApp(TerminalApp):
         return commands(self.keymap.actions, self.run_action)
 
     def on_mount(self) -> None:
-        """Open the link, and look once a second how old the frame is."""
+        """Open the link, and check the age of the frame once a second."""
         self._link.open(self._receive)
         problems = (*self.options.problems, *self.keymap.problems)
         if problems:
@@ -79,19 +79,19 @@ class GputopApp(TerminalApp):
         self.set_interval(1.0, self.check_age)
 
     def on_unmount(self) -> None:
-        """Let the sampler go, and a probe's workers."""
+        """Stop the sampler, and a probe's workers."""
         self._link.close()
         if self.options.prober is not None:
             self.options.prober.close()
 
     def on_frame_arrived(self, message: FrameArrived) -> None:
-        """Show the frame unless the picture is held."""
+        """Show the frame unless the screen is paused."""
         self._store.take(message.frame)
         self.main.take_frame(message.frame)
         self._draw()
 
     def on_stretch_arrived(self, message: StretchArrived) -> None:
-        """Show how a recording goes on, and have more of it when that is drawn."""
+        """Show the next part of a recording, and request more when it is drawn."""
         self._store.play(message.stretch)
         self.main.controllers.plugin.request()
         self._draw()
@@ -99,14 +99,14 @@ class GputopApp(TerminalApp):
             self.call_after_refresh(self.options.player.taken)
 
     def on_link_went_down(self, message: LinkWentDown) -> None:
-        """Grey the values, and say why; leave if there never were any and never will be."""
+        """Grey the values and show the reason; quit if there are none and the link is down for good."""
         if self._store.newest is None and message.down.retry_s is None:
             self.exit(message.down)
         self._store.lose(message.down)
         self._draw()
 
     def on_change_ended(self, message: ChangeEnded) -> None:
-        """Show how a change ended."""
+        """Show the outcome of a change."""
         if not self._hand_on(message.outcome):
             self.main.controllers.signal.take_outcome(message.outcome)
 
@@ -118,11 +118,11 @@ class GputopApp(TerminalApp):
             self._hand_on(message.answer)
 
     def on_signal_requested(self, message: SignalRequested) -> None:
-        """Ask which signal a process is to get."""
+        """Open the signal dialog for a process."""
         self.main.controllers.signal.choose_for(message.process, is_kill=message.is_kill)
 
     def check_age(self) -> None:
-        """Tell how old the frame is, when it is late; ask what became of signals."""
+        """Show the age of a late frame; request the status of signalled processes."""
         was_grey = self.view.is_grey
         if self._store.grow_old():
             self.main.draw_age() if was_grey else self.main.draw()
@@ -130,11 +130,11 @@ class GputopApp(TerminalApp):
         self.main.controllers.recording.update()
 
     def on_settings_changed(self, message: SettingsChanged) -> None:
-        """Show what somebody changes."""
+        """Show the effect of changed settings."""
         if message.after.theme != message.before.theme:
             self.action_theme(message.after.theme)
         if message.after.keymap != message.before.keymap:
-            self.keymap = keys_that_hold(message.after, is_replay=self.options.player is not None)
+            self.keymap = active_keys(message.after, is_replay=self.options.player is not None)
             self.main.set_keys(self.keymap)
         self.main.change(density=Density(message.after.density))
 
@@ -155,11 +155,11 @@ class GputopApp(TerminalApp):
         return await super().run_action(action, default_namespace, namespaces)
 
     async def action_quit(self) -> None:
-        """Leave at once."""
+        """Quit at once."""
         self.exit()
 
     def _receive(self, news: News) -> None:
-        """Post what the link delivers, from the link's thread."""
+        """Post news of the link, from its thread."""
         match news:
             case Frame():
                 self.post_message(FrameArrived(news))
@@ -173,7 +173,7 @@ class GputopApp(TerminalApp):
                 self.post_message(StretchArrived(news))
 
     def _draw(self) -> None:
-        """Draw the view; what a page covers is drawn when that goes."""
+        """Draw the view; panels below a full page are drawn when it closes."""
         over = self._over
         if not any(screen.is_full for screen in over):
             self.main.draw()
@@ -181,17 +181,17 @@ class GputopApp(TerminalApp):
             screen.follow(self.view)
 
     def _hand_on(self, news: News) -> bool:
-        """Hand news to the pages and dialogs; say whether one of them shows it."""
+        """Pass news to all pages and dialogs; return whether one of them shows it."""
         heard = [screen.hear(news) for screen in self._over]  # all of them
         return any(heard)
 
     @property
     def _over(self) -> list[KeyedScreen[Any]]:
-        """Return what is open over the main screen."""
+        """The pages and dialogs over the main screen."""
         return [screen for screen in self.screen_stack if isinstance(screen, KeyedScreen)]
 
 
 def _in_short(problems: Sequence[str]) -> str:
-    """Return the first ones, and where the others are told: more of them would hide the screen."""
+    """Return the first problems, and the command that lists the others."""
     more = len(problems) - _MOST_TOLD
     return "\n".join((*problems[:_MOST_TOLD], *((f"and {more} more: gputop config show",) if more > 0 else ())))

@@ -1,4 +1,4 @@
-"""What reaches the screen from outside, and what goes out; of news from the link the newest replaces one that waits."""
+"""Messages of the app; a newer frame replaces one that waits."""
 
 from textual.message import Message
 
@@ -13,19 +13,19 @@ from gputop.core.settings.settings import Settings
 
 
 class FrameArrived(Message):
-    """A frame came."""
+    """A frame arrived."""
 
     def __init__(self, frame: Frame) -> None:
         super().__init__()
         self.frame = frame
 
     def can_replace(self, message: Message) -> bool:
-        """Let a later frame take the place of one that nobody has seen."""
+        """Let a later frame replace one that was not drawn yet."""
         return isinstance(message, FrameArrived)
 
 
 class StretchArrived(Message):
-    """A recording went on; none of this may be left out."""
+    """The next part of a recording arrived; none may be dropped."""
 
     def __init__(self, stretch: Stretch) -> None:
         super().__init__()
@@ -33,19 +33,19 @@ class StretchArrived(Message):
 
 
 class LinkWentDown(Message):
-    """The sampler is gone."""
+    """The link to the sampler is down."""
 
     def __init__(self, down: Down) -> None:
         super().__init__()
         self.down = down
 
     def can_replace(self, message: Message) -> bool:
-        """Let the latest reason count."""
+        """Let the latest reason replace an earlier one."""
         return isinstance(message, LinkWentDown)
 
 
 class ChangeEnded(Message):
-    """A change of the machine was carried out, or was not."""
+    """The outcome of a change arrived."""
 
     def __init__(self, outcome: Outcome) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class ChangeEnded(Message):
 
 
 class AnswerArrived(Message):
-    """The sampler answered a question, or told how far a change is."""
+    """An answer of the sampler arrived, or the progress of a change."""
 
     def __init__(self, answer: ProcessStatuses | Inspection | MigBox | MigProgress) -> None:
         super().__init__()
@@ -61,23 +61,23 @@ class AnswerArrived(Message):
 
 
 class PanelChanged(Message):
-    """A panel of a plugin has something else to show."""
+    """A plugin's panel has new lines."""
 
     def can_replace(self, message: Message) -> bool:
-        """Let one stand for several."""
+        """Let one message replace several."""
         return isinstance(message, PanelChanged)
 
 
 class ProbeProgressed(Message):
-    """A probe went on, or ended."""
+    """A probe made progress, or ended."""
 
     def can_replace(self, message: Message) -> bool:
-        """Let one stand for several."""
+        """Let one message replace several."""
         return isinstance(message, ProbeProgressed)
 
 
 class SettingsChanged(Message):
-    """Somebody changed the settings, and wants to see it."""
+    """The settings have changed."""
 
     def __init__(self, before: Settings, after: Settings) -> None:
         super().__init__()
@@ -85,7 +85,7 @@ class SettingsChanged(Message):
 
 
 class SignalRequested(Message):
-    """Somebody wants to choose a signal for a process; ``is_kill``: SIGKILL."""
+    """The user wants to signal a process; ``is_kill``: with SIGKILL."""
 
     def __init__(self, process: HostProcess, *, is_kill: bool) -> None:
         super().__init__()

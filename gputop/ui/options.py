@@ -1,4 +1,4 @@
-"""What the user wants of the screen, as given at the start."""
+"""The options of the screen, fixed at the start."""
 
 from collections.abc import Callable, Mapping
 
@@ -43,9 +43,9 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
 
     @property
     def refusal(self) -> str:
-        """Return why nothing can be changed; nothing where it can."""
+        """Why gputop refuses all changes; empty if it does not."""
         if self.player is not None:
-            return "this is a recording: nothing on it can be changed"
+            return "a recording cannot be changed"
         if self.source:
-            return f"this is from {self.source}, a plugin's source: nothing there can be changed from here"
+            return f"processes of {self.source}, a plugin's source, cannot be changed from here"
         return READ_ONLY if self.settings.read_only else ""

@@ -119,8 +119,8 @@ def control(
 ) -> Control:
     """Return a door whose audit log is in ``place``/state."""
     proc, kernel = proc or RealProc(), kernel or Kernel()
-    holder = TargetOpener(proc, resolve_user, kernel, frozenset(protected))
-    return Control(proc, kernel, holder, audit or Audit(str(place / "state"), "ann"), own_user)
+    opener = TargetOpener(proc, resolve_user, kernel, frozenset(protected))
+    return Control(proc, kernel, opener, audit or Audit(str(place / "state"), "ann"), own_user)
 
 
 def only(outcome: Outcome) -> Result:

@@ -112,8 +112,8 @@ def door(place: str, kind: str) -> Control:
             return stat
 
     proc, kernel = RealProc(), Kernel()
-    holder = (TargetOpener if kind == "careful" else Careless)(proc, lambda _: "ann", kernel, frozenset({os.getpid()}))
-    return Control(proc, kernel, holder, Audit(place, "ann"), None)
+    opener = (TargetOpener if kind == "careful" else Careless)(proc, lambda _: "ann", kernel, frozenset({os.getpid()}))
+    return Control(proc, kernel, opener, Audit(place, "ann"), None)
 
 
 def ask(control: Control, requests: Requests, count: int) -> tuple[set[Identity], Counter[str]]:

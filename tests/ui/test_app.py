@@ -103,15 +103,15 @@ async def test_a_dead_sampler_is_told_with_its_reason_and_the_countdown() -> Non
         await stage.age(2)
 
         assert "SAMPLER DOWN: killed by signal 9" in first
-        assert "starting again in 5s" in first
-        assert "starting again in 3s" in stage.header
+        assert "restarting in 5s" in first
+        assert "restarting in 3s" in stage.header
         assert "37%" in stage.gpus
         assert stage.app.main.gpus.is_grey
 
 
 async def test_a_sampler_that_is_not_started_again_says_so() -> None:
     async with staged(Down("no driver", None)) as stage:
-        assert "not started again" in stage.header
+        assert "not restarted" in stage.header
 
 
 async def test_a_timer_without_news_paints_nothing() -> None:

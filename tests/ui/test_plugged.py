@@ -137,7 +137,7 @@ async def test_the_processes_keep_their_room_and_the_page_shows_all(size: tuple[
         await until(stage, lambda: shown(stage))
         assert len(shown(stage).splitlines()) <= size[1] // PANELS_AT_MOST
         assert len(stage.processes) >= 3
-        assert "all of it: E" in shown(stage)
+        assert "show all: E" in shown(stage)
         await stage.press("E", "end")
         screen = stage.app.screen
 

@@ -1,7 +1,7 @@
-"""What can be asked of a sampler: the only ways to change anything. Each is one line of JSON.
+"""Commands to a sampler, each one line of JSON.
 
-A `Change` changes the machine and is answered by an `Outcome` of the same ``id``, which the sender chooses. It acts on
-its targets in their order, so a launcher stands before its workers.
+A `Change` changes the machine, and nothing else does. Its answer is an `Outcome` with the same ``id``, which the sender
+chooses. It acts on its targets in their order: a launcher comes before its workers.
 """
 
 from enum import Enum
@@ -15,7 +15,7 @@ from gputop.core.model.sample import HostProcess, Presence
 
 
 class Target(ProcessId, frozen=True):
-    """A process as it was shown. Anything but ALIVE is refused for that reason."""
+    """The process that a change is for, as the screen showed it. Only ALIVE ones are accepted."""
 
     presence: Presence = Presence.ALIVE
 
@@ -26,7 +26,7 @@ class Target(ProcessId, frozen=True):
 
 
 class IoClass(str, Enum):
-    """How the kernel serves disks to a process. NONE: by its nice value; IDLE: when nobody else wants the disk."""
+    """How the kernel serves disks to a process. NONE: by its nice value; IDLE: while no other process uses the disk."""
 
     NONE = "none"
     REALTIME = "realtime"
@@ -45,9 +45,9 @@ class ReadNow(Struct, frozen=True, tag_field="command", tag="read_now"):
 
 
 class Inspect(Struct, frozen=True, kw_only=True, tag_field="command", tag="inspect"):
-    """Tell all of a process; answered by an `Inspection` of the same ``id``.
+    """Read everything about a process; the answer is an `Inspection` with the same ``id``.
 
-    ``start_ticks``: None means whoever has the pid now. ``reveal``: with the values of secrets in its environment.
+    ``start_ticks``: None means the present process of the pid. ``reveal``: include the secrets of its environment.
     """
 
     id: str
@@ -57,16 +57,16 @@ class Inspect(Struct, frozen=True, kw_only=True, tag_field="command", tag="inspe
 
 
 class ReadStatus(Struct, frozen=True, kw_only=True, tag_field="command", tag="read_status"):
-    """Tell of several processes whether they still run and how they are scheduled; answered by a `ProcessStatuses`."""
+    """Read whether targets still run and how they are scheduled; the answer is a `ProcessStatuses`."""
 
     id: str
     targets: tuple[Target, ...]
 
 
 class ReadMig(Struct, frozen=True, kw_only=True, tag_field="command", tag="read_mig"):
-    """Tell how the GPUs are split with MIG, placements and profiles included; answered by a `MigBox`.
+    """Read the MIG layout of the GPUs, with placements and profiles; the answer is a `MigBox`.
 
-    ``holders_of``: the uuid of a GPU of which it is to be told as well who has it open; that is a walk through all
+    ``holders_of``: uuid of a GPU; the answer then lists the processes that have it open, from a walk over all
     processes.
     """
 
@@ -83,7 +83,7 @@ class SendSignal(Struct, frozen=True, kw_only=True, tag_field="command", tag="se
 
 
 class Renice(Struct, frozen=True, kw_only=True, tag_field="command", tag="renice"):
-    """Set the nice value of all threads: -20 goes first, 19 last. ``is_relative``: add to what it is."""
+    """Set the nice value of all threads: -20 goes first, 19 last. ``is_relative``: add to the present value."""
 
     id: str
     nice: int
@@ -109,10 +109,10 @@ class SetAffinity(Struct, frozen=True, kw_only=True, tag_field="command", tag="s
 
 
 class ChangeMig(Struct, frozen=True, kw_only=True, tag_field="command", tag="change_mig"):
-    """Carry out plans, a GPU each, one after the other; the first that fails is taken back and ends it.
+    """Carry out plans, one per GPU, in order; the first that fails is rolled back, and the rest is skipped.
 
-    A plan is refused where its GPU is no longer as it was planned for, or where a process has come to what it destroys;
-    ``is_forced``: the driver alone has a say in the latter.
+    A plan is refused if the layout of its GPU has changed since, or if a process uses an instance that it destroys;
+    ``is_forced``: only the driver decides about the latter.
     """
 
     id: str
@@ -127,12 +127,12 @@ Command: TypeAlias = SetInterval | ReadNow | Question | ReadMig | Change
 
 
 def target(process: HostProcess) -> Target:
-    """Return a process as a target: the very process that this row shows, not the next one of its pid."""
+    """Return a process as a target: this process, not a later one of its pid."""
     return Target(process.pid, process.start_ticks, process.presence)
 
 
 def wording(change: Change) -> str:
-    """Return what is asked for, in a few words: for questions, outcomes and the audit log."""
+    """Return a change in a few words, for dialogs, outcomes and the audit log."""
     match change:
         case SendSignal(signal=name):
             return name

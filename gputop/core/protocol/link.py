@@ -1,4 +1,4 @@
-"""The live end of a sampler, as the screen sees it: here, over ssh, from a tape or from a test."""
+"""The link to a sampler, as the screen uses it: local, over ssh, a recording or a test."""
 
 from collections.abc import Callable
 from typing import Protocol, TypeAlias
@@ -15,9 +15,9 @@ from gputop.core.recording.playback import Stretch
 
 
 class Down(Struct, frozen=True):
-    """The sampler is gone. ``retry_s``: seconds until it is started again; None if it will not be.
+    """The sampler ended. ``retry_s``: seconds until its restart; None if there is none.
 
-    ``status``: its exit status where it will not be; below 0 the signal that ended it.
+    ``status``: without a restart its exit status; below 0 the signal that ended it.
     """
 
     reason: str
@@ -29,20 +29,20 @@ News: TypeAlias = Frame | Down | Outcome | Inspection | ProcessStatuses | MigBox
 
 
 class Link(Protocol):
-    """Where frames come from and commands go to."""
+    """Delivers frames and takes commands."""
 
     def open(self, receive: Callable[[News], None]) -> None:
-        """Start, and call ``receive`` for all that arrives, from a thread of its own."""
+        """Start, and call ``receive`` for all news, from a thread of its own."""
         ...
 
     def send(self, command: Command) -> None:
         """Send a command. Never blocks and never raises.
 
-        A change is answered by an `Outcome` in any case: if no sampler takes it, or the one that did dies before it
-        answers, by one that says so. Other commands, questions among them, are dropped with the sampler down.
+        Every change gets an `Outcome`: if no sampler takes it, or if the sampler dies before it answers, the outcome
+        says so. Other commands are dropped while the sampler is down.
         """
         ...
 
     def close(self) -> None:
-        """Let the sampler go. Never waits for a driver."""
+        """Stop the sampler, without waiting for the driver."""
         ...

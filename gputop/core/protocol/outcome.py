@@ -1,4 +1,4 @@
-"""How a change of the machine ended, process by process. Failures say what the user can do."""
+"""Outcomes of changes, process by process. A failure says what the user can do."""
 
 from collections.abc import Iterator
 from enum import Enum
@@ -11,11 +11,11 @@ from gputop.core.protocol.command import Change, ChangeMig, wording
 
 
 class Status(str, Enum):
-    """How it ended for one process. Only DONE worked.
+    """The status of a change for one target. Only DONE is a success.
 
-    GONE: the process that was meant has ended, and nothing else was touched. REFUSED: gputop does not do it.
-    FAILED: the kernel or the driver did not, for another reason than missing rights. SURVIVED: it was signalled, and
-    still runs. PENDING: the driver has taken it, and it waits for a reset of the GPU.
+    GONE: the target had exited, and nothing was changed. REFUSED: gputop does not do it. FAILED: the kernel or the
+    driver did not, for another reason than missing permission. SURVIVED: it got the signal, and still runs.
+    PENDING: the driver accepted it, and it takes effect at a reset of the GPU.
     """
 
     DONE = "done"
@@ -28,15 +28,15 @@ class Status(str, Enum):
 
     @property
     def text(self) -> str:
-        """Return the word for people."""
+        """The status in words."""
         return self.value.replace("_", " ")
 
 
 class Result(Struct, frozen=True, kw_only=True):
-    """How it ended for one process, or for one GPU: then ``gpu`` is its index, and ``pid`` means nothing.
+    """The result of a change for one process, or for one GPU: then ``gpu`` is its index, and ``pid`` has no meaning.
 
-    ``detail``: what happened, where the status does not say all. ``remedy``: what the user can do. ``before`` and
-    ``after``: of the value that was changed; signals have none.
+    ``detail``: what happened, beyond the status. ``remedy``: what the user can do. ``before`` and ``after``: the
+    changed value; signals have none.
     """
 
     pid: int = 0
@@ -62,7 +62,7 @@ class Result(Struct, frozen=True, kw_only=True):
 
 
 class Outcome(Struct, frozen=True, kw_only=True, tag_field="answer", tag="outcome"):
-    """The answer to a change. ``id``: the sender's. ``note``: what concerns all of it, as an audit log that is full."""
+    """The answer to a change. ``id``: the sender's. ``note``: about the whole change, such as a full audit log."""
 
     id: str
     what: str
@@ -71,22 +71,22 @@ class Outcome(Struct, frozen=True, kw_only=True, tag_field="answer", tag="outcom
 
     @property
     def worked(self) -> int:
-        """Return for how many processes it worked."""
+        """The number of processes for which it worked."""
         return sum(result.status is Status.DONE for result in self.results)
 
     @property
     def all_worked(self) -> bool:
-        """Say whether it worked for every process, and for one at least."""
+        """Whether it worked for every process, and for at least one."""
         return 0 < len(self.results) == self.worked
 
     @property
     def none_worked(self) -> bool:
-        """Say whether it worked for no process."""
+        """Whether it worked for no process."""
         return self.worked == 0
 
     @property
     def failures(self) -> tuple[Result, ...]:
-        """Return the results of the processes for which it did not work."""
+        """The results of processes for which it did not work."""
         return tuple(result for result in self.results if result.status is not Status.DONE)
 
     @property
@@ -108,7 +108,7 @@ _GRAVEST_FIRST: Final = (
 
 
 def unanimous(change: Change, result: Result) -> Outcome:
-    """Return the outcome that is the same for all targets; ``result`` is that of any one."""
+    """Return an outcome with the same result for all targets."""
     if isinstance(change, ChangeMig):
         of_gpus = tuple(replace(result, gpu=plan.index) for plan in change.plans)
         return Outcome(id=change.id, what=wording(change), results=of_gpus)
@@ -117,10 +117,10 @@ def unanimous(change: Change, result: Result) -> Outcome:
 
 
 def refused(change: Change, detail: str, remedy: str = "") -> Outcome:
-    """Return the outcome of a change that is refused as a whole."""
+    """Return the outcome of a change that gputop refuses as a whole."""
     return unanimous(change, Result(pid=0, status=Status.REFUSED, detail=detail, remedy=remedy))
 
 
 def unanswered(change: Change, detail: str, remedy: str) -> Outcome:
-    """Return the outcome of a change that no sampler has answered."""
+    """Return the outcome of a change that no sampler answered."""
     return unanimous(change, Result(pid=0, status=Status.FAILED, detail=detail, remedy=remedy))

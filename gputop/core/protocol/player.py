@@ -1,4 +1,4 @@
-"""A link to a recording: besides its frames it takes what a tape deck has keys for."""
+"""A link to a recording, with the controls of a player."""
 
 from typing import Protocol
 
@@ -6,36 +6,36 @@ from gputop.core.protocol.link import Link
 
 
 class Player(Link, Protocol):
-    """Plays a recording. None of this blocks; what comes of it arrives as a `Stretch`."""
+    """Plays a recording. No method blocks; their effect arrives as a `Stretch`."""
 
     def play(self) -> None:
-        """Go on, or hold; at the end begin again."""
+        """Play, or pause; at the end start again."""
         ...
 
     def step(self, frames: int) -> None:
-        """Hold, so many frames on or back."""
+        """Pause, so many frames later or earlier."""
         ...
 
     def move(self, seconds: float) -> None:
-        """Go on from so many seconds later or earlier."""
+        """Continue so many seconds later or earlier."""
         ...
 
     def go(self, at_s: float) -> None:
-        """Go on from this place."""
+        """Continue from this time."""
         ...
 
     def faster(self, steps: int) -> None:
-        """Take a higher or lower one of the speeds."""
+        """Take a higher or lower speed."""
         ...
 
     def loop(self) -> None:
-        """Begin again at the end, or do not."""
+        """Start again at the end, or stop there."""
         ...
 
     def find(self) -> None:
-        """Hold at the next frame with a finding that is not in this one."""
+        """Pause at the next frame with a new finding."""
         ...
 
     def taken(self) -> None:
-        """Say that the last stretch was shown: more is handed on only then."""
+        """Report that the last stretch was shown, so that the next one is sent."""
         ...

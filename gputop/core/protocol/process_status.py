@@ -1,13 +1,13 @@
-"""What is asked of several processes at once, since frames do not tell it: who still runs, and how it is scheduled."""
+"""The status of targets, which frames may lack: whether they run, and how they are scheduled."""
 
 from msgspec import Struct
 
 
 class ProcessStatus(Struct, frozen=True, kw_only=True, gc=False):
-    """A process that was looked for. ``is_running``: None where /proc does not tell; a zombie lives no more.
+    """The status of a target. ``is_running``: None if /proc cannot be read; a zombie does not run.
 
-    ``state``: the letter of /proc/PID/stat. ``nice``, ``io_class``, ``cpus``: of its first thread, in the words of the
-    `Result` of a change; None where the kernel does not tell.
+    ``state``: the letter of /proc/PID/stat. ``nice``, ``io_class``, ``cpus``: of its first thread, worded as in the
+    `Result` of a change; None if the kernel does not report them.
     """
 
     pid: int
@@ -20,7 +20,7 @@ class ProcessStatus(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class ProcessStatuses(Struct, frozen=True, kw_only=True, tag_field="answer", tag="process_statuses"):
-    """The answer to `ReadStatus`. ``id``: the sender's; ``seen``: a look at each target, in their order."""
+    """The answer to `ReadStatus`. ``id``: the sender's; ``statuses``: of each target, in their order."""
 
     id: str
     statuses: tuple[ProcessStatus, ...]

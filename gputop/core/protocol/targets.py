@@ -1,4 +1,4 @@
-"""Whom a change is meant for, and in which order: those who lead stand before those who follow."""
+"""The targets of a change, in order: parents before their children."""
 
 from collections.abc import Iterable
 
@@ -19,7 +19,7 @@ def parents_first(processes: Iterable[HostProcess]) -> tuple[HostProcess, ...]:
 
 
 def _depth(pid: int, parents: dict[int, int | None]) -> int:
-    """Return how many of a process's ancestors are among those of ``parents``."""
+    """Return the number of a process's ancestors in ``parents``."""
     seen: set[int] = set()
     parent = parents.get(pid)
     while parent is not None and parent in parents and parent not in seen:

@@ -85,13 +85,13 @@ class Audit:
         except OSError as error:
             self._complain(error)
 
-    def intend(self, held: TargetHandle) -> None:
+    def intend(self, handle: TargetHandle) -> None:
         """Write down what is about to be done, and to whom."""
-        self._write(self._line("intent", held.pid, held.target.start_ticks, held))
+        self._write(self._line("intent", handle.pid, handle.target.start_ticks, handle))
 
-    def conclude(self, result: Result, held: TargetHandle | None) -> None:
-        """Write down how it ended. Without ``held`` nothing was done."""
-        self._write(self._line("outcome", result.pid, result.start_ticks, held, result))
+    def conclude(self, result: Result, handle: TargetHandle | None) -> None:
+        """Write down how it ended. Without ``handle`` nothing was done."""
+        self._write(self._line("outcome", result.pid, result.start_ticks, handle, result))
 
     def intend_plan(self, plan: Plan) -> None:
         """Write down which plan is about to be carried out."""
@@ -109,14 +109,14 @@ class Audit:
         return self._problem
 
     def _line(
-        self, event: str, pid: int, start_ticks: int | None, held: TargetHandle | None, result: Result | None = None
+        self, event: str, pid: int, start_ticks: int | None, handle: TargetHandle | None, result: Result | None = None
     ) -> Line:
         return Line(
             **self._common(event, result),
             pid=pid,
             start_ticks=start_ticks,
-            owner=held.user if held else "",
-            command=held.command if held else "",
+            owner=handle.user if handle else "",
+            command=handle.command if handle else "",
         )
 
     def _gpu_line(self, event: str, plan: Plan, result: Result | None = None) -> GpuLine:

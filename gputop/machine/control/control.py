@@ -1,4 +1,4 @@
-"""The one door through which gputop changes the machine: is it still that process, may it be, do it, write it down."""
+"""Control: the only place where gputop changes the machine. It checks the target, acts, and writes the audit log."""
 
 import errno
 import os
@@ -45,13 +45,13 @@ _AT_ONCE: Final = frozenset({"SIGKILL", "SIGCONT", "SIGSTOP"})  # take effect in
 
 
 class Control:
-    """Carries changes out, one after the other; for one thread at a time. ``own_user``: None for root."""
+    """Carries out changes, one after the other; for one thread at a time. ``own_user``: None for root."""
 
     def __init__(
         self,
         proc: Proc,
         kernel: KernelCalls,
-        holder: TargetOpener,
+        opener: TargetOpener,
         audit: Audit,
         own_user: str | None,
         *,
@@ -59,15 +59,16 @@ class Control:
     ) -> None:
         self._proc = proc
         self._kernel = kernel
-        self._holder = holder
+        self._opener = opener
         self._audit = audit
         self._own_user = own_user
         self._mig = mig
 
     def execute(self, change: Change) -> Outcome:
-        """Carry a change out on its targets in their order. Never raises: what goes wrong is a result.
+        """Carry out a change on its targets in their order. Never raises: an error is a result.
 
-        An audit log that cannot be written keeps nobody from ending a job that runs wild; the outcome says so.
+        An audit log that cannot be written does not stop a change, since a runaway job must be ended; the outcome
+        says so.
         """
         if isinstance(change, ChangeMig):
             return refused(change, "there is no driver behind this door") if self._mig is None else self._split(change)
@@ -76,7 +77,7 @@ class Control:
         return Outcome(id=change.id, what=wording(change), results=results, note=self._audit.end())
 
     def living(self, targets: Iterable[Target]) -> tuple[Target, ...]:
-        """Return those that still run; a zombie does not."""
+        """Return the targets that still run; a zombie does not."""
         return tuple(target for target in targets if self._lives(target))
 
     def _split(self, change: ChangeMig) -> Outcome:
@@ -87,61 +88,61 @@ class Control:
 
     def _lives(self, target: Target) -> bool:
         try:
-            self._holder.refuse_dead(self._holder.confirm(target))
+            self._opener.refuse_dead(self._opener.confirm(target))
         except TargetError:
             return False
         return True
 
     def _settle(self, change: ProcessChange, target: Target) -> Result:
-        held: TargetHandle | None = None
+        handle: TargetHandle | None = None
         try:
-            with self._holder.hold(target) as held:
-                self._audit.intend(held)
-                result = self._act(change, held)
+            with self._opener.open(target) as handle:
+                self._audit.intend(handle)
+                result = self._act(change, handle)
         except TargetError as error:
             result = _result(target, error.status, error.detail, error.remedy)
-        self._audit.conclude(result, held)
+        self._audit.conclude(result, handle)
         return result
 
-    def _act(self, change: ProcessChange, held: TargetHandle) -> Result:
+    def _act(self, change: ProcessChange, handle: TargetHandle) -> Result:
         try:
-            return self._signal(change, held) if isinstance(change, SendSignal) else self._set(change, held)
+            return self._signal(change, handle) if isinstance(change, SendSignal) else self._set(change, handle)
         except ValueError as error:
-            return _result(held.target, Status.REFUSED, str(error))
+            return _result(handle.target, Status.REFUSED, str(error))
         except GONE:
-            return _result(held.target, Status.GONE, "it ended meanwhile")
+            return _result(handle.target, Status.GONE, "it ended meanwhile")
         except PermissionError as error:
-            return self._denied(_VERBS[type(change)], held, error)
+            return self._denied(_VERBS[type(change)], handle, error)
         except OSError as error:
-            return _result(held.target, Status.FAILED, _reason(_VERBS[type(change)], held, error))
+            return _result(handle.target, Status.FAILED, _reason(_VERBS[type(change)], handle, error))
 
-    def _signal(self, change: SendSignal, held: TargetHandle) -> Result:
+    def _signal(self, change: SendSignal, handle: TargetHandle) -> Result:
         number = signal_number(change.signal)
-        if held.descriptor is not None:
-            self._kernel.send(held.descriptor, number)
-            return _result(held.target, Status.DONE, _effect(held.stat.state, change.signal))
-        self._holder.confirm(held.target)
-        self._kernel.kill(held.pid, number)
-        return _result(held.target, Status.DONE, _NO_PIDFD)
+        if handle.descriptor is not None:
+            self._kernel.send(handle.descriptor, number)
+            return _result(handle.target, Status.DONE, _effect(handle.stat.state, change.signal))
+        self._opener.confirm(handle.target)
+        self._kernel.kill(handle.pid, number)
+        return _result(handle.target, Status.DONE, _NO_PIDFD)
 
-    def _set(self, change: ProcessChange, held: TargetHandle) -> Result:
-        """Set something of all threads. The kernel takes no pidfd here, so the process is looked at before and after.
+    def _set(self, change: ProcessChange, handle: TargetHandle) -> Result:
+        """Set a value of all threads. The kernel takes no pidfd here, so the target is checked before and after.
 
-        Between two looks a pid or the number of a thread may have changed hands, which nothing can prevent; it is said.
+        A pid or a thread id may be reused between the two checks. That cannot be prevented; the result reports it.
         """
-        self._holder.confirm(held.target)
-        applied = apply(setting(change, self._kernel, held.pid), held.pid, lambda: self._tids(held.pid))
+        self._opener.confirm(handle.target)
+        applied = apply(setting(change, self._kernel, handle.pid), handle.pid, lambda: self._tids(handle.pid))
         try:
-            self._holder.confirm(held.target)
+            self._opener.confirm(handle.target)
         except PidReusedError:
-            return _result(held.target, Status.FAILED, _TAKEN_OVER, _look(held.pid))
-        if strayed := self._strayed(applied.tids, held.pid):
+            return _result(handle.target, Status.FAILED, _TAKEN_OVER, _look(handle.pid))
+        if strayed := self._strayed(applied.tids, handle.pid):
             numbers = ", ".join(map(str, strayed))
-            return _result(held.target, Status.FAILED, _STRAYED.format(numbers), _look(*strayed))
+            return _result(handle.target, Status.FAILED, _STRAYED.format(numbers), _look(*strayed))
         count = len(applied.tids)
         return Result(
-            pid=held.pid,
-            start_ticks=held.target.start_ticks,
+            pid=handle.pid,
+            start_ticks=handle.target.start_ticks,
             status=Status.DONE,
             detail=f"all {count} threads" if count > 1 else "",
             before=applied.before,
@@ -152,7 +153,7 @@ class Control:
         return {int(name) for name in self._proc.list(f"{pid}/task")}
 
     def _strayed(self, tids: frozenset[int], pid: int) -> list[int]:
-        """Return the threads that ended meanwhile and whose numbers are others' now; usually there are none."""
+        """Return the threads that ended, and whose ids other threads have now; usually there are none."""
         ended = tids - self._tids(pid)
         return [tid for tid in sorted(ended) if self._is_taken(tid)]
 
@@ -163,29 +164,29 @@ class Control:
             return False
         return True
 
-    def _denied(self, verb: str, held: TargetHandle, error: OSError) -> Result:
+    def _denied(self, verb: str, handle: TargetHandle, error: OSError) -> Result:
         if self._own_user is None:
             remedy = "Root may not do this in here (container, user namespace): do it outside."
-        elif held.user == self._own_user:
+        elif handle.user == self._own_user:
             remedy = "That needs root: run gputop with sudo."
         else:
-            remedy = f"Run gputop with sudo, or ask {held.user}."
-        return _result(held.target, Status.NOT_PERMITTED, _reason(verb, held, error), remedy)
+            remedy = f"Run gputop with sudo, or ask {handle.user}."
+        return _result(handle.target, Status.NOT_PERMITTED, _reason(verb, handle, error), remedy)
 
 
 def control_of_this_machine(
     protected: frozenset[int], progress: Callable[[MigProgress], None] = lambda _: None
 ) -> Control:
-    """Return the door of this machine. ``protected``: pids that belong to gputop itself.
+    """Return the control of this machine. ``protected``: pids of gputop itself.
 
-    ``progress``: is told how far a change of a MIG layout has come.
+    ``progress`` gets the progress of a change of a MIG layout.
     """
     proc, kernel = RealProc(), Kernel()
     own_user = resolve_user(os.geteuid()) or str(os.geteuid())
-    holder = TargetOpener(proc, resolve_user, kernel, protected, is_ours=lambda: is_ours(proc))
+    opener = TargetOpener(proc, resolve_user, kernel, protected, is_ours=lambda: is_ours(proc))
     audit = audit_of_this_user(own_user, os.environ)
     mig = MigControl(partitioner_of_this_machine, progress)
-    return Control(proc, kernel, holder, audit, own_user if os.geteuid() else None, mig=mig)
+    return Control(proc, kernel, opener, audit, own_user if os.geteuid() else None, mig=mig)
 
 
 def _look(*pids: int) -> str:
@@ -193,7 +194,7 @@ def _look(*pids: int) -> str:
 
 
 def _effect(state: str, name: str) -> str:
-    """Return when the signal takes effect, where that is not at once."""
+    """Return when the signal takes effect, if not at once."""
     if state == "D":
         return _WAITS
     if state == "T" and name not in _AT_ONCE:
@@ -201,14 +202,14 @@ def _effect(state: str, name: str) -> str:
     return _TRACED if state == "t" and name != "SIGKILL" else ""
 
 
-def _reason(verb: str, held: TargetHandle, error: OSError) -> str:
+def _reason(verb: str, handle: TargetHandle, error: OSError) -> str:
     if error.errno == errno.EINVAL and verb == _VERBS[SetAffinity]:
         why = "none of them is there, or its cpuset allows none"
     elif isinstance(error, PermissionError):
         why = "permission denied"
     else:
         why = error.strerror or str(error)
-    return f"cannot {verb} a process of {held.user}: {why}"  # no pid: who fails alike is told together
+    return f"cannot {verb} a process of {handle.user}: {why}"  # no pid: equal failures are grouped
 
 
 def _result(target: Target, status: Status, detail: str = "", remedy: str = "") -> Result:

@@ -1,4 +1,4 @@
-"""Takes hold of a process: of the one that was shown, and of no other that has its pid by now."""
+"""Opens the target of a change: the process that was shown, never a later process of its pid."""
 
 import errno
 from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ _FORBIDDEN_REMEDY: Final = "Allow pidfd_open in the sandbox (seccomp profile), o
 
 
 class TargetError(Exception):
-    """A process that is left alone, and why."""
+    """A target that cannot be opened, and why; nothing was changed."""
 
     def __init__(self, status: Status, detail: str, remedy: str = "") -> None:
         super().__init__(detail)
@@ -37,14 +37,14 @@ class TargetError(Exception):
 
 
 class PidReusedError(TargetError):
-    """The process has ended, and its pid belongs to another one."""
+    """The target has exited, and another process has its pid."""
 
     def __init__(self) -> None:
         super().__init__(Status.GONE, f"{_ENDED}; its pid belongs to another process now, which was left alone")
 
 
 class TargetHandle(Struct, frozen=True):
-    """A process that is held. ``descriptor``: its pidfd; None where the kernel has none. ``command`` is cleaned."""
+    """An open target. ``descriptor``: its pidfd; None if the kernel has none. ``command`` is cleaned."""
 
     target: Target
     descriptor: int | None
@@ -54,12 +54,12 @@ class TargetHandle(Struct, frozen=True):
 
     @property
     def pid(self) -> int:
-        """Return its pid."""
+        """The pid of the target."""
         return self.target.pid
 
 
 class TargetOpener:
-    """Takes hold of processes. ``users`` names the user of a uid; ``protected``: pids of gputop's own processes.
+    """Opens targets. ``users`` names the user of a uid; ``protected``: pids of gputop's own processes.
 
     ``is_ours``: whether the pids of ``proc`` are those that the kernel takes from us; see `machine.namespace`.
     """
@@ -80,11 +80,11 @@ class TargetOpener:
         self._is_ours = is_ours
 
     @contextmanager
-    def hold(self, target: Target) -> Iterator[TargetHandle]:
-        """Hold a process for as long as the context lasts. Raises TargetError.
+    def open(self, target: Target) -> Iterator[TargetHandle]:
+        """Open a target for as long as the context lasts. Raises TargetError.
 
-        The start time is compared once more after the pidfd was opened. A pid that belonged to the process before and
-        after belonged to it in between, so the pidfd is of this process, and stays so whoever has the pid later.
+        The start time is compared again after the pidfd was opened. A pid that belonged to the target before and after
+        belonged to it in between, so the pidfd refers to the target, and keeps doing so when the pid is reused.
         """
         self._refuse(target)
         stat = self.confirm(target)
@@ -99,7 +99,7 @@ class TargetOpener:
                 self._kernel.close(descriptor)
 
     def confirm(self, target: Target) -> ProcessStat:
-        """Return what /proc says of the process. Raises TargetError if its pid is free or another's."""
+        """Return the stat of the target. Raises TargetError if its pid is free or reused."""
         try:
             raw = self._proc.read(f"{target.pid}/stat")
         except GONE:
@@ -116,7 +116,7 @@ class TargetOpener:
         return stat
 
     def _refuse(self, target: Target) -> None:
-        """Refuse what can be refused without a look at the process."""
+        """Refuse targets that need no read of /proc to be refused."""
         if target.presence is not Presence.ALIVE:
             raise TargetError(Status.REFUSED, target.presence.text)
         if target.pid < _INIT:
@@ -131,7 +131,7 @@ class TargetOpener:
             raise TargetError(Status.REFUSED, _FOREIGN, _FOREIGN_REMEDY)
 
     def refuse_dead(self, stat: ProcessStat) -> None:
-        """Refuse a process that has ended, unless threads of it live on after the first one."""
+        """Refuse a process that has exited, unless threads of it still run."""
         if stat.state in "ZX" and stat.threads <= 1:
             parent = f"{stat.parent_pid}{self._name(stat.parent_pid)}"
             detail = f"it has ended already; its parent {parent} has not collected it"

@@ -1,4 +1,4 @@
-"""Which keys do what: a preset, and over it what the user settled. Presets change keys, never what is asked first."""
+"""The keys of actions: a preset, then the user's own keys. A preset changes keys, never a confirmation."""
 
 import unicodedata
 from collections.abc import Iterable, Mapping
@@ -9,12 +9,11 @@ from msgspec.structs import replace
 from textual.keys import KEY_NAME_REPLACEMENTS
 
 from gputop.ui.input.actions import ACTIONS, Action, Place
-from gputop.ui.input.key_names import key_name
 
 Keys: TypeAlias = Mapping[str, tuple[str, ...]]
 ALWAYS_QUITS: Final = "ctrl+c"
-_DEADLY: Final = "yes"
-_CARELESS: Final = frozenset({"enter", "space", "escape", "q", ALWAYS_QUITS})
+_CONFIRM: Final = "yes"
+_EASILY_PRESSED: Final = frozenset({"enter", "space", "escape", "q", ALWAYS_QUITS})
 _MOVES: Final[Keys] = {
     "up": ("up", "k", "alt+k"), "down": ("down", "j", "alt+j"), "left": ("left", "h", "alt+h"),
     "right": ("right", "l", "alt+l"), "help": ("f1", "question_mark"), "signal": ("f9", "s"), "open-files": ("L",),
@@ -36,22 +35,30 @@ _PRESETS: Final[Mapping[str, Keys]] = {
         "end": ("end", "G"), "sort-gpu-memory": ("alt+g",),
     },
 }  # fmt: skip
+_NAMES: Final = {
+    "question_mark": "?", "plus": "+", "minus": "-", "colon": ":", "comma": ",", "full_stop": ".",
+    "less_than_sign": "<", "greater_than_sign": ">", "circumflex_accent": "^", "dollar_sign": "$", "escape": "Esc",
+    "enter": "Enter", "up": "↑", "down": "↓", "left": "←", "right": "→", "pageup": "PgUp", "pagedown": "PgDn",
+    "home": "Home", "end": "End", "space": "Space", "left_square_bracket": "[",
+    "right_square_bracket": "]", "slash": "/", "backslash": "\\", "percent_sign": "%", "tab": "Tab",
+    "left_parenthesis": "(", "right_parenthesis": ")", "exclamation_mark": "!",
+}  # fmt: skip
 _SPOKEN: Final = {"esc": "escape", "return": "enter", "del": "delete", "pgup": "pageup", "pgdn": "pagedown"}
 
 
 class Keymap(Struct, frozen=True):
-    """The table of actions with the keys that hold, and a line about everything that is odd about them."""
+    """The table of actions with the keys in use, and a line about each problem."""
 
     actions: tuple[Action, ...]
     problems: tuple[str, ...] = ()
 
     def runs(self) -> dict[str, str]:
-        """Return what each key of the main screen runs."""
+        """Return the action that each key of the main screen runs."""
         mains = [action for action in self.actions if action.place is Place.MAIN]
         return {key: action.run.format(key=key) for action in mains for key in action.keys}
 
     def taken(self, takes: Mapping[str, str]) -> dict[str, str]:
-        """Return the methods of a dialog or page by key; ``takes``: by action. Its own actions win over the others."""
+        """Return the methods of a dialog or page by key; ``takes``: the methods by action. Its own actions win."""
         own_last = sorted(self.actions, key=lambda action: action.place is not Place.MAIN)
         return {key: takes[one.id] for one in own_last if one.id in takes for key in one.keys if key != ALWAYS_QUITS}
 
@@ -60,17 +67,17 @@ class Keymap(Struct, frozen=True):
         return next((one.keys for one in self.actions if one.id == action), ())
 
     def name(self, action: str) -> str:
-        """Return the first key of an action as it is printed on a keyboard; empty where it has none."""
+        """Return the first key of an action as printed on a keyboard; empty if it has none."""
         return next(map(key_name, self.keys_of(action)), "")
 
 
 def presets(name: str) -> Keys:
-    """Return the keys by action that a preset changes; htop is the table as it is, and so is what nobody knows."""
+    """Return the keys by action that a preset changes; htop and unknown presets change none."""
     return _PRESETS.get(name, {})
 
 
 def keymap(preset: str, overrides: Keys = {}, actions: Iterable[Action] = ACTIONS) -> Keymap:  # noqa: B006 - never changed
-    """Return the actions with the keys of a preset, and over them those of the user."""
+    """Return the actions with the keys of a preset and of the user."""
     held = {action.id: action for action in actions}
     _put(held, presets(preset))
     settled = {action: tuple(map(key_of, keys)) for action, keys in overrides.items() if action in held}
@@ -81,7 +88,7 @@ def keymap(preset: str, overrides: Keys = {}, actions: Iterable[Action] = ACTION
 
 
 def key_of(text: str) -> str:
-    """Return the name of a key as Textual calls it: ? is question_mark, Ctrl-R is ctrl+r, F3 is f3."""
+    """Return Textual's name of a key: ? is question_mark, Ctrl-R is ctrl+r, F3 is f3."""
     if len(text) == 1:
         if text.isalnum():
             return text
@@ -94,16 +101,34 @@ def key_of(text: str) -> str:
     return _SPOKEN.get(text.lower(), text.lower())
 
 
+def key_name(key: str) -> str:
+    """Return a key as printed on a keyboard."""
+    if key.startswith("ctrl+"):
+        return "Ctrl-" + (_NAMES.get(key[5:]) or key[5:].upper())
+    if key.startswith("shift+"):
+        return "Shift-" + key_name(key[6:])
+    if key.startswith("alt+"):
+        return "Alt-" + key[4:]
+    return _NAMES.get(key) or (key.upper() if len(key) > 1 else key)
+
+
+def keys_text(action: Action) -> str:
+    """Return all keys of an action."""
+    if action.id == "focus-gpu":
+        return "0-9" if action.keys == tuple("0123456789") else " ".join(map(key_name, action.keys))
+    return " ".join(key_name(key) for key in action.keys)
+
+
 def _may_have(action: str, key: str) -> bool:
-    return key not in _CARELESS if action == _DEADLY else (key != ALWAYS_QUITS or action == "quit")
+    return key not in _EASILY_PRESSED if action == _CONFIRM else (key != ALWAYS_QUITS or action == "quit")
 
 
 def _why_not(action: str) -> str:
-    return "no key that is pressed without a thought sends SIGKILL" if action == _DEADLY else "Ctrl-C always quits"
+    return "a key that is easily pressed never sends SIGKILL" if action == _CONFIRM else "Ctrl-C always quits"
 
 
 def _put(held: dict[str, Action], keys: Keys) -> list[str]:
-    """Give actions their keys; who had them loses them, and that is told unless it gets others here."""
+    """Give actions their keys; return a line for each action that loses its keys and gets no others."""
     lost: list[str] = []
     for id_, new in keys.items():
         if id_ not in held:

@@ -1,4 +1,4 @@
-"""The keys of a tape deck, a row each. While a recording is played they come before those of the main screen."""
+"""The actions of a recording that plays, and the keys in use: its keys win over those of the main screen."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -10,81 +10,82 @@ from gputop.core.settings.settings import Settings
 from gputop.ui.input.actions import ACTIONS, Action, Place
 from gputop.ui.input.keymap import Keymap, keymap
 
-TAPE: Final = "While a recording is played"
-_MEANINGLESS: Final = frozenset({"pause", "record", "read-now", "faster", "slower"})  # there the tape has its own
+TAPE: Final = "While a recording plays"
+_ONLY_LIVE: Final = frozenset({"pause", "record", "read-now", "faster", "slower"})  # a recording has its own
 
 
 _Row = partial(Action, group=TAPE, place=Place.TAPE)
 
 TAPE_ACTIONS: Final = (
     _Row(
-        id="tape-play", keys=("space", "Z"), run="player.play", label="Play or hold", footer="Play",
-        help="At the end it begins again.",
+        id="tape-play", keys=("space", "Z"), run="player.play", label="Play / pause", footer="Play",
+        help="At the end, start again.",
     ),
     _Row(
-        id="tape-step-back", keys=("left_square_bracket",), run="player.step(-1)", label="A frame back",
-        help="And hold.",
+        id="tape-step-back", keys=("left_square_bracket",), run="player.step(-1)", label="Previous frame",
+        help="Go back one frame and pause.",
     ),
     _Row(
-        id="tape-step", keys=("right_square_bracket",), run="player.step(1)", label="A frame on", footer="Step",
-        help="And hold.",
+        id="tape-step", keys=("right_square_bracket",), run="player.step(1)", label="Next frame", footer="Step",
+        help="Go forward one frame and pause.",
     ),
     _Row(
-        id="tape-back", keys=("less_than_sign", "shift+left"), run="player.skip(-10)", label="10 s back",
-        help="One frame at least.",
+        id="tape-back", keys=("less_than_sign", "shift+left"), run="player.skip(-10)", label="Back 10 s",
+        help="Go back 10 s, or at least one frame.",
     ),
     _Row(
-        id="tape-on", keys=("greater_than_sign", "shift+right"), run="player.skip(10)", label="10 s on",
-        footer="10s", help="One frame at least.",
+        id="tape-on", keys=("greater_than_sign", "shift+right"), run="player.skip(10)", label="Forward 10 s",
+        footer="10s", help="Go forward 10 s, or at least one frame.",
     ),
     _Row(
         id="tape-back-minute", keys=("left_parenthesis", "ctrl+left"), run="player.skip(-60)",
-        label="A minute back", help="One frame at least.",
+        label="Back 1 minute", help="Go back one minute, or at least one frame.",
     ),
     _Row(
         id="tape-on-minute", keys=("right_parenthesis", "ctrl+right"), run="player.skip(60)",
-        label="A minute on", footer="1min", help="One frame at least.",
+        label="Forward 1 minute", footer="1min", help="Go forward one minute, or at least one frame.",
     ),
     _Row(
-        id="tape-first", keys=("ctrl+home",), run="player.go_to_end(0)", label="To the beginning",
-        help="Of the recording.",
+        id="tape-first", keys=("ctrl+home",), run="player.go_to_end(0)", label="To the start",
+        help="Go to the start of the recording.",
     ),
-    _Row(id="tape-last", keys=("ctrl+end",), run="player.go_to_end(1)", label="To the end", help="Of the recording."),
+    _Row(id="tape-last", keys=("ctrl+end",), run="player.go_to_end(1)", label="To the end",
+    help="Go to the end of the recording."),
     _Row(
         id="tape-go", keys=("g",), run="player.choose_place", label="Go to…", footer="Go to",
-        help="12:30, 1:02:03, 50%, +30s, -5m, or @14:05 by the clock.",
+        help="Enter a time: 12:30, 1:02:03, 50%, +30s, -5m, or @14:05 for a time of day.",
     ),
     _Row(
         id="tape-find", keys=("exclamation_mark",), run="player.find", label="Next finding", footer="Finding",
-        help="One that is not shown yet.",
+        help="Go to the next frame with a new finding.",
     ),
     _Row(
         id="tape-slower", keys=("minus",), run="player.change_speed(-1)", label="Slower", footer="Slower",
-        help="Down to 0.25x. In tree and groups - folds.",
+        help="Slow down, to 0.25x at most. In a tree or in groups - folds.",
     ),
     _Row(
         id="tape-faster", keys=("plus",), run="player.change_speed(1)", label="Faster", footer="Faster",
-        help="Up to 32x, and then as fast as it can be read. In tree and groups + unfolds.",
+        help="Speed up to 32x, then as fast as the file can be read. In a tree or in groups + unfolds.",
     ),
-    _Row(id="tape-loop", keys=("L",), run="player.loop", label="Loop", help="Begin again at the end."),
+    _Row(id="tape-loop", keys=("L",), run="player.loop", label="Loop", help="Start again at the end, or stop there."),
 )  # fmt: skip
 EVERY: Final = (*ACTIONS, *TAPE_ACTIONS)
 
 
-def keys_that_hold(settings: Settings, *, is_replay: bool) -> Keymap:
-    """Return the keys of a screen on this machine, or on a recording."""
-    held = keymap(settings.keymap, settings.keys, EVERY)
-    actions = _on_tape(held.actions) if is_replay else (each for each in held.actions if each.place is not Place.TAPE)
-    return replace(held, actions=tuple(actions))
+def active_keys(settings: Settings, *, is_replay: bool) -> Keymap:
+    """Return the keys in use, on this machine or on a recording."""
+    keys = keymap(settings.keymap, settings.keys, EVERY)
+    actions = _on_tape(keys.actions) if is_replay else (each for each in keys.actions if each.place is not Place.TAPE)
+    return replace(keys, actions=tuple(actions))
 
 
 def _on_tape(actions: Iterable[Action]) -> list[Action]:
-    """Return the deck's actions first, as those of the main screen, and the others without the keys that they lose."""
+    """Return the actions of the recording first, and the others without the keys that those take."""
     actions = tuple(actions)
-    deck = [replace(each, place=Place.MAIN) for each in actions if each.place is Place.TAPE]
-    taken = {key for each in deck for key in each.keys}
-    others = [each for each in actions if each.place is not Place.TAPE and each.id not in _MEANINGLESS]
-    return [*deck, *(_without(each, taken) if each.place is Place.MAIN else each for each in others)]
+    playing = [replace(each, place=Place.MAIN) for each in actions if each.place is Place.TAPE]
+    taken = {key for each in playing for key in each.keys}
+    others = [each for each in actions if each.place is not Place.TAPE and each.id not in _ONLY_LIVE]
+    return [*playing, *(_without(each, taken) if each.place is Place.MAIN else each for each in others)]
 
 
 def _without(action: Action, taken: set[str]) -> Action:

@@ -1,4 +1,4 @@
-"""What is wrong, in a few lines between GPUs and processes; there is no panel where nothing is."""
+"""The findings panel: a few lines between GPUs and processes; without findings there is none."""
 
 import time
 from typing import Final
@@ -20,7 +20,7 @@ _LABEL_SHARE: Final = 4
 
 
 class FindingsPanel(FastLines):
-    """Shows suspects and alarms, the gravest first. A click asks for all of it."""
+    """Shows suspects and alarms, the gravest first. A click opens the page of findings."""
 
     class Clicked(Message):
         """The user clicked the panel to see all of it."""
@@ -30,7 +30,7 @@ class FindingsPanel(FastLines):
         self.display = False
 
     def show(self, view: View, width: int, most: int, key: str) -> int:
-        """Draw what is wrong in at most so many lines; return how many. ``key``: shows all of it."""
+        """Draw findings in at most so many lines; return their number. ``key``: opens the page of findings."""
         lines = panel(view, width, most, key)
         self.display = bool(lines)
         self.styles.height = max(1, len(lines))
@@ -43,7 +43,7 @@ class FindingsPanel(FastLines):
 
 
 def panel(view: View, width: int, most: int, key: str) -> list[Line]:
-    """Return a line for each suspect and alarm; the last one tells how many more there are."""
+    """Return a line for each suspect and alarm; the last line counts those that do not fit."""
     found = [one for one in view.standing.findings if one.stage is not Stage.OBSERVATION]
     if view.frame is None or not found or most < 1:
         return []
@@ -56,7 +56,7 @@ def panel(view: View, width: int, most: int, key: str) -> list[Line]:
 def finding_line(
     finding: Finding, now_s: float, width: int, base: str = "text", *, more: tuple[Span, ...] = ()
 ) -> Line:
-    """Return a finding in a line: how grave, about whom, what, and for how long. ``more``: at its right end."""
+    """Return a finding in a line: stage, subject, summary and duration. ``more``: at its right end."""
     right: Spans = [(f" {duration_text(now_s - finding.since_s):>6} ", "muted"), *more]
     left: Spans = [(" ", "text"), (_WORDS[finding.stage], INKS[finding.stage]), (" ", "text")]
     room = max(0, width - length(left) - length(right))
@@ -66,16 +66,16 @@ def finding_line(
 
 
 def clock_text(time_s: float) -> str:
-    """Return an instant as people here read it."""
+    """Return a time of day."""
     return time.strftime("%H:%M:%S", time.localtime(time_s))
 
 
 def mark(gpu: Gpu, view: View) -> str:
-    """Return the sign of a GPU that a finding is about."""
+    """Return the mark of a GPU that has a finding."""
     return "!" if gpu.uuid in view.standing.marks else ""
 
 
 def mark_ink(gpu: Gpu, view: View) -> str:
-    """Return the ink of a GPU's number: that of the gravest finding about it, or of one that is looked at."""
+    """Return the ink of a GPU's number: of its gravest finding, or of the GPU in focus."""
     stage = view.standing.marks.get(gpu.uuid)
     return MARKS[stage] if stage else "accent" if view.focus == gpu.index else "title"

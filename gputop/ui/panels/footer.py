@@ -1,4 +1,4 @@
-"""The last line: what keys do, or what the next key of a chord would do."""
+"""The last line: the keys, or the letters of a chord."""
 
 from collections.abc import Sequence
 
@@ -6,13 +6,13 @@ from textual import events
 
 from gputop.core.processes.columns import COLUMN_BY_KEY
 from gputop.ui.input.actions import ACTIONS, CHORD, Action
-from gputop.ui.input.key_names import key_name
+from gputop.ui.input.keymap import key_name
 from gputop.ui.render.line import Line, Spans, length
 from gputop.ui.render.line_widget import FastLines
 
 
 class FooterPanel(FastLines):
-    """Shows keys; a click on one is as good as the key."""
+    """Shows keys; a click on one does the same as the key."""
 
     def __init__(self, *, is_ascii: bool, is_read_only: bool = False, actions: Sequence[Action] = ACTIONS) -> None:
         super().__init__(is_ascii=is_ascii)
@@ -27,7 +27,7 @@ class FooterPanel(FastLines):
         self.show()
 
     def say(self, line: Line | None) -> None:
-        """Show this in place of the keys, until told None."""
+        """Show this line in place of the keys; None shows the keys again."""
         self._said = line
         self.show()
 
@@ -59,7 +59,7 @@ class FooterPanel(FastLines):
 def keys_line(
     width: int, actions: Sequence[Action] = ACTIONS, *, is_read_only: bool = False
 ) -> tuple[Line, list[tuple[int, Action]]]:
-    """Return the line, and where each action's part ends. What a read-only gputop refuses is grey, in brackets."""
+    """Return the line, and the end of each action in it. Actions that a read-only gputop refuses are in brackets."""
     spans: Spans = [(" ", "text")]
     ends: list[tuple[int, Action]] = []
     at = 1
@@ -77,9 +77,9 @@ def keys_line(
 
 
 def chord_line(width: int) -> Line:
-    """Return what may follow the first key of a chord."""
+    """Return the letters of a chord and their columns."""
     spans: Spans = [(" sort by: ", "badge"), (" ", "text")]
     for key, column in CHORD.items():
         spans += [(f" {key}", "key"), (f" {COLUMN_BY_KEY[column].title}", "muted")]
-    more = ("   a capital: the other way round", "muted")
+    more = ("   a capital reverses the order", "muted")
     return Line((*spans, more) if length([*spans, more]) <= width else tuple(spans))

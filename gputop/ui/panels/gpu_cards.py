@@ -40,7 +40,7 @@ _SEPARATOR: Final = 2
 
 
 class Shape(Struct, frozen=True):
-    """The size of a card: its width and what is inside of the frame, plots side by side and the cells of each."""
+    """The size of a card: its width, and the plots side by side with the cells of each."""
 
     width: int
     inner: int
@@ -51,7 +51,7 @@ class Shape(Struct, frozen=True):
 
 
 class Plot(Struct, frozen=True):
-    """A plot: its value in words, what stands below it, and the value of its upper edge."""
+    """A plot: its value as text, the text below it, and the value of its upper edge."""
 
     metric: Metric[Any]
     label: str
@@ -62,14 +62,14 @@ class Plot(Struct, frozen=True):
 
 
 def shape_of(width: int, rows: int, instances: int) -> Shape:
-    """Return the shape of a card that has room for so many instances."""
+    """Return the shape of a card with room for so many instances."""
     inner, side = width - 4, card_grid(width)[0]
     cell = (inner - (side - 1) * _SEPARATOR) // side
     return Shape(width, inner, side, cell, rows, instance_lines(instances, inner))
 
 
 def card(gpu: Gpu, view: View, shape: Shape) -> list[tuple[Span, ...]]:
-    """Return the lines of a card. One whose GPU does not answer shows its last values, greyed, and what happened."""
+    """Return the lines of a card. A GPU that does not answer shows its last values in grey, and the reason."""
     trouble, seen = values.trouble(gpu), view.values(gpu)
     parts = gpu_strip.instance_lines(seen, shape.inner)[: shape.instance_lines]
     blank = [tuple[Span, ...]()] * (shape.instance_lines - len(parts))
@@ -135,7 +135,7 @@ def _state(gpu: Gpu) -> Spans:
 
 
 def _facts_line(gpu: Gpu, view: View, shape: Shape, frame: str) -> tuple[Span, ...]:
-    """Return the lower edge: what the plots do not show, and the time that they span."""
+    """Return the lower edge: values without a plot, and the time span of the plots."""
     span = duration_text(view.history.span_s(samples_shown(shape.cell - _LABEL), view.interval_s))
     right: Spans = [(f" {span} ", "muted")]
     left: Spans = [("╰─", frame)]

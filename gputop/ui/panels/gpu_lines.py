@@ -1,4 +1,4 @@
-"""GPUs in one line each, as a table whose columns go and whose bars grow with the width."""
+"""A line per GPU, as a table: with more width it has more columns and longer bars."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
@@ -19,7 +19,7 @@ Cell: TypeAlias = Callable[[Readings, int], Spans]
 
 
 class Field(Struct, frozen=True):
-    """A column: ``rank`` 0 is never left out, the highest goes first. ``grows``: takes a share of what is left."""
+    """A column: ``rank`` 0 always fits, the highest is left out first. ``grows``: takes a share of the free width."""
 
     title: str
     width: int
@@ -56,7 +56,7 @@ _GAP: Final = "  "
 
 
 class Shape(Struct, frozen=True):
-    """The columns at some width. ``history`` is 0 where there is no room for a plot."""
+    """The columns at a width. ``history`` is 0 if there is no room for a plot."""
 
     name: int
     fields: tuple[tuple[Field, int], ...]
@@ -95,7 +95,7 @@ def titles(of: Shape) -> Line:
 
 
 def line(gpu: Gpu, view: View, of: Shape, width: int) -> tuple[Span, ...]:
-    """Return a GPU's line; one that does not answer shows its last values, greyed, and what happened."""
+    """Return the line of a GPU; one that does not answer shows its last values in grey, and the reason."""
     trouble = values.trouble(gpu)
     seen = view.values(gpu)
     index: Span = (f"{mark(gpu, view)}{gpu.index}".rjust(4), mark_ink(gpu, view))
@@ -112,7 +112,7 @@ def line(gpu: Gpu, view: View, of: Shape, width: int) -> tuple[Span, ...]:
 
 
 def _troubled(index: Span, spans: Spans, trouble: tuple[str, str], of: Shape, width: int) -> tuple[Span, ...]:
-    """Put the reason over what is right of the memory, or of the power where that is too narrow."""
+    """Write the reason over the columns right of the memory, or of the power if those are too narrow."""
     word, reason = trouble
     told: Spans = [(of.gap, "text"), (f" {word} ", "alarm"), (" " + reason, "hot")]
     kept = _end_of("MEMORY", of)

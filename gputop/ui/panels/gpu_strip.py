@@ -1,4 +1,4 @@
-"""GPUs when even a line each is too much: several in a line, or a cell each with the totals."""
+"""GPUs where a line each does not fit: several in a line, or a cell each with the totals."""
 
 from gputop.core.model.catalogue import GPU_UTILIZATION, MEMORY_TOTAL, MEMORY_USED, POWER_AVERAGE, TEMPERATURE
 from gputop.core.model.sample import Gpu, GpuInstance, GpuState
@@ -15,7 +15,7 @@ _STEPS = " ▁▂▃▄▅▆▇█"
 
 
 def block_lines(view: View, columns: int, width: int) -> list[Line]:
-    """Return several GPUs in each line, in reading order from above."""
+    """Return several GPUs per line, in reading order."""
     cell = column_width(width, columns)
     gpus = view.gpus
     rows = -(-len(gpus) // columns)
@@ -35,7 +35,7 @@ def block_lines(view: View, columns: int, width: int) -> list[Line]:
 
 
 def strip_lines(view: View, columns: int, size: tuple[int, int]) -> list[Line]:
-    """Return the totals and a cell per GPU: its utilization as a small bar."""
+    """Return the totals, and a small bar of utilization per GPU."""
     gpus = view.gpus
     width, height = size
     lines = [Line(tuple(cut(_totals(view), width)))]
@@ -48,7 +48,7 @@ def strip_lines(view: View, columns: int, size: tuple[int, int]) -> list[Line]:
 
 
 def strip_places(view: View, columns: int, width: int) -> list[list[int | None]]:
-    """Return for each of these lines which GPU stands at which character."""
+    """Return the GPU at each character of these lines."""
     places: list[list[int | None]] = [[]]
     for start in range(0, len(view.gpus), columns):
         row = [None, *(gpu.index for gpu in view.gpus[start : start + columns] for _ in range(_CELL))]
@@ -57,7 +57,7 @@ def strip_places(view: View, columns: int, width: int) -> list[list[int | None]]
 
 
 def instance_lines(gpu: Gpu, width: int) -> list[tuple[Span, ...]]:
-    """Return a GPU's instances: profile, compute instances, memory and what the SMs do."""
+    """Return the GPU instances: profile, compute instances, memory and SM activity."""
     side = per_line(width)
     cell = width // side
     cells = [cut(_instance(instance, cell), cell) for instance in gpu.instances]

@@ -1,4 +1,4 @@
-"""The GPU panel: the lines of all GPUs in the shape that the arrangement gave it."""
+"""The GPU panel: the lines of all GPUs in the given shape."""
 
 from collections.abc import Sequence
 from itertools import zip_longest
@@ -20,10 +20,10 @@ Places: TypeAlias = list[int | None]  # the GPUs that share a line evenly, by in
 
 
 class GpuPanel(FastLines):
-    """Shows the GPUs. A click tells which GPU was meant."""
+    """Shows the GPUs. A click posts the index of the GPU."""
 
     class Picked(Message):
-        """A GPU was clicked, by its index."""
+        """The user clicked the GPU of this index."""
 
         def __init__(self, index: int) -> None:
             super().__init__()
@@ -39,7 +39,7 @@ class GpuPanel(FastLines):
         self.draw(lines, is_grey=view.is_grey)
 
     def on_click(self, event: events.Click) -> None:
-        """Say which GPU lies under the mouse."""
+        """Post the GPU under the mouse."""
         if event.y < len(self._places) and self._places[event.y]:
             row = self._places[event.y]
             index = row[min(len(row) - 1, event.x * len(row) // max(1, self.size.width))]
@@ -48,7 +48,7 @@ class GpuPanel(FastLines):
 
 
 def gpu_panel(view: View, plan: Plan, width: int) -> tuple[list[Line], list[Places]]:
-    """Return the lines, and for each the indices of the GPUs that share it evenly, from left to right."""
+    """Return the lines, and for each line the indices of its GPUs, which share it evenly."""
     if not view.gpus:
         words = view.waiting if view.frame is None else why_no_gpus(view.frame)
         parts = wrap(words, max(20, width - 4)) if plan.height > 1 else [words]
@@ -66,7 +66,7 @@ def gpu_panel(view: View, plan: Plan, width: int) -> tuple[list[Line], list[Plac
 
 
 def _filled(row: Sequence[Gpu], columns: int) -> Places:
-    """Return the indices, and nothing for the columns that the last GPUs leave empty."""
+    """Return the indices, and none for columns that the last GPUs leave empty."""
     return [*(gpu.index for gpu in row), *[None] * (columns - len(row))]
 
 

@@ -1,4 +1,4 @@
-"""The first line: which box, which driver, how fresh."""
+"""The first line: host, driver and age of the values."""
 
 import time
 from typing import Final
@@ -23,7 +23,7 @@ class HeaderPanel(FastLines):
 
 
 def header(view: View, width: int) -> Line:
-    """Return the line; what matters least is left out first where it is narrow."""
+    """Return the line; the least important parts are left out first."""
     right = _right(view)
     room = width - length(right) - 2
     left: Spans = [(" gputop", "accent")]
@@ -78,7 +78,7 @@ def _right(view: View) -> Spans:
 
 
 def _probe(run: Run) -> Span:
-    """Return how far the probe is, or how it came out."""
+    """Return the progress or the result of the probe."""
     if run.report is not None:
         ink = "alarm" if run.report.status in (TestStatus.FAIL, TestStatus.ERROR) else "badge"
         return f" PROBE {WORDS[run.report.status][0]} ", ink
@@ -89,5 +89,5 @@ def _probe(run: Run) -> Span:
 
 def _retry(view: View) -> str:
     if view.retry_s is None:
-        return " not started again"
-    return f" starting again in {max(0, round(view.retry_s))}s"
+        return " not restarted"
+    return f" restarting in {max(0, round(view.retry_s))}s"

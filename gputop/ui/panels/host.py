@@ -1,4 +1,4 @@
-"""The machine around the GPUs in one to three lines: processors, memory, who waits."""
+"""The host in one to three lines: processors, memory, load and pressure."""
 
 from typing import Final
 
@@ -17,17 +17,17 @@ _WIDEST_BAR: Final = 32
 
 
 class HostPanel(FastLines):
-    """Shows the machine around the GPUs."""
+    """Shows the host."""
 
     def show(self, view: View, size: tuple[int, int]) -> None:
-        """Draw the view in so many cells and lines; the panel may not have them yet."""
+        """Draw the view in this size, which the panel may not have yet."""
         host = view.frame.host if view.frame else Host(name="")
         drawn = host_lines(host, view, size)
         self.draw(drawn, is_grey=view.is_grey)
 
 
 def host_lines(host: Host, view: View, size: tuple[int, int]) -> list[Line]:
-    """Return so many lines: all in one, or processors above memory with a plot, or the single cores besides."""
+    """Return so many lines: all in one, or processors and memory with a plot, or the cores as well."""
     width, lines = size
     if lines == 0:
         return []
@@ -80,7 +80,7 @@ def _uptime(host: Host) -> Spans:
 
 
 def _waiting(host: Host, room: int) -> Spans:
-    """Return load, pressure and uptime, as many as there is room for."""
+    """Return load, pressure and uptime, as far as they fit."""
     load: Spans = [("        ", "text"), *_load(host)]
     pressed = [*load, ("    ", "text"), *_pressure(host)]
     for spans in ([*pressed, ("    ", "text"), *_uptime(host)], pressed):
@@ -109,7 +109,7 @@ def _swap(host: Host, bar: int) -> Spans:
 
 
 def _cores(host: Host, width: int) -> tuple[Span, ...]:
-    """Return a cell per core; with more cores than cells, a cell shows the busiest of its neighbours."""
+    """Return a cell per core; with too many cores a cell shows the busiest of several."""
     cores = host.cores_percent
     room = max(1, width - 16)
     per_cell = -(-len(cores) // room) or 1

@@ -1,4 +1,4 @@
-"""The panels of plugins: some lines of each between findings and processes, all of them on a page."""
+"""The panels of plugins: a few lines of each on the main screen, all lines on a page."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from gputop.ui.state.plugin_panels import LATE_S, PanelState
 
 
 class PluginsPanel(FastLines):
-    """Shows what panels of plugins say. A click asks for all of it."""
+    """Shows the lines of plugins. A click opens the page with all of them."""
 
     class Clicked(Message):
         """The user clicked the panel to see all of it."""
@@ -21,7 +21,7 @@ class PluginsPanel(FastLines):
         self.display = False
 
     def show(self, states: Sequence[PanelState], most: int, key: str) -> int:
-        """Draw in at most so many lines; return how many. ``key``: shows all of it."""
+        """Draw at most so many lines; return their number. ``key``: opens the page with all of them."""
         lines = strip(states, most, key)
         self.display = bool(lines)
         self.styles.height = max(1, len(lines))
@@ -34,7 +34,7 @@ class PluginsPanel(FastLines):
 
 
 def strip(states: Sequence[PanelState], most: int, key: str) -> list[Line]:
-    """Return the panels below each other, each with its title; the first ones where there is no room for all."""
+    """Return the panels below each other, each with its title, as many as fit."""
     lines: list[Line] = []
     for one in (one for one in states if one.lines or one.problem):
         shown = _body(one)[: one.panel.most_lines]
@@ -42,7 +42,7 @@ def strip(states: Sequence[PanelState], most: int, key: str) -> list[Line]:
         block = [_title(one, f"{rest} more: {key}" if rest else ""), *shown]
         if len(lines) + len(block) > most:
             left = most - len(lines)
-            lines += [_title(one, f"all of it: {key}"), *shown[: left - 1]] if left >= 2 else []
+            lines += [_title(one, f"show all: {key}"), *shown[: left - 1]] if left >= 2 else []
             break
         lines += block
     return lines
@@ -60,7 +60,7 @@ def page(states: Sequence[PanelState]) -> list[Line]:
 def _title(one: PanelState, note: str) -> Line:
     spans: list[Span] = [(f" {one.panel.title}", "accent")]
     if one.is_old:
-        spans.append((f"  no answer for {LATE_S:.0f} s and more", "warm"))
+        spans.append((f"  no answer for {LATE_S:.0f} s or more", "warm"))
     return Line((*spans, (f"  {note}", "muted")) if note else tuple(spans))
 
 

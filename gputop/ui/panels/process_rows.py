@@ -57,7 +57,7 @@ def row_line(
 
 
 def title_line(width: int, grouping: str, words: str, counts: tuple[int, int]) -> Line:
-    """Return what is shown, where that is not simply every process: how they are put together, the filter, the rest."""
+    """Return the title of a filtered or grouped table: the grouping, the filter, the number of hidden rows."""
     shown, hidden = counts
     right: Spans = [(f" {shown} shown, {hidden} hidden ", "badge")] if words else []
     left: Spans = [(f" {grouping[0].upper()}{grouping[1:]}", "accent")]
@@ -68,7 +68,7 @@ def title_line(width: int, grouping: str, words: str, counts: tuple[int, int]) -
 
 
 def head_line(columns: Sequence[tuple[Column, int]], sort_key: str, mark: str, note: str) -> Line:
-    """Return the titles; the column that sorts has the mark. ``note`` stands at the right end."""
+    """Return the titles; the column that sorts has the mark. ``note``: at the right end."""
     spans: Spans = []
     for column, width in columns:
         is_sort = column.key == sort_key

@@ -1,4 +1,4 @@
-"""The process table: a window of its own onto the sorted entries; only what it shows is formatted."""
+"""The process table: a window onto the sorted lines; only the visible lines are formatted."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -68,7 +68,7 @@ class ProcessPanel(FastLines, can_focus=True):
         self._paint()
 
     def sort_by(self, key: str, *, is_reversed: bool | None = None) -> None:
-        """Sort by a column: numbers from above, texts and the GPU from below, unless told."""
+        """Sort by a column: numbers descend, texts and the GPU ascend, unless ``is_reversed`` is given."""
         column = COLUMN_BY_KEY[key]
         if is_reversed is None:
             is_reversed = not self.is_reversed if key == self.sort_key else column.descends
@@ -76,7 +76,7 @@ class ProcessPanel(FastLines, can_focus=True):
         self._again()
 
     def sort_beside(self, step: int) -> None:
-        """Sort by the next shown column, or the one before."""
+        """Sort by the next or previous shown column."""
         keys = [column.key for column, _ in self._columns]
         at = keys.index(self.sort_key) if self.sort_key in keys else 0
         key = keys[(at + step) % len(keys)]
@@ -89,7 +89,7 @@ class ProcessPanel(FastLines, can_focus=True):
         self._again()
 
     def group(self, grouping: Grouping) -> None:
-        """Put the processes together in this way; the cursor stays on its process."""
+        """Group the processes; the cursor stays on its process."""
         held = self.selected
         self.grouping = grouping
         self._again()
@@ -117,7 +117,7 @@ class ProcessPanel(FastLines, can_focus=True):
         return True
 
     def show_again(self) -> None:
-        """Draw what has changed by hand."""
+        """Draw tags that have changed."""
         self._paint()
 
     def toggle_percent(self) -> None:
@@ -126,7 +126,7 @@ class ProcessPanel(FastLines, can_focus=True):
         self._again()
 
     def seek(self, text: str, start: int | None = None, step: int = 1) -> bool:
-        """Mark a text and go to the next entry that has it; say whether there is one."""
+        """Highlight a text and go to the next line that has it; return whether there is one."""
         self.search = text
         begin = self._cursor_at + step if start is None else start
         at = next_match(self._entries, text, begin, step) if text and self._entries else None
@@ -153,7 +153,7 @@ class ProcessPanel(FastLines, can_focus=True):
         self._set_cursor(len(self._entries) - 1 if is_last else 0)
 
     def go_to(self, process: ProcessId) -> bool:
-        """Set the cursor on the first line of a process; say whether it is shown."""
+        """Set the cursor on the first line of a process; return whether it is shown."""
         for at, entry in enumerate(self._entries):
             if process in {one.id for one in entry.processes}:
                 self._set_cursor(at)
@@ -161,7 +161,7 @@ class ProcessPanel(FastLines, can_focus=True):
         return False
 
     def clear_cursor(self) -> bool:
-        """Take the cursor away; say whether there was one."""
+        """Remove the cursor; return whether there was one."""
         had, self._cursor = self._cursor is not None, None
         self._paint()
         return had
@@ -174,7 +174,7 @@ class ProcessPanel(FastLines, can_focus=True):
 
     @property
     def selected_line(self) -> TableLine | None:
-        """The entry under the cursor."""
+        """The line under the cursor."""
         return self._entries[self._cursor_at] if self._cursor is not None and self._entries else None
 
     @property
@@ -185,7 +185,7 @@ class ProcessPanel(FastLines, can_focus=True):
 
     @property
     def place(self) -> tuple[LineKey | None, int, int]:
-        """Cursor and window: what a search that is given up goes back to."""
+        """Cursor and window; a search that is cancelled restores them."""
         return self._cursor, self._cursor_at, self._top
 
     @place.setter
@@ -196,7 +196,7 @@ class ProcessPanel(FastLines, can_focus=True):
 
     @property
     def counts(self) -> tuple[int, int]:
-        """How many rows are shown, and how many are hidden by a filter."""
+        """The numbers of rows that are shown, and that a filter hides."""
         return self._kept, self._hidden
 
     @property
@@ -206,7 +206,7 @@ class ProcessPanel(FastLines, can_focus=True):
 
     @property
     def shown_columns(self) -> Sequence[str]:
-        """Keys of the columns that have room."""
+        """Keys of the columns that fit."""
         return [column.key for column, _ in self._columns]
 
     def on_resize(self) -> None:
@@ -231,7 +231,7 @@ class ProcessPanel(FastLines, can_focus=True):
 
     @property
     def _heads(self) -> int:
-        """Lines above the first row: the titles, and above them what is shown where that is not everything."""
+        """Lines above the first row: the titles, and the title of a filtered or grouped table."""
         return 2 if self.grouping is not Grouping.PROCESSES or self.row_filter.is_any else 1
 
     @property
@@ -239,7 +239,7 @@ class ProcessPanel(FastLines, can_focus=True):
         return max(1, self.size.height - self._heads)
 
     def _found(self, view: View) -> Sequence[TableLine]:
-        """Return what is shown; the filter is asked once for each row."""
+        """Return the lines; the filter runs once for each row."""
         found = self._all
         if view.focus is not None:
             found = [row for row in found if row.use.gpu_index == view.focus]
@@ -252,7 +252,7 @@ class ProcessPanel(FastLines, can_focus=True):
         return table_lines(view.frame, kept, self.grouping, order, self._folded)
 
     def _newly_used(self, found: Sequence[Row]) -> frozenset[str]:
-        """Return which columns have had values. In a crowd rows take turns, after a first look at all of them."""
+        """Return the columns that have had values. Of many rows only a part is checked each time, after the first."""
         turns = 1 + len(found) // _CROWD if self._looked else 1
         self._looked += bool(found)
         return used_columns(found[self._looked % turns :: turns], self._used)
@@ -265,7 +265,7 @@ class ProcessPanel(FastLines, can_focus=True):
         return self._cursor is not None and self._top <= self._cursor_at < self._top + self._shown
 
     def _find_cursor(self) -> None:
-        """Find the cursor's process again; where it is gone, its place is taken by the process that is there now."""
+        """Find the cursor's process again; if it exited, keep the place."""
         if self._cursor is None:
             return
         if self._cursor_at < len(self._entries) and self._entries[self._cursor_at].key == self._cursor:
@@ -278,7 +278,7 @@ class ProcessPanel(FastLines, can_focus=True):
         self._cursor = self._entries[self._cursor_at].key if self._entries else None
 
     def _go_to(self, row: Row) -> None:
-        """Set the cursor on the line of a row, or of its process, or on what it is folded into."""
+        """Set the cursor on the line of a row, or of its process, or on the line that hides it."""
         order = sorted(range(len(self._entries)), key=lambda at: (self._entries[at].is_group, at))
         tests = (
             lambda entry: entry.key == row.key,
@@ -322,7 +322,7 @@ class ProcessPanel(FastLines, can_focus=True):
             lines.insert(0, title_line(self.size.width, self.grouping.value, self.row_filter.words, self.counts))
         lines += [self._line(entry, at) for at, entry in enumerate(shown, self._top)]
         if not shown and self._view is not None and self._view.frame is not None:
-            why = "nothing matches; Esc shows all" if self._hidden else why_no_processes(self._view.frame)
+            why = "no process matches; Esc shows all" if self._hidden else why_no_processes(self._view.frame)
             lines.append(Line((("  " + why, "muted"),)))
         self.draw(self._with_scrollbar(lines), is_grey=self._view.is_grey if self._view else False)
 
@@ -337,7 +337,7 @@ class ProcessPanel(FastLines, can_focus=True):
         return tagged(line) if self.tags.ids and process_ids(entry) <= self.tags.ids else line
 
     def _fitted(self) -> list[tuple[Column, int]]:
-        """Return the columns with their widths; the command takes the rest. One that was used once stays."""
+        """Return the columns with their widths; the command takes the rest. A column that had values stays."""
         room = self.size.width - 1
         least, chosen = max(_LEAST_COMMAND, room // 4), self.chosen or None
         columns = visible_columns(room, (), least_command=least, used=self._used, chosen=chosen)
@@ -355,7 +355,7 @@ class ProcessPanel(FastLines, can_focus=True):
         return f" {only}{first}-{min(count, self._top + self._shown)}/{count} "
 
     def _with_scrollbar(self, lines: list[Line]) -> list[Line]:
-        """Add a bar at the right end where there is more than the window shows."""
+        """Add a scroll bar at the right end if not all lines fit."""
         count, shown, heads = len(self._entries), self._shown, self._heads
         if count <= shown:
             return lines

@@ -1,4 +1,4 @@
-"""The line at the bottom that takes a filter or a search."""
+"""The prompt at the bottom, for a filter or a search."""
 
 from collections.abc import Sequence
 
@@ -11,24 +11,24 @@ from gputop.ui.render.line_widget import FastLines
 
 
 class PromptPanel(FastLines, can_focus=True):
-    """Takes a line of text. All keys are its own while it has the focus, but Ctrl-C."""
+    """Takes a line of text. While it is open it takes all keys but Ctrl-C."""
 
     class Changed(Message):
-        """The text is another."""
+        """The text has changed."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
             self.text = text
 
     class Ended(Message):
-        """Enter or Esc."""
+        """The user pressed Enter or Esc."""
 
         def __init__(self, text: str, *, is_kept: bool) -> None:
             super().__init__()
             self.text, self.is_kept = text, is_kept
 
     class Stepped(Message):
-        """F3 or Shift-F3: to the next or the one before."""
+        """The user pressed F3 or Shift-F3: next or previous match."""
 
         def __init__(self, step: int) -> None:
             super().__init__()
@@ -40,11 +40,11 @@ class PromptPanel(FastLines, can_focus=True):
         self.editing = Editing()
         self._earlier: Sequence[str] = ()
         self._place = 0
-        self.steps: dict[str, int] = {}  # keys that go to a match; those that are text are text
+        self.steps: dict[str, int] = {}  # keys that go to a match; printable keys are text
         self.display = False
 
     def ask(self, label: str, text: str, earlier: Sequence[str] = ()) -> None:
-        """Open with a text. ``earlier``: what Up goes back to, the newest last."""
+        """Open with a text. ``earlier``: texts that Up goes back to, the newest last."""
         self.label, self.editing = label, Editing(text, len(text))
         self._earlier, self._place = (*earlier, text), len(earlier)
         self.display = True
@@ -52,12 +52,12 @@ class PromptPanel(FastLines, can_focus=True):
         self._paint()
 
     def close(self) -> None:
-        """Go away."""
+        """Hide the prompt."""
         self.display = False
 
     @property
     def left(self) -> int:
-        """Return the column in which the text begins."""
+        """The column in which the text begins."""
         return len(self.label) + 3
 
     def on_resize(self) -> None:
@@ -65,7 +65,7 @@ class PromptPanel(FastLines, can_focus=True):
         self._paint()
 
     def on_paste(self, event: events.Paste) -> None:
-        """Take what is pasted, as one line."""
+        """Insert pasted text, as one line."""
         event.stop()
         self._set(self.editing.typed(event.text))
 

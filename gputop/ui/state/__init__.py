@@ -1,1 +1,1 @@
-"""What the screen knows: the view, the selection, plots, followed signals."""
+"""The state of the screen: the view, the selection, plots, follow-ups of signals."""

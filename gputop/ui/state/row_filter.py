@@ -1,4 +1,4 @@
-"""What somebody wants to see of the processes: a filter, one user, one GPU."""
+"""The filter of the process table: a query and one user."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from gputop.core.query.query import Query
 
 
 class RowFilter(Struct, frozen=True, kw_only=True):
-    """Which processes are shown. ``text``: the filter as it was typed; ``query``: what it means."""
+    """Selects rows. ``text``: the filter as typed; ``query``: the same, parsed."""
 
     text: str = ""
     query: Query | None = None
@@ -17,16 +17,16 @@ class RowFilter(Struct, frozen=True, kw_only=True):
 
     @property
     def is_any(self) -> bool:
-        """Say whether anything is left out at all."""
+        """Whether it can hide any row."""
         return self.query is not None or self.user is not None
 
     @property
     def words(self) -> str:
-        """Return what is shown, in words."""
+        """The filter as text."""
         return ", ".join(part for part in (self.text, f"user {self.user}" if self.user is not None else "") if part)
 
     def of(self, rows: Sequence[Row]) -> Sequence[Row]:
-        """Return the rows that are shown."""
+        """Return the rows that pass."""
         user, query = self.user, self.query
         if user is not None:
             rows = [row for row in rows if (row.process.user or "") == user]

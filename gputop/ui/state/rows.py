@@ -1,4 +1,4 @@
-"""The lines of the process table before they are text: processes as a list, as a tree, or in groups with sums."""
+"""The lines of the process table: processes as a list, as a tree, or in groups with sums."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
@@ -21,7 +21,7 @@ _LAST: Final = 10**6  # where processes without a GPU are put among those with o
 
 
 class Grouping(str, Enum):
-    """How processes are put together."""
+    """How the table groups processes."""
 
     PROCESSES = "processes"
     TREE = "tree"
@@ -32,10 +32,10 @@ class Grouping(str, Enum):
 
 
 class TableLine(Struct, frozen=True, kw_only=True, gc=False):
-    """A line. ``row``: what its columns show, of one process on one GPU or the sums of ``rows``.
+    """A line. ``row``: the values of its columns, of one process on one GPU or the sums of ``rows``.
 
-    ``instead``: texts by column where the row's own would be wrong. ``is_open``: None where nothing can be folded.
-    ``parent``: key of the line that folds this one away. ``is_group``: it stands for no single process.
+    ``instead``: texts by column that replace the row's own. ``is_open``: None if nothing can be folded.
+    ``parent``: key of the line that folds this one away. ``is_group``: the line of a group.
     """
 
     key: LineKey
@@ -49,13 +49,13 @@ class TableLine(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def processes(self) -> tuple[HostProcess, ...]:
-        """Return the processes that it stands for, each once."""
+        """The processes of the line, each once."""
         held = {row.process.id: row.process for row in self.rows}
         return tuple(held.values()) or (self.row.process,)
 
 
 class LazyLines(Sequence[TableLine]):
-    """A line for each row, made when it is looked at: of thousands of rows a screen shows a few."""
+    """A line for each row, made on access: of thousands of rows a screen shows a few."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self._rows = rows
@@ -93,7 +93,7 @@ class Order(Struct, frozen=True):
 def table_lines(
     frame: Frame, kept: Sequence[Row], grouping: Grouping, order: Order, folded: frozenset[LineKey]
 ) -> Sequence[TableLine]:
-    """Return the lines for the rows that are kept. ``folded``: keys of the lines that hide what is below them."""
+    """Return the lines for these rows. ``folded``: keys of the lines that hide their children."""
     if grouping is Grouping.PROCESSES:
         return LazyLines(sorted_rows(kept, order.column, is_reversed=order.is_reversed))
     if grouping is Grouping.TREE:
@@ -130,7 +130,7 @@ def _groups(
 
 
 def _group_of(row: Row, grouping: Grouping, names: Mapping[int, str]) -> tuple[str, str] | None:
-    """Return key and label of a row's group; None where it belongs to none and stands for itself."""
+    """Return key and label of a row's group; None if it is in none."""
     owner = row.process.owner
     if grouping is Grouping.JOB:
         return _job(row.job, row.process.command) if row.job else None
@@ -147,13 +147,13 @@ def _group_of(row: Row, grouping: Grouping, names: Mapping[int, str]) -> tuple[s
 
 
 def _job(job: Job, command: str) -> tuple[str, str]:
-    """Return key and label: a number or an id says little, so the command of a worker follows it."""
+    """Return key and label; after a number or an id the label has the command of a worker."""
     is_told = job.kind in {JobKind.LAUNCHER, JobKind.PROCESS}
     return job.key, f"{job.kind.value} {job.label}" + ("" if is_told else f"  {command}")
 
 
 def _others(frame: Frame) -> dict[str, list[Row]]:
-    """Return the members of each job that use no GPU: the sums are of all."""
+    """Return the members of each job that use no GPU: the sums include them."""
     known = {one.id: one for one in frame.relatives}
     return {
         job.key: [_without_gpu(known[one], _LAST, frame.time_s) for one in job.members if one in known]
@@ -162,14 +162,14 @@ def _others(frame: Frame) -> dict[str, list[Row]]:
 
 
 def _without_gpu(process: HostProcess, place: int, time_s: float) -> Row:
-    """Return a row for a process that uses no GPU; ``place``: of the GPU beside which it is put."""
+    """Return a row for a process that uses no GPU; ``place``: index of the GPU that it is listed with."""
     return Row(process, GpuProcess(gpu="", gpu_index=place, type=NOTHING), time_s)
 
 
 def _head(
     grouping: Grouping, key: str, group: tuple[str, Sequence[Row], Sequence[Row]], folded: frozenset[LineKey]
 ) -> TableLine:
-    """Return the line of a group: its label, its rows, and what else it adds up."""
+    """Return the line of a group, with the sums of its rows and its other members."""
     label, rows, others = group
     whole: LineKey = (grouping.value, key)
     is_open = whole not in folded
@@ -186,7 +186,7 @@ def _gpus(rows: Iterable[Row]) -> str:
 
 
 def _summed(rows: Sequence[Row], label: str) -> Row:
-    """Return a row whose values are the sums; what all have in common it has as well."""
+    """Return a row with the sums of values, and with the values that all rows share."""
     first, total = rows[0].process, sums((row.process, row.use) for row in rows)
     started = [row.process.started_s for row in rows if row.process.started_s is not None]
     threads = {row.process.id: row.process.threads or 0 for row in rows}
@@ -209,7 +209,7 @@ def _summed(rows: Sequence[Row], label: str) -> Row:
 
 # --- tree ----------------------------------------------------------------------------------------------------------
 def _tree(frame: Frame, kept: Sequence[Row], order: Order, folded: frozenset[LineKey]) -> list[TableLine]:
-    """Return the processes that are kept below those that started them; one on several GPUs is one line."""
+    """Return processes below their parents; a process on several GPUs is one line."""
     held: dict[ProcessId, list[Row]] = {}
     for row in kept:
         held.setdefault(row.process.id, []).append(row)
@@ -227,7 +227,7 @@ class _Tree(Struct, frozen=True):
     time_s: float
 
     def line(self, node: TreeNode, parent: LineKey | None) -> TableLine:
-        """Return the line of a process, or of all below it where it is folded."""
+        """Return the line of a process; a folded one has the sums of its descendants."""
         process = node.process
         key: LineKey = ("process", process.pid, process.start_ticks)
         is_open = (key not in self.folded) if node.children else None
@@ -247,11 +247,11 @@ class _Tree(Struct, frozen=True):
         return TableLine(key=key, row=row, rows=tuple(rows), instead=instead, is_open=is_open, parent=parent)
 
     def _below(self, node: TreeNode) -> list[Row]:
-        """Return the rows of a process and of all below it that use a GPU."""
+        """Return the rows of a process and its descendants that use a GPU."""
         return [row for one in node.all() for row in self.held.get(one.id, [])]
 
     def _folded(self, node: TreeNode, key: LineKey, parent: LineKey | None) -> TableLine:
-        """Return the line of a process that hides what is below it, and has the sums of all."""
+        """Return the line of a process that hides its descendants, with the sums of all."""
         everybody, rows = node.all(), self._below(node)
         others = [_without_gpu(one, _LAST, self.time_s) for one in everybody if one.id not in self.held]
         hidden = len(everybody) - 1

@@ -1,4 +1,4 @@
-"""Looking for a text in the table: which rows have it, and where it stands in a line."""
+"""Search in the table: the lines that have a text, and its place in a line."""
 
 from collections.abc import Sequence
 
@@ -7,14 +7,14 @@ from gputop.ui.state.rows import TableLine
 
 
 def has(entry: TableLine, text: str) -> bool:
-    """Say whether the command, the user or the pid has the text; case does not matter."""
+    """Return whether the command, the user or the pid has the text; case does not matter."""
     process, needle = entry.row.process, text.lower()
     is_pid = not entry.is_group and needle in str(process.pid)
     return is_pid or needle in process.command.lower() or needle in (process.user or "").lower()
 
 
 def next_match(entries: Sequence[TableLine], text: str, start: int, step: int = 1) -> int | None:
-    """Return the place of the next entry that has the text, from ``start`` on and around the end."""
+    """Return the place of the next line that has the text, from ``start`` on and around the end."""
     count = len(entries)
     for distance in range(count):
         at = (start + distance * step) % count
@@ -24,7 +24,7 @@ def next_match(entries: Sequence[TableLine], text: str, start: int, step: int = 
 
 
 def highlighted(spans: Sequence[Span], text: str, ink: str = "badge") -> Spans:
-    """Return spans of which the places with the text have this ink."""
+    """Return the spans, with this ink where they have the text."""
     whole, needle = "".join(part for part, _ in spans).lower(), text.lower()
     places: list[tuple[int, int]] = []
     at = whole.find(needle) if needle else -1

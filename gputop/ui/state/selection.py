@@ -1,4 +1,4 @@
-"""The processes that are tagged: by identity, so that a tag never passes on to a pid's next owner."""
+"""Tagged processes: by identity, so that a tag never passes to the next process of a pid."""
 
 from collections.abc import Set as AbstractSet
 
@@ -13,28 +13,28 @@ MARK = "*"
 
 
 class Tags:
-    """Holds who is tagged."""
+    """The identities of tagged processes."""
 
     def __init__(self) -> None:
         self.ids: frozenset[ProcessId] = frozenset()
 
     def toggle(self, ids: AbstractSet[ProcessId]) -> None:
-        """Tag all of them; take the tags away if all have one."""
+        """Tag all of these; if all have a tag, untag them."""
         self.ids = self.ids - ids if ids <= self.ids else self.ids | ids
 
     def clear(self) -> bool:
-        """Take all tags away; say whether there were any."""
+        """Remove all tags; return whether there were any."""
         had, self.ids = bool(self.ids), frozenset()
         return had
 
     def keep(self, frame: Frame | None) -> None:
-        """Forget those that are no longer there."""
+        """Forget processes that have exited."""
         if self.ids and frame is not None:
             self.ids &= all_processes(frame).keys()
 
     @property
     def text(self) -> str:
-        """Return ``3 tagged,`` for a title; empty without tags."""
+        """``3 tagged,`` for a title; empty without tags."""
         return f"{len(self.ids)} tagged, " if self.ids else ""
 
 
@@ -47,7 +47,7 @@ def process_ids(entry: TableLine) -> frozenset[ProcessId]:
 
 
 def pointed_at(entry: TableLine, frame: Frame) -> HostProcess | None:
-    """Return the process that a line stands for, a folded one as well; of a group the first."""
+    """Return the process of a line; of a group the first."""
     if entry.is_group:
         return find(frame, entry.processes[0].id)
     return next((found for name in process_ids(entry) if (found := find(frame, name))), None)
@@ -59,6 +59,6 @@ def find(frame: Frame, name: ProcessId) -> HostProcess | None:
 
 
 def tagged(line: Line) -> Line:
-    """Return the line of a tagged process: with a mark in its first cell, and in one ink."""
+    """Return the line of a tagged process: a mark in its first cell, and one ink."""
     text = "".join(part for part, _ in line.spans)
     return Line(((MARK, "hot"), (text[1:] if text[:1].isascii() else fit(text[1:], len(text)), "warm")), line.base)

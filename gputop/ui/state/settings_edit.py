@@ -1,4 +1,4 @@
-"""What the set-up screen changes: settings in, settings out."""
+"""Edits of settings for the set-up dialog: settings in, settings out."""
 
 from typing import Final
 
@@ -21,7 +21,7 @@ class Option(Struct, frozen=True):
     help: str
 
     def text(self, settings: Settings) -> str:
-        """Return the value that holds."""
+        """Return the present value."""
         value = getattr(settings, self.key)
         return ("yes" if value else "no") if isinstance(value, bool) else str(value)
 
@@ -34,12 +34,12 @@ class Option(Struct, frozen=True):
 
 OPTIONS: Final = (
     Option("theme", "Theme", THEMES, "auto follows the terminal"),
-    Option("density", "GPU panel", DENSITIES, "as fits, a line each, or cards with plots"),
-    Option("show_host", "Host panel", _SWITCH, "the machine around the GPUs"),
-    Option("sort", "Sort by", tuple(column.key for column in COLUMNS), "column of the processes"),
-    Option("sort_reversed", "Sorted backwards", _SWITCH, "against the column's own direction"),
-    Option("keymap", "Keys as in", KEYMAPS, "hold at once; keys of your own stay"),
-    Option("show_panels", "Panels of plugins", _SWITCH, "what plugins add to the screen"),
+    Option("density", "GPU panel", DENSITIES, "as they fit, a line each, or cards with plots"),
+    Option("show_host", "Host panel", _SWITCH, "processors, memory and load of the host"),
+    Option("sort", "Sort by", tuple(column.key for column in COLUMNS), "column of the process table"),
+    Option("sort_reversed", "Reverse order", _SWITCH, "against the column's own direction"),
+    Option("keymap", "Key preset", KEYMAPS, "takes effect at once; your own keys stay"),
+    Option("show_panels", "Plugin panels", _SWITCH, "lines that plugins add to the main screen"),
 )
 
 
@@ -49,13 +49,13 @@ def shown(settings: Settings) -> tuple[str, ...]:
 
 
 def listed(settings: Settings) -> tuple[str, ...]:
-    """Return all columns: first those that are shown, then the others."""
+    """Return all columns: the shown ones first."""
     held = shown(settings)
     return (*held, *(column.key for column in COLUMNS if column.key not in held))
 
 
 def toggled(settings: Settings, key: str) -> Settings:
-    """Return the settings with a column shown that was not, or the other way round; the last one stays."""
+    """Return the settings with a column shown or hidden; the last one stays."""
     held = shown(settings)
     if key not in held:
         return _with(settings, (*held[:-1], key, held[-1]) if held[-1] == "command" else (*held, key))
@@ -73,7 +73,7 @@ def moved(settings: Settings, key: str, step: int) -> Settings:
 
 
 def changes(before: Settings, after: Settings) -> dict[str, Value | None]:
-    """Return what is to be saved; the usual columns are no choice and are taken out."""
+    """Return the settings to save; None removes one, as the default columns do."""
     keys = [*(option.key for option in OPTIONS), "columns"]
     new = {key: getattr(after, key) for key in keys if getattr(after, key) != getattr(before, key)}
     return {key: None if value == () else value for key, value in new.items()}

@@ -118,13 +118,15 @@ class SignalFollowup:
         if self.signal not in _USUALLY_END:
             return Notice(f"{self.signal}: {gone}" if gone else "")
         part = f"{len(remaining)} of {count_text(self.targets)}"
-        still = f"{self.signal}: {part} still there after {PATIENCE_S:g} s: {self._names()}"
+        still = f"{self.signal}: {part} still running after {PATIENCE_S:g} s: {self._names()}"
         stuck = sum(one.state == "D" for one in self.remaining)
-        why = f"{stuck} in uninterruptible sleep (D): the end waits for a kernel call" if stuck else ""
+        why = f"{stuck} in uninterruptible sleep (D): they end when a kernel call returns" if stuck else ""
         return Notice("\n".join(part for part in (still, why, gone) if part), is_warning=True)
 
     def _unknown(self) -> Notice:
-        return Notice(f"{self.signal}: whether they ended is not known: the sampler does not answer", is_warning=True)
+        return Notice(
+            f"{self.signal}: the sampler does not answer, so it is unknown whether the targets ended", is_warning=True
+        )
 
     def _names(self) -> str:
         named = " ".join(str(one.pid) for one in self.remaining[:_MOST_NAMED])
@@ -154,6 +156,6 @@ def freed_text(frame: Frame | None, ended: Processes) -> str:
     mute = sorted({use.gpu_index for _, use in held if use.gpu not in telling})
     return (
         (f", {bytes_text(freed)} GPU memory freed" if freed else "")
-        + (f"; the driver still lists {bytes_text(kept)} of them" if kept else "")
-        + (f"; GPU {' '.join(map(str, mute))} does not tell what is freed" if mute else "")
+        + (f"; the driver still lists {bytes_text(kept)}" if kept else "")
+        + (f"; GPU {' '.join(map(str, mute))} does not report freed memory" if mute else "")
     )

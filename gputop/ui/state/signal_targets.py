@@ -1,4 +1,4 @@
-"""Whom a change is meant for: those that were chosen alone, with their job, or with all that they started."""
+"""The targets of a change: the selected processes alone, with their job, or with their descendants."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import Enum
@@ -21,7 +21,7 @@ _ROOT: Final = frozenset({None, "root"})
 
 
 class Scope(str, Enum):
-    """How far a change reaches from what was chosen."""
+    """The targets that a change takes in besides the selected processes."""
 
     PROCESS = "process"
     JOB = "job"
@@ -35,43 +35,43 @@ class TargetSelection(Struct, frozen=True):
     """
 
     frame: Frame
-    chosen: Processes
+    selected: Processes
     own_user: str | None = None
     own_pid: int | None = None
 
     def within(self, scope: Scope) -> Processes:
-        """Return all that the scope takes in, parents before children."""
+        """Return the targets of a scope, parents before children."""
         if scope is Scope.JOB:
-            wanted = {one.id for one in self.chosen}
+            wanted = {one.id for one in self.selected}
             jobs = (set(job.members) for job in self.frame.jobs)
             return parents_first(
                 find_processes(self.frame, wanted.union(*(members for members in jobs if wanted & members)))
             )
         if scope is Scope.TREE:
-            return parents_first(descendants(self.frame, self.chosen))
-        return parents_first(self.chosen)
+            return parents_first(descendants(self.frame, self.selected))
+        return parents_first(self.selected)
 
     def by_scope(self) -> dict[Scope, Processes]:
-        """Return all that each scope takes in; a job only where there is one."""
-        chosen = {one.id for one in self.chosen}
-        has_job = any(not chosen.isdisjoint(job.members) for job in self.frame.jobs)
+        """Return the targets of each scope; JOB is there only if a selected process is in a job."""
+        selected = {one.id for one in self.selected}
+        has_job = any(not selected.isdisjoint(job.members) for job in self.frame.jobs)
         scopes = [scope for scope in Scope if scope is not Scope.JOB or has_job]
         return {scope: self.within(scope) for scope in scopes}
 
     def word(self, scope: Scope) -> str:
-        """Return what a scope is called: several that were chosen are not one process."""
-        return "chosen" if scope is Scope.PROCESS and len(self.chosen) > 1 else scope.value
+        """Return the name of a scope."""
+        return "chosen" if scope is Scope.PROCESS and len(self.selected) > 1 else scope.value
 
     def label(self, scope: Scope) -> str:
-        """Return the name of what is meant, where it has one."""
+        """Return the name of the job; empty for other scopes."""
         if scope is not Scope.JOB:
             return ""
-        chosen = {one.id for one in self.chosen}
-        names = [f"{job.kind.value} {job.label}" for job in self.frame.jobs if not chosen.isdisjoint(job.members)]
+        selected = {one.id for one in self.selected}
+        names = [f"{job.kind.value} {job.label}" for job in self.frame.jobs if not selected.isdisjoint(job.members)]
         return names[0] if len(names) == 1 else f"{len(names)} jobs"
 
     def via_launcher(self, signal: str, targets: Sequence[HostProcess]) -> dict[ProcessId, HostProcess]:
-        """Return the workers that the signal is not sent to, with the launcher that gets it and ends them."""
+        """Return the workers that do not get the signal, with the launcher that gets it and ends them."""
         if signal not in _TO_LAUNCHERS:
             return {}
         by_id = {one.id: one for one in targets}
@@ -86,24 +86,24 @@ class TargetSelection(Struct, frozen=True):
         }
 
     def obstacle(self, target: HostProcess) -> str:
-        """Return why a change may do nothing to this process; empty if nothing speaks against it."""
+        """Return why a change may have no effect on a target; empty if none is known."""
         never = self._never(target)
         if never:
             return f"will be refused: {never}"
         if target.state in {"Z", "X"}:
-            return "has ended already: its parent has not collected it"
+            return "has exited; its parent has not collected it yet"
         if target.user is None:
-            return "may be refused: its owner is not known"
+            return "may be refused: its owner is unknown"
         if self.own_user not in _ROOT and target.user != self.own_user:
-            return f"will be refused: {target.user}'s, and gputop is not root"
-        return "sleeps in the kernel (D): it takes effect when that call returns" if target.state == "D" else ""
+            return f"will be refused: owned by {target.user}, and gputop is not root"
+        return "in uninterruptible sleep (D): takes effect when its kernel call returns" if target.state == "D" else ""
 
     def _never(self, target: HostProcess) -> str:
-        """Return why the door refuses this process whoever asks; empty where it does not."""
+        """Return why gputop refuses every change of a target; empty if it does not."""
         if target.presence is not Presence.ALIVE:
             return target.presence.text
         if target.pid == _INIT:
-            return "it is init, everything here depends on it"
+            return "it is init, which everything depends on"
         is_own = self.own_pid is not None and self.own_pid in {target.pid, target.parent_pid}
         return "it is gputop itself" if is_own else ""
 
@@ -121,7 +121,7 @@ class SignalRequest(Struct, frozen=True):
 
 
 def _leader(job: Job, targets: Mapping[ProcessId, HostProcess], known: Collection[ProcessId]) -> HostProcess | None:
-    """Return the launcher of a job that is meant as a whole, if it can be asked."""
+    """Return the launcher of a job whose members are all targets, if a signal to it ends them."""
     launcher = targets.get(job.launcher) if job.launcher else None
     if launcher is None or any(member in known and member not in targets for member in job.members):
         return None
@@ -131,12 +131,12 @@ def _leader(job: Job, targets: Mapping[ProcessId, HostProcess], known: Collectio
 
 
 def all_processes(frame: Frame) -> dict[ProcessId, HostProcess]:
-    """Return the processes of a frame, those without a GPU too."""
+    """Return all processes of a frame, also those without a GPU."""
     return {one.id: one for one in (*frame.processes, *frame.relatives)}
 
 
 def find_processes(frame: Frame, ids: Collection[ProcessId]) -> Processes:
-    """Return the processes of these identities that are still there."""
+    """Return the processes of a frame with these identities."""
     pids = {one.pid for one in ids}
     return tuple(
         one for held in (frame.processes, frame.relatives) for one in held if one.pid in pids and one.id in ids
@@ -144,7 +144,7 @@ def find_processes(frame: Frame, ids: Collection[ProcessId]) -> Processes:
 
 
 def descendants(frame: Frame, roots: Iterable[HostProcess]) -> list[HostProcess]:
-    """Return the roots and all that they started."""
+    """Return the roots and all their descendants."""
     children: dict[int | None, list[HostProcess]] = {}
     for one in (*frame.processes, *frame.relatives):
         children.setdefault(one.parent_pid, []).append(one)
@@ -159,7 +159,7 @@ def descendants(frame: Frame, roots: Iterable[HostProcess]) -> list[HostProcess]
 
 
 def family(frame: Frame, process: HostProcess) -> set[ProcessId]:
-    """Return the whole job of a process, or the process and its descendants where it is in none."""
+    """Return the whole job of a process; without a job, the process and its descendants."""
     for job in frame.jobs:
         if process.id in job.members:
             return {one.id for one in find_processes(frame, job.members)}
@@ -167,20 +167,13 @@ def family(frame: Frame, process: HostProcess) -> set[ProcessId]:
 
 
 def owner_command(targets: Sequence[HostProcess]) -> str:
-    """Return the command that ends them in their owner's way, where all have the same one."""
+    """Return the owner's command that ends the targets (scancel, kubectl, docker), if they share one."""
     ways = {_way(one) for one in targets}
     return ways.pop() if len(ways) == 1 else ""
 
 
-def remaining(frame: Frame, targets: Iterable[HostProcess]) -> Processes:
-    """Return those that still run in a later frame, as they are there."""
-    known = all_processes(frame)
-    there = (known[one.id] for one in targets if one.id in known)
-    return tuple(one for one in there if one.presence is Presence.ALIVE and one.state not in {"Z", "X"})
-
-
 def gpu_bytes(process: HostProcess) -> int | None:
-    """Return the GPU memory that it holds on all GPUs; None if that is not known of any."""
+    """Return the GPU memory of a process on all GPUs; None if it is unknown."""
     held = [use.memory_bytes for use in process.gpus if use.memory_bytes is not None]
     return sum(held) if held else None
 
@@ -191,7 +184,7 @@ def count_text(targets: Sequence[HostProcess]) -> str:
 
 
 def sum_text(targets: Sequence[HostProcess]) -> str:
-    """Return how many they are, whose, and what GPU memory they hold."""
+    """Return the number of targets, their users and their GPU memory."""
     users = sorted({one.user or "unknown" for one in targets})
     held = [size for one in targets if (size := gpu_bytes(one)) is not None]
     gpus = tuple({use.gpu_index for one in targets for use in one.gpus})

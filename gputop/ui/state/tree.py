@@ -1,4 +1,4 @@
-"""Processes below those that started them."""
+"""The tree of processes: children below their parents."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -11,13 +11,13 @@ _DEEPEST: Final = 32  # what is deeper begins a tree of its own
 
 
 class TreeNode(Struct, frozen=True, gc=False):
-    """A process and what it started."""
+    """A process and its children."""
 
     process: HostProcess
     children: Sequence["TreeNode"] = ()
 
     def all(self) -> list[HostProcess]:
-        """Return the process and all below it."""
+        """Return the process and all its descendants."""
         return [self.process, *(one for child in self.children for one in child.all())]
 
 
@@ -65,7 +65,7 @@ def _add_below(
 
 
 def _parent(process: HostProcess, everybody: Mapping[int, HostProcess]) -> HostProcess | None:
-    """Return who started a process; a parent is older, so that no reused pid closes a circle."""
+    """Return the parent of a process; a parent is older, so that no reused pid closes a circle."""
     parent = everybody.get(process.parent_pid or 0)
     if parent is None or process.start_ticks is None or parent.start_ticks is None:
         return None

@@ -1,4 +1,4 @@
-"""Everything that the panels need to draw themselves, as one value."""
+"""The state that the panels draw, as one value."""
 
 from collections.abc import Mapping
 
@@ -54,7 +54,7 @@ class View(Struct, frozen=True, kw_only=True):
 
     @property
     def waiting(self) -> str:
-        """What is said before the first frame."""
+        """The text before the first frame."""
         so_far = "" if self.age_s is None else f" for {duration_text(self.age_s)}"
         return f"waiting for the driver…{so_far}"
 
@@ -68,5 +68,5 @@ class View(Struct, frozen=True, kw_only=True):
         return gpu if gpu.state is GpuState.OK else self.known.get(gpu.uuid, gpu)
 
     def is_dim(self, gpu: Gpu) -> bool:
-        """Say whether a GPU stands back: it does not answer, or another one is looked at."""
+        """Return whether a GPU is drawn dim: it does not answer, or another one is in focus."""
         return gpu.state is not GpuState.OK or self.focus not in {None, gpu.index}

@@ -1,4 +1,4 @@
-"""What the link has told so far, as the view that the panels draw."""
+"""Builds the view from frames and other news of the link."""
 
 from typing import Any, Final
 
@@ -35,7 +35,7 @@ class ViewStore:
         self.view = View(history=history, plots=plots, known=self._known, density=options.density)
 
     def take(self, frame: Frame) -> None:
-        """Remember a frame, and show it unless the picture is held."""
+        """Remember a frame, and show it unless the screen is paused."""
         self.newest, self._heard_s = frame, self.clock()
         self._known.update((gpu.uuid, gpu) for gpu in frame.gpus if gpu.state is GpuState.OK)
         self.view.history.remember(frame)
@@ -45,7 +45,7 @@ class ViewStore:
         self.release()
 
     def play(self, stretch: Stretch) -> None:
-        """Remember frames of a recording, and show the one that is to be shown."""
+        """Remember frames of a recording, and show the last one."""
         if stretch.is_jump:
             self._known.clear()
             self.view.history.forget()
@@ -62,17 +62,17 @@ class ViewStore:
         self.change(playing=stretch.playing, frame=self.newest, standing=self._standing(), interval_s=interval_s)
 
     def lose(self, down: Down) -> None:
-        """Take note that the link is down, and why."""
+        """Show that the link is down, and why."""
         self._heard_s = self.clock()
         self.change(down=down, retry_s=down.retry_s)
 
     def release(self) -> None:
-        """Show the newest frame, unless the picture is held."""
+        """Show the newest frame, unless the screen is paused."""
         if not self.view.is_paused:
             self.change(frame=self.newest, standing=self._standing())
 
     def judge_again(self) -> None:
-        """Take note of what is muted in the frame that is shown, and what is no longer."""
+        """Judge the shown frame again, after a finding was muted or unmuted."""
         if self.view.frame is not None:
             self.change(standing=self.watchlist.standing(self.view.frame))
 
@@ -80,11 +80,11 @@ class ViewStore:
         return Standing() if self.newest is None else self.watchlist.standing(self.newest)
 
     def change(self, **changes: Any) -> None:  # noqa: ANN401 - the fields of View
-        """Show something else."""
+        """Change fields of the view."""
         self.view = replace(self.view, **changes)
 
     def grow_old(self) -> bool:
-        """Bring the age of what is shown up to date; say whether that changes the view."""
+        """Update the age of the frame; return whether that changes the view."""
         before, since_s = self.view, self.clock() - self._heard_s
         if before.down is not None:
             retry_s = before.down.retry_s

@@ -83,7 +83,7 @@ async def test_what_nobody_has_is_told_and_the_cursor_stays() -> None:
         await stage.press("down", "down", "slash", *"zebra")
 
         assert at(stage) == 101
-        assert "no process has it" in stage.footer
+        assert "no process matches" in stage.footer
 
 
 async def test_letters_typed_at_once_after_the_slash_are_searched_for() -> None:

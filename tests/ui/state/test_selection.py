@@ -39,10 +39,10 @@ async def test_space_tags_and_goes_on_to_the_next() -> None:
 @pytest.mark.parametrize(
     ("key", "pids", "said"),
     [
-        ("U", (1,), "nothing is tagged"),
+        ("U", (1,), "no process is tagged"),
         ("c", (1,), "move the cursor onto one"),
-        ("space", (), "there is no process on the GPUs"),
-        ("k", (), "there is no process on the GPUs"),
+        ("space", (), "no process is using a GPU"),
+        ("k", (), "no process is using a GPU"),
     ],
 )
 async def test_a_key_that_has_nothing_to_act_on_says_so(key: str, pids: tuple[int, ...], said: str) -> None:

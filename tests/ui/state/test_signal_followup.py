@@ -72,7 +72,7 @@ def test_memory_that_the_driver_still_lists_after_a_while_is_not_called_freed() 
     scene.clock.now += 3
 
     assert early is None
-    assert scene.text == "SIGTERM: 2 processes ended, 3.0GiB GPU memory freed; the driver still lists 4.0GiB of them"
+    assert scene.text == "SIGTERM: 2 processes ended, 3.0GiB GPU memory freed; the driver still lists 4.0GiB"
 
 
 def test_the_next_owner_of_a_pid_holds_nothing_of_the_process_before() -> None:
@@ -84,7 +84,7 @@ def test_a_gpu_that_does_not_answer_does_not_tell_what_was_freed() -> None:
     mute = frame((gpu(0, missing={"processes": Missing.FORBIDDEN}),), ())
 
     for shown in (hung, mute):
-        assert freed_text(shown, tuple(sizes(3))) == "; GPU 0 does not tell what is freed"
+        assert freed_text(shown, tuple(sizes(3))) == "; GPU 0 does not report freed memory"
 
 
 def test_those_that_sleep_in_the_kernel_are_said_to() -> None:
@@ -94,8 +94,8 @@ def test_those_that_sleep_in_the_kernel_are_said_to() -> None:
 
     assert scene.text is not None
     assert scene.text.splitlines()[:2] == [
-        "SIGKILL: 1 of 2 processes still there after 5 s: 2",
-        "1 in uninterruptible sleep (D): the end waits for a kernel call",
+        "SIGKILL: 1 of 2 processes still running after 5 s: 2",
+        "1 in uninterruptible sleep (D): they end when a kernel call returns",
     ]
 
 

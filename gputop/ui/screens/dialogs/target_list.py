@@ -49,7 +49,7 @@ class Listed(Sequence[Line]):
         shape: Shape,
     ) -> None:
         self._selection, self._via_launcher, self._shape = selection, via_launcher, shape
-        self._chosen = {one.id for one in selection.chosen} if len(selection.chosen) < len(targets) else set()
+        self._selected_ids = {one.id for one in selection.selected} if len(selection.selected) < len(targets) else set()
         self._held: list[tuple[HostProcess, str]] = []  # with an empty text: the line of the process itself
         for one in targets:
             self._held.append((one, ""))
@@ -76,7 +76,7 @@ class Listed(Sequence[Line]):
             return Line((("   └ ", "faint"), (fit(obstacle, max(4, self._shape.width - 5)), "warm")))
         is_spared = one.id in self._via_launcher
         mark = (SENT if self._via_launcher and not is_spared else " ", "accent")
-        ink = "muted" if is_spared else "title" if one.id in self._chosen else "text"
+        ink = "muted" if is_spared else "title" if one.id in self._selected_ids else "text"
         return Line((mark, (_columns(_texts(self._selection, one), self._shape), ink)))
 
 

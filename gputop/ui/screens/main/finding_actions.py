@@ -37,7 +37,7 @@ class FindingActions:
         if gpus:
             self._host.change(focus=gpus[0])
         else:
-            self._host.notify(f"{subject.label} is not among what is shown", timeout=3)
+            self._host.notify(f"{subject.label} is not on the screen", timeout=3)
 
     def mute(self, finding: Finding) -> None:
         """Mute a finding for an hour, or unmute it."""
@@ -56,4 +56,4 @@ class FindingActions:
         if found:
             self._signals.choose_for(found[0], is_kill=False)
         else:
-            self._host.notify(f"{finding.subject.label} is no process that runs here", timeout=3)
+            self._host.notify(f"{finding.subject.label} is not a running process of this host", timeout=3)

@@ -57,7 +57,7 @@ class PageActions:
         if process is not None:
             host.push(ProcessScreen(process, host.view, host.send, part=part, clock=self._clock))
         elif part:
-            host.notify("no process is selected: choose one with the arrow keys", timeout=2)
+            host.notify("Select a process first, with the arrow keys.", timeout=2)
         else:
             self.gpu()
 

@@ -65,7 +65,7 @@ class PlayerActions:
             self._player.go(at_s)
 
     def _wrong_place(self, text: str) -> str:
-        return "" if self._place(text) is not None else f"no place on a tape: {PLACES}"
+        return "" if self._place(text) is not None else f"not a time of the recording: {PLACES}"
 
     def _place(self, text: str) -> float | None:
         playing, frame = self._host.view.playing, self._host.view.frame

@@ -12,7 +12,7 @@ from gputop.ui.options import ViewOptions
 from gputop.ui.screens.main.host import ScreenHost
 from gputop.ui.state.view_store import ViewStore
 
-_NOT_HERE: Final = "there is nothing to test here"
+_NOT_HERE: Final = "there is no GPU to test here"
 
 
 class ProbeActions:
@@ -67,5 +67,5 @@ class ProbeActions:
         is_bad = run.report.status in (TestStatus.FAIL, TestStatus.ERROR)
         key = self._host.keys.name("probe")
         self._host.notify(
-            f"{word}: {key} shows it", title="probe", severity="error" if is_bad else "information", timeout=12
+            f"{word}: press {key} to see it", title="probe", severity="error" if is_bad else "information", timeout=12
         )

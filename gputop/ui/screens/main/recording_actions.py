@@ -11,7 +11,7 @@ from gputop.ui.options import ViewOptions
 from gputop.ui.screens.main.host import ScreenHost
 from gputop.ui.state.view_store import ViewStore
 
-_HINT: Final = "A new file. It holds command lines and users; only you may read it."
+_HINT: Final = "A new file, which only you can read: it contains command lines and user names."
 
 
 class RecordingActions:
@@ -30,7 +30,7 @@ class RecordingActions:
 
         recorder, frame = self._recorder, self._host.view.frame
         if recorder is None or frame is None:
-            self._host.notify("there is nothing to record yet", timeout=2)
+            self._host.notify("nothing to record yet: no frame has arrived", timeout=2)
         elif recorder.recording is not None and recorder.recording.is_on:
             recorder.stop()
         else:
@@ -70,4 +70,4 @@ def _new_path(host: str) -> str:
 
 def _wrong_path(path: str) -> str:
     """Return why a name cannot be used; the recorder checks the file itself, since a disk may be slow."""
-    return "" if path.strip() else "name a file"
+    return "" if path.strip() else "enter a file name"

@@ -52,7 +52,7 @@ class SearchActions:
     def next(self, step: int) -> None:
         """Go to the next or previous match of the last search."""
         if not self._seek_next(step):
-            self._host.notify("nothing is searched for: press /", timeout=2)
+            self._host.notify("no search yet: press /", timeout=2)
 
     # --- from the prompt -------------------------------------------------------------------------------------------
     def change_text(self, text: str) -> None:
@@ -64,14 +64,14 @@ class SearchActions:
         if self._is_search:
             self._processes.place = self._place
             is_found = self._processes.seek(text, max(0, self._place[1]))
-            self._show("" if is_found else "no process has it", is_wrong=not is_found)
+            self._show("" if is_found else "no process matches", is_wrong=not is_found)
             return
         before = self._processes.row_filter
         if unfinished(text) is None:
             self._filter(text)
         if self._is_empty:
             self._processes.narrow(before)
-            self._show_unchanged("Nothing matches so far. ")
+            self._show_unchanged("No process matches so far. ")
         else:
             self._show_filter(text)
 
@@ -124,7 +124,7 @@ class SearchActions:
         return shown == 0 < hidden
 
     def _show_unchanged(self, why: str, rest: str = "Esc clears") -> None:
-        spans = [(f" {why}", "accent"), (f"The table is as it was.  {rest}", "muted")]
+        spans = [(f" {why}", "accent"), (f"The table is unchanged.  {rest}", "muted")]
         self._footer.say(Line(tuple(cut(spans, self._footer.size.width))))
 
     def _show_filter(self, text: str) -> None:
@@ -134,7 +134,7 @@ class SearchActions:
             self._footer.say(error_line(query, at, self._footer.size.width))
             return
         if column is not None:
-            self._show_unchanged(f"A value of {column.title}? ", "Enter looks for the text  Esc clears")
+            self._show_unchanged(f"Compare {column.title} with a value? ", "Enter searches for the text  Esc clears")
             return
         shown, hidden = self._processes.counts
         self._show(f"{shown} shown, {hidden} hidden" if text.strip() else "user:ann gpu_mem>10GiB sm<5 cmd~vllm")

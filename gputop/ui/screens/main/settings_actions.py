@@ -59,9 +59,9 @@ class SettingsActions:
     def save(self) -> None:
         """Save everything that keys have changed since the start."""
         if self._options.save is None:
-            self._host.notify("there is no file to keep it in", severity="warning", timeout=4)
+            self._host.notify("there is no settings file to save to", severity="warning", timeout=4)
         elif not changes(self._saved, self._present()):
-            self._host.notify("nothing has changed", timeout=3)
+            self._host.notify("no setting has changed", timeout=3)
         else:
             self._keep(self._saved, self._present(), message="saved")
 

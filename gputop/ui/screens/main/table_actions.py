@@ -105,7 +105,7 @@ class TableActions:
         """Show only the user's own processes, or all."""
         own_user = self._options.own_user
         if own_user is None:
-            self._host.notify("who you are is not known: USER is not set", timeout=4)
+            self._host.notify("cannot determine the current user: $USER is not set", timeout=4)
         else:
             self._show_user(None if self._processes.row_filter.user == own_user else own_user)
 

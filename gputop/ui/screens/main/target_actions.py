@@ -13,7 +13,7 @@ from gputop.ui.state.rows import Grouping
 from gputop.ui.state.selection import process_ids
 from gputop.ui.state.signal_targets import Processes, Scope, TargetSelection, family, find_processes
 
-_NONE_SELECTED: Final = "no process is chosen: move the cursor onto one, or tag some with Space"
+_NONE_SELECTED: Final = "Select a process first: move the cursor onto one, or tag some with Space."
 
 
 class TargetActions:
@@ -49,7 +49,7 @@ class TargetActions:
     def untag(self) -> None:
         """Remove all tags, or say that there are none."""
         if not self.clear_tags():
-            self._warn("nothing is tagged")
+            self._warn("no process is tagged")
 
     # --- for other controllers -------------------------------------------------------------------------------------
     def clear_tags(self) -> bool:
@@ -93,7 +93,7 @@ class TargetActions:
 
     def _warn_none_selected(self) -> None:
         frame = self._host.view.frame
-        self._warn(_NONE_SELECTED if frame is not None and frame.processes else "there is no process on the GPUs")
+        self._warn(_NONE_SELECTED if frame is not None and frame.processes else "no process is using a GPU")
 
     def _warn(self, text: str) -> None:
         self._host.notify(text, severity="warning", timeout=5)

@@ -7,7 +7,7 @@ from typing import ClassVar
 from gputop.core.processes.columns import COLUMNS
 from gputop.core.text.text import fit
 from gputop.ui.input.actions import ACTIONS, Action
-from gputop.ui.input.key_names import keys_text
+from gputop.ui.input.keymap import keys_text
 from gputop.ui.render.line import BLANK, Line
 from gputop.ui.screens.pages.page import Overlay
 

@@ -76,7 +76,7 @@ async def test_without_a_cursor_and_tags_it_says_so() -> None:
         await stage.press("k")
 
         assert stage.app.screen is stage.app.main
-        assert "no process is chosen" in next(toast.message for toast in stage.app._notifications)
+        assert "Select a process first" in next(toast.message for toast in stage.app._notifications)
 
 
 async def test_frames_that_arrive_change_neither_the_list_nor_the_targets() -> None:
@@ -159,7 +159,7 @@ async def test_somebody_elses_process_is_said_to_be_refused_before_it_is() -> No
     async with staged(frame(1, (process(2, user="bob"),)), own_user="ann") as stage:
         await stage.press("down", "k")
 
-        assert "will be refused: bob's, and gputop is not root" in page(stage)
+        assert "will be refused: owned by bob, and gputop is not root" in page(stage)
 
 
 async def test_root_is_told_no_such_thing() -> None:
@@ -173,7 +173,7 @@ async def test_root_is_told_no_such_thing() -> None:
     ("fields", "said"),
     [
         ({"state": "Z"}, "has ended already"),
-        ({"state": "D"}, "sleeps in the kernel (D)"),
+        ({"state": "D"}, "in uninterruptible sleep (D)"),
         ({"presence": Presence.HIDDEN}, "will be refused: not visible from here"),
         ({"presence": Presence.REUSED}, "will be refused: this pid now belongs"),
     ],
@@ -389,7 +389,7 @@ async def test_read_only_refuses_with_the_reason(key: str) -> None:
         await stage.press("down", key, "y")
 
         assert stage.changes == []
-        assert "read-only, by --read-only, GPUTOP_READ_ONLY or the configuration file" in {
+        assert "gputop is read-only: set by --read-only, GPUTOP_READ_ONLY or the configuration file" in {
             one.message for one in stage.app._notifications
         }
 
@@ -509,7 +509,7 @@ async def test_a_process_that_is_in_no_frame_any_more_but_runs_has_not_ended() -
         await stage.age(5.0)
         await stage.answer(1)
 
-        assert told(stage)[1:] == ["SIGTERM: 1 of 1 process still there after 5 s: 1"]
+        assert told(stage)[1:] == ["SIGTERM: 1 of 1 process still running after 5 s: 1"]
 
 
 async def test_a_sampler_that_is_down_leaves_it_unknown() -> None:
@@ -521,7 +521,7 @@ async def test_a_sampler_that_is_down_leaves_it_unknown() -> None:
         await stage.age(5.0)
 
         assert unknown == ["SIGTERM: 1 done"]
-        assert told(stage)[1:] == ["SIGTERM: whether they ended is not known: the sampler does not answer"]
+        assert told(stage)[1:] == ["SIGTERM: the sampler does not answer, so it is unknown whether the targets ended"]
 
 
 async def test_what_a_refused_signal_did_is_not_waited_for() -> None:

@@ -247,9 +247,9 @@ async def test_a_name_of_a_column_is_no_filter_before_it_is_finished_and_that_is
         await typed(stage, "5")
 
         assert half == [1, 2, 3, 4]
-        assert "A value of SM%? The table is as it was.  Enter looks for the text" in said
+        assert "Compare SM% with a value? The table is unchanged.  Enter searches for the text" in said
         assert "^" in wrong
-        assert "Nothing matches so far. The table is as it was." in stage.footer
+        assert "No process matches so far. The table is unchanged." in stage.footer
 
 
 async def test_enter_takes_a_word_that_could_have_been_a_column() -> None:

@@ -19,7 +19,7 @@ def made(host: FakeHost) -> TargetActions:
 
 
 def pids(selection: TargetSelection | None) -> list[int]:
-    return [one.pid for one in selection.chosen] if selection is not None else []
+    return [one.pid for one in selection.selected] if selection is not None else []
 
 
 def test_the_process_under_the_cursor_is_the_target() -> None:
@@ -96,4 +96,4 @@ def test_untagging_says_that_nothing_was_tagged() -> None:
 
     made(host).untag()
 
-    assert host.notices == ["nothing is tagged"]
+    assert host.notices == ["no process is tagged"]

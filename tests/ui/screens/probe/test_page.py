@@ -226,7 +226,7 @@ async def test_leaving_the_page_leaves_it_running_with_a_mark_and_its_end_is_tol
         prober.tell(report=REPORT)
         await stage.pilot.pause()
         assert " PROBE ✗ FAIL " in stage.header
-        assert "✗ FAIL: X shows it" in said(stage)
+        assert "✗ FAIL: press X to see it" in said(stage)
         await stage.press("X")
         assert "took 33s" in page(stage)
         await stage.press("escape")
