@@ -1,4 +1,4 @@
-"""Starts a sampler as a child, hands on its frames and outcomes, and starts it again when it dies."""
+"""A link to a sampler that is a child process; it restarts the sampler when that dies."""
 
 import os
 import subprocess
@@ -27,8 +27,8 @@ _PAUSES_S: Final = (1.0, 2.0, 5.0, 10.0, 30.0)
 _RETRY_S: Final = 5.0
 _LAST_WORDS_S: Final = 1.0
 _PIPE_BYTES: Final = 1_048_576  # for 2,000 processes a frame takes 1.5 MB, a command 100 kB; usual pipes hold 64 kB
-_NOT_TAKEN: Final = "the sampler does not take commands: nothing was done"
-_DIED: Final = "the sampler died before it answered"
+_NOT_TAKEN: Final = "the sampler does not accept commands: nothing was changed"
+_DIED: Final = "the sampler died before it answered: the change may have been made"
 _ENTRY: Final = "import sys; sys.path[:] = filter(None, sys.path); from gputop.__main__ import main; main()"
 
 
@@ -38,14 +38,14 @@ def sampler_command(arguments: Sequence[str]) -> list[str]:
 
 
 def gputop_command(*words: str) -> list[str]:
-    """Return the command line of a gputop: this Python, without the working directory on its path."""
+    """Return a gputop command line for this Python, without the working directory on its path."""
     return [sys.executable, "-c", _ENTRY, *words]
 
 
 class Client:
     """A `Link` to a sampler that is a child of this process. ``child`` changes when it is started again.
 
-    Raises OSError where the system lets no child start.
+    Raises OSError if the system cannot start a child.
     """
 
     def __init__(self, command: Sequence[str]) -> None:
@@ -58,33 +58,33 @@ class Client:
         self.child = self._spawn()
 
     def open(self, receive: Callable[[News], None]) -> None:
-        """Hand on what arrives, from a thread of its own. The sampler has run since this object exists."""
+        """Pass on news, from a thread of its own. The sampler runs since this object was made."""
         self._receive = receive
         threading.Thread(target=self._run, name="link", daemon=True).start()
 
     def send(self, command: Command) -> None:
-        """Send a command; with the sampler down it is dropped, and a change is answered by an outcome that says so."""
+        """Send a command; while the sampler is down it is dropped, and a change gets an outcome that says so."""
         if isinstance(command, Change):
             self._unanswered[command.id] = command
         with self._gate:
             is_sent = self._write(encode(command))
         if not is_sent and isinstance(command, Change):
-            self._answer_for(command, _NOT_TAKEN, "Try again when there are new frames.")
+            self._answer_for(command, _NOT_TAKEN, "Try again when new frames arrive.")
 
     def close(self) -> None:
-        """Close the pipes, which ends the sampler; it is not waited for, as it may hang in the driver."""
+        """Close the pipes, which ends the sampler. Do not wait: it may hang in the driver."""
         self._closing.set()
         self._hang_up()
 
     def _write(self, line: bytes) -> bool:
-        """Write a line, and never wait: the screen does. A sampler that took half a line is of no more use."""
+        """Write a line without waiting, as the screen would wait too. Half a line makes the pipe unusable."""
         pipe = self.child.stdin
         if pipe is None or pipe.closed:
             return False
         try:
             written = os.write(pipe.fileno(), line)
         except OSError:
-            return False  # it has died, which the reader says, or it does not read
+            return False  # it has died, which the reader reports, or it does not read
         if written < len(line):
             pipe.close()
         return written == len(line)
@@ -100,12 +100,12 @@ class Client:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C and Ctrl-Z are meant for the screen
+            start_new_session=True,  # so that only the screen gets Ctrl-C and Ctrl-Z
         )
         if child.stdin is not None:
             os.set_blocking(child.stdin.fileno(), False)
         for pipe in filter(None, (child.stdin, child.stdout)):
-            with suppress(OSError):  # an administrator may allow less
+            with suppress(OSError):  # the limit of the system may be lower
                 fcntl(pipe, F_SETPIPE_SZ, _PIPE_BYTES)
         self._logger = threading.Thread(target=self._keep_log, args=(child,), name="log", daemon=True)
         self._logger.start()
@@ -121,7 +121,7 @@ class Client:
             self._logger.join(_LAST_WORDS_S)
             self._hang_up()
             for change in tuple(self._unanswered.values()):
-                self._answer_for(change, _DIED, "Look whether it was done before you try again.")
+                self._answer_for(change, _DIED, "Check the target before you try again.")
             if status in _LASTING and failures == 1:
                 self._tell(Down(self._why(status), None, status))
                 return
@@ -131,11 +131,11 @@ class Client:
                 return
 
     def _start_again(self) -> bool:
-        """Start a sampler, as soon as the system lets one start; say whether it runs."""
+        """Start a sampler, as soon as the system can; return whether it runs."""
         while True:
             try:
                 self.child = self._spawn()
-            except OSError as error:  # no process or memory to spare, or gputop is just being installed anew
+            except OSError as error:  # no free process or memory, or gputop is being reinstalled
                 self._tell(Down(f"cannot be started: {error.strerror}", _RETRY_S))
             else:
                 return True
@@ -143,7 +143,7 @@ class Client:
                 return False
 
     def _hand_on(self) -> bool:
-        """Hand on frames and outcomes until the pipe ends; say whether there was a frame."""
+        """Pass on frames and answers until the pipe ends; return whether there was a frame."""
         is_alive = False
         with self.child.stdout or nullcontext() as pipe:
             for line in lines_of(pipe):
@@ -161,7 +161,7 @@ class Client:
         return is_alive
 
     def _answer_for(self, change: Change, why: str, remedy: str) -> None:
-        """Answer in the place of a sampler that does not, once."""
+        """Answer a change in place of the sampler, once."""
         if self._unanswered.pop(change.id, None) is not None:
             self._tell(unanswered(change, why, remedy))
 

@@ -1,6 +1,6 @@
 """Lines of JSON to frames, commands and answers.
 
-Unknown fields are ignored; a newer schema is refused in words.
+Unknown fields are ignored; a newer schema is refused with a message.
 """
 
 from functools import cache
@@ -36,11 +36,11 @@ def _decoder(kind: Any) -> Decoder[Any]:  # noqa: ANN401 - a type, or a union of
 
 
 def frame(line: bytes | memoryview) -> Frame | Problem:
-    """Read a line of a stream or a tape."""
+    """Read a line of a stream or a recording."""
     try:
         read: Frame = _decoder(Frame).decode(line)
     except (DecodeError, UnicodeDecodeError, RecursionError) as error:  # a ValidationError is a DecodeError
-        return _newer(_version(line)) or Problem(f"not a frame of gputop: {error}")
+        return _newer(_version(line)) or Problem(f"not a gputop frame: {error}")
     return _newer(read.schema_version) or read
 
 
@@ -72,7 +72,7 @@ def _newer(version: int) -> Problem | None:
 
 
 def _version(line: bytes | memoryview) -> int:
-    """Return the schema of a line that is otherwise not understood; our own if it does not even say that."""
+    """Return the schema version of a line that cannot be read; our own if it has none."""
     try:
         version: int = _decoder(_Version).decode(line).schema_version
     except (DecodeError, UnicodeDecodeError, RecursionError):

@@ -1,4 +1,4 @@
-"""Values to lines of JSON. Apart from the codec, as a snapshot reads nothing back."""
+"""Values to lines of JSON; apart from the codec, since a snapshot decodes nothing."""
 
 from msgspec import Struct
 from msgspec.json import Encoder
@@ -12,6 +12,6 @@ def encode(value: Struct) -> bytes:
 
 
 def encode_into(value: Struct, line: bytearray) -> None:
-    """Put one line in the place of what ``line`` holds: a frame of 2,000 processes has 1.5 MB, once a second."""
+    """Replace the contents of ``line``: a frame of 2,000 processes has 1.5 MB, once a second."""
     _ENCODER.encode_into(value, line)
     line += b"\n"

@@ -1,4 +1,4 @@
-"""Runs a probe in a process of its own, and hands on how it goes. Its end of stdin is what ends it."""
+"""Runs a probe in a child process, and passes on its progress. Closing its stdin ends it."""
 
 import subprocess
 import threading
@@ -28,7 +28,7 @@ def probe_command(wish: Wish, arguments: Sequence[str] = ()) -> list[str]:
 
 
 class ProbeClient:
-    """A `Prober` whose runs are children of this process. All of it happens in a thread of its own."""
+    """A `Prober` whose runs are child processes, each followed in a thread of its own."""
 
     def __init__(
         self, probe: Probe | None, command: Callable[[Wish], Sequence[str]], clock: Callable[[], float]
@@ -47,21 +47,21 @@ class ProbeClient:
         return self._run
 
     def start(self, wish: Wish, news: Callable[[], object]) -> None:
-        """Begin, unless one runs."""
+        """Start a run, unless one is in progress."""
         if self._run is not None and not self._run.is_over:
             return
         self._run = Run(wish=wish, began_s=self._clock())
         threading.Thread(target=self._follow, args=(wish, news), name="probe", daemon=True).start()
 
     def stop(self) -> None:
-        """End the one that runs."""
+        """Stop the run."""
         with self._gate:
             if self._run is not None and not self._run.is_over:
                 self._run = replace(self._run, is_stopping=True)
                 self._hang_up()
 
     def close(self) -> None:
-        """End the one that runs, and tell nobody. Its workers end with it, after the screen if need be."""
+        """Stop the run without news. Its workers end with it, if need be after the screen."""
         self._is_closed = True
         self.stop()
 
@@ -100,7 +100,7 @@ class ProbeClient:
     def _spawn(self, wish: Wish) -> "subprocess.Popen[bytes]":
         child = subprocess.Popen(
             self._command(wish), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C and Ctrl-Z are meant for the screen
+            start_new_session=True,  # so that only the screen gets Ctrl-C and Ctrl-Z
         )  # fmt: skip
         with self._gate:
             self._child = child
@@ -110,7 +110,7 @@ class ProbeClient:
 
 
 def _read(line: bytes) -> Course | Ended | None:
-    """Return the news of a line; nothing for what is none."""
+    """Return the news of a line, if it is one."""
     try:
         return _NEWS.decode(line)
     except (DecodeError, UnicodeDecodeError, RecursionError):  # a ValidationError is a DecodeError
@@ -118,7 +118,7 @@ def _read(line: bytes) -> Course | Ended | None:
 
 
 def _last_words(child: "subprocess.Popen[bytes]") -> str:
-    """Return the last line that it said on stderr."""
+    """Return the last line of its stderr."""
     with child.stderr or nullcontext(None) as pipe:
         words = [decode(line) for line in (pipe.read() if pipe is not None else b"").splitlines()]
     return words[-1].removeprefix(_PREFIX) if words else ""

@@ -156,7 +156,7 @@ async def test_keys_of_a_tape_deck(keys: list[str], place: str, tmp_path: Path) 
 async def test_a_place_that_cannot_be_read_is_said_and_can_be_mended(tmp_path: Path) -> None:
     async with replayed(tmp_path) as stage:
         await stage.press("g", "x", "enter")
-        assert "no place on a tape" in text_of(stage.app.screen.query_one("DialogBody").lines)  # type: ignore[attr-defined]
+        assert "not a time of the recording" in text_of(stage.app.screen.query_one("DialogBody").lines)  # type: ignore[attr-defined]
         await stage.press("backspace", "1", "colon", "4", "0", "enter")
 
         assert "1:40 /" in line(stage)
@@ -203,7 +203,7 @@ async def test_nothing_on_a_recording_can_be_changed_and_that_is_said(key: str, 
 
         assert stage.link.sent == []
         assert stage.app.screen is stage.app.main
-        assert any("this is a recording" in notice.message for notice in stage.app._notifications)
+        assert any("a recording cannot be changed" in notice.message for notice in stage.app._notifications)
 
 
 async def test_the_footer_is_that_of_a_tape_deck_and_what_is_refused_is_in_brackets(tmp_path: Path) -> None:

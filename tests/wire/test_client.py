@@ -125,7 +125,7 @@ def test_a_change_that_no_sampler_takes_is_answered_by_a_failure() -> None:
     assert isinstance(outcome, Outcome)
     assert outcome.id == TERM.id
     assert [(r.pid, r.status) for r in outcome.results] == [(4711, Status.FAILED), (4712, Status.FAILED)]
-    assert "nothing was done" in outcome.results[0].detail
+    assert "nothing was changed" in outcome.results[0].detail
 
 
 def test_a_sampler_that_dies_over_a_change_is_said_to_have_left_it_unanswered() -> None:
@@ -134,7 +134,7 @@ def test_a_sampler_that_dies_over_a_change_is_said_to_have_left_it_unanswered() 
         outcome, down = (news.get(timeout=PATIENCE_S) for _ in range(2))
 
     assert isinstance(outcome, Outcome)
-    assert outcome.results[0].detail == "the sampler died before it answered"
+    assert outcome.results[0].detail == "the sampler died before it answered: the change may have been made"
     assert "before you try again" in outcome.results[0].remedy
     assert isinstance(down, Down)
 

@@ -274,11 +274,11 @@ ACTIONS: Final = (
     ),
     Action(
         id="sort-before", keys=("comma",), run="table.sort_beside(-1)",
-        label="Sort by the previous column", group=SORT, help="Sort by the column to the left.",
+        label="Sort by previous column", group=SORT, help="Sort by the column to the left.",
     ),
     Action(
         id="sort-next", keys=("full_stop",), run="table.sort_beside(1)",
-        label="Sort by the next column", group=SORT, help="Sort by the column to the right.",
+        label="Sort by next column", group=SORT, help="Sort by the column to the right.",
     ),
     Action(
         id="up", keys=("up", "alt+k"), run="table.move(-1)", label="Up", group=MOVE, help="Go to the previous process.",
@@ -332,7 +332,7 @@ ACTIONS: Final = (
         help="Cancel, as Esc and q do.",
     ),
     Action(
-        id="yes", keys=("y",), label="Confirm SIGKILL or a MIG change", group=DIALOGS, place=Place.DIALOG,
+        id="yes", keys=("y",), label="Confirm SIGKILL or MIG", group=DIALOGS, place=Place.DIALOG,
         in_palette=False,
         help="Answer yes to these questions, and to the test of a GPU in use.", changes_machine=True,
     ),

@@ -95,7 +95,7 @@ class TargetSelection(Struct, frozen=True):
         if target.user is None:
             return "may be refused: its owner is unknown"
         if self.own_user not in _ROOT and target.user != self.own_user:
-            return f"will be refused: owned by {target.user}, and gputop is not root"
+            return f"will be refused without root: owned by {target.user}"
         return "in uninterruptible sleep (D): takes effect when its kernel call returns" if target.state == "D" else ""
 
     def _never(self, target: HostProcess) -> str:

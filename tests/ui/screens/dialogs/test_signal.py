@@ -159,7 +159,7 @@ async def test_somebody_elses_process_is_said_to_be_refused_before_it_is() -> No
     async with staged(frame(1, (process(2, user="bob"),)), own_user="ann") as stage:
         await stage.press("down", "k")
 
-        assert "will be refused: owned by bob, and gputop is not root" in page(stage)
+        assert "will be refused without root: owned by bob" in page(stage)
 
 
 async def test_root_is_told_no_such_thing() -> None:
@@ -172,7 +172,7 @@ async def test_root_is_told_no_such_thing() -> None:
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"state": "Z"}, "has ended already"),
+        ({"state": "Z"}, "has exited"),
         ({"state": "D"}, "in uninterruptible sleep (D)"),
         ({"presence": Presence.HIDDEN}, "will be refused: not visible from here"),
         ({"presence": Presence.REUSED}, "will be refused: this pid now belongs"),
@@ -400,7 +400,7 @@ async def test_read_only_puts_what_it_refuses_in_brackets() -> None:
         await stage.press("f1")
 
         assert "(F9 Signal)" in footer
-        assert "Off: read-only" in text_of(stage.app.screen.page(120))  # type: ignore[attr-defined]
+        assert "Off: gputop is read-only" in text_of(stage.app.screen.page(120))  # type: ignore[attr-defined]
 
 
 def refusal(**fields: Any) -> Outcome:

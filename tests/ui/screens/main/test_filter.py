@@ -134,7 +134,7 @@ async def test_nothing_that_matches_says_so() -> None:
         await typed(stage, "nobody")
         await stage.press("enter")
 
-        assert "nothing matches" in stage.processes[2]
+        assert "no process matches" in stage.processes[2]
 
 
 async def test_only_mine_and_all_again() -> None:
