@@ -136,7 +136,7 @@ def run(options: argparse.Namespace) -> int:
     with interruptible():
         report = probe(_request(options, PROBES[0]), lambda: _devices(options), os.environ, observer)
     if not options.control:
-        _deliver(report, options)
+        _deliver(report, options.json, options.junit, is_strict=options.strict)
     return report.exit_status
 
 
@@ -157,21 +157,21 @@ def _devices(options: argparse.Namespace) -> Devices:
     return open_devices(BackendRequest(demo=options.demo, selection=gpus), options.device)
 
 
-def _deliver(report: ProbeReport, options: argparse.Namespace) -> None:
+def _deliver(report: ProbeReport, json: str | None, junit_file: str | None, *, is_strict: bool) -> None:
     """Write the files, and print the text unless the JSON goes to standard output."""
     from gputop.report.grid import look
     from gputop.report.probe import report as text_of
     from gputop.wire.encoder import encode
 
-    if options.junit:
+    if junit_file:
         from gputop.report.junit import junit
 
-        _write(options.junit, junit(report, is_strict=options.strict))
-    if options.json == "-":
+        _write(junit_file, junit(report, is_strict=is_strict))
+    if json == "-":
         sys.stdout.buffer.write(encode(report))
         return
-    if options.json:
-        _write(options.json, encode(report))
+    if json:
+        _write(json, encode(report))
     room, style = look(sys.stdout, os.environ)
     print(text_of(report, {test.key: test.question for test in PROBES[0].tests}, room, style))
 

@@ -1,4 +1,4 @@
-"""Settings as TOML: the commented file, single values, and changes to a file that leave the rest of it alone."""
+"""Settings as TOML: the commented file, the settings in force, and the lines of keys."""
 
 import json
 import re
@@ -17,7 +17,7 @@ _HEAD: Final = "# Settings of gputop. Options on the command line win over GPUTO
 
 
 def value_text(value: Value) -> str:
-    """Return a value as TOML writes it."""
+    """Return the TOML text of a value."""
     if isinstance(value, tuple):
         return "[" + ", ".join(map(value_text, value)) + "]"
     if isinstance(value, float) and value == int(value):
@@ -26,7 +26,7 @@ def value_text(value: Value) -> str:
 
 
 def commented() -> str:
-    """Return a file in which every setting is explained and commented out."""
+    """Return a file that explains every setting, all commented out."""
     parts = [_HEAD, ""]
     for setting in SETTINGS:
         variable = f" Variable: {setting.variable}." if setting.variable else ""
@@ -50,7 +50,7 @@ def _commented_detectors() -> list[str]:
 
 
 def effective(settings: Settings) -> str:
-    """Return all settings as a file; of the detectors those that are not as usual."""
+    """Return all settings as a file; of the thresholds only those that the user changed."""
     from gputop.core.detectors.registry import ENABLED  # noqa: PLC0415 - as above
 
     lines = [f"{setting.key} = {value_text(getattr(settings, setting.key))}" for setting in SETTINGS]
@@ -63,7 +63,7 @@ def effective(settings: Settings) -> str:
 
 
 def lines_of(text: str) -> dict[str, int]:
-    """Return the number of the line, from 1, that each key of a file stands in; tables are joined with a dot."""
+    """Return the line of each key of a file, from 1; a dot joins table and key."""
     found: dict[str, int] = {}
     table = ""
     for number, line in enumerate(text.split("\n"), 1):
@@ -76,7 +76,7 @@ def lines_of(text: str) -> dict[str, int]:
 
 
 def path_of(key: str) -> str:
-    """Return a key as it is called here, for the text of a key of TOML: without quotation marks and blanks."""
+    """Return a key of TOML without quotation marks and blanks."""
     return ".".join(part.strip("\"'") for part in _PART.findall(key))
 
 
