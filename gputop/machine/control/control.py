@@ -71,7 +71,7 @@ class Control:
         says so.
         """
         if isinstance(change, ChangeMig):
-            return refused(change, "there is no driver behind this door") if self._mig is None else self._split(change)
+            return refused(change, "this control has no driver") if self._mig is None else self._split(change)
         self._audit.begin(change)
         results = tuple([self._settle(change, target) for target in change.targets])
         return Outcome(id=change.id, what=wording(change), results=results, note=self._audit.end())

@@ -1,4 +1,4 @@
-"""The part of the door behind which MIG layouts are changed. The driver is started when it is first needed."""
+"""Changes of MIG layouts, a part of `Control`. The first one starts the driver."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -21,7 +21,7 @@ class Changer(Protocol):
 
 
 class MigControl:
-    """Carries out plans, a GPU after the other. ``opened``: starts the driver. ``progress``: is told of each step."""
+    """Carries out plans, one GPU after the other. ``opened``: starts the driver. ``progress``: receives each step."""
 
     def __init__(self, opened: Callable[[], Changer], progress: Callable[[MigProgress], None]) -> None:
         self._opened = opened
@@ -50,7 +50,7 @@ class MigControl:
             step = MigProgress(
                 id=change.id, index=plan.index, done=done, total=total, text=text, is_going_back=is_going_back
             )
-            with suppress(OSError):  # nobody listens any more; to stop half-way would be worse
+            with suppress(OSError):  # the reader has gone; to stop half-way would be worse
                 self._progress(step)
 
         try:
