@@ -23,7 +23,7 @@ def claim_of(
     """Return the verdict of a job or a process. ``alike``: of its GPUs those that it is of, ``of`` so many."""
     track, means = alike[0]
     mean = _mean_of([one for _, one in alike])
-    share = f"{len(alike)} of {of} GPUs: " if of > 1 else ""
+    share = f"{len(alike)} of {of} GPUs " if of > 1 else ""
     return Claim(
         code=bound.value,
         stage=Stage.OBSERVATION,
@@ -95,59 +95,61 @@ def _idle_text(track: Track) -> str:
 
 def _power(means: Means, idle: str) -> str:
     if means.watts is None or means.effort is None:
-        return "power not known"
-    return f"{means.watts:.0f} W, {max(0.0, 100 * means.effort):.0f}% of the range over idle ({idle})"
+        return "power unknown"
+    return f"{means.watts:.0f} W, {max(0.0, 100 * means.effort):.0f}% of the range above idle ({idle})"
 
 
 def _input_text(means: Means, _: str) -> str:
     if not means.workers:
         return (
-            f"GPU {means.gu:.0f}%, one thread at {means.thread or 0:.0f}% CPU and no workers -> it waits for its input"
+            f"input-bound: one thread at {means.thread or 0:.0f}% CPU loads the data without workers, "
+            f"GPU {means.gu:.0f}%"
         )
-    waits = f", {100 * means.blocked_share:.0f}% of the time one waits for storage" if means.blocked_share > 0.1 else ""
+    waits = f", waiting for storage {100 * means.blocked_share:.0f}% of the time" if means.blocked_share > 0.1 else ""
     return (
-        f"GPU {means.gu:.0f}%, {means.workers:.0f} workers at {means.worker_percent:.0f}% CPU each{waits} -> "
-        "starved by data loading"
+        f"input-bound: {means.workers:.0f} data loader workers at {means.worker_percent:.0f}% CPU each{waits}, "
+        f"GPU {means.gu:.0f}%"
     )
 
 
 def _launch_text(means: Means, idle: str) -> str:
     return (
-        f"util {means.gu:.0f}% but {_power(means, idle)}, memory {means.memory_activity or 0:.0f}%, one thread at "
-        f"{means.thread or 0:.0f}% CPU -> busy with tiny kernels (launch-bound)"
+        f"launch-bound: busy with tiny kernels, one thread at {means.thread or 0:.0f}% CPU, GPU {means.gu:.0f}% but "
+        f"{_power(means, idle)}, memory {means.memory_activity or 0:.0f}%"
     )
 
 
 def _fake_text(means: Means, idle: str) -> str:
     return (
-        f"util {means.gu:.0f}% but {_power(means, idle)}, memory {means.memory_activity or 0:.0f}% -> fake busy: "
-        + ("ranks of a server that wait for requests" if means.is_server else "kernels that do next to nothing")
+        "looks busy but does almost nothing: "
+        + ("ranks of a server that wait for requests, " if means.is_server else "")
+        + f"GPU {means.gu:.0f}% but {_power(means, idle)}, memory {means.memory_activity or 0:.0f}%"
     )
 
 
 def _memory_text(means: Means, _: str) -> str:
-    return f"memory {means.memory_activity or 0:.0f}% busy, GPU {means.gu:.0f}% -> bound by memory bandwidth"
+    return f"memory-bound: memory {means.memory_activity or 0:.0f}% busy, GPU {means.gu:.0f}%"
 
 
 def _compute_text(means: Means, idle: str) -> str:
     tensor = f", tensor cores {means.tensor:.0f}%" if means.tensor is not None else ""
-    return f"GPU {means.gu:.0f}%, {_power(means, idle)}{tensor} -> bound by computing, as it should be"
+    return f"compute-bound (good): GPU {means.gu:.0f}%, {_power(means, idle)}{tensor}"
 
 
 def _communication_text(means: Means, idle: str) -> str:
     links = [f"{name} {rate_text(rate)}" for name, rate in (("NVLink", means.nvlink), ("PCIe", means.pcie)) if rate]
-    return f"GPU {means.gu:.0f}%, {_power(means, idle)}, {' and '.join(links)} -> bound by communication"
+    return f"communication-bound: {' and '.join(links)}, GPU {means.gu:.0f}%, {_power(means, idle)}"
 
 
 def _input_remedy(means: Means, context: Context) -> str:
     host = context.sample.host
     cores, load = len(host.cores_percent), host.load
-    room = f" (this box has {cores} cores, load {load[0]:.0f})" if cores and load else ""
+    room = f" (this host has {cores} cores, load {load[0]:.0f})" if cores and load else ""
     if means.blocked_share > 0.3:
-        return "Storage is what it waits for: a local copy, larger reads, fewer and bigger files, prefetching."
+        return "It waits for storage: use a local copy, larger reads, fewer and bigger files, or prefetching."
     if not means.workers:
-        return f"Load in workers, not in the main thread: num_workers, pin_memory, prefetching{room}."
-    return f"More workers{room}, cheaper decoding (on the GPU: DALI, nvJPEG), or data prepared once."
+        return f"Load data in workers, not in the main thread: num_workers, pin_memory, prefetching{room}."
+    return f"Use more workers{room}, cheaper decoding (on the GPU: DALI, nvJPEG), or prepared data."
 
 
 _Text = Callable[[Means, str], str]
@@ -161,21 +163,21 @@ _SUMMARIES: Final[Mapping[Bound, _Text]] = {
 }
 _REMEDIES: Final[Mapping[Bound, Callable[[Means, Context], str]]] = {
     Bound.INPUT: _input_remedy,
-    Bound.LAUNCH: lambda *_: "CUDA graphs, torch.compile(mode='reduce-overhead'), fused kernels, or a bigger batch.",
-    Bound.MEMORY: lambda *_: "Usual for decoding: a bigger batch, quantized weights or cache, fused kernels.",
-    Bound.COMMUNICATION: lambda *_: "Overlap it with computing, larger buckets, gradient accumulation.",
-    Bound.COMPUTE: lambda *_: "Nothing to do: it computes.",
+    Bound.LAUNCH: lambda *_: "Use CUDA graphs, torch.compile(mode='reduce-overhead'), fused kernels or a bigger batch.",
+    Bound.MEMORY: lambda *_: "Usual for decoding. Use a bigger batch, a quantized model or cache, or fused kernels.",
+    Bound.COMMUNICATION: lambda *_: "Overlap it with compute, use larger buckets or gradient accumulation.",
+    Bound.COMPUTE: lambda *_: "Nothing to do.",
     Bound.FAKE: lambda means, _: (
-        "Ready for requests; nothing to do."
+        "Nothing to do: it is ready for requests."
         if means.is_server
-        else "CUDA graphs or bigger kernels; polling is no work."
+        else "Use CUDA graphs or bigger kernels, or end it if it only polls."
     ),
 }
 _SEE: Final[Mapping[Bound, str]] = {
-    Bound.INPUT: "Where the time goes: py-spy top --subprocesses --pid {pid}",
-    Bound.LAUNCH: "What launches them: py-spy top --pid {pid}",
-    Bound.MEMORY: "DRAM and tensor cores side by side: i, GPU in detail",
-    Bound.COMMUNICATION: "Which links it may use: nvidia-smi topo -m",
-    Bound.COMPUTE: "How much of it are tensor cores: i, GPU in detail",
-    Bound.FAKE: "What it launches: py-spy dump --pid {pid}",
+    Bound.INPUT: "To see where the time goes: py-spy top --subprocesses --pid {pid}",
+    Bound.LAUNCH: "To see what launches them: py-spy top --pid {pid}",
+    Bound.MEMORY: "To compare DRAM and tensor activity: i (GPU details)",
+    Bound.COMMUNICATION: "To see the links: nvidia-smi topo -m",
+    Bound.COMPUTE: "To see the share of the tensor cores: i (GPU details)",
+    Bound.FAKE: "To see what it launches: py-spy dump --pid {pid}",
 }

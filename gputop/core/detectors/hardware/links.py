@@ -1,4 +1,4 @@
-"""Are the links of a board sick? PCIe below its width under load, replays, NVLinks down or with errors."""
+"""Faults of links: PCIe below its width under load, replays, NVLinks that are down or have errors."""
 
 from collections.abc import Iterator, Mapping
 from math import ceil
@@ -31,7 +31,7 @@ _REPLAYS: Final = {1: 0.15, 2: 0.3, 3: 0.48, 4: 0.96, 5: 1.92, 6: 3.84}  # a lan
 
 
 class _Links:
-    """What is remembered of the links of a GPU."""
+    """The history of the links of a GPU."""
 
     def __init__(self) -> None:
         self.narrow_s = 0.0
@@ -39,7 +39,7 @@ class _Links:
         self.replays, self.nvlink, self.crc = Growth(_WINDOW_S), Growth(_WINDOW_S), Growth(_WINDOW_S)
 
     def take(self, gpu: Gpu, context: Context) -> None:
-        """Add what the counters say."""
+        """Add the counters of a sample."""
         replays, recoveries = gpu[NVLINK_REPLAYS], gpu[NVLINK_RECOVERIES]
         nvlink = None if replays is None or recoveries is None else replays + recoveries
         values = (gpu[PCIE_REPLAYS], nvlink, gpu[NVLINK_CRC])
@@ -51,14 +51,14 @@ class _Links:
 
 
 class LinkWatch:
-    """Looks at links: those of an idle board are slow by design, and those of its siblings tell what it should have."""
+    """Checks links while a board is busy (idle links are slow by design) and against those of its siblings."""
 
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._dials = dials
         self._links = EachGpu(_Links)
 
     def detect(self, context: Context) -> Iterator[Claim]:
-        """Return what is sick."""
+        """Return a claim per faulty link."""
         best = _fewest_down(context.sample.gpus)
         for gpu in context.sample.gpus:
             links = self._links.of(gpu.uuid, context.now_s)
@@ -88,12 +88,12 @@ class LinkWatch:
             code="pcie.link",
             stage=Stage.SUSPECT,
             subject=gpu_subject(gpu),
-            summary=f"PCIe {now} instead of {best}, busy for {duration_text(links.narrow_s)}: copies are slower",
+            summary=f"slow PCIe link: {now} instead of {best} for {duration_text(links.narrow_s)} while busy",
             evidence=(
                 Evidence("pcie_width", width, f"{width} of {most} lanes"),
                 Evidence("pcie_generation", generation, f"generation {generation} of {newest}"),
             ),
-            remedy="Look at seating, riser and the slot's settings in the BIOS: sudo lspci -vv | grep -i lnksta",
+            remedy="Check seating, riser and the slot's BIOS settings: sudo lspci -vv | grep -i lnksta",
             began_s=context.now_s - links.narrow_s,
         )
 
@@ -109,11 +109,11 @@ class LinkWatch:
                 code="pcie.replays",
                 stage=Stage.SUSPECT,
                 subject=gpu_subject(gpu),
-                summary=f"{rate:.0f} PCIe replays a minute; a good link of this kind has at most {allowed:.0f}",
+                summary=f"{rate:.0f} PCIe replays per minute; a good link of this kind has at most {allowed:.0f}",
                 evidence=(
                     Evidence("pcie_replays_per_minute", round(rate, 1), f"{grown:.0f} in {duration_text(span_s)}"),
                 ),
-                remedy="Reseat the board or its riser; if it stays, suspect the slot, then the board. The kernel: "
+                remedy="Reseat the board or its riser. If it continues, suspect the slot, then the board. Kernel log: "
                 "sudo dmesg | grep -i aer",
                 hold_s=_MINUTE_S,
             )
@@ -122,13 +122,13 @@ class LinkWatch:
         grown, span_s = links.nvlink.over(_WINDOW_S)
         rate = grown * _MINUTE_S / span_s if span_s >= _MINUTE_S else 0.0
         if rate >= self._dials["nvlink_a_minute"]:
-            what = f"{rate:.0f} replays and recoveries of NVLinks a minute"
+            what = f"{rate:.0f} NVLink replays and recoveries per minute"
             yield _nvlink(gpu, Stage.ALARM, what, Evidence("nvlink_errors_per_minute", round(rate, 1), what))
             return
         grown, span_s = links.crc.over(_WINDOW_S)
         rate = grown / span_s if span_s >= _MINUTE_S else 0.0
         if rate >= self._dials["nvlink_crc_a_second"]:
-            what = f"{rate:.0f} CRC errors of NVLinks a second"
+            what = f"{rate:.0f} NVLink CRC errors per second"
             yield _nvlink(gpu, Stage.SUSPECT, what, Evidence("nvlink_crc_per_s", round(rate, 1), what))
 
 
@@ -139,13 +139,13 @@ def _nvlink(gpu: Gpu, stage: Stage, summary: str, evidence: Evidence) -> Claim:
         subject=gpu_subject(gpu),
         summary=summary,
         evidence=(evidence,),
-        remedy=f"See which link: nvidia-smi nvlink -e -i {gpu.index}. Look at both its ends: bridge, cable, switch.",
+        remedy=f"See which link: nvidia-smi nvlink -e -i {gpu.index}. Check both ends: bridge, cable, switch.",
         hold_s=_MINUTE_S,
     )
 
 
 def _down(gpu: Gpu, links: _Links, fewest: int) -> Iterator[Claim]:
-    """Compare with siblings: a board without a bridge has all links down, and so have they, which is no fault."""
+    """Compare with the siblings: on boards without a bridge all links are down, which is no fault."""
     down, count = gpu[NVLINK_LINKS_DOWN], gpu[NVLINK_LINKS]
     if down is None:
         return
@@ -158,15 +158,15 @@ def _down(gpu: Gpu, links: _Links, fewest: int) -> Iterator[Claim]:
         stage=Stage.ALARM if went else Stage.SUSPECT,
         subject=gpu_subject(gpu),
         summary=f"{down} of {count or '?'} NVLinks {'is' if down == 1 else 'are'} down"
-        + (f"; there were {links.down_at_first} before" if went else f"; its siblings have {fewest}"),
-        evidence=(Evidence("nvlink_links_down", down, f"{down} down, {fewest} of the best sibling"),),
-        remedy=f"See which: nvidia-smi nvlink -s -i {gpu.index}. Look at bridge or cable, and: systemctl status "
+        + (f"; before, {links.down_at_first}" if went else f"; on its siblings, {fewest}"),
+        evidence=(Evidence("nvlink_links_down", down, f"{down} down, {fewest} on the best sibling"),),
+        remedy=f"See which: nvidia-smi nvlink -s -i {gpu.index}. Check bridge or cable, and: systemctl status "
         "nvidia-fabricmanager",
     )
 
 
 def _fewest_down(gpus: tuple[Gpu, ...]) -> dict[str, int]:
-    """Return by model how many links are down on the board that has the fewest down."""
+    """Return, by model, the smallest number of links that are down on a board."""
     best: dict[str, int] = {}
     for gpu in gpus:
         down = gpu[NVLINK_LINKS_DOWN]

@@ -1,4 +1,4 @@
-"""Is the memory of a board sick? Uncorrected errors, rows and pages out of use."""
+"""Faults of GPU memory: uncorrected errors, replaced rows, retired pages."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -47,14 +47,14 @@ class _Counted:
 
 
 class MemoryWatch:
-    """Looks at counters that hardly ever change; what matters is mostly that they are not 0."""
+    """Checks counters that hardly ever change: mostly any value but 0 is a fault."""
 
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._dials = dials
         self._counted = EachGpu(_Counted)
 
     def detect(self, context: Context) -> Iterator[Claim]:
-        """Return what is sick."""
+        """Return a claim per fault."""
         for gpu in context.sample.gpus:
             counted = self._counted.of(gpu.uuid, context.now_s)
             counted.take(gpu, context)
@@ -71,31 +71,31 @@ class MemoryWatch:
                 gpu, "ecc.corrected", Stage.OBSERVATION,
                 f"{grown:.0f} memory errors in {duration_text(span_s)}, all corrected",
                 Evidence("ecc_corrected_grown", grown, f"{grown:.0f} more in {duration_text(span_s)}"),
-                "Nothing is lost. Look again tomorrow: gputop doctor. If the number grows, plan to replace the board.",
+                "No data is lost. Check again tomorrow: gputop doctor. If the number grows, plan to replace the board.",
             )  # fmt: skip
 
     def _rows(self, gpu: Gpu) -> Iterator[Claim]:
         replaced = gpu[REMAPPED_ROWS_UNCORRECTABLE]
         if gpu[REMAPPED_ROWS_FAILED]:
             yield _claim(
-                gpu, "remap.failed", Stage.ALARM, "a bad row of the memory could not be replaced: no spare one is left",
+                gpu, "remap.failed", Stage.ALARM, "a bad memory row could not be replaced: no spare row is left",
                 Evidence("remapped_rows_failed", value=True, text="row remap failure"), _REPLACE,
             )  # fmt: skip
         if gpu[REMAPPED_ROWS_PENDING]:
             yield _claim(
-                gpu, "remap.pending", Stage.SUSPECT, "a bad row of the memory waits to be replaced by a spare one",
+                gpu, "remap.pending", Stage.SUSPECT, "a bad memory row will be replaced with the next reset",
                 Evidence("remapped_rows_pending", value=True, text="row remap pending"), _RESET,
             )  # fmt: skip
         if replaced is not None and replaced >= self._dials["most_remaps"]:
             yield _claim(
-                gpu, "remap.many", Stage.ALARM, f"{replaced} rows of the memory were replaced after uncorrected errors",
+                gpu, "remap.many", Stage.ALARM, f"{replaced} memory rows were replaced after uncorrected errors",
                 Evidence("remapped_rows_uncorrectable", replaced, f"{replaced} rows"), _REPLACE,
             )  # fmt: skip
 
     def _pages_of(self, gpu: Gpu, growth: Growth) -> Iterator[Claim]:
         if gpu[RETIRED_PAGES_PENDING]:
             yield _claim(
-                gpu, "retired.pending", Stage.SUSPECT, "bad pages of the memory wait to be taken out of use",
+                gpu, "retired.pending", Stage.SUSPECT, "bad memory pages will be retired with the next reset",
                 Evidence("retired_pages_pending", value=True, text="page retirement pending"), _RESET,
             )  # fmt: skip
         pages, double = _pages(gpu), gpu[RETIRED_PAGES_DOUBLE] or 0
@@ -106,7 +106,7 @@ class MemoryWatch:
         more = f", {grown:.0f} more in {duration_text(span_s)}" if grown else ""
         yield _claim(
             gpu, "retired.many", Stage.ALARM if is_worn else Stage.OBSERVATION,
-            f"{pages} pages of the memory are out of use{more}",
+            f"{pages} memory pages are retired{more}",
             Evidence("retired_pages", pages, f"{pages} pages, {double} of them after an uncorrected error"),
             _REPLACE if is_worn else "Plan to replace the board: nvidia-smi -q -d PAGE_RETIREMENT -i {n}",
         )  # fmt: skip
@@ -121,9 +121,9 @@ def _uncorrected(gpu: Gpu, growth: Growth) -> Iterator[Claim]:
     while_watched = f", {grown:.0f} of them in the last {duration_text(span_s)}" if grown else ""
     yield _claim(
         gpu, "ecc.uncorrected", Stage.ALARM,
-        f"{errors} since the driver was loaded that ECC could not correct{while_watched}",
+        f"{errors} that ECC could not correct, since the driver was loaded{while_watched}",
         Evidence("ecc_volatile_uncorrected", count, f"uncorrected errors: {count}"),
-        f"Do not trust what ran there. {_RESET}; if it comes again, have the board replaced.",
+        f"Do not trust results from this GPU. {_RESET}. If it happens again, have the board replaced.",
     )  # fmt: skip
 
 

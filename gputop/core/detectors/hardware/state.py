@@ -1,4 +1,4 @@
-"""Does a GPU answer? And what does the driver say must be done with it."""
+"""Lost and hung GPUs, and recovery actions that the driver names."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -14,24 +14,24 @@ from gputop.core.model.units import duration_text
 
 _HUNG_AFTER_S: Final = 3.0  # of silence, until a sample calls a GPU hung
 _REMEDIES: Final = {
-    "reset GPU": "Stop what runs there, then: sudo nvidia-smi --gpu-reset -i {n}",
-    "drain and reset": "Let its jobs end and give it no new ones, then: sudo nvidia-smi --gpu-reset -i {n}",
-    "drain P2P": "Stop jobs on it and other GPUs together (nvidia-smi topo -p2p r); give it work of its own.",
-    "reset bus": "Stop what runs there, then: sudo nvidia-smi --gpu-reset -i {n}",
+    "reset GPU": "End its processes, then: sudo nvidia-smi --gpu-reset -i {n}",
+    "drain and reset": "Let its jobs end and start no new ones, then: sudo nvidia-smi --gpu-reset -i {n}",
+    "drain P2P": "Stop jobs that use it together with other GPUs (nvidia-smi topo -p2p r); single-GPU jobs may run.",
+    "reset bus": "End its processes, then: sudo nvidia-smi --gpu-reset -i {n}",
     "recover IMEX domain": "Restart the IMEX service of the domain: sudo systemctl restart nvidia-imex",
 }
-_REBOOT: Final = "If that is not enough, drain the machine and reboot it."
+_REBOOT: Final = "If that does not help, drain the machine and reboot it."
 _HOST: Final = Subject(label="this machine")
 
 
 class _Silence:
-    """Since when a GPU does not answer."""
+    """Since when a GPU has not responded."""
 
     def __init__(self) -> None:
         self.since_s: float | None = None
 
     def lasts_s(self, now_s: float, *, is_silent: bool) -> float:
-        """Return for how long, in seconds that were watched."""
+        """Return the watched seconds without a response."""
         if not is_silent:
             self.since_s = None
             return 0.0
@@ -40,14 +40,14 @@ class _Silence:
 
 
 class StateWatch:
-    """Looks at what is not a number."""
+    """Checks the state of GPUs and driver."""
 
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._alarm_s = dials["hung_alarm_s"]
         self._silences = EachGpu(_Silence)
 
     def detect(self, context: Context) -> Iterator[Claim]:
-        """Return what is wrong with the GPUs and with the reading of the machine."""
+        """Return a claim per GPU in trouble, and about what cannot be read."""
         for gpu in context.sample.gpus:
             silent_s = self._silences.of(gpu.uuid, context.now_s).lasts_s(
                 context.now_s, is_silent=gpu.state is GpuState.HUNG
@@ -73,7 +73,8 @@ class StateWatch:
                 stage=Stage.SUSPECT,
                 subject=_HOST,
                 summary="; ".join(context.sample.problems),
-                remedy="What is shown may be old, and findings may be missing. What waits: ps -eo pid,stat,wchan,cmd",
+                remedy="Values may be old and findings may be missing. See which processes wait: ps -eo "
+                "pid,stat,wchan,cmd",
             )
 
     def _hung(self, code: str, subject: Subject, silent_s: float) -> Claim:
@@ -81,9 +82,9 @@ class StateWatch:
             code=code,
             stage=Stage.ALARM if silent_s >= self._alarm_s else Stage.SUSPECT,
             subject=subject,
-            summary=f"the driver has not answered for {duration_text(silent_s)}",
-            evidence=(Evidence("silent_s", round(silent_s, 1), f"no answer for {duration_text(silent_s)}"),),
-            remedy="Look for Xids: sudo dmesg | grep -i xid. State D cannot be killed; if it lasts, reboot.",
+            summary=f"the driver has not responded for {duration_text(silent_s)}",
+            evidence=(Evidence("silent_s", round(silent_s, 1), f"no response for {duration_text(silent_s)}"),),
+            remedy="Look for Xids: sudo dmesg | grep -i xid. If it continues, reboot: state D cannot be killed.",
         )
 
 
@@ -92,9 +93,9 @@ def _lost(gpu: Gpu) -> Claim:
         code="gpu.lost",
         stage=Stage.ALARM,
         subject=gpu_subject(gpu),
-        summary="does not answer any more: it fell off the bus or needs a reset",
-        evidence=(Evidence("gpu_state", gpu.state.value, "the driver says that it is lost"),),
-        remedy=f"Look why: sudo dmesg | grep -i xid. Then: sudo nvidia-smi --gpu-reset -i {gpu.index}. {_REBOOT}",
+        summary="lost: it no longer responds, fell off the bus or needs a reset",
+        evidence=(Evidence("gpu_state", gpu.state.value, "the driver reports that it is lost"),),
+        remedy=f"See why: sudo dmesg | grep -i xid. Then: sudo nvidia-smi --gpu-reset -i {gpu.index}. {_REBOOT}",
     )
 
 
@@ -121,6 +122,6 @@ def _mig(gpu: Gpu) -> Iterator[Claim]:
         stage=Stage.OBSERVATION,
         subject=gpu_subject(gpu),
         summary=f"MIG is {'on' if now else 'off'}, and will be {'on' if then else 'off'} after the next reset",
-        evidence=(Evidence("mig_mode_pending", then, "the pending mode is another"),),
-        remedy=f"When nothing runs there: sudo nvidia-smi --gpu-reset -i {gpu.index}",
+        evidence=(Evidence("mig_mode_pending", then, "the pending mode differs"),),
+        remedy=f"When nothing runs on the GPU: sudo nvidia-smi --gpu-reset -i {gpu.index}",
     )

@@ -1,4 +1,4 @@
-"""What errors has the driver reported? Their meaning, who is to blame, and what to do."""
+"""Xid errors that the driver reported: their meaning, their cause, and what to do."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -19,26 +19,26 @@ _LOG: Final = " The kernel log has more: sudo dmesg | grep -i xid"
 
 
 class _Seen:
-    """The errors of a GPU: each with the second in which it was seen first."""
+    """The errors of a GPU, each with the time at which it was first seen."""
 
     def __init__(self) -> None:
         self.events: dict[XidEvent, float] = {}
 
     def take(self, events: Sequence[XidEvent], now_s: float) -> None:
-        """Take what the sample has."""
+        """Add the errors of a sample."""
         if len(events) != len(self.events) or (events and events[-1] not in self.events):
             self.events = {event: self.events.get(event, now_s) for event in events}
 
 
 class XidWatch:
-    """Remembers errors for a while: an Xid is an instant, its damage stays."""
+    """Remembers errors for a time: an Xid is an instant, its damage remains."""
 
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._grave_s, self._other_s, self._beside_s = dials["grave_xid_s"], dials["xid_s"], dials["beside_s"]
         self._seen = EachGpu(_Seen)
 
     def detect(self, context: Context) -> Iterator[Claim]:
-        """Return a sign for each GPU and gravity, about the latest error."""
+        """Return a claim per GPU and gravity, about the latest error."""
         for gpu in context.sample.gpus:
             seen = self._seen.of(gpu.uuid, context.now_s)
             seen.take(gpu.xids, context.now_s)
@@ -47,21 +47,20 @@ class XidWatch:
         self._seen.forget(context.now_s)
 
     def _claims(self, gpu: Gpu, events: Mapping[XidEvent, float], context: Context) -> Iterator[Claim]:
-        from gputop.core.detectors.hardware.xid import APPLICATION, GRAVE, NOTE, Limits, claims  # noqa: PLC0415
 
         lasts_s = {GRAVE: self._grave_s, APPLICATION: self._other_s, NOTE: self._other_s}
         return claims(gpu, events, context, Limits(lasts_s, self._beside_s))
 
 
 class Limits(Struct, frozen=True):
-    """``lasts_s``: how long each code is shown. ``beside_s``: how near an Xid is that only follows another."""
+    """``lasts_s``: how long each code is shown. ``beside_s``: within what time an Xid may be a mere consequence."""
 
     lasts_s: Mapping[str, float]
     beside_s: float
 
 
 def claims(gpu: Gpu, events: Mapping[XidEvent, float], context: Context, limits: Limits) -> Iterator[Claim]:
-    """Return a sign for each gravity. ``events``: when each was seen first."""
+    """Return a claim per gravity. ``events``: when each was first seen."""
     found: dict[str, list[tuple[float, Xid]]] = {}
     known = [(seen_s, explained(event.xid)) for event, seen_s in events.items()]
     for seen_s, xid in known:
@@ -79,7 +78,7 @@ def _code(xid: Xid) -> str:
 
 
 def _follows(xid: Xid, seen_s: float, known: Sequence[tuple[float, Xid]], beside_s: float) -> bool:
-    """Say whether an error is nothing but the consequence of another one beside it."""
+    """Return whether an error is only the consequence of another one near it."""
     return xid.blame is Blame.ANOTHER and any(
         other.blame is not Blame.ANOTHER and abs(at_s - seen_s) <= beside_s for at_s, other in known
     )
@@ -88,9 +87,7 @@ def _follows(xid: Xid, seen_s: float, known: Sequence[tuple[float, Xid]], beside
 def _claim(gpu: Gpu, code: str, held: Sequence[tuple[float, Xid]], context: Context) -> Claim:
     last_s, xid = held[-1]
     ago = duration_text(context.now_s - last_s)
-    times = (
-        f"{len(held)} errors in {duration_text(context.now_s - held[0][0])}, the last" if len(held) > 1 else "an error"
-    )
+    times = f", {len(held)} errors in {duration_text(context.now_s - held[0][0])}" if len(held) > 1 else ""
     counts: dict[int, int] = {}
     for _, one in held:
         counts[one.number] = counts.get(one.number, 0) + 1
@@ -98,7 +95,7 @@ def _claim(gpu: Gpu, code: str, held: Sequence[tuple[float, Xid]], context: Cont
         code=code,
         stage=_STAGES[code],
         subject=gpu_subject(gpu),
-        summary=f"{times} {ago} ago: Xid {xid.number}, {xid.name}. {xid.meaning}",
+        summary=f"Xid {xid.number} {ago} ago{times}: {xid.name}. {xid.meaning}",
         evidence=tuple(
             Evidence(f"xid_{number}", count, f"Xid {number} {explained(number).name}, {count} times, {_blame(number)}")
             for number, count in counts.items()
@@ -109,4 +106,4 @@ def _claim(gpu: Gpu, code: str, held: Sequence[tuple[float, Xid]], context: Cont
 
 
 def _blame(number: int) -> str:
-    return f"mostly the fault of: {explained(number).blame.value}"
+    return f"usual cause: {explained(number).blame.value}"

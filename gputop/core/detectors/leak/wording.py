@@ -1,4 +1,4 @@
-"""What is said of memory that grows: numbers and time span first, the name second, what to do third."""
+"""The wording of growing memory: verdict, consequence, numbers, and what to do."""
 
 from collections.abc import Sequence
 from math import exp, log
@@ -14,35 +14,36 @@ from gputop.core.model.finding import Evidence, Stage, Subject, confidence_of, c
 from gputop.core.model.units import bytes_text, duration_text
 
 _MIB: Final = 1024.0**2
-_UNSURE: Final = 0.6  # what is called medium and a doubt
+_UNSURE: Final = 0.6  # medium confidence at most
 _DOUBT: Final = 0.5
-_HOLD_S: Final = 15.0  # it is evaluated every 30 s at most, and told at each look
+_HOLD_S: Final = 15.0  # it is evaluated every 30 s at most, and claimed at each sample
+_SAME_TIME: Final = 1.1  # estimates that differ by less are one
 _CODE: Final = "leak.process"
 _GPU_CODE: Final = "leak.gpu"
 
-NO_WORK: Final = "SM utilization of the process: without it loading looks like leaking"
-NO_AGE: Final = "age of the process: taken as if it began when it was first seen"
-POOL: Final = "a preallocated pool, as of vLLM or JAX, hides what happens inside it"
-_WHOLE_GPU: Final = "memory of each process: only that of this GPU is known, so that nobody is named"
+NO_WORK: Final = "SM utilization of the process: without it, loading looks like a leak"
+NO_AGE: Final = "age of the process: gputop counts from when it first saw it"
+POOL: Final = "a preallocated pool, as in vLLM or JAX, hides the memory use inside"
+_WHOLE_GPU: Final = "memory per process: only that of the GPU is known, so no process can be named"
 
 _REMEDY: Final = (
-    "Look for what is kept from step to step: losses that hold their graph, lists of outputs, caches without a bound; "
-    "in PyTorch torch.cuda.memory._record_memory_history() and _dump_snapshot() show who allocated it"
+    "Look for objects that the program keeps from step to step: losses with their graph, lists of outputs, unbounded "
+    "caches. In PyTorch, torch.cuda.memory._record_memory_history() and _dump_snapshot() show where it was allocated"
 )
 
-_WAIT: Final = "Nothing yet: growth that goes on is told from warm-up by watching. Its course: Enter on its row"
+_WAIT: Final = "Nothing to do yet: only time distinguishes a leak from warm-up. To see the plot: Enter on its row"
 
 _CANNOT_TELL: Final = {
-    Why.YOUNG: "could still be warm-up: watched for only {}",
-    Why.SATURATING: "could still be warm-up, a cache that fills or fragmentation: too early to see whether it slows",
-    Why.FILLING: "so fast that it may be loading or a buffer that fills: a leak if it goes on for half an hour",
+    Why.YOUNG: "could be warm-up: watched for only {}",
+    Why.SATURATING: "could be warm-up, a cache that fills, or fragmentation: too early to see whether it slows down",
+    Why.FILLING: "so fast that it may be loading or a buffer that fills: a leak if it continues for half an hour",
 }
 
 
 class Alarm(Struct, frozen=True):
-    """What makes a leak an alarm: the GPU full within ``full_s``, and as ``sure``.
+    """The conditions of an alarm: the GPU is full within ``full_s``, with a confidence of at least ``sure``.
 
-    ``current_s``: growth that was seen so lately goes on; then there is a time to the end.
+    ``current_s``: growth seen within this time continues; only then is there a time until full.
     """
 
     full_s: float = 3600.0
@@ -51,7 +52,7 @@ class Alarm(Struct, frozen=True):
 
 
 class Case(Struct, frozen=True):
-    """Growth and what belongs to it. ``full_s``: how soon and how late the GPU is full, None if not within a day."""
+    """Growth and its circumstances. ``full_s``: earliest and latest time until full; None if not within a day."""
 
     subject: Subject
     track: MemoryTrack
@@ -62,12 +63,12 @@ class Case(Struct, frozen=True):
 
     @property
     def is_of_gpu(self) -> bool:
-        """Say whether it is about a GPU as a whole."""
+        """Return whether the case is about a whole GPU."""
         return self.subject.process is None
 
 
 def claim_of(case: Case) -> Claim | None:
-    """Return what there is to say of this growth now."""
+    """Return the claim about this growth, if it is worth one."""
     leak, rising = case.vote.leak, case.vote.rising
     if leak:
         return _leak(case, leak)
@@ -75,15 +76,15 @@ def claim_of(case: Case) -> Claim | None:
 
 
 def full_text(full_s: tuple[float, float | None]) -> str:
-    """Return 5h12-6h06, or what is known of it."""
+    """Return ``about 57m``, ``5h12 to 6h06``, or what is known of it."""
     soon, late = duration_text(full_s[0]), duration_text(full_s[1])
     if full_s[1] is None:
         return f"{soon} or later"
-    return soon if soon == late else f"{soon}-{late}"
+    return f"about {soon}" if full_s[1] <= _SAME_TIME * full_s[0] else f"{soon} to {late}"
 
 
 def confidence(case: Case, leak: Suspicion) -> float:
-    """Return how sure the growth is a leak. Without knowing whether the GPU worked it is no more than medium."""
+    """Return the confidence that the growth is a leak; medium at most if GPU work is unknown."""
     one = leak.growth
     watched_s = max(one.ended_s - one.began_s, leak.seen_s - leak.since_s)
     sure = confidence_of(
@@ -101,12 +102,12 @@ def _leak(case: Case, leak: Suspicion) -> Claim:
     sure = confidence(case, leak)
     is_current = case.track.observed_s - leak.seen_s <= case.alarm.current_s
     full_s = case.full_s if is_current else None
-    parts = [_grown(one, case.is_of_gpu), _kept(one)]
-    if not is_current:
-        parts.append(f"has not grown for {duration_text(case.track.observed_s - one.ended_s)}")
+    verdict = "leak" if sure >= case.alarm.sure else f"probable leak ({confidence_text(sure)} confidence)"
     if full_s:
-        parts.append(f"full in {full_text(full_s)} if it does not stop")
-    parts.append(f"looks like a leak ({confidence_text(sure)})")
+        verdict += f", full in {full_text(full_s)}"
+    parts = [verdict, _grown(one, case.is_of_gpu), _kept(one)]
+    if not is_current:
+        parts.append(f"no growth for {duration_text(case.track.observed_s - one.ended_s)}")
     is_near = full_s is not None and full_s[0] <= case.alarm.full_s and sure >= case.alarm.sure
     return _claim(case, one, Stage.ALARM if is_near else Stage.SUSPECT, " · ".join(parts), sure)
 
@@ -115,7 +116,7 @@ def _rising(case: Case, rising: Suspicion) -> Claim:
     one = rising.growth
     why = _CANNOT_TELL.get(case.vote.why, _CANNOT_TELL[Why.SATURATING])
     why = why.format(duration_text(case.track.observed_s))
-    who = "this GPU rises" if case.is_of_gpu else "rising"
+    who = "memory of this GPU grows" if case.is_of_gpu else "memory grows"
     summary = f"{who}: +{_mib(one.grown)} in {duration_text(one.ended_s - one.began_s)}, {why}"
     return _claim(case, one, Stage.OBSERVATION, summary, min(_DOUBT, confidence(case, rising)))
 
@@ -140,16 +141,16 @@ def _claim(case: Case, one: Growth, stage: Stage, summary: str, sure: float) -> 
 def _evidence(case: Case, one: Growth) -> Sequence[Evidence]:
     span_s = one.ended_s - one.began_s
     found = [
-        Evidence("grown_bytes", round(one.grown * _MIB), f"+{_mib(one.grown)} that was kept"),
+        Evidence("grown_bytes", round(one.grown * _MIB), f"+{_mib(one.grown)} kept"),
         Evidence("span_s", round(span_s), f"within {duration_text(span_s)}"),
-        Evidence("rate_bytes_per_s", round(one.even * _MIB), f"{_rate(one)} on average, single large steps apart"),
+        Evidence("rate_bytes_per_s", round(one.even * _MIB), f"{_rate(one)} on average, without single large steps"),
         Evidence("grown_parts", f"{one.segments}/{one.of}", f"grew in {one.segments} of {one.of} parts of that time"),
         Evidence("steady_log_odds", round(case.vote.odds, 1), _odds_text(case.vote.odds)),
     ]
     if one.cycles:
-        found.append(Evidence("cycles", one.cycles, f"came back {one.cycles} times, each time to a higher level"))
+        found.append(Evidence("cycles", one.cycles, f"fell back {one.cycles} times, each time to a higher level"))
     if case.full_s:
-        text = f"at the rate of all that grow there the GPU is full in {full_text(case.full_s)}"
+        text = f"at the present rate of all processes, the GPU is full in {full_text(case.full_s)}"
         found.append(Evidence("full_in_s", round(case.full_s[0]), text))
     return found
 
@@ -157,25 +158,25 @@ def _evidence(case: Case, one: Growth) -> Sequence[Evidence]:
 def _remedy(case: Case) -> str:
     process = case.subject.process
     if process is None:
-        return f"{_REMEDY}. Find out which of its processes grows from inside the job."
+        return f"{_REMEDY}. The job itself must say which of its processes grows."
     return f"{_REMEDY}. To end it before the GPU is full: gputop signal SIGTERM --pid {process.pid}"
 
 
 def _grown(one: Growth, is_of_gpu: bool) -> str:  # noqa: FBT001 - private
-    who = "this GPU grew" if is_of_gpu else "grew"
+    who = "this GPU grows" if is_of_gpu else "grows"
     return f"{who} {_rate(one)} for {duration_text(one.ended_s - one.began_s)} (+{_mib(one.grown)})"
 
 
 def _kept(one: Growth) -> str:
     parts = f"in {one.segments} of {one.of} parts of that time"
-    return f"{parts}, came back {one.cycles} times but never as low" if one.cycles else f"{parts}, never fell back"
+    return f"{parts}, fell back {one.cycles} times but never as low" if one.cycles else f"{parts}, never fell back"
 
 
 def _odds_text(odds: float) -> str:
     if odds <= 0:
-        return "growth that fades fits better than a steady one"
+        return "fading growth fits better than steady growth"
     times = "more than 10000" if odds > log(10_000) else f"{exp(odds):.0f}"
-    return f"a steady rate is {times} times as likely as one that fades"
+    return f"steady growth is {times} times as likely as fading growth"
 
 
 def _rate(one: Growth) -> str:

@@ -1,4 +1,4 @@
-"""Is GPU memory held by nobody? Processes that are gone, zombies, workers without a parent, memory without an owner."""
+"""The detector of exited processes and zombies that hold GPU memory, orphans, and memory that no process owns."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
@@ -14,63 +14,71 @@ from gputop.core.model.units import bytes_text, duration_text
 
 KIND: Final = Kind(
     name="orphan",
-    question="Is GPU memory held by processes that are gone, by zombies or orphans, or by nobody who can be seen?",
+    question="Do exited processes, zombies, orphans or unknown processes hold GPU memory?",
     codes={
-        "orphan.gone": "The driver lists a process that does not exist any more.",
-        "orphan.zombie": "A process has ended, but others still hold what it allocated.",
-        "orphan.parent": "The parent of a process has died, and it runs on.",
-        "memory.unexplained": "Memory of a GPU is used by no process that the driver lists.",
+        "orphan.gone": "The driver lists a process that no longer exists.",
+        "orphan.zombie": "A process has exited, but its children or threads still hold its GPU memory.",
+        "orphan.parent": "The parent of a process has exited, and the process still runs.",
+        "memory.unexplained": "GPU memory is used that belongs to no listed process.",
     },
     remedies={
-        "orphan.gone": "Who holds it: `sudo fuser -v /dev/nvidia*`; if nobody, `sudo nvidia-smi --gpu-reset -i N`.",
-        "orphan.zombie": "End its children or threads that live on: `kill -9 PID`; `t` shows the tree.",
-        "orphan.parent": "Ask its owner: `nohup` looks like this. Else `gputop signal SIGTERM --pid PID`.",
-        "memory.unexplained": "Who holds the device: `sudo fuser -v /dev/nvidiaN`; if nobody, a reset frees it.",
+        "orphan.gone": "Find the holder: `sudo fuser -v /dev/nvidia*`. If there is none: `sudo nvidia-smi "
+        "--gpu-reset -i N`.",
+        "orphan.zombie": "End its remaining children or threads: `kill -9 PID`; `t` shows the tree.",
+        "orphan.parent": "Ask its owner: a job under `nohup` looks the same. To end it: `gputop signal SIGTERM "
+        "--pid PID`.",
+        "memory.unexplained": "Find the holder: `sudo fuser -v /dev/nvidiaN`. If there is none, a GPU reset frees it.",
     },
     dials=(
         Dial(
             key="gone_s", default=10.0, least=2.0, most=3600.0,
-            help="A process that is gone, for so long: worth a line.",
+            help="Time after the exit of a listed process after which it is an observation.",
         ),
         Dial(
             key="suspect_s", default=30.0, least=5.0, most=3600.0,
-            help="A process that is gone or a zombie, for so long: a suspect.",
+            help="Time after which an exited process or a zombie is a suspect.",
         ),
         Dial(
             key="alarm_s", default=300.0, least=10.0, most=86400.0,
-            help="Memory that is lost for so long is an alarm.",
+            help="Time after which lost memory is an alarm.",
         ),
         Dial(key="idle_s", default=600.0, least=10.0, most=86400.0, help="Idle time that makes an orphan a suspect."),
         Dial(
             key="parent_s", default=60.0, least=0.0, most=86400.0,
-            help="How long it must have had the parent: who becomes a service loses it at once.",
+            help="Least time with the parent: a process that becomes a daemon loses its parent at once.",
         ),
         Dial(
             key="unexplained_bytes", default=536870912.0, least=1e6, most=1e13,
-            help="Memory that nobody explains, from which it is told.",
+            help="Least unexplained memory that is reported.",
         ),
         Dial(
             key="unexplained_percent", default=2.0, least=0.1, most=100.0,
-            help="The same as a share of all memory; the larger of both holds.",
+            help="The same as a share of the GPU's memory; the larger of both applies.",
         ),
-        Dial(key="unexplained_s", default=30.0, least=5.0, most=3600.0, help="For how long it must be unexplained."),
+        Dial(
+            key="unexplained_s", default=30.0, least=5.0, most=3600.0,
+            help="Time for which memory must be unexplained.",
+        ),
         Dial(
             key="context_bytes", default=134217728.0, least=0.0, most=1e10,
-            help="What a process may take that is not counted as its own.",
+            help="Memory per process that the driver does not count as its own.",
         ),
-        Dial(key="idle_percent", default=1.0, least=0.0, most=50.0, help="GPU utilization of one that is idle."),
+        Dial(
+            key="idle_percent", default=1.0, least=0.0, most=50.0,
+            help="GPU utilization up to which an orphan is idle.",
+        ),
         Dial(
             key="left_s", default=120.0, least=0.0, most=3600.0,
-            help="A process that left so shortly before explains whose the memory was.",
+            help="Time within which the exit of a process explains the memory.",
         ),
     ),
 )  # fmt: skip
-_HOLDERS: Final = "See who holds the device files: sudo fuser -v /dev/nvidia*"
-_NOBODY: Final = f"{_HOLDERS}. If nobody does, the memory comes back with a reset: sudo nvidia-smi --gpu-reset -i {{n}}"
+_HOLDERS: Final = "To see which processes have the device files open: sudo fuser -v /dev/nvidia*"
+_NOBODY: Final = f"{_HOLDERS}. If there is none, reset the GPU to free the memory: sudo nvidia-smi --gpu-reset -i {{n}}"
 
 
 class OrphanDetector:
-    """Follows processes to their end, and beyond as long as the driver lists them."""
+    """Follows processes to their exit, and further while the driver lists them."""
 
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._dials = dials
@@ -80,7 +88,7 @@ class OrphanDetector:
         self._swept_s = 0.0
 
     def detect(self, context: Context) -> Iterator[Claim]:
-        """Return who holds memory without a right."""
+        """Return a claim per process or GPU whose memory is lost."""
         everybody, idle_percent = _Everybody(context), self._dials["idle_percent"]
         for process in context.due:
             track = self._tracks.get(process.pid)
@@ -102,12 +110,12 @@ class OrphanDetector:
         if lasts_s < self._dials["gone_s"]:
             return
         held = memory_of(process)
-        heirs = f"; its children were {_pids(track.children)}" if track.children else ""
+        heirs = f"; its children: {_pids(track.children)}" if track.children else ""
         yield Claim(
             code="orphan.gone",
             stage=self._stage(lasts_s, held),
             subject=process_subject(process),
-            summary=f"{_memory(held)} held for {duration_text(lasts_s)} by a process that is gone{_once(track)}{heirs}",
+            summary=f"{_memory(held)} held by an exited process for {duration_text(lasts_s)}{_once(track)}{heirs}",
             evidence=(
                 Evidence("gone_s", round(lasts_s, 1), f"{process.presence.text}, for {duration_text(lasts_s)}"),
                 Evidence("memory_bytes", held, f"{_memory(held)} of GPU memory"),
@@ -123,17 +131,17 @@ class OrphanDetector:
         held, children = memory_of(process), everybody.children(process.pid)
         others = (process.threads or 1) - 1
         if children:
-            who, remedy = f"its children {_pids(children)} live on and hold it", _end(children)
+            who, remedy = f"its children {_pids(children)} still run and hold it", _end(children)
         elif others > 0:
-            who, remedy = f"{others} of its threads live on and hold it", f"End them: kill -9 {process.pid}"
+            who, remedy = f"{others} of its threads still run and hold it", f"End them: kill -9 {process.pid}"
         else:
-            who = f"its parent {process.parent_pid} has not taken note of its end"
-            remedy = f"End the parent, which frees it: kill {process.parent_pid}. {_HOLDERS}"
+            who = f"its parent {process.parent_pid} has not collected its exit status"
+            remedy = f"End the parent to free it: kill {process.parent_pid}. {_HOLDERS}"
         yield Claim(
             code="orphan.zombie",
             stage=self._stage(lasts_s, held),
             subject=process_subject(process),
-            summary=f"{_memory(held)} held for {duration_text(lasts_s)} by a zombie{_once(track)}: {who}",
+            summary=f"{_memory(held)} held by a zombie for {duration_text(lasts_s)}{_once(track)}: {who}",
             evidence=(
                 Evidence("zombie_s", round(lasts_s, 1), f"a zombie for {duration_text(lasts_s)}"),
                 Evidence("memory_bytes", held, f"{_memory(held)} of GPU memory"),
@@ -156,19 +164,19 @@ class OrphanDetector:
 
 
 class _Everybody:
-    """All processes of a look by pid, put together when somebody asks."""
+    """All processes of a sample by pid, collected on first use."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._by_pid: dict[int, HostProcess] | None = None
 
     def words(self, pid: int | None) -> str:
-        """Return the command line of a process, nothing where it is not among those that are shown."""
+        """Return the command line of a process; empty if the sample does not have it."""
         one = self._held().get(pid or 0)
         return one.command if one else ""
 
     def children(self, pid: int) -> tuple[int, ...]:
-        """Return the children of a process that live."""
+        """Return the living children of a process."""
         held = self._held().values()
         return tuple(sorted(one.pid for one in held if one.parent_pid == pid and one.state not in {"Z", "X"}))
 
@@ -193,7 +201,7 @@ def _pids(pids: Iterable[int]) -> str:
 
 
 def _end(pids: Iterable[int]) -> str:
-    return f"If they are still there, end them: kill -9 {' '.join(map(str, list(pids)[:32]))}. {_HOLDERS}"
+    return f"If they still run, end them: kill -9 {' '.join(map(str, list(pids)[:32]))}. {_HOLDERS}"
 
 
 def _nobody(process: HostProcess) -> str:

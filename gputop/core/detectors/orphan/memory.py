@@ -1,7 +1,7 @@
-"""Memory of a GPU that no process explains: used, less what its processes hold, less what is usual here.
+"""GPU memory that no process explains: used memory, minus that of the listed processes, minus the usual difference.
 
-It can be known only where every process of the machine is listed with its memory: outside of containers, without MIG
-and MPS, and not where the GPU's memory is part of the host's.
+It can be known only if every process of the machine is listed with its memory: outside of containers, without MIG and
+MPS, and on GPUs with memory of their own.
 """
 
 from collections import deque
@@ -21,12 +21,12 @@ _EVERY_S: Final = 5.0  # how often it is worked out, and how often learned
 _LEARN_EVERY_S: Final = 10.0
 _LEARNED: Final = 60  # ten minutes
 _HOLD_S: Final = 15.0
-_MANAGED: Final = "Managed (unified) memory of a running process looks like this as well."
-_OF_THE_HOST: Final = ("GH200", "GB200", "GB300", "GB10", "Orin", "Thor", "Tegra")  # pages stay after a process's end
+_MANAGED: Final = "Managed (unified) memory of a running process looks the same."
+_OF_THE_HOST: Final = ("GH200", "GB200", "GB300", "GB10", "Orin", "Thor", "Tegra")  # pages stay after a process exits
 
 
 class _Held:
-    """What the listed processes hold of a GPU. ``is_known``: of all of them."""
+    """The memory of the listed processes on a GPU. ``is_known``: whether it is known of all of them."""
 
     __slots__ = ("bytes", "is_known", "pids")
 
@@ -37,7 +37,7 @@ class _Held:
 
 
 class _Gap:
-    """What is usual on a GPU, and since when it is more."""
+    """The usual unexplained memory of a GPU, and since when there is more."""
 
     def __init__(self) -> None:
         self.learned: deque[tuple[int, int]] = deque(maxlen=_LEARNED)  # gap, and the number of processes
@@ -47,28 +47,28 @@ class _Gap:
         self.left_s: float | None = None
 
     def usual(self, count: int, context_bytes: float) -> float:
-        """Return what the gap may be with so many processes; at first what their contexts may take."""
+        """Return the usual gap in bytes with this number of processes; at first, their contexts."""
         if not self.learned:
             return count * context_bytes
         gap, before = median(gap for gap, _ in self.learned), median(count for _, count in self.learned)
         return gap + max(0.0, count - before) * context_bytes
 
     def learn(self, gap: int, count: int, now_s: float) -> None:
-        """Take a gap that is nothing unusual."""
+        """Learn from a normal gap."""
         self.since_s = None
         if now_s - self.learned_s >= _LEARN_EVERY_S:
             self.learned_s = now_s
             self.learned.append((gap, count))
 
     def follow(self, pids: set[int], now_s: float) -> None:
-        """Take note of who is there; and of when somebody left."""
+        """Note the present processes, and the time of an exit."""
         if self.pids - pids:
             self.left_s = now_s
         self.pids = pids
 
 
 class MemoryGaps:
-    """Looks every 5 s."""
+    """Compares used with explained memory every 5 s."""
 
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._dials = dials
@@ -76,7 +76,7 @@ class MemoryGaps:
         self._due_s = 0.0
 
     def detect(self, context: Context) -> Iterator[Claim]:
-        """Return the GPUs whose memory is not explained."""
+        """Return a claim per GPU with unexplained memory."""
         if context.now_s < self._due_s or context.sample.host.is_initial_pid_namespace is not True:
             return
         self._due_s = context.now_s + _EVERY_S
@@ -114,20 +114,23 @@ class MemoryGaps:
         if not holders.pids and lasts_s >= self._dials["alarm_s"]:
             stage = Stage.ALARM
         amount = bytes_text(open_bytes - max(0.0, usual))
-        why = "no process is there" if not holders.pids else f"{len(holders.pids)} processes do not explain it"
-        why += "; a process left just then" if has_left else ""
+        count = len(holders.pids)
+        listed = "1 listed process" if count == 1 else f"{count or 'no'} listed processes"
+        why = f"{listed} on this GPU" if not count else f"more than its {listed} hold"
+        why += "; a process exited at that time" if has_left else ""
         device = "*" if gpu[MINOR_NUMBER] is None else gpu[MINOR_NUMBER]
         return Claim(
             code="memory.unexplained",
             stage=stage,
             subject=gpu_subject(gpu),
-            summary=f"{amount} used by nobody for {duration_text(lasts_s)}: {why}",
+            summary=f"{amount} not owned by any process for {duration_text(lasts_s)}: {why}",
             evidence=(
-                Evidence("unexplained_bytes", round(open_bytes - usual), f"{amount} more than is usual here"),
+                Evidence("unexplained_bytes", round(open_bytes - usual), f"{amount} more than usual"),
                 Evidence("memory_used_bytes", gpu[MEMORY_USED], f"{bytes_text(gpu[MEMORY_USED])} used"),
                 Evidence("processes_bytes", holders.bytes, f"{bytes_text(holders.bytes)} held by listed processes"),
             ),
-            remedy=f"See who holds the device file: sudo fuser -v /dev/nvidia{device}. If nobody does: "
+            remedy=f"Find the processes that have the device open: sudo fuser -v /dev/nvidia{device}. If there are "
+            f"none: "
             f"sudo nvidia-smi --gpu-reset -i {gpu.index}." + (f" {_MANAGED}" if stage is Stage.OBSERVATION else ""),
             confidence=0.9 if not holders.pids else 0.7 if has_left else 0.4,
             began_s=since_s,
@@ -151,7 +154,7 @@ def _held(context: Context) -> dict[str, _Held]:
 
 
 def _can_be_known(gpu: Gpu) -> bool:
-    """Say whether all processes of a GPU are listed, and its memory is its own."""
+    """Return whether all processes of a GPU are listed, and it has memory of its own."""
     is_listed = "processes" not in gpu.missing and "other_processes" not in gpu.missing
     is_whole = gpu[MIG_MODE] is not True and not gpu.instances
     return gpu.state is GpuState.OK and is_listed and is_whole and not any(word in gpu.name for word in _OF_THE_HOST)

@@ -1,4 +1,4 @@
-"""Processes whose parent died while they were watched: one finding for all children of the same parent."""
+"""Processes whose parent exited while gputop watched: one finding for all children of the same parent."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -17,32 +17,32 @@ _LONGEST: Final = 60
 
 
 class Left:
-    """Who was left behind and is told to be idle, by pid and start, as of a look: nobody needs to tell it again."""
+    """The idle orphans of this sample, by pid and start time: the `idle` detector does not report them again."""
 
     def __init__(self) -> None:
         self.idle: set[tuple[int, int | None]] = set()
 
     @classmethod
     def of(cls, context: Context) -> "Left":
-        """Return what is shared by the detectors of this judge."""
+        """Return the instance that the detectors of this judge share."""
         held = context.shared.setdefault(cls, cls())
         return held if isinstance(held, Left) else cls()
 
 
 class Strays:
-    """Keeps who lost which parent."""
+    """Remembers which processes lost which parent."""
 
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._idle_s, self._parent_s = dials["idle_s"], dials["parent_s"]
         self._parted: dict[int, dict[int, Track]] = {}  # by pid of the parent, and of the child
 
     def take(self, track: Track) -> None:
-        """Take a process whose parent died, if that means anything."""
+        """Add a process whose parent exited, if that is unusual for it."""
         if track.had_parent_s >= self._parent_s and _is_stray(track.process) and track.parent_pid_before is not None:
             self._parted.setdefault(track.parent_pid_before, {})[track.process.pid] = track
 
     def detect(self, context: Context) -> Iterator[Claim]:
-        """Return a sign for each parent that left children behind."""
+        """Return a claim per exited parent that left children on a GPU."""
         Left.of(context).idle.clear()
         for parent, children in tuple(self._parted.items()):
             left = {
@@ -69,9 +69,9 @@ class Strays:
         doubts = is_idle + (was_launcher or is_over)
         if is_idle:
             Left.of(context).idle.update((one.process.pid, one.process.start_ticks) for one in tracks)
-        count = f"{len(tracks)} processes, " if len(tracks) > 1 else ""
+        count = f"{len(tracks)} processes " if len(tracks) > 1 else ""
         what = "their" if count else "its"
-        step = f"; Slurm step {slurm.text} seems to be over" if is_over and slurm else ""
+        step = f"; Slurm step {slurm.text} seems to have ended" if is_over and slurm else ""
         idle = f"; idle for {duration_text(idle_s)}" if is_idle else ""
         held = _held(tracks)
         who = f"{words[:_LONGEST]} ({first.parent_pid_before})" if words else f"({first.parent_pid_before})"
@@ -79,18 +79,17 @@ class Strays:
             code="orphan.parent",
             stage=(Stage.OBSERVATION, Stage.SUSPECT, Stage.ALARM)[doubts if is_over else min(doubts, 1)],
             subject=process_subject(first.process),
-            summary=f"{count}{_text(held)} held, and {what} parent {who} ended {duration_text(ago_s)} ago{step}{idle}",
+            summary=f"{count}orphaned for {duration_text(ago_s)}: {what} parent {who} exited, {_text(held)} "
+            f"held{step}{idle}",
             evidence=(
                 Evidence("parent_ended_s", round(ago_s, 1), f"now a child of {first.process.parent_pid}"),
                 Evidence(
                     "processes", len(tracks), f"left behind: {' '.join(str(one.process.pid) for one in tracks[:32])}"
                 ),
-                Evidence(
-                    "idle_s", idle_s and round(idle_s, 1), "idle" if is_idle else "it works, or that is not known"
-                ),
+                Evidence("idle_s", idle_s and round(idle_s, 1), "idle" if is_idle else "working, or unknown"),
                 Evidence("memory_bytes", held, f"{_text(held)} of GPU memory"),
             ),
-            remedy="Ask the owner: nohup and disown look like this and are well. If nobody wants it: "
+            remedy="Ask the owner: a job under nohup or disown looks the same. If it is no longer needed: "
             + " ".join(("gputop signal SIGTERM", *(f"--pid {one.process.pid}" for one in tracks[:8]))),
             action="signal",
             confidence=0.9 if was_launcher and is_idle else 0.7 if doubts else 0.4,
@@ -101,14 +100,14 @@ class Strays:
 
 
 def _is_stray(process: HostProcess) -> bool:
-    """Say whether nobody looks after a process: no service of systemd, no terminal that can be come back to."""
+    """Return whether a process is unattended: no systemd service, no tmux or screen."""
     owner = process.owner
     is_kept = (owner.unit or "").endswith(".service") or (owner.session or "").split(" ")[0] in _IN_ORDER
     return not is_kept and any("G" not in use.type for use in process.gpus)
 
 
 def _idle_s(tracks: Sequence[Track], now_s: float) -> float | None:
-    """Return for how long all of them have done nothing; None where one works or is not known."""
+    """Return the seconds for which all of them have been idle; None if one works or is unknown."""
     shortest: float | None = None
     for track in tracks:
         idle_s = track.idle_s(now_s)

@@ -1,4 +1,4 @@
-"""What is remembered of a process, to know after its end, or its parent's, what there was."""
+"""The memory of a process and its parent, for the time after their exit."""
 
 from collections.abc import Callable
 from typing import Final
@@ -10,11 +10,10 @@ _MEETS_S: Final = 30.0  # relatives are found within seconds, in turns
 
 
 class Track:
-    """A process. ``since_s``: since when it is as it is: alive, a zombie, or gone. Times are those of `Context.now_s`.
+    """A process. ``since_s``: since when it is alive, a zombie, or gone. Times are those of `Context.now_s`.
 
-    ``words``: its command line while it lived; ``parent_words``: that of its parent, where that was shown.
-    ``parted_s``: when its parent died, which is when it became another's child; ``had_parent_s``: for how long it was
-    seen with it.
+    ``words``: its command line while it was alive; ``parent_words``: that of its parent, if it was shown.
+    ``parted_s``: when its parent exited and the kernel gave it another; ``had_parent_s``: how long it had the parent.
     """
 
     __slots__ = (
@@ -36,7 +35,7 @@ class Track:
         self._state = _kind_of(process)
 
     def is_of(self, process: HostProcess) -> bool:
-        """Say whether this is the process that had the pid before; of one that is gone nobody else can be meant."""
+        """Return whether this is the process that had the pid before, or the same process after its exit."""
         return process.start_ticks == self.start_ticks or has_ended(process)
 
     @property
@@ -47,7 +46,7 @@ class Track:
     def take(
         self, process: HostProcess, context: Context, words_of: Callable[[int | None], str], idle_percent: float
     ) -> None:
-        """Take what the process is now."""
+        """Update from the process as it is now."""
         now_s = self.seen_s = context.now_s
         self.process = process
         state = _kind_of(process)
@@ -67,11 +66,11 @@ class Track:
         self._rest(process, context, idle_percent)
 
     def idle_s(self, now_s: float) -> float | None:
-        """Return for how long it has done nothing on its GPUs; None where it works, or where that is not known."""
+        """Return the seconds for which it has been idle on its GPUs; None if it works or if that is unknown."""
         return None if self._idle_since_s is None else now_s - self._idle_since_s
 
     def _part(self, process: HostProcess, now_s: float) -> None:
-        """Take note of a new parent: the kernel gives one only to a child whose parent died."""
+        """Note a new parent: the kernel gives one only to a child whose parent exited."""
         if self.parent_pid is not None and self.parent_pid > 1 and process.parent_pid is not None:
             self.parted_s, self.had_parent_s = now_s, now_s - self._with_parent_s
             self.parent_pid_before = self.parent_pid
@@ -89,13 +88,13 @@ class Track:
 
 
 def has_ended(process: HostProcess) -> bool:
-    """Say whether the driver lists a process that is no more."""
+    """Return whether the driver lists a process that no longer exists."""
     presence = process.presence  # compared, not looked up in a set: that would hash it, in Python
     return presence is Presence.GONE or presence is Presence.REUSED
 
 
 def memory_of(process: HostProcess) -> int | None:
-    """Return the memory that a process holds on all of its GPUs; None where that is not known of all."""
+    """Return the bytes that a process holds on all of its GPUs; None if one of them is unknown."""
     held = 0
     for use in process.gpus:
         if use.memory_bytes is None:

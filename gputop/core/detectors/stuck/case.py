@@ -1,4 +1,4 @@
-"""How a hang is told: the numbers, since when, who is the odd one out, how sure that is, what to do."""
+"""The wording of a hang: verdict, the odd rank, numbers, confidence, and what to do."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ from gputop.core.detectors.activity.ranks import Stance
 from gputop.core.model.finding import Evidence, Stage, Subject, confidence_of
 from gputop.core.model.units import duration_text
 
-# These only tell how sure it is, and in which words.
+# These decide the confidence and the wording only.
 _SPINS: Final = 90.0
 _SAME_S: Final = 10.0
 _STEADY_SM: Final = 2.0
@@ -18,13 +18,13 @@ _DROPPED: Final = 0.6  # of the power when it worked
 _ESSENTIAL: Final = "power draw"
 _MOST_NAMED: Final = 3
 _STATES: Final = {
-    "T": "is stopped", "t": "is held by a debugger", "Z": "has ended and is a zombie",
-    "D": "is blocked in the kernel (state D)",
+    "T": "is stopped", "t": "is held by a debugger", "Z": "has exited and is a zombie",
+    "D": "is blocked inside the kernel (state D)",
 }  # fmt: skip
 
 
 class Case(Struct, frozen=True):
-    """What is known of a hang. ``out``: the ranks that neither wait nor work. ``ranks``: of the job, on this box."""
+    """A hang. ``out``: the ranks that neither wait nor work. ``ranks``: number of ranks of the job on this host."""
 
     code: str
     subject: Subject
@@ -37,30 +37,29 @@ class Case(Struct, frozen=True):
 
     @property
     def first(self) -> Track:
-        """Return the one that has waited longest."""
+        """Return the track that has waited longest."""
         return max(self.waiting, key=lambda track: track.wait_s)
 
     @property
     def lacking(self) -> tuple[str, ...]:
-        """Return the signals that would be needed to be sure."""
-        unseen = () if self.has_worked else ("whether it ever worked: not since gputop looks",)
+        """Return the signals that are missing for certainty."""
+        unseen = () if self.has_worked else ("whether it ever worked: no work seen since gputop started",)
         return (*self.first.board.lacking(), *unseen)
 
     @property
     def lacks_power(self) -> bool:
-        """Say whether it is judged without the power draw."""
+        """Return whether the hang is judged without the power draw."""
         return any(name.startswith(_ESSENTIAL) for name in self.lacking)
 
 
 def hang_claim(case: Case, stage: Stage, context: Context) -> Claim:
-    """Return the finding of a hang."""
+    """Return the claim that a process or job hangs."""
     culprit = case.out[0] if len(case.out) == 1 else None
-    ranks = f"; {len(case.waiting)} of {case.ranks} ranks alike" if case.ranks > 1 else ""
     return Claim(
         code=case.code,
         stage=stage,
         subject=case.subject,
-        summary=f"{_picture(case)}{_nothing(case)}{ranks}{_odd(case, context)}",
+        summary=f"hung for {duration_text(case.lasted_s)}: {_cause(case, context)} · {_numbers(case)}",
         evidence=_evidence(case, culprit),
         remedy=_remedy(case, culprit),
         action="process",
@@ -72,20 +71,20 @@ def hang_claim(case: Case, stage: Stage, context: Context) -> Claim:
 
 
 def busy_claim(subject: Subject, stage: Stage, waiting: list[Track], working: list[Track], context: Context) -> Claim:
-    """Return that some ranks wait while others work: an evaluation of one rank, or one that lags behind."""
+    """Return the claim that some ranks wait while others work: an evaluation by one rank, or a rank that lags."""
     lasted_s = max(track.wait_s for track in waiting)
     others = " and ".join(rank_text(track) for track in working[:_MOST_NAMED]) or "another rank"
     return Claim(
         code="stuck.collective",
         stage=stage,
         subject=subject,
-        summary=f"{len(waiting)} ranks wait in a collective for {duration_text(lasted_s)} while {others} works: "
-        "an evaluation or a checkpoint looks like this",
+        summary=f"{len(waiting)} ranks have waited in a collective for {duration_text(lasted_s)} while {others} works: "
+        "perhaps an evaluation or a checkpoint",
         evidence=(
-            Evidence("waiting_ranks", len(waiting), f"{len(waiting)} ranks at 100% without power"),
+            Evidence("waiting_ranks", len(waiting), f"{len(waiting)} ranks at 100% utilization and idle power"),
             Evidence("lasted_s", round(lasted_s, 1), f"for {duration_text(lasted_s)}"),
         ),
-        remedy=f"If it lasts: py-spy dump --pid {(working or waiting)[0].process.pid}",
+        remedy=f"If it continues: py-spy dump --pid {(working or waiting)[0].process.pid}",
         action="process",
         confidence=0.4,
         began_s=context.now_s - lasted_s,
@@ -93,76 +92,74 @@ def busy_claim(subject: Subject, stage: Stage, waiting: list[Track], working: li
 
 
 def rank_text(track: Track) -> str:
-    """Return rank 3 (pid 4711); the GPU where the rank is not known."""
+    """Return ``rank 3 (pid 4711)``, or the GPU if the rank is unknown."""
     rank = track.process.owner.rank
     name = f"rank {rank}" if rank is not None else f"GPU {track.board.index}"
     return f"{name} (pid {track.process.pid})"
 
 
-def _picture(case: Case) -> str:
-    """Return util 100% but 104 W (idle level 98 W, was 612 W) for 6m10."""
+def _numbers(case: Case) -> str:
+    """Return ``GPU 100% but 104 W (idle 98 W, normally 612 W), no memory or PCIe traffic``."""
     track, board = case.first, case.first.board
     if board.watts is None:
         power = f"tensor cores at {board.tensor or 0:.0f}% and memory at {board.dram or 0:.0f}%"
     else:
-        was = f", was {track.work_w:.0f} W" if track.work_w else ""
-        power = f"{board.watts:.0f} W (idle level {board.idle_w() or 0:.0f} W{was})"
-    return f"util {track.gu or 0:.0f}% but {power} for {duration_text(case.lasted_s)}"
+        normally = f", normally {track.work_w:.0f} W" if track.work_w else ""
+        power = f"{board.watts:.0f} W (idle {board.idle_w() or 0:.0f} W{normally})"
+    return f"GPU {track.gu or 0:.0f}% but {power}{_quiet(case)}"
 
 
-def _nothing(case: Case) -> str:
-    """Return which signals are known to say that nothing is moved."""
+def _quiet(case: Case) -> str:
+    """Return the kinds of traffic that are known to be absent."""
     board = case.first.board
     known = (("memory", board.memory), ("PCIe", board.pcie), ("NVLink", board.nvlink))
     names = [name for name, value in known if value is not None]
-    return f"; no {' or '.join(filter(None, (', '.join(names[:-1]), names[-1])))} traffic" if names else ""
+    return f", no {' or '.join(filter(None, (', '.join(names[:-1]), names[-1])))} traffic" if names else ""
 
 
-def _odd(case: Case, context: Context) -> str:
+def _cause(case: Case, context: Context) -> str:
     if case.code == "stuck.kernel":
-        return " -> a kernel that does not end"
+        return "a kernel does not end"
+    waiting = f"{len(case.waiting)} of {case.ranks} ranks wait" if case.ranks > 1 else "it waits"
     if len(case.out) == 1:
-        track, is_so = case.out[0]
-        return (
-            f", {rank_text(track)} {_state(track, is_so, context)} -> waiting in a collective; "
-            f"{rank_text(track).partition(' (')[0]} is the odd one out"
-        )
+        track, stance = case.out[0]
+        return f"{waiting} in a collective, {rank_text(track)} {_state(track, stance, context)}"
     if case.out:
         named = ", ".join(rank_text(track) for track, _ in case.out[:_MOST_NAMED])
-        return f", {len(case.out)} at 0% ({named}{', …' if len(case.out) > _MOST_NAMED else ''}) -> waiting for them"
-    return " -> all ranks on this box wait: a mismatch between them, or a rank on another node"
+        return f"{waiting} for {len(case.out)} ranks at 0% ({named}{', …' if len(case.out) > _MOST_NAMED else ''})"
+    return f"{waiting} in a collective: the ranks disagree, or one on another host is missing"
 
 
-def _state(track: Track, is_so: Stance, context: Context) -> str:
-    """Return what the odd one does."""
-    if is_so is Stance.GONE:
-        return f"is gone for {duration_text(context.now_s - track.seen_s)}"
-    if is_so is Stance.LOST:
-        return "has a GPU that does not answer"
+def _state(track: Track, stance: Stance, context: Context) -> str:
+    """Return what the odd rank does."""
+    if stance is Stance.GONE:
+        return f"exited {duration_text(context.now_s - track.seen_s)} ago"
+    if stance is Stance.LOST:
+        return "has a GPU that does not respond"
     process, thread = track.process, busiest(track.process)
     if process.state in _STATES:
         return _STATES[process.state]
     if thread is not None and thread >= _SPINS:
-        return f"at 0% with a thread at {thread:.0f}% CPU"
-    return "at 0% and asleep"
+        return f"spins on the CPU at {thread:.0f}%"
+    return "sleeps"
 
 
 def _evidence(case: Case, culprit: tuple[Track, Stance] | None) -> tuple[Evidence, ...]:
     track, board = case.first, case.first.board
     held = [
-        Evidence("waiting_s", round(case.lasted_s, 1), f"for {duration_text(case.lasted_s)}"),
-        Evidence("alarm_after_s", round(case.limit_s, 1), f"an alarm after {duration_text(case.limit_s)}"),
+        Evidence("waiting_s", round(case.lasted_s, 1), f"waits for {duration_text(case.lasted_s)}"),
+        Evidence("alarm_after_s", round(case.limit_s, 1), f"alarm after {duration_text(case.limit_s)}"),
         Evidence("gpu_utilization_percent", track.gu, f"GPU at {track.gu or 0:.0f}%"),
         Evidence("power_w", board.watts, f"draws {board.watts or 0:.0f} W"),
-        Evidence("power_before_w", track.work_w, f"{track.work_w or 0:.0f} W when it worked"),
-        Evidence("idle_power_w", board.idle_w(), f"{board.idle_w() or 0:.0f} W with a context that does nothing"),
+        Evidence("power_before_w", track.work_w, f"{track.work_w or 0:.0f} W while it worked"),
+        Evidence("idle_power_w", board.idle_w(), f"{board.idle_w() or 0:.0f} W with an idle context"),
         Evidence("worked_s", round(track.worked_s, 1), f"worked for {duration_text(track.worked_s)} before"),
-        Evidence("longest_wait_s", track.longest_wait_s, f"waited {duration_text(track.longest_wait_s)} when well"),
+        Evidence("longest_wait_s", track.longest_wait_s, f"longest normal wait {duration_text(track.longest_wait_s)}"),
     ]
     if case.ranks > 1:
         held.append(Evidence("waiting_ranks", len(case.waiting), f"{len(case.waiting)} of {case.ranks} ranks wait"))
     if culprit:
-        held.append(Evidence("odd_pid", culprit[0].process.pid, f"odd one out: {rank_text(culprit[0])}"))
+        held.append(Evidence("odd_pid", culprit[0].process.pid, f"the odd rank: {rank_text(culprit[0])}"))
     return tuple(one for one in held if one.value is not None and one.value != 0)
 
 
@@ -179,7 +176,7 @@ def _confidence(case: Case) -> float:
         0.5 if case.out else 0.0,
         0.4 if is_flat else 0.0,
         0.2 if thread is not None and thread >= _SPINS else 0.0,
-        0.6 if any(one.longest_step_s for one in case.waiting) else 0.0,  # it reported, and does so no more
+        0.6 if any(one.longest_step_s for one in case.waiting) else 0.0,  # it stopped reporting
     )
     return min(sure, 0.6) if case.lacks_power or not case.has_worked else sure
 
@@ -187,14 +184,14 @@ def _confidence(case: Case) -> float:
 def _remedy(case: Case, culprit: tuple[Track, Stance] | None) -> str:
     end = f"gputop signal SIGTERM --pid {case.first.process.pid}"
     if culprit and culprit[1] is Stance.GONE:
-        return f"Its rank is gone and does not come back: end the job ({end}) and start it from its checkpoint."
+        return f"A rank has exited and does not return. End the job ({end}) and restart it from its checkpoint."
     if culprit and culprit[1] is Stance.LOST:
-        return f"Its GPU does not answer: see sudo dmesg | grep -i xid, then end the job: {end}"
+        return f"A GPU does not respond: see sudo dmesg | grep -i xid, then end the job: {end}"
     odd = culprit[0] if culprit else case.first
     process = odd.process
     if process.state in ("T", "t"):
-        return f"Let it go on: kill -CONT {process.pid}."
+        return f"Continue it: kill -CONT {process.pid}."
     dump = f"py-spy dump --pid {process.inner_pid or process.pid}"
     if case.code == "stuck.kernel":
-        return f"See which kernel: {dump}, or cuda-gdb -p {process.pid}; it does not end by itself."
-    return f"See where it is: {dump}; then end the job. TORCH_NCCL_TRACE_BUFFER_SIZE keeps the last collectives."
+        return f"See which kernel: {dump}, or cuda-gdb -p {process.pid}. It does not end by itself."
+    return f"See where it is: {dump}. Then end the job. TORCH_NCCL_TRACE_BUFFER_SIZE records the last collectives."

@@ -19,58 +19,61 @@ from gputop.core.model.finding import Stage
 
 KIND: Final = Kind(
     name="stuck",
-    question="Does a job hang inside a kernel: GPU full, power idle, nothing moved?",
+    question="Does a job hang inside a kernel: full utilization, idle power, no traffic?",
     codes={
-        "stuck.collective": "The ranks of a job wait in a collective, and nobody works who could end that.",
-        "stuck.kernel": "A kernel of a process that worked before runs on without doing anything.",
+        "stuck.collective": "The ranks of a job wait in a collective, and no rank works that could end the wait.",
+        "stuck.kernel": "A process that worked before runs a kernel that does nothing and does not end.",
     },
     remedies={
-        "stuck.collective": "See where the odd rank is: `py-spy dump --pid PID`; then end the job: `c` tags it, `F9`.",
-        "stuck.kernel": "See which kernel: `py-spy dump --pid PID` or `cuda-gdb -p PID`; it does not end by itself: "
+        "stuck.collective": "See where the odd rank is: `py-spy dump --pid PID`. To end the job: `c` tags it, then "
         "`F9`.",
+        "stuck.kernel": "See which kernel: `py-spy dump --pid PID` or `cuda-gdb -p PID`. To end the process: `F9`.",
     },
     dials=(
-        Dial(key="waiting_s", default=120.0, least=30.0, most=86400.0, help="Waiting for so long is worth a line."),
+        Dial(
+            key="waiting_s", default=120.0, least=30.0, most=86400.0,
+            help="Time of waiting after which it is an observation.",
+        ),
         Dial(
             key="alarm_s", default=300.0, least=60.0, most=86400.0,
-            help="Waiting for so long is an alarm, if it worked before.",
+            help="Time of waiting after which it is an alarm, if the process worked before.",
         ),
         Dial(
             key="fresh_alarm_s", default=600.0, least=60.0, most=86400.0,
-            help="Waiting for so long is an alarm, if it never worked.",
+            help="Time of waiting after which it is an alarm, if the process never worked.",
         ),
         Dial(
             key="behind_s", default=1800.0, least=60.0, most=86400.0,
-            help="Waiting for so long is a suspect, where other ranks work.",
+            help="Time of waiting after which it is a suspect while other ranks work.",
         ),
         Dial(
             key="times", default=2.0, least=1.0, most=100.0,
-            help="It must also wait so many times as long as its longest wait that ended well.",
+            help="The wait must also be this many times longer than the longest wait that ended normally.",
         ),
-        Dial(key="behind_times", default=4.0, least=1.0, most=100.0, help="The same where other ranks work."),
+        Dial(key="behind_times", default=4.0, least=1.0, most=100.0, help="The same factor while other ranks work."),
         Dial(
             key="worked_s", default=60.0, least=0.0, most=86400.0,
-            help="Real work that it must have done, to tell it from a job of tiny kernels.",
+            help="Time of real work before, which distinguishes a hang from a job of tiny kernels.",
         ),
         Dial(
             key="suspect_percent", default=70.0, least=1.0, most=100.0,
-            help="Share of the time to the alarm from which it is a suspect.",
+            help="Share of the time to the alarm after which it is a suspect.",
         ),
         Dial(
             key="unsteady_times", default=3.0, least=1.0, most=100.0,
-            help="A process alone whose power varies must wait so many times as long.",
+            help="A single process whose power varies must wait this many times longer.",
         ),
         Dial(
             key="beside_s", default=360.0, least=60.0, most=86400.0,
-            help="Having its share and moving nothing beside a neighbour that computes, for so long, is a suspect.",
+            help="On a shared GPU: time with utilization but without memory traffic after which it is a suspect.",
         ),
         Dial(
             key="spins_percent", default=90.0, least=1.0, most=100.0,
-            help="CPU of its busiest thread from which that may be one that waits.",
+            help="CPU use of the busiest thread from which that thread may be a waiting one.",
         ),
         Dial(
             key="rests_percent", default=5.0, least=0.0, most=100.0,
-            help="CPU of a thread or a child below which it does nothing.",
+            help="CPU use of a thread or child below which it does nothing.",
         ),
     ),
 )  # fmt: skip

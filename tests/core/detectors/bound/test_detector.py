@@ -55,10 +55,10 @@ def test_numbers_and_what_to_try() -> None:
         last(found(lone((one, 200))), code) for one, code in ((STARVED, "bound.input"), (FAKE, "busy.fake"))
     )
 
-    assert starved.summary == "GPU 40%, 4 workers at 97% CPU each -> starved by data loading"
-    assert starved.remedy.startswith("More workers (this box has 64 cores, load 9)")
-    assert fake.summary.startswith("util 100% but ")
-    assert "% of the range over idle (about " in fake.summary
+    assert starved.summary == "input-bound: 4 data loader workers at 97% CPU each, GPU 40%"
+    assert starved.remedy.startswith("Use more workers (this host has 64 cores, load 9)")
+    assert fake.summary.startswith("looks busy but does almost nothing: GPU 100% but ")
+    assert "% of the range above idle (about " in fake.summary
     assert {"gpu_utilization_percent", "power_range_percent", "over_s"} <= {one.name for one in fake.evidence}
 
 
@@ -85,7 +85,7 @@ def test_a_job_has_one_verdict() -> None:
     finding = last(found(*[rank(at, 8, (TALK, 200)) for at in range(8)]), "bound.communication")
 
     assert finding.subject.job
-    assert finding.summary.startswith("8 of 8 GPUs: ")
+    assert finding.summary.startswith("8 of 8 GPUs communication-bound: ")
 
 
 def test_while_it_waits_idles_or_shares_its_gpu_there_is_no_verdict() -> None:

@@ -190,7 +190,7 @@ def test_the_xid_that_follows_every_other_is_not_told_beside_it() -> None:
 def test_several_errors_are_one_finding_with_a_count_each() -> None:
     (found,) = shown(xids(13, 31, 31), range(10))
 
-    assert found.summary.startswith("3 errors in 9s, the last 7s ago: Xid 31")
+    assert found.summary.startswith("Xid 31 7s ago, 3 errors in 9s: ")
     assert {entry.name: entry.value for entry in found.evidence} == {"xid_13": 1, "xid_31": 2}
 
 
@@ -216,7 +216,7 @@ def test_a_link_below_its_best_counts_after_a_busy_minute(values: Values, words:
 
     assert before == []
     assert (found.code, found.stage) == ("pcie.link", Stage.SUSPECT)
-    assert f"PCIe {words} instead of generation 5 x16" in found.summary
+    assert f"slow PCIe link: {words} instead of generation 5 x16" in found.summary
 
 
 @pytest.mark.parametrize("idle", [{GPU_UTILIZATION: 3}, {PSTATE: 8}, {GPU_UTILIZATION: Missing.UNSUPPORTED}])

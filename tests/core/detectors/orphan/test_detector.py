@@ -70,7 +70,7 @@ def test_its_words_say_what_it_was_how_much_it_holds_and_who_its_children_were()
     (found,) = last(made_at, range(60))
 
     assert found.summary == (
-        "10.0GiB held for 39s by a process that is gone (python train.py --seed 4711); its children were 77"
+        "10.0GiB held by an exited process for 39s (python train.py --seed 4711); its children: 77"
     )
     assert "kill -9 77" in found.remedy
     assert found.since_s == NOW + 20
@@ -97,14 +97,14 @@ def test_a_zombie_whose_children_live_names_them() -> None:
     (found,) = last(lambda _: of(zombie(), relatives=heirs), range(40))
 
     assert (found.code, found.stage) == ("orphan.zombie", Stage.SUSPECT)
-    assert "its children 77 live on" in found.summary
+    assert "its children 77 still run" in found.summary
     assert "kill -9 77." in found.remedy
 
 
 def test_a_zombie_whose_threads_live_says_so() -> None:
     (found,) = last(lambda _: of(zombie(threads=4)), range(40))
 
-    assert "3 of its threads live on" in found.summary
+    assert "3 of its threads still run" in found.summary
 
 
 def test_a_zombie_with_nobody_left_points_to_its_parent() -> None:
@@ -132,7 +132,7 @@ def test_a_process_whose_parent_died_is_worth_a_line_and_no_more() -> None:
     (found,) = last(parted(), range(160))
 
     assert (found.code, found.stage) == ("orphan.parent", Stage.OBSERVATION)
-    assert "its parent bash run.sh (901) ended 59s ago" in found.summary
+    assert "orphaned for 59s: its parent bash run.sh (901) exited" in found.summary
 
 
 def test_if_it_is_idle_as_well_it_is_a_suspect() -> None:
@@ -168,7 +168,8 @@ def test_all_that_a_launcher_left_behind_is_one_finding() -> None:
 
     (found,) = last(made_at, range(720))
 
-    assert found.summary.startswith("3 processes, 30.0GiB held, and their parent /usr/bin/python /usr/bin/torchrun")
+    assert found.summary.startswith("3 processes orphaned for ")
+    assert "their parent /usr/bin/python /usr/bin/torchrun" in found.summary
     assert found.remedy.endswith("--pid 11 --pid 12 --pid 13")
 
 
@@ -213,7 +214,7 @@ def test_a_step_of_slurm_that_is_over_and_idle_is_an_alarm() -> None:
     assert shown(made_at(80.0), range(200)) == [("orphan.parent", Stage.SUSPECT)]
     (found,) = last(made_at(0.0), range(720))
     assert found.stage is Stage.ALARM
-    assert "Slurm step 4711.0 seems to be over" in found.summary
+    assert "Slurm step 4711.0 seems to have ended" in found.summary
 
 
 def test_minutes_that_nobody_watched_are_no_idle_time() -> None:
@@ -247,8 +248,8 @@ def test_what_stays_when_a_process_leaves_is_a_suspect_with_its_amount() -> None
     (found,) = last(made_at, range(400))
 
     assert (found.code, found.stage) == ("memory.unexplained", Stage.SUSPECT)
-    assert found.summary.startswith("10.0GiB used by nobody")
-    assert "a process left just then" in found.summary
+    assert found.summary.startswith("10.0GiB not owned by any process")
+    assert "a process exited at that time" in found.summary
 
 
 def test_a_gap_that_is_usual_here_is_learned() -> None:
