@@ -47,6 +47,17 @@ def test_a_headless_command_loads_nothing_heavy(command: list[str]) -> None:
     assert HEAVY.isdisjoint(modules), sorted(HEAVY.intersection(modules))
 
 
+def test_details_of_the_host_are_in_json_where_they_are_requested() -> None:
+    command = [sys.executable, "-m", "gputop", "snapshot", "--demo", "--json", "--wait", "0"]
+    plain, detailed = (
+        json.loads(subprocess.run([*command, *more], capture_output=True, check=True).stdout)["host"]["details"]
+        for more in ((), ("--host-details",))
+    )
+
+    assert plain is None
+    assert detailed["network_received_bytes_per_s"] > 0
+
+
 def test_nvidia_ml_py_is_loaded_without_what_it_does_not_need() -> None:
     script = "import sys; from gputop.lazy_imports import lean; lean('pynvml'); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)

@@ -2,16 +2,20 @@
 
 import os
 import time
+from typing import Final
 
 from gputop.core.query.selection import Selection
 from gputop.machine.nvml.binding import Binding
 from gputop.machine.nvml.driver import Driver
 from gputop.machine.proc.host import HostReader
+from gputop.machine.proc.host_details import HostDetailsReader
 from gputop.machine.proc.procfs import RealProc
 from gputop.machine.processes.containers import ContainerFiles
 from gputop.machine.processes.progress import ProgressReader
 from gputop.machine.processes.reader import ProcessReader, resolve_user
 from gputop.machine.source import MachineSource, limits
+
+_PATIENCE_S: Final = 2.0  # for sensors, if the user waits for one sample
 
 
 def build(selection: Selection, interval_s: float, *, is_once: bool) -> MachineSource:
@@ -19,7 +23,7 @@ def build(selection: Selection, interval_s: float, *, is_once: bool) -> MachineS
     proc = RealProc()
     return MachineSource(
         Driver(Binding()),
-        HostReader(proc, os.uname().nodename),
+        HostReader(proc, os.uname().nodename, HostDetailsReader(patience_s=_PATIENCE_S if is_once else 0.0)),
         ProcessReader(proc, resolve_user, names=ContainerFiles(), reports=ProgressReader(time.time, os.environ)),
         selection=selection,
         interval_s=interval_s,

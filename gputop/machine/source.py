@@ -87,6 +87,10 @@ class MachineSource:
         if slot:
             slot.reader.is_split_anew = True
 
+    def want_details(self, for_s: float) -> None:
+        """Read the details of the host too, for so long."""
+        self._host.want_details(self._clock() + for_s)
+
     @property
     def driver(self) -> Driver:
         """Return the driver, for questions that are no part of a sample."""

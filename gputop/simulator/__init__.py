@@ -17,6 +17,7 @@ from gputop.simulator.boxes import dying, h200, split, training, trouble, workst
 from gputop.simulator.clock import BoxClock
 from gputop.simulator.costly import SimulatedCostly
 from gputop.simulator.driver import Driver
+from gputop.simulator.hostdetails import SimulatedHostDetails
 from gputop.simulator.kernel import SimulatedKernel
 from gputop.simulator.plan import BoxPlan
 from gputop.simulator.proc import SimulatedProc
@@ -60,6 +61,7 @@ class Box(Struct, frozen=True, kw_only=True):
     """Stands in for the file system where the doctor looks: a `machine.doctor.root.Root`."""
     reports: SimulatedReports
     costly: SimulatedCostly
+    details: SimulatedHostDetails
     script: Script
 
 
@@ -109,5 +111,6 @@ def simulate(
         root=SimulatedRoot(plan, proc, box_clock),
         reports=SimulatedReports(plan, box_clock),
         costly=SimulatedCostly(plan, box_clock),
+        details=SimulatedHostDetails(plan, box_clock),
         script=script,
     )

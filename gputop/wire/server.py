@@ -10,7 +10,17 @@ from typing import BinaryIO, Final
 
 from gputop.core.model.sample import Frame
 from gputop.core.monitor import Source
-from gputop.core.protocol.command import Change, ChangeMig, Inspect, Question, ReadMig, ReadNow, ReadStatus, SetInterval
+from gputop.core.protocol.command import (
+    Change,
+    ChangeMig,
+    Inspect,
+    Question,
+    ReadMig,
+    ReadNow,
+    ReadStatus,
+    SetInterval,
+    WatchHost,
+)
 from gputop.core.protocol.outcome import Outcome
 from gputop.wire import codec
 from gputop.wire.encoder import encode_into
@@ -23,8 +33,14 @@ SPLITTING_S: Final = 300.0
 class Rhythm:
     """When to step next. The control thread changes it while the loop waits."""
 
-    def __init__(self, source: Source, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        source: Source,
+        clock: Callable[[], float] = time.monotonic,
+        watch_host: Callable[[float], object] = lambda _: None,
+    ) -> None:
         self._source = source
+        self._watch_host = watch_host
         self._clock = clock
         self._due = clock()
         self._gate = threading.Condition()
@@ -35,6 +51,16 @@ class Rhythm:
             self._due = max(self._due + self._source.interval_s, self._clock())
             while (rest := self._due - self._clock()) > 0:
                 self._gate.wait(rest)
+
+    def follow(self, request: SetInterval | WatchHost | ReadNow) -> None:
+        """Do what a command says about the samples."""
+        match request:
+            case SetInterval(interval_s=interval_s):
+                self.change(interval_s)
+            case WatchHost(for_s=for_s):
+                self._watch_host(for_s)
+            case ReadNow():
+                self.hurry()
 
     def hurry(self) -> None:
         """Step at once."""
@@ -127,10 +153,8 @@ def obey(
     def listen() -> None:
         for line in commands:
             match codec.command(line):
-                case SetInterval(interval_s=interval_s):
-                    rhythm.change(interval_s)
-                case ReadNow():
-                    rhythm.hurry()
+                case SetInterval() | WatchHost() | ReadNow() as request:
+                    rhythm.follow(request)
                 case codec.Problem(text=text):
                     print(f"gputop: {text}", file=sys.stderr, flush=True)  # noqa: T201 - the log of a sampler
                 case Inspect() | ReadStatus() | ReadMig() as question:

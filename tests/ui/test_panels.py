@@ -11,7 +11,17 @@ from rich.cells import cell_len
 
 from gputop.core.model.catalogue import FAN, GPU_UTILIZATION, MEMORY_USED, SM_ACTIVE, TEMPERATURE
 from gputop.core.model.metric import Missing
-from gputop.core.model.sample import ComputeInstance, DriverInfo, Frame, Gpu, GpuInstance, GpuState, Host
+from gputop.core.model.sample import (
+    ComputeInstance,
+    DriverInfo,
+    Frame,
+    Gpu,
+    GpuInstance,
+    GpuState,
+    Host,
+    HostDetails,
+    Temperature,
+)
 from gputop.core.recording.gpu_history import History
 from gputop.core.text.ascii import plain
 from gputop.core.text.text import fit, fit_right
@@ -213,3 +223,17 @@ def test_a_name_loses_whole_words(name: str, width: int, short: str) -> None:
 @pytest.mark.parametrize("value", [None, 0.0, 999.0, 1023.0, 99_999.0, 5e6, 1.2e9, 8.9e11])
 def test_a_rate_takes_five_cells(value: float | None) -> None:
     assert len(rate(value)) == 5
+
+
+def test_the_details_of_the_host_fill_the_room_beside_the_cores() -> None:
+    details = HostDetails(
+        network_received_bytes_per_s=1.5e9, network_sent_bytes_per_s=2e6, cpu_hertz=3.1e9, users=("ann", "bob"),
+        temperatures=(Temperature(chip="k10temp", label="Tctl", celsius=96.0, high_celsius=95.0),),
+    )  # fmt: skip
+    host = Host(name="x", cores_percent=(50.0,) * 16, details=details)
+    wide, narrow = (text_of(host_lines(host, view(frame(1)), (width, 3))[2:]) for width in (160, 70))
+
+    assert "net ↓ 1.4G ↑ 1.9M" in " ".join(wide.split())
+    assert ("96°C" in wide, "3.1 GHz" in wide, "users 2" in wide) == (True, True, True)
+    assert "16 cores" in narrow
+    assert cell_len(narrow) <= 70

@@ -18,6 +18,7 @@ from gputop.core.protocol.command import (
     SetInterval,
     SetIoClass,
     Target,
+    WatchHost,
 )
 from gputop.core.protocol.outcome import Outcome, Result, Status
 from gputop.wire import codec
@@ -88,6 +89,7 @@ OUTCOME = Outcome(
     [
         SetInterval(0.5),
         ReadNow(),
+        WatchHost(30.0),
         SendSignal(id="a", signal="SIGTERM", targets=TARGETS),
         Renice(id="b", nice=-1, is_relative=True, targets=TARGETS),
         SetIoClass(id="c", io_class=IoClass.IDLE, targets=TARGETS),

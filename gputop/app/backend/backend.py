@@ -31,6 +31,10 @@ class OpenSource(Source, Protocol):
         """Read the MIG layout of a GPU again with the next sample, because it has changed."""
         ...
 
+    def want_details(self, for_s: float) -> None:
+        """Read the details of the host too, for so long."""
+        ...
+
 
 class Viewer(Struct, frozen=True):
     """The user of the screen. ``name``: None means unknown. ``pid``: of gputop itself, if it runs on the box."""

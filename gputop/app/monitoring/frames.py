@@ -1,6 +1,7 @@
 """Frames of the chosen box: its source, judge and filters behind one function."""
 
 from collections.abc import Callable
+from math import inf
 
 from msgspec import Struct
 
@@ -13,10 +14,14 @@ from gputop.machine.nvml.driver import NoDriverError
 
 
 class FramesRequest(Struct, frozen=True, kw_only=True):
-    """The box that the user chose, and the processes of it. ``where``: filters that must all match."""
+    """The box that the user chose, and the processes of it. ``where``: filters that must all match.
+
+    ``has_host_details``: with network, disks, sensors and users of the host in every frame.
+    """
 
     backend: BackendRequest = BackendRequest()
     where: tuple[str, ...] = ()
+    has_host_details: bool = False
 
 
 def open_source(backend: Backend, *, is_once: bool) -> OpenSource:
@@ -26,6 +31,12 @@ def open_source(backend: Backend, *, is_once: bool) -> OpenSource:
     except NoDriverError as error:
         hint = "What exactly is wrong: gputop doctor. To look around without a GPU: gputop --demo"
         raise UseCaseError(NO_DRIVER, f"{error} {hint}") from None
+
+
+def watch_host(source: OpenSource, request: FramesRequest) -> None:
+    """Read the details of the host with every sample, if the request wants them."""
+    if request.has_host_details:
+        source.want_details(inf)
 
 
 def frames(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final, TextIO
 
 from gputop.app.backend.choice import open_backend
-from gputop.app.monitoring.frames import FramesRequest, open_source, single_frame
+from gputop.app.monitoring.frames import FramesRequest, open_source, single_frame, watch_host
 from gputop.core.model.sample import Frame
 from gputop.wire.encoder import encode
 
@@ -22,6 +22,7 @@ class SnapshotRequest(FramesRequest, frozen=True, kw_only=True):
 def snapshot(request: SnapshotRequest, tell: Callable[[str], None]) -> Frame:
     """Read once or twice. ``tell``: receives a line if the configuration has mistakes."""
     source = open_source(open_backend(request.backend), is_once=True)
+    watch_host(source, request)
     step = single_frame(source, request, tell)
     if request.wait_s:
         source.read()  # rates start from this reading

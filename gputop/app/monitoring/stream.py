@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import BinaryIO
 
 from gputop.app.backend.choice import open_backend
-from gputop.app.monitoring.frames import FramesRequest, frames, open_source
+from gputop.app.monitoring.frames import FramesRequest, frames, open_source, watch_host
 from gputop.lazy_imports import collect_seldom
 from gputop.wire.server import Lines, Rhythm, serve
 
@@ -19,6 +19,7 @@ def stream(request: StreamRequest, out: BinaryIO, tell: Callable[[str], None] | 
     """Write frames. ``tell``: receives a line if the configuration has mistakes."""
     backend = open_backend(request.backend)
     source = open_source(backend, is_once=False)
+    watch_host(source, request)
     rhythm, lines = Rhythm(source), Lines(out)
     collect_seldom()
     serve(frames(source, backend, request, tell=tell), lines, rhythm, request.count)

@@ -8,7 +8,7 @@ from gputop.app.backend.backend import OpenSource
 from gputop.app.backend.choice import open_backend
 from gputop.app.backend.operations.choice import open_control, open_operations
 from gputop.app.control.mig.survey import survey
-from gputop.app.monitoring.frames import frames, open_source
+from gputop.app.monitoring.frames import frames, open_source, watch_host
 from gputop.app.monitoring.stream import StreamRequest
 from gputop.core.protocol.command import Change, ChangeMig
 from gputop.core.protocol.outcome import Outcome
@@ -21,7 +21,8 @@ def sample(request: StreamRequest, out: BinaryIO, commands: BinaryIO) -> None:
     """Write frames, obey commands, and end when ``commands`` closes."""
     backend = open_backend(request.backend)
     source = open_source(backend, is_once=False)
-    rhythm, lines = Rhythm(source), Lines(out)
+    watch_host(source, request)
+    rhythm, lines = Rhythm(source, watch_host=source.want_details), Lines(out)
     changes = _obeying(request, source, rhythm, lines, commands)
     collect_seldom()
     try:

@@ -79,6 +79,14 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_const", dest="format", const="json", help="short for --format json")
 
 
+def add_host_details(parser: argparse.ArgumentParser) -> None:
+    """Add ``--host-details``."""
+    parser.add_argument(
+        "--host-details", action="store_true",
+        help="add network and disk rates, sensors, logged-in users and CPU frequency of the host to JSON",
+    )  # fmt: skip
+
+
 def add_ending(parser: argparse.ArgumentParser, *examples: str, status: str = "") -> None:
     """End the help with examples, which a test parses, and with the meaning of the exit status."""
     shown = "\n".join(("example:" if len(examples) == 1 else "examples:", *(f"  {example}" for example in examples)))

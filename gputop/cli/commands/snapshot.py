@@ -6,7 +6,7 @@ from typing import Final
 
 from gputop.app.monitoring.snapshot import FIRST_WAIT_S, SnapshotRequest, encoded, snapshot, text
 from gputop.cli.args.exits import OK, warn
-from gputop.cli.args.options import add_common, add_ending, add_json, seconds
+from gputop.cli.args.options import add_common, add_ending, add_host_details, add_json, seconds
 from gputop.cli.args.requests import backend_request, filters
 
 _FORMATS: Final = ("table", "json", "csv", "csv-processes")
@@ -23,6 +23,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--wait", type=seconds(0), default=FIRST_WAIT_S, metavar="SECONDS",
         help="time between the two readings that rates need (default 1); 0: one reading, no rates",
     )  # fmt: skip
+    add_host_details(parser)
     add_common(parser, repeats=False)
     add_ending(
         parser,
@@ -34,12 +35,16 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read once or twice and print."""
-    return show(options, options.format, options.wait)
+    return show(options, options.format, options.wait, has_host_details=options.host_details)
 
 
-def show(options: argparse.Namespace, form: str = "table", wait_s: float = FIRST_WAIT_S) -> int:
+def show(
+    options: argparse.Namespace, form: str = "table", wait_s: float = FIRST_WAIT_S, *, has_host_details: bool = False
+) -> int:
     """Print a snapshot."""
-    request = SnapshotRequest(backend=backend_request(options), where=filters(options), wait_s=wait_s)
+    request = SnapshotRequest(
+        backend=backend_request(options), where=filters(options), wait_s=wait_s, has_host_details=has_host_details
+    )
     frame = snapshot(request, warn)
     if form == "json":
         sys.stdout.buffer.write(encoded(frame))

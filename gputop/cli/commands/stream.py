@@ -5,7 +5,7 @@ import sys
 
 from gputop.app.monitoring.stream import StreamRequest, stream
 from gputop.cli.args.exits import OK, warn
-from gputop.cli.args.options import add_common, add_ending, whole
+from gputop.cli.args.options import add_common, add_ending, add_host_details, whole
 from gputop.cli.args.requests import backend_request, filters
 
 
@@ -17,6 +17,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="obey lines of JSON on standard input, as the screen sends them; end when it closes",
     )
+    add_host_details(parser)
     add_common(parser, changes=True)
     add_ending(
         parser,
@@ -27,7 +28,12 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print frames."""
-    request = StreamRequest(backend=backend_request(options), where=filters(options), count=options.count)
+    request = StreamRequest(
+        backend=backend_request(options),
+        where=filters(options),
+        count=options.count,
+        has_host_details=options.host_details,
+    )
     if options.control:
         from gputop.app.serving.sampler import sample
 

@@ -219,10 +219,46 @@ class Pressure(Struct, frozen=True, kw_only=True):
     io_percent: float | None = None
 
 
+class Temperature(Struct, frozen=True, kw_only=True):
+    """A sensor of the host. ``high_celsius``: from there it is too hot, if its chip has such a limit."""
+
+    chip: str
+    label: str
+    celsius: float
+    high_celsius: float | None = None
+
+
+class Fan(Struct, frozen=True, kw_only=True):
+    """A fan of the host, in turns a minute."""
+
+    chip: str
+    label: str
+    rpm: float
+
+
+class HostDetails(Struct, frozen=True, kw_only=True):
+    """Network, disks, sensors, users and CPU frequency of the host.
+
+    Rates are means since the previous sample, summed over physical devices; ``cpu_hertz`` is a mean over the cores.
+    Sensors, ``users`` (who is logged in) and frequency are at most some 10 s old.
+    """
+
+    network_received_bytes_per_s: float | None = None
+    network_sent_bytes_per_s: float | None = None
+    disk_read_bytes_per_s: float | None = None
+    disk_written_bytes_per_s: float | None = None
+    cpu_hertz: float | None = None
+    temperatures: tuple[Temperature, ...] = ()
+    fans: tuple[Fan, ...] = ()
+    users: tuple[str, ...] | None = None
+    missing: Reasons = {}
+
+
 class Host(Struct, frozen=True, kw_only=True):
     """The machine around the GPUs. ``cpu_percent`` and ``cores_percent``: 0-100, since the sample before.
 
     ``is_initial_pid_namespace``: whether gputop runs outside of containers, where every pid of the machine is known.
+    ``details``: None unless they are requested (``--host-details``; the screen requests them where it shows them).
     """
 
     name: str
@@ -236,6 +272,7 @@ class Host(Struct, frozen=True, kw_only=True):
     swap_used_bytes: int | None = None
     pressure: Pressure = Pressure()
     is_initial_pid_namespace: bool | None = None
+    details: HostDetails | None = None
     missing: Reasons = {}
 
 

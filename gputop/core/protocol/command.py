@@ -40,6 +40,12 @@ class SetInterval(Struct, frozen=True, tag_field="command", tag="set_interval"):
     interval_s: float
 
 
+class WatchHost(Struct, frozen=True, tag_field="command", tag="watch_host"):
+    """Read the details of the host too, for so many seconds; the sender repeats it as long as it shows them."""
+
+    for_s: float
+
+
 class ReadNow(Struct, frozen=True, tag_field="command", tag="read_now"):
     """Take a sample at once."""
 
@@ -123,7 +129,7 @@ class ChangeMig(Struct, frozen=True, kw_only=True, tag_field="command", tag="cha
 ProcessChange: TypeAlias = SendSignal | Renice | SetIoClass | SetAffinity
 Change: TypeAlias = ProcessChange | ChangeMig
 Question: TypeAlias = Inspect | ReadStatus
-Command: TypeAlias = SetInterval | ReadNow | Question | ReadMig | Change
+Command: TypeAlias = SetInterval | WatchHost | ReadNow | Question | ReadMig | Change
 
 
 def target(process: HostProcess) -> Target:

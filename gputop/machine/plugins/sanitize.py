@@ -77,6 +77,9 @@ class ForeignSource:
     def look_again(self, uuid: str) -> None:
         """Do nothing: nothing is split anew here."""
 
+    def want_details(self, for_s: float) -> None:
+        """Do nothing: the source alone decides what a sample has."""
+
     def read(self) -> Sample:
         """Take a sample."""
         return self._narrowed(self._asked())

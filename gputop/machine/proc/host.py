@@ -4,9 +4,10 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from gputop.core.model.metric import Missing
-from gputop.core.model.sample import Host, Pressure, Reasons
+from gputop.core.model.sample import Host, HostDetails, Pressure, Reasons
 from gputop.core.text.text import clean
 from gputop.machine.proc.cpu import CpuMeter
+from gputop.machine.proc.host_details import Details
 from gputop.machine.proc.procfs import Proc, reason
 from gputop.machine.proc.visibility import NAMESPACE, is_initial
 
@@ -19,10 +20,16 @@ _CPU_KEYS: Final = ("cpu_percent", "cores_percent")
 class HostReader:
     """Reads the host. CPU percentages are means since the reading before, so the first one has none."""
 
-    def __init__(self, proc: Proc, name: str) -> None:
+    def __init__(self, proc: Proc, name: str, details: Details | None = None) -> None:
         self._proc = proc
         self._name = clean(name)
         self._cpu = CpuMeter()
+        self._details = details
+        self._details_until = float("-inf")
+
+    def want_details(self, until: float) -> None:
+        """Read the details as well, up to that monotonic second."""
+        self._details_until = until
 
     def read(self, now_monotonic: float) -> Host:
         """Return what /proc says now. Never raises: what cannot be read is missing with its reason."""
@@ -38,9 +45,13 @@ class HostReader:
             load=self._ask("loadavg", _load, ("load",), missing),
             pressure=self._pressure(missing),
             is_initial_pid_namespace=self._namespace(missing),
+            details=self._read_details(now_monotonic),
             **self._memory(missing),
             missing=missing,
         )
+
+    def _read_details(self, now: float) -> HostDetails | None:
+        return self._details.read(now) if self._details and now < self._details_until else None
 
     def _ask(self, path: str, parse: Callable[[bytes], T], keys: tuple[str, ...], missing: Reasons) -> T | None:
         """Return what a file says; else None, and the reason under these keys."""

@@ -2,10 +2,11 @@
 
 from typing import Final
 
-from gputop.core.model.sample import Host
+from gputop.core.model.sample import Host, HostDetails
 from gputop.core.model.tone_rules import pressure_tone, share_tone
 from gputop.core.model.units import NOTHING, bytes_text, duration_text, share
 from gputop.core.text.text import fit_right
+from gputop.core.text.tone import Tone
 from gputop.ui.panels import values
 from gputop.ui.render.line import Line, Span, Spans, ends, length, tone_ink
 from gputop.ui.render.line_widget import FastLines
@@ -14,6 +15,8 @@ from gputop.ui.state.view import View
 _STEPS: Final = "▁▂▃▄▅▆▇█"
 _LEAST_PLOT: Final = 16
 _WIDEST_BAR: Final = 32
+_LEAST_CORES: Final = 64  # cells for the cores that details leave
+DETAILED_LINES: Final = 3  # with the single cores and the details of the host
 
 
 class HostPanel(FastLines):
@@ -44,8 +47,8 @@ def host_lines(host: Host, view: View, size: tuple[int, int]) -> list[Line]:
         drawn = [ends(row, [(line, "cpu"), (" ", "text")], width) for row, line in zip(rows, picture, strict=True)]
     else:
         drawn = [tuple(row) for row in rows]
-    if lines >= 3:
-        drawn.append(_cores(host, width))
+    if lines >= DETAILED_LINES:
+        drawn.append(_third(host, width))
     return [Line(spans) for spans in drawn]
 
 
@@ -108,6 +111,14 @@ def _swap(host: Host, bar: int) -> Spans:
     return [("SWAP ", "muted"), *values.meter(percent, bar, ink), *numbers]
 
 
+def _third(host: Host, width: int) -> tuple[Span, ...]:
+    """Return the cores, and the details of the host at the right if there are any."""
+    if host.details is None:
+        return _cores(host, width)
+    details = _details(host.details, width - 20 - min(len(host.cores_percent), _LEAST_CORES))
+    return ends(list(_cores(host, width - length(details))), [*details, (" ", "text")], width)
+
+
 def _cores(host: Host, width: int) -> tuple[Span, ...]:
     """Return a cell per core; with too many cores a cell shows the busiest of several."""
     cores = host.cores_percent
@@ -116,3 +127,25 @@ def _cores(host: Host, width: int) -> tuple[Span, ...]:
     busiest = [max(cores[start : start + per_cell]) for start in range(0, len(cores), per_cell)]
     strip = "".join(_STEPS[min(7, int(value * 8 / 100))] for value in busiest)
     return (("     ", "text"), (strip, "cpu"), (f" {len(cores)} cores", "muted"))
+
+
+def _details(details: HostDetails, room: int) -> Spans:
+    """Return network and disk rates, the hottest sensor, the fastest fan, users and frequency that fit in the room."""
+    hottest = max(details.temperatures, key=lambda one: one.celsius, default=None)
+    fan = max((one.rpm for one in details.fans), default=None)
+    is_hot = hottest is not None and hottest.high_celsius is not None and hottest.celsius >= hottest.high_celsius
+    rate = values.rate
+    parts: list[tuple[str, str, str]] = [
+        ("net ", f"↓ {rate(details.network_received_bytes_per_s)} ↑ {rate(details.network_sent_bytes_per_s)}", "text"),
+        ("disk ", f"read {rate(details.disk_read_bytes_per_s)} write {rate(details.disk_written_bytes_per_s)}", "text"),
+        ("max ", f"{hottest.celsius:.0f}°C" if hottest else "", tone_ink(Tone.HOT if is_hot else Tone.OK)),
+        ("", f"{details.cpu_hertz / 1e9:.1f} GHz" if details.cpu_hertz else "", "text"),
+        ("fan ", f"{fan:.0f} rpm" if fan else "", "text"),
+        ("users ", str(len(details.users)) if details.users else "", "text"),
+    ]
+    spans: Spans = []
+    for label, text, ink in parts:
+        part: Spans = [("    ", "text"), (label, "muted"), (text, ink)] if text else []
+        if length(spans) + length(part) <= room:
+            spans += part
+    return spans

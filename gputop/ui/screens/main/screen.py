@@ -16,7 +16,7 @@ from gputop.ui.panels.findings import FindingsPanel
 from gputop.ui.panels.footer import FooterPanel
 from gputop.ui.panels.gpus import GpuPanel
 from gputop.ui.panels.header import HeaderPanel
-from gputop.ui.panels.host import HostPanel
+from gputop.ui.panels.host import DETAILED_LINES, HostPanel
 from gputop.ui.panels.plugins import PluginsPanel
 from gputop.ui.panels.processes import ProcessPanel
 from gputop.ui.panels.prompt import PromptPanel
@@ -122,6 +122,8 @@ class MainScreen(Screen[None]):
         if self._store.has_new_alarm and self.controllers.settings.current.bell:
             self.app.bell()
         self.controllers.plugin.request()
+        if self._arranged and self._arranged.host_lines >= DETAILED_LINES:
+            self.controllers.view.watch_host()
 
     def set_keys(self, keys: Keymap) -> None:
         """Use these keys from now on."""

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gputop.core.protocol.command import ReadNow, SetInterval
+from gputop.core.protocol.command import ReadNow, SetInterval, WatchHost
 from gputop.ui.panels.processes import ProcessPanel
 from gputop.ui.render.layout import Density
 from gputop.ui.screens.main.host import ScreenHost
@@ -11,6 +11,7 @@ from gputop.ui.screens.main.target_actions import TargetActions
 from gputop.ui.state.view_store import ViewStore
 
 INTERVALS: Final = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
+_HOST_S: Final = 30.0  # how long the sampler reads the details of the host after each request
 _TYPING_S: Final = 1.0  # between two digits of one number
 
 
@@ -31,10 +32,18 @@ class ViewActions:
         self._selected = selected
         self._search = search
         self._digit, self._typed_s = 0, float("-inf")
+        self._host_due_s = float("-inf")
 
     def read_now(self) -> None:
         """Request a sample."""
         self._host.send(ReadNow())
+
+    def watch_host(self) -> None:
+        """Request the details of the host, now and again while they are shown."""
+        now = self._store.clock()
+        if now >= self._host_due_s:
+            self._host_due_s = now + _HOST_S / 3
+            self._host.send(WatchHost(_HOST_S))
 
     def step_interval(self, step: int) -> None:
         """Take the next longer or shorter interval; in a tree or in groups unfold or fold."""

@@ -5,7 +5,7 @@ from typing import Any
 from examples import frame, gpu
 from fake_host import FakeHost, Prompt
 
-from gputop.core.protocol.command import ReadNow, SetInterval
+from gputop.core.protocol.command import ReadNow, SetInterval, WatchHost
 from gputop.ui.screens.main.search_actions import SearchActions
 from gputop.ui.screens.main.target_actions import TargetActions
 from gputop.ui.screens.main.view_actions import ViewActions
@@ -109,3 +109,15 @@ def test_back_takes_one_step_at_a_time() -> None:
 def shown(host: FakeHost) -> Any:
     assert host.view.frame is not None
     return host.view.frame.sequence
+
+
+def test_the_details_of_the_host_are_requested_again_before_the_request_ends() -> None:
+    host = FakeHost(frame(1))
+    view = made(host)
+    for _ in range(25):
+        view.watch_host()
+        host.clock.now += 1.0
+
+    requests = [command for command in host.sent if isinstance(command, WatchHost)]
+    assert len(requests) == 3
+    assert requests[0].for_s > 10
