@@ -26,33 +26,33 @@ _GEMM: Final = {
 _MEMORY: Final = {
     "address": ("Does each word keep its own address?", _for(quick=1.5, standard=5, long=20, soak=5)),
     "constants": ("Does memory keep constants?", _for(standard=4, long=15)),
-    "walking": ("Does each bit keep a one among zeros, and a zero among ones?", _for(quick=1.5, standard=13, long=45)),
-    "inversions": ("Does memory survive being inverted upwards and downwards?", _for(quick=1.5, standard=7, long=45)),
+    "walking": ("Does each bit keep a 1 among zeros, and a 0 among ones?", _for(quick=1.5, standard=13, long=45)),
+    "inversions": ("Are words correct after inversion upwards and downwards?", _for(quick=1.5, standard=7, long=45)),
     "random": ("Does memory keep random words?", _for(quick=1.5, standard=6, long=40)),
-    "move": ("Do blocks arrive where they are moved to?", _for(standard=4, long=20)),
-    "modulo": ("Does every twentieth word stand among others?", _for(long=35)),
-    "retention": ("Does memory keep its content while nothing is written?", _for(standard=6, long=80)),
-    "resume": ("Does memory work at once after a pause?", _for(long=45)),
+    "move": ("Are moved blocks correct?", _for(standard=4, long=20)),
+    "modulo": ("Does every twentieth word stay correct between other words?", _for(long=35)),
+    "retention": ("Does memory keep its content without writes?", _for(standard=6, long=80)),
+    "resume": ("Is memory correct right after a pause?", _for(long=45)),
 }
 _FAST: Final = _for(quick=1, standard=2.5, long=8)
 _COPY: Final = {
-    "copy": ("How fast is memory copied on the device, and rightly?", ("copy", "read", "write"), (0.95, 0.90), _FAST),
-    "h2d": ("How fast do bytes come from the host, and rightly?", ("pinned", "pageable"), (0.85, 0.70), _FAST),
-    "d2h": ("How fast do bytes go to the host, and rightly?", ("pinned", "pageable"), (0.85, 0.70), _FAST),
-    "both": ("How fast do bytes go both ways at once, and rightly?", ("both",), (0.85, 0.70), _for(standard=2, long=8)),
+    "copy": ("Are copies on the device correct, and how fast?", ("copy", "read", "write"), (0.95, 0.90), _FAST),
+    "h2d": ("Are copies from the host correct, and how fast?", ("pinned", "pageable"), (0.85, 0.70), _FAST),
+    "d2h": ("Are copies to the host correct, and how fast?", ("pinned", "pageable"), (0.85, 0.70), _FAST),
+    "both": ("Are copies both ways at once correct, and how fast?", ("both",), (0.85, 0.70), _for(standard=2, long=8)),
 }
 _SHARED: Final = {
     "allreduce": "Are sums over all GPUs exact, and how fast?",
-    "allgather": "Does every GPU get the parts of all, and how fast?",
+    "allgather": "Does every GPU get the parts of all GPUs, and how fast?",
     "reducescatter": "Does every GPU get its part of the sums, and how fast?",
-    "alltoall": "Does every GPU get its part of each, and how fast?",
-    "sendrecv": "Does every GPU reach every other, and is one slower than the rest?",
+    "alltoall": "Does every GPU get its part from each GPU, and how fast?",
+    "sendrecv": "Does every GPU reach every other, and is one slower?",
 }
 _COST: Final = (0.5, 0.0)  # twice the median warns; nothing fails for it
 
 TESTS: Final = (
     ProbeTest(
-        key="context", question="How long until the device can be used?", purpose=Purpose.HEALTH,
+        key="context", question="How long until the device is ready?", purpose=Purpose.HEALTH,
         seconds=_for(quick=1, standard=1, long=1, soak=1),
         measures=(
             Measure(name="context", siblings=(0.33, 0.0), most=(10.0, 60.0), is_cost=True),
@@ -77,7 +77,7 @@ TESTS: Final = (
     ),
     *(
         ProbeTest(
-            key=f"vote.{name}", question=f"Does it agree in {name} with itself and its siblings, bit by bit?",
+            key=f"vote.{name}", question=f"Are results in {name} the same on repeated runs and similar GPUs?",
             purpose=Purpose.CORRECTNESS, seconds=_for(standard=2.5, long=10),
         )
         for name in ("fp32", "bf16")
@@ -98,7 +98,7 @@ TESTS: Final = (
         for name, (question, names, shares, seconds) in _COPY.items()
     ),
     ProbeTest(
-        key="soak", question="Does it hold its speed, power and temperature under steady load?",
+        key="soak", question="Are results, speed and temperature stable under steady load?",
         purpose=Purpose.CORRECTNESS, seconds=_for(standard=60, long=240, soak=600), stretches=True,
         measures=(
             Measure(name="tflops"), Measure(name="droop", siblings=None, most=(5.0, 15.0), is_cost=True),
@@ -106,7 +106,7 @@ TESTS: Final = (
         ),
     ),
     ProbeTest(
-        key="pulse", question="Does it compute rightly when load comes and goes?", purpose=Purpose.CORRECTNESS,
+        key="pulse", question="Are results correct while the load starts and stops?", purpose=Purpose.CORRECTNESS,
         seconds=_for(long=40),
     ),
     ProbeTest(
@@ -114,7 +114,7 @@ TESTS: Final = (
         purpose=Purpose.CORRECTNESS, seconds=_for(standard=1, long=3, soak=3),
     ),
     ProbeTest(
-        key="pairs", question="How fast do GPUs copy to each other, and rightly?", purpose=Purpose.CORRECTNESS,
+        key="pairs", question="Are copies between GPUs correct, and how fast?", purpose=Purpose.CORRECTNESS,
         seconds=_for(standard=8, long=20), sees_all=True,
         measures=tuple(Measure(name=name, siblings=(0.80, 0.0)) for name in (
             "peer", "peer_both", "staged", "staged_both", "h2d_alone", "d2h_alone",
