@@ -111,7 +111,7 @@ class GputopApp(TerminalApp):
             self.main.controllers.signal.take_outcome(message.outcome)
 
     def on_answer_arrived(self, message: AnswerArrived) -> None:
-        """Hand it to whoever asked."""
+        """Pass an answer to the screen that requested it."""
         if not (
             isinstance(message.answer, ProcessStatuses) and self.main.controllers.signal.take_statuses(message.answer)
         ):

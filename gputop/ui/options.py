@@ -20,7 +20,7 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
     not be used of the file and the environment. ``save`` keeps settings for good, and says why it could not; None:
     nothing is kept. ``writes_changes_only``: see `framediff`; off writes whole lines, as Textual does. ``player``: what
     plays the recording that is shown, None where the machine itself is; ``recorder``: what records it. ``panels``:
-    those of plugins; ``panel_ended``: is told, from any thread, which was shut off and why, or which works.
+    those of plugins; ``panel_ended`` gets, from any thread, a panel and why it was shut off.
     ``source``: of a plugin, where all that is shown is from that. ``prober``: what tests GPUs; None where it cannot.
     ``own_pid``: of this process, where it may be among the processes that are shown.
     """

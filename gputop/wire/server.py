@@ -83,7 +83,7 @@ class Lines:
         self._gate = threading.Lock()
 
     def write(self, value: Frame | codec.Answer) -> None:
-        """Write a line at once. Raises BrokenPipeError when nobody reads any more."""
+        """Write a line at once. Raises BrokenPipeError when the reader is gone."""
         with self._gate:
             encode_into(value, self._line)
             self._out.write(self._line)
@@ -91,7 +91,7 @@ class Lines:
 
 
 def serve(step: Callable[[], Frame], lines: Lines, rhythm: Rhythm, count: int | None = None) -> None:
-    """Write frames until ``count`` are written; for ever if None. Raises BrokenPipeError when nobody reads any more."""
+    """Write frames until ``count`` are written; for ever if None. Raises BrokenPipeError when the reader is gone."""
     while count is None or count > 0:
         lines.write(step())
         count = None if count is None else count - 1

@@ -1,4 +1,4 @@
-"""The audit log: a line of JSON before and after each thing that gputop does to a process or to a GPU."""
+"""The audit log: a line of JSON before and after each change of a process or a GPU."""
 
 import os
 import time
@@ -20,7 +20,7 @@ _NAME: Final = "audit.jsonl"
 
 
 class Entry(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What lines have in common. ``by``: the user of gputop; ``sudo_user``: who called sudo; ``status``: at the end."""
+    """The fields of all lines. ``by``: the user of gputop; ``sudo_user``: the caller of sudo; ``status``: finally."""
 
     time: str
     event: str
@@ -52,9 +52,9 @@ class GpuLine(Entry, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Audit:
-    """Writes to ``audit.jsonl`` in a directory; ``audit.old.jsonl`` is what was in it before it got too long.
+    """Writes to ``audit.jsonl`` in a directory; ``audit.old.jsonl`` has the older lines.
 
-    Problems are kept until `end`, since they must not stop anything.
+    A problem is kept until `end`, since it must not stop a change.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Audit:
         self._id = self._what = ""
 
     def begin(self, change: Change) -> None:
-        """Begin with a change: the log is opened anew, so that it may be moved away in between."""
+        """Begin a change: open the log again, so that it may be moved between changes."""
         self._id, self._what = clean(change.id), wording(change)
         self._problem = ""
         try:
@@ -86,23 +86,23 @@ class Audit:
             self._complain(error)
 
     def intend(self, handle: TargetHandle) -> None:
-        """Write down what is about to be done, and to whom."""
+        """Write the change and its target, before it happens."""
         self._write(self._line("intent", handle.pid, handle.target.start_ticks, handle))
 
     def conclude(self, result: Result, handle: TargetHandle | None) -> None:
-        """Write down how it ended. Without ``handle`` nothing was done."""
+        """Write the result. Without a handle nothing was done."""
         self._write(self._line("outcome", result.pid, result.start_ticks, handle, result))
 
     def intend_plan(self, plan: Plan) -> None:
-        """Write down which plan is about to be carried out."""
+        """Write a plan, before it is carried out."""
         self._write(self._gpu_line("intent", plan))
 
     def conclude_plan(self, plan: Plan, result: Result) -> None:
-        """Write down how it ended."""
+        """Write the result of a plan."""
         self._write(self._gpu_line("outcome", plan, result))
 
     def end(self) -> str:
-        """Finish with the change; return in words why the log is not whole, nothing if it is."""
+        """End the change; return why the log is incomplete, or an empty text."""
         if self._file is not None:
             os.close(self._file)
             self._file = None

@@ -34,13 +34,13 @@ _VERBS: Final = {
     SetIoClass: "change the I/O class of",
     SetAffinity: "change the CPUs of",
 }
-_NO_PIDFD: Final = "this kernel has no pidfds: the start time was compared just before"
-_WAITS: Final = "it is in uninterruptible sleep: the signal takes effect when its kernel call returns"
-_STOPPED: Final = "it is stopped: the signal takes effect after SIGCONT"
-_TRACED: Final = "a debugger holds it, and sees the signal first"
-_TAKEN_OVER: Final = "it ended meanwhile, and the process that has its pid now may have been changed in its place"
-_STRAYED: Final = "threads of it ended meanwhile, and others that have their numbers now may have been changed: {}"
-_LOOK: Final = "Who that is: cat {}"
+_NO_PIDFD: Final = "this kernel has no pidfds, so gputop compared the start time just before"
+_WAITS: Final = "in uninterruptible sleep: the signal takes effect when its kernel call returns"
+_STOPPED: Final = "stopped: the signal takes effect after SIGCONT"
+_TRACED: Final = "traced: its debugger gets the signal first"
+_TAKEN_OVER: Final = "the process exited and its pid was reused; the new process may have been changed"
+_STRAYED: Final = "threads exited and their ids were reused; these threads may have been changed: {}"
+_LOOK: Final = "To see them: cat {}"
 _AT_ONCE: Final = frozenset({"SIGKILL", "SIGCONT", "SIGSTOP"})  # take effect in a stopped process as well
 
 
@@ -110,7 +110,7 @@ class Control:
         except ValueError as error:
             return _result(handle.target, Status.REFUSED, str(error))
         except GONE:
-            return _result(handle.target, Status.GONE, "it ended meanwhile")
+            return _result(handle.target, Status.GONE, "it exited before the change")
         except PermissionError as error:
             return self._denied(_VERBS[type(change)], handle, error)
         except OSError as error:
@@ -166,9 +166,9 @@ class Control:
 
     def _denied(self, verb: str, handle: TargetHandle, error: OSError) -> Result:
         if self._own_user is None:
-            remedy = "Root may not do this in here (container, user namespace): do it outside."
+            remedy = "Root lacks this permission here (container, user namespace): run gputop outside of it."
         elif handle.user == self._own_user:
-            remedy = "That needs root: run gputop with sudo."
+            remedy = "This needs root: run gputop with sudo."
         else:
             remedy = f"Run gputop with sudo, or ask {handle.user}."
         return _result(handle.target, Status.NOT_PERMITTED, _reason(verb, handle, error), remedy)
@@ -204,7 +204,7 @@ def _effect(state: str, name: str) -> str:
 
 def _reason(verb: str, handle: TargetHandle, error: OSError) -> str:
     if error.errno == errno.EINVAL and verb == _VERBS[SetAffinity]:
-        why = "none of them is there, or its cpuset allows none"
+        why = "none of these CPUs exists, or its cpuset allows none"
     elif isinstance(error, PermissionError):
         why = "permission denied"
     else:

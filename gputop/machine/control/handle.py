@@ -19,10 +19,10 @@ from gputop.machine.processes.identity import Who
 _KERNEL_THREAD: Final = 0x00200000  # PF_KTHREAD, in the field after nine others behind the name
 _FLAGS_AT: Final = 6
 _INIT: Final = 1
-_ENDED: Final = "it has ended"
-_NO_START: Final = "its start time is not known, so it cannot be told from the pid's next owner"
-_FOREIGN: Final = "/proc here is that of another PID namespace: the same number means another process to the kernel"
-_FOREIGN_REMEDY: Final = "Run gputop in that namespace (docker run --pid=host), or mount this one's own /proc."
+_ENDED: Final = "it has exited"
+_NO_START: Final = "its start time is unknown, so a reused pid could not be detected"
+_FOREIGN: Final = "/proc belongs to another PID namespace, where the same pid is another process"
+_FOREIGN_REMEDY: Final = "Run gputop in that namespace (docker run --pid=host), or mount the /proc of this one."
 _FORBIDDEN_REMEDY: Final = "Allow pidfd_open in the sandbox (seccomp profile), or run gputop outside of it."
 
 
@@ -40,7 +40,7 @@ class PidReusedError(TargetError):
     """The target has exited, and another process has its pid."""
 
     def __init__(self) -> None:
-        super().__init__(Status.GONE, f"{_ENDED}; its pid belongs to another process now, which was left alone")
+        super().__init__(Status.GONE, f"{_ENDED}; another process has its pid now and was not touched")
 
 
 class TargetHandle(Struct, frozen=True):
@@ -105,14 +105,14 @@ class TargetOpener:
         except GONE:
             raise TargetError(Status.GONE, _ENDED) from None
         except OSError as error:
-            raise TargetError(Status.REFUSED, f"/proc does not say who it is: {error.strerror}") from None
+            raise TargetError(Status.REFUSED, f"/proc cannot be read: {error.strerror}") from None
         stat = parse_stat(raw)
         if stat is None:
-            raise TargetError(Status.REFUSED, "/proc does not say who it is")
+            raise TargetError(Status.REFUSED, "its stat in /proc cannot be read")
         if stat.start_ticks != target.start_ticks:
             raise PidReusedError
         if _is_kernel_thread(raw):
-            raise TargetError(Status.REFUSED, "it is a thread of the kernel")
+            raise TargetError(Status.REFUSED, "it is a kernel thread")
         return stat
 
     def _refuse(self, target: Target) -> None:
@@ -120,9 +120,9 @@ class TargetOpener:
         if target.presence is not Presence.ALIVE:
             raise TargetError(Status.REFUSED, target.presence.text)
         if target.pid < _INIT:
-            raise TargetError(Status.REFUSED, "not the pid of a process")
+            raise TargetError(Status.REFUSED, "not a pid")
         if target.pid == _INIT:
-            raise TargetError(Status.REFUSED, "it is init: everything here depends on it")
+            raise TargetError(Status.REFUSED, "it is init, which everything depends on")
         if target.pid in self._protected:
             raise TargetError(Status.REFUSED, "it is gputop itself", "To leave gputop, press q.")
         if target.start_ticks is None:
@@ -134,8 +134,8 @@ class TargetOpener:
         """Refuse a process that has exited, unless threads of it still run."""
         if stat.state in "ZX" and stat.threads <= 1:
             parent = f"{stat.parent_pid}{self._name(stat.parent_pid)}"
-            detail = f"it has ended already; its parent {parent} has not collected it"
-            raise TargetError(Status.REFUSED, detail, f"It goes when {parent} collects it or ends.")
+            detail = f"it has exited; its parent {parent} has not collected it yet"
+            raise TargetError(Status.REFUSED, detail, f"It disappears when {parent} collects it or exits.")
 
     def _name(self, pid: int) -> str:
         try:

@@ -1,4 +1,4 @@
-"""What is asked of the kernel to change a process, and nothing else: the narrow border that a test stands in for."""
+"""The kernel calls that change a process: a narrow border, which tests replace."""
 
 import errno
 import os
@@ -17,22 +17,22 @@ _WHO_THREAD: Final = 1  # IOPRIO_WHO_PROCESS, which means a thread, as in setpri
 
 
 class KernelCalls(Protocol):
-    """What is asked of the kernel of this machine, or of a simulated box. All raise OSError."""
+    """The calls to the kernel of this machine, or of a simulated box. All raise OSError."""
 
     def open(self, pid: int) -> int:
         """Return a descriptor of the process that has this pid now; ENOSYS where there are none."""
         ...
 
     def close(self, descriptor: int) -> None:
-        """Let the process go."""
+        """Close a descriptor."""
         ...
 
     def send(self, descriptor: int, number: int) -> None:
-        """Send a signal to the process behind a descriptor, whoever has its pid by now."""
+        """Send a signal to the process of a descriptor, even if its pid was reused."""
         ...
 
     def kill(self, pid: int, number: int) -> None:
-        """Send a signal to whatever has this pid."""
+        """Send a signal to the present process of a pid."""
         ...
 
     def nice(self, tid: int) -> int:
@@ -48,7 +48,7 @@ class KernelCalls(Protocol):
         ...
 
     def set_cpus(self, tid: int, cpus: Iterable[int]) -> None:
-        """Set them; EINVAL if there is none of them."""
+        """Set the CPUs of a thread; EINVAL if none exists."""
         ...
 
     def io_priority(self, tid: int) -> int:
@@ -56,7 +56,7 @@ class KernelCalls(Protocol):
         ...
 
     def set_io_priority(self, tid: int, priority: int) -> None:
-        """Set it."""
+        """Set the I/O priority of a thread."""
         ...
 
 
@@ -70,15 +70,15 @@ class Kernel:
         return os.pidfd_open(pid)
 
     def close(self, descriptor: int) -> None:
-        """Let the process go."""
+        """Close a descriptor."""
         os.close(descriptor)
 
     def send(self, descriptor: int, number: int) -> None:
-        """Send a signal to the process behind a descriptor, whoever has its pid by now."""
+        """Send a signal to the process of a descriptor, even if its pid was reused."""
         signal.pidfd_send_signal(descriptor, number)
 
     def kill(self, pid: int, number: int) -> None:
-        """Send a signal to whatever has this pid."""
+        """Send a signal to the present process of a pid."""
         os.kill(pid, number)
 
     def nice(self, tid: int) -> int:
@@ -102,7 +102,7 @@ class Kernel:
         return _call(_IO_CALLS[_machine()][1], _WHO_THREAD, tid)
 
     def set_io_priority(self, tid: int, priority: int) -> None:
-        """Set it."""
+        """Set the I/O priority of a thread."""
         _call(_IO_CALLS[_machine()][0], _WHO_THREAD, tid, priority)
 
 

@@ -17,14 +17,14 @@ _LEVELS: Final = 8
 
 
 class Setting(Struct, frozen=True):
-    """Something that each thread of a process has: its reading as text, and how it is set."""
+    """A value that each thread has: how to read it as text, and how to set it."""
 
     read: Callable[[int], str]
     write: Callable[[int], None]
 
 
 def setting(change: Change, kernel: KernelCalls, pid: int) -> Setting:
-    """Return what a change sets in a process. Raises ValueError in words for values that do not exist, and OSError."""
+    """Return the setting of a change. Raises ValueError with a message for impossible values, and OSError."""
     match change:
         case Renice():
             return _nice(change, kernel, pid)
@@ -37,7 +37,7 @@ def setting(change: Change, kernel: KernelCalls, pid: int) -> Setting:
 
 
 class Applied(Struct, frozen=True):
-    """What it was and what it became for the first thread, and all the threads that were set."""
+    """The value of the first thread before and after, and all the threads that were set."""
 
     before: str
     after: str
@@ -45,10 +45,10 @@ class Applied(Struct, frozen=True):
 
 
 def apply(wanted: Setting, pid: int, threads: Callable[[], set[int]]) -> Applied:
-    """Set it for all threads.
+    """Set a value for all threads.
 
-    renice(1) and top(1) set the first thread alone, which is not what people ask for. Threads that are born meanwhile
-    are found in another round; those that end are left out. Raises OSError.
+    renice(1) and top(1) set the first thread alone, which is not what users expect. Another round finds
+    threads that start during the first; threads that exit are skipped. Raises OSError.
     """
     before = wanted.read(pid)
     done: set[int] = set()
@@ -94,5 +94,5 @@ def io_text(value: int) -> str:
 
 def _affinity(change: SetAffinity, kernel: KernelCalls) -> Setting:
     if not change.cpus or not all(0 <= cpu < _MOST_CPUS for cpu in change.cpus):
-        raise ValueError("name at least one CPU that exists")
+        raise ValueError("choose at least one CPU that exists")
     return Setting(lambda tid: cpus_text(kernel.cpus(tid)), lambda tid: kernel.set_cpus(tid, change.cpus))

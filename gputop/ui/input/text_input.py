@@ -1,4 +1,4 @@
-"""A line of text that somebody types."""
+"""A line of text that the user edits."""
 
 from collections.abc import Callable
 from typing import Final

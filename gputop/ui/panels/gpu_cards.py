@@ -82,8 +82,8 @@ def card(gpu: Gpu, view: View, shape: Shape) -> list[tuple[Span, ...]]:
     framed = [(("│ ", frame), *spans, (" │", frame)) for spans in body]
     if trouble is None:
         return [_title(gpu, view, shape.width, frame, _state(seen)), *framed, _facts_line(seen, view, shape, frame)]
-    told = cut([("╰─", frame), (f" {trouble[1]} ", frame)], min(shape.width - 2, 4 + len(trouble[1])))
-    lower = _bordered(told, [], shape.width, frame, "╯")
+    bottom = cut([("╰─", frame), (f" {trouble[1]} ", frame)], min(shape.width - 2, 4 + len(trouble[1])))
+    lower = _bordered(bottom, [], shape.width, frame, "╯")
     return [_title(gpu, view, shape.width, frame, [(f" {trouble[0]} ", "alarm")]), *framed, lower]
 
 

@@ -114,11 +114,11 @@ def line(gpu: Gpu, view: View, of: Shape, width: int) -> tuple[Span, ...]:
 def _troubled(index: Span, spans: Spans, trouble: tuple[str, str], of: Shape, width: int) -> tuple[Span, ...]:
     """Write the reason over the columns right of the memory, or of the power if those are too narrow."""
     word, reason = trouble
-    told: Spans = [(of.gap, "text"), (f" {word} ", "alarm"), (" " + reason, "hot")]
+    reasons: Spans = [(of.gap, "text"), (f" {word} ", "alarm"), (" " + reason, "hot")]
     kept = _end_of("MEMORY", of)
     if width - kept < _LEAST_REASON:
         kept = _end_of("POWER", of)
-    return (index, *values.dimmed(cut(spans, kept - 4)), *cut(told, width - kept))
+    return (index, *values.dimmed(cut(spans, kept - 4)), *cut(reasons, width - kept))
 
 
 def _end_of(title: str, of: Shape) -> int:

@@ -31,7 +31,7 @@ def header(view: View, width: int) -> Line:
         left.append(("" if view.down is not None else f"  {view.waiting}", "muted"))
     else:
         facts = _facts(view)
-        kept = len(facts[-1][0]) + 3 if facts and view.interval_s != _USUAL_S else 0  # somebody has just chosen it
+        kept = len(facts[-1][0]) + 3 if facts and view.interval_s != _USUAL_S else 0  # the user has just chosen it
         for at, part in enumerate(facts, 1):
             if length(left) + len(part[0]) + 3 <= room - (kept if at < len(facts) else 0):
                 left += [(" · " if len(left) > 1 else "  ", "faint"), part]

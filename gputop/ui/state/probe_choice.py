@@ -1,4 +1,4 @@
-"""What somebody chooses to have tested: which level, which GPUs; those in use only if they insist."""
+"""The choice of a probe: its level and its GPUs."""
 
 from typing import Final
 
@@ -16,9 +16,9 @@ _LEVELS: Final = tuple(Level)
 
 
 class Candidate(Struct, frozen=True, kw_only=True):
-    """A GPU that could be tested. ``users``: who uses it, a line each; ``fault``: why it cannot be tested at all.
+    """A GPU to choose. ``users``: its users, a line each; ``fault``: why it cannot be tested.
 
-    ``parts``: how many MIG devices it is split into.
+    ``parts``: its number of MIG devices.
     """
 
     uuid: str
@@ -30,36 +30,36 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
 
 class Choice(Struct, frozen=True, kw_only=True):
-    """What is chosen: uuids of GPUs, or `CPUS`. ``at``: the line of the cursor."""
+    """The chosen level and uuids of GPUs, or `CPUS`. ``at``: the line of the cursor."""
 
     level: Level = Level.QUICK
     chosen: frozenset[str] = frozenset()
     at: int = 0
 
     def leveled(self, step: int) -> "Choice":
-        """Return it with the next level."""
+        """Return it with another level."""
         at = max(0, min(len(_LEVELS) - 1, _LEVELS.index(self.level) + step))
         return replace(self, level=_LEVELS[at])
 
     def moved(self, step: int, count: int) -> "Choice":
-        """Return it with the cursor on another of so many lines."""
+        """Return it with the cursor on another of ``count`` lines."""
         return replace(self, at=max(0, min(count - 1, self.at + step)))
 
     def toggled(self, uuid: str) -> "Choice":
-        """Return it with one more or less; CPUs stand in for GPUs, so it is either."""
+        """Return it with a GPU added or removed; CPUs replace all GPUs."""
         if uuid == CPUS:
             return replace(self, chosen=frozenset() if CPUS in self.chosen else frozenset({CPUS}))
         return replace(self, chosen=(self.chosen - {CPUS}) ^ {uuid})
 
     def wish(self, held: tuple[Candidate, ...]) -> Wish:
-        """Return it as what is asked for."""
+        """Return it as a request to the prober."""
         if CPUS in self.chosen:
             return Wish(level=self.level, cpus=CPU_COUNT)
         gpus = tuple(one.uuid for one in held if one.uuid in self.chosen)
         return Wish(level=self.level, gpus=gpus, is_forced=bool(self.in_use(held)))
 
     def in_use(self, held: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
-        """Return those of the chosen ones that somebody uses."""
+        """Return the chosen GPUs that are in use."""
         return tuple(one for one in held if one.uuid in self.chosen and one.users)
 
 
@@ -69,7 +69,7 @@ def candidates(frame: Frame | None) -> tuple[Candidate, ...]:
 
 
 def first_choice(frame: Frame | None) -> Choice:
-    """Return what is chosen at first: all GPUs that nobody uses; on a simulated box CPUs."""
+    """Return the first choice: all idle GPUs; on a simulated box CPUs."""
     if frame is not None and frame.driver.simulated is not None:
         return Choice(chosen=frozenset({CPUS}), at=len(frame.gpus))
     return Choice(chosen=frozenset(one.uuid for one in candidates(frame) if not one.users and not one.fault))
@@ -84,7 +84,7 @@ def _candidate(frame: Frame, gpu: Gpu) -> Candidate:
 
 
 def _users(frame: Frame, gpu: Gpu) -> tuple[str, ...]:
-    """Say who uses a GPU; of one that is split, only where there is no part that nobody uses."""
+    """Return the users of a GPU; of a split GPU only if every part is in use."""
     parts = [one.id for one in gpu.instances if one.compute_instances]
     found = [users(frame, gpu, (), part) for part in parts] or [users(frame, gpu, ())]
     return tuple(dict.fromkeys(line for lines in found for line in lines)) if all(found) else ()

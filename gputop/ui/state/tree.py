@@ -26,7 +26,7 @@ def process_tree(
 ) -> list[TreeNode]:
     """Return the roots of a tree of these processes and of their ancestors, as far as ``everybody`` knows them.
 
-    Of ``others`` those are in it too that stand below, with nobody between but such as they: data loaders.
+    It includes those of ``others`` that descend from a process of the tree through others alone: data loaders.
     """
     held: dict[int, HostProcess] = {}
     for leaf in leaves:

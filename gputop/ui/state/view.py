@@ -27,7 +27,7 @@ class View(Struct, frozen=True, kw_only=True):
     answered, by uuid. ``focus``: index of the GPU that alone is looked at. ``age_s``: since the frame came, or since
     gputop waits for the first, if that is long ago. ``retry_s``: seconds until the sampler is started again.
     ``playing``: where the recording is that is shown; ``recording``: the one that is made. ``probing``: the probe that
-    runs, or has ended since somebody looked.
+    runs, or has ended and was not seen yet.
     """
 
     history: History

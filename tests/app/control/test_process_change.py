@@ -361,7 +361,7 @@ def test_pids_that_are_not_on_a_gpu_are_never_touched() -> None:
 @pytest.mark.parametrize(
     ("option", "what", "said"),
     [
-        ("--demo", "SIMULATED SIGKILL", "it is init: everything here depends on it"),
+        ("--demo", "SIMULATED SIGKILL", "it is init, which everything depends on"),
         ("--read-only", "SIGKILL", "gputop runs with --read-only"),
     ],
 )

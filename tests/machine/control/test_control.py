@@ -63,7 +63,7 @@ def test_a_pid_with_another_start_time_is_left_alone(tmp_path: Path) -> None:
         assert held.process.poll() is None
     assert kernel.sent == []
     assert result.status is Status.GONE
-    assert result.detail == "it has ended; its pid belongs to another process now, which was left alone"
+    assert result.detail == "it has exited; another process has its pid now and was not touched"
 
 
 def test_a_pid_that_changes_hands_while_its_pidfd_is_opened_is_left_alone(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_a_process_that_has_ended_is_gone(tmp_path: Path) -> None:
         held.process.wait()
         result = only(control(tmp_path).execute(signal_to(held.target)))
 
-    assert (result.status, result.detail) == (Status.GONE, "it has ended")
+    assert (result.status, result.detail) == (Status.GONE, "it has exited")
 
 
 def test_a_process_that_ends_after_it_was_taken_hold_of_is_gone(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_process_that_ends_after_it_was_taken_hold_of_is_gone(tmp_path: Path) 
     proc.add(4711)
     result = only(control(tmp_path, proc, Gone()).execute(signal_to(Target(4711, 5000))))
 
-    assert (result.status, result.detail) == (Status.GONE, "it ended meanwhile")
+    assert (result.status, result.detail) == (Status.GONE, "it exited before the change")
 
 
 class Gone(Mute):
@@ -124,7 +124,7 @@ def test_a_row_that_is_not_a_process_of_ours_is_refused_with_its_reason(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("pid", "said"), [(1, "it is init"), (0, "not the pid"), (-1, "not the pid"), (-4711, "not the pid")]
+    ("pid", "said"), [(1, "it is init"), (0, "not a pid"), (-1, "not a pid"), (-4711, "not a pid")]
 )
 def test_init_and_groups_of_processes_are_refused(tmp_path: Path, pid: int, said: str) -> None:
     kernel = Mute()
@@ -150,7 +150,7 @@ def test_a_process_without_a_start_time_is_refused(tmp_path: Path) -> None:
         result = only(control(tmp_path).execute(signal_to(Target(held.pid, None))))
 
     assert result.status is Status.REFUSED
-    assert "its start time is not known" in result.detail
+    assert "its start time is unknown" in result.detail
 
 
 def test_a_thread_of_the_kernel_is_refused(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_a_thread_of_the_kernel_is_refused(tmp_path: Path) -> None:
     result = only(control(tmp_path, FakeProc({"99/stat": line}), kernel).execute(signal_to(Target(99, 5000))))
 
     assert kernel.sent == []
-    assert (result.status, result.detail) == (Status.REFUSED, "it is a thread of the kernel")
+    assert (result.status, result.detail) == (Status.REFUSED, "it is a kernel thread")
 
 
 def test_the_kernels_own_thread_is_refused_where_it_can_be_seen(tmp_path: Path) -> None:
@@ -179,9 +179,9 @@ def test_a_real_zombie_is_refused_and_its_parent_named(tmp_path: Path) -> None:
         result = only(control(tmp_path).execute(signal_to(held.target)))
 
     assert result.status is Status.REFUSED
-    assert result.detail.startswith(f"it has ended already; its parent {os.getpid()} (")
-    assert result.detail.endswith(") has not collected it")
-    assert result.remedy.startswith("It goes when ")
+    assert result.detail.startswith(f"it has exited; its parent {os.getpid()} (")
+    assert result.detail.endswith(") has not collected it yet")
+    assert result.remedy.startswith("It disappears when ")
 
 
 def test_a_first_thread_that_ended_before_the_others_is_no_zombie(tmp_path: Path) -> None:
@@ -226,8 +226,8 @@ def test_the_process_of_somebody_else_is_not_permitted_and_says_whom_to_ask(chan
     ("own_user", "remedy"),
     [
         ("ann", "Run gputop with sudo, or ask {owner}."),
-        ("{owner}", "That needs root: run gputop with sudo."),
-        (None, "Root may not do this in here (container, user namespace): do it outside."),
+        ("{owner}", "This needs root: run gputop with sudo."),
+        (None, "Root lacks this permission here (container, user namespace): run gputop outside of it."),
     ],
 )
 def test_the_remedy_depends_on_who_asks(tmp_path: Path, own_user: str | None, remedy: str) -> None:
@@ -250,7 +250,7 @@ def test_without_pidfds_the_start_time_is_compared_and_that_is_said(tmp_path: Pa
         assert held.line() == "SIGUSR1"
     assert kernel.sent == [("kill", held.pid, signal.SIGUSR1)]
     assert result.status is Status.DONE
-    assert result.detail == "this kernel has no pidfds: the start time was compared just before"
+    assert result.detail == "this kernel has no pidfds, so gputop compared the start time just before"
 
 
 def test_without_pidfds_a_reused_pid_is_left_alone(tmp_path: Path) -> None:
@@ -304,11 +304,11 @@ def test_a_sandbox_that_forbids_pidfds_is_not_gone_round(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("state", "name", "said"),
     [
-        ("D", "SIGKILL", "it is in uninterruptible sleep: the signal takes effect when its kernel call returns"),
-        ("T", "SIGTERM", "it is stopped: the signal takes effect after SIGCONT"),
+        ("D", "SIGKILL", "in uninterruptible sleep: the signal takes effect when its kernel call returns"),
+        ("T", "SIGTERM", "stopped: the signal takes effect after SIGCONT"),
         ("T", "SIGKILL", ""),
         ("T", "SIGCONT", ""),
-        ("t", "SIGTERM", "a debugger holds it, and sees the signal first"),
+        ("t", "SIGTERM", "traced: its debugger gets the signal first"),
         ("S", "SIGTERM", ""),
     ],
 )
@@ -338,7 +338,7 @@ def test_a_real_process_in_uninterruptible_sleep_gets_the_signal_later_and_that_
 
         assert held.line() == "SIGUSR1"
     assert result.status is Status.DONE
-    assert result.detail.startswith("it is in uninterruptible sleep: ")
+    assert result.detail.startswith("in uninterruptible sleep: ")
 
 
 def test_a_process_whose_memory_map_is_stuck_is_signalled_all_the_same(tmp_path: Path) -> None:

@@ -63,8 +63,8 @@ def test_a_pid_that_changes_hands_during_the_call_is_a_failure_that_says_so(tmp_
     result = only(control(tmp_path, proc, Overtaken()).execute(Renice(id="a", nice=5, targets=(Target(4711, 5000),))))
 
     assert result.status is Status.FAILED
-    assert "the process that has its pid now may have been changed" in result.detail
-    assert result.remedy == "Who that is: cat /proc/4711/status"
+    assert "the new process may have been changed" in result.detail
+    assert result.remedy == "To see them: cat /proc/4711/status"
 
 
 def test_a_thread_number_that_changes_hands_during_the_call_is_a_failure_that_says_so(tmp_path: Path) -> None:
@@ -82,8 +82,8 @@ def test_a_thread_number_that_changes_hands_during_the_call_is_a_failure_that_sa
     result = only(control(tmp_path, proc, Overtaken()).execute(Renice(id="a", nice=5, targets=(Target(4711, 5000),))))
 
     assert result.status is Status.FAILED
-    assert result.detail.endswith("others that have their numbers now may have been changed: 4712")
-    assert result.remedy == "Who that is: cat /proc/4712/status"
+    assert result.detail.endswith("these threads may have been changed: 4712")
+    assert result.remedy == "To see them: cat /proc/4712/status"
 
 
 def test_a_process_that_ends_during_the_call_is_gone(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_a_process_that_ends_during_the_call_is_gone(tmp_path: Path) -> None:
 
     result = only(control(tmp_path, proc, Ending()).execute(Renice(id="a", nice=5, targets=(Target(4711, 5000),))))
 
-    assert (result.status, result.detail) == (Status.GONE, "it has ended")
+    assert (result.status, result.detail) == (Status.GONE, "it has exited")
 
 
 def test_renice_by_a_step_stops_at_the_last_value(tmp_path: Path) -> None:
@@ -167,4 +167,4 @@ def test_cpus_that_are_not_there_fail_in_words(tmp_path: Path) -> None:
         result = only(control(tmp_path).execute(SetAffinity(id="a", cpus=(8191,), targets=(held.target,))))
 
     assert result.status is Status.FAILED
-    assert result.detail.endswith("none of them is there, or its cpuset allows none")
+    assert result.detail.endswith("none of these CPUs exists, or its cpuset allows none")

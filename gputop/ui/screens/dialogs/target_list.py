@@ -38,7 +38,7 @@ def shape_of(targets: Sequence[HostProcess], width: int) -> Shape:
 class Listed(Sequence[Line]):
     """A line per process, and one below it where something is to be said; made when they are looked at.
 
-    ``via_launcher``: of `Aim.led`; where there are such, those that get the signal themselves have a mark.
+    ``via_launcher``: of `TargetSelection.via_launcher`; with such targets, the recipients of the signal have a mark.
     """
 
     def __init__(

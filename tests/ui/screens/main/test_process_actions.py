@@ -97,7 +97,7 @@ async def test_a_process_that_ended_while_the_dialog_was_open_is_told_as_gone(tm
             one.process.wait(9)
             await stage.press("enter")
 
-            assert f"{one.pid}  gone: it has ended" in said(stage)
+            assert f"{one.pid}  gone: it has exited" in said(stage)
 
 
 async def test_the_next_process_of_the_pid_is_left_alone(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ async def test_the_next_process_of_the_pid_is_left_alone(tmp_path: Path) -> None
         async with before(control(tmp_path), shown(one, start_ticks=7)) as stage:
             await stage.press("K", "y")
 
-            assert "its pid belongs to another process now" in said(stage)
+            assert "another process has its pid now" in said(stage)
             assert one.process.poll() is None
 
 
