@@ -1,4 +1,4 @@
-"""What is about to be changed, and how it ended, as lines for people."""
+"""The targets and outcome of a change as lines of text."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,7 +14,7 @@ _LEFT = frozenset({1, 3, 5})
 
 
 def plan(what: str, processes: Sequence[HostProcess], time_s: float, room: int | None, style: Style) -> list[str]:
-    """Return who will be hit: a line that sums up, and a line per process. ``time_s``: of the frame, for ages."""
+    """Return the targets: a summary line, then one line per process. ``time_s``: of the frame, for ages."""
     lines = [tuple(Cell(title, Tone.NONE) for title in _TITLES)]
     lines += [_cells(process, time_s) for process in processes]
     right = frozenset(range(len(_TITLES))) - _LEFT
@@ -23,7 +23,7 @@ def plan(what: str, processes: Sequence[HostProcess], time_s: float, room: int |
 
 
 def ended(outcome: Outcome, style: Style) -> Iterator[str]:
-    """Return how it ended: a line per process, what concerns all of them, and the sum."""
+    """Return the outcome: one line per process, notes on all of them, and the totals."""
     for result in outcome.results:
         tone = Tone.OK if result.status is Status.DONE else Tone.HOT
         yield paint(clean(f"{result.subject}: {result.text}"), tone, style)
@@ -53,6 +53,6 @@ def _cells(process: HostProcess, time_s: float) -> tuple[Cell, ...]:
 
 
 def _memory(process: HostProcess) -> int | None:
-    """Return the GPU memory of a process on all GPUs; None where it is known of none."""
+    """Return the GPU memory of a process on all GPUs; None if unknown on all."""
     known = [use.memory_bytes for use in process.gpus if use.memory_bytes is not None]
     return sum(known) if known else None

@@ -1,4 +1,4 @@
-"""A frame as comma-separated values: a row per GPU, or a row per process and GPU. The header has JSON's keys."""
+"""A frame as CSV: one row per GPU, or one per process and GPU. The header has the JSON keys."""
 
 from collections.abc import Iterable, Iterator
 from io import StringIO
@@ -22,11 +22,11 @@ Line = list[MetricValue]
 
 
 def csv(frame: Frame, what: Literal["gpus", "processes"] = "gpus") -> str:
-    """Return header and rows, quoted as RFC 4180 says; what is absent is empty, and so is all that does not apply.
+    """Return header and rows, quoted by RFC 4180; absent and inapplicable fields are empty.
 
-    A MIG instance is a row after its GPU, with the GPU's index. A process stands once for each GPU that it is on; where
-    it says something on the GPU that it also says on the host, as ``memory_bytes``, the former begins with ``gpu_``. A
-    text that a spreadsheet would take for a formula begins with '.
+    A MIG instance is a row after its GPU, with the GPU's index. A process has one row per GPU; if a key exists for the
+    GPU and the host, such as ``memory_bytes``, that of the GPU starts with ``gpu_``. A text that a spreadsheet would
+    run as a formula starts with '.
     """
     from csv import writer  # noqa: PLC0415 - most snapshots are not CSV
 

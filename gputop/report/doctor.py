@@ -1,4 +1,4 @@
-"""A diagnosis for people: the gravest first, one line a check, evidence and fix beneath what is not well."""
+"""A diagnosis as text: one line per check, most serious first, with evidence and fix below each problem."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -23,10 +23,10 @@ _WORDS: Final = {
 _COUNTS: Final = {
     Severity.FAIL: ("to act on now", "to act on now"),
     Severity.WARN: ("warning", "warnings"),
-    Severity.UNKNOWN: ("not checked", "not checked"),
-    Severity.INFO: ("to know", "to know"),
-    Severity.OK: ("well", "well"),
-    Severity.NOT_APPLICABLE: ("does not apply", "do not apply"),
+    Severity.UNKNOWN: ("unknown", "unknown"),
+    Severity.INFO: ("note", "notes"),
+    Severity.OK: ("ok", "ok"),
+    Severity.NOT_APPLICABLE: ("not applicable", "not applicable"),
 }
 _MARK: Final = max(len(word) for word, _ in _WORDS.values())
 
@@ -34,7 +34,7 @@ _MARK: Final = max(len(word) for word, _ in _WORDS.values())
 def report(diagnosis: Diagnosis, room: int | None = None, style: Style = Style.PLAIN) -> str:
     """Return the diagnosis as lines of text, without a newline at the end.
 
-    ``room``: columns of the terminal, None where there is none. Commands are never cut: they are there to be copied.
+    ``room``: columns of the terminal, None without one. Commands are never cut, so that they can be copied.
     """
     page = _Page(diagnosis, None if room is None else max(room, _LEAST_ROOM), style)
     return "\n".join([*page.head(), "", *page.body(), "", *page.tail()])
@@ -51,46 +51,48 @@ class _Page:
         self._codes = max((len(one.code) for one in shown), default=0)
 
     def head(self) -> Iterator[str]:
-        """Say whose diagnosis it is."""
-        held = self._diagnosis
-        if held.simulated:
-            yield paint(cut(f"SIMULATED: {clean(held.simulated)}, no real GPU", self._room), Tone.WARM, self._style)
+        """Yield the header: host, driver, number of GPUs."""
+        diagnosis = self._diagnosis
+        if diagnosis.simulated:
+            yield paint(
+                cut(f"SIMULATED: {clean(diagnosis.simulated)}, no real GPU", self._room), Tone.WARM, self._style
+            )
         parts = (
             "gputop doctor",
-            clean(held.host),
-            f"driver {clean(held.driver_version or NOTHING)}",
-            f"CUDA {clean(held.cuda_version or NOTHING)}",
-            f"{held.gpus} GPU{'' if held.gpus == 1 else 's'}",
-            "as root" if held.is_root else "without root",
+            clean(diagnosis.host),
+            f"driver {clean(diagnosis.driver_version or NOTHING)}",
+            f"CUDA {clean(diagnosis.cuda_version or NOTHING)}",
+            f"{diagnosis.gpus} GPU{'' if diagnosis.gpus == 1 else 's'}",
+            "as root" if diagnosis.is_root else "without root",
         )
         yield from wrap(parts, _SEPARATOR, self._room)
 
     def body(self) -> Iterator[str]:
-        """Tell the verdicts; checks that could not be made for one and the same reason share a line."""
+        """Yield the verdicts; checks that failed to run for the same reason share a line."""
         shared = _shared(self._diagnosis.checks)
-        told: set[str] = set()
-        for code, verdict in _gravest_first(self._diagnosis.checks):
+        shown: set[str] = set()
+        for code, verdict in _worst_first(self._diagnosis.checks):
             why = verdict.summary
             if verdict.severity is Severity.UNKNOWN and why in shared:
-                if why not in told:
+                if why not in shown:
                     yield from self._several(why, shared[why])
-                told.add(why)
+                shown.add(why)
             else:
                 yield from self._line(verdict.severity, code, clean(why))
                 yield from self._beneath(verdict)
 
     def tail(self) -> Iterator[str]:
-        """Say what does not apply, and count."""
-        held = self._diagnosis
-        absent = [one.code for one in held.checks if one.severity is Severity.NOT_APPLICABLE]
+        """Yield the checks that do not apply, and the totals."""
+        diagnosis = self._diagnosis
+        absent = [one.code for one in diagnosis.checks if one.severity is Severity.NOT_APPLICABLE]
         if absent:
-            for line in self._wrapped(f"Does not apply here: {', '.join(absent)}.", ""):
+            for line in self._wrapped(f"Not applicable here: {', '.join(absent)}.", ""):
                 yield paint(line, Tone.NONE, self._style)
-        counted = [(severity, count) for severity, count in held.counts.items() if count]
+        counted = [(severity, count) for severity, count in diagnosis.counts.items() if count]
         parts = [f"{count} {_COUNTS[severity][count > 1]}" for severity, count in counted]
         yield from wrap(parts, _SEPARATOR, self._room)
-        if held.counts.get(Severity.UNKNOWN) and not held.is_root and not held.simulated:
-            yield from self._wrapped("Some of what is not checked needs root: sudo gputop doctor", "")
+        if diagnosis.counts.get(Severity.UNKNOWN) and not diagnosis.is_root and not diagnosis.simulated:
+            yield from self._wrapped("Some unknown checks need root: sudo gputop doctor", "")
 
     def _line(self, severity: Severity, code: str, summary: str) -> Iterator[str]:
         word, tone = _WORDS[severity]
@@ -121,21 +123,21 @@ class _Page:
             yield paint(line, Tone.NONE, self._style)
 
     def _wrapped(self, text: str, first: str, rest: str | None = None) -> Iterator[str]:
-        """Return the text between words, behind one indent in its first line and another below."""
+        """Return the text wrapped between words, with one indent for its first line and another for the rest."""
         rest = first if rest is None else rest
         lines = wrap(text.split(" "), " ", None if self._room is None else self._room - width(rest))
         return (f"{first if n == 0 else rest}{line}" for n, line in enumerate(lines))
 
 
-def _gravest_first(checks: Sequence[Checked]) -> list[tuple[str, Verdict]]:
-    """Return the verdicts that are told in lines of their own, each with the code of its check."""
+def _worst_first(checks: Sequence[Checked]) -> list[tuple[str, Verdict]]:
+    """Return the verdicts to show with the codes of their checks, most serious first."""
     verdicts = [(one.code, verdict) for one in checks for verdict in one.verdicts]
-    told = [(code, verdict) for code, verdict in verdicts if verdict.severity is not Severity.NOT_APPLICABLE]
-    return sorted(told, key=lambda pair: pair[1].severity.rank)
+    shown = [(code, verdict) for code, verdict in verdicts if verdict.severity is not Severity.NOT_APPLICABLE]
+    return sorted(shown, key=lambda pair: pair[1].severity.rank)
 
 
 def _shared(checks: Sequence[Checked]) -> dict[str, list[str]]:
-    """Return the reasons for which more than one check could not be made, with their codes."""
+    """Return the reasons that stopped more than one check, with the checks' codes."""
     found: dict[str, list[str]] = {}
     for one in checks:
         if one.severity is Severity.UNKNOWN and len(one.verdicts) == 1:

@@ -1,4 +1,4 @@
-"""Aligned lines of cells, and the style of the stream they go to. Colour follows the padding and takes no room."""
+"""Aligned lines of cells, and the style of their stream. Colour codes do not count as width."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -16,21 +16,21 @@ _CODES: Final = {Tone.NONE: "2", Tone.WARM: "33", Tone.HOT: "1;31"}
 
 
 class Style(Enum):
-    """Plain text, or with colours of the terminal's own palette."""
+    """Plain text, or colours from the terminal's own palette."""
 
     PLAIN = "plain"
     COLOUR = "colour"
 
 
 class Cell(Struct, frozen=True):
-    """Cleaned text and how worrying it is; no tone makes it faint."""
+    """Cleaned text and its tone; NONE makes it faint."""
 
     text: str
     tone: Tone = Tone.OK
 
 
 class Layout(Struct, frozen=True):
-    """``right``: columns that end flush; ``yields``: the one that is cut where ``room`` ends (None: nothing is cut)."""
+    """The layout. ``right``: right-aligned columns; ``yields``: the column cut to fit ``room`` (None: no cut)."""
 
     right: frozenset[int]
     yields: int
@@ -51,7 +51,7 @@ def look(stream: TextIO, environment: Mapping[str, str]) -> tuple[int | None, St
 
 
 def draw(rows: Sequence[Sequence[Cell]], layout: Layout, style: Style) -> list[str]:
-    """Return a line per row. The last cell of a row that is shorter than the first one runs over the columns left."""
+    """Return one line per row. The last cell of a shorter row spans the remaining columns."""
     if not rows:
         return []
     widths = _widths(rows, layout)
@@ -65,12 +65,12 @@ def paint(text: str, tone: Tone, style: Style) -> str:
 
 
 def cut(text: str, room: int | None) -> str:
-    """Return text that is no wider than the room."""
+    """Return the text cut to the room."""
     return text if room is None or width(text) <= room else fit(text, room)
 
 
 def wrap(parts: Sequence[str], separator: str, room: int | None) -> list[str]:
-    """Return the parts as lines that are no wider than the room; a part is never torn, but cut where it must be."""
+    """Return the parts as lines no wider than the room. Parts are not split, but cut if they are too long."""
     lines: list[str] = []
     for part in parts:
         longer = lines[-1] + separator + part if lines else part

@@ -1,4 +1,4 @@
-"""A probe for people: a line a test while it runs and when it is done, what is wrong beneath it."""
+"""A probe as text: its progress, and a report with one line per test and the problems below it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -12,7 +12,7 @@ from gputop.core.text.text import clean, fit
 from gputop.report.grid import Style, cut, paint
 
 _INDENT: Final = "    "
-_MOST: Final = 8  # findings of a test that are told; the JSON has them all
+_MOST: Final = 8  # findings shown per test; the JSON has them all
 _MARK: Final = max(len(word) for word, _ in WORDS.values())
 _BAR: Final = 20
 _SMALL_BAR: Final = 8
@@ -67,8 +67,8 @@ def _device(device: DeviceResult, questions: Mapping[str, str], room: int | None
     yield from (f"{_INDENT}{cut(clean(line), room)}" for line in more)
     yield from _tests(device.tests, questions, room, style)
     if device.status is TestStatus.FAIL and device.bus_id:
-        told = (("serial", device.serial), ("bus", device.bus_id), ("VBIOS", device.vbios))
-        words = ", ".join(f"{name} {value}" for name, value in told if value)
+        numbers = (("serial", device.serial), ("bus", device.bus_id), ("VBIOS", device.vbios))
+        words = ", ".join(f"{name} {value}" for name, value in numbers if value)
         yield f"{_INDENT}{cut(clean(f'for whoever replaces it: {words}'), room)}"
     if device.status is TestStatus.ERROR and device.last_words:
         yield from (f"{_INDENT}{cut(line, room)}" for line in device.last_words.splitlines()[-5:])
@@ -79,25 +79,27 @@ def _tests(tests: Sequence[TestResult], questions: Mapping[str, str], room: int 
     for test in tests:
         word, tone = WORDS[test.status]
         figures = figures_text(test.figures)
-        told = figures or questions.get(test.key, "")
-        text = test.reason if test.reason and test.status in _REASONED else told
+        text = figures or questions.get(test.key, "")
+        text = test.reason if test.reason and test.status in _REASONED else text
         yield f"{paint(fit(word, _MARK), tone, style)}  {cut(f'{fit(clean(test.key), longest)}  {clean(text)}', room)}"
         yield from _findings(test.findings, room)
 
 
 def _findings(findings: Sequence[TestFinding], room: int | None) -> Iterator[str]:
     for finding in telling(findings, _MOST):
-        told = [f"{key} {value}" for key, value in finding.data.items() if key in _TOLD and not isinstance(value, dict)]
-        yield _INDENT + cut(clean("  ".join([finding.code, finding.text, *told])), room)
+        numbers = [
+            f"{key} {value}" for key, value in finding.data.items() if key in _SHOWN and not isinstance(value, dict)
+        ]
+        yield _INDENT + cut(clean("  ".join([finding.code, finding.text, *numbers])), room)
         for key in ("bits", "flips"):
             held = finding.data.get(key)
             if isinstance(held, dict):
                 counts = ", ".join(f"{bit}: {count}" for bit, count in held.items())
                 yield f"{_INDENT}{_INDENT}{_HISTOGRAMS[key]}  {cut(clean(counts), room)}"
     if len(findings) > _MOST:
-        yield f"{_INDENT}and {len(findings) - _MOST} more: --json has them all"
+        yield f"{_INDENT}{len(findings) - _MOST} more findings: --json has them all"
 
 
-_TOLD: Final = frozenset({"virtual_address", "expected", "actual", "xor"})
+_SHOWN: Final = frozenset({"virtual_address", "expected", "actual", "xor"})
 _REASONED: Final = frozenset({TestStatus.SKIP, TestStatus.ABORTED, TestStatus.ERROR})
-_HISTOGRAMS: Final = {"bits": "words by the bit that flipped:", "flips": "words by how many bits flipped:"}
+_HISTOGRAMS: Final = {"bits": "wrong words by flipped bit:", "flips": "wrong words by number of flipped bits:"}

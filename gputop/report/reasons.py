@@ -1,4 +1,4 @@
-"""Why a dash stands where a value is usually shown: a line per reason that is worth a person's attention."""
+"""The reasons for dashes: one line per reason that matters to a user."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -22,7 +22,7 @@ _SHOWN: Final = ("processes", *(metric.key for metric in _METRICS))
 
 
 def reasons(frame: Frame) -> Iterator[str]:
-    """Return what the readable table adds at its end. A GPU that does not answer says so in its own line."""
+    """Return the lines at the end of the table. A GPU that does not respond says so in its own line."""
     for reason in _UNUSUAL:
         subjects = [subject for subject in _subjects(frame, reason) if subject]
         if subjects:

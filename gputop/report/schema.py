@@ -73,7 +73,7 @@ def _metrics(any_value: dict[str, Any]) -> dict[str, Any]:
     rows = {metric.key: _row(metric, types.get(metric.key)) for metric in metrics.CATALOGUE}
     return {
         "title": "Metrics",
-        "description": "What was read, by metric. A GPU that never answered has none of them.",
+        "description": "The readings, by metric. A GPU that never responded has none.",
         "type": "object",
         "properties": rows,
         "additionalProperties": any_value,  # of a plugin, or of a newer version

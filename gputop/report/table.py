@@ -1,4 +1,4 @@
-"""A frame as a table for people: the GPUs, the host, the processes, and why something is absent."""
+"""A frame as a table: findings, GPUs, host, processes, and reasons for missing values."""
 
 import time
 from collections.abc import Iterator
@@ -36,8 +36,7 @@ _STATES: Final = {GpuState.LOST: ("LOST", Missing.LOST), GpuState.HUNG: ("NO ANS
 def table(frame: Frame, columns_available: int | None = None, style: Style = Style.PLAIN) -> str:
     """Return the frame as lines of text, without a newline at the end.
 
-    ``columns_available``: width of the terminal, in which everything is made to fit; None where there is none, and
-    then nothing is cut.
+    ``columns_available``: width of the terminal, to which lines are cut; None without one: nothing is cut.
     """
     room = columns_available
     head = [*_header(frame, room, style), "", *_gpus(frame, room, style), "", *_host(frame.host, room, style)]
@@ -48,7 +47,7 @@ def table(frame: Frame, columns_available: int | None = None, style: Style = Sty
 
 
 def _findings(frame: Frame) -> Iterator[tuple[str, Tone]]:
-    """Return a line for each suspect and alarm."""
+    """Yield one line per suspect and alarm."""
     for one in frame.findings:
         if one.stage is not Stage.OBSERVATION:
             tone = Tone.HOT if one.stage is Stage.ALARM else Tone.WARM

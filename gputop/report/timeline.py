@@ -1,4 +1,4 @@
-"""What was found on a recording, for people."""
+"""The findings of a recording as text."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from gputop.core.recording.playback import place_text
 
 
 def timeline(episodes: Sequence[Episode]) -> str:
-    """Return a paragraph for each, in the order in which they began; times are places on the tape."""
+    """Return one paragraph per finding, in order of start; times are positions in the recording."""
     return "\n".join("".join(f"{line}\n" for line in _paragraph(episode)) for episode in episodes)
 
 

@@ -59,9 +59,9 @@ def test_check_names_every_mistake_with_its_line_and_the_nearest_word(tmp_path: 
 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.splitlines() == [
-        f"{file}: line 2: them: there is no such setting. Did you mean theme?",
-        f"{file}: line 3: sort: 'memry' is no column. Did you mean memory?",
-        f"{file}: line 6: keys.qit: there is no such action. Did you mean quit?",
+        f"{file}: line 2: them: unknown setting. Did you mean theme?",
+        f"{file}: line 3: sort: 'memry' is not a column. Did you mean memory?",
+        f"{file}: line 6: keys.qit: unknown action. Did you mean quit?",
     ]
 
 
@@ -226,7 +226,7 @@ def test_a_mistake_is_told_in_one_line_by_what_goes_on_all_the_same(
     name = written(file, "intervall = 2\n[detectors.leak]\nx = 1\n")
     done = gputop(*command, "--demo", "h200", home=tmp_path)
 
-    told = f"{name}: line 1: intervall: there is no such setting. Did you mean interval_s?"
+    told = f"{name}: line 1: intervall: unknown setting. Did you mean interval_s?"
     assert done.returncode == 0
     assert done.stderr == f"gputop: {told} (and 1 more: gputop config show)\n"
 

@@ -75,7 +75,7 @@ def test_a_bad_filter_is_pointed_at_and_nothing_is_read(arguments: list[str]) ->
     assert (done.returncode, done.stdout) == (2, "")
     first, *pointer = done.stderr.splitlines()
     assert first.startswith(
-        "gputop: argument --where: column 10: there is no column gpumem (quote text to search for)."
+        "gputop: argument --where: column 10: unknown column gpumem (to search for text, quote it)."
     )
     assert first.split(". ", 1)[1].startswith("Did you mean gpu_mem? See: gputop")
     assert pointer == [

@@ -61,8 +61,8 @@ def test_checks_that_could_not_be_made_for_one_reason_share_a_line() -> None:
 def test_what_does_not_apply_is_named_in_one_line() -> None:
     text = report(diagnosis(checked("a", nothing("no MIG")), checked("b", nothing("no MPS"))))
 
-    assert "Does not apply here: a, b." in text
-    assert "2 do not apply" in text
+    assert "Not applicable here: a, b." in text
+    assert "2 not applicable" in text
 
 
 @pytest.mark.parametrize(("is_root", "count"), [(False, 1), (True, 0)])

@@ -42,7 +42,7 @@ def test_figures_reasons_histograms_and_who_is_in_the_way_are_told() -> None:
     assert lines[0] == "✗ FAIL     GPU 0  NVIDIA H200  GPU-1  torch 2.13"
     assert lines[1] == "✓ pass     gemm.bf16      tflops 781.2 TFLOP/s (100% of expected, 100% of siblings)"
     assert lines[2] == "– skipped  gemm.fp8       this GPU does not have fp8"
-    assert "        words by the bit that flipped:  37: 2" in lines
+    assert "        wrong words by flipped bit:  37: 2" in lines
     assert "✗ ERROR    ops            out of memory" in lines
     assert "    pid 7, ann" in lines
     assert lines[-1] == "✗ FAIL  gputop probe, level standard, 1m01, exit status 2"

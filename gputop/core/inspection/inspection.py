@@ -1,4 +1,4 @@
-"""All that /proc tells about one process, asked for when somebody looks at it."""
+"""The details of one process from /proc, read on demand."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ _DIRECTORIES: Final = frozenset({"PWD", "OLDPWD"})  # and no passwords
 
 
 class Variable(Struct, frozen=True):
-    """An environment variable as it was when the program started. ``value``: None where it is a secret and masked."""
+    """An environment variable at the program's start. ``value``: None for a masked secret."""
 
     name: str
     value: str | None
@@ -23,7 +23,7 @@ class Variable(Struct, frozen=True):
 
 
 class Thread(Struct, frozen=True):
-    """A thread. ``cpu_s``: user and system time since it began."""
+    """A thread. ``cpu_s``: user and system time since its start."""
 
     tid: int
     name: str
@@ -32,14 +32,14 @@ class Thread(Struct, frozen=True):
 
 
 class OpenFile(Struct, frozen=True):
-    """An open file: its descriptor, and what it leads to."""
+    """An open file: its descriptor and its target."""
 
     descriptor: int
     target: str
 
 
 class Ancestor(Struct, frozen=True):
-    """A process above this one."""
+    """An ancestor of the process."""
 
     pid: int
     name: str
@@ -54,16 +54,16 @@ class Limit(Struct, frozen=True):
 
 
 class Mapping(Struct, frozen=True):
-    """A mapped file and the address space that it takes; how much of that is in RAM the kernel tells only slowly."""
+    """A mapped file with its address space in bytes; the kernel reports the part in RAM only slowly."""
 
     path: str
     size_bytes: int
 
 
 class Transfers(Struct, frozen=True, kw_only=True):
-    """Bytes since the process began. ``read_bytes``, ``written_bytes``: all that went through system calls.
+    """Bytes since the process started. ``read_bytes``, ``written_bytes``: through system calls.
 
-    ``storage_…``: what came from disks and went there; network file systems may not count.
+    ``storage_…``: from and to disks; network file systems may not count.
     """
 
     read_bytes: int
@@ -73,7 +73,7 @@ class Transfers(Struct, frozen=True, kw_only=True):
 
 
 class MemoryParts(Struct, frozen=True, kw_only=True):
-    """What the resident memory is made of. ``anonymous``: heaps and stacks; ``file``: mapped files; bytes."""
+    """The parts of the resident memory in bytes. ``anonymous``: heaps and stacks; ``file``: mapped files."""
 
     resident_bytes: int
     anonymous_bytes: int
@@ -149,7 +149,7 @@ class Inspection(Struct, frozen=True, kw_only=True, tag_field="answer", tag="ins
 
 
 def is_secret(name: str, value: str) -> bool:
-    """Say whether a variable may hold a secret: by its name, or because it is an address with a password in it."""
+    """Say whether a variable may hold a secret: by its name, or as an address with a password."""
     upper = name.upper()
     if any(word in upper for word in _SECRET) or (upper.endswith("PWD") and upper not in _DIRECTORIES):
         return True

@@ -1,4 +1,4 @@
-"""An inspection in words: sections of labelled lines, the same on the screen and in the terminal's scroll-back."""
+"""An inspection as text: sections of labelled lines, the same on the screen and on the command line."""
 
 from collections.abc import Callable, Iterator, Sequence
 from shlex import quote
@@ -13,25 +13,25 @@ from gputop.core.model.units import bytes_text, duration_text
 from gputop.core.processes.gpu_use import memory_total, use_label, use_text
 
 MASK: Final = "••••••••"
-_NONE: Final = "there is none"
+_NONE: Final = "none"
 _UNLIMITED: Final = "unlimited"
 _OTHER_NETWORK: Final = "not visible from here: the process has another network namespace"
 _BYTES: Final = frozenset({"locked memory"})
 _STATES: Final = {
-    "R": "running", "S": "sleeping", "D": "waits in the kernel", "T": "stopped", "t": "held by a debugger",
+    "R": "running", "S": "sleeping", "D": "blocked in the kernel", "T": "stopped", "t": "stopped by a debugger",
     "Z": "zombie", "X": "dead", "I": "idle",
 }  # fmt: skip
 
 
 class Row(Struct, frozen=True):
-    """A line: a label, which may be empty, and a text that may be long."""
+    """A line: an optional label, and a text that may be long."""
 
     label: str
     text: str
 
 
 class Section(Struct, frozen=True):
-    """A part of an inspection. ``key``: how it is jumped to. ``note``: what stands in the title beside its name."""
+    """A part of an inspection. ``key``: jumps to it. ``note``: shown in the title next to its name."""
 
     key: str
     title: str
@@ -40,7 +40,7 @@ class Section(Struct, frozen=True):
 
 
 def state_text(state: str | None) -> str:
-    """Return the letter of /proc/PID/stat in words."""
+    """Return the meaning of a state letter of /proc/PID/stat."""
     return _STATES.get(state or "", state or "")
 
 
@@ -49,7 +49,7 @@ def sections(
 ) -> list[Section]:
     """Return all sections. ``before``: an earlier inspection, for CPU percentages of the threads.
 
-    ``most_threads``: show only the busiest. ``reveal`` False masks secrets, also where their values are known.
+    ``most_threads``: show only the busiest. ``reveal`` False masks secrets even if their values are known.
     """
     made = [_command(found), _place(found), _parents(found), _threads(found, before, most_threads), _activity(found)]
     made += [_memory(found), _limits(found), _devices(found), _files(found), _sockets(found)]
@@ -57,7 +57,7 @@ def sections(
 
 
 def uses(found: Inspection, gpus: Sequence[Gpu]) -> Section:
-    """Return what it uses of the GPUs, where `Inspection.gpus` was filled in. ``gpus``: all that there are."""
+    """Return the section of GPU uses, if `Inspection.gpus` is filled in. ``gpus``: all GPUs of the host."""
     rows = [Row(use_label(use), use_text(use, memory_total(use, gpus))) for use in found.gpus]
     return Section("gpus", "GPUs", (*rows, *(Row("", note) for note in found.gpu_notes)))
 
@@ -80,7 +80,7 @@ def _owner(found: Inspection) -> Section:
 
 
 def command_text(arguments: tuple[str, ...]) -> str:
-    """Return a command line as a shell would take it."""
+    """Return a command line quoted for a shell."""
     return " ".join(quote(argument) for argument in arguments)
 
 
@@ -117,7 +117,7 @@ def _threads(found: Inspection, before: Inspection | None, most: int | None) -> 
 
 
 def _busiest(found: Inspection, before: Inspection | None) -> list[tuple[Thread, float | None]]:
-    """Return threads with their percentage since the inspection before, the busiest first."""
+    """Return threads with their percentage since the previous inspection, busiest first."""
     past = {thread.tid: thread.cpu_s for thread in before.threads} if before else {}
     length = found.time_s - before.time_s if before else 0.0
     if length <= 0:
@@ -186,7 +186,7 @@ def _limits(found: Inspection) -> Section:
 def _limit_text(limit: Limit) -> str:
     write: Callable[[int], str] = bytes_text if limit.name in _BYTES else str
     soft, hard = (_UNLIMITED if value is None else write(value) for value in (limit.soft, limit.hard))
-    return soft if soft == hard else f"{soft}, may be raised to {hard}"
+    return soft if soft == hard else f"{soft}, can be raised to {hard}"
 
 
 def _devices(found: Inspection) -> Section:
@@ -240,7 +240,7 @@ def _absent(found: Inspection, part: str) -> tuple[Row, ...]:
 
 
 def _why(found: Inspection, part: str) -> str:
-    """Return why a part is not there. What the kernel does not offer of a process the process does not have."""
+    """Return why a part is missing; a part that the kernel does not offer does not exist for the process."""
     missing = found.missing.get(part)
     return _NONE if missing in {None, Missing.UNSUPPORTED} else missing.text
 
@@ -250,7 +250,7 @@ def _cut(found: Inspection, part: str, separator: str = "") -> str:
 
 
 def lines(found: Inspection, before: Inspection | None = None, gpus: Sequence[Gpu] = ()) -> Iterator[str]:
-    """Return an inspection as plain lines, for headless use. ``gpus``: all there are, for the size of their memory."""
+    """Return an inspection as plain lines. ``gpus``: all GPUs of the host, for their memory sizes."""
     state = f"{found.state} {state_text(found.state)}".strip()
     yield f"{found.pid} {found.name} · {found.user or '?'} · {state}"
     for section in (uses(found, gpus), _owner(found), *sections(found, before)):

@@ -1,9 +1,10 @@
-"""What a filter means: conditions on a row of the process table.
+"""Filter conditions on rows of the process table.
 
-The logic has three values. An absent value makes a comparison neither true nor false, ``not`` of that is the same, and
-a row is kept only where the whole is true: neither ``sm<5`` nor ``not sm<5`` keeps a process whose share nobody knows.
-`ABSENT`, written ``-``, asks for absence itself and is always true or false. What is known not to be, such as the
-container of a process outside of all containers, is no text: ``not container:web`` keeps it, ``container:-`` as well.
+The logic has three values. A comparison with an absent value is unknown, so is its ``not``, and a row is kept only if
+the whole condition is true: neither ``sm<5`` nor ``not sm<5`` keeps a process whose share is unknown.
+`ABSENT`, written ``-``, tests for absence itself and is always true or false. A value that is known not to exist, such
+as the container of a process outside of all containers, is an empty text: both ``not container:web`` and
+``container:-`` keep it.
 """
 
 import operator
@@ -23,13 +24,13 @@ _ORDER: Final[dict[str, Callable[[float, float], bool]]] = {
 
 
 class Glob(Struct, frozen=True):
-    """A text with gaps of any length between its pieces; case does not matter."""
+    """A case-insensitive text with gaps of any length between its pieces."""
 
     pieces: tuple[str, ...]
 
 
 class Absent(Struct, frozen=True):
-    """That there is no value."""
+    """The absence of a value."""
 
 
 ABSENT: Final = Absent()
@@ -37,13 +38,13 @@ Value: TypeAlias = float | str | Glob | Pattern | Absent
 
 
 class Word(Struct, frozen=True):
-    """A text that is part of the command line or of the user, or that the pid begins with."""
+    """A text that the command line or the user contains, or that the pid starts with."""
 
     text: str
 
 
 class Term(Struct, frozen=True):
-    """A column compared with values; with several, one of them is enough (for ``!=``: none of them may be)."""
+    """A column compared with values; one match is enough (for ``!=``: none may match)."""
 
     column: str
     operator: str
@@ -51,19 +52,19 @@ class Term(Struct, frozen=True):
 
 
 class Not(Struct, frozen=True):
-    """The opposite."""
+    """The negation of a part."""
 
     part: "Node"
 
 
 class And(Struct, frozen=True):
-    """All of the parts; true where there are none."""
+    """All of the parts; true if there are none."""
 
     parts: "tuple[Node, ...]"
 
 
 class Or(Struct, frozen=True):
-    """One of the parts."""
+    """At least one of the parts."""
 
     parts: "tuple[Node, ...]"
 
@@ -72,7 +73,7 @@ Node: TypeAlias = Word | Term | Not | And | Or
 
 
 def test_of(node: Node) -> Test:
-    """Return the function that tells whether a row is as the condition says; None where that is not known."""
+    """Return the function that evaluates a condition on a row: true, false, or None for unknown."""
     match node:
         case Word(text=text):
             return _word(text.lower())
@@ -95,7 +96,7 @@ def _not(test: Test) -> Test:
 
 
 def _joined(tests: tuple[Test, ...], *, decisive: bool) -> Test:
-    """Return and (``decisive`` False: one such part settles it) or or (True)."""
+    """Return the conjunction (``decisive`` False: one false part decides) or the disjunction (True)."""
 
     def joined(row: Row) -> bool | None:
         result: bool | None = not decisive
@@ -162,7 +163,7 @@ def _asked(value_of: FilterValue, check: Callable[[float | str], bool], *, asks_
 
 
 def _text_of(column: Column) -> FilterValue:
-    """Return what a pattern is searched in: of a number, what the table shows."""
+    """Return the text that a pattern searches; for a number, its text in the table."""
     value_of = column.value or column.sort
     if column.is_text:
         return value_of
@@ -170,7 +171,7 @@ def _text_of(column: Column) -> FilterValue:
 
 
 def matches(glob: Glob, text: str) -> bool:
-    """Say whether the whole text is the pieces in their order, with anything between them. Linear in the text."""
+    """Say whether a text consists of the pieces in order, with anything between them. Linear in the text."""
     lowered = text.lower()
     first, *others = (piece.lower() for piece in glob.pieces)
     if not others:

@@ -1,4 +1,4 @@
-"""A filter as text that is read as the same filter."""
+"""The formatter of filters: text that parses to the same filter."""
 
 from gputop.core.query.condition import Absent, And, Glob, Node, Not, Or, Term, Value, Word
 from gputop.core.query.regex import Pattern
@@ -20,7 +20,7 @@ def text_of(node: Node) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return a text in quotation marks, what would end it escaped."""
+    """Return a text in quotation marks, with special characters escaped."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 

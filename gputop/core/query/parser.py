@@ -1,6 +1,6 @@
-"""Reads the text of a filter.
+"""The parser of filters.
 
-The grammar, what binds least first:
+The grammar, lowest precedence first:
 
 query  = [ either ]                     either = all { ("or" | "|") all }
 all    = one { [ "and" | "&" ] one }    one    = ("not" | "!") one | "(" either ")" | term | text
@@ -37,7 +37,7 @@ _STAR: Final = object()
 
 
 class QueryError(Struct, frozen=True):
-    """What is wrong with a query. ``position``: of the character, from 0; ``suggestion``: the right word, if known."""
+    """An error in a query. ``position``: of the character, from 0; ``suggestion``: the right word, if known."""
 
     position: int
     message: str
@@ -48,9 +48,9 @@ class QueryError(Struct, frozen=True):
 
 
 def read(text: str) -> Node | QueryError:
-    """Return the condition that a text describes, or what is wrong with it. Never raises."""
+    """Return the condition that a text describes, or its error. Never raises."""
     if len(text) > _LONGEST:
-        return QueryError(_LONGEST, f"longer than {_LONGEST} characters")
+        return QueryError(_LONGEST, f"the filter is longer than {_LONGEST} characters")
     try:
         return _Reader(text).query()
     except _BadQueryError as bad:
@@ -58,7 +58,7 @@ def read(text: str) -> Node | QueryError:
 
 
 def words_of(columns: tuple[Column, ...] = COLUMNS) -> dict[str, Column]:
-    """Return the columns by all the words that name them: key, words, and the title in small letters."""
+    """Return the columns by all their names: key, words, and the title in lower case."""
     titles = {column.title.lower().rstrip("%").replace("-", "_"): column for column in reversed(columns)}
     words = {word: column for column in reversed(columns) for word in column.words}
     return titles | words | {column.key: column for column in columns}
@@ -83,7 +83,7 @@ class _Reader:
         self._skip()
         node = self._either() if self._at < len(self._text) else And(())
         if self._at < len(self._text):
-            self._fail(self._at, "this ) closes nothing")
+            self._fail(self._at, "unmatched )")
         return node
 
     def _either(self) -> Node:
@@ -104,7 +104,7 @@ class _Reader:
     def _one(self) -> Node:
         self._depth += 1
         if self._depth > _DEEPEST:
-            self._fail(self._at, "nested too deeply")
+            self._fail(self._at, "the filter is nested too deeply")
         node = self._negated_or_plain()
         self._depth -= 1
         self._skip()
@@ -125,15 +125,15 @@ class _Reader:
         start, self._at = self._at, self._at + 1
         node = self._either()
         if self._next() != ")":
-            self._fail(start, "this ( is not closed")
+            self._fail(start, "unclosed (")
         self._at += 1
         return node
 
     def _word(self) -> Node:
         found = _BARE.match(self._text, self._at)
         if found is None or found[0][0] in ":=<>~":
-            what = f"before {self._next()}" if self._next() else "at the end"
-            self._fail(self._at, f"a condition is missing {what}")
+            where = f"before {self._next()}" if self._next() else "at the end"
+            self._fail(self._at, f"a condition is missing {where}")
         for keyword in _KEYWORDS.values():
             if keyword.fullmatch(found[0]):
                 self._fail(self._at, f"a condition is missing before {found[0]}")
@@ -146,9 +146,9 @@ class _Reader:
         column = _COLUMN_BY_WORD.get(word.lower())
         if column is None:
             hint = nearest(word, _COLUMN_BY_WORD)
-            self._fail(self._at, f"there is no column {word} (quote text to search for)", hint)
+            self._fail(self._at, f"unknown column {word} (to search for text, quote it)", hint)
         if column.is_text and sign not in {*_LISTS, "~"}:
-            self._fail(found.start(2), f"{word} is text: it can be compared with : = != ~")
+            self._fail(found.start(2), f"{word} is text: compare it with : = != ~")
         self._at = found.end()
         if sign == "~":
             return Term(column.key, sign, (self._pattern(),))
@@ -181,7 +181,7 @@ class _Reader:
         return number
 
     def _pieces(self) -> list[object]:
-        """Read quoted and plain text side by side; `_STAR` stands for each * outside of quotation marks."""
+        """Read adjacent quoted and plain text; each * outside of quotation marks becomes `_STAR`."""
         pieces: list[object] = []
         while True:
             if self._text[self._at : self._at + 1] in {'"', "'"}:
@@ -205,7 +205,7 @@ class _Reader:
             self._fail(min(start + is_quoted + error.position, len(self._text)), str(error))
 
     def _plain_pattern(self) -> str:
-        """Read up to a blank or a ) that closes nothing of the pattern; | and & belong to it."""
+        """Read up to a blank or a ) that is unmatched in the pattern; | and & belong to it."""
         start, open_groups = self._at, 0
         while self._at < len(self._text) and not self._text[self._at].isspace():
             open_groups += {"(": 1, ")": -1}.get(self._text[self._at], 0)
@@ -216,11 +216,11 @@ class _Reader:
         return self._text[start : self._at]
 
     def _quoted(self) -> str:
-        """Read a text in quotation marks; a backslash escapes the mark and itself, before others it is itself."""
+        """Read a text in quotation marks; a backslash escapes only the mark and itself."""
         start, mark = self._at, self._text[self._at]
         found = re.compile(rf"{mark}((?:[^{mark}\\]|\\.)*){mark}", re.DOTALL).match(self._text, start)
         if found is None:
-            self._fail(start, "this quotation mark is not closed")
+            self._fail(start, "unclosed quotation mark")
         self._at = found.end()
         return re.sub(rf"\\([\\{mark}])", r"\1", found[1])
 

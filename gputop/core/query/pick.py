@@ -1,4 +1,4 @@
-"""Which GPUs are the freest, and what stands in the way of the others."""
+"""Choice of the freest GPUs, with the reasons against the others."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
@@ -17,7 +17,7 @@ _OF_AN_INSTANCE: Final[tuple[Metric[Any], ...]] = (SM_ACTIVE, GRAPHICS_ACTIVE)  
 
 
 class Wish(Struct, frozen=True, kw_only=True):
-    """What is needed. ``max_utilization_percent``: None does not ask. ``with_instances``: MIG instances will do."""
+    """The requirements. ``max_utilization_percent``: None is no limit. ``with_instances``: accept MIG instances."""
 
     count: int = 1
     min_free_bytes: float = 0.0
@@ -26,10 +26,10 @@ class Wish(Struct, frozen=True, kw_only=True):
 
 
 class Candidate(Struct, frozen=True, kw_only=True):
-    """A GPU, or a compute instance of one, that will do.
+    """A suitable GPU or compute instance.
 
     ``place``: the index; 0:3 with a GPU instance, 0:3:1 with one of its compute instances. ``uuid``: as
-    CUDA_VISIBLE_DEVICES takes it. ``utilization_percent``: the higher of two readings; None where it is unknown.
+    CUDA_VISIBLE_DEVICES accepts it. ``utilization_percent``: the higher of two readings; None if unknown.
     """
 
     place: str
@@ -42,14 +42,14 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
 
 class Obstacle(Struct, frozen=True, kw_only=True):
-    """Why a GPU or an instance will not do."""
+    """The reason why a GPU or an instance is not suitable."""
 
     place: str
     reason: str
 
 
 class Pick(Struct, frozen=True, kw_only=True):
-    """What was found, the freest first; nothing where it is not enough. ``suitable``: how many would do."""
+    """The result, freest first; empty if there are not enough. ``suitable``: the number of suitable ones."""
 
     chosen: tuple[Candidate, ...]
     suitable: int
@@ -57,7 +57,7 @@ class Pick(Struct, frozen=True, kw_only=True):
 
 
 class _Place(Struct, frozen=True, kw_only=True):
-    """A GPU or compute instance: what was read of it, earlier and now, and who is there."""
+    """A GPU or compute instance with its earlier and current readings, and its processes."""
 
     name: str
     uuid: str
@@ -70,8 +70,8 @@ class _Place(Struct, frozen=True, kw_only=True):
 def pick(before: Frame, now: Frame, wish: Wish) -> Pick:
     """Choose by two readings.
 
-    Free memory counts first, by the GiB, then utilization, then how many processes are there. GPUs and instances are
-    never mixed, as CUDA sees one kind or the other: instances are chosen where whole GPUs are not enough.
+    Free memory counts first, in whole GiB, then utilization, then the number of processes. GPUs and instances are never
+    mixed, as CUDA sees one kind or the other: instances are chosen if whole GPUs are not enough.
     """
     earlier = {gpu.uuid: gpu for gpu in before.gpus}
     uses = [use for process in now.processes for use in process.gpus]
@@ -109,7 +109,7 @@ def _judged(gpu: Gpu, before: Gpu, uses: Iterable[GpuProcess], wish: Wish) -> li
 
 
 def _refusal(gpu: Gpu, uses: Sequence[GpuProcess]) -> str:
-    """Return why nothing can be started on a GPU, whatever is wished for."""
+    """Return why no program can start on a GPU, whatever the requirements; empty if one can."""
     if gpu.state is not GpuState.OK:
         return f"it is {gpu.state.value}"
     mode = gpu[COMPUTE_MODE] or ""
@@ -122,7 +122,7 @@ def _refusal(gpu: Gpu, uses: Sequence[GpuProcess]) -> str:
 
 def _no_instances(gpu: Gpu, wish: Wish) -> str:
     if not wish.with_instances:
-        return "it is in MIG mode; with --mig its instances are offered"
+        return "it is in MIG mode; use --mig to choose its instances"
     has_any = any(instance.compute_instances for instance in gpu.instances)
     return "" if has_any else "it is in MIG mode and has no compute instance"
 
@@ -144,7 +144,7 @@ def _instances(gpu: Gpu, before: Gpu, uses: Sequence[GpuProcess]) -> Iterator[_P
 
 
 def _weighed(place: _Place, wish: Wish) -> Candidate | Obstacle:
-    """Compare what was read with what is wished for."""
+    """Compare readings with the requirements."""
     free = place.readings[1][MEMORY_FREE]
     busy = _busy(place)
     reason = _lacking(free, busy, wish)
@@ -162,7 +162,7 @@ def _weighed(place: _Place, wish: Wish) -> Candidate | Obstacle:
 
 
 def _busy(place: _Place) -> float | None:
-    """Return the higher utilization of two readings: between two bursts of work a GPU looks idle."""
+    """Return the higher utilization of two readings, since a GPU looks idle between two bursts of work."""
     metrics = _OF_AN_INSTANCE if place.is_instance else _OF_A_GPU
     for metric in metrics:
         read = [value for readings in place.readings if (value := readings[metric]) is not None]
@@ -175,10 +175,10 @@ def _lacking(free: int | None, busy: float | None, wish: Wish) -> str:
     if free is None:
         return "its free memory is unknown"
     if free < wish.min_free_bytes:
-        return f"{bytes_text(free)} are free, {bytes_text(wish.min_free_bytes)} are needed"
+        return f"only {bytes_text(free)} of the required {bytes_text(wish.min_free_bytes)} are free"
     most = wish.max_utilization_percent
     if most is None:
         return ""
     if busy is None:
         return "its utilization is unknown"
-    return f"its utilization is {busy:.0f} %, {most:g} % are allowed" if busy > most else ""
+    return f"its utilization is {busy:.0f} %, above the allowed {most:g} %" if busy > most else ""

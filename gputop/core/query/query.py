@@ -1,10 +1,10 @@
 """The filter language: ``user:ann gpu_mem>10GiB sm<5 cmd~vllm and not type:G``.
 
 A term is ``column operator value``; the columns are those of the process table. ``:`` is equal (text regardless of
-case, ``*`` stands for anything), ``=`` and ``!=`` compare exactly, ``<`` ``<=`` ``>`` ``>=`` numbers with units, ``~``
-searches a regular expression. After ``:`` ``=`` ``!=`` stands a list: ``user:ann,bob``; ``-`` is no value. A word alone
-is searched for. Terms side by side must all hold; ``and or not``, ``& | !`` and parentheses combine them.
-What an absent value does: see `condition`.
+case, ``*`` matches anything), ``=`` and ``!=`` compare exactly, ``<`` ``<=`` ``>`` ``>=`` compare numbers with units,
+``~`` searches a regular expression. ``:`` ``=`` ``!=`` accept a list: ``user:ann,bob``; ``-`` is no value. A single
+word is searched for. Adjacent terms must all match; ``and or not``, ``& | !`` and parentheses combine them.
+`condition` describes absent values.
 """
 
 from msgspec.structs import replace
@@ -23,7 +23,7 @@ __all__ = ["Query", "QueryError", "kept", "parse", "pointed"]
 
 
 class Query:
-    """Which rows of the process table somebody wants to see. ``str`` of it is a text that parses to the same."""
+    """A filter on the process table. Its ``str`` parses to the same filter."""
 
     def __init__(self, root: Node) -> None:
         self.root = root
@@ -39,7 +39,7 @@ class Query:
         return text_of(self.root)
 
     def keeps(self, row: Row) -> bool:
-        """Say whether a row is certainly as asked for."""
+        """Say whether a row certainly matches."""
         return self._test(row) is True
 
 
@@ -50,7 +50,7 @@ def parse(text: str) -> Query | QueryError:
 
 
 def kept(frame: Frame, query: Query) -> Frame:
-    """Return the frame with only those uses of GPUs, their processes and their jobs, that the query keeps."""
+    """Return the frame with only the GPU uses, processes and jobs that the query keeps."""
     uses: dict[ProcessId, list[GpuProcess]] = {}
     for row in rows(frame):
         if query.keeps(row):
@@ -63,5 +63,5 @@ def kept(frame: Frame, query: Query) -> Frame:
 
 
 def pointed(text: str, error: QueryError) -> str:
-    """Return the text, and below it a caret under what is wrong."""
+    """Return the text with a caret on the next line under the error."""
     return f"{clean(text)}\n{' ' * width(clean(text[: error.position]))}^"

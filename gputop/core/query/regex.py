@@ -1,6 +1,6 @@
-"""Regular expressions that cannot hang: RE2 searches in time linear in the text, whatever the pattern and the text are.
+"""Regular expressions that cannot hang: RE2 searches in time linear in the text, for every pattern.
 
-Command lines come from other users, and `re` takes for ever on (a+)+$ or .*a.*b.*c with a text made for it.
+Command lines come from other users, and `re` never ends on (a+)+$ or .*a.*b.*c with a crafted text.
 """
 
 import re
@@ -9,19 +9,19 @@ from typing import Any, Final
 
 _LONGEST: Final = 200
 _MESSAGES: Final = {
-    "missing )": "this ( is not closed",
-    "unexpected )": "this ) closes nothing",
-    "missing ]": "this [ is not closed",
-    "no argument for repetition operator": "there is nothing here to repeat",
-    "bad repetition operator": "a repeat of a repeat: put parentheses around the first",
-    "invalid repetition size": "a count goes from small to large, and to 1000 at most; nested counts multiply",
+    "missing )": "unclosed (",
+    "unexpected )": "unmatched )",
+    "missing ]": "unclosed [",
+    "no argument for repetition operator": "nothing to repeat",
+    "bad repetition operator": "a repeat cannot be repeated: put parentheses around the first",
+    "invalid repetition size": "a count must be ascending and at most 1000; nested counts multiply",
     "invalid perl operator": "this kind of group is not supported; (?: and (?P<name> are",
     "invalid named capture group": "this group needs a name of letters and digits",
     "invalid escape sequence": "this escape is not supported",
-    "invalid character class range": "a range goes from one character to a later one",
-    "trailing \\": "nothing follows this \\",
+    "invalid character class range": "a range must be ascending",
+    "trailing \\": "a character is missing after \\",
     "expression nests too deeply": "parentheses are nested too deeply",
-    "pattern too large - compile failed": "this pattern is too large",
+    "pattern too large - compile failed": "the pattern is too large",
 }
 
 
@@ -41,7 +41,7 @@ class Pattern:
 
     def __init__(self, text: str) -> None:
         if len(text) > _LONGEST:
-            raise PatternError(f"this pattern is longer than {_LONGEST} characters", _LONGEST)
+            raise PatternError(f"the pattern is longer than {_LONGEST} characters", _LONGEST)
         self.text = text
         self._compiled = _compiled(text)
 
@@ -52,7 +52,7 @@ class Pattern:
         return hash(self.text)
 
     def search(self, text: str) -> bool:
-        """Say whether the pattern is found anywhere in the text."""
+        """Say whether the pattern matches anywhere in the text."""
         return self._compiled.search(_encoded(text)) is not None
 
 

@@ -1,4 +1,4 @@
-"""Which GPUs and processes somebody wants to see."""
+"""The selection of GPUs and processes to show."""
 
 from collections.abc import Iterable
 
@@ -12,23 +12,23 @@ _UUID_LEAST = 8  # signs of a uuid that are enough to name a GPU: GPU-4fa2
 
 
 class Selection(Struct, frozen=True, kw_only=True):
-    """What to show; empty means all. ``gpus``: indices, uuids (or their beginnings) and PCI bus ids."""
+    """The GPUs and users to show; empty means all. ``gpus``: indices, uuids (or prefixes) and PCI bus ids."""
 
     gpus: tuple[str, ...] = ()
     users: tuple[str, ...] = ()
     only_compute: bool = False
 
     def wants_gpu(self, index: int, uuid: str, bus_id: str) -> bool:
-        """Say whether a GPU is to be shown."""
+        """Say whether the selection includes a GPU."""
         return not self.gpus or any(_names(wish, index, uuid, bus_id) for wish in self.gpus)
 
     def unknown(self, gpus: Iterable[Gpu]) -> tuple[str, ...]:
-        """Return the wishes that name none of these GPUs."""
+        """Return the entries that match none of these GPUs."""
         held = list(gpus)
         return tuple(w for w in self.gpus if not any(_names(w, g.index, g.uuid, g.bus_id) for g in held))
 
     def processes(self, processes: Iterable[HostProcess]) -> tuple[HostProcess, ...]:
-        """Return the processes that are to be shown, each with the uses that are."""
+        """Return the selected processes, each with its selected uses."""
         kept = (p for p in processes if not self.users or p.user in self.users)
         if not self.only_compute:
             return tuple(kept)
@@ -37,7 +37,7 @@ class Selection(Struct, frozen=True, kw_only=True):
 
 
 def why_no_processes(sample: Sample) -> str:
-    """Say why there is no process to be seen: there is none, none was asked for, or the driver does not tell."""
+    """Return why no process is shown: none exists, none is selected, or the driver lists none."""
     whys = {gpu.missing["processes"] for gpu in sample.gpus if "processes" in gpu.missing}
     if not whys:
         return "no processes to show"
@@ -45,10 +45,10 @@ def why_no_processes(sample: Sample) -> str:
 
 
 def why_no_gpus(sample: Sample) -> str:
-    """Say why there is no GPU to be seen."""
+    """Return why no GPU is shown."""
     if sample.driver.missing.get("version") is Missing.HUNG:
-        return "the driver has not answered since gputop was started. Look at: sudo dmesg | tail"
-    return "the driver lists no GPU. In a container pass them in: docker run --gpus all"
+        return "the driver has not responded since gputop started. Check the kernel log: sudo dmesg | tail"
+    return "the driver lists no GPU. In a container, pass the GPUs in: docker run --gpus all"
 
 
 def _names(wish: str, index: int, uuid: str, bus_id: str) -> bool:
@@ -60,6 +60,6 @@ def _names(wish: str, index: int, uuid: str, bus_id: str) -> bool:
 
 
 def _short_bus_id(text: str) -> str:
-    """Return 0:1b:00.0 for 00000000:1B:00.0, 0000:1b:00.0 and 1b:00.0."""
+    """Return a bus id in one spelling: 0:1b:00.0 for 00000000:1B:00.0, 0000:1b:00.0 and 1b:00.0."""
     domain, _, rest = text.lower().rpartition(":")[0].rpartition(":")
     return f"{domain.lstrip('0') or '0'}:{rest}:{text.lower().rpartition(':')[2]}"

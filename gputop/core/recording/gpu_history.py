@@ -15,7 +15,7 @@ HOUR = 3600
 
 
 class Series:
-    """The last ``length`` values of something, in single precision."""
+    """A bounded series of values, in single precision."""
 
     __slots__ = ("_count", "_length", "_values")
 
@@ -26,7 +26,7 @@ class Series:
 
     @property
     def count(self) -> int:
-        """How many values were ever added."""
+        """Return the number of values ever added."""
         return self._count
 
     def add(self, value: float | None) -> None:
@@ -49,7 +49,7 @@ class Series:
 
 
 class History:
-    """What the metrics of every GPU were, and some values of the host under the name ``host``."""
+    """The history of every GPU's metrics, and of some host values under the name ``host``."""
 
     def __init__(self, metrics: Sequence[Metric[Any]], length: int = HOUR) -> None:
         self._metrics = metrics
@@ -59,7 +59,7 @@ class History:
         self._times: deque[float] = deque(maxlen=length)
 
     def remember(self, sample: Sample) -> None:
-        """Add a sample. A GPU that it lacks gets a gap, so that all series end at the same instant."""
+        """Add a sample. A GPU that is missing in it gets a gap, so that all series end at the same time."""
         self._times.append(sample.time_s)
         present = {gpu.uuid: gpu for gpu in sample.gpus}
         for uuid in self.names() | present.keys():
@@ -71,7 +71,7 @@ class History:
         self._add(("host", "memory_used_bytes"), host.memory_used_bytes)
 
     def forget(self) -> None:
-        """Begin anew: what comes next does not follow what was."""
+        """Clear the history before a jump in time."""
         self._series.clear()
         self._times.clear()
 
@@ -88,13 +88,13 @@ class History:
         return self._series.get((name, key), self._none)
 
     def span_s(self, length: int, interval_s: float) -> float:
-        """Return the time that the last ``length`` samples span: that of the held ones, ``interval_s`` for the rest."""
+        """Return the seconds that the last ``length`` samples span; samples not in the history count ``interval_s``."""
         held = min(length, len(self._times))
         passed = self._times[-1] - self._times[-held] if held else 0.0
         return passed + (length - max(held, 1)) * interval_s + (interval_s if length else 0.0)
 
     def names(self) -> set[str]:
-        """Return the uuids of all GPUs that were ever seen."""
+        """Return the uuids of all GPUs ever seen."""
         return {name for name, _ in self._series if name != "host"}
 
     def _add(self, key: tuple[str, str], value: float | None) -> None:

@@ -1,4 +1,4 @@
-"""A recording as it is played: where it is, how fast it goes, and the frames that it hands on."""
+"""The playback of a recording: position, speed, and the frames to show."""
 
 from math import inf, isfinite
 from typing import Final
@@ -15,10 +15,10 @@ PLACES: Final = "12:30, 1:02:03, 90s, 50%, +30s, -5m, or @14:05:33 for the time 
 
 
 class Playing(Struct, frozen=True, kw_only=True):
-    """Where a recording is. ``at_s``: since its beginning; ``number``: of the frame that is shown, from 0.
+    """The position of a playback. ``at_s``: since the start; ``number``: of the frame shown, from 0.
 
-    ``speed``: inf is as fast as it can be read. ``is_seeking``: it looks for a finding. ``note``: what there is to say,
-    for people.
+    ``speed``: inf is as fast as the file can be read. ``is_seeking``: it searches for a finding. ``note``: a message to
+    the user.
     """
 
     at_s: float = 0.0
@@ -38,10 +38,10 @@ class Playing(Struct, frozen=True, kw_only=True):
 
 
 class Stretch(Struct, frozen=True):
-    """How a recording goes on. ``frames``: to be remembered, for the plots; ``shown``: to be shown, if it is another.
+    """A step of a playback. ``frames``: for the plots' history; ``shown``: the frame to show, if it changed.
 
-    ``is_jump``: the frames do not follow those before; what is remembered of them is to be forgotten. After a jump its
-    frame is shown first, and those that lead to it follow.
+    ``is_jump``: the frames do not follow the previous ones, whose history must be cleared. After a jump the frame to
+    show comes first, and the frames before it follow.
     """
 
     playing: Playing
@@ -51,21 +51,21 @@ class Stretch(Struct, frozen=True):
 
 
 def speed_text(speed: float) -> str:
-    """Return 2x."""
+    """Return a speed as text: ``2x``."""
     return f"{speed:g}x" if isfinite(speed) else "full speed"
 
 
 def place_text(at_s: float) -> str:
-    """Return 12:30 or 1:02:03."""
+    """Return a position as text: ``12:30`` or ``1:02:03``."""
     whole = max(0, int(at_s))
     hours, minutes, seconds = whole // 3600, whole // 60 % 60, whole % 60
     return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
 
 
 def place(text: str, playing: Playing, clock_s: float) -> float | None:
-    """Return the place that somebody typed, in seconds since the beginning; None where it cannot be read.
+    """Parse a typed position to seconds since the start; None if invalid.
 
-    ``clock_s``: what time of day is shown, in seconds since midnight.
+    ``clock_s``: the shown time of day, in seconds since midnight.
     """
     word = text.strip().lower()
     if word.startswith("@"):
@@ -86,7 +86,7 @@ def _within(at_s: float, playing: Playing) -> float:
 
 
 def _colons(word: str, *, has_hours: bool = False) -> float | None:
-    """Return the seconds of 12:30 or 1:02:03; with ``has_hours`` 14:05 is hours and minutes."""
+    """Return the seconds of 12:30 or 1:02:03; with ``has_hours``, 14:05 is hours and minutes."""
     parts = word.split(":")
     if not 2 <= len(parts) <= 3 or not all(part.isdecimal() and len(part) <= 4 for part in parts):
         return None
@@ -99,7 +99,7 @@ def _colons(word: str, *, has_hours: bool = False) -> float | None:
 
 
 def _at_clock(wanted_s: float, playing: Playing, clock_s: float) -> float:
-    """Return where it is this time of day, the nearest place of several."""
+    """Return the position with this time of day, the nearest one of several."""
     ahead = playing.at_s + wanted_s - clock_s
     days = range(-1 - int(playing.length_s // _DAY_S), 2 + int(playing.length_s // _DAY_S))
     held = [ahead + day * _DAY_S for day in days if 0 <= ahead + day * _DAY_S <= playing.length_s]

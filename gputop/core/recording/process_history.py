@@ -1,4 +1,4 @@
-"""What single processes did in the last ten minutes or more: memory and SM of their GPUs, CPU; 4 bytes a value."""
+"""Bounded series per process over ten minutes or more: GPU memory, SM, CPU; 4 bytes per value."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -19,9 +19,9 @@ _MOST: Final = 4096
 
 
 class Track:
-    """The series of one process. ``memory``: bytes on all of its GPUs; ``sm``, ``cpu``: percent; sm is a mean of them.
+    """The series of one process. ``memory``: bytes on all of its GPUs; ``sm`` (mean of its GPUs), ``cpu``: percent.
 
-    Who holds a track keeps it: it only stops growing when the process is forgotten.
+    A track outlives the history's entry: it stops growing when the history drops the process.
     """
 
     __slots__ = ("absent", "cpu", "memory", "sm")
@@ -31,11 +31,11 @@ class Track:
         self.absent = 0
 
     def forget(self) -> None:
-        """Begin anew."""
+        """Clear the series."""
         self.memory, self.sm, self.cpu = Series(LENGTH), Series(LENGTH), Series(LENGTH)
 
     def add(self, process: HostProcess | None) -> None:
-        """Add what a process does now; None is a gap."""
+        """Add the current values of a process; None is a gap."""
         if process is None:
             self.absent += 1
             self._put(None, None, None)
@@ -56,7 +56,7 @@ class Track:
 
 
 class Tracks:
-    """The tracks of all processes on GPUs, and of the one that is looked at."""
+    """The tracks of all GPU processes, and of the one that the user watches."""
 
     def __init__(self) -> None:
         self._tracks: dict[ProcessId, Track] = {}
@@ -64,7 +64,7 @@ class Tracks:
         self._watched: ProcessId | None = None
 
     def remember(self, frame: Frame) -> None:
-        """Add a frame, unless it comes sooner than a step after the one before."""
+        """Add a frame, unless it follows the previous one by less than a step."""
         is_crowd = len(frame.processes) > CROWDED
         step_s = _CROWDED_STEP_S if is_crowd else STEP_S
         if self._times and 0 <= frame.time_s - self._times[-1] < step_s - _JITTER_S:
@@ -80,18 +80,18 @@ class Tracks:
                 del self._tracks[name]
 
     def forget(self) -> None:
-        """Begin anew: what comes next does not follow what was. Tracks that somebody holds go on."""
+        """Clear all series before a jump in time. Existing tracks stay in use."""
         self._times.clear()
         for track in self._tracks.values():
             track.forget()
 
     def track(self, process: ProcessId) -> Track:
-        """Return the track of a process, and follow it from now on if it is on no GPU."""
+        """Return the track of a process, and record the process even if it uses no GPU."""
         self._watched = process
         return self._tracks.setdefault(process, Track())
 
     def span_s(self, count: int) -> float:
-        """Return the time between the first and the last of the last ``count`` values."""
+        """Return the seconds between the first and the last of the last ``count`` values."""
         held = min(count, len(self._times))
         return self._times[-1] - self._times[-held] if held else 0.0
 

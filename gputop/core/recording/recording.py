@@ -1,4 +1,4 @@
-"""A recording in the making, as the screen sees it."""
+"""A running recording, as the screen sees it."""
 
 from typing import Protocol
 
@@ -9,7 +9,7 @@ from gputop.core.model.units import bytes_text, duration_text
 
 
 class Recording(Struct, frozen=True, kw_only=True):
-    """How far it is. ``problem``: why it ended; what was written before is readable."""
+    """The progress of a recording. ``problem``: why it ended; frames written before it are readable."""
 
     path: str
     frames: int = 0
@@ -20,27 +20,27 @@ class Recording(Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """Return ``3600 frames, 1.9MiB, 1h00``."""
+        """Return the progress as text: ``3600 frames, 1.9MiB, 1h00``."""
         frames = "1 frame" if self.frames == 1 else f"{self.frames} frames"
         return f"{frames}, {bytes_text(self.bytes)}, {duration_text(round(self.seconds))}"
 
 
 class Recorder(Protocol):
-    """Records frames to a file. Nothing of it blocks or raises; ``recording`` tells how it goes."""
+    """Records frames to a file. Its methods never block or raise; ``recording`` has the progress."""
 
     @property
     def recording(self) -> Recording | None:
-        """The one that runs, or the last one; None before the first."""
+        """Return the current or the last recording; None before the first."""
         ...
 
     def start(self, path: str) -> None:
-        """Begin one. Refused where there is such a file."""
+        """Start a recording. Refuses to overwrite a file."""
         ...
 
     def take(self, frame: Frame) -> None:
-        """Add a frame, if one runs."""
+        """Add a frame to the current recording, if any."""
         ...
 
     def stop(self) -> None:
-        """End it."""
+        """End the recording."""
         ...

@@ -1,6 +1,6 @@
-"""What somebody has settled for good: the settings of the configuration file and of the environment.
+"""The settings of the configuration file and of the environment.
 
-A setting is one row of `SETTINGS`: reading, checking, the commented file and `gputop config show` follow from it.
+A setting is one row of `SETTINGS`: reading, checking, the commented file and `gputop config show` derive from it.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -26,11 +26,11 @@ Value: TypeAlias = bool | float | str | tuple[str, ...]
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """What holds where nothing else is said. ``columns``: keys in their order; empty is the usual choice.
+    """The settings. ``columns``: column keys in order; empty is the default choice.
 
-    ``keys``: by the action's id, what replaces its keys of the ``keymap``; an empty tuple takes them away.
+    ``keys``: by action id, the keys that replace those of the ``keymap``; an empty tuple removes them.
     ``expected_gpus``: 0 is any number.
-    ``detectors``: by name, the dials that are not at their defaults, and whether it is ``enabled``.
+    ``detectors``: by name, the options that are not at their defaults, and ``enabled``.
     """
 
     theme: str = "auto"
@@ -51,7 +51,7 @@ class Settings(Struct, frozen=True, kw_only=True):
 
 
 class Problem(Struct, frozen=True, kw_only=True):
-    """What is wrong with a setting. ``path``: its key, ``keys.quit`` in a table; ``line``: from 1, if it is known."""
+    """An invalid setting. ``path``: its key, ``keys.quit`` in a table; ``line``: from 1, if known."""
 
     path: str
     message: str
@@ -65,14 +65,14 @@ class Problem(Struct, frozen=True, kw_only=True):
 
 
 class Wrong(Struct, frozen=True):
-    """Why a value cannot be used."""
+    """An invalid value; the message says why."""
 
     message: str
     suggestion: str | None = None
 
 
 class Setting(Struct, frozen=True, kw_only=True):
-    """A setting. ``key``: its name in the file and in `Settings`; ``variable``: in the environment, if it is there."""
+    """A setting. ``key``: its name in the file and in `Settings`; ``variable``: in the environment, if it has one."""
 
     key: str
     read: Callable[[object], Value | Wrong]
@@ -81,7 +81,7 @@ class Setting(Struct, frozen=True, kw_only=True):
 
     @property
     def default(self) -> Value:
-        """Return what holds where nothing is settled."""
+        """Return the default value."""
         return cast("Value", getattr(Settings(), self.key))
 
 
@@ -92,10 +92,10 @@ def parse(
     lines: Mapping[str, int] | None = None,
     actions: Collection[str] | None = None,
 ) -> tuple[Settings, tuple[Problem, ...]]:
-    """Return the settings, and what could not be used of them; there ``base`` holds.
+    """Return the settings, with ``base`` for invalid ones, and the problems.
 
-    ``lines``: where a key stands in the file. ``actions``: the ids that ``keys`` may name; None: any. A
-    mapping says of each where it is at home: actions of two places may share a key.
+    ``lines``: the line of each key in the file. ``actions``: the ids allowed in ``keys``; None: any. A
+    mapping gives the place of each action: actions of two places may share a key.
     """
     found: dict[str, object] = {}
     problems: list[Problem] = []
@@ -107,7 +107,7 @@ def parse(
             found[DETECTORS] = dict(base.detectors) | _detectors(value, problems)
         elif setting is None:
             suggestion = nearest(key, [*SETTING_BY_KEY, KEYS, DETECTORS])
-            problems.append(Problem(path=key, message="there is no such setting", suggestion=suggestion))
+            problems.append(Problem(path=key, message="unknown setting", suggestion=suggestion))
         else:
             _settle(found, problems, key, setting.read(value))
     placed = tuple(replace(problem, line=(lines or {}).get(problem.path)) for problem in problems)
@@ -118,7 +118,7 @@ def from_environment(
     variables: Mapping[str, str],
     base: Settings = Settings(),  # noqa: B008 - immutable
 ) -> tuple[Settings, tuple[Problem, ...]]:
-    """Return the settings with those of the environment put over them. The path of a problem is the variable."""
+    """Return the settings overridden by the environment. The path of a problem is the variable."""
     found: dict[str, object] = {}
     problems: list[Problem] = []
     for setting in SETTINGS:
@@ -131,7 +131,7 @@ def from_environment(
 
 
 def may_mean_read_only(problems: Iterable[Problem]) -> bool:
-    """Say whether what could not be used may have been ``read_only``: by its name, or because all of a file is lost."""
+    """Say whether ``read_only`` may be lost: it is invalid itself, or the whole file is unusable."""
     names = (READ_ONLY, SETTING_BY_KEY[READ_ONLY].variable)
     return any(
         not problem.path or problem.suggestion == READ_ONLY or problem.path.rpartition(".")[2] in names
@@ -147,7 +147,7 @@ def _settle(found: dict[str, object], problems: list[Problem], key: str, value: 
 
 
 def _typed(text: str, default: Value) -> object:
-    """Return the text of a variable in the type that the setting has; unchanged where it cannot be."""
+    """Convert the text of a variable to the setting's type; unchanged if that fails."""
     if isinstance(default, bool):
         lowered = text.strip().lower()
         return True if lowered in _TRUE else False if lowered in _FALSE else text
@@ -162,9 +162,7 @@ def _typed(text: str, default: Value) -> object:
 # --- keys --------------------------------------------------------------------------------------------------------
 def _keys(value: object, actions: Collection[str] | None, problems: list[Problem]) -> dict[str, tuple[str, ...]]:
     if not isinstance(value, Mapping):
-        problems.append(
-            Problem(path=KEYS, message='is a table: [keys], and below it lines such as quit = ["q", "f10"]')
-        )
+        problems.append(Problem(path=KEYS, message='must be a table: [keys], then lines such as quit = ["q", "f10"]'))
         return {}
     found: dict[str, tuple[str, ...]] = {}
     owners: dict[tuple[str, str], str] = {}
@@ -175,7 +173,7 @@ def _keys(value: object, actions: Collection[str] | None, problems: list[Problem
         at = [(places.get(action, ""), key) for key in keys] if isinstance(keys, tuple) else []
         taken = [one for one in at if owners.setdefault(one, action) != action]
         if wrong is None and taken:
-            wrong = Wrong(f"{taken[0][1]} is a key of {owners[taken[0]]} already")
+            wrong = Wrong(f"{taken[0][1]} is already a key of {owners[taken[0]]}")
         if wrong is None and isinstance(keys, tuple):
             found[action] = keys
         elif wrong is not None:
@@ -195,7 +193,7 @@ def _unknown_action(action: str, actions: Collection[str] | None) -> Wrong | Non
         return Wrong(f"is a setting, not an action: move it above [{KEYS}]")
     if actions is None or action in actions:
         return None
-    return Wrong("there is no such action", nearest(action, actions))
+    return Wrong("unknown action", nearest(action, actions))
 
 
 # --- detectors ---------------------------------------------------------------------------------------------------
@@ -213,7 +211,7 @@ def _one_of(*choices: str) -> Callable[[object], Value | Wrong]:
         if isinstance(value, str) and value in choices:
             return value
         hint = nearest(value, choices) if isinstance(value, str) else None
-        return Wrong(f"{_shown(value)} is none of {', '.join(choices)}", hint)
+        return Wrong(f"{_shown(value)} is not one of {', '.join(choices)}", hint)
 
     return read
 
@@ -234,7 +232,7 @@ def _column(value: object) -> Value | Wrong:
     if isinstance(value, str) and value in COLUMN_BY_KEY:
         return value
     hint = nearest(value, COLUMN_BY_KEY) if isinstance(value, str) else None
-    return Wrong(f"{_shown(value)} is no column", hint)
+    return Wrong(f"{_shown(value)} is not a column", hint)
 
 
 def _columns(value: object) -> Value | Wrong:
@@ -265,28 +263,29 @@ SETTINGS: Final = (
     ),
     Setting(
         key="density", read=_one_of(*DENSITIES), variable="GPUTOP_DENSITY",
-        help="GPUs as they fit (auto), in one line each (compact), or as cards with plots (detailed).",
+        help="Size of the GPUs: by available space (auto), one line each (compact), or cards with plots (detailed).",
     ),
-    Setting(key="ascii", read=_FLAG, help="No signs beyond ASCII."),
+    Setting(key="ascii", read=_FLAG, help="Draw with ASCII characters only."),
     Setting(
-        key="interval_s", read=_INTERVAL, variable="GPUTOP_INTERVAL", help="Seconds between readings of the screen."
+        key="interval_s", read=_INTERVAL, variable="GPUTOP_INTERVAL", help="Seconds between samples of the screen."
     ),
     Setting(
         key="columns", read=_columns,
-        help=f"Columns of the process table, in their order; empty: the usual ones. {', '.join(COLUMN_BY_KEY)}.",
+        help=f"Columns of the process table, in order; empty: the default ones. {', '.join(COLUMN_BY_KEY)}.",
     ),
-    Setting(key="sort", read=_column, help="Column that the processes are sorted by."),
-    Setting(key="sort_reversed", read=_FLAG, help="Sort the other way round."),
-    Setting(key="show_host", read=_FLAG, help="Show the panel of the machine around the GPUs."),
-    Setting(key="show_panels", read=_FLAG, help="Show the panels of plugins, between findings and processes."),
+    Setting(key="sort", read=_column, help="Column by which the processes are sorted."),
+    Setting(key="sort_reversed", read=_FLAG, help="Sort in reverse order."),
+    Setting(key="show_host", read=_FLAG, help="Show the host panel."),
+    Setting(key="show_panels", read=_FLAG, help="Show plugin panels between findings and processes."),
     Setting(key="bell", read=_FLAG, help="Ring the terminal's bell when a finding becomes an alarm."),
-    Setting(key="keymap", read=_one_of(*KEYMAPS), help=f"Keys as in: {', '.join(KEYMAPS)}."),
+    Setting(key="keymap", read=_one_of(*KEYMAPS), help=f"Key map: {', '.join(KEYMAPS)}."),
     Setting(
         key="expected_gpus", read=_COUNT,
-        help="How many GPUs there should be: gputop doctor misses one that has vanished. 0: any number.",
+        help="Expected number of GPUs, so that gputop doctor notices a missing one. 0: any number.",
     ),
     Setting(
-        key=READ_ONLY, read=_FLAG, variable="GPUTOP_READ_ONLY", help="Change nothing: no signals, no priorities."
+        key=READ_ONLY, read=_FLAG, variable="GPUTOP_READ_ONLY",
+        help="Change nothing: no signals, no priorities, no MIG layouts."
     ),
 )  # fmt: skip
 SETTING_BY_KEY: Final = {setting.key: setting for setting in SETTINGS}

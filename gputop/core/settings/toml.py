@@ -13,7 +13,7 @@ _KEY: Final = re.compile(
     r"""\s*((?:[\w-]+|"[^"\\]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"\\]*"|'[^']*'))*)\s*=""", re.ASCII
 )
 _TABLE: Final = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]\s*(?:#.*)?")
-_HEAD: Final = "# Settings of gputop. Options on the command line win over GPUTOP_… variables, those over this file."
+_HEAD: Final = "# Settings of gputop. Command-line options override GPUTOP_… variables, which override this file."
 
 
 def value_text(value: Value) -> str:
@@ -32,7 +32,7 @@ def commented() -> str:
         variable = f" Variable: {setting.variable}." if setting.variable else ""
         parts += [f"# {line}" for line in wrap(setting.help + variable, 100)]
         parts += [f"#{setting.key} = {value_text(setting.default)}", ""]
-    parts += ["# Keys in place of those of the keymap, by action; the help page and `gputop config show` name them."]
+    parts += ["# Keys that replace those of the keymap, by action; see the help page or `gputop config show`."]
     parts += [f"[{KEYS}]", '#quit = ["q", "f10"]', ""]
     return "\n".join([*parts, *_commented_detectors()])
 
@@ -41,7 +41,7 @@ def _commented_detectors() -> list[str]:
     from gputop.core.detection.judge import DIALS  # noqa: PLC0415
     from gputop.core.detectors.registry import ENABLED, detectors  # noqa: PLC0415 - the screen reads files without it
 
-    parts = ["# Thresholds of the detectors. Take the # away from the name of the table as well.", f"#[{DETECTORS}]"]
+    parts = ["# Thresholds of the detectors. Also remove the # before the name of the table.", f"#[{DETECTORS}]"]
     parts += [f"#{dial.key} = {value_text(dial.default)}  # {dial.help}" for dial in DIALS] + [""]
     for kind, _ in detectors():
         parts += [f"# {kind.question}", f"#[{DETECTORS}.{key_text(kind.name)}]", f"#{ENABLED} = true"]
@@ -81,5 +81,5 @@ def path_of(key: str) -> str:
 
 
 def key_text(name: str) -> str:
-    """Return a name as a key of TOML."""
+    """Return a name as a TOML key, quoted if necessary."""
     return name if _BARE.fullmatch(name) else json.dumps(name, ensure_ascii=False)

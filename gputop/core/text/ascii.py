@@ -1,4 +1,4 @@
-"""The signs that gputop draws with, in ASCII: for terminals and locales that have no others."""
+"""ASCII replacements of the characters that gputop draws with."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ PLAIN: Final = {
 
 
 def plain(text: str) -> str:
-    """Return a text in ASCII that takes as many columns."""
+    """Return a text in ASCII with the same width."""
     if text.isascii():
         return text
     text = text.translate(PLAIN)
@@ -24,7 +24,7 @@ def plain(text: str) -> str:
 
 
 def replaced(error: UnicodeError) -> tuple[str, int]:
-    """Write what an encoding cannot in ASCII: a handler of errors, for `codecs.register_error`."""
+    """Replace unencodable characters by ASCII; an error handler for `codecs.register_error`."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return plain(error.object[error.start : error.end]), error.end

@@ -1,4 +1,4 @@
-"""Numbers to rows of braille, or of plain ASCII, on a fixed scale: a steady load is a flat line."""
+"""Plots: numbers as rows of braille or ASCII on a fixed scale, so that a steady load is a flat line."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -10,18 +10,18 @@ _ASCII: Final = (" ", ".", ":", "|", "|")
 
 
 def samples_shown(width: int) -> int:
-    """Return how many samples a plot of so many cells shows."""
+    """Return the number of samples that a plot of a width in cells shows."""
     return 2 * width
 
 
 def area(
     values: Sequence[float], top: float, size: tuple[int, int], *, count: int, is_ascii: bool = False
 ) -> list[str]:
-    """Return the rows of a filled plot, upper row first, newest sample at the right.
+    """Return the rows of a filled plot, top row first, newest sample on the right.
 
-    ``size``: width and height in cells. ``top``: the value of the upper edge; the lower edge is 0. A NaN is blank; a
-    true 0 shows the lowest dot, so that nothing is not taken for zero. ``count``: how many samples there ever were:
-    pairs are kept together, so that with a new sample a picture changes in its last cell or moves by a whole cell.
+    ``size``: width and height in cells. ``top``: the value of the top edge; the bottom edge is 0. A NaN is blank; 0
+    shows the lowest dot, so that a gap differs from zero. ``count``: number of samples ever: sample pairs share a cell,
+    so that with a new sample the picture changes in its last cell or moves by a whole cell.
     """
     width, height = size
     if width < 1 or height < 1:
@@ -37,7 +37,7 @@ def area(
 
 
 def bar(percent: float | None, width: int) -> tuple[str, str]:
-    """Return the filled part of a bar and its rest, in steps of half a cell."""
+    """Return the filled and the empty part of a bar, in steps of half a cell."""
     if percent is None:
         return "", "─" * width
     halves = round(max(0.0, min(100.0, percent)) * width / 50)
@@ -63,7 +63,7 @@ def _levels(values: Sequence[float], top: float, most: int) -> list[int]:
 
 @lru_cache(maxsize=64)
 def _cells(height: int, is_ascii: bool) -> dict[tuple[int, int], tuple[str, ...]]:  # noqa: FBT001
-    """Return the column of cells, upper one first, for each pair of levels."""
+    """Return the column of cells, top cell first, for each pair of levels."""
     levels = range(4 * height + 1)
     return {(a, b): _column(a, b, height, is_ascii=is_ascii) for a in levels for b in levels}
 

@@ -1,4 +1,4 @@
-"""The right word that is nearest to a wrong one."""
+"""Suggestions for mistyped words."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -8,7 +8,7 @@ _LEAST: Final = 3
 
 
 def nearest(wrong: str, right: Iterable[str]) -> str | None:
-    """Return the word that was probably meant; None where none is near. A beginning means the shortest word of it."""
+    """Return the closest word, or None if none is close. A prefix suggests the shortest word that starts with it."""
     words = list(right)
     begun = [word for word in words if len(wrong) >= _LEAST and word.startswith(wrong.lower())]
     if begun:

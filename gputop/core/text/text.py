@@ -10,7 +10,7 @@ _DROPPED: Final = frozenset({"Cf", "Cs", "Co", "Cn", "Zl", "Zp"})  # bidi overri
 
 
 def clean(text: str) -> str:
-    """Return ``text`` as one line that cannot steer a terminal: what is dangerous is made visible, one cell each.
+    """Return ``text`` as one line that cannot control a terminal; dangerous characters become visible, one cell each.
 
     Control characters become control pictures; bidi overrides, zero-width and unassigned characters and lone
     surrogates become U+FFFD; combining marks are kept.
@@ -21,7 +21,7 @@ def clean(text: str) -> str:
 
 
 def decode(raw: bytes) -> str:
-    """Return the text of bytes from outside, cleaned; what is not UTF-8 becomes U+FFFD."""
+    """Decode and clean untrusted bytes; invalid UTF-8 becomes U+FFFD."""
     return clean(raw.decode("utf-8", "replace"))
 
 

@@ -1,10 +1,10 @@
-"""The tones themselves. `tone` chooses one by metrics; plugins name them before there is a catalogue of those."""
+"""Tones, apart from their choice by metrics, because plugins use them before the catalogue is loaded."""
 
 from enum import Enum
 
 
 class Tone(str, Enum):
-    """None: there is no value. Ok needs no attention, warm a look, hot an action."""
+    """The urgency of a value. NONE: no value; OK: no attention; WARM: check it; HOT: act."""
 
     NONE = "none"
     OK = "ok"

@@ -54,7 +54,7 @@ def test_too_few_gpus_are_status_1_and_every_obstacle_a_line() -> None:
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.splitlines()[0] == "gputop: 0 of 2 GPUs found"
     assert "GPU 0:" in done.stderr
-    assert "1.0TiB are needed" in done.stderr
+    assert "the required 1.0TiB" in done.stderr
 
 
 def test_json_says_it_too() -> None:
@@ -146,7 +146,7 @@ def test_waiting_looks_until_there_are_enough_and_says_once_what_is_in_the_way()
 
     assert [one.free_bytes for one in found.chosen] == [50 * GIB]
     assert len(pauses) == 3
-    assert told == ["0 of 1 GPUs found\n  GPU 0: 5.0GiB are free, 40.0GiB are needed", "waiting"]
+    assert told == ["0 of 1 GPUs found\n  GPU 0: only 5.0GiB of the required 40.0GiB are free", "waiting"]
 
 
 def test_without_waiting_two_readings_decide() -> None:

@@ -63,7 +63,7 @@ def test_device_files_are_told_once_each_with_their_descriptors() -> None:
 
 
 def test_limits_are_in_their_unit() -> None:
-    assert texts(section("limits")) == ["open files 1024, may be raised to unlimited", "locked memory 8.0MiB"]
+    assert texts(section("limits")) == ["open files 1024, can be raised to unlimited", "locked memory 8.0MiB"]
 
 
 def test_sockets_are_shown_by_address() -> None:
@@ -114,7 +114,7 @@ def test_a_part_that_may_not_be_read_says_why() -> None:
 def test_what_a_zombie_lacks_is_not_blamed_on_a_gpu() -> None:
     zombie = Inspection(id="q", pid=7, missing={"command": Missing.UNSUPPORTED, "memory": Missing.UNSUPPORTED})
 
-    assert texts(section("command", zombie)) == ["there is none"]
+    assert texts(section("command", zombie)) == ["none"]
     assert "GPU" not in texts(section("memory", zombie))[0]
 
 
@@ -135,7 +135,7 @@ def test_the_owner_is_told_with_what_may_not_be_known() -> None:
         ["pod", "train-0"], ["unit", "kubelet.service"], ["kind", "vLLM"],
     ]  # fmt: skip
     assert told[start + 4] == f"  session, environment: {Missing.FORBIDDEN.text}"
-    assert list(lines(FOUND))[start + 1] == "  there is none"
+    assert list(lines(FOUND))[start + 1] == "  none"
 
 
 def test_of_many_cgroups_those_that_say_nothing_are_left_out() -> None:

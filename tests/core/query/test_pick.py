@@ -77,7 +77,7 @@ def test_between_two_bursts_a_gpu_is_not_idle() -> None:
     found = picked(now, before, max_utilization_percent=20)
 
     assert places(found) == ["1"]
-    assert found.obstacles == (Obstacle(place="0", reason="its utilization is 90 %, 20 % are allowed"),)
+    assert found.obstacles == (Obstacle(place="0", reason="its utilization is 90 %, above the allowed 20 %"),)
 
 
 def test_unknown_utilization_is_the_worst_and_no_answer_to_a_limit() -> None:
@@ -93,7 +93,7 @@ def test_too_few_is_nothing_and_each_obstacle_is_named() -> None:
 
     assert (found.chosen, found.suitable) == ((), 1)
     assert found.obstacles == (
-        Obstacle(place="0", reason="10.0GiB are free, 20.0GiB are needed"),
+        Obstacle(place="0", reason="only 10.0GiB of the required 20.0GiB are free"),
         Obstacle(place="2", reason="its free memory is unknown"),
     )
 

@@ -46,23 +46,23 @@ def test_what_is_settled_holds() -> None:
 @pytest.mark.parametrize(
     ("values", "path", "said", "suggestion"),
     [
-        ({"them": "dark"}, "them", "no such setting", "theme"),
-        ({"Theme": "dark"}, "Theme", "no such setting", "theme"),
-        ({"theme": "drak"}, "theme", "'drak' is none of", "dark"),
-        ({"theme": 5}, "theme", "5 is none of", None),
+        ({"them": "dark"}, "them", "unknown setting", "theme"),
+        ({"Theme": "dark"}, "Theme", "unknown setting", "theme"),
+        ({"theme": "drak"}, "theme", "'drak' is not one of", "dark"),
+        ({"theme": 5}, "theme", "5 is not one of", None),
         ({"ascii": "yes"}, "ascii", "neither true nor false", None),
         ({"interval_s": 0}, "interval_s", "0 is not a number of seconds", None),
         ({"interval_s": True}, "interval_s", "True is not a number", None),
         ({"interval_s": math.nan}, "interval_s", "nan is not a number", None),
-        ({"columns": ["pid", "gpu_mem"]}, "columns", "'gpu_mem' is no column", "gpu_memory"),
+        ({"columns": ["pid", "gpu_mem"]}, "columns", "'gpu_mem' is not a column", "gpu_memory"),
         ({"columns": "pid"}, "columns", "must be a list", None),
-        ({"sort": "memry"}, "sort", "is no column", "memory"),
-        ({"keymap": "emacs"}, "keymap", "none of htop", None),
-        ({"keys": ["q"]}, "keys", "is a table", None),
-        ({"keys": {"qit": "q"}}, "keys.qit", "no such action", "quit"),
+        ({"sort": "memry"}, "sort", "is not a column", "memory"),
+        ({"keymap": "emacs"}, "keymap", "not one of htop", None),
+        ({"keys": ["q"]}, "keys", "must be a table", None),
+        ({"keys": {"qit": "q"}}, "keys.qit", "unknown action", "quit"),
         ({"keys": {"quit": 5}}, "keys.quit", "a key or a list of keys", None),
         ({"keys": {"quit": [""]}}, "keys.quit", "a key or a list of keys", None),
-        ({"keys": {"quit": "q", "help": ["h", "q"]}}, "keys.help", "q is a key of quit already", None),
+        ({"keys": {"quit": "q", "help": ["h", "q"]}}, "keys.help", "q is already a key of quit", None),
         ({"keys": {"theme": "dark"}}, "keys.theme", "is a setting", None),
     ],
 )
@@ -118,8 +118,11 @@ def test_a_problem_says_where_and_what_was_meant() -> None:
     _, problems = parse({"theme": "drak", "keys": {"qit": "q"}}, lines=lines_of(text), actions=("quit",))
 
     assert list(map(str, problems)) == [
-        "line 3: theme: 'drak' is none of auto, dark, light, high-contrast, monochrome, 16-colour. Did you mean dark?",
-        "line 5: keys.qit: there is no such action. Did you mean quit?",
+        (
+            "line 3: theme: 'drak' is not one of auto, dark, light, high-contrast, monochrome, 16-colour. "
+            "Did you mean dark?"
+        ),
+        "line 5: keys.qit: unknown action. Did you mean quit?",
     ]
 
 
@@ -137,4 +140,4 @@ def test_actions_of_two_places_may_share_a_key_and_those_of_one_may_not() -> Non
     taken = parse({"keys": {"tree": "x", "pause": "x"}}, actions=places)
 
     assert shared[1] == ()
-    assert [problem.message for problem in taken[1]] == ["x is a key of tree already"]
+    assert [problem.message for problem in taken[1]] == ["x is already a key of tree"]
