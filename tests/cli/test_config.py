@@ -72,7 +72,7 @@ def test_show_prints_what_holds_as_a_file_the_environment_over_the_file(tmp_path
     held = loads(done.stdout)
     assert (held["theme"], held["interval_s"], held["keys"]) == ("dark", 2, {"quit": ["Q"]})
     assert held.keys() == {setting.key for setting in SETTINGS} | {"keys"}
-    assert "GPUTOP_DENSITY: 'huge' is none of" in done.stderr
+    assert "GPUTOP_DENSITY: 'huge' is not one of" in done.stderr
 
 
 def test_show_prints_the_thresholds_of_detectors_that_are_settled(tmp_path: Path, file: Path) -> None:
