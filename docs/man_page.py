@@ -15,7 +15,7 @@ from gputop.ui.input.tape_actions import EVERY
 
 _SIGNS: Final = {"\\": r"\e", "-": r"\-", "'": r"\(aq", "^": r"\(ha", "~": r"\(ti", ".": r"\&."}
 _SUMMARY: Final = "a terminal UI process manager for NVIDIA GPUs"
-_COMMON: Final = "what is read and shown"
+_COMMON: Final = "input and selection"
 _FILTERS: Final = """\
 A filter selects processes. All of its terms must match; you can join terms with and, or, not and parentheses. A term is
 a column, an operator and a value, such as user:ann, gpu_mem>10GiB, sm<5, time>2h, job:4711, cmd~vllm. A word alone

@@ -141,9 +141,9 @@ def _of(called: Collection[str], filled: Collection[str]) -> Parser:
     add_ending(
         parser,
         "gputop --demo trouble        the screen, on a simulated box",
-        "gputop -i 0,2 --user ann     only these GPUs, only her processes",
+        "gputop -i 0,2 --user ann     only GPUs 0 and 2, and only ann's processes",
         "gputop snapshot --json | jq '.gpus[].metrics.power_average_w'",
-        status="0 done, 1 done for some, 2 bad input, 3 no driver, 4 done for none; a command's help may add more",
+        status="0 all succeeded, 1 only some, 2 bad input, 3 no driver, 4 none; see each command's help for others",
     )
     if not called:
         screen = import_module("gputop.cli.commands.screen")

@@ -34,7 +34,7 @@ def add_common(
     )  # fmt: skip
     group.add_argument(
         "--source", default=absent, metavar="NAME[:ARG]",
-        help="samples of a plugin in place of this machine's; gputop plugins lists their names",
+        help="take samples from a plugin instead of this host; gputop plugins lists the names",
     )  # fmt: skip
     parser.add_argument(
         "--read-only", action="store_true", default=absent or False,
@@ -50,7 +50,7 @@ def add_place(
     An option after the command's name must not reset the same option before it: if absent there, it leaves no value.
     """
     absent: Any = argparse.SUPPRESS if is_inner else None
-    group = parser.add_argument_group("what is read and shown")
+    group = parser.add_argument_group("input and selection")
     group.add_argument(
         "-i", "--gpu", action="append", type=gpu_names, default=absent, metavar="GPU",
         help="only these GPUs: -i 0,2 or -i 0-3, UUIDs or bus ids",
@@ -70,7 +70,7 @@ def add_demo(
     boxes = "training, h200, mig, workstation, trouble, dying"
     parser.add_argument(
         "--demo", nargs="?", const=box, default=default, metavar="BOX",
-        help=f"a simulated box in place of this machine: {boxes} (default {box})",
+        help=f"a simulated box instead of this host: {boxes} (default {box})",
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""gputop doctor: whether this host is well."""
+"""gputop doctor: the health of this host."""
 
 import argparse
 import sys
@@ -18,18 +18,18 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--expect",
         type=whole(0),
         metavar="N",
-        help="how many GPUs there should be (default: expected_gpus of the configuration)",
+        help="expected number of GPUs (default: expected_gpus of the configuration)",
     )
     add_demo(parser, box="dying")
     parser.description = (
-        "Check driver, GPUs and configuration of this machine, and say what to do where it is not well.\n"
-        "Nothing is changed, and no fix is executed."
+        "Check the driver, GPUs and configuration of this host, and suggest fixes for problems.\n"
+        "gputop changes nothing and executes no fix."
     )
     add_ending(
         parser,
         "gputop doctor --expect 8",
         "gputop doctor --json | jq -r '.checks[] | select(.severity == \"fail\") | .code'",
-        status="0 well, 1 warnings, 2 act now, 3 there is no GPU to check, 64 bad options",
+        status="0 healthy, 1 warnings, 2 act now, 3 no GPU to check, 64 bad options",
     )
 
 

@@ -1,4 +1,4 @@
-"""gputop inspect: all that is known about one process."""
+"""gputop inspect: the details of one process."""
 
 import argparse
 import sys
@@ -15,19 +15,15 @@ _WAIT_S: Final = 1.0
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("pid", type=whole(1), metavar="PID", help="of any process, on a GPU or not")
-    parser.add_argument("--json", action="store_true", help="one line of JSON, with the reason where a part is missing")
-    parser.add_argument(
-        "--reveal", action="store_true", help="show secrets in its environment, which are masked otherwise"
-    )
+    parser.add_argument("pid", type=whole(1), metavar="PID", help="pid of any process, with or without a GPU")
+    parser.add_argument("--json", action="store_true", help="one line of JSON, with the reason for each missing part")
+    parser.add_argument("--reveal", action="store_true", help="show secrets in the environment instead of masking them")
     parser.add_argument(
         "--wait", type=seconds(0), default=_WAIT_S, metavar="SECONDS",
-        help="time between the two readings that rates need (default 1); 0: one reading, no rates",
+        help="time between the two readings for rates (default 1); 0: one reading, no rates",
     )  # fmt: skip
     add_demo(parser)
-    add_ending(
-        parser, "gputop inspect 4711 --json | jq .limits", status="0 done, 2 bad input, 4 there is no such process"
-    )
+    add_ending(parser, "gputop inspect 4711 --json | jq .limits", status="0 done, 2 bad input, 4 no such process")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""gputop mig: how GPUs are split, how they could be, and making it so. A file for each thing that it does."""
+"""gputop mig: show, plan and change MIG layouts."""
 
 import argparse
 import sys
@@ -14,14 +14,14 @@ from gputop.cli.args.requests import backend_request
 from gputop.cli.terminal import TerminalPerson
 
 _WHAT: Final = {
-    "status": "show how the GPUs are split, what would fit besides, and what blocks what",
-    "plan": "say what would be done for a request, or why it is not possible and what would be; changes nothing",
-    "apply": "show the plan, ask, carry it out, and go back where a step fails",
-    "use": "print the lines that use the instances: CUDA_VISIBLE_DEVICES, docker, Kubernetes",
-    "export": "print the layouts as a configuration of mig-parted (YAML)",
-    "checkpoint": "write the layouts to a file, placements included",
-    "restore": "go back to a checkpoint: show the plan, ask, carry it out",
-    "service": "print a systemd unit that restores a checkpoint at boot, and say where to put it",
+    "status": "show how the GPUs are partitioned, what else fits, and what blocks the rest",
+    "plan": "show the plan for a request, or why it is impossible and what is possible; changes nothing",
+    "apply": "show the plan, ask, carry it out, and roll back if a step fails",
+    "use": "print how to use the instances: CUDA_VISIBLE_DEVICES, docker, Kubernetes",
+    "export": "print the layouts as a mig-parted configuration (YAML)",
+    "checkpoint": "save the layouts to a file, including placements",
+    "restore": "restore a checkpoint: show the plan, ask, carry it out",
+    "service": "print a systemd unit that restores a checkpoint at boot, and how to install it",
 }
 _EXAMPLES: Final = {
     "status": ("gputop mig status -i 0",),
@@ -36,21 +36,21 @@ _EXAMPLES: Final = {
     "restore": ("gputop mig restore mig.json --dry-run",),
     "service": ("gputop mig service /etc/gputop/mig.json",),
 }
-_STATUS: Final = "0 all done or possible, 1 some, or it waits for a reset, 2 bad input, 3 no driver, 4 nothing"
+_STATUS: Final = "0 all done or possible, 1 partly, or waiting for a reset, 2 bad input, 3 no driver, 4 nothing done"
 _REQUESTS: Final = """requests:
-  3g.40gb,2x1g.10gb  these instances and no others
-  3g,all=1g          these, and as many of a kind as fit besides
-  +1x2g.20gb         one more than there are
-  -1g.10gb           one less than there are; write it behind --
+  3g.40gb,2x1g.10gb  exactly these instances
+  3g,all=1g          these, and as many more of this profile as fit
+  +1x2g.20gb         one more than now
+  -1g.10gb           one fewer than now; put it after --
   3g.40gb@4          at this memory slot
   2g.20gb/1c+1c      with these compute instances
-  1c.3g.40gb         a compute instance; those of a kind share GPU instances
-  none, on, off      no instances; the mode alone
+  1c.3g.40gb         a compute instance; equal ones share a GPU instance
+  none, on, off      no instances; MIG mode only
 """
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add what can be done, each with its options."""
+    """Add the subcommands with their options."""
     add_ending(parser, "gputop mig plan 3g.71gb,2x1g.18gb -i 0 --demo h200", status=_STATUS)
     parser.epilog = f"{_REQUESTS}\n{parser.epilog}"
     actions = parser.add_subparsers(metavar="WHAT", dest="what", required=True)
@@ -61,7 +61,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do it."""
+    """Run the subcommand."""
     return _RUN[options.what](options, TerminalPerson(is_sure=getattr(options, "yes", False)))
 
 
@@ -128,11 +128,11 @@ def _status(parser: argparse.ArgumentParser) -> None:
 
 def _asked(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "request", nargs="?", metavar="REQUEST", help="such as 3g.40gb,2x1g.10gb; gputop mig --help explains it"
+        "request", nargs="?", metavar="REQUEST", help="the layout, such as 3g.40gb,2x1g.10gb; see gputop mig --help"
     )
-    parser.add_argument("-f", "--file", metavar="FILE", help="a configuration of mig-parted in place of a request")
+    parser.add_argument("-f", "--file", metavar="FILE", help="use a mig-parted configuration instead of a request")
     parser.add_argument(
-        "-c", "--config", metavar="NAME", help="which configuration of the file (needed where it has several)"
+        "-c", "--config", metavar="NAME", help="the configuration in the file (required if it has several)"
     )
 
 
@@ -149,7 +149,7 @@ def _apply(parser: argparse.ArgumentParser) -> None:
 
 
 def _restore(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="what gputop mig checkpoint wrote")
+    parser.add_argument("file", metavar="FILE", help="a checkpoint, as written by gputop mig checkpoint")
     _common(parser)
     _changing(parser)
 
@@ -166,8 +166,8 @@ def _service(parser: argparse.ArgumentParser) -> None:
 
 
 def _changing(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-n", "--dry-run", action="store_true", help="show the plan, and end")
-    parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    parser.add_argument("-n", "--dry-run", action="store_true", help="show the plan and exit")
+    parser.add_argument("-y", "--yes", action="store_true", help="do not ask for confirmation")
     _forced(parser)
     parser.add_argument("--read-only", action="store_true", default=argparse.SUPPRESS, help="change nothing")
 
@@ -176,7 +176,7 @@ def _forced(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--force",
         action="store_true",
-        help="plan as if no process used anything; the driver refuses what is in use all the same",
+        help="plan as if no instance were in use; the driver still refuses to destroy busy ones",
     )
 
 

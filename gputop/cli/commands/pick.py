@@ -19,38 +19,38 @@ _FORMATS: Final = ("env", "index", "uuid", "json")
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.description = (
-        "Name the freest GPUs: most free memory first (by the GiB), then least utilization (the higher of two"
-        " readings), then fewest processes. Lost and hung GPUs are never named.\nThey are free now and not reserved:"
-        " a process that has started and holds no memory yet cannot be seen, nor can another gputop pick at the same"
-        " moment."
+        "Choose the freest GPUs: by free memory (in whole GiB), then by utilization (the higher of two"
+        " readings), then by number of processes. Lost and hung GPUs are never chosen.\nThe GPUs are free now but not"
+        " reserved: gputop cannot see a process that has just started and holds no memory yet, or another gputop pick"
+        " that runs at the same time."
     )
     add_ending(
         parser,
         "gputop pick -n 2 --min-free 20GiB --wait --exec python train.py",
         "env $(gputop pick) python train.py",
-        status="0 found, 1 there are not enough (why is on standard error), 2 bad input, 3 no driver; with --exec"
+        status="0 found, 1 not enough GPUs (reasons on standard error), 2 bad input, 3 no driver; with --exec,"
         " that of the command",
     )
-    parser.add_argument("-n", "--count", type=whole(1), default=1, metavar="N", help="how many (default 1)")
+    parser.add_argument("-n", "--count", type=whole(1), default=1, metavar="N", help="number of GPUs (default 1)")
     parser.add_argument(
         "--min-free",
         type=_measured(Unit.BYTES),
         default=0.0,
         metavar="SIZE",
-        help="memory that must be free on each, such as 20GiB",
+        help="minimum free memory per GPU, such as 20GiB",
     )
     parser.add_argument(
         "--max-util",
         type=_measured(Unit.PERCENT),
         metavar="PERCENT",
-        help="utilization that none may exceed, such as 10",
+        help="maximum utilization per GPU, such as 10",
     )
-    parser.add_argument("--mig", action="store_true", help="name MIG instances too; a process can use only one of them")
-    parser.add_argument("--wait", action="store_true", help="look again every interval until there are enough")
+    parser.add_argument("--mig", action="store_true", help="also choose MIG instances; a process can use only one")
+    parser.add_argument("--wait", action="store_true", help="check again every interval until there are enough")
     parser.add_argument(
         "--format", choices=_FORMATS, default="env", metavar="FORMAT",
-        help="env (default: CUDA_VISIBLE_DEVICES=…), uuid, json, or index: that of nvidia-smi, which CUDA shares with"
-        " CUDA_DEVICE_ORDER=PCI_BUS_ID only",
+        help="env (default: CUDA_VISIBLE_DEVICES=…), uuid, json, or index: nvidia-smi's, which matches CUDA's only with"
+        " CUDA_DEVICE_ORDER=PCI_BUS_ID",
     )  # fmt: skip
     add_json(parser)
     parser.add_argument(
@@ -61,7 +61,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Look twice, or until there are enough; print, or become the command."""
+    """Read twice, or until there are enough; print the choice, or become the command."""
     _check(options)
     wish = Wish(
         count=options.count,
@@ -88,11 +88,11 @@ def _check(options: argparse.Namespace) -> None:
         if not options.command:
             fail(BAD_INPUT, "--exec needs a command")
     if options.user or options.only_compute or options.where:
-        fail(BAD_INPUT, "pick counts all processes: --user, --only-compute and --where cannot be used with it")
+        fail(BAD_INPUT, "pick counts all processes, so it does not accept --user, --only-compute and --where")
 
 
 def _measured(unit: Unit) -> Callable[[str], float]:
-    """Return what reads a number with a unit."""
+    """Return a reader of a number with a unit."""
 
     def read(text: str) -> float:
         value = quantity(text, unit)

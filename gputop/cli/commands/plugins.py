@@ -17,8 +17,8 @@ _REJECTED: Final = 1
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("--json", action="store_true", help="a line of JSON for each plugin")
-    add_ending(parser, "gputop plugins", status="0, or 1 if a plugin or a row of one was rejected or shut off")
+    parser.add_argument("--json", action="store_true", help="one line of JSON per plugin")
+    add_ending(parser, "gputop plugins", status="0 no problem, 1 a plugin or part of one was rejected or disabled")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -32,8 +32,8 @@ _MEMORY: Final = 0.9
 _QUICK_MEMORY: Final = 0.25
 _MOST_BUSBW: Final = 1e6
 _NO_PROBE: Final = (
-    "there is nothing to run: the tests are a plugin. From a checkout of gputop: pip install ./plugins/cuda-probe. "
-    "What is installed: gputop plugins"
+    "no tests are installed: they are a plugin. From a checkout of gputop: pip install ./plugins/cuda-probe. "
+    "To list the plugins: gputop plugins"
 )
 
 
@@ -41,11 +41,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     Parser.usage_status = USAGE
     parser.description = (
-        "Test GPUs, all at the same time, with a program that a plugin brings. A GPU that somebody uses is refused. "
-        "No setting of a GPU is changed, and no process is ended but those that were started."
+        "Test GPUs in parallel, with a program that a plugin provides. GPUs in use are refused. "
+        "gputop changes no GPU setting and ends only processes that it started itself."
     )
     parser.add_argument(
-        "tests", nargs="*", metavar="TEST", help="only these tests, such as gemm.bf16 or memory (--list names all)"
+        "tests", nargs="*", metavar="TEST", help="only these tests, such as gemm.bf16 or memory (--list shows all)"
     )
     levels = [level.value for level in Level]
     parser.add_argument(
@@ -53,70 +53,71 @@ def add(parser: argparse.ArgumentParser) -> None:
         help=f"how thorough: {', '.join(levels)} (default standard)",
     )  # fmt: skip
     parser.add_argument(
-        "--time", type=duration, metavar="DURATION", help="how long all of it may take, such as 90s, 2h"
+        "--time", type=duration, metavar="DURATION", help="time limit of the whole run, such as 90s, 2h"
     )
     parser.add_argument(
         "--mem",
         type=_memory,
         metavar="SIZE",
-        help="how much memory to test: 8GiB, or a share of what is free (default 90%%, quick 25%%)",
+        help="memory to test: 8GiB, or a share of free memory (default 90%%, quick 25%%)",
     )
     _add_results(parser)
     parser.add_argument(
-        "--min-busbw", type=_busbw, metavar="GB/S", help="what sums over all GPUs must reach, as nccl-tests count it"
+        "--min-busbw",
+        type=_busbw,
+        metavar="GB/S",
+        help="minimum all-reduce bandwidth of all GPUs, by nccl-tests' formula",
     )
-    parser.add_argument(
-        "--python", metavar="PYTHON", help="the Python that has torch (default: the first that is found)"
-    )
+    parser.add_argument("--python", metavar="PYTHON", help="the Python with torch (default: the first one found)")
     _add_manner(parser)
-    parser.add_argument("--control", action="store_true", help="tell how it goes in lines of JSON; end with stdin")
-    parser.add_argument("--list", action="store_true", help="print the tests, and end")
+    parser.add_argument("--control", action="store_true", help="report progress as JSON lines; stop when stdin closes")
+    parser.add_argument("--list", action="store_true", help="print the tests and exit")
     add_place(parser, repeats=False)
     add_ending(
         parser,
         "gputop probe --level quick -i 0,1",
         "gputop probe gemm.bf16 memory --json - | jq .status",
-        status="that of the worst GPU: 0 pass, 1 warnings or unclear, 2 fail, 3 error, 4 refused as it is in use, 5"
+        status="of the worst GPU: 0 pass, 1 warnings or unclear, 2 fail, 3 error, 4 refused because it is in use, 5"
         " nothing was tested, 64 bad options, 130 stopped",
     )
 
 
 def _add_manner(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how devices are tested."""
-    parser.add_argument("--device", type=_device, metavar="cpu:N", help="test N CPUs in place of GPUs, to try it out")
-    parser.add_argument("--serial", action="store_true", help="test one device after another, not all at the same time")
+    """Add the options of the tests."""
+    parser.add_argument("--device", type=_device, metavar="cpu:N", help="test N CPUs instead of GPUs, to try it out")
+    parser.add_argument("--serial", action="store_true", help="test one device after another, not in parallel")
     _add_ceilings(parser)
-    parser.add_argument("--force", action="store_true", help="test a GPU although somebody uses it")
-    parser.add_argument("--strict", action="store_true", help="warnings, and tests that are skipped, count as failures")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of all random numbers (default 1)")
+    parser.add_argument("--force", action="store_true", help="test GPUs even if they are in use")
+    parser.add_argument("--strict", action="store_true", help="count warnings and skipped tests as failures")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the random numbers (default 1)")
     parser.add_argument(
         "--patience",
         type=seconds(1.0),
         default=30.0,
         metavar="SECONDS",
-        help="how long a test may be silent (default 30)",
+        help="how long a test may stay silent before gputop ends it (default 30)",
     )
 
 
 def _add_ceilings(parser: argparse.ArgumentParser) -> None:
-    """Add the options that end the load of a GPU."""
+    """Add the limits that stop the load of a GPU."""
     parser.add_argument(
         "--max-temp", type=_ceiling("°C", 120.0), metavar="CELSIUS",
-        help="take the load from a GPU that gets hotter than so many °C; its test fails",
+        help="stop loading a GPU that gets hotter than this, and fail its test",
     )  # fmt: skip
     parser.add_argument(
         "--max-power", type=_ceiling("W", 10_000.0), metavar="WATTS",
-        help="take the load from a GPU that draws more than so many W; its test fails, and its power limit stays",
+        help="stop loading a GPU that draws more than this, and fail its test; its power limit is unchanged",
     )  # fmt: skip
 
 
 def _add_results(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say where results go, and what they are compared with."""
-    parser.add_argument("--json", metavar="FILE", help="write all results to this file; - for standard output")
+    """Add the options of the results and their comparison."""
+    parser.add_argument("--json", metavar="FILE", help="write all results as JSON to this file; - for standard output")
     parser.add_argument("--junit", metavar="FILE", help="write JUnit XML to this file")
     parser.add_argument(
         "--baseline", choices=("save", "compare"), metavar="WHAT",
-        help="save: keep the figures of this run; compare: compare with those kept",
+        help="save: keep the figures of this run; compare: compare with the saved ones",
     )  # fmt: skip
 
 
@@ -129,7 +130,7 @@ def run(options: argparse.Namespace) -> int:
         return OK
     shut = read_only_control(is_read_only=options.read_only, tell=warn)
     if shut is not None:
-        fail(_ERROR, f"{shut.detail}: no test is run. {shut.remedy}")
+        fail(_ERROR, f"{shut.detail}, so no test runs. {shut.remedy}")
     if options.control:
         interrupt_at_end_of_stdin()
     observer = JsonObserver(sys.stdout.buffer) if options.control else TerminalProgress(sys.stderr)
@@ -191,7 +192,7 @@ def _print_tests() -> None:
 
 
 def _memory(text: str) -> tuple[float, int | None]:
-    """Read 90% as a share of free memory, 8GiB as bytes at the most."""
+    """Read 90% as a share of free memory, 8GiB as a limit in bytes."""
     share = quantity(text, Unit.PERCENT) if text.endswith("%") else None
     if share is not None and 0 < share <= _MOST_MEMORY * 100:
         return share / 100, None
@@ -202,7 +203,7 @@ def _memory(text: str) -> tuple[float, int | None]:
 
 
 def _ceiling(unit: str, most: float) -> Callable[[str], float]:
-    """Return what reads a number of this unit."""
+    """Return a reader of a number with a unit."""
 
     def read(text: str) -> float:
         try:
@@ -210,7 +211,7 @@ def _ceiling(unit: str, most: float) -> Callable[[str], float]:
         except ValueError:
             value = 0.0
         if not 0 < value <= most:
-            raise argparse.ArgumentTypeError(f"{text!r} is no number of {unit} up to {most:g}")
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number of {unit} up to {most:g}")
         return value
 
     return read
@@ -223,7 +224,7 @@ def _busbw(text: str) -> float:
     except ValueError:
         value = 0.0
     if not 0 < value < _MOST_BUSBW:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of GB/s")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of GB/s")
     return value * 1e9
 
 

@@ -19,9 +19,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         dest="duration",
         type=duration,
         metavar="DURATION",
-        help="how long, such as 90s, 10m, 1h30m (default: until Ctrl-C)",
+        help="duration, such as 90s, 10m, 1h30m (default: until Ctrl-C)",
     )
-    parser.add_argument("--force", action="store_true", help="overwrite the file if it is there")
+    parser.add_argument("--force", action="store_true", help="overwrite an existing file")
     add_common(parser)
     add_ending(
         parser, "gputop record night.tape --for 8h --interval 5", status="0 done, 1 cut short, 2 bad input, 3 no driver"

@@ -18,17 +18,17 @@ def add(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the screen")
     group.add_argument(
         "--theme", choices=_THEMES,
-        metavar="THEME", help=f"colours: {', '.join(_THEMES)} (default auto: as the terminal can)",
+        metavar="THEME", help=f"colours: {', '.join(_THEMES)} (default auto: depends on the terminal)",
     )  # fmt: skip
     group.add_argument(
         "--density", choices=_DENSITIES, metavar="DENSITY",
-        help=f"how much of each GPU is shown: {', '.join(_DENSITIES)} (default auto: as there is room)",
+        help=f"size of each GPU: {', '.join(_DENSITIES)} (default auto: depends on the space)",
     )  # fmt: skip
-    group.add_argument("--ascii", action="store_true", help="draw with ASCII signs alone")
+    group.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Show the screen; without a terminal that can show it print a snapshot instead."""
+    """Show the screen; without a suitable terminal print a snapshot instead."""
     if not has_terminal():
         from gputop.cli.commands import snapshot
 

@@ -12,17 +12,17 @@ from gputop.core.protocol.signals import signal_name
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("signal", type=_signal, metavar="SIGNAL", help="its name or number: SIGTERM, TERM or 15")
+    parser.add_argument("signal", type=_signal, metavar="SIGNAL", help="signal name or number: SIGTERM, TERM or 15")
     parser.add_argument(
         "--escalate", type=seconds(0), metavar="SECONDS",
-        help="wait so long for them to end, then ask again and send SIGKILL to those that are left",
+        help="wait this long for the processes to exit, then ask again and send SIGKILL to those left",
     )  # fmt: skip
     add_choice(
         parser,
         "gputop signal SIGTERM --where 'user:ann sm<5 time>2h' --dry-run",
         "gputop signal SIGTERM --pid 4711 --escalate 10",
     )
-    parser.description = "List the processes on GPUs that are meant, ask, and send them a signal."
+    parser.description = "List the selected GPU processes, ask, and send them a signal."
 
 
 def run(options: argparse.Namespace) -> int:

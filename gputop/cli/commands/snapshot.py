@@ -16,12 +16,12 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument(
         "--format", choices=_FORMATS, default="table", metavar="FORMAT",
-        help="table (default), json, csv (a row for each GPU), csv-processes (a row for each process)",
+        help="table (default), json, csv (one row per GPU), csv-processes (one row per process)",
     )  # fmt: skip
     add_json(parser)
     parser.add_argument(
         "--wait", type=seconds(0), default=FIRST_WAIT_S, metavar="SECONDS",
-        help="time between the two readings that rates need (default 1); 0: one reading, no rates",
+        help="time between the two readings for rates (default 1); 0: one reading, no rates",
     )  # fmt: skip
     add_host_details(parser)
     add_common(parser, repeats=False)

@@ -1,4 +1,4 @@
-"""gputop stream: a frame a line until it is stopped. With --control it is the screen's sampler."""
+"""gputop stream: one frame per line until stopped. With --control it is the screen's sampler."""
 
 import argparse
 import sys
@@ -11,11 +11,11 @@ from gputop.cli.args.requests import backend_request, filters
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("--count", type=whole(1), metavar="N", help="end after N lines")
+    parser.add_argument("--count", type=whole(1), metavar="N", help="exit after N lines")
     parser.add_argument(
         "--control",
         action="store_true",
-        help="obey lines of JSON on standard input, as the screen sends them; end when it closes",
+        help="accept JSON commands on standard input, as from the screen; exit when it closes",
     )
     add_host_details(parser)
     add_common(parser, changes=True)

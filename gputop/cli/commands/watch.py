@@ -1,4 +1,4 @@
-"""gputop watch: look for a while, say what is wrong, and end with a status that a script can use."""
+"""gputop watch: watch for a while, print the findings, and exit with a status for scripts."""
 
 import argparse
 import sys
@@ -22,8 +22,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     Parser.usage_status = USAGE
     parser.description = (
-        "Look for a while, and print what is wrong. A hang takes 5 minutes to be an alarm, a leak 10 to be told from"
-        " warm-up."
+        "Watch for a while, then print what is wrong. A hang becomes an alarm after 5 minutes; a leak needs 10"
+        " minutes to differ from warm-up."
     )
     parser.add_argument(
         "--for",
@@ -31,25 +31,25 @@ def add(parser: argparse.ArgumentParser) -> None:
         type=duration,
         default=USUAL_S,
         metavar="DURATION",
-        help="such as 90s, 10m, 1h (default 1m)",
+        help="how long to watch, such as 90s, 10m, 1h (default 1m)",
     )
     parser.add_argument(
         "--format", choices=("table", "json"), default="table", metavar="FORMAT", help="table (default) or json"
     )
     add_json(parser)
     parser.add_argument(
-        "--observations", action="store_true", help="print also what is worth knowing and nothing to be mended"
+        "--observations", action="store_true", help="also print observations: worth knowing, nothing to fix"
     )
     add_common(parser)
     add_ending(
         parser,
         "gputop watch --for 10m --json | jq -r '.findings[].finding.summary'",
-        status="0 nothing is wrong, 1 suspects, 2 alarms, 3 could not look, 64 bad options",
+        status="0 no findings, 1 suspects, 2 alarms, 3 could not watch, 64 bad options",
     )
 
 
 def run(options: argparse.Namespace) -> int:
-    """Watch, print, and return how grave it is."""
+    """Watch, print, and return the exit status of the worst finding."""
     request = WatchRequest(backend=backend_request(options), where=filters(options), duration_s=options.duration)
     found = watch(request, warn, _tell)
     if options.format == "json":
