@@ -15,24 +15,24 @@ BROKEN: Final = "gputop.detector"
 DIALS: Final = (
     Dial(
         key="cooldown_s", default=300.0, least=0.0, most=86_400.0,
-        help="A finding that comes back so soon keeps its beginning, and says how often it came back.",
+        help="A finding that returns within this time keeps its beginning and counts its returns.",
     ),
     Dial(
         key="hold_s", default=0.0, least=0.0, most=86_400.0,
-        help="A finding stays for so long after it was seen last; detectors have shorter times of their own.",
+        help="A finding stays at least this long after it was last seen; detectors set shorter times.",
     ),
     Dial(
         key="gap_s", default=5.0, least=1.0, most=86_400.0,
-        help="After so long without a sample, what must last without a break starts again.",
+        help="After this time without a sample, durations without a break start again.",
     ),
     Dial(
         key="gap_intervals", default=3.0, least=1.0, most=1000.0,
-        help="The same in intervals; the longer of both holds.",
+        help="The same in intervals; the longer of both applies.",
     ),
 )  # fmt: skip
-"""What holds for all detectors: these stand in ``[detectors]`` itself."""
+"""The dials of all detectors; they are in ``[detectors]`` itself."""
 GENERAL: Final = ""
-"""The name under which what is settled of them is kept, beside those of single detectors."""
+"""The name under which the settings keep them, next to the dials of single detectors."""
 _AT_A_TIME: Final = 150  # processes a look, 1 ms of it each hundred: 2,000 take turns, and each comes every 14 s
 _SHARED: Final = Judgement.__struct_fields__
 

@@ -1,4 +1,4 @@
-"""What a column of the process table is, and what it shows: a process on one GPU."""
+"""A column and a row of the process table."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -12,9 +12,9 @@ SortValue: TypeAlias = float | str | None
 
 
 class Row(Struct, frozen=True, gc=False):
-    """A process on one GPU: a line of the table. ``time_s``: of the frame, for run times.
+    """A process on one GPU: a line of the table. ``time_s``: time of the frame, for run times.
 
-    ``gpu_total_bytes``: memory of the GPU, or of the GPU instance that the process is on.
+    ``gpu_total_bytes``: memory of the GPU, or of the GPU instance on which the process runs.
     """
 
     process: HostProcess
@@ -25,7 +25,7 @@ class Row(Struct, frozen=True, gc=False):
 
     @property
     def key(self) -> tuple[int, int | None, str, int | None]:
-        """Return what stays the same from frame to frame: the cursor holds on to it."""
+        """Return the identity of the row, which stays the same from frame to frame: the cursor holds it."""
         return (self.process.pid, self.process.start_ticks, self.use.gpu, self.use.gpu_instance)
 
 
@@ -33,16 +33,16 @@ FilterValue: TypeAlias = Callable[[Row], SortValue | tuple[str, ...]]
 
 
 class Column(Struct, frozen=True, kw_only=True):
-    """A column. ``width`` 0 takes what is left. ``rank``: 0 is never dropped, the highest goes first.
+    """A column. A ``width`` of 0 fills the rest of the line. ``rank``: the highest is dropped first, 0 never.
 
-    ``tone``: the name of its colour on the screen. ``is_name``: its values name something, so that 0 is
-    one like any other. ``is_searched``: `/` searches it too.
+    ``tone``: the name of its colour on the screen. ``is_name``: the values are names, so that 0 is a name too.
+    ``is_searched``: `/` searches the column too.
 
-    One that ``is_optional`` is shown only where it is chosen. ``only_if_used``: while a process has a value,
-    and ``is_used`` says which, where that is not the one to sort by.
+    An ``is_optional`` column is shown only if the user chose it; an ``only_if_used`` one, while a process has a value.
+    ``is_used`` returns that value if it differs from ``sort``.
 
-    For filters: ``words`` name it beside its key and its title, ``unit`` is that of its numbers, ``value`` is what is
-    compared where that is not ``sort``: with several texts, all names of one thing. ``is_text``: values are text.
+    For filters: ``words`` are further names of the column, ``unit`` is the unit of its numbers, ``value`` is compared
+    in place of ``sort``; several texts are several names of one thing. ``is_text``: the values are text.
     """
 
     key: str

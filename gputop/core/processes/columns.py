@@ -1,4 +1,4 @@
-"""THE COLUMNS of the process table, a row each: title, width, text, sort value, rank when space ends."""
+"""The columns of the process table, one row each: title, width, text, sort value, rank."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter, itemgetter
@@ -14,7 +14,7 @@ from gputop.core.table_rows import joined
 _VALUE: Final = itemgetter(0)
 _PLACE: Final = itemgetter(1)
 _PID_BITS: Final = 22
-_ASKED_FOR: Final = 2.5  # goes before USER and SM%, and after the rest
+_CHOSEN_RANK: Final = 2.5  # of chosen optional columns: they are dropped before USER and SM%, after the rest
 
 
 def rows(frame: Frame) -> list[Row]:
@@ -32,7 +32,7 @@ def rows(frame: Frame) -> list[Row]:
 
 
 def sorted_rows(unsorted: Iterable[Row], column: Column, *, is_reversed: bool) -> list[Row]:
-    """Sort; absent values come last either way, ties by GPU and pid so that nothing jumps."""
+    """Sort the rows; absent values come last in both directions, GPU and pid decide ties so that no row jumps."""
     sort = column.sort
     placed = [(sort(row), (row.use.gpu_index << _PID_BITS) + row.process.pid, row) for row in unsorted]
     placed.sort(key=_PLACE)
@@ -42,10 +42,10 @@ def sorted_rows(unsorted: Iterable[Row], column: Column, *, is_reversed: bool) -
 
 
 def used_columns(shown: Iterable[Row], before: frozenset[str] = frozenset()) -> frozenset[str]:
-    """Return the keys of the columns that are shown only if used, and are; one that was used before stays."""
-    held = list(shown)
+    """Return the keys of the only-if-used columns that have a value in a row, and of those in ``before``."""
+    shown = list(shown)
     unused = [column for column in COLUMNS if column.only_if_used and column.key not in before]
-    return before | {column.key for column in unused if any(map(column.is_used or column.sort, held))}
+    return before | {column.key for column in unused if any(map(column.is_used or column.sort, shown))}
 
 
 def visible_columns(
@@ -56,24 +56,24 @@ def visible_columns(
     used: frozenset[str] | None = None,
     chosen: Sequence[str] | None = None,
 ) -> list[Column]:
-    """Return the columns that fit in ``room`` cells with a blank between two.
+    """Return the columns that fit in ``room`` cells with a blank between each two.
 
-    ``used``: of `used_columns`, where that is already known. ``chosen``: keys of the columns that are wanted, in their
-    order; those that are not optional unless told, in the order of `COLUMNS`. A key of no column is passed over. An
-    optional one that is chosen goes after most others: somebody has asked for it.
+    ``used``: the result of `used_columns`, if it is already known. ``chosen``: keys of the wanted columns, in their
+    order; None means all that are not optional, in the order of `COLUMNS`. Unknown keys have no effect. Of the columns
+    that do not fit, a chosen optional one leaves after most others, because the user chose it.
     """
     if used is None:
         used = used_columns(shown)
     wanted = DEFAULT_COLUMNS if chosen is None else [COLUMN_BY_KEY[key] for key in chosen if key in COLUMN_BY_KEY]
-    held = [column for column in wanted if not column.only_if_used or column.key in used]
+    visible = [column for column in wanted if not column.only_if_used or column.key in used]
     dropped: list[Column] = []
-    while any(c.rank for c in held) and _width(held, least_command) > room:
-        dropped.append(max(reversed(held), key=_rank))
-        held.remove(dropped[-1])
-    for column in reversed(dropped):  # one that went for a wide one may fit after all
-        again = [c for c in wanted if c in held or c is column]
-        held = again if _width(again, least_command) <= room else held
-    return held
+    while any(c.rank for c in visible) and _width(visible, least_command) > room:
+        dropped.append(max(reversed(visible), key=_rank))
+        visible.remove(dropped[-1])
+    for column in reversed(dropped):  # a narrow one may fit after all, once a wide one was dropped
+        more = [c for c in wanted if c in visible or c is column]
+        visible = more if _width(more, least_command) <= room else visible
+    return visible
 
 
 def _width(columns: Sequence[Column], least_command: int) -> int:
@@ -81,7 +81,7 @@ def _width(columns: Sequence[Column], least_command: int) -> int:
 
 
 def _rank(column: Column) -> float:
-    return _ASKED_FOR + column.rank / 100 if column.is_optional else column.rank
+    return _CHOSEN_RANK + column.rank / 100 if column.is_optional else column.rank
 
 
 def _memory_totals(gpus: Sequence[Gpu]) -> Mapping[tuple[str, int | None], int | None]:
@@ -96,13 +96,13 @@ def _run_time(row: Row) -> float | None:
 
 
 def _percent_done(row: Row) -> float | None:
-    told = row.process.progress
-    return told.percent if told else None
+    progress = row.process.progress
+    return progress.percent if progress else None
 
 
 def _left_s(row: Row) -> float | None:
-    told = row.process.progress
-    return told.left_s(row.time_s) if told else None
+    progress = row.process.progress
+    return progress.left_s(row.time_s) if progress else None
 
 
 def _command(row: Row) -> str:
@@ -110,8 +110,8 @@ def _command(row: Row) -> str:
 
 
 def _memory_percent(row: Row) -> float | None:
-    held, total = row.use.memory_bytes, row.gpu_total_bytes
-    return None if held is None or not total else min(100.0, 100 * held / total)
+    used, total = row.use.memory_bytes, row.gpu_total_bytes
+    return None if used is None or not total else min(100.0, 100 * used / total)
 
 
 def _job(row: Row) -> str | None:
@@ -125,7 +125,7 @@ def _session(row: Row) -> str | None:
 
 
 def _named(value: Callable[[Row], str | None]) -> Callable[[Row], str]:
-    """Return the text of a value that is a name, or absent."""
+    """Return a function for the text of a value that is a name or absent."""
     return lambda row: value(row) or NOTHING
 
 
@@ -145,15 +145,15 @@ def _pod_names(row: Row) -> tuple[str, ...] | None:
 
 
 def _known(field: str, value: Callable[[Row], str | None]) -> FilterValue:
-    """Return for a filter that a process is known to have no such owner, where that is so."""
+    """Return the value for filters: an empty tuple if the process is known to have no such owner."""
     return lambda row: _names(row, field, value(row))
 
 
 def _names(row: Row, field: str, *texts: str | None) -> tuple[str, ...] | None:
-    """Return those texts that are there; None where there are none and it is not known that there is nothing."""
+    """Return the texts that are not empty; None if there are none and one may exist."""
     owner = row.process.owner
-    held = tuple(text for text in texts if text)
-    return None if not held and (field in owner.missing or row.process.presence is not Presence.ALIVE) else held
+    known = tuple(text for text in texts if text)
+    return None if not known and (field in owner.missing or row.process.presence is not Presence.ALIVE) else known
 
 
 def _container(row: Row) -> str | None:
@@ -175,12 +175,12 @@ _OWN: Final = (
     Column(
         key="gpu", title="GPU", width=4, rank=0, tone="title", is_name=True, text=_gpu,
         sort=lambda r: r.use.gpu_index + (r.use.gpu_instance or 0) / 1000,
-        help="Index of the GPU, and after a colon its GPU instance.", value=lambda r: r.use.gpu_index,
+        help="Index of the GPU; the GPU instance follows after a colon.", value=lambda r: r.use.gpu_index,
     ),
     Column(
         key="pid", title="PID", width=7, rank=0, is_name=True, is_searched=True,
         text=lambda r: str(r.process.pid), sort=lambda r: r.process.pid,
-        help="Process number, as the driver gives it.",
+        help="Process ID, as the driver reports it.",
     ),
     Column(
         key="user", title="USER", width=8, rank=2, is_searched=True, text=lambda r: r.process.user or NOTHING,
@@ -204,42 +204,43 @@ _OWN: Final = (
         key="memory_utilization", title="MBW%", width=4, rank=7,
         text=lambda r: number_text(r.use.memory_utilization_percent),
         sort=lambda r: r.use.memory_utilization_percent,
-        help="Share of time in which it used the GPU's memory controller.", unit=Unit.PERCENT,
+        help="Share of time in which the process used the memory controller of the GPU.", unit=Unit.PERCENT,
     ),
     Column(
         key="encoder", title="ENC%", width=4, rank=11, text=lambda r: number_text(r.use.encoder_percent),
-        sort=lambda r: r.use.encoder_percent, help="Video encoder; shown while anybody uses it.", only_if_used=True,
-        unit=Unit.PERCENT,
+        sort=lambda r: r.use.encoder_percent, help="Use of the video encoder; shown while a process uses it.",
+        only_if_used=True, unit=Unit.PERCENT,
     ),
     Column(
         key="decoder", title="DEC%", width=4, rank=11, text=lambda r: number_text(r.use.decoder_percent),
-        sort=lambda r: r.use.decoder_percent, help="Video decoder; shown while anybody uses it.", only_if_used=True,
-        unit=Unit.PERCENT,
+        sort=lambda r: r.use.decoder_percent, help="Use of the video decoder; shown while a process uses it.",
+        only_if_used=True, unit=Unit.PERCENT,
     ),
     Column(
         key="cpu", title="CPU%", width=5, rank=3, tone="cpu", text=lambda r: number_text(r.process.cpu_percent),
-        sort=lambda r: r.process.cpu_percent, help="CPU time, of one core: 8 busy threads make 800.", unit=Unit.PERCENT,
+        sort=lambda r: r.process.cpu_percent, help="CPU use in percent of one core: 8 busy threads make 800.",
+        unit=Unit.PERCENT,
     ),
     Column(
         key="busiest_thread", title="THR%", width=4, rank=9,
         text=lambda r: number_text(r.process.busiest_thread_percent),
-        sort=lambda r: r.process.busiest_thread_percent, help="CPU of its busiest thread: 100 is a thread that spins.",
-        unit=Unit.PERCENT, words=("thread",),
+        sort=lambda r: r.process.busiest_thread_percent, unit=Unit.PERCENT, words=("thread",),
+        help="CPU use of the busiest thread: 100 is one that never waits.",
     ),
     Column(
         key="memory", title="RSS", width=7, rank=5, text=lambda r: bytes_text(r.process.memory_bytes),
-        sort=lambda r: r.process.memory_bytes, help="Host memory: resident in RAM.", unit=Unit.BYTES,
+        sort=lambda r: r.process.memory_bytes, help="Host memory that is resident in RAM.", unit=Unit.BYTES,
         words=("mem",),
     ),
     Column(
         key="state", title="S", width=1, rank=6, tone="muted", text=lambda r: r.process.state or NOTHING,
-        sort=lambda r: r.process.state, help="R runs, S sleeps, D waits in the kernel, T stopped, Z zombie.",
+        sort=lambda r: r.process.state, help="R running, S sleeping, D waiting in the kernel, T stopped, Z zombie.",
         is_text=True,
     ),
     Column(
         key="nice", title="NI", width=3, rank=10, tone="muted", is_name=True,
         text=lambda r: number_text(r.process.nice),
-        sort=lambda r: r.process.nice, help="Nice value: -20 goes first, 19 last.",
+        sort=lambda r: r.process.nice, help="Nice value: -20 is the highest priority, 19 the lowest.",
     ),
     Column(
         key="threads", title="NLWP", width=4, rank=10, tone="muted", text=lambda r: number_text(r.process.threads),
@@ -254,60 +255,60 @@ _OWN: Final = (
         key="progress", title="PROGRESS", width=10, rank=5, sort=_percent_done, unit=Unit.PERCENT, only_if_used=True,
         is_used=lambda r: r.process.progress,
         text=lambda r: r.process.progress.text(r.time_s) if r.process.progress else NOTHING,
-        help="How much is done by the job's own reports, and the time that is left; the step where there is no total.",
+        help="Progress that the job reports, and the remaining time; the step if no total is known.",
     ),
     Column(
         key="left", title="LEFT", width=6, rank=15, text=lambda r: duration_text(_left_s(r)), sort=_left_s,
-        help="Time until it is done, estimated from its reports.", unit=Unit.SECONDS, is_optional=True, words=("eta",),
+        help="Remaining time, estimated from progress reports.", unit=Unit.SECONDS, is_optional=True, words=("eta",),
     ),
     Column(
         key="gpu_memory_percent", title="GMEM%", width=5, rank=12, text=lambda r: number_text(_memory_percent(r)),
-        sort=_memory_percent, help="GPU memory that it holds, of all that the GPU or GPU instance has.",
+        sort=_memory_percent, help="GPU memory of the process, as a share of that of the GPU or GPU instance.",
         unit=Unit.PERCENT, is_optional=True,
     ),
     Column(
         key="gpu_seconds", title="GPU-TIME", width=8, rank=13, text=lambda r: duration_text(r.use.gpu_seconds),
-        sort=lambda r: r.use.gpu_seconds, help="Time in which its kernels ran, since gputop saw it first.",
+        sort=lambda r: r.use.gpu_seconds, help="Time in which kernels of the process ran, since gputop first saw it.",
         unit=Unit.SECONDS, is_optional=True,
     ),
     Column(
         key="energy", title="ENERGY", width=8, rank=14, text=lambda r: value_text(r.use.energy_j, Unit.JOULES),
         sort=lambda r: r.use.energy_j, unit=Unit.JOULES, is_optional=True,
-        help="An estimate: what the GPU used above idle since gputop saw the process, split by SM%.",
+        help="Estimated energy above idle since gputop first saw the process; processes share it by SM%.",
     ),
     Column(
         key="job", title="JOB", width=16, rank=15, text=_named(_job), sort=_job, is_text=True, is_optional=True,
-        help="Its Slurm job and step, or else the job that it is part of.", value=_job_names,
+        help="Slurm job and step, or else the job that the process belongs to.", value=_job_names,
     ),
     Column(
         key="container", title="CONTAINER", width=14, rank=16, text=_named(_container), sort=_container, is_text=True,
-        is_optional=True, help="Name of its container, or the beginning of the id.", value=_container_names,
+        is_optional=True, help="Name of the container, or the beginning of its ID.", value=_container_names,
     ),
     Column(
         key="pod", title="POD", width=20, rank=17, text=_named(_pod), sort=_pod, is_text=True, is_optional=True,
-        help="Name of its Kubernetes pod, or the beginning of the uid.", value=_pod_names,
+        help="Name of the Kubernetes pod, or the beginning of its UID.", value=_pod_names,
     ),
     Column(
         key="framework", title="KIND", width=18, rank=18, text=_named(lambda r: r.process.owner.framework),
         sort=lambda r: r.process.owner.framework, is_text=True, is_optional=True,
-        help="What it is, by its command line: a rank of torchrun, vLLM, a Jupyter kernel.",
+        help="Kind of program, by its command line: a rank of torchrun, vLLM, a Jupyter kernel.",
         value=_known("framework", lambda r: r.process.owner.framework),
     ),
     Column(
         key="environment", title="ENVIRONMENT", width=14, rank=19, text=_named(lambda r: r.process.owner.environment),
         sort=lambda r: r.process.owner.environment, is_text=True, is_optional=True,
-        help="Name of its conda environment or venv.",
+        help="Name of the conda environment or venv.",
         value=_known("environment", lambda r: r.process.owner.environment), words=("env",),
     ),
     Column(
         key="unit", title="UNIT", width=20, rank=20, text=_named(lambda r: r.process.owner.unit),
         sort=lambda r: r.process.owner.unit, is_text=True, is_optional=True,
-        help="Service or scope of systemd that it runs in.",
+        help="systemd service or scope in which the process runs.",
         value=_known("unit", lambda r: r.process.owner.unit),
     ),
     Column(
         key="session", title="SESSION", width=12, rank=21, text=_named(_session), sort=_session, is_text=True,
-        is_optional=True, help="tmux, screen, ssh or login that it was started from, and its terminal.",
+        is_optional=True, help="tmux, screen, ssh or login session that started the process, and its terminal.",
         value=_known("session", _session),
     ),
     Column(
@@ -315,6 +316,6 @@ _OWN: Final = (
         is_text=True, words=("cmd",),
     ),
 )  # fmt: skip
-COLUMNS: Final = joined("columns", _OWN, attrgetter("key"), last=1)  # the command takes what is left, at the end
+COLUMNS: Final = joined("columns", _OWN, attrgetter("key"), last=1)  # the command fills the rest of the line
 DEFAULT_COLUMNS: Final = tuple(column for column in COLUMNS if not column.is_optional)
 COLUMN_BY_KEY: Final = {column.key: column for column in COLUMNS}

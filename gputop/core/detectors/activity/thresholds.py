@@ -1,4 +1,4 @@
-"""What counts as work, as rest, and as waiting inside a kernel: thresholds that several questions share."""
+"""The thresholds of work, idle time and waiting inside a kernel, which several detectors share."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -9,97 +9,124 @@ from gputop.core.detection.detector import Dial, Kind
 
 KIND: Final = Kind(
     name="activity",
-    question="What counts as work, rest, waiting in a kernel? For stuck, stalled, spin, idle, straggler, bound.",
+    question="When does a process work, idle or wait in a kernel? For stuck, stalled, spin, idle, straggler, bound.",
     codes={},
     dials=(
-        Dial(key="full_percent", default=97.0, least=50.0, most=100.0, help="GPU utilization of a kernel that waits."),
-        Dial(key="idle_percent", default=1.0, least=0.0, most=50.0, help="GPU utilization of a process that rests."),
+        Dial(
+            key="full_percent", default=97.0, least=50.0, most=100.0,
+            help="GPU utilization from which a kernel may be waiting.",
+        ),
+        Dial(
+            key="idle_percent", default=1.0, least=0.0, most=50.0,
+            help="GPU utilization up to which a process is idle.",
+        ),
         Dial(
             key="low_percent", default=12.0, least=0.0, most=100.0,
             help="Power of a kernel that waits, as a share of the range from an idle context to the limit.",
         ),
         Dial(
             key="low_of_work_percent", default=30.0, least=0.0, most=100.0,
-            help="The same as a share of its power when it worked, where that is more and the power is steady.",
+            help="The same, as a share of its power while it worked; counts if that is more and the power is steady.",
         ),
-        Dial(key="low_most_percent", default=25.0, least=0.0, most=100.0, help="The most that this may come to."),
-        Dial(key="working_percent", default=25.0, least=0.0, most=100.0, help="Power of real work, as above."),
+        Dial(
+            key="low_most_percent", default=25.0, least=0.0, most=100.0,
+            help="Upper limit of low_of_work_percent, as a share of the same range.",
+        ),
+        Dial(
+            key="working_percent", default=25.0, least=0.0, most=100.0,
+            help="Power above which a process does real work, as a share of the same range.",
+        ),
         Dial(
             key="steady_percent", default=2.2, least=0.1, most=100.0,
-            help="Power that varies less, in parts of its range, is steady: as of kernels that wait, not of tiny ones.",
+            help="Variation of power below which it is steady, in the same range: waiting kernels, not tiny ones.",
         ),
         Dial(
             key="own_memory_percent", default=10.0, least=1.0, most=100.0,
-            help="Its own memory utilization from which a process works whose power may be that of a neighbour.",
+            help="Memory utilization of the process itself from which it works, on a GPU that it shares.",
         ),
         Dial(
             key="own_still_percent", default=1.0, least=0.0, most=100.0,
-            help="Its own memory utilization up to which it moves nothing, beside a neighbour that computes.",
+            help="Memory utilization of the process itself up to which it moves nothing, on a GPU that it shares.",
         ),
         Dial(
             key="quiet_memory_percent", default=3.0, least=0.0, most=100.0,
-            help="Memory utilization, or DRAM activity, of a GPU on which nothing is moved.",
+            help="Memory utilization or DRAM activity of a GPU up to which it moves no data.",
         ),
-        Dial(key="quiet_tensor_percent", default=2.0, least=0.0, most=100.0, help="Tensor activity of such a GPU."),
-        Dial(key="quiet_pcie_bytes_per_s", default=25e6, least=0.0, most=1e12, help="PCIe traffic of such a GPU."),
-        Dial(key="quiet_nvlink_bytes_per_s", default=200e6, least=0.0, most=1e13, help="NVLink traffic of such a GPU."),
+        Dial(
+            key="quiet_tensor_percent", default=2.0, least=0.0, most=100.0,
+            help="Tensor activity of such a GPU at most.",
+        ),
+        Dial(
+            key="quiet_pcie_bytes_per_s", default=25e6, least=0.0, most=1e12,
+            help="PCIe traffic of such a GPU at most.",
+        ),
+        Dial(
+            key="quiet_nvlink_bytes_per_s", default=200e6, least=0.0, most=1e13,
+            help="NVLink traffic of such a GPU at most.",
+        ),
         Dial(
             key="context_percent", default=30.0, least=0.0, most=90.0,
-            help="Share of the power limit that a context takes at most, until it is seen to take more.",
+            help="Share of the power limit that an idle context takes at most, until gputop measures more.",
         ),
         Dial(
             key="interrupted_s", default=30.0, least=0.0, most=3600.0,
-            help="A wait that is shorter ends with an interruption; a longer one goes back by interruption_times.",
+            help="An interruption ends a shorter wait; it reduces a longer one, by interruption_times.",
         ),
         Dial(
             key="rank_waits_s", default=30.0, least=1.0, most=3600.0,
-            help="Waiting for so long, a rank counts as waiting.",
+            help="Waiting time after which a rank counts as waiting.",
         ),
-        Dial(key="rank_rests_s", default=10.0, least=1.0, most=3600.0, help="Resting for so long, a rank is out."),
-        Dial(key="heartbeat_s", default=3.0, least=0.0, most=60.0, help="Work for so long in a minute ends a rest."),
+        Dial(
+            key="rank_rests_s", default=10.0, least=1.0, most=3600.0,
+            help="Idle time after which a rank counts as idle.",
+        ),
+        Dial(
+            key="heartbeat_s", default=3.0, least=0.0, most=60.0,
+            help="Work of this length within heartbeat_within_s ends idle time.",
+        ),
         Dial(
             key="progress_s", default=120.0, least=1.0, most=86400.0,
-            help="A step that it reported so long ago, or three of its longest steps, refutes that it hangs.",
+            help="A reported step this recent, or within three of the longest steps, excludes a hang.",
         ),
         Dial(
             key="means_s", default=90.0, least=30.0, most=3600.0,
-            help="What bounds a job is judged by means of once to twice this time.",
+            help="gputop judges the limit of a job by averages over once to twice this time.",
         ),
         Dial(
             key="progress_times", default=3.0, least=1.0, most=100.0,
-            help="Longest steps after which a report that does not go on refutes nothing.",
+            help="Number of longest steps after which the last reported step no longer excludes a hang.",
         ),
         Dial(
             key="interruption_times", default=5.0, least=0.0, most=1000.0,
-            help="How much faster than it grew a wait is lost while it is interrupted.",
+            help="How many times faster than it grew a waiting time shrinks during an interruption.",
         ),
         Dial(
             key="interruption_percent", default=80.0, least=0.0, most=100.0,
-            help="GPU utilization from which an interruption of a wait may be one of the measurement.",
+            help="GPU utilization from which an interruption of a wait may be an error of measurement.",
         ),
         Dial(
             key="resumed_s", default=10.0, least=0.0, most=3600.0,
-            help="Work for so long after a wait says that it ended well.",
+            help="Work of this length after a wait shows that the wait was normal.",
         ),
         Dial(
             key="pause_s", default=3.0, least=0.0, most=3600.0,
-            help="A pause that is shorter is a step, and nothing is learned of it.",
+            help="A shorter pause belongs to a normal step and does not count.",
         ),
         Dial(
             key="heartbeat_within_s", default=60.0, least=1.0, most=3600.0,
-            help="The time in which work of heartbeat_s ends a rest.",
+            help="Time within which work of heartbeat_s ends idle time.",
         ),
         Dial(
             key="short_gap_s", default=60.0, least=0.0, most=86400.0,
-            help="Who rested before a gap in sampling of at most this, and after, rested in it.",
+            help="A process that is idle before and after a gap in sampling up to this length was idle in it.",
         ),
         Dial(
             key="own_percent", default=50.0, least=0.0, most=100.0,
-            help="GPU utilization from which the power of a GPU is that of the process.",
+            help="GPU utilization from which the power of the GPU belongs to the process.",
         ),
         Dial(
             key="shared_percent", default=40.0, least=0.0, most=100.0,
-            help="The same, and for waiting, of one of two that share a GPU.",
+            help="The same for waiting, if two processes share the GPU.",
         ),
         Dial(
             key="active_percent", default=5.0, least=0.0, most=100.0,
@@ -107,36 +134,36 @@ KIND: Final = Kind(
         ),
         Dial(
             key="neighbour_s", default=30.0, least=1.0, most=3600.0,
-            help="How long a GPU counts as shared after a neighbour computed.",
+            help="Time for which a GPU counts as shared after a neighbour computed.",
         ),
         Dial(
             key="hidden_s", default=45.0, least=1.0, most=3600.0,
-            help="How long a wait may be hidden by a neighbour that works.",
+            help="Longest time for which a neighbour that works can hide a wait.",
         ),
         Dial(
             key="fed_percent", default=15.0, least=0.0, most=100.0,
-            help="CPU of each data loader from which they are at work.",
+            help="CPU use of each data loader from which the loaders work.",
         ),
         Dial(
             key="left_out_s", default=10.0, least=1.0, most=3600.0,
-            help="Rest after which it is left out of the means.",
+            help="Idle time after which the averages leave a process out.",
         ),
         Dial(
             key="lost_s", default=10.0, least=1.0, most=3600.0,
-            help="Silence of a GPU after which its ranks are out.",
+            help="Time without answers from a GPU after which its ranks are lost.",
         ),
         Dial(
             key="stale_s", default=5.0, least=1.0, most=3600.0,
-            help="Readings of a GPU that are older are not judged.",
+            help="Older readings of a GPU are not judged.",
         ),
         Dial(
             key="settled_s", default=20.0, least=1.0, most=3600.0,
-            help="Time in which power comes to where it stays.",
+            help="Time that power takes to settle.",
         ),
         Dial(key="smooth_s", default=5.0, least=0.1, most=3600.0, help="Time over which power is smoothed."),
         Dial(
             key="steady_s", default=30.0, least=1.0, most=3600.0,
-            help="Time over which it is measured how steady power is.",
+            help="Time over which the variation of power is measured.",
         ),
         Dial(
             key="work_smooth_s", default=30.0, least=1.0, most=3600.0,
@@ -144,18 +171,18 @@ KIND: Final = Kind(
         ),
         Dial(
             key="context_of_default_percent", default=20.0, least=0.0, most=90.0,
-            help="Share of the default power limit that a context may take where the limit was lowered.",
+            help="Share of the default power limit that an idle context may take if the limit was lowered.",
         ),
         Dial(
             key="context_seen_percent", default=60.0, least=0.0, most=90.0,
-            help="Share of the power limit up to which a resting context is believed.",
+            help="Share of the power limit up to which gputop accepts the power of an idle context as measured.",
         ),
     ),
 )  # fmt: skip
 
 
 class ActivityLimits(Struct, frozen=True):
-    """The dials in the units of the code: shares of a range are 0-1."""
+    """The dials in the units of the code: shares of a range are 0 to 1."""
 
     full: float
     idle: float

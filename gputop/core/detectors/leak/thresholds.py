@@ -1,4 +1,4 @@
-"""What can be settled of the search for leaks, in the units of the configuration and in those of the code."""
+"""The dials of the leak detector, in the units of the configuration and in those of the code."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -13,83 +13,83 @@ _MIB: Final = 1024.0**2
 
 KIND: Final = Kind(
     name="leak",
-    question="Does a process on a GPU leak memory?",
+    question="Does a process leak GPU memory?",
     codes={
-        "leak.process": "The memory of a process on a GPU grows and does not come back.",
-        "leak.gpu": "The memory of a GPU grows and does not come back; the driver does not tell whose it is.",
+        "leak.process": "The GPU memory of a process grows and is not freed.",
+        "leak.gpu": "The used memory of a GPU grows and is not freed; the driver does not report the process.",
     },
     remedies={
-        "leak.process": "What is kept? `torch.cuda.memory._record_memory_history()`; end it in time: `F9`.",
-        "leak.gpu": "The same, from inside the job: nobody can be named from outside. `G` helps where some tell.",
+        "leak.process": "Find what the program keeps: `torch.cuda.memory._record_memory_history()`. To end it: `F9`.",
+        "leak.gpu": "Find what each job keeps, from inside the job. `G` shows the memory that processes report.",
     },
     dials=(
         Dial(
             key="least_growth_bytes", default=64.0 * 1024**2, least=1024**2, most=1024**4,
-            help="Growth below this is not told.",
+            help="Growth below this is not reported.",
         ),
         Dial(
             key="observed_s", default=600.0, least=300.0, most=86_400.0,
-            help="Time to watch before growth is called a leak.",
+            help="Shortest time of observation before growth is called a leak.",
         ),
         Dial(
             key="least_log_odds", default=3.0, least=0.0, most=20.0,
-            help="Evidence for a steady rate over one that dies away: logarithm of the odds. More is stricter.",
+            help="Evidence for a steady rate over a fading one: logarithm of the odds. More is stricter.",
         ),
         Dial(
             key="alarm_s", default=3600.0, least=0.0, most=86_400.0,
-            help="A sure leak that fills the GPU sooner than this is an alarm.",
+            help="A leak of high confidence that fills the GPU within this time is an alarm.",
         ),
         Dial(
             key="fill_s", default=21600.0, least=0.0, most=864_000.0,
-            help="Growth that would fill the whole GPU sooner may be loading or a buffer that fills.",
+            help="Growth that would fill the whole GPU within this time may be loading or a buffer that fills.",
         ),
         Dial(
             key="fill_watched_s", default=1800.0, least=0.0, most=86_400.0,
-            help="Time after which even that is called a leak.",
+            help="Time after which such growth is called a leak too.",
         ),
         Dial(
             key="fill_bytes_per_s", default=2.0 * 1024**2, least=0.0, most=1024**4,
-            help="The least rate of such growth: nobody loads more slowly.",
+            help="Least rate of such growth: no loading is slower.",
         ),
         Dial(
             key="fell_back_percent", default=50.0, least=1.0, most=100.0,
-            help="Share of the growth that has to come back, so that a leak is over.",
+            help="Share of the growth that must be freed before a leak is over.",
         ),
         Dial(
             key="over_times", default=3.0, least=1.0, most=100.0,
-            help="A leak is over as well after so many times its span without growth.",
+            help="A leak is also over after this many times its span without growth.",
         ),
         Dial(
             key="segments_percent", default=80.0, least=1.0, most=100.0,
-            help="Parts of the time in which it has to grow.",
+            help="Share of the equal parts of the time in which memory must grow.",
         ),
         Dial(
             key="burst_percent", default=50.0, least=1.0, most=100.0,
-            help="Share of the growth that one of these parts may have.",
+            help="Largest share of the growth that one of these parts may have.",
         ),
         Dial(
             key="steps", default=6.0, least=1.0, most=100.0,
-            help="How often it has to grow: less is a staircase that ends.",
+            help="Least number of steps: fewer are loading in stages.",
         ),
         Dial(
             key="slower_percent", default=60.0, least=0.0, most=100.0,
-            help="Growth of the second half, in parts of the first, below which it slows down.",
+            help="Growth of the second half, as a share of the first, below which it slows down.",
         ),
         Dial(
             key="noise_percent", default=35.0, least=1.0, most=100.0,
-            help="Share of all rises that is given back, above which memory is noisy.",
+            help="Share of all rises that is freed again, above which memory is noisy.",
         ),
         Dial(
             key="noisy_span_s", default=900.0, least=60.0, most=86_400.0,
-            help="The shortest span that says anything of noisy memory.",
+            help="Shortest span in which noisy memory is judged.",
         ),
         Dial(
             key="trend_z", default=3.0, least=0.0, most=10.0,
-            help="How clearly the lows have to rise: the Z of Mann and Kendall.",
+            help="How clearly the lows must rise: Z of the Mann-Kendall test.",
         ),
         Dial(
             key="loading_percent", default=80.0, least=1.0, most=100.0,
-            help="Share of the growth that came while nothing was computed: more is loading.",
+            help="Share of the growth during idle time of the GPU above which it is loading.",
         ),
         Dial(
             key="sure_percent", default=85.0, least=1.0, most=100.0,
@@ -97,68 +97,71 @@ KIND: Final = Kind(
         ),
         Dial(
             key="current_s", default=120.0, least=30.0, most=86_400.0,
-            help="Growth that was seen so lately goes on: then the time is told until the GPU is full.",
+            help="Growth seen within this time continues; only then gputop estimates the time until full.",
         ),
         Dial(
             key="still_bytes", default=8.0 * 1024**2, least=65_536.0, most=1024**4,
-            help="Memory that rises by less stands still. Half of least_growth_bytes, where that is less.",
+            help="Memory that rises by less is constant. Half of least_growth_bytes applies if that is less.",
         ),
         Dial(
             key="short_span_s", default=300.0, least=60.0, most=340.0,
-            help="The least span of growth, by the last 6 minutes.",
+            help="Shortest span of growth in the last 6 minutes.",
         ),
         Dial(
             key="middle_span_s", default=900.0, least=60.0, most=1740.0,
-            help="The least span of growth, by the last 30 minutes.",
+            help="Shortest span of growth in the last 30 minutes.",
         ),
         Dial(
             key="life_span_s", default=600.0, least=60.0, most=86_400.0,
-            help="The least span of growth, by all that was seen of the process.",
+            help="Shortest span of growth in the whole life of the process.",
         ),
         Dial(
             key="longest_span_s", default=1800.0, least=60.0, most=864_000.0,
-            help="The longest span that over_times counts.",
+            help="Longest span that over_times counts.",
         ),
-        Dial(key="votes", default=3.0, least=1.0, most=1000.0, help="How often the test of a span must pass, net."),
+        Dial(
+            key="votes", default=3.0, least=1.0, most=1000.0,
+            help="Passed tests, less failed ones, that a span needs for a verdict.",
+        ),
         Dial(
             key="teeth_votes", default=8.0, least=1.0, most=1000.0,
-            help="The same where memory comes back in between: that looks like growth by chance more often.",
+            help="The same if memory is freed in between: that resembles growth by chance more often.",
         ),
         Dial(
             key="segment_percent", default=12.0, least=0.0, most=100.0,
-            help="Share of its even part from which one of the parts of the time grows.",
+            help="Share of its even part that one of the parts of the time must grow to count.",
         ),
         Dial(
             key="often_percent", default=40.0, least=1.0, most=100.0,
-            help="Growth in so many of all intervals counts each time; in fewer, a ramp counts once.",
+            help="Share of intervals with growth from which each counts; below it, a ramp counts once.",
         ),
         Dial(
             key="large_step_times", default=3.0, least=1.0, most=1000.0,
-            help="A single step counts as so many usual ones at most.",
+            help="Number of usual steps for which a single step counts at most.",
         ),
         Dial(
             key="alike_slower_percent", default=75.0, least=0.0, most=100.0,
-            help="slower_percent where the steps are alike, if that is more.",
+            help="slower_percent for steps of similar size, if that is more.",
         ),
         Dial(
             key="alike_percent", default=25.0, least=0.0, most=1000.0,
-            help="Variance of the steps, in parts of the square of their mean, up to which they are alike.",
+            help="Variance of the steps, as a share of the square of their mean, below which their size is similar.",
         ),
         Dial(
             key="stopped_times", default=3.0, least=0.0, most=1000.0,
-            help="Growth has stopped after so many of its usual gaps on top of its longest.",
+            help="Growth has stopped after this many usual gaps in addition to the longest one.",
         ),
         Dial(
             key="tooth_bytes", default=64.0 * 1024**2, least=1024**2, most=1024**4,
-            help="A fall below this is no tooth of a sawtooth.",
+            help="A smaller fall is not a tooth of a sawtooth.",
         ),
         Dial(
             key="tooth_percent", default=30.0, least=1.0, most=100.0,
-            help="Share of the rise before it that a tooth must give back.",
+            help="Share of the rise before it that a tooth must free.",
         ),
         Dial(
             key="teeth", default=3.0, least=2.0, most=100.0,
-            help="Teeth that must be seen before it is told whether their troughs rise.",
+            help="Number of teeth from which gputop judges whether their troughs rise.",
         ),
         Dial(
             key="falling_percent", default=25.0, least=0.0, most=100.0,
@@ -166,24 +169,27 @@ KIND: Final = Kind(
         ),
         Dial(
             key="overdue_times", default=3.0, least=1.0, most=100.0,
-            help="A sawtooth is over after so many times its longest tooth.",
+            help="A sawtooth is over after this many times its longest tooth.",
         ),
         Dial(
             key="after_cut_percent", default=60.0, least=1.0, most=100.0,
-            help="Share of the least span that must be left without the unfinished tooth.",
+            help="Share of the shortest span that must remain without the unfinished tooth.",
         ),
         Dial(
             key="teeth_left_percent", default=50.0, least=0.0, most=100.0,
-            help="Of a sawtooth only so much of what fell_back_percent leaves may be left.",
+            help="For a sawtooth, share of the rest under fell_back_percent that may remain.",
         ),
-        Dial(key="waves", default=3.0, least=2.0, most=100.0, help="Waves that must be seen to be taken out."),
+        Dial(
+            key="waves", default=3.0, least=2.0, most=100.0,
+            help="Number of waves from which gputop removes them from the curve.",
+        ),
         Dial(
             key="wave_percent", default=35.0, least=1.0, most=100.0,
-            help="Share of the range that a wave must give back.",
+            help="Share of the range that a wave must free.",
         ),
         Dial(
             key="wave_regular_percent", default=25.0, least=0.0, most=100.0,
-            help="By how much of the usual length a regular wave may differ.",
+            help="Largest difference of a regular wave from the usual length.",
         ),
         Dial(
             key="wave_odd_percent", default=25.0, least=0.0, most=100.0,
@@ -191,15 +197,15 @@ KIND: Final = Kind(
         ),
         Dial(
             key="wave_lifted_percent", default=50.0, least=0.0, most=100.0,
-            help="Share of the growth by which the troughs must rise: peaks alone keep nothing.",
+            help="Share of the growth by which the troughs must rise: growth of the peaks alone is no leak.",
         ),
         Dial(
             key="wave_span_s", default=600.0, least=60.0, most=86_400.0,
-            help="The least span of growth below a wave.",
+            help="Shortest span of growth after the waves are removed.",
         ),
         Dial(
             key="wave_growth_times", default=2.0, least=1.0, most=1000.0,
-            help="Below a wave it must grow by so many times least_growth_bytes.",
+            help="Multiple of least_growth_bytes by which memory must grow after the waves are removed.",
         ),
     ),
 )  # fmt: skip
