@@ -52,7 +52,9 @@ class GputopApp(TerminalApp):
     def __init__(self, link: Link, options: ViewOptions, clock: Clock = time.monotonic) -> None:
         self.options = options
         keys = active_keys(options.settings, is_replay=options.player is not None)
-        super().__init__(options.theme, keys, writes_changes_only=options.writes_changes_only)
+        super().__init__(
+            options.theme, keys, is_ascii=options.is_ascii, writes_changes_only=options.writes_changes_only
+        )
         self._link = link
         self._store = ViewStore(options, clock)
         self.main = MainScreen(options, self._store, link.send, keys)

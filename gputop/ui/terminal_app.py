@@ -8,6 +8,7 @@ from textual.filter import LineFilter
 from textual.screen import Screen
 
 from gputop.core.protocol.link import Down
+from gputop.core.text.ascii import plain
 from gputop.ui.input.keymap import Keymap
 from gputop.ui.render import theme
 from gputop.ui.render.framediff import FrameDiff
@@ -25,6 +26,14 @@ class Colourless(LineFilter):
         ]
 
 
+class Ascii(LineFilter):
+    """Draws everything in ASCII, in as many cells: also what Textual's own widgets draw."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002 - Textual's signature
+        """Return the segments in ASCII."""
+        return [Segment(plain(text), style, control) for text, style, control in segments]
+
+
 class TerminalApp(DisplayHook[Down], inherit_bindings=False):
     """Has gputop's themes, no colours under NO_COLOR, and writes only what changed.
 
@@ -34,7 +43,7 @@ class TerminalApp(DisplayHook[Down], inherit_bindings=False):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"ink--{ink}" for ink in theme.INKS}
 
-    def __init__(self, wish: str, keys: Keymap, *, writes_changes_only: bool) -> None:
+    def __init__(self, wish: str, keys: Keymap, *, is_ascii: bool, writes_changes_only: bool) -> None:
         super().__init__()
         self.keymap = keys
         self._diff = FrameDiff() if writes_changes_only else None
@@ -42,7 +51,9 @@ class TerminalApp(DisplayHook[Down], inherit_bindings=False):
         for each in theme.THEMES:
             self.register_theme(each)
         if self.no_color:
-            self.use_filters(Colourless())
+            self.use_filter(Colourless(), is_only=True)
+        if is_ascii:
+            self.use_filter(Ascii(), is_only=False)
         self._take_theme(wish)
         self._colours = self.get_css_variables()
         self.stylesheet.set_variables(self._colours)

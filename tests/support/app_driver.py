@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from textual.pilot import Pilot
+from textual.screen import Screen
 
 from gputop.core.protocol.command import Command, ProcessChange, ReadStatus
 from gputop.core.protocol.link import Down, News
@@ -13,6 +14,7 @@ from gputop.ui.app import GputopApp
 from gputop.ui.options import ViewOptions
 from gputop.ui.render.line import Line
 from gputop.ui.screens.dialogs.dialog import Dialog
+from gputop.ui.screens.dialogs.modal import KeyedScreen
 
 WIDE, MIDDLE, SMALL = (200, 60), (120, 40), (80, 24)
 
@@ -119,6 +121,14 @@ class Stage:
 
 def text_of(lines: Sequence[Line]) -> str:
     return "\n".join("".join(text for text, _ in line.spans) for line in lines)
+
+
+def text_on(screen: Screen[Any]) -> str:
+    """Return what a page or dialog shows: its title, its field, the part of its page that is in view, its keys."""
+    assert isinstance(screen, KeyedScreen)
+    field = [] if screen.field is None else [screen.field.value]
+    lines = screen.body.lines[screen.top : screen.top + max(1, screen.frame.size.height - len(field))]
+    return "\n".join([screen.title_line(), *field, text_of(lines), screen.keys_line()])
 
 
 @asynccontextmanager

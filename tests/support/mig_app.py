@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from app_driver import MIDDLE, Clock, FakeLink, Stage, text_of
+from app_driver import MIDDLE, Clock, FakeLink, Stage, text_on
 from examples import GIB, NOW, frame, gpu, process
 from mig_boards import H100, board
 from simulated import box
@@ -156,13 +156,13 @@ class MigStage(Stage):
     def page(self) -> str:
         screen = self.app.screen
         assert isinstance(screen, MigScreen)
-        return text_of(list(screen.body.lines))
+        return text_on(screen)
 
     @property
     def dialog(self) -> str:
         screen = self.app.screen
         assert isinstance(screen, Dialog)
-        return text_of(list(screen.body.lines))
+        return text_on(screen)
 
 
 @asynccontextmanager

@@ -220,7 +220,7 @@ async def test_help_names_every_key() -> None:
     async with staged(frame()) as stage:
         await stage.press("f1")
         assert isinstance(stage.app.screen, HelpScreen)
-        page = text_of(stage.app.screen.page(120))
+        page = text_of(stage.app.screen.page(120, 40))
 
         assert all(action.label in page for action in ACTIONS)
 
@@ -247,7 +247,7 @@ async def test_detail_follows_new_frames() -> None:
         await stage.deliver(busy(61))
 
         assert isinstance(stage.app.screen, GpuScreen)
-        assert "61%" in text_of(stage.app.screen.page(100))
+        assert "61%" in text_of(stage.app.screen.page(100, 40))
 
 
 def test_detail_gives_the_reason_of_each_absent_value() -> None:

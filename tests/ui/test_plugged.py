@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from app_driver import MIDDLE, SMALL, WIDE, FakeLink, Stage, staged, text_of
+from app_driver import MIDDLE, SMALL, WIDE, FakeLink, Stage, staged, text_of, text_on
 from examples import frame, process
 from textual.pilot import Pilot
 
@@ -142,7 +142,7 @@ async def test_the_processes_keep_their_room_and_the_page_shows_all(size: tuple[
         screen = stage.app.screen
 
         assert isinstance(screen, PanelsScreen)
-        assert "line 98" in text_of(screen.body.lines)
+        assert "line 98" in text_on(screen)
 
 
 async def test_the_page_follows_what_a_panel_says() -> None:
@@ -152,7 +152,7 @@ async def test_the_page_follows_what_a_panel_says() -> None:
         await stage.deliver(frame(sequence=9))
         screen = stage.app.screen
         assert isinstance(screen, PanelsScreen)
-        await until(stage, lambda: "frame 9" in text_of(screen.body.lines))
+        await until(stage, lambda: "frame 9" in text_on(screen))
 
 
 async def test_set_up_can_hide_them() -> None:
@@ -160,7 +160,7 @@ async def test_set_up_can_hide_them() -> None:
         await stage.press("E")
         screen = stage.app.screen
         assert isinstance(screen, PanelsScreen)
-        await until(stage, lambda: "JOB" in text_of(screen.body.lines))
+        await until(stage, lambda: "JOB" in text_on(screen))
 
         assert shown(stage) == ""
 
@@ -171,8 +171,8 @@ async def test_without_panels_the_page_says_so_in_full() -> None:
         screen = stage.app.screen
 
         assert isinstance(screen, PanelsScreen)
-        assert "No plugin adds a panel here" in text_of(screen.body.lines)
-        assert "docs/plugins.md." in text_of(screen.body.lines)
+        assert "No plugin adds a panel here" in text_on(screen)
+        assert "docs/plugins.md." in text_on(screen)
 
 
 @pytest.mark.parametrize("size", [SMALL, MIDDLE], ids=["80x24", "120x40"])

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_driver import MIDDLE, SMALL, Clock, FakeLink, Stage, staged, text_of
+from app_driver import MIDDLE, SMALL, Clock, FakeLink, Stage, staged, text_of, text_on
 from examples import GIB, NOW, frame, gpu, process
 from recordings import opened, taped
 
@@ -156,7 +156,7 @@ async def test_keys_of_a_tape_deck(keys: list[str], place: str, tmp_path: Path) 
 async def test_a_place_that_cannot_be_read_is_said_and_can_be_mended(tmp_path: Path) -> None:
     async with replayed(tmp_path) as stage:
         await stage.press("g", "x", "enter")
-        assert "not a time of the recording" in text_of(stage.app.screen.query_one("DialogBody").lines)  # type: ignore[attr-defined]
+        assert "not a time of the recording" in text_on(stage.app.screen)
         await stage.press("backspace", "1", "colon", "4", "0", "enter")
 
         assert "1:40 /" in line(stage)
@@ -217,7 +217,7 @@ async def test_a_process_of_a_recording_shows_what_the_frames_tell(tmp_path: Pat
     async with replayed(tmp_path) as stage:
         await stage.press("down", "enter")
         await stage.pilot.pause()
-        page = text_of(stage.app.screen.query_one("OverlayBody").lines)  # type: ignore[attr-defined]
+        page = text_on(stage.app.screen)
 
         assert isinstance(stage.link.sent[0], Inspect)
         assert "this is a recording" in page
@@ -302,6 +302,6 @@ async def test_the_mig_page_of_a_recording_says_that_it_is_not_in_it(tmp_path: P
     async with replayed(tmp_path) as stage:
         await stage.press("p")
         await stage.pilot.pause()
-        page = text_of(stage.app.screen.query_one("OverlayBody").lines)  # type: ignore[attr-defined]
+        page = text_on(stage.app.screen)
 
         assert "it does not hold how the GPUs are split" in page

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from rich.segment import Segment
 from rich.style import Style
+from rich.text import Text
+from textual.app import App
 from textual.color import Color
 from textual.filter import ANSIToTruecolor
 from textual.geometry import Region
@@ -13,8 +15,7 @@ from textual.renderables.background_screen import BackgroundScreen
 from textual.strip import Strip
 from textual.widget import Widget
 
-from gputop.core.text.ascii import plain
-from gputop.ui.render.line import BLANK, Line, length
+from gputop.ui.render.line import BLANK, Line, cut, length
 from gputop.ui.render.textual_private import mark_painted
 from gputop.ui.render.theme import INKS
 
@@ -70,15 +71,12 @@ class FastLines(Widget):
         """Paint a line, in the width that `render_lines` found."""
         line = self.lines[y] if y < len(self.lines) else BLANK
         styles, width = self._styles_on(line.base), self._strips_width
-        if self.is_ascii:
-            segments = [Segment(plain(text), styles[ink]) for text, ink in line.spans]
-        else:
-            segments = [Segment(text, styles[ink]) for text, ink in line.spans]
         cells = length(line.spans)
+        spans = line.spans if cells <= width else cut(line.spans, width)
+        segments = [Segment(text, styles[ink]) for text, ink in spans]
         if cells < width:
             segments.append(Segment(" " * (width - cells), styles[line.base]))
-        strip = Strip(segments, max(cells, width))
-        return strip if cells <= width else strip.crop(0, width)
+        return Strip(segments, width)
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Paint without the box model, but through the line filters (NO_COLOR)."""
@@ -124,6 +122,12 @@ class FastLines(Widget):
 
     def _ink(self, ink: str) -> Style:
         return self.app.get_component_styles(f"ink--{ink}").partial_rich_style
+
+
+def as_text(line: Line, app: App[Any]) -> Text:
+    """Return a line for one of Textual's widgets."""
+    spans = [(text, app.get_component_styles(f"ink--{ink}").partial_rich_style) for text, ink in line.spans]
+    return Text.assemble(*spans, no_wrap=True, end="")
 
 
 def filtered(widget: Widget, strips: list[Strip]) -> list[Strip]:

@@ -32,9 +32,9 @@ class DisplayHook(App[T], Generic[T], inherit_bindings=False):
         """Return what to write for an update of this screen."""
         return update
 
-    def use_filters(self, *filters: LineFilter) -> None:
-        """Use these filters in place of Textual's own."""
-        self._filters = list(filters)
+    def use_filter(self, line_filter: LineFilter, *, is_only: bool) -> None:
+        """Draw every line through this filter, in place of Textual's own filters or after them."""
+        self._filters = [*([] if is_only else self._filters), line_filter]
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         super()._display(screen, self.reduced(screen, renderable))  # type: ignore[arg-type] # Textual does so too

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from app_driver import SMALL, WIDE, staged, text_of
+from app_driver import SMALL, WIDE, staged, text_of, text_on
 from examples import frame, process
 
 from gputop.core.protocol.command import SendSignal
@@ -170,7 +170,7 @@ async def test_footer_help_and_palette_follow_the_keys() -> None:
         title = stage.processes[0]
         await stage.press("f1")
         assert isinstance(stage.app.screen, HelpScreen)
-        page = text_of(stage.app.screen.page(150))
+        page = text_of(stage.app.screen.page(150, 40))
 
         assert "w Tree" in footer
         assert "Size" not in footer
@@ -251,14 +251,14 @@ async def test_keys_of_a_preset_hold_in_dialogs_and_on_pages() -> None:
 
         assert below == "SIGSTKFLT"
         assert isinstance(page, HelpScreen)
-        assert page.body.top == 2
+        assert page.top == 2
 
 
 async def test_keys_of_ones_own_hold_in_dialogs_and_their_lines_say_so() -> None:
     async with staged(FEW, settings=Settings(keys={"accept": ("x",), "scope-tree": ("w",)})) as stage:
         await stage.press("down", "k")
         assert isinstance(stage.app.screen, SignalScreen)
-        said = text_of(stage.app.screen.body.lines)
+        said = text_on(stage.app.screen)
         await stage.press("enter", "w", "x")
         (change,) = stage.changes
 

@@ -1,7 +1,7 @@
 """Incremental search: to the next process that has the text, and back."""
 
 import pytest
-from app_driver import Stage, staged, text_of
+from app_driver import Stage, staged
 from examples import frame, process
 
 from gputop.core.model.sample import Frame
@@ -92,7 +92,7 @@ async def test_letters_typed_at_once_after_the_slash_are_searched_for() -> None:
         await stage.pilot.pause()
 
         assert stage.app.is_running
-        assert "qt" in text_of(stage.app.main.prompt.lines)
+        assert stage.app.main.prompt.text == "qt"
 
 
 async def test_n_without_a_search_says_so() -> None:

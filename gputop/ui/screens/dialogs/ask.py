@@ -1,58 +1,59 @@
-"""A dialog that asks for one line of text."""
+"""Dialog that asks for one line of text."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar
+from collections.abc import Callable, Sequence
 
 from textual import events
 from textual.message import Message
 
-from gputop.ui.input.text_input import Editing
-from gputop.ui.panels.prompt import prompt_line
+from gputop.ui.input.text_input import TextInput
 from gputop.ui.render.line import Line, cut
 from gputop.ui.screens.dialogs.dialog import Dialog
 
 
 class AskScreen(Dialog[str | None]):
-    """Asks. ``wrong`` says what is wrong with a text, nothing where it will do; it ends with the text, or with None."""
+    """Asks for a text. ``wrong`` returns what is wrong with a text, or nothing. Ends with the text, or with None."""
 
-    TAKES: ClassVar[Mapping[str, str]] = {}
+    field: TextInput
 
     def __init__(self, title: str, text: str, hint: str, wrong: Callable[[str], str], *, is_ascii: bool) -> None:
         super().__init__(is_ascii=is_ascii)
-        self.editing = Editing(text, len(text))
+        self.field = TextInput(text)
         self._title, self._hint, self._wrong = title, hint, wrong
         self._trouble = ""
 
-    def is_meant(self, event: Message, guard_s: float = 0.0) -> bool:  # noqa: ARG002 - nothing is done before Enter
-        """Take what was typed ahead."""
+    def is_meant(self, event: Message, guard_s: float = 0.0) -> bool:  # noqa: ARG002 - nothing happens before Enter
+        """Take keys that were typed ahead as well."""
         return True
 
-    def pressed(self, key: str, character: str) -> None:
-        """Take a key."""
+    def typed(self, event: events.Key) -> bool:
+        """Give every key to the field except Enter and Esc."""
+        is_edit = self.field.press(event)
+        if is_edit:
+            self.edited()
+        return is_edit
+
+    def edited(self) -> None:
+        """Take the complaint about the text back."""
         self._trouble = ""
+        self.redraw()
+
+    def pressed(self, key: str, character: str) -> None:  # noqa: ARG002 - characters go to the field
+        """End with the text, or without."""
         if key == "escape":
             self.dismiss(None)
         elif key == "enter":
-            self._trouble = self._wrong(self.editing.text)
+            self._trouble = self._wrong(self.field.value)
             if not self._trouble:
-                self.dismiss(self.editing.text)
-        else:
-            self.editing = self.editing.pressed(key, character) or self.editing
-        self.redraw()
+                self.dismiss(self.field.value)
+            self.redraw()
 
-    def on_paste(self, event: events.Paste) -> None:
-        """Take what is pasted, as one line."""
-        event.stop()
-        self.editing = self.editing.typed(event.text)
-        self.redraw()
-
-    def page(self, width: int, height: int) -> Sequence[Line]:  # noqa: ARG002 - it is always short
-        """Return the field, and what there is to know of it."""
+    def page(self, width: int, height: int) -> Sequence[Line]:  # noqa: ARG002 - always one line
+        """Return the line below the field: what is wrong, or a hint."""
         below = (self._trouble, "hot") if self._trouble else (self._hint, "muted")
-        return [prompt_line(">", self.editing, width), Line(tuple(cut([below], width)))]
+        return [Line(tuple(cut([below], width)))]
 
     def title_line(self) -> str:
-        """Name what is asked."""
+        """Return the question."""
         return self._title
 
     def keys_line(self) -> str:

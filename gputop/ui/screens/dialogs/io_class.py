@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Final
 
+from textual import events
+
 from gputop.core.protocol.command import Change, Command, IoClass, SetIoClass, io_class_text
 from gputop.core.protocol.targets import targets
 from gputop.ui.screens.dialogs.value import ValueScreen
@@ -49,22 +51,19 @@ class IoClassScreen(ValueScreen):
             id=self.change_id, io_class=self.io_class, level=self.level, targets=targets(self.targets)
         )  # fmt: skip
 
-    def pressed(self, key: str, character: str) -> None:
-        """Take a digit as the level."""
-        if character and character in self.signs:
-            self.level = int(character)
+    def typed(self, event: events.Key) -> bool:
+        """Take a digit as the level; the class is chosen, not typed."""
+        is_level = (event.character or "x") in self.signs
+        if is_level:
+            self.level = int(event.character or "0")
             self._step(0)
-        else:
-            super().pressed(key, character)
+        return is_level
 
     def step(self, by: int) -> None:
         """Take the class above or below."""
         order = list(IoClass)
         self.io_class = order[(order.index(self.io_class) - by) % len(order)]
-        self.text = self._chosen_text()
-
-    def erase(self) -> None:
-        """Keep what is chosen: there is nothing to type."""
+        self.field.propose(self._chosen_text())
 
     def hints(self) -> list[tuple[str, str]]:
         """Return what each class is."""

@@ -1,19 +1,24 @@
-"""A list to choose one from."""
+"""Menu: a list to choose one entry from."""
 
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from msgspec import Struct
+from rich.text import Text
 from textual import events
+from textual.app import ComposeResult
 from textual.message import Message
+from textual.widgets import OptionList
 
+from gputop.core.text.cells import width
 from gputop.core.text.text import fit
-from gputop.ui.render.line import Line, ends, length
+from gputop.ui.render.line import Line, ends
+from gputop.ui.render.line_widget import as_text
 from gputop.ui.screens.dialogs.dialog import Dialog
 
 
 class Choice(Struct, frozen=True):
-    """An entry of a menu. ``note`` stands at the right end."""
+    """Entry of a menu, with a note at its right end."""
 
     value: str
     label: str
@@ -21,11 +26,11 @@ class Choice(Struct, frozen=True):
 
 
 class MenuScreen(Dialog[str | None]):
-    """Ends with the value that was chosen, or None. Letters go to the next entry that begins with them."""
+    """Ends with the chosen value, or with None. A letter goes to the next entry that begins with it."""
 
     TAKES: ClassVar[Mapping[str, str]] = {
         "back": "cancel", "quit": "cancel", "accept": "choose", "up": "previous", "down": "following",
-        "home": "first", "end": "last", "page-up": "page_back", "page-down": "page_on",
+        "home": "first", "end": "last", "page-up": "page_up", "page-down": "page_down",
     }  # fmt: skip
 
     def __init__(self, title: str, choices: Sequence[Choice], current: str | None, *, is_ascii: bool) -> None:
@@ -33,12 +38,24 @@ class MenuScreen(Dialog[str | None]):
         self.title_text = title
         self.choices = choices
         self.current = current
-        values = [choice.value for choice in choices]
-        self.at = values.index(current) if current in values else 0
-        self._top = 0
-        self._shown = 1
+        self.list = OptionList(compact=True)
 
-    def is_meant(self, event: Message, guard_s: float = 0.0) -> bool:  # noqa: ARG002 - nothing here does harm
+    def compose(self) -> ComposeResult:
+        """Show the list in the frame."""
+        with self.frame:
+            yield self.list
+
+    def on_mount(self) -> None:
+        """Draw the entries, and highlight the current one."""
+        super().on_mount()
+        self.list.focus()
+
+    @property
+    def at(self) -> int:
+        """The number of the highlighted entry."""
+        return self.list.highlighted or 0
+
+    def is_meant(self, event: Message, guard_s: float = 0.0) -> bool:  # noqa: ARG002 - no choice here does harm
         """Take keys that were typed ahead as well."""
         return True
 
@@ -47,17 +64,22 @@ class MenuScreen(Dialog[str | None]):
         return self.title_text
 
     def keys_line(self) -> str:
-        """Return what keys do, and how much there is."""
-        place = f"{self.at + 1}/{len(self.choices)}  " if len(self.choices) > self._shown else ""
-        return f"{place}{self.name_of('accept')} chooses  {self.name_of('back')} cancels"
+        """Name the keys, and the place in a list that is longer than the frame."""
+        place = f"{self.at + 1}/{len(self.choices)}  " if len(self.choices) > self.room[1] else ""
+        return f"{place}{self.name_of('accept')} choose  {self.name_of('back')} cancel"
 
-    def page(self, width: int, height: int) -> Sequence[Line]:
-        """Return the entries around the chosen one."""
-        self._shown = min(height, len(self.choices))
-        self._top = max(0, min(self._top, self.at, len(self.choices) - self._shown))
-        self._top = max(self._top, self.at - self._shown + 1)
-        shown = list(enumerate(self.choices))[self._top : self._top + self._shown]
-        return [self._line(choice, at, width) for at, choice in shown]
+    def redraw(self) -> None:
+        """Draw the entries as wide as the frame."""
+        if not all(self.size):
+            return
+        room, height = self.room
+        values = [choice.value for choice in self.choices]
+        at = self.at if self.list.option_count else values.index(self.current) if self.current in values else 0
+        self.list.set_options(self._text(choice, room) for choice in self.choices)
+        self.list.highlighted = at
+        self.frame.styles.width = room + 4
+        self.frame.styles.height = min(height, len(self.choices)) + 2
+        self._label()
 
     def pressed(self, key: str, character: str) -> None:
         """Go to the next entry that begins with a letter."""
@@ -65,65 +87,58 @@ class MenuScreen(Dialog[str | None]):
             super().pressed(key, character)
             return
         count = len(self.choices)
-        for step in range(1, count + 1):
-            if self.choices[(self.at + step) % count].label.lower().startswith(character.lower()):
-                self._go((self.at + step) % count)
+        for at in ((self.at + step) % count for step in range(1, count + 1)):
+            if self.choices[at].label.lower().startswith(character.lower()):
+                self.list.highlighted = at
                 return
 
+    def on_option_list_option_highlighted(self) -> None:
+        """Show the place in the list."""
+        self._label()
+
+    def on_option_list_option_selected(self, message: OptionList.OptionSelected) -> None:
+        """Choose what is clicked."""
+        self.dismiss(self.choices[message.option_index].value)
+
     def on_click(self, event: events.Click) -> None:
-        """Choose what is clicked; beside the list cancel."""
-        at = self._top + event.screen_y - self.body.region.y - 1
-        if not self.body.region.contains(event.screen_x, event.screen_y):
+        """Choose nothing after a click beside the list."""
+        if not self.frame.region.contains(event.screen_x, event.screen_y):
             self.dismiss(None)
-        elif self._top <= at < min(self._top + self._shown, len(self.choices)):
-            self.dismiss(self.choices[at].value)
-
-    def on_mouse_scroll_down(self) -> None:
-        """Go on."""
-        self._go(self.at + 1)
-
-    def on_mouse_scroll_up(self) -> None:
-        """Go back."""
-        self._go(self.at - 1)
 
     def cancel(self) -> None:
         """Choose nothing."""
         self.dismiss(None)
 
     def choose(self) -> None:
-        """Choose what is marked."""
+        """Choose the highlighted entry."""
         self.dismiss(self.choices[self.at].value)
 
     def previous(self) -> None:
-        """Mark the one before."""
-        self._go(self.at - 1)
+        """Highlight the entry before; the first has none."""
+        self.list.highlighted = max(0, self.at - 1)
 
     def following(self) -> None:
-        """Mark the next."""
-        self._go(self.at + 1)
+        """Highlight the next entry; the last has none."""
+        self.list.highlighted = min(len(self.choices) - 1, self.at + 1)
 
     def first(self) -> None:
-        """Mark the first."""
-        self._go(0)
+        """Highlight the first entry."""
+        self.list.action_first()
 
     def last(self) -> None:
-        """Mark the last."""
-        self._go(len(self.choices) - 1)
+        """Highlight the last entry."""
+        self.list.action_last()
 
-    def page_back(self) -> None:
-        """Go a page back."""
-        self._go(self.at - self._shown)
+    def page_up(self) -> None:
+        """Go back a page."""
+        self.list.action_page_up()  # type: ignore[no-untyped-call] # of Textual
 
-    def page_on(self) -> None:
-        """Go a page on."""
-        self._go(self.at + self._shown)
+    def page_down(self) -> None:
+        """Go on by a page."""
+        self.list.action_page_down()  # type: ignore[no-untyped-call] # of Textual
 
-    def _go(self, at: int) -> None:
-        self.at = max(0, min(at, len(self.choices) - 1))
-        self.redraw()
-
-    def _line(self, choice: Choice, at: int, width: int) -> Line:
+    def _text(self, choice: Choice, room: int) -> Text:
         mark = "▶ " if choice.value == self.current else "  "
-        room = max(1, width - length([(choice.note, "")]) - 5)
-        left = [(mark, "accent"), (fit(choice.label, min(room, max(1, length([(choice.label, "")])))), "text")]
-        return Line(ends(left, [(choice.note, "muted")], width), "cursor" if at == self.at else "text")
+        label = fit(choice.label, max(1, min(width(choice.label), room - width(choice.note) - 5)))
+        line = Line(ends([(mark, "accent"), (label, "text")], [(choice.note, "muted")], room))
+        return as_text(line, self.app)

@@ -1,9 +1,12 @@
-"""A screen over the main one that takes keys of the table of actions, whatever keymap holds, and no others."""
+"""Screen over the main one: a frame with a title and keys, and in it a page of lines that scrolls."""
 
-from collections.abc import Mapping
-from typing import ClassVar, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Final, TypeVar
 
 from textual import events
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
 from textual.geometry import Region
 from textual.message import Message
 from textual.renderables.background_screen import BackgroundScreen
@@ -12,33 +15,136 @@ from textual.strip import Strip
 
 from gputop.core.protocol.link import News
 from gputop.ui.input.keymap import Keymap, keymap
-from gputop.ui.render.line_widget import dimmed, filtered
+from gputop.ui.input.text_input import TextInput
+from gputop.ui.render.line import Line
+from gputop.ui.render.line_widget import FastLines, dimmed, filtered
 from gputop.ui.render.textual_private import mark_painted, painted
 from gputop.ui.state.view import View
 from gputop.ui.terminal_app import TerminalApp
 
 T = TypeVar("T")
 
+WIDEST: Final = 110  # columns; longer lines are hard to read
+_FAR: Final = 10**6
+
+
+class Frame(VerticalScroll, can_focus=False):
+    """Border with a title above and keys below, around content that scrolls."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._edges = ("", "", "")
+
+    def label(self, title: str, keys: str, ink: str) -> None:
+        """Write the title and the keys into the border, and draw it in this ink."""
+        if self._edges != (title, keys, ink):
+            self._edges = title, keys, ink
+            self.border_title, self.border_subtitle = Content(title), Content(keys)
+            self.set_classes(f"-{ink}")
+
 
 class KeyedScreen(ModalScreen[T]):
-    """Covers the screen. ``TAKES``: by action, the method that it runs here. ``is_full``: nothing below it shows.
+    """Covers the screen. ``TAKES``: the method for each action. ``is_full``: it hides the main screen completely.
 
-    Textual's bindings are not used: they would also take a key that was typed for the screen below, and that arrives
-    while this one is on its way.
+    Keys come from the table of actions, so that every keymap holds here. Textual's bindings are not used: they would
+    also take a key that was typed for the screen below before this one appeared.
     """
 
     TAKES: ClassVar[Mapping[str, str]] = {}
+    AUTO_FOCUS = ""  # a hidden prompt would get it
     is_full = False
+    ink = "accent"
+    field: TextInput | None = None
+
+    def __init__(self, *, is_ascii: bool) -> None:
+        super().__init__()
+        self.frame = Frame()
+        self.body = FastLines(is_ascii=is_ascii)
+        self.top = 0  # first line of the page in the frame
+        self._shown = 1
+
+    # --- what a subclass says ------------------------------------------------------------------------------------
+    def page(self, width: int, height: int) -> Sequence[Line]:
+        """Return the lines inside of the frame; those after ``height`` are reached by scrolling."""
+        raise NotImplementedError
+
+    def title_line(self) -> str:
+        """Return the title, for the upper edge."""
+        raise NotImplementedError
+
+    def keys_line(self) -> str:
+        """Return the keys, for the lower edge."""
+        raise NotImplementedError
 
     def follow(self, view: View) -> None:
-        """Draw what is new; those that show one moment stay as they are."""
+        """Draw the new view; dialogs, which show one moment, stay unchanged."""
 
-    def hear(self, news: News) -> bool:  # noqa: ARG002 - for those that ask
-        """Take what the link delivered; say whether it is shown here."""
+    def hear(self, news: News) -> bool:  # noqa: ARG002 - for subclasses
+        """Take news from the link; return whether it is shown here."""
         return False
 
+    # --- drawing -------------------------------------------------------------------------------------------------
+    def compose(self) -> ComposeResult:
+        """Show the frame with the field, if there is one, and the page."""
+        with self.frame:
+            if self.field is not None:
+                yield self.field
+            yield self.body
+
+    def on_mount(self) -> None:
+        """Draw the page, and update its keys when the user scrolls."""
+        self.watch(self.frame, "scroll_y", self._scrolled, init=False)
+        if self.field is not None:
+            self.field.focus()
+        self.redraw()
+
+    def on_resize(self) -> None:
+        """Fit the new size."""
+        self.redraw()
+
+    @property
+    def room(self) -> tuple[int, int]:
+        """Columns and lines inside of the frame, at its largest."""
+        width, height = self.size
+        if self.is_full:
+            return max(1, width - 4), max(1, height - 2)
+        return max(20, min(WIDEST, width * 98 // 100) - 4), max(1, height - 2 - (2 if height > 24 else 0))
+
+    @property
+    def rest(self) -> int:
+        """Lines of the page below the frame."""
+        return max(0, len(self.body.lines) - self.top - self._shown)
+
+    def redraw(self) -> None:
+        """Draw the page; what is in view stays there."""
+        if not all(self.size):
+            return
+        width, height = self.room
+        height -= 0 if self.field is None else 1
+        lines = self.page(width, max(1, height))
+        self._shown = max(1, height) if self.is_full else max(1, min(height, len(lines)))
+        self.frame.styles.width = width + 4
+        self.frame.styles.height = self._shown + 2 + (0 if self.field is None else 1)
+        self.body.styles.height = max(1, len(lines))
+        self.body.draw(lines)
+        self.scroll_page_to(self.top)
+
+    def scroll_page_to(self, top: int) -> None:
+        """Move the page so that this line of it comes first."""
+        self.top = max(0, min(top, len(self.body.lines) - self._shown))
+        if round(self.frame.scroll_y) != self.top:
+            self.frame.scroll_to(y=self.top, animate=False)  # after the layout of what was just drawn
+        self._label()
+
+    def _scrolled(self, y: float) -> None:
+        self.top = round(y)
+        self._label()
+
+    def _label(self) -> None:
+        self.frame.label(self.title_line(), self.keys_line(), self.ink)
+
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Paint what lies behind without the box model: of 200x60 that takes a tenth of the time."""
+        """Paint the dimmed screen below without the box model: for 200x60 in a tenth of the time."""
         behind = self.render()
         if not isinstance(behind, BackgroundScreen):
             return super().render_lines(crop)
@@ -46,17 +152,37 @@ class KeyedScreen(ModalScreen[T]):
         mark_painted(self)
         return filtered(self, [dimmed(strip, behind.color).crop(crop.x, crop.right) for strip in strips])
 
+    # --- keys ----------------------------------------------------------------------------------------------------
     def on_key(self, event: events.Key) -> None:
-        """Take a key that was meant for this screen."""
+        """Take a key, unless it was meant for the screen below."""
         event.stop()
         event.prevent_default()
-        if self.is_meant(event):
-            self.pressed(event.key, event.character or "")
-        else:
+        if not self.is_meant(event):
             self.missed(event)
+        elif not self.typed(event):
+            self.pressed(event.key, event.character or "")
 
-    def pressed(self, key: str, character: str) -> None:  # noqa: ARG002 - for those that take text
-        """Do what a key does here."""
+    def on_paste(self, event: events.Paste) -> None:
+        """Insert the pasted text into the field."""
+        event.stop()
+        if self.field is not None and self.is_meant(event):
+            self.field.put(event.text)
+            self.edited()
+
+    def typed(self, event: events.Key) -> bool:
+        """Edit the field; return whether the key did. A character goes to the field first, other keys to actions."""
+        if self.field is None:
+            return False
+        is_edit = self.field.types(event) or (self.method(event.key) is None and self.field.edits(event))
+        if is_edit:
+            self.edited()
+        return is_edit
+
+    def edited(self) -> None:
+        """Take note that the user has changed the field."""
+
+    def pressed(self, key: str, character: str) -> None:  # noqa: ARG002 - for subclasses
+        """Run the method of a key."""
         name = self.method(key)
         if name is not None:
             getattr(self, name)()
@@ -64,8 +190,8 @@ class KeyedScreen(ModalScreen[T]):
     def missed(self, event: events.Key) -> None:
         """Take note of a key that does not count."""
 
-    def is_meant(self, event: Message, guard_s: float = 0.0) -> bool:  # noqa: ARG002 - for those that can do harm
-        """Say whether an event may count. What was typed ahead does, where it can do no harm."""
+    def is_meant(self, event: Message, guard_s: float = 0.0) -> bool:  # noqa: ARG002 - for subclasses
+        """Return whether an event may count; a key typed ahead may, wherever it can do no harm."""
         return True
 
     def method(self, key: str) -> str | None:
@@ -80,3 +206,28 @@ class KeyedScreen(ModalScreen[T]):
     def keymap(self) -> Keymap:
         """The keys as they are now."""
         return self.app.keymap if isinstance(self.app, TerminalApp) else keymap("htop")
+
+    # --- scrolling -----------------------------------------------------------------------------------------------
+    def line_up(self) -> None:
+        """Scroll up."""
+        self.scroll_page_to(self.top - 1)
+
+    def line_down(self) -> None:
+        """Scroll down."""
+        self.scroll_page_to(self.top + 1)
+
+    def page_up(self) -> None:
+        """Scroll up by a page."""
+        self.scroll_page_to(self.top - max(1, self._shown - 2))
+
+    def page_down(self) -> None:
+        """Scroll down by a page."""
+        self.scroll_page_to(self.top + max(1, self._shown - 2))
+
+    def first(self) -> None:
+        """Go to the first line."""
+        self.scroll_page_to(0)
+
+    def last(self) -> None:
+        """Go to the last line."""
+        self.scroll_page_to(_FAR)

@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from gputop.core.protocol.outcome import Outcome, Result
 from gputop.ui.render.line import BLANK, Line
-from gputop.ui.screens.dialogs import target_list
 from gputop.ui.screens.dialogs.dialog import Dialog
 
 
@@ -22,7 +21,6 @@ class OutcomeScreen(Dialog[None]):
     def __init__(self, outcome: Outcome, *, is_ascii: bool) -> None:
         super().__init__(is_ascii=is_ascii)
         self._outcomes = [outcome]
-        self._top = 0
 
     def add(self, outcome: Outcome) -> None:
         """Show another one too, the latest first."""
@@ -33,22 +31,6 @@ class OutcomeScreen(Dialog[None]):
         """Go."""
         self.dismiss(None)
 
-    def line_up(self) -> None:
-        """Scroll up."""
-        self._scroll(-1)
-
-    def line_down(self) -> None:
-        """Scroll down."""
-        self._scroll(1)
-
-    def page_up(self) -> None:
-        """Scroll up by a page."""
-        self._scroll(-10)
-
-    def page_down(self) -> None:
-        """Scroll down by a page."""
-        self._scroll(10)
-
     def title_line(self) -> str:
         """Say what went wrong."""
         failed = sum(len(outcome.failures) for outcome in self._outcomes)
@@ -56,20 +38,16 @@ class OutcomeScreen(Dialog[None]):
 
     def keys_line(self) -> str:
         """Name the keys."""
-        return f"{self.name_of('back')} close"
+        more = f"{self.rest} more below · " if self.rest else ""
+        return f"{more}{self.name_of('back')} close"
 
-    def page(self, width: int, height: int) -> Sequence[Line]:
+    def page(self, width: int, height: int) -> Sequence[Line]:  # noqa: ARG002 - it scrolls
         """Return each outcome with its failures."""
         lines: list[Line] = []
         for outcome in self._outcomes:
             lines += [BLANK] if lines else []
             lines += outcome_lines(outcome, width)
-        shown, self._top = target_list.window(lines, self._top, height)
-        return shown
-
-    def _scroll(self, by: int) -> None:
-        self._top += by
-        self.redraw()
+        return lines
 
 
 def outcome_lines(outcome: Outcome, width: int) -> list[Line]:

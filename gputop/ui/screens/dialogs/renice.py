@@ -29,9 +29,9 @@ class ReniceScreen(ValueScreen):
     def step(self, by: int) -> None:
         """Go up or down by one; up is a higher number, which is a lower priority."""
         try:
-            self.text = str(max(LEAST_NICE, min(MOST_NICE, self._number(self.text) + by)))
+            self.field.propose(str(max(LEAST_NICE, min(MOST_NICE, self._number(self.text) + by))))
         except ValueError:
-            self.text = "0"
+            self.field.propose("0")
 
     def hints(self) -> list[tuple[str, str]]:
         """Return the range, and who may go where."""

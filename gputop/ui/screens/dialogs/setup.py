@@ -29,7 +29,6 @@ class SetupScreen(Dialog[Settings]):
         self.at = 0
         self._apply = apply
         self._top = 0
-        self._shown = 1
         self._rest = 0
 
     def is_meant(self, event: Message, guard_s: float = 0.0) -> bool:  # noqa: ARG002 - nothing here does harm
@@ -62,10 +61,10 @@ class SetupScreen(Dialog[Settings]):
 
     def on_click(self, event: events.Click) -> None:
         """Choose what is clicked, a second time change it; beside the list close."""
-        if not self.body.region.contains(event.screen_x, event.screen_y):
+        if not self.frame.region.contains(event.screen_x, event.screen_y):
             self.close()
             return
-        line = self._top + event.screen_y - self.body.region.y - 1
+        line = self._top + event.screen_y - self.frame.region.y - 1
         for at in range(self._count):
             if self._line_of(at) == line:
                 self.toggle() if at == self.at else self._go(at)

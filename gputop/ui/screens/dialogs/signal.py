@@ -70,8 +70,8 @@ class SignalScreen(TargetsDialog[SignalRequest | None]):
 
     def on_click(self, event: events.Click) -> None:
         """Highlight a clicked signal. The mouse sends nothing."""
-        row = event.screen_y - self.body.region.y - 1 + self._signals_from
-        is_left = event.screen_x - self.body.region.x < _LEFT + 2  # the edge of the frame before them
+        row = event.screen_y - self.frame.region.y - 1 + self._signals_from
+        is_left = event.screen_x - self.frame.region.x < _LEFT + 2  # the edge of the frame before them
         if is_left and not self.is_asking and self.is_meant_click(event) and 0 <= row < len(SIGNALS):
             self._move_to(row)
 

@@ -10,7 +10,7 @@ from gputop.core.protocol.command import Change, Command, ReadStatus
 from gputop.core.protocol.link import News
 from gputop.core.protocol.process_status import ProcessStatus, ProcessStatuses
 from gputop.core.protocol.targets import targets
-from gputop.core.text.text import fit
+from gputop.ui.input.text_input import TextInput
 from gputop.ui.render.line import BLANK, Line, cut
 from gputop.ui.screens.dialogs.targets_dialog import TargetsDialog
 from gputop.ui.state.signal_targets import Processes, Scope, TargetSelection
@@ -26,6 +26,7 @@ class ValueScreen(TargetsDialog[Change | None]):
         **TargetsDialog.TAKES,
         "accept": "apply", "up": "raise_it", "down": "lower_it",
     }  # fmt: skip
+    field: TextInput
     signs: ClassVar[str] = ""
     asks_for: ClassVar[str] = ""
 
@@ -44,10 +45,9 @@ class ValueScreen(TargetsDialog[Change | None]):
         self._question = ""
         self._asked: set[ProcessId] = set()
         self._seen: dict[ProcessId, ProcessStatus] = {}
-        self._is_fresh = True  # the first sign takes the place of what stands there
         self._is_touched = False
         self._error = ""
-        self.text = self.first_text()
+        self.field = TextInput(signs=self.signs, selects=True)
 
     def first_text(self) -> str:
         """Return what is proposed."""
@@ -64,8 +64,14 @@ class ValueScreen(TargetsDialog[Change | None]):
     def step(self, by: int) -> None:
         """Take the next value up or down."""
 
+    @property
+    def text(self) -> str:
+        """The value as it is in the field."""
+        return self.field.value
+
     def on_mount(self) -> None:
         """Ask what the values are now."""
+        self.field.propose(self.first_text())
         super().on_mount()
         self._ask_for_present()
 
@@ -89,17 +95,10 @@ class ValueScreen(TargetsDialog[Change | None]):
         found = {value(self._seen[one.id]) if one.id in self._seen else None for one in self.targets}
         return found.pop() if len(found) == 1 else None
 
-    def pressed(self, key: str, character: str) -> None:
-        """Take the signs of a value."""
-        self._error = ""
-        if character and character in self.signs:
-            self.text = character if self._is_fresh else self.text + character
-            self._is_fresh, self._is_touched = False, True
-            self.redraw()
-        elif key == "backspace":
-            self.erase()
-        else:
-            super().pressed(key, character)
+    def edited(self) -> None:
+        """Keep what the user typed, whatever the sampler answers."""
+        self._error, self._is_touched = "", True
+        self.redraw()
 
     def apply(self) -> None:
         """Do it, or say why that is no value."""
@@ -108,12 +107,6 @@ class ValueScreen(TargetsDialog[Change | None]):
         except ValueError as error:
             self._error = str(error)
             self.redraw()
-
-    def erase(self) -> None:
-        """Take the last sign away."""
-        self.text = "" if self._is_fresh else self.text[:-1]
-        self._is_fresh, self._is_touched = False, True
-        self.redraw()
 
     def raise_it(self) -> None:
         """Take the next value up."""
@@ -140,14 +133,13 @@ class ValueScreen(TargetsDialog[Change | None]):
 
     def page(self, width: int, height: int) -> Sequence[Line]:
         """Return the field, what is known of it, and who is meant."""
-        field = (f" {fit(self.text + '_', 24)}", "cursor")
-        top = [Line(((f"{self.asks_for} ", "title"), field)), *(Line((part,)) for part in self.hints())]
+        top = [Line((part,)) for part in self.hints()]
         top += [Line(((self._error, "hot"),)), *self.scope_lines(), BLANK]
         lines = [*top, *self.target_lines(width, max(3, height - len(top)), {})]
         return [Line(tuple(cut(list(line.spans), width)), line.base) for line in lines][:height]
 
     def _step(self, by: int) -> None:
-        self._is_fresh = self._is_touched = True
+        self._error, self._is_touched = "", True
         self.step(by)
         self.redraw()
 
@@ -160,7 +152,7 @@ class ValueScreen(TargetsDialog[Change | None]):
 
     def _propose(self) -> None:
         if not self._is_touched:
-            self.text = self.first_text()
+            self.field.propose(self.first_text())
         self.redraw()
 
 

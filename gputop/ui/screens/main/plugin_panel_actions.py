@@ -59,6 +59,6 @@ class PluginPanelActions:
         """Draw new lines where they are visible: on the page of panels, or on the main screen."""
         top = self._host.top
         if isinstance(top, PanelsScreen):
-            top.draw_page()
+            top.redraw()
         if isinstance(top, PanelsScreen) or not isinstance(top, KeyedScreen):
             self._host.draw()

@@ -50,7 +50,7 @@ class ProbeActions:
 
         pages = [screen for screen in stack if isinstance(screen, ProbeScreen)]
         for page in pages:
-            page.draw_page()
+            page.redraw()
         self.update(is_seen=bool(pages))
 
     def update(self, *, is_seen: bool) -> None:

@@ -77,8 +77,8 @@ class SearchActions:
 
     def step(self, step: int) -> None:
         """Go to the next or previous match of the text in the prompt."""
-        if self._is_search and self._prompt.editing.text:
-            self._processes.seek(self._prompt.editing.text, None, step)
+        if self._is_search and self._prompt.text:
+            self._processes.seek(self._prompt.text, None, step)
 
     def close(self, text: str, *, is_kept: bool) -> bool:
         """Apply the text, or restore the table; return whether the prompt may close."""

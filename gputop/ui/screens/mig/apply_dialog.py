@@ -11,7 +11,6 @@ from gputop.core.mig.steps import Plan
 from gputop.core.mig.text import holder_lines, plan_lines, smi_lines, use_lines
 from gputop.core.protocol.outcome import Outcome, Status
 from gputop.ui.render.line import BLANK, Line
-from gputop.ui.screens.dialogs import target_list
 from gputop.ui.screens.dialogs.dialog import Dialog
 from gputop.ui.screens.dialogs.outcome import outcome_lines
 from gputop.ui.screens.mig.lines import paragraph
@@ -46,14 +45,13 @@ class MigApplyScreen(Dialog[bool]):
         self._is_stale = False  # whether it was changed by somebody else since it was planned
         self._is_asking = plan.changes_mode  # whether who has the GPU open is still to be told
         self._holders: Holders | None = None
-        self._top = 0
 
     def carry_out(self) -> None:
         """Begin, once; not before it is told who has the GPU open, where that matters."""
         if self.wants_holders and self._is_asking:
             self.notify("it is being looked who has the GPU open", markup=False, timeout=3)
         elif not self.change_id and not self._is_stale:
-            self._top = 0
+            self.top = 0
             self.change_id = self._begin(self._plan)
             self.redraw()
 
@@ -72,8 +70,8 @@ class MigApplyScreen(Dialog[bool]):
         """Show which step begins."""
         if progress.index == self._plan.index and self.change_id and self.outcome is None:
             self.progress.append(progress)
-            self._top = 10**6  # the last lines
             self.redraw()
+            self.last()
 
     def end(self, outcome: Outcome) -> bool:
         """Show how it ended; say whether this was the change of this screen."""
@@ -81,7 +79,7 @@ class MigApplyScreen(Dialog[bool]):
             return False
         self.outcome = outcome
         self.ink = "accent" if outcome.all_worked else "warm" if self._waits else "hot"
-        self._top = 0
+        self.top = 0
         self.redraw()
         return True
 
@@ -127,38 +125,17 @@ class MigApplyScreen(Dialog[bool]):
             return f"({name('yes')} waits) · {name('back')} leaves everything as it is"
         return f"{name('yes')} carries it out · {name('back')} leaves everything as it is"
 
-    def page(self, width: int, height: int) -> Sequence[Line]:
+    def page(self, width: int, height: int) -> Sequence[Line]:  # noqa: ARG002 - it scrolls
         """Return the plan, the steps, or the end."""
         lines = self._question(width) if not self.change_id else self._steps(width)
         if self.outcome is not None:
             lines = self._ended(self.outcome, width) + (lines if self.progress else [])
-        shown, self._top = target_list.window(lines, self._top, height)
-        return shown
-
-    def line_up(self) -> None:
-        """Scroll up."""
-        self._scroll(-1)
-
-    def line_down(self) -> None:
-        """Scroll down."""
-        self._scroll(1)
-
-    def page_up(self) -> None:
-        """Scroll up by a page."""
-        self._scroll(-10)
-
-    def page_down(self) -> None:
-        """Scroll down by a page."""
-        self._scroll(10)
+        return lines
 
     @property
     def _waits(self) -> bool:
         """Whether it ended with a mode that waits for a reset."""
         return self.outcome is not None and any(one.status is Status.PENDING for one in self.outcome.results)
-
-    def _scroll(self, by: int) -> None:
-        self._top += by
-        self.redraw()
 
     def _question(self, width: int) -> list[Line]:
         gone = "! Somebody else has changed this GPU since: this plan cannot be carried out any more."

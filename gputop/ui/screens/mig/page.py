@@ -17,7 +17,7 @@ from gputop.ui.screens.dialogs.menu import Choice, MenuScreen
 from gputop.ui.screens.mig.apply_dialog import MigApplyScreen
 from gputop.ui.screens.mig.lines import mig_page, paragraph
 from gputop.ui.screens.mig.plan_dialog import MigPlanScreen
-from gputop.ui.screens.pages.page import Overlay
+from gputop.ui.screens.pages.page import Page
 from gputop.ui.state.signal_followup import Clock
 from gputop.ui.state.view import View
 
@@ -26,11 +26,11 @@ _PATIENCE_S: Final = 10.0
 _NUMBERS: Final = count(1)
 
 
-class MigScreen(Overlay):
+class MigScreen(Page):
     """Shows a GPU; asks the sampler now and again how the GPUs are split."""
 
     TAKES: ClassVar[Mapping[str, str]] = {
-        **Overlay.TAKES,
+        **Page.TAKES,
         "mig": "close", "left": "before", "right": "following", "accept": "plan", "mig-plan": "plan",
         "mig-copy": "copy", "read-now": "ask",
     }  # fmt: skip
@@ -74,7 +74,7 @@ class MigScreen(Overlay):
     def follow(self, view: View) -> None:
         """Draw what the instances do now."""
         self._view = view
-        self.draw_page()
+        self.redraw()
 
     def take(self, box: MigBox) -> None:
         """Take how the GPUs are split."""
@@ -90,7 +90,7 @@ class MigScreen(Overlay):
             self._applying.held_by(box.holders)
             if gpu is not None:
                 self._applying.take(gpu)
-        self.draw_page()
+        self.redraw()
 
     def hear(self, news: News) -> bool:
         """Take how the GPUs are split, how far a change of that is, and how it ended."""
@@ -116,21 +116,15 @@ class MigScreen(Overlay):
         index, name = (gpu.index, gpu.name) if gpu is not None else (shown.index, shown.name) if shown else ("?", "")
         return f"MIG · GPU {index} · {name}"
 
-    def keys_line(self, rest: int) -> str:
+    def keys_line(self) -> str:
         """Name the keys, and say how much there is below."""
         name = self.name_of
-        more = f"{rest} more below · " if rest > 0 else ""
+        more = f"{self.rest} more below · " if self.rest > 0 else ""
         change = f"({name('mig-plan')} plan, read-only)" if self._refusal else f"{name('mig-plan')} change…"
         turn = f"{name('left')} {name('right')} GPU · " if len(self._gpus()) > 1 else ""
         return f"{more}{change} · {name('mig-copy')} copy a line · {turn}{name('back')} closes"
 
-    def draw_page(self) -> None:
-        """Draw the page as wide as the screen."""
-        width, height = self.size
-        lines = self.page(max(20, width - 4))
-        self.body.show([*lines, *[BLANK] * (height - 2 - len(lines))], is_full=True)
-
-    def page(self, width: int) -> Sequence[Line]:
+    def page(self, width: int, height: int) -> Sequence[Line]:  # noqa: ARG002 - it scrolls
         """Return the page of the GPU."""
         lines = paragraph(f"! {self._problem}", width, "hot") if self._problem else []
         for warning in self.box.warnings if self.box is not None else ():
@@ -140,9 +134,6 @@ class MigScreen(Overlay):
             return [*lines, *([] if self._problem else paragraph(self._waiting(), width, "muted"))]
         shown = next((self._view.values(each) for each in self._view.gpus if each.uuid == gpu.uuid), None)
         return [*lines, *([BLANK] if lines else []), *mig_page(gpu, shown, self._view.frame, width)]
-
-    def on_click(self) -> None:
-        """Stay: the page covers all, and a click on it means nothing."""
 
     def before(self) -> None:
         """Show the GPU before."""
@@ -205,8 +196,8 @@ class MigScreen(Overlay):
         at = uuids.index(self._uuid) if self._uuid in uuids else 0
         if uuids:
             self._uuid = uuids[(at + step) % len(uuids)]
-            self.body.top = 0
-            self.draw_page()
+            self.top = 0
+            self.redraw()
 
     def _gpus(self) -> list[str]:
         return [gpu.uuid for gpu in (self.box.gpus if self.box is not None else self._view.gpus)]

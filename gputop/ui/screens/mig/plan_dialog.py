@@ -11,12 +11,14 @@ from gputop.core.mig.model import MigGpu, layout
 from gputop.core.mig.request import RequestError, read_request
 from gputop.core.mig.steps import Plan
 from gputop.core.mig.text import no_plan_lines, plan_lines, plan_summary, target_text
+from gputop.ui.input.text_input import TextInput
 from gputop.ui.render.line import Line, ends
 from gputop.ui.screens.dialogs import target_list
 from gputop.ui.screens.dialogs.dialog import Dialog
 from gputop.ui.screens.mig.lines import paragraph
 
 _LONGEST: Final = 200
+_HINT: Final = "type to narrow down, or a request: 3g,2x1g  +1x2g  all=1g"
 _LEAST_LIST: Final = 4
 _INKS: Final = {"-": "hot", "+": "accent", "!": "warm", "●": "warm", "=": "muted"}
 
@@ -25,6 +27,8 @@ Answer: TypeAlias = Plan | NoPlan | str
 
 class MigPlanScreen(Dialog[Plan | None]):
     """Ends with the plan that is to be carried out, or None. It changes nothing itself."""
+
+    field: TextInput
 
     TAKES: ClassVar[Mapping[str, str]] = {
         "back": "cancel", "accept": "choose", "up": "previous", "down": "following", "page-up": "plan_up",
@@ -38,7 +42,7 @@ class MigPlanScreen(Dialog[Plan | None]):
         self._known: dict[str, Answer] = {}
         self._possible = _choices(gpu)
         self._now = target_text(layout(gpu.instances), gpu) if gpu.is_on else ""
-        self.text = ""
+        self.field = TextInput(hint=_HINT)
         self.at = self._possible.index(self._now) if self._now in self._possible else 0
         self._top = 0
         self._plan_top = 0
@@ -94,39 +98,45 @@ class MigPlanScreen(Dialog[Plan | None]):
         """Return the field, the layouts, and below them the plan for the marked one."""
         listed = self.listed
         self.at = max(0, min(self.at, len(listed) - 1))
-        hint = "type to narrow down, or a request: 3g,2x1g  +1x2g  all=1g" if not self.text else ""
-        typed = f"{self.text}_"[-(width - 9) :]  # where it is too long, its end: there is the mark
-        field = Line((("layout ", "title"), (f" {typed:<30} ", "cursor"), ("  " + hint, "muted")))
         told = self._told(width)
-        rows = max(1, min(len(listed), max(_LEAST_LIST, height - 2 - len(told))))
+        rows = max(1, min(len(listed), max(_LEAST_LIST, height - 1 - len(told))))
         self._top = max(0, min(self._top, self.at, len(listed) - rows))
         self._top = max(self._top, self.at - rows + 1)
         lines = [self._row(each, at, width) for at, each in enumerate(listed)][self._top : self._top + rows]
         lines = lines or [Line((("no layout is possible", "muted"),))]
         count = f" {self.at + 1} of {len(listed)} " if len(listed) > rows else ""
         rule = Line(((f"{count:─<{width}}", "faint"),))
-        shown, self._plan_top = target_list.window(told, self._plan_top, max(1, height - 2 - len(lines)))
-        return [field, *lines, rule, *shown][:height]
+        shown, self._plan_top = target_list.window(told, self._plan_top, max(1, height - 1 - len(lines)))
+        return [*lines, rule, *shown][:height]
 
-    def pressed(self, key: str, character: str) -> None:
-        """Take what is typed as a part of the request; the keys that move keep their meaning."""
-        if key == "backspace":
-            self._type(self.text[:-1])
-        elif key == "ctrl+u":
-            self._type("")
-        elif character and character.isprintable() and character != " ":
-            self._type((self.text + character)[:_LONGEST])
-        else:
-            super().pressed(key, character)
+    def typed(self, event: events.Key) -> bool:
+        """Edit the request; the keys that move keep their meaning, and blanks have none."""
+        if event.character == " ":
+            return False
+        if event.key != "ctrl+u":
+            return super().typed(event)
+        self.field.clear()
+        self.edited()
+        return True
 
-    def on_paste(self, event: events.Paste) -> None:
-        """Take a request from the clipboard."""
-        self._type("".join(sign for sign in self.text + event.text if sign.isprintable() and sign != " ")[:_LONGEST])
+    def edited(self) -> None:
+        """Mark what was typed; a beginning that is no request yet marks the first layout that has it."""
+        self.field.value = "".join(self.field.value.split()).lower()[:_LONGEST]
+        self._top = 0
+        listed = self.listed
+        is_beginning = len(listed) > 1 and isinstance(self.answer(listed[0]), str)
+        self._go(1 if self.text and is_beginning else 0)
+
+    @property
+    def text(self) -> str:
+        """The request as it is typed so far."""
+        return self.field.value
 
     def cancel(self) -> None:
         """Take back what was typed, or go."""
         if self.text:
-            self._type("")
+            self.field.clear()
+            self.edited()
         else:
             self.dismiss(None)
 
@@ -177,14 +187,6 @@ class MigPlanScreen(Dialog[Plan | None]):
     def _go(self, at: int) -> None:
         self.at, self._plan_top = max(0, at), 0
         self.redraw()
-
-    def _type(self, text: str) -> None:
-        """Take a text, and mark it; but a beginning that is no request yet stands for the first layout that has it."""
-        self.text = text.lower()
-        self._top = 0
-        listed = self.listed
-        is_beginning = len(listed) > 1 and isinstance(self.answer(listed[0]), str)
-        self._go(1 if text and is_beginning else 0)
 
     def _row(self, request: str, at: int, width: int) -> Line:
         """Return a layout, with what the plan for it would do, as far as that was asked for."""

@@ -109,8 +109,8 @@ class FindingsScreen(Dialog[None]):
 
     def on_click(self, event: events.Click) -> None:
         """Mark what is clicked; beside the page close it."""
-        at = event.screen_y - self.body.region.y - 1
-        if not self.body.region.contains(event.screen_x, event.screen_y):
+        at = event.screen_y - self.frame.region.y - 1
+        if not self.frame.region.contains(event.screen_x, event.screen_y):
             self.close()
         elif 0 <= at < self._rows:
             self._move(self._top + at)

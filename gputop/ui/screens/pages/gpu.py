@@ -12,7 +12,7 @@ from gputop.core.text.text import fit
 from gputop.ui.panels import values
 from gputop.ui.render.line import BLANK, Line
 from gputop.ui.screens.pages.findings import findings_part
-from gputop.ui.screens.pages.page import Overlay
+from gputop.ui.screens.pages.page import Page
 from gputop.ui.state.view import View
 
 # A group goes from its first metric to the next group's, in the order of the catalogue.
@@ -24,11 +24,11 @@ _GROUPS: Final = {
 }  # fmt: skip
 
 
-class GpuScreen(Overlay):
+class GpuScreen(Page):
     """Shows one GPU in full; new frames are shown as they come."""
 
     TAKES: ClassVar[Mapping[str, str]] = {
-        **Overlay.TAKES, "detail": "close", "mig": "open_mig", "left": "before", "right": "following",
+        **Page.TAKES, "detail": "close", "mig": "open_mig", "left": "before", "right": "following",
     }  # fmt: skip
 
     def __init__(self, gpu: Gpu, view: View, *, is_ascii: bool) -> None:
@@ -36,16 +36,16 @@ class GpuScreen(Overlay):
         self.gpu = gpu
         self._view = view
 
-    def page(self, width: int) -> Sequence[Line]:
+    def page(self, width: int, height: int) -> Sequence[Line]:  # noqa: ARG002 - it scrolls
         """Return the page of the GPU as it last came."""
         wrong = findings_part(self._view.standing.of(self.gpu.uuid), width)
         return gpu_page(self.gpu, wrong)
 
-    def keys_line(self, rest: int) -> str:
+    def keys_line(self) -> str:
         """Name the ways to MIG and to the other GPUs as well."""
         name = self.name_of
         turn = f"{name('left')} {name('right')} GPU · " if len(self._view.gpus) > 1 else ""
-        return f"{super().keys_line(rest)} · {turn}{name('mig')} MIG"
+        return f"{super().keys_line()} · {turn}{name('mig')} MIG"
 
     def title_line(self) -> str:
         """Say whose page it is."""
@@ -64,7 +64,7 @@ class GpuScreen(Overlay):
         at = next((number for number, gpu in enumerate(gpus) if gpu.uuid == self.gpu.uuid), None)
         if at is not None:
             self.gpu = gpus[(at + step) % len(gpus)]
-            self.draw_page()
+            self.redraw()
 
     def open_mig(self) -> None:
         """Show how it is split, on top."""
@@ -76,7 +76,7 @@ class GpuScreen(Overlay):
         for gpu in view.gpus:
             if gpu.uuid == self.gpu.uuid:
                 self.gpu = gpu
-                self.draw_page()
+                self.redraw()
 
 
 def gpu_page(gpu: Gpu, wrong: Sequence[Line] = ()) -> list[Line]:

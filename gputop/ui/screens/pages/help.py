@@ -9,13 +9,13 @@ from gputop.core.text.text import fit
 from gputop.ui.input.actions import ACTIONS, Action
 from gputop.ui.input.keymap import keys_text
 from gputop.ui.render.line import BLANK, Line
-from gputop.ui.screens.pages.page import Overlay
+from gputop.ui.screens.pages.page import Page
 
 
-class HelpScreen(Overlay):
+class HelpScreen(Page):
     """Shows what each key and each column is."""
 
-    TAKES: ClassVar[Mapping[str, str]] = {**Overlay.TAKES, "help": "close"}
+    TAKES: ClassVar[Mapping[str, str]] = {**Page.TAKES, "help": "close"}
     title_text = "Help"
 
     def __init__(self, *, is_ascii: bool, refusal: str = "", actions: Sequence[Action] = ACTIONS) -> None:
@@ -23,7 +23,7 @@ class HelpScreen(Overlay):
         self._actions = actions
         self._refusal = refusal
 
-    def page(self, width: int) -> Sequence[Line]:
+    def page(self, width: int, height: int) -> Sequence[Line]:  # noqa: ARG002 - it scrolls
         """Return keys by group, then columns."""
         lines: list[Line] = []
         for group in dict.fromkeys(action.group for action in self._actions):

@@ -6,23 +6,23 @@ from typing import ClassVar
 
 from gputop.ui.panels.plugins import page
 from gputop.ui.render.line import Line
-from gputop.ui.screens.pages.page import Overlay
+from gputop.ui.screens.pages.page import Page
 from gputop.ui.state.plugin_panels import PanelState
 
 _NOBODY = "No plugin adds a panel here. What is installed: gputop plugins. How to write one: docs/plugins.md."
 
 
-class PanelsScreen(Overlay):
+class PanelsScreen(Page):
     """Shows the panels in full; what they say anew is shown as it comes."""
 
-    TAKES: ClassVar[Mapping[str, str]] = {**Overlay.TAKES, "panels": "close"}
+    TAKES: ClassVar[Mapping[str, str]] = {**Page.TAKES, "panels": "close"}
     title_text = "Panels of plugins"
 
     def __init__(self, states: Callable[[], Sequence[PanelState]], *, is_ascii: bool) -> None:
         super().__init__(is_ascii=is_ascii)
         self._states = states
 
-    def page(self, width: int) -> Sequence[Line]:
+    def page(self, width: int, height: int) -> Sequence[Line]:  # noqa: ARG002 - it scrolls
         """Return what there is."""
         states = self._states()
         return page(states) if states else [Line(((part, "muted"),)) for part in wrap(_NOBODY, width)]

@@ -5,16 +5,20 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import ClassVar, Final
 
+from textual import events
+from textual.app import ComposeResult
+
 from gputop.core.inspection.inspection import Inspection
 from gputop.core.inspection.text import sections
 from gputop.core.model.sample import HostProcess, Presence
 from gputop.core.protocol.command import Command, Inspect
 from gputop.core.protocol.link import News
 from gputop.ui.messages import SignalRequested
+from gputop.ui.panels.prompt import PromptPanel
 from gputop.ui.render.line import BLANK, Line
 from gputop.ui.screens.pages.findings import findings_part
-from gputop.ui.screens.pages.page import Overlay
-from gputop.ui.screens.pages.page_search import PageSearch
+from gputop.ui.screens.pages.page import Page
+from gputop.ui.screens.pages.page_search import find_line
 from gputop.ui.screens.pages.process_lines import Subject, head, section_lines
 from gputop.ui.state.search import highlighted
 from gputop.ui.state.selection import find
@@ -27,14 +31,14 @@ _ROOMY: Final = 110  # columns
 _QUESTIONS: Final = count(1)
 
 
-class ProcessScreen(Overlay):
+class ProcessScreen(Page):
     """Shows one process. When it ends the screen says so and keeps what it knew.
 
     ``ask`` sends a command; ``part``: the key of the section to begin with.
     """
 
     TAKES: ClassVar[Mapping[str, str]] = {
-        **Overlay.TAKES,
+        **Page.TAKES,
         "command-line": "go_to_command", "open-files": "go_to_files", "devices": "go_to_devices",
         "environment": "go_to_environment", "all-threads": "toggle_threads", "secrets": "toggle_secrets",
         "signal": "ask_signal", "kill": "ask_kill", "search": "begin_search", "search-next": "next_match",
@@ -55,7 +59,8 @@ class ProcessScreen(Overlay):
         super().__init__(is_ascii=view.plots.is_ascii)
         self.process = process
         self.inspection: Inspection | None = None
-        self.search = PageSearch()
+        self.prompt = PromptPanel(is_ascii=view.plots.is_ascii)
+        self.text = ""  # that is searched for
         self.reveals = False
         self._view = view
         self._ask = ask
@@ -71,7 +76,6 @@ class ProcessScreen(Overlay):
         self._question = ""
         self._asked_s = 0.0
         self._anchors: dict[str, int] = {}
-        self._page: list[Line] = []
         self._cached: tuple[object, list[tuple[str, list[Line]]]] = (None, [])
 
     def on_mount(self) -> None:
@@ -88,7 +92,7 @@ class ProcessScreen(Overlay):
             self._is_listed = found is not None
             self.process = found or self.process
             self._seen_s = view.frame.time_s if found else self._seen_s
-        self.draw_page()
+        self.redraw()
 
     def ask(self, *, is_urgent: bool = False) -> None:
         """Ask for an inspection, unless one is on its way or nothing more is to be learned."""
@@ -113,22 +117,28 @@ class ProcessScreen(Overlay):
         self._trouble, self._has_ended = inspection.problem, inspection.has_ended
         if not inspection.problem:
             self._before, self.inspection = self.inspection, inspection
-        self.draw_page()
+        self.redraw()
 
-    def draw_page(self) -> None:
-        """Draw the page as wide as the screen; what was in view stays there."""
+    def compose(self) -> ComposeResult:
+        """Show the page, and below it the prompt for a search."""
+        yield from super().compose()
+        yield self.prompt
+
+    def redraw(self) -> None:
+        """Draw the page; what was in view stays there."""
         place = self._place()
-        width, height = self.size
-        self._page = list(self.page(max(20, width - 4), height))
-        self.body.show([self._marked(line) for line in self._page], is_full=True)
+        super().redraw()
         if self._wanted in self._anchors:
-            self.body.scroll_page_to(self._anchors[self._wanted])
+            self.scroll_page_to(self._anchors[self._wanted])
             self._wanted = ""
         elif place is not None:
-            self.body.scroll_page_to(self._anchors.get(place[0], 0) + place[1])
+            self.scroll_page_to(self._anchors.get(place[0], 0) + place[1])
 
-    def page(self, width: int, height: int = 0) -> Sequence[Line]:
-        """Return the whole page."""
+    def page(self, width: int, height: int) -> Sequence[Line]:
+        """Return the whole page, with the text that is searched for marked."""
+        return [self._marked(line) for line in self._lines(width, height)]
+
+    def _lines(self, width: int, height: int) -> list[Line]:
         lines = head(self._subject(), self._view, width, height)
         lines += findings_part(self._view.standing.of(self.process.id), width)
         self._anchors = {}
@@ -140,17 +150,24 @@ class ProcessScreen(Overlay):
             lines += drawn
         return lines
 
-    def pressed(self, key: str, character: str) -> None:
-        """Take what is typed into the search while that is open."""
-        if self.search.is_open:
-            self.search.press(key, character)
-            self._find(self.body.top, 1)
-            self.draw_page()
-        else:
-            super().pressed(key, character)
+    def typed(self, event: events.Key) -> bool:
+        """Give every key to the search while it is open."""
+        if self.prompt.display:
+            self.prompt.on_key(event)
+        return self.prompt.display
 
-    def on_click(self) -> None:
-        """Stay: the page covers all, and a click on it means nothing."""
+    def on_prompt_panel_changed(self, message: PromptPanel.Changed) -> None:
+        """Go to the first line with the text, as it is typed."""
+        self.text = message.text
+        self._find(self.top, 1)
+        self.redraw()
+
+    def on_prompt_panel_ended(self, message: PromptPanel.Ended) -> None:
+        """Keep the text, or drop it."""
+        self.text = message.text if message.is_kept else ""
+        self.prompt.close()
+        self.set_focus(None)
+        self.redraw()
 
     def go_to_command(self) -> None:
         """Go to the command line."""
@@ -189,27 +206,28 @@ class ProcessScreen(Overlay):
         self.post_message(SignalRequested(self.process, is_kill=True))
 
     def begin_search(self) -> None:
-        """Take keys as the text to look for."""
-        self.search.open()
-        self.draw_page()
+        """Open the prompt for a text."""
+        self.text = ""
+        self.prompt.ask("Search", "")
+        self.redraw()
 
     def next_match(self) -> None:
         """Go to the next line with the text."""
-        self._find(self.body.top + 1, 1)
+        self._find(self.top + 1, 1)
 
     def match_before(self) -> None:
         """Go to the line before that has the text."""
-        self._find(self.body.top - 1, -1)
+        self._find(self.top - 1, -1)
 
     def _go_to(self, key: str) -> None:
         """Go to a section, as soon as it is there."""
         self._wanted = key
-        self.draw_page()
+        self.redraw()
 
     def _find(self, start: int, step: int) -> None:
-        at = self.search.find(self._page, start, step)
+        at = find_line(self.body.lines, self.text, start, step)
         if at is not None:
-            self.body.scroll_page_to(at)
+            self.scroll_page_to(at)
 
     def _sections(self, width: int) -> list[tuple[str, list[Line]]]:
         """Return the inspection's sections as lines; made again only if something of it is new."""
@@ -247,11 +265,11 @@ class ProcessScreen(Overlay):
         name = self.inspection.name if self.inspection else self.process.command.partition(" ")[0].rpartition("/")[2]
         return " · ".join(part for part in (self.title_text, name, self.process.user) if part)
 
-    def keys_line(self, rest: int) -> str:
-        """Return the keys, and how much is below; what is being searched for while that is typed."""
-        if self.search.is_open:
-            is_there = not self.search.text or self.search.find(self._page, 0) is not None
-            return f"/{self.search.text}▏{'' if is_there else ' is not on this page'}"
+    def keys_line(self) -> str:
+        """Name the keys and the number of lines below, or say that the text is not here."""
+        if self.prompt.display and self.text and find_line(self.body.lines, self.text, 0) is None:
+            return f"{self.text} is not on this page"
+        rest = self.rest
         is_roomy = self.size.width >= _ROOMY
         hints = _hints(is_revealed=self.reveals, has_all_threads=self._has_all_threads)
         told = [f"{self.name_of(id_)} {words}".strip() for id_, *both in hints if (words := both[is_roomy]) is not None]
@@ -259,11 +277,11 @@ class ProcessScreen(Overlay):
         return " · ".join([*told, *below])
 
     def _marked(self, line: Line) -> Line:
-        return Line(tuple(highlighted(line.spans, self.search.text)), line.base) if self.search.text else line
+        return Line(tuple(highlighted(line.spans, self.text)), line.base) if self.text else line
 
     def _place(self) -> tuple[str, int] | None:
         """Return the section at the upper edge, and how far into it the page is scrolled."""
-        top = self.body.top
+        top = self.top
         above = [(at, key) for key, at in self._anchors.items() if at <= top]
         if not above:
             return None

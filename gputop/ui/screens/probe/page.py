@@ -6,9 +6,9 @@ from typing import ClassVar
 from gputop.core.model.units import duration_text
 from gputop.core.probing.progress import Prober, Run, Wish
 from gputop.core.probing.wording import WORDS
-from gputop.ui.render.line import BLANK, Line
+from gputop.ui.render.line import Line
 from gputop.ui.screens.mig.lines import paragraph
-from gputop.ui.screens.pages.page import Overlay
+from gputop.ui.screens.pages.page import Page
 from gputop.ui.screens.probe.lines import choice_lines, report_lines, running_lines
 from gputop.ui.state.probe_choice import CPUS, candidates, first_choice
 from gputop.ui.state.signal_followup import Clock
@@ -20,7 +20,7 @@ _NO_PROBE = (
 )
 
 
-class ProbeScreen(Overlay):
+class ProbeScreen(Page):
     """Shows the run that there is; without one, or on request, what can be chosen. Leaving it stops nothing.
 
     ``begin``: has a wish carried out.
@@ -53,7 +53,7 @@ class ProbeScreen(Overlay):
     def follow(self, view: View) -> None:
         """Draw what the GPUs do now."""
         self._view = view
-        self.draw_page()
+        self.redraw()
 
     def title_line(self) -> str:
         """Say how far it is."""
@@ -68,10 +68,10 @@ class ProbeScreen(Overlay):
         state = "stopping" if run.is_stopping else run.course.text
         return f"{level} · {state} · for {duration_text(max(0.0, self._clock() - run.began_s))}"
 
-    def keys_line(self, rest: int) -> str:
+    def keys_line(self) -> str:
         """Name the keys, and say how much there is below."""
         name, run = self.name_of, self.run
-        more = f"{rest} more below · " if rest > 0 else ""
+        more = f"{self.rest} more below · " if self.rest > 0 else ""
         if self._prober.probe is None:
             return f"{name('back')} closes"
         if run is None:
@@ -85,13 +85,7 @@ class ProbeScreen(Overlay):
         stop = "" if run.is_stopping else f"{name('probe-stop')} stops it · "
         return f"{more}{stop}{name('up')} {name('down')} device · {name('back')} leaves it running"
 
-    def draw_page(self) -> None:
-        """Draw the page as wide as the screen."""
-        width, height = self.size
-        lines = self.page(max(20, width - 4))
-        self.body.show([*lines, *[BLANK] * (height - 2 - len(lines))], is_full=True)
-
-    def page(self, width: int) -> Sequence[Line]:
+    def page(self, width: int, height: int) -> Sequence[Line]:
         """Return what is chosen, runs, or was found."""
         probe, run, frame = self._prober.probe, self.run, self._view.frame
         if probe is None:
@@ -105,10 +99,7 @@ class ProbeScreen(Overlay):
         if run.report is not None:
             return report_lines(run.report, questions, self.at, width)
         gpus = [self._view.values(gpu) for gpu in self._view.gpus]
-        return running_lines(run, questions, gpus, at=self.at, size=(width, self.size.height - 2))
-
-    def on_click(self) -> None:
-        """Stay: the page covers all, and a click on it means nothing."""
+        return running_lines(run, questions, gpus, at=self.at, size=(width, height))
 
     def previous(self) -> None:
         """Mark the device before."""
@@ -131,7 +122,7 @@ class ProbeScreen(Overlay):
         if self.is_choosing:
             uuids = self._uuids()
             self.choice = self.choice.toggled(uuids[min(self.choice.at, len(uuids) - 1)])
-            self.draw_page()
+            self.redraw()
 
     def go_on(self) -> None:
         """Start what is chosen, unless somebody uses it; after the end choose anew."""
@@ -139,7 +130,7 @@ class ProbeScreen(Overlay):
         if run is not None and run.is_over:
             self.is_choosing = True
             self.choice = first_choice(self._view.frame)
-            self.draw_page()
+            self.redraw()
         elif run is None and self.choice.in_use(candidates(self._view.frame)):
             self._say(f"a GPU is in use: only {self.name_of('yes')} tests it all the same")
         elif run is None:
@@ -154,7 +145,7 @@ class ProbeScreen(Overlay):
         """End the run; what was found so far is shown."""
         if self.run is not None and not self.run.is_over:
             self._prober.stop()
-            self.draw_page()
+            self.redraw()
 
     def _start(self) -> None:
         if self._prober.probe is None:
@@ -162,14 +153,14 @@ class ProbeScreen(Overlay):
         if not self.choice.chosen:
             self._say(f"nothing is chosen: {self.name_of('tag')} chooses what is marked")
             return
-        self.is_choosing, self.at, self.body.top = False, 0, 0
+        self.is_choosing, self.at, self.top = False, 0, 0
         self._begin(self.choice.wish(candidates(self._view.frame)))
-        self.draw_page()
+        self.redraw()
 
     def _level(self, step: int) -> None:
         if self.is_choosing:
             self.choice = self.choice.leveled(step)
-            self.draw_page()
+            self.redraw()
 
     def _move(self, step: int) -> None:
         run = self.run
@@ -178,7 +169,7 @@ class ProbeScreen(Overlay):
         else:
             devices = run.report.devices if run.report is not None else run.course.devices
             self.at = max(0, min(len(devices) - 1, self.at + step))
-        self.draw_page()
+        self.redraw()
 
     def _uuids(self) -> list[str]:
         return [*(one.uuid for one in candidates(self._view.frame)), CPUS]

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from app_driver import Stage, staged, text_of
+from app_driver import Stage, staged, text_on
 from examples import frame, process
 
 from gputop.core.model.sample import Frame
@@ -21,7 +21,7 @@ def some(*pids: int, **fields: Any) -> Frame:
 
 def page(stage: Stage) -> str:
     assert isinstance(stage.app.screen, Dialog)
-    return text_of(stage.app.screen.body.lines)
+    return text_on(stage.app.screen)
 
 
 async def asked(*keys: str, **fields: Any) -> Change:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 import pytest
-from app_driver import SMALL, WIDE, staged, text_of
+from app_driver import SMALL, WIDE, staged, text_on
 from examples import frame, process
 
 from gputop.core.processes.columns import COLUMN_BY_KEY
@@ -143,11 +143,11 @@ async def test_how_much_is_below_is_said_until_its_end_is_seen() -> None:
     async with staged(frame(), size=SMALL) as stage:
         await stage.press("f2")
         assert isinstance(stage.app.screen, SetupScreen)
-        at_first = text_of(stage.app.screen.body.lines)
+        at_first = text_on(stage.app.screen)
         await stage.press("end")
 
         assert " more below " in at_first
-        assert " more below " not in text_of(stage.app.screen.body.lines)
+        assert " more below " not in text_on(stage.app.screen)
 
 
 async def test_a_theme_that_a_key_chose_is_what_the_screen_begins_with() -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from app_driver import FakeLink, Stage, staged, text_of
+from app_driver import FakeLink, Stage, staged, text_of, text_on
 from examples import frame, process
 from textual.events import Key
 
@@ -49,7 +49,7 @@ def sent(stage: Stage) -> list[tuple[str, list[int]]]:
 
 def page(stage: Stage) -> str:
     assert isinstance(stage.app.screen, Dialog)
-    return text_of(stage.app.screen.body.lines)
+    return text_on(stage.app.screen)
 
 
 # --- who is meant --------------------------------------------------------------------------------------------------
@@ -400,7 +400,7 @@ async def test_read_only_puts_what_it_refuses_in_brackets() -> None:
         await stage.press("f1")
 
         assert "(F9 Signal)" in footer
-        assert "Off: gputop is read-only" in text_of(stage.app.screen.page(120))  # type: ignore[attr-defined]
+        assert "Off: gputop is read-only" in text_of(stage.app.screen.page(120, 40))  # type: ignore[attr-defined]
 
 
 def refusal(**fields: Any) -> Outcome:
@@ -632,7 +632,7 @@ async def test_a_click_highlights_the_signal_that_is_clicked_and_sends_nothing()
         lines = page(stage).splitlines()
         y = next(at for at, line in enumerate(lines) if "SIGUSR1" in line)
         dialog._drawn_s = 0.0  # long ago
-        await stage.pilot.click(offset=(dialog.body.region.x + 6, dialog.body.region.y + y))
+        await stage.pilot.click(offset=(dialog.body.region.x + 6, dialog.frame.region.y + y))
         await stage.pilot.pause()
 
         assert dialog.signal == "SIGUSR1"

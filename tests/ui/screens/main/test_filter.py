@@ -1,13 +1,12 @@
 """The filter prompt: the language, at once while one types, with the place of a mistake."""
 
 import pytest
-from app_driver import SMALL, Stage, staged, text_of
+from app_driver import SMALL, Stage, staged
 from examples import GIB, frame, process
 from rich.cells import cell_len
 from textual.events import Paste
 
 from gputop.core.model.sample import Frame
-from gputop.ui.input.text_input import Editing
 from gputop.ui.screens.dialogs.menu import MenuScreen
 
 
@@ -29,7 +28,9 @@ def pids(stage: Stage) -> list[int]:
 
 
 def prompt(stage: Stage) -> str:
-    return text_of(stage.app.main.prompt.lines)
+    """Return the line as it is painted."""
+    panel = stage.app.main.prompt
+    return "".join(part.render_lines(part.size.region)[0].text for part in panel.children)
 
 
 async def typed(stage: Stage, text: str) -> None:
@@ -159,17 +160,6 @@ async def test_a_long_filter_keeps_within_a_small_screen() -> None:
         assert len(stage.processes[0]) <= 80
 
 
-def test_a_line_of_text_is_edited_as_in_a_shell() -> None:
-    editing = Editing("user:ann sm<5", 8)
-
-    assert editing.pressed("ctrl+u", None) == Editing(" sm<5", 0)
-    assert editing.pressed("ctrl+w", None) == Editing(" sm<5", 0)
-    assert editing.pressed("backspace", None) == Editing("user:an sm<5", 7)
-    assert editing.pressed("delete", None) == Editing("user:annsm<5", 8)
-    assert editing.pressed("f9", None) is None
-    assert editing.typed("\x1b[31m\nx").text == "user:ann␛[31m x sm<5"
-
-
 async def test_the_users_are_offered_with_sums_and_the_chosen_one_is_shown() -> None:
     async with staged(people()) as stage:
         await stage.press("u")
@@ -213,9 +203,9 @@ async def test_the_cursor_stays_in_sight_in_a_long_text_of_wide_characters() -> 
         await stage.press("f")
         stage.app.main.prompt.on_paste(Paste("训" * 100))
         await stage.pilot.pause()
-        line = stage.app.main.prompt.lines[0]
+        field = stage.app.main.prompt.field
 
-        assert "cursor" in {ink for _, ink in line.spans}
+        assert field.scroll_offset.x + field.size.width > cell_len(field.value)
         assert cell_len(prompt(stage)) == 80
 
 

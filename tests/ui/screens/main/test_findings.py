@@ -2,7 +2,7 @@
 
 from typing import Any, TypeVar
 
-from app_driver import SMALL, WIDE, Stage, staged, text_of
+from app_driver import SMALL, WIDE, Stage, staged, text_of, text_on
 from examples import NOW, frame, gpu, process
 
 from gputop.core.model.finding import Evidence, Finding, Subject
@@ -56,7 +56,7 @@ def on_top(stage: Stage, kind: type[T]) -> T:
 
 
 def shown(stage: Stage, kind: type[Dialog[Any]]) -> str:
-    return text_of(on_top(stage, kind).body.lines)
+    return text_on(on_top(stage, kind))
 
 
 async def test_suspects_and_alarms_stand_on_the_screen_and_observations_do_not() -> None:

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from app_driver import MIDDLE, Clock, FakeLink, Stage, text_of
+from app_driver import MIDDLE, Clock, FakeLink, Stage, text_on
 from children import Child, child, control
 from examples import frame, process
 
@@ -62,7 +62,7 @@ def shown(one: Child, start_ticks: int | None = None) -> Frame:
 
 def said(stage: Stage) -> str:
     assert isinstance(stage.app.screen, OutcomeScreen)
-    return text_of(stage.app.screen.body.lines)
+    return text_on(stage.app.screen)
 
 
 async def test_sigterm_ends_a_process(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ async def test_the_io_class_of_now_is_shown_and_proposed_and_the_outcome_tells_w
         async with before(control(tmp_path), shown(one)) as stage:
             await stage.press("d")
             assert isinstance(stage.app.screen, IoClassScreen)
-            now = text_of(stage.app.screen.body.lines)
+            now = text_on(stage.app.screen)
             await stage.press("down", "down", "down", "enter")
             await stage.pilot.pause()
             (toast,) = stage.app._notifications
@@ -140,7 +140,7 @@ async def test_the_cpus_of_now_are_shown_and_proposed(tmp_path: Path) -> None:
             assert isinstance(stage.app.screen, AffinityScreen)
             cpus = cpus_text(tuple(os.sched_getaffinity(one.pid)))
 
-            assert f"now {cpus}" in text_of(stage.app.screen.body.lines)
+            assert f"now {cpus}" in text_on(stage.app.screen)
             assert stage.app.screen.text == cpus
 
 

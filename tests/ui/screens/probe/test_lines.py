@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from app_driver import SMALL, Stage, staged, text_of
+from app_driver import SMALL, Stage, staged, text_on
 from examples import frame, gpu
 from msgspec.structs import replace
 from probe_app import FAILED, FAULT, PROBE, REPORT, FakeProber
@@ -24,7 +24,7 @@ def held(values: dict[Metric[Any], Any] | None = None) -> Frame:
 
 def page(stage: Stage) -> str:
     assert isinstance(stage.app.screen, ProbeScreen)
-    return text_of(stage.app.screen.body.lines)
+    return text_on(stage.app.screen)
 
 
 def a_course(**changes: Any) -> Course:
@@ -68,7 +68,7 @@ async def test_of_more_tests_than_lines_what_runs_and_what_failed_stay_in_sight(
         lines = page(stage).splitlines()
 
         assert len(lines) == SMALL[1]
-        assert any(line.startswith("│  ✗ FAIL     test03") for line in lines)
+        assert any(line.startswith(" ✗ FAIL     test03") for line in lines)
         assert any("▶ runs     test30" in line and "812 GB/s" in line for line in lines)
         assert any("✓ pass     test29" in line for line in lines)
         assert any("✓ pass     " in line and ": test00, test01, test02, test04" in line for line in lines)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_driver import MIDDLE, SMALL, WIDE, Stage, staged, text_of
+from app_driver import MIDDLE, SMALL, WIDE, Stage, staged, text_on
 from examples import frame, gpu, process
 from msgspec.structs import replace
 from probe_app import PROBE, REPORT, RUNNING, FakeBox, FakeProber, fake_box
@@ -33,7 +33,7 @@ def free(count: int = 3, used: tuple[int, ...] = (1,)) -> Frame:
 
 def page(stage: Stage) -> str:
     assert isinstance(stage.app.screen, ProbeScreen)
-    return text_of(stage.app.screen.body.lines)
+    return text_on(stage.app.screen)
 
 
 def said(stage: Stage) -> str:
@@ -44,7 +44,7 @@ async def until(stage: Stage, is_so: Callable[[], object]) -> None:
     """Wait for processes and threads, for as long as it takes on a slow machine."""
     end_s = time.monotonic() + 60
     while not is_so():
-        assert time.monotonic() < end_s, text_of(stage.app.screen.body.lines)  # type: ignore[attr-defined]
+        assert time.monotonic() < end_s, text_on(stage.app.screen)
         await stage.pilot.pause(0.02)
 
 
@@ -338,7 +338,7 @@ async def test_verdicts_can_be_told_apart_without_signs_beyond_ascii() -> None:
         await stage.pilot.pause()
         screen = stage.app.screen
         assert isinstance(screen, ProbeScreen)
-        shown = "\n".join(strip.text for strip in screen.body.render_lines(screen.body.region.reset_offset))
+        shown = "\n".join(strip.text for strip in screen.body.render_lines(screen.body.size.region))
 
         assert shown.isascii()
         assert "+ pass     GPU 0" in shown
