@@ -24,8 +24,8 @@ class TextInput(Input):
     before the field had the focus counts as well, and in its order.
     """
 
-    def __init__(self, text: str = "", *, hint: str = "", signs: str = "", selects: bool = False) -> None:
-        super().__init__(text, placeholder=hint, select_on_focus=selects, compact=True)
+    def __init__(self, *, hint: str = "", signs: str = "", selects: bool = False) -> None:
+        super().__init__(placeholder=hint, select_on_focus=selects, compact=True)
         self.cursor_blink = False
         self._signs = signs
         self._selects = selects

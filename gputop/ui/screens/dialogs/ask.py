@@ -17,9 +17,15 @@ class AskScreen(Dialog[str | None]):
 
     def __init__(self, title: str, text: str, hint: str, wrong: Callable[[str], str], *, is_ascii: bool) -> None:
         super().__init__(is_ascii=is_ascii)
-        self.field = TextInput(text)
+        self.field = TextInput()
+        self.text = text  # that is proposed
         self._title, self._hint, self._wrong = title, hint, wrong
         self._trouble = ""
+
+    def on_mount(self) -> None:
+        """Propose the text; what was typed ahead comes after it."""
+        self.field.propose(self.text + self.field.value)
+        super().on_mount()
 
     def is_meant(self, event: Message, guard_s: float = 0.0) -> bool:  # noqa: ARG002 - nothing happens before Enter
         """Take keys that were typed ahead as well."""

@@ -46,7 +46,7 @@ def test_a_recording_begins_with_the_frame_that_is_shown_and_ends_by_the_same_ke
     recording = RecordingActions(host, host.store, host.options)
     recording.toggle()
     assert isinstance(host.top, AskScreen)
-    assert re.fullmatch(r"\./gputop-node7-\d{8}-\d{6}\.tape", host.top.field.value)
+    assert re.fullmatch(r"\./gputop-node7-\d{8}-\d{6}\.tape", host.top.text)
 
     host.close(" new.tape ")
     recording.take_frame(frame())
