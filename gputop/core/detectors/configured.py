@@ -1,4 +1,4 @@
-"""Reads the thresholds of detectors out of a configuration."""
+"""The thresholds of detectors in a configuration."""
 
 from collections.abc import Mapping
 from typing import Final, TypeAlias
@@ -8,14 +8,14 @@ from gputop.core.detection.judge import DIALS, GENERAL
 from gputop.core.detectors.registry import ENABLED, detectors
 from gputop.core.text.suggest import nearest
 
-Wrong: TypeAlias = tuple[str, str, str | None]  # where, what, and what may have been meant
+Wrong: TypeAlias = tuple[str, str, str | None]  # place, problem, suggestion
 
 _GENERAL: Final = {dial.key: dial for dial in DIALS}
-_TABLE: Final = "is a table: [detectors.leak], and below it lines such as enabled = false"
+_TABLE: Final = "must be a table: [detectors.leak] with lines such as enabled = false"
 
 
 def read_dials(given: object) -> tuple[dict[str, dict[str, float]], list[Wrong]]:
-    """Return what is settled, by detector and dial, and what could not be used. ``enabled`` is a dial, 0 or 1."""
+    """Return the valid values by detector and dial, and the problems. ``enabled`` counts as a dial, 0 or 1."""
     found: dict[str, dict[str, float]] = {}
     wrong: list[Wrong] = []
     kinds = {kind.name: kind for kind, _ in detectors()}
@@ -26,9 +26,9 @@ def read_dials(given: object) -> tuple[dict[str, dict[str, float]], list[Wrong]]
         if name in _GENERAL:
             _take(found.setdefault(GENERAL, {}), _GENERAL[name], path, dials, wrong)
         elif name not in kinds and not isinstance(dials, Mapping):
-            wrong.append((path, "there is no such threshold", nearest(name, _GENERAL)))
+            wrong.append((path, "unknown threshold", nearest(name, _GENERAL)))
         elif name not in kinds:
-            wrong.append((path, "there is no such detector", nearest(name, kinds)))
+            wrong.append((path, "unknown detector", nearest(name, kinds)))
         elif not isinstance(dials, Mapping):
             wrong.append((path, _TABLE, None))
         else:
@@ -45,7 +45,7 @@ def _settled(path: str, kind: Kind, given: Mapping[str, object], wrong: list[Wro
         elif key == ENABLED:
             wrong.append((f"{path}.{key}", f"{value!r} is neither true nor false", None))
         elif key not in dials:
-            wrong.append((f"{path}.{key}", "there is no such threshold", nearest(key, [*dials, ENABLED])))
+            wrong.append((f"{path}.{key}", "unknown threshold", nearest(key, [*dials, ENABLED])))
         else:
             _take(found, dials[key], f"{path}.{key}", value, wrong)
     return found

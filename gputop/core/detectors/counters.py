@@ -1,4 +1,4 @@
-"""How much a counter grew over the last minutes; one that goes back, or that nobody watched, starts again."""
+"""The growth of counters over the last minutes; after a decrease or a gap in sampling it starts again."""
 
 from collections import deque
 from collections.abc import Callable
@@ -10,11 +10,11 @@ from gputop.core.model.sample import Gpu, GpuState
 T = TypeVar("T")
 
 _APART_S: Final = 5.0  # between two points
-_MOST: Final = 700  # points: a bound for memory
+_MOST: Final = 700  # points, to bound the memory
 
 
 class Growth:
-    """The course of a counter, a point every 5 s or more. ``longest_s``: how far back it is known; bounded memory."""
+    """The course of a counter, a point every 5 s or more. ``longest_s``: how far it reaches back. Memory is bounded."""
 
     __slots__ = ("_apart_s", "_last", "_longest_s", "_points")
 
@@ -25,7 +25,7 @@ class Growth:
         self._last = (0.0, 0.0)
 
     def add(self, now_s: float, value: float | None) -> None:
-        """Add what the counter says; None where it says nothing now."""
+        """Add a value of the counter; None if it is missing now."""
         if value is None:
             return
         points, before = self._points, self._last
@@ -44,7 +44,7 @@ class Growth:
         self._points.clear()
 
     def over(self, span_s: float) -> tuple[float, float]:
-        """Return by how much it grew in the last ``span_s`` seconds, or since it is known, and in how many seconds."""
+        """Return the growth in the last ``span_s`` seconds, or since the first point, and the seconds that it took."""
         points, (now_s, value) = self._points, self._last
         if not points:
             return 0.0, 0.0
@@ -55,26 +55,26 @@ class Growth:
 
 
 class EachGpu(Generic[T]):
-    """What a detector remembers of each GPU; of one that is gone for a minute nothing."""
+    """The memory of a detector about each GPU; it forgets a GPU that was absent for a minute."""
 
     def __init__(self, make: Callable[[], T]) -> None:
         self._make = make
-        self._held: dict[str, tuple[T, float]] = {}
+        self._kept: dict[str, tuple[T, float]] = {}
 
     def of(self, uuid: str, now_s: float) -> T:
-        """Return what is remembered of a GPU that is there now."""
-        found = self._held.get(uuid)
-        held = found[0] if found else self._make()
-        self._held[uuid] = (held, now_s)
-        return held
+        """Return the memory about a GPU that is present now."""
+        found = self._kept.get(uuid)
+        kept = found[0] if found else self._make()
+        self._kept[uuid] = (kept, now_s)
+        return kept
 
     def forget(self, now_s: float) -> None:
-        """Forget who is gone."""
-        gone = [uuid for uuid, (_, seen_s) in self._held.items() if now_s - seen_s > FORGET_S]
-        for uuid in gone:
-            del self._held[uuid]
+        """Forget the GPUs that have been absent for a minute."""
+        absent = [uuid for uuid, (_, seen_s) in self._kept.items() if now_s - seen_s > FORGET_S]
+        for uuid in absent:
+            del self._kept[uuid]
 
 
 def starts_again(gpu: Gpu, context: Context) -> bool:
-    """Say whether counters and durations of a GPU count from here: nobody watched, or it was lost."""
+    """Return whether counters and durations of a GPU start again: after a gap in sampling, or if it was lost."""
     return context.is_gap or gpu.state is GpuState.LOST

@@ -1,4 +1,4 @@
-"""Will a GPU be full within the hour? By its own memory, whoever fills it, and whether that is a leak or not.
+"""The detector of GPUs that will be full within the hour, whichever process fills them, leak or not.
 
 An alarm where it may be full within 15 minutes, after two minutes of steady growth. What slows down so much that it
 will end in time is not worth a line, nor a rise that is no higher than the ones from which memory came back before.

@@ -115,7 +115,7 @@ class IdleDetector:
         self._prune_s = now_s + _AGAIN_S
         self._claims = {key: known for key, known in self._claims.items() if now_s < known[1]}
         for where, holders in tuple(self._holders.items()):
-            left = {k: one for k, one in holders.items() if self._holds(one, now_s) and not activity.is_gone(one)}
+            left = {k: one for k, one in holders.items() if self._holds(one, now_s) and not activity.has_exited(one)}
             self._holders[where] = left
             if not left:
                 del self._holders[where]

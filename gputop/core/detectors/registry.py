@@ -1,4 +1,4 @@
-"""The table of contents: gputop's own detectors. Detectors are imported when they are asked for."""
+"""The registry of detectors. Detectors are imported on demand."""
 
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
@@ -11,7 +11,7 @@ Made: TypeAlias = tuple[Kind, Callable[[Dials], Detector]]
 
 
 def instant() -> tuple[Made, ...]:
-    """Return the detectors that can tell something from one or two samples: those that a snapshot asks."""
+    """Return the detectors that need only one or two samples: a snapshot runs these."""
     return tuple(row for row in joined("detectors", _instant(), _name) if row[0].is_instant)
 
 
@@ -29,7 +29,7 @@ def _instant() -> tuple[Made, ...]:
 def detectors() -> tuple[Made, ...]:
     """Return all detectors, those of plugins last.
 
-    Of those that judge what a process does, the graver come first: one verdict is enough.
+    Detectors of graver findings come first: a process gets one verdict per sample.
     """
     from gputop.core.detectors import filling, idle, spin, stalled, straggler, throttle  # noqa: PLC0415
     from gputop.core.detectors.activity import activity  # noqa: PLC0415
@@ -65,7 +65,7 @@ ENABLED: Final = "enabled"
 
 
 def made(kinds: tuple[Made, ...], settled: Mapping[str, Dials]) -> dict[str, Detector]:
-    """Return the detectors that are switched on, by name, with their dials. ``settled``: by the name of a detector."""
+    """Return the enabled detectors by name. ``settled``: given dials, by the name of the detector."""
     return {
         kind.name: make(kind.settled(settled.get(kind.name, {})))
         for kind, make in kinds

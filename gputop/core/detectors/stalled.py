@@ -1,4 +1,4 @@
-"""Has a job that worked come to a standstill? Nothing on the GPU, nothing on the CPU, memory held."""
+"""The detector of jobs that have stopped working: no use of GPU and CPU, but their memory stays allocated."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -113,7 +113,7 @@ class StalledDetector:
         ranks = activity.ranks_of(group.first)
         those = ranks.tracks if ranks else activity.siblings(group.first)
         alike = {one.key for one in group.tracks}
-        return all(one.key in alike or activity.is_gone(one) or one.process.state in _DEAD for one in those)
+        return all(one.key in alike or activity.has_exited(one) or one.process.state in _DEAD for one in those)
 
     def _stage(self, group: Group, context: Context) -> Stage:
         track = group.first

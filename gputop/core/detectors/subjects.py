@@ -1,4 +1,4 @@
-"""Whom findings are about, in the words that people see."""
+"""The subjects of findings and their labels."""
 
 from gputop.core.model.finding import Subject
 from gputop.core.model.sample import Gpu, GpuProcess, HostProcess, Job
@@ -12,7 +12,7 @@ def gpu_subject(gpu: Gpu) -> Subject:
 
 
 def process_subject(process: HostProcess, use: GpuProcess | None = None) -> Subject:
-    """Return a process as the subject, of one of its GPUs if that is given."""
+    """Return a process as the subject, on one of its GPUs if ``use`` is given."""
     where = f" on GPU {use.gpu_index}" if use else ""
     return Subject(
         label=f"{process.pid}{where} {_cut(process.command or process.presence.text)}".rstrip(),

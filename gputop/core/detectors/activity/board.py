@@ -1,4 +1,4 @@
-"""What a GPU or a GPU instance does, as far as power, memory controller, traffic and GPM tell it."""
+"""The activity of a GPU or GPU instance, by power, memory controller, traffic and GPM."""
 
 from __future__ import annotations  # array[float] is not subscriptable before 3.12
 
@@ -33,13 +33,13 @@ BoardKey = tuple[str, int | None]  # uuid, GPU instance
 class Board:
     """One GPU, or one instance of a GPU in MIG mode, over time.
 
-    ``effort``: 0 at the power that a context takes which does nothing, 1 at the limit; where power cannot be had or is
-    not its own, the busier of tensor cores and memory by GPM; None without both. ``utilization``: of an instance, the
-    share of time in which its engine was active. ``is_quiet``: nothing but kernels in registers can be going on.
+    ``effort``: 0 at the power of an idle context, 1 at the power limit; without a power reading of its own, the busier
+    of tensor cores and memory by GPM; None without both. ``utilization``: for an instance, the share of time in which
+    its engine was active. ``is_quiet``: there is no traffic, so kernels can only work in registers.
     """
 
     __slots__ = (
-        "_active", "_active_s", "_empty_s", "_held_s", "_idle_s", "_lowest_w", "_other_s", "_smooth_w", "_wobble",
+        "_active", "_active_s", "_context_s", "_empty_s", "_idle_s", "_lowest_w", "_other_s", "_smooth_w", "_wobble",
         "clock", "context_w", "dram", "effort", "empty_w", "gpu", "holders", "index", "is_known", "is_quiet",
         "is_shared", "is_static", "key", "limit_w", "limits", "memory", "nvlink", "occupancy", "pcie", "sm", "tensor",
         "unknown_s", "utilization", "watts",
@@ -56,7 +56,7 @@ class Board:
         self.limit_w: float | None = None
         self.pcie: float | None = None
         self.nvlink: float | None = None
-        self.clock: float | None = None  # of its maximum
+        self.clock: float | None = None  # share of its maximum
         self.sm: float | None = None
         self.occupancy: float | None = None
         self.tensor: float | None = None
@@ -65,37 +65,37 @@ class Board:
         self.is_quiet = False
         self.is_static = False
         self.is_shared = False
-        self.context_w: float | None = None  # the lowest seen while a process held a context and nothing ran
-        self.empty_w: float | None = None  # the lowest seen without any process
-        self.holders = 0  # processes on it, as far as they are followed
-        self._active: object = None  # who computed last
-        self._active_s = self._other_s = -limits.neighbour_s  # when, and when anybody else did
+        self.context_w: float | None = None  # the lowest power while a process had a context and no kernel ran
+        self.empty_w: float | None = None  # the lowest power without any process
+        self.holders = 0  # number of followed processes on it
+        self._active: object = None  # the track that computed last
+        self._active_s = self._other_s = -limits.neighbour_s  # when it computed, and when another track did
         self._lowest_w: float | None = None
         self._smooth_w: float | None = None
         self._wobble: float | None = None
-        self._idle_s = self._held_s = self._empty_s = 0.0
+        self._idle_s = self._context_s = self._empty_s = 0.0
 
-    def see(self, context: Context, *, is_held: bool | None) -> None:
-        """Take what the GPU says. ``is_held``: whether a process has a context on it, None if that is not known now."""
+    def update(self, context: Context, *, has_context: bool | None) -> None:
+        """Take the readings of the GPU. ``has_context``: whether a process has a context on it; None if unknown."""
         gpu, step_s, time_s = context.gpus.get(self.key[0]), context.step_s, context.sample.time_s
-        if is_held is not None:
-            self._held_s = self._held_s + step_s if is_held else 0.0
-            self._empty_s = 0.0 if is_held else self._empty_s + step_s
-        said = _said(gpu, self.key[1])
+        if has_context is not None:
+            self._context_s = self._context_s + step_s if has_context else 0.0
+            self._empty_s = 0.0 if has_context else self._empty_s + step_s
+        readings = _readings_of(gpu, self.key[1])
         is_old = gpu is None or gpu.read_s is None or time_s - gpu.read_s > self.limits.stale_s
         self.gpu = gpu or self.gpu
-        self.is_known = said is not None and not is_old and gpu is not None and gpu.state is GpuState.OK
+        self.is_known = readings is not None and not is_old and gpu is not None and gpu.state is GpuState.OK
         self.unknown_s = 0.0 if self.is_known else self.unknown_s + step_s
-        if gpu is None or said is None or not self.is_known:
+        if gpu is None or readings is None or not self.is_known:
             self.effort, self.utilization, self.is_quiet = None, None, False
             return
         self.is_shared = context.now_s - self._other_s <= self.limits.neighbour_s and self._other_s >= 0
-        self._read(gpu, said, step_s)
+        self._read(gpu, readings, step_s)
 
-    def touch(self, who: object, now_s: float) -> None:
-        """Note who computes: of two that do, power and traffic cannot be told apart."""
-        if who is not self._active:
-            self._active, self._other_s = who, self._active_s
+    def touch(self, track: object, now_s: float) -> None:
+        """Note that a track computes: power and traffic of two that compute cannot be separated."""
+        if track is not self._active:
+            self._active, self._other_s = track, self._active_s
         self._active_s = now_s
 
     def values(self) -> tuple[float | None, ...]:
@@ -104,7 +104,7 @@ class Board:
         return (self.watts, self.memory, self.pcie, self.nvlink, *gpm, self.effort)
 
     def lacking(self) -> tuple[str, ...]:
-        """Return the signals that a judgement of this board would need and that it does not give."""
+        """Return the signals that a judgement needs and that this board does not report."""
         known = (
             (self.watts, "power draw of the instance" if self.key[1] is not None else "power draw"),
             (self.memory if self.dram is None else self.dram, "memory utilization"),
@@ -113,17 +113,17 @@ class Board:
         return tuple(name for value, name in known if value is None)
 
     def idle_w(self) -> float | None:
-        """Return the power of a context that does nothing, as it is known or guessed so far."""
+        """Return the power of an idle context, as measured or estimated so far."""
         return self._context(self.limit_w) if self.limit_w else None
 
-    def _read(self, gpu: Gpu, said: Readings, step_s: float) -> None:
+    def _read(self, gpu: Gpu, readings: Readings, step_s: float) -> None:
         is_whole = self.key[1] is None
-        self.utilization = said[GPU_UTILIZATION] if is_whole else said[GRAPHICS_ACTIVE]
-        self.memory = said[MEMORY_UTILIZATION] if is_whole else None
-        self.pcie = _sum(said, PCIE_RX, PCIE_TX) if is_whole else None
-        self.nvlink = _sum(said, NVLINK_RX, NVLINK_TX) if is_whole else None
-        self.sm, self.occupancy = said[SM_ACTIVE], said[SM_OCCUPANCY]
-        self.tensor, self.dram = said[TENSOR_ACTIVE], said[DRAM_ACTIVE]
+        self.utilization = readings[GPU_UTILIZATION] if is_whole else readings[GRAPHICS_ACTIVE]
+        self.memory = readings[MEMORY_UTILIZATION] if is_whole else None
+        self.pcie = _sum(readings, PCIE_RX, PCIE_TX) if is_whole else None
+        self.nvlink = _sum(readings, NVLINK_RX, NVLINK_TX) if is_whole else None
+        self.sm, self.occupancy = readings[SM_ACTIVE], readings[SM_OCCUPANCY]
+        self.tensor, self.dram = readings[TENSOR_ACTIVE], readings[DRAM_ACTIVE]
         clock, most = gpu[CLOCK_SM], gpu[CLOCK_SM_MAX]
         self.clock = clock / most if clock is not None and most else None
         self.watts, self.limit_w = (gpu[POWER_AVERAGE], gpu[POWER_LIMIT]) if is_whole else (None, None)
@@ -134,7 +134,7 @@ class Board:
         )
 
     def _weigh(self, step_s: float) -> None:
-        """Work out the effort: of power, above what a context takes that does nothing."""
+        """Work out the effort: power above that of an idle context."""
         watts, limit_w = self.watts, self.limit_w
         if watts is None or not limit_w:
             self.effort = _busier(self.tensor, self.dram)
@@ -153,11 +153,11 @@ class Board:
         self.is_static = self._wobble < self.limits.static
 
     def _learn(self, smooth_w: float, step_s: float) -> None:
-        """Remember the lowest power, apart for a GPU without a process and for one whose processes do nothing."""
+        """Remember the lowest power, separately for a GPU without processes and for one with idle processes."""
         settled_s = self.limits.settled_s
         if self._empty_s >= settled_s:
             self.empty_w = min(self.empty_w or smooth_w, smooth_w)
-        if self._held_s < settled_s:
+        if self._context_s < settled_s:
             return
         self._lowest_w = min(self._lowest_w or smooth_w, smooth_w)
         is_idle = self.utilization is not None and self.utilization <= self.limits.idle
@@ -175,14 +175,14 @@ class Board:
         return most_w if self._lowest_w is None else min(most_w, self._lowest_w)
 
 
-def _said(gpu: Gpu | None, instance: int | None) -> Gpu | GpuInstance | None:
+def _readings_of(gpu: Gpu | None, instance: int | None) -> Gpu | GpuInstance | None:
     if gpu is None or instance is None:
         return gpu
     return next((one for one in gpu.instances if one.id == instance), None)
 
 
-def _sum(said: Readings, one: Metric[float], other: Metric[float]) -> float | None:
-    first, second = said[one], said[other]
+def _sum(readings: Readings, one: Metric[float], other: Metric[float]) -> float | None:
+    first, second = readings[one], readings[other]
     return None if first is None or second is None else first + second
 
 
@@ -191,12 +191,12 @@ def _busier(tensor: float | None, dram: float | None) -> float | None:
 
 
 class Window:
-    """Weighs values by the time for which they stood.
+    """Means of values over time, weighted by the duration of each value.
 
-    ``width``: how many are added at a time. ``block_s``: means are of once to twice this time.
+    ``width``: number of values per sample. ``block_s``: means cover once to twice this time.
 
-    Sums stand in an array, the seconds in which each value was known behind them: floats of their own take thrice as
-    much.
+    One array holds the sums, then the seconds for which each value was known: separate floats take three times the
+    memory.
     """
 
     __slots__ = ("_before", "_before_s", "_block_s", "_now", "_now_s", "_width")
@@ -208,25 +208,25 @@ class Window:
         self._now_s = self._before_s = 0.0
 
     def add(self, step_s: float, values: tuple[float | None, ...]) -> None:
-        """Count values that stood for so many seconds; None is not counted."""
+        """Add values that lasted ``step_s`` seconds; None does not count."""
         width = self._width
         if self._now_s >= self._block_s:
             self._before, self._before_s = self._now, self._now_s
             self._now, self._now_s = array("d", bytes(16 * width)), 0.0
         self._now_s += step_s
-        held = self._now
+        sums = self._now
         for at, value in enumerate(values):
             if value is not None:
-                held[at] += value * step_s
-                held[width + at] += step_s
+                sums[at] += value * step_s
+                sums[width + at] += step_s
 
     @property
     def passed_s(self) -> float:
-        """Return how many seconds the means are of."""
+        """Return the number of seconds that the means cover."""
         return self._now_s + self._before_s
 
     def mean(self, at: int) -> float | None:
-        """Return the mean of one of the values; None where it was never known."""
+        """Return the mean of one of the values; None if it was never known."""
         total, seconds = self._now[at], self._now[self._width + at]
         if self._before is not None:
             total, seconds = total + self._before[at], seconds + self._before[self._width + at]

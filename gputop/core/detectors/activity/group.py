@@ -1,4 +1,4 @@
-"""Whom a question is about when several are alike: the job, where two of its processes are; else the process."""
+"""Groups of tracks that share a finding: a job with two or more such processes, or a single process."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -12,7 +12,7 @@ from gputop.core.model.finding import Subject
 
 
 class Group(Struct, frozen=True):
-    """``tracks``: those of whom something is so. ``ranks``: their job, where more than one of its processes are."""
+    """``tracks``: those to which the claim applies. ``ranks``: their job, if it applies to several of its processes."""
 
     subject: Subject
     tracks: list[Track]
@@ -20,12 +20,12 @@ class Group(Struct, frozen=True):
 
     @property
     def first(self) -> Track:
-        """Return the one to look at first."""
+        """Return the track to look at first."""
         return self.tracks[0]
 
 
 def groups(activity: Activity, found: Iterable[Track], is_so: Callable[[Track], bool]) -> Iterator[Group]:
-    """Return each job or process among ``found`` once, with all of it that ``is_so``, also those not due now."""
+    """Return each job or process among ``found`` once, with all of its tracks that ``is_so``, due or not."""
     seen: set[object] = set()
     for track in found:
         ranks = activity.ranks_of(track)
@@ -43,5 +43,5 @@ def groups(activity: Activity, found: Iterable[Track], is_so: Callable[[Track], 
 
 
 def count_text(group: Group) -> str:
-    """Return how many ranks of the job that is: ``7 of 8 ranks``; nothing for a single process."""
+    """Return the number of ranks: ``7 of 8 ranks``; empty for a single process."""
     return f"{len(group.tracks)} of {len(group.ranks.tracks)} ranks " if group.ranks else ""

@@ -1,4 +1,4 @@
-"""What one process does on one GPU, in seconds: working, idle, waiting in a kernel that moves nothing."""
+"""The activity of one process on one GPU, in seconds: work, idle time, waiting in a kernel that moves no data."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,33 +7,32 @@ from gputop.core.detectors.activity.role import Role, is_loader
 from gputop.core.model.sample import GpuProcess, HostProcess
 
 GU, THREAD, WORKERS, BLOCKED, LOADERS, WATTS, MEMORY, PCIE, NVLINK, SM, OCCUPANCY, TENSOR, DRAM, EFFORT = range(14)
-# the places of its window: those of the process, then those of the GPU
+# the positions in the window: first the values of the process, then those of the GPU
 
 Key = tuple[int, int | None, str, int | None]  # pid, start, GPU, GPU instance
-_BUSY = 1.0  # of a core
+_BUSY = 1.0  # percent of a core
 
 
 class Track:
-    """The seconds of a process on a GPU. All of them stand still while nobody looked.
+    """The durations of a process on a GPU. None of them grows during a gap in sampling.
 
-    ``gu``: its share of the GPU's time in percent, None where it is not known. ``wait_s``: how long it has been in the
-    picture of a kernel that waits: the GPU full, power low, nothing moved; short interruptions do not end it.
-    ``longest_wait_s``: of those after which it worked again. ``pause_s``: since the last sign of it on the GPU;
-    ``idle_s``: the same, but a heartbeat of a second or two does not count. ``worked_s``: of real work, by power, which
-    took ``work_w``. ``stepped_s``: when the step that it reports went on. ``sm_low``, ``sm_high``: active SMs while it
-    waits. ``is_fed``: its workers are at work. ``ranks``: key of its job, if that is on several GPUs. ``verdict``: what
-    an earlier question has said of it in this look. ``moved_s``: in which it moved much of its GPU memory;
-    ``beside_s``: how long it has moved nothing, while it had its share of a GPU on which a neighbour computes.
+    ``gu``: its share of the GPU's time in percent; None if unknown. ``wait_s``: how long it has looked like a kernel
+    that waits: high utilization, low power, no traffic; short interruptions do not end this. ``longest_wait_s``: the
+    longest wait after which it worked again. ``pause_s``: time since it last used the GPU; ``idle_s``: the same without
+    heartbeats of a second or two. ``worked_s``: time of real work, judged by power, which took ``work_w``.
+    ``stepped_s``: when the reported step last changed. ``sm_low``, ``sm_high``: SM activity while it waits. ``is_fed``:
+    its data loaders work. ``ranks``: key of its job, if that is on several GPUs. ``verdict``: the detector that already
+    claimed it in this sample. ``moved_s``: time with much traffic of its own in GPU memory; ``shared_still_s``: how
+    long it has moved no data while it used a GPU on which a neighbour computes.
     """
 
     __slots__ = (
-        "_beside_bytes",
         "_blip_at_s",
         "_blip_s",
         "_hidden_s",
         "_pending_s",
         "_resumed_s",
-        "beside_s",
+        "_shared_bytes",
         "board",
         "busy_s",
         "first_s",
@@ -56,6 +55,7 @@ class Track:
         "role",
         "role_due_s",
         "seen_s",
+        "shared_still_s",
         "sm_high",
         "sm_low",
         "spin_s",
@@ -96,27 +96,27 @@ class Track:
         self._blip_at_s = self._blip_s = self._pending_s = self._resumed_s = self._hidden_s = 0.0
         self.idle_s = self.pause_s = self.wait_s = self.spin_s = 0.0
         self.sm_low = self.sm_high = -1.0
-        self.beside_s = self.moved_s = 0.0
-        self._beside_bytes: int | None = None
+        self.shared_still_s = self.moved_s = 0.0
+        self._shared_bytes: int | None = None
 
     def begin_again(self, is_idle_kept: bool) -> None:  # noqa: FBT001
-        """Forget what has to last without a break; what was learned stays."""
+        """Reset the durations that must not have a break; keep what was learned."""
         if not is_idle_kept:
             self.idle_s = 0.0
-        self.pause_s = self.wait_s = self.spin_s = self.beside_s = self._pending_s = self._resumed_s = 0.0
+        self.pause_s = self.wait_s = self.spin_s = self.shared_still_s = self._pending_s = self._resumed_s = 0.0
         self.window = None
 
     def is_progressing(self, now_s: float) -> bool:
-        """Say whether the process itself reports that it goes on."""
+        """Return whether the process reports progress."""
         quick_s = max(self.board.limits.progress_s, self.board.limits.progress_times * self.longest_step_s)
         return self.stepped_s is not None and now_s - self.stepped_s <= quick_s
 
     def has_stopped_to_report(self, now_s: float) -> bool:
-        """Say whether it reported before, steps that went on, and does so no more."""
+        """Return whether the process reported progress before and has stopped."""
         return self.longest_step_s > 0 and not self.is_progressing(now_s)
 
     def report(self, step: float, now_s: float) -> None:
-        """Take the step that the process reports."""
+        """Take a reported step."""
         if step != self.step:
             if self.stepped_s is not None:
                 self.longest_step_s = max(self.longest_step_s, now_s - self.stepped_s)
@@ -124,14 +124,14 @@ class Track:
             self.step = step
 
     def advance(self, use: GpuProcess, step_s: float, now_s: float) -> None:
-        """Count a step, with what the process did on its GPU in it."""
+        """Count the activity of the process since its previous sample."""
         board = self.board
         gu = use.sm_percent
         if board.holders == 1 and (gu is None or gu > board.limits.own) and board.utilization is not None:
             gu = board.utilization if gu is None or board.utilization > gu else gu
         self.gu = gu = gu if board.is_known else None
         if gu is None:
-            self.wait_s = self.pause_s = self.spin_s = self.beside_s = 0.0
+            self.wait_s = self.pause_s = self.spin_s = self.shared_still_s = 0.0
         elif gu > board.limits.idle or use.encoder_percent or use.decoder_percent:
             self._busy(gu, step_s, now_s)
         else:
@@ -139,20 +139,20 @@ class Track:
             self.idle_s += step_s
             if self.wait_s:
                 self._end_wait()
-            if self.beside_s:
-                self._lose_beside(step_s)
+            if self.shared_still_s:
+                self._shorten_shared_still(step_s)
             if self._blip_s and now_s - self._blip_at_s > board.limits.heartbeat_within_s:
                 self._blip_s = 0.0
 
     def follow(self, host: tuple[float | None, ...]) -> None:
-        """Add to the means, unless it pauses. ``host``: thread, CPU of the workers, is one blocked, their number."""
+        """Add to the means, unless it pauses. ``host``: the result of `followed`."""
         _, cpu, blocked, count = host
         self.is_fed = (cpu or 0.0) >= self.board.limits.fed * max(1.0, count or 0.0) or bool(blocked)
         if self.idle_s >= self.board.limits.left_out_s and not self.is_fed:
             return
         if self.window is None:
             if not self.busy_s and not self.is_fed:
-                return  # it has done nothing yet
+                return  # it has not worked yet
             self.window = Window(EFFORT + 1, self.board.limits.means_s)
         self.window.add(self.step_s, (self.gu, *host, *self.board.values()))
 
@@ -166,7 +166,7 @@ class Track:
         self.busy_s += step_s
         if gu >= limits.active:
             board.touch(self, now_s)
-        if board.is_shared or self.beside_s:
+        if board.is_shared or self.shared_still_s:
             self._follow_own(gu, step_s)
         effort = board.effort
         if effort is None:
@@ -207,7 +207,7 @@ class Track:
         self._hidden_s = self._resumed_s = 0.0
 
     def _is_waiting(self, gu: float, effort: float) -> bool:
-        """Say whether this is the picture of a kernel that waits: there all the time, no power, nothing moved."""
+        """Return whether it looks like a kernel that waits: high utilization, low power, no traffic."""
         board, limits = self.board, self.board.limits
         full = limits.full
         if gu < full and not (board.is_shared and gu >= limits.shared and (board.utilization or 0.0) >= full):
@@ -215,9 +215,9 @@ class Track:
         return board.is_quiet and (effort <= limits.low or (effort <= self.low and board.is_static))
 
     def _hide(self, gu: float, effort: float, step_s: float) -> None:
-        """Take it that nothing changed while a neighbour works, whose power and PCIe traffic hide what is its own.
+        """Assume no change while a neighbour works: its power and PCIe traffic hide those of the process.
 
-        That it works itself is known where it moves memory: the driver tells that of each process.
+        If the process moves memory, it works: the driver reports that for each process.
         """
         limits = self.board.limits
         if effort > limits.working and gu >= limits.shared:
@@ -228,23 +228,23 @@ class Track:
             self.wait_s = 0.0
 
     def _follow_own(self, gu: float, step_s: float) -> None:
-        """Count by what the driver tells of each process: its share of the time, and what it moves in memory."""
-        limits, held, own = self.board.limits, self.use.memory_bytes, self.use.memory_utilization_percent
+        """Count by the readings per process: its share of the time and its memory utilization."""
+        limits, memory, own = self.board.limits, self.use.memory_bytes, self.use.memory_utilization_percent
         if not self.board.is_shared:
-            self.beside_s = 0.0  # from now on power tells
+            self.shared_still_s = 0.0  # power decides from now on
         elif own is not None and own >= limits.own_memory:
             self.moved_s += step_s
-            self.longest_wait_s = max(self.longest_wait_s, self.beside_s)
-            self.beside_s = 0.0
-        elif held != self._beside_bytes:
-            self._beside_bytes, self.beside_s = held, 0.0
+            self.longest_wait_s = max(self.longest_wait_s, self.shared_still_s)
+            self.shared_still_s = 0.0
+        elif memory != self._shared_bytes:
+            self._shared_bytes, self.shared_still_s = memory, 0.0
         elif own is None or own > limits.own_still or gu < limits.shared:
-            self._lose_beside(step_s)
+            self._shorten_shared_still(step_s)
         else:
-            self.beside_s += step_s
+            self.shared_still_s += step_s
 
-    def _lose_beside(self, step_s: float) -> None:
-        self.beside_s = max(0.0, self.beside_s - self.board.limits.interruption_times * step_s)
+    def _shorten_shared_still(self, step_s: float) -> None:
+        self.shared_still_s = max(0.0, self.shared_still_s - self.board.limits.interruption_times * step_s)
 
     def _interrupt(self, gu: float, effort: float, step_s: float) -> None:
         limits = self.board.limits
@@ -256,7 +256,7 @@ class Track:
 
     def _end_wait(self) -> None:
         self._pending_s = max(self._pending_s, self.wait_s)
-        if self.wait_s >= self.board.limits.interrupted_s:  # what it did while it waited says nothing of how it works
+        if self.wait_s >= self.board.limits.interrupted_s:  # the wait does not belong to the means of its work
             self.window = None
         self.wait_s = 0.0
 
@@ -281,20 +281,20 @@ class Track:
 
 
 def busiest(process: HostProcess) -> float | None:
-    """Return what its busiest thread takes of a core, in percent."""
+    """Return the CPU use of the busiest thread, in percent of a core."""
     if process.busiest_thread_percent is None and process.threads == 1:
         return process.cpu_percent
     return process.busiest_thread_percent
 
 
 def workers(process: HostProcess, children: Iterable[HostProcess]) -> tuple[HostProcess, ...]:
-    """Return the children that prepare data; where none can be told from others, those that do something."""
+    """Return the data loaders among the children; if none is recognizable, the children that work."""
     loaders = tuple([child for child in children if is_loader(child, process)])
     return loaders or tuple([child for child in children if (child.cpu_percent or 0.0) >= _BUSY or child.state == "D"])
 
 
 def followed(process: HostProcess, children: Sequence[HostProcess]) -> tuple[float | None, ...]:
-    """Return busiest thread, CPU of the workers, whether somebody waits for storage, number of workers."""
+    """Return busiest thread, CPU use of the workers, whether one waits for storage, number of workers."""
     if not children:
         return busiest(process), None, float(process.state == "D"), 0.0
     found = workers(process, children)

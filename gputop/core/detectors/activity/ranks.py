@@ -1,4 +1,4 @@
-"""The ranks of a job on their GPUs: who works, who waits, who does nothing, who is gone."""
+"""The ranks of a job on their GPUs: which work, wait, idle or have exited."""
 
 from collections.abc import Iterable, Mapping
 from enum import Enum
@@ -8,20 +8,20 @@ from gputop.core.model.sample import Job
 
 
 class Stance(Enum):
-    """What a rank does. ``UNKNOWN``: it is not told, or its GPU does not answer just now."""
+    """The state of a rank. ``UNKNOWN``: the driver does not report it, or its GPU does not answer now."""
 
     WORKS = "works"
     WAITS = "waits"
     IDLE = "idle"
-    GONE = "gone"
+    EXITED = "exited"
     LOST = "lost"
     UNKNOWN = "unknown"
 
 
 class Ranks:
-    """The processes of a job, each on each of its GPUs. Those that left are remembered as long as one of them is there.
+    """The processes of a job, each on each of its GPUs. Exited ones stay known while another one runs.
 
-    ``hang_s``: for how long some have waited and nobody has worked. ``is_apart``: each has a GPU to itself.
+    ``hang_s``: how long some have waited while none worked. ``is_apart``: each has a GPU of its own.
     """
 
     def __init__(self, job: Job) -> None:
@@ -31,11 +31,11 @@ class Ranks:
         self.is_apart = True
 
     def take(self, job: Job, tracks: Iterable[Track]) -> None:
-        """Take the processes that the job has now; whoever left and was not replaced on its GPU stays known."""
+        """Take the present processes of the job; an exited one stays known until another one uses its GPU."""
         now = list(tracks)
-        held = {track.key for track in now}
+        present = {track.key for track in now}
         boards = {track.board.key for track in now}
-        left = [track for track in self.tracks if track.key not in held and track.board.key not in boards]
+        left = [track for track in self.tracks if track.key not in present and track.board.key not in boards]
         self.job, self.tracks = job, [*now, *left]
         self.is_apart = len({track.board.key for track in self.tracks}) == len(self.tracks)
         for track in now:
@@ -43,47 +43,47 @@ class Ranks:
 
     @property
     def longest_wait_s(self) -> float:
-        """Return the longest wait after which work went on."""
+        """Return the longest wait after which work continued."""
         return max((track.longest_wait_s for track in self.tracks), default=0.0)
 
     @property
     def is_server(self) -> bool:
-        """Say whether one of them serves: then all may wait for requests."""
+        """Return whether one of them serves: then all may wait for requests."""
         return any(track.role.is_server for track in self.tracks)
 
 
 def ranks_by_job(jobs: Iterable[Job], tracks: Iterable[Track], before: Mapping[str, Ranks]) -> dict[str, Ranks]:
-    """Return the crews by the key of their job: jobs on two GPUs or more, and those that have shrunk since."""
-    held: dict[tuple[int, int | None], list[Track]] = {}
+    """Return the ranks by the key of their job: of jobs on two or more GPUs, and of those that were."""
+    by_id: dict[tuple[int, int | None], list[Track]] = {}
     for track in tracks:
-        held.setdefault((track.process.pid, track.process.start_ticks), []).append(track)
+        by_id.setdefault((track.process.pid, track.process.start_ticks), []).append(track)
     by_job: dict[str, Ranks] = {}
     for job in jobs:
-        found = [track for one in job.members for track in held.get((one.pid, one.start_ticks), ())]
+        found = [track for one in job.members for track in by_id.get((one.pid, one.start_ticks), ())]
         known = before.get(job.key)
         if known or len({track.board.key for track in found}) > 1:
             ranks = by_job[job.key] = known or Ranks(job)
             ranks.take(job, found)
     for key, ranks in before.items():
-        if key not in by_job and any(track.ranks == key for track in _there(ranks, held)):
+        if key not in by_job and any(track.ranks == key for track in _present(ranks, by_id)):
             by_job[key] = ranks
     return by_job
 
 
-def stance(track: Track, *, is_gone: bool) -> Stance:
-    """Return what a rank does now."""
+def stance(track: Track, *, has_exited: bool) -> Stance:
+    """Return the state of a rank."""
     board = track.board
-    if is_gone:
-        return Stance.GONE
+    if has_exited:
+        return Stance.EXITED
     if not board.is_known:
         return Stance.LOST if board.unknown_s >= board.limits.lost_s else Stance.UNKNOWN
     if track.gu is None:
         return Stance.UNKNOWN
     if track.wait_s >= board.limits.rank_waits_s:
         return Stance.WAITS
-    is_copying = board.pcie is not None and board.pcie > board.limits.quiet[1]  # who copies is not dead
+    is_copying = board.pcie is not None and board.pcie > board.limits.quiet[1]  # a rank that copies is alive
     return Stance.IDLE if track.idle_s >= board.limits.rank_rests_s and not is_copying else Stance.WORKS
 
 
-def _there(ranks: Ranks, held: Mapping[tuple[int, int | None], list[Track]]) -> Iterable[Track]:
-    return (track for track in ranks.tracks if (track.process.pid, track.process.start_ticks) in held)
+def _present(ranks: Ranks, by_id: Mapping[tuple[int, int | None], list[Track]]) -> Iterable[Track]:
+    return (track for track in ranks.tracks if (track.process.pid, track.process.start_ticks) in by_id)

@@ -1,6 +1,6 @@
-"""What may be expected of a process: a server may wait for ever, a notebook waits for its owner, a rank for its peers.
+"""The role of a process: a server may wait for ever, a notebook for its owner, a rank for its peers.
 
-Judged by command line and framework, never by listening sockets: the ranks of torchrun listen as well, for each other.
+Command line and framework decide, never listening sockets: the ranks of torchrun listen too, for each other.
 """
 
 from collections.abc import Mapping
@@ -26,14 +26,14 @@ _NOTEBOOKS: Final = ("Jupyter kernel",)
 _SHELLS_OF_PYTHON: Final = ("ipython", "bpython", "ptpython", "IPython")
 _LOADERS: Final = ("data loader", "worker process")
 _DAEMONS: Final = ("nvidia-cuda-mps", "nv-hostengine", "dcgm", "nvidia-persistenced")
-_DEEPEST: Final = 8  # ancestors that are looked at
+_DEEPEST: Final = 8  # ancestors to check
 
 
 class Role(Struct, frozen=True, gc=False):
-    """What somebody may expect of a process.
+    """The role of a process.
 
-    ``is_daemon``: of the driver or the desktop. ``is_interactive``: a notebook or a prompt. ``has_terminal``: somebody
-    may type to it. ``world``: of how many ranks it is one.
+    ``is_daemon``: it belongs to the driver or the desktop. ``is_interactive``: a notebook or a prompt.
+    ``has_terminal``: a user may type to it. ``world``: number of ranks of its job.
     """
 
     is_server: bool = False
@@ -43,12 +43,12 @@ class Role(Struct, frozen=True, gc=False):
     world: int | None = None
 
 
-def role_of(process: HostProcess, everybody: Mapping[int, HostProcess]) -> Role:
-    """Return what a process is. Whatever a server started is part of it. ``everybody``: by pid, to find its parents."""
+def role_of(process: HostProcess, by_pid: Mapping[int, HostProcess]) -> Role:
+    """Return the role of a process. A child of a server is part of the server. ``by_pid``: to find its ancestors."""
     owner = process.owner
-    is_daemon, is_interactive = _told_by(process.command, owner.framework)
+    is_daemon, is_interactive = _daemon_or_prompt(process.command, owner.framework)
     return _role(
-        is_server=any(_serves(one.command, one.owner.framework) for one in _line(process, everybody)),
+        is_server=any(_serves(one.command, one.owner.framework) for one in _lineage(process, by_pid)),
         is_daemon=is_daemon,
         is_interactive=is_interactive,
         has_terminal=owner.terminal is not None,
@@ -57,14 +57,14 @@ def role_of(process: HostProcess, everybody: Mapping[int, HostProcess]) -> Role:
 
 
 def is_loader(child: HostProcess, parent: HostProcess) -> bool:
-    """Say whether a child prepares data: it says so, or is a fork of its parent."""
+    """Return whether a child prepares data, by its name or as a fork of its parent."""
     return child.owner.framework in _LOADERS or child.command == parent.command
 
 
-def _line(process: HostProcess, everybody: Mapping[int, HostProcess]) -> list[HostProcess]:
+def _lineage(process: HostProcess, by_pid: Mapping[int, HostProcess]) -> list[HostProcess]:
     line = [process]
     for _ in range(_DEEPEST):
-        parent = everybody.get(line[-1].parent_pid or 0)
+        parent = by_pid.get(line[-1].parent_pid or 0)
         if parent is None or parent.user != process.user:
             break
         line.append(parent)
@@ -73,13 +73,13 @@ def _line(process: HostProcess, everybody: Mapping[int, HostProcess]) -> list[Ho
 
 @lru_cache(256)
 def _role(*, is_server: bool, is_daemon: bool, is_interactive: bool, has_terminal: bool, world: int | None) -> Role:
-    """Return a role; those of thousands of processes are few."""
+    """Return a role; thousands of processes share a few."""
     return Role(is_server, is_daemon, is_interactive, has_terminal, world)
 
 
 @lru_cache(256)
 def _serves(command: str, framework: str | None) -> bool:
-    """Say whether it serves; remembered, because thousands have the same ancestors."""
+    """Return whether it is a server; cached, because thousands of processes have the same ancestors."""
     if command.lower().startswith(_SERVING_ACTORS):
         return True
     if any(name in command[:200] for name in _NOT_SERVING):
@@ -92,8 +92,8 @@ def _serves(command: str, framework: str | None) -> bool:
     return any(part in name for part in _SERVING_NAMES)
 
 
-def _told_by(command: str, framework: str | None) -> tuple[bool, bool]:
-    """Say whether it is of the driver or the desktop, and whether it is a notebook or a prompt."""
+def _daemon_or_prompt(command: str, framework: str | None) -> tuple[bool, bool]:
+    """Return whether it belongs to the driver or the desktop, and whether it is a notebook or a prompt."""
     name = command[:200]
     is_daemon = framework in ("desktop", "MPS server") or any(one in name for one in _DAEMONS)
     return is_daemon, _is_prompt(command, framework)

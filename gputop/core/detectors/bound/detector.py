@@ -1,6 +1,6 @@
-"""What bounds a job? Its input, the launching of its kernels, memory, communication, or its computing itself.
+"""The detector of what limits a job: input, kernel launches, memory, communication or compute.
 
-Utilization alone says only that a kernel was there: a GPU can be 100 % utilized and do next to nothing.
+Utilization alone shows only that a kernel ran: a GPU at 100 % utilization can do almost nothing.
 """
 
 from collections import Counter
@@ -121,10 +121,10 @@ KIND: Final = Kind(
     ),
 )  # fmt: skip
 
-_EVERY_S: Final = 5.0  # to work it out more often costs time and changes little
+_EVERY_S: Final = 5.0  # a shorter interval costs time and changes little
 
 
-class _Held(Struct):
+class _Judged(Struct):
     """The verdict of a track and the one that may follow it. Times are those of `Context.now_s`."""
 
     bound: Bound | None = None
@@ -137,15 +137,15 @@ class _Held(Struct):
 
 
 class BoundDetector:
-    """Gives one verdict a job, and one a GPU for those that work alone. A verdict changes when another one lasts."""
+    """Gives one verdict per job, and per GPU for single processes. A verdict changes when another one lasts."""
 
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._dials = dials
-        self._held: dict[Key, _Held] = {}
+        self._held: dict[Key, _Judged] = {}
         self._sweep_s = 0.0
 
     def detect(self, context: Context) -> Iterator[Claim]:
-        """Return the verdicts."""
+        """Return a claim per verdict."""
         activity = Activity.of(context)
         found = [
             track
@@ -156,8 +156,8 @@ class BoundDetector:
             yield self._claim(group, activity, context)
         if context.now_s >= self._sweep_s:
             self._sweep_s = context.now_s + FORGET_S
-            gone = [key for key, held in self._held.items() if context.now_s - held.seen_s > FORGET_S]
-            for key in gone:
+            old = [key for key, held in self._held.items() if context.now_s - held.seen_s > FORGET_S]
+            for key in old:
                 del self._held[key]
 
     def _has_verdict(self, track: Track) -> bool:
@@ -165,17 +165,17 @@ class BoundDetector:
         return held is not None and held.bound is not None
 
     def _is_judged(self, track: Track, context: Context) -> bool:
-        """Say whether a track has a verdict, after having formed it anew if it is time to."""
+        """Return whether a track has a verdict; renew the verdict if it is due."""
         held = self._held.get(track.key)
         if held is None:
-            held = self._held[track.key] = _Held()
+            held = self._held[track.key] = _Judged()
         held.seen_s = context.now_s
         if context.now_s >= held.due_s:
             held.due_s = context.now_s + _EVERY_S
             self._judge(track, held, context)
         return held.bound is not None and not track.verdict
 
-    def _judge(self, track: Track, held: _Held, context: Context) -> None:
+    def _judge(self, track: Track, held: _Judged, context: Context) -> None:
         window = track.window
         if window is None or window.passed_s < self._dials["after_s"] or track.gu is None:
             return

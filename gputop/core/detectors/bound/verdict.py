@@ -1,4 +1,4 @@
-"""From means over a minute or more to the one thing that bounds a process on its GPU; the first rule that fits wins."""
+"""The verdict on the one limit of a process, from means over a minute or more; the first rule that fits decides."""
 
 from collections.abc import Mapping
 from enum import Enum
@@ -11,7 +11,7 @@ from gputop.core.detectors.activity.process import Track
 
 
 class Bound(str, Enum):
-    """What bounds it; the text of a member is its code."""
+    """A limit; the text of a member is its code."""
 
     INPUT = "bound.input"
     LAUNCH = "bound.launch"
@@ -22,9 +22,9 @@ class Bound(str, Enum):
 
 
 class Means(Struct, frozen=True):
-    """Means over the window. ``worker_percent``: of a core, for each worker; ``blocked_share``: 0-1 of the time.
+    """Means over the window. ``worker_percent``: of a core, per worker; ``blocked_share``: 0 to 1 of the time.
 
-    ``is_weak``: the verdict that they lead to rests on little. Other fields as in `Board` and `Track`.
+    Other fields as in `Board` and `Track`.
     """
 
     passed_s: float
@@ -47,12 +47,12 @@ class Means(Struct, frozen=True):
 
     @property
     def memory_activity(self) -> float | None:
-        """Return how busy memory is: by GPM, else by the memory controller."""
+        """Return the memory activity: by GPM, else by the memory controller."""
         return self.memory if self.dram is None else self.dram
 
     @property
     def lacking(self) -> tuple[str, ...]:
-        """Return the signals that a verdict would need and that were not there."""
+        """Return the missing signals that a verdict needs."""
         known = (
             ("power draw", self.effort),
             ("memory utilization", self.memory_activity),
@@ -63,13 +63,13 @@ class Means(Struct, frozen=True):
 
 def means_of(track: Track, window: Window, *, is_multi: bool) -> Means:
     """Return the means of a track."""
-    held = window.mean(of_track.LOADERS) or 0.0
+    loaders = window.mean(of_track.LOADERS) or 0.0
     return Means(
         passed_s=window.passed_s,
         gu=window.mean(of_track.GU) or 0.0,
         thread=window.mean(of_track.THREAD),
-        workers=held,
-        worker_percent=(window.mean(of_track.WORKERS) or 0.0) / held if held else 0.0,
+        workers=loaders,
+        worker_percent=(window.mean(of_track.WORKERS) or 0.0) / loaders if loaders else 0.0,
         blocked_share=window.mean(of_track.BLOCKED) or 0.0,
         is_multi=is_multi,
         is_server=track.role.is_server,
@@ -86,7 +86,7 @@ def means_of(track: Track, window: Window, *, is_multi: bool) -> Means:
 
 
 def verdict(means: Means, dials: Mapping[str, float]) -> Bound | None:
-    """Return what bounds it; None where nothing does, or nobody can tell."""
+    """Return the limit; None if there is none or the signals do not show it."""
     power, tensor = 100 * (means.effort or 0.0), means.tensor or 0.0
     is_of_memory = (means.memory_activity or 0.0) >= dials["memory_percent"] and means.gu >= dials["gaps_percent"]
     weak, strong = dials["weak_worker_percent"], dials["worker_percent"]
@@ -94,7 +94,7 @@ def verdict(means: Means, dials: Mapping[str, float]) -> Bound | None:
         (Bound.INPUT, _is_starved(means, dials, strong, dials["main_percent"])),
         (Bound.MEMORY, is_of_memory),
         (Bound.COMPUTE, power >= dials["power_percent"] or tensor >= dials["tensor_percent"]),
-        (Bound.COMMUNICATION, _talks(means, dials)),
+        (Bound.COMMUNICATION, _communicates(means, dials)),
         (Bound.FAKE, _is_fake(means, dials)),
         (Bound.LAUNCH, _launches(means, dials)),
         (Bound.INPUT, _is_starved(means, dials, weak, dials["waits_percent"]) or _prepares_itself(means, dials)),
@@ -103,21 +103,21 @@ def verdict(means: Means, dials: Mapping[str, float]) -> Bound | None:
 
 
 def _is_starved(means: Means, dials: Mapping[str, float], least: float, most_of_main: float) -> bool:
-    """Say whether the GPU has gaps while its workers are at work; the main thread of a starved job waits for them."""
+    """Return whether the GPU has idle gaps while the workers work; the main thread of a starved job waits for them."""
     if means.gu >= dials["gaps_percent"] or not means.workers or (means.thread or 0.0) >= most_of_main:
         return False
     return means.worker_percent >= least or 100 * means.blocked_share >= dials["blocked_percent"]
 
 
 def _prepares_itself(means: Means, dials: Mapping[str, float]) -> bool:
-    """Say whether one thread does all: it loads, and the GPU works in between."""
+    """Return whether one thread prepares the data and launches the kernels in turn."""
     if means.is_server or means.workers or means.gu <= 1 or means.gu >= dials["half_percent"]:
         return False
     is_blocked = 100 * means.blocked_share >= dials["blocked_percent"]
     return (means.thread or 0.0) >= dials["thread_percent"] or is_blocked
 
 
-def _talks(means: Means, dials: Mapping[str, float]) -> bool:
+def _communicates(means: Means, dials: Mapping[str, float]) -> bool:
     if not means.is_multi or means.gu < dials["talking_percent"]:
         return False
     is_much = (means.nvlink or 0.0) >= dials["nvlink_bytes_per_s"]

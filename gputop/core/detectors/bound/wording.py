@@ -11,7 +11,7 @@ from gputop.core.detectors.bound.verdict import Bound, Means
 from gputop.core.model.finding import Evidence, Stage, Subject, confidence_of
 from gputop.core.model.units import rate_text
 
-# percent; these only tell how sure a verdict is
+# percent; these affect the confidence of a verdict only
 _FEW_SMS: Final = 50.0
 _LOW_OCCUPANCY: Final = 15.0
 _STRONG_WORKER: Final = 60.0

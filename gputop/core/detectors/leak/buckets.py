@@ -1,4 +1,4 @@
-"""Memory over time in few numbers: the lowest, the highest and the deepest fall of each interval."""
+"""Buckets of memory over time: the lowest value, the highest value and the deepest fall of each interval."""
 
 from __future__ import annotations  # array[float] is not subscriptable before 3.12
 
@@ -8,15 +8,15 @@ from typing import Final
 BUSY: Final = 0
 IDLE: Final = 1
 UNKNOWN: Final = 2
-"""What a process did on its GPU meanwhile."""
+"""The activity of the process on its GPU during an interval."""
 _WIDTH: Final = 4  # start, low, high, fall
 
 
 class Buckets:
     """The last ``most`` intervals, oldest first, in 17 bytes each. Times are seconds, memory is MiB.
 
-    ``falls``: the deepest fall inside. ``work``: `IDLE` if it computed nothing all the time. An interval in which
-    nothing was seen has no bucket. All numbers are in one array: an array for each would take more than they do.
+    ``falls``: the deepest fall inside. ``work``: `IDLE` if the process never computed. An interval without samples has
+    no bucket. All numbers are in one array: separate arrays would take more memory than the numbers.
     """
 
     __slots__ = ("_rows", "most", "work")
@@ -31,17 +31,17 @@ class Buckets:
 
     @property
     def starts(self) -> array[float]:
-        """Return when each began."""
+        """Return the start of each."""
         return self._rows[::_WIDTH]
 
     @property
     def lows(self) -> array[float]:
-        """Return the lowest of each."""
+        """Return the lowest value of each."""
         return self._rows[1::_WIDTH]
 
     @property
     def highs(self) -> array[float]:
-        """Return the highest of each."""
+        """Return the highest value of each."""
         return self._rows[2::_WIDTH]
 
     @property
@@ -51,28 +51,28 @@ class Buckets:
 
     @property
     def last_start(self) -> float:
-        """Return when the last began; before all times where there is none."""
+        """Return the start of the last; -1 if there is none."""
         return self._rows[-_WIDTH] if self.work else -1.0
 
     @property
     def last_low(self) -> float:
-        """Return the lowest of the last."""
+        """Return the lowest value of the last."""
         return self._rows[1 - _WIDTH]
 
     def add(self, start: float, low: float, high: float, fall: float, work: int) -> None:
-        """Add an interval that is over."""
+        """Add a complete interval."""
         self._rows.extend((start, low, high, fall))
         self.work.append(work)
 
     def drop_oldest(self) -> None:
-        """Forget what is more than the most."""
+        """Drop the oldest intervals above the maximum."""
         more = len(self.work) - self.most
         if more > 0:
             del self._rows[: more * _WIDTH]
             del self.work[:more]
 
     def put(self, low: float, high: float, fall: float, work: int) -> None:
-        """Widen the last interval by a part of it that comes later."""
+        """Extend the last interval by its next part."""
         rows = self._rows
         before = rows[-2]
         rows[-1] = max(rows[-1], fall, before - low)
@@ -82,7 +82,7 @@ class Buckets:
         self.work[-1] = both(self.work[-1], work)
 
     def merged(self, width_s: float, most: int) -> Buckets:
-        """Return the same with intervals of this width, aligned to it."""
+        """Return the same series with intervals of this width, aligned to multiples of it."""
         wide = Buckets(most)
         last = -1.0
         for part in zip(self.starts, self.lows, self.highs, self.falls, self.work, strict=True):
@@ -96,5 +96,5 @@ class Buckets:
 
 
 def both(one: int, other: int) -> int:
-    """Return what was done in two intervals together: idle only if it was in all that is known."""
+    """Return the activity of two intervals together: idle only if all known parts are idle."""
     return one if other in (one, UNKNOWN) else other if one == UNKNOWN else BUSY

@@ -1,7 +1,7 @@
-"""Does a process on a GPU leak memory? Retained growth at a steady rate, told from warm-up, loading, teeth and waves.
+"""The detector of GPU memory leaks: retained growth at a steady rate, as opposed to warm-up, loading, teeth and waves.
 
-An alarm needs high confidence and memory for less than an hour (``alarm_s``). Whether a GPU will be full within
-minutes, leak or not, is another question: `filling`.
+An alarm needs high confidence and a GPU that is full within the hour (``alarm_s``). `filling` reports a GPU that is
+full within minutes, leak or not.
 """
 
 from collections import deque
@@ -20,21 +20,21 @@ from gputop.core.model.sample import Gpu, GpuProcess, HostProcess, Readings
 from gputop.core.processes.program import arguments_of, program
 
 _MIB: Final = 1024.0**2
-_UNKNOWN_TOTAL_MIB: Final = 81_920.0  # where the board does not say how much it has
+_UNKNOWN_TOTAL_MIB: Final = 81_920.0  # for a board that does not report its memory
 _DAY_S: Final = 86_400.0
-_SWEEP_S: Final = 30.0  # how often those who are gone, and those who tell nothing, are looked for
+_SWEEP_S: Final = 30.0  # how often absent processes are removed
 _COUNT_S: Final = 10.0
-_WORK: Final = 20  # of evaluations, a look: about 1 ms; who does not get a turn waits for the next one
+_WORK: Final = 20  # units of evaluation per sample: about 1 ms; the rest waits for the next sample
 _POOLS: Final = frozenset({"vLLM", "SGLang", "TensorRT-LLM", "TF Serving"})
-_POOL_SHARE: Final = 0.7  # of the memory: who holds more has reserved it
+_POOL_SHARE: Final = 0.7  # of the memory: a larger part is reserved in advance
 
 _Where = tuple[str, int | None]  # a GPU, and one of its instances
 _Key = tuple[int, str, int | None]  # a process, or `_WHOLE` for a whole GPU, and where
 _WHOLE: Final = -1
 
 
-class Held:
-    """What is kept of one process on one GPU, or of a GPU."""
+class Followed:
+    """The memory of one process on one GPU, or of a whole GPU, and the judgement of it."""
 
     __slots__ = ("claim", "free_mib", "seen_s", "start", "total_mib", "track", "vote", "waits")
 
@@ -54,7 +54,7 @@ class LeakDetector:
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._limits = limits_of(dials)
         self._alarm = alarm_of(dials)
-        self._held: dict[_Key, Held] = {}
+        self._followed: dict[_Key, Followed] = {}
         self._waiting: deque[_Key] = deque()
         self._growing: set[_Key] = set()
         self._on_gpu: dict[_Where, set[int]] = {}
@@ -62,7 +62,7 @@ class LeakDetector:
         self._sweep_s = self._count_s = 0.0
 
     def detect(self, context: Context) -> Iterator[Claim]:
-        """Return what grows."""
+        """Return a claim per growth."""
         for process in context.due:
             for use in process.gpus:
                 if use.memory_bytes is not None:
@@ -78,9 +78,9 @@ class LeakDetector:
     def _follow(self, process: HostProcess, use: GpuProcess, memory: int, context: Context) -> Claim | None:
         start = process.start_ticks
         key = (process.pid, use.gpu, use.gpu_instance)
-        held = self._held.get(key)
+        held = self._followed.get(key)
         if held is None or held.start != start:
-            held = self._held[key] = Held(_track(context, memory / _MIB, process.started_s, process.pid), start)
+            held = self._followed[key] = Followed(_track(context, memory / _MIB, process.started_s, process.pid), start)
         busy = use.sm_percent
         if busy is None and held.track.scales is not None:
             busy = _busy(context.gpus.get(use.gpu), use.gpu_instance)
@@ -88,8 +88,8 @@ class LeakDetector:
             self._due(key, held, context.gpus.get(use.gpu), use.gpu_instance)
         return held.claim
 
-    def _due(self, key: _Key, held: Held, gpu: Gpu | None, instance: int | None) -> None:
-        """Put it on the list of those to be evaluated, with what is needed then."""
+    def _due(self, key: _Key, held: Followed, gpu: Gpu | None, instance: int | None) -> None:
+        """Put it into the queue for evaluation, with the total and free memory."""
         part = _part(gpu, instance)
         total, free = (part[MEMORY_TOTAL], part[MEMORY_FREE]) if part else (None, None)
         held.total_mib = total / _MIB if total else _UNKNOWN_TOTAL_MIB
@@ -99,11 +99,11 @@ class LeakDetector:
             self._waiting.append(key)
 
     def _evaluate(self, context: Context) -> None:
-        """Evaluate those that wait, as many as a look has time for."""
+        """Evaluate the queue, as far as the time of a sample allows."""
         left = _WORK
         while self._waiting and left > 0:
             key = self._waiting.popleft()
-            held = self._held.get(key)
+            held = self._followed.get(key)
             if held is None:
                 continue
             held.waits = False
@@ -116,7 +116,7 @@ class LeakDetector:
             (self._growing.add if held.vote.leak or held.vote.rising else self._growing.discard)(key)
             held.claim = self._claim(key, held, context)
 
-    def _claim(self, key: _Key, held: Held, context: Context) -> Claim | None:
+    def _claim(self, key: _Key, held: Followed, context: Context) -> Claim | None:
         vote = held.vote
         if vote is None or not (vote.leak or vote.rising):
             return None
@@ -126,19 +126,19 @@ class LeakDetector:
             label = gpu_subject(gpu).label if gpu else key[1]
             subject = Subject(label=label, gpu=key[1], gpu_instance=key[2])
         else:
-            of = _of(key, context)
-            if of is None:
+            owner = _owner_of(key, context)
+            if owner is None:
                 return held.claim
-            subject, lacking = process_subject(*of), _lacking(of, held.total_mib)
+            subject, lacking = process_subject(*owner), _lacking(owner, held.total_mib)
         return claim_of(Case(subject, held.track, vote, self._full_s(key, held, context), lacking, self._alarm))
 
-    def _full_s(self, where: _Key, held: Held, context: Context) -> tuple[float, float | None] | None:
-        """Return when the GPU is full, by the growth of all on it; None if not within a day, or if nobody knows."""
+    def _full_s(self, where: _Key, held: Followed, context: Context) -> tuple[float, float | None] | None:
+        """Return the time until full, by the growth of all on the GPU; None if over a day or unknown."""
         if held.free_mib < 0:
             return None
         slow = fast = 0.0
         for key in self._growing:
-            other = self._held[key]
+            other = self._followed[key]
             rising = other.vote.leak or other.vote.rising if other.vote else None
             if rising is None or key[1:] != where[1:]:
                 continue
@@ -151,7 +151,7 @@ class LeakDetector:
         return held.free_mib / fast, late_s
 
     def _whole_gpus(self, context: Context) -> Iterator[Claim]:
-        """Follow the memory of GPUs whose processes do not tell theirs, without that of those that do."""
+        """Follow the memory of GPUs that no process reports as its own."""
         if context.now_s >= self._count_s:
             self._count_s = context.now_s + _COUNT_S
             self._silent = _silent(context)
@@ -164,34 +164,34 @@ class LeakDetector:
         used = part[MEMORY_USED] if part else None
         if gpu is None or used is None:
             return ()
-        mib = (used - _told(context, where)) / _MIB
+        mib = (used - _reported_bytes(context, where)) / _MIB
         key = (_WHOLE, *where)
-        held = self._held.get(key)
-        if held is None or not pids <= self._on_gpu.get(where, set()):  # a newcomer explains any growth
-            held = self._held[key] = Held(_track(context, mib, None, gpu.index), None)
+        held = self._followed.get(key)
+        if held is None or not pids <= self._on_gpu.get(where, set()):  # a new process explains any growth
+            held = self._followed[key] = Followed(_track(context, mib, None, gpu.index), None)
         self._on_gpu[where] = pids
         if held.track.add(context.now_s, mib, gpu[GPU_UTILIZATION], self._limits.still_mib):
             self._due(key, held, gpu, where[1])
         return (held.claim,) if held.claim else ()
 
     def _sweep(self, context: Context) -> None:
-        """Forget who is gone for a minute."""
+        """Forget processes and GPUs that have been absent for a minute."""
         present = {
             (process.pid if use.memory_bytes is not None else _WHOLE, use.gpu, use.gpu_instance)
             for process in context.sample.processes
             for use in process.gpus
         }
-        for key, held in tuple(self._held.items()):
+        for key, held in tuple(self._followed.items()):
             if key in present:
                 held.seen_s = context.now_s
             elif context.now_s - max(held.seen_s, held.track.seen_s) > FORGET_S:
-                del self._held[key]
+                del self._followed[key]
                 self._growing.discard(key)
-        self._on_gpu = {where: pids for where, pids in self._on_gpu.items() if (_WHOLE, *where) in self._held}
+        self._on_gpu = {where: pids for where, pids in self._on_gpu.items() if (_WHOLE, *where) in self._followed}
 
 
-def _of(key: _Key, context: Context) -> tuple[HostProcess, GpuProcess] | None:
-    """Return whose growth it is; it is looked up for those few that grow, and not kept for all."""
+def _owner_of(key: _Key, context: Context) -> tuple[HostProcess, GpuProcess] | None:
+    """Return the process and its use of the GPU; only the few that grow are looked up."""
     for process in context.sample.processes:
         if process.pid == key[0]:
             return next(((process, use) for use in process.gpus if (use.gpu, use.gpu_instance) == key[1:]), None)
@@ -204,14 +204,14 @@ def _track(context: Context, mib: float, started_s: float | None, turn: int) -> 
 
 
 def _part(gpu: Gpu | None, instance: int | None) -> Readings | None:
-    """Return what has the memory: the GPU, or one of its instances."""
+    """Return the GPU, or one of its instances."""
     if gpu is None or instance is None:
         return gpu
     return next((one for one in gpu.instances if one.id == instance), None)
 
 
 def _busy(gpu: Gpu | None, instance: int | None) -> float | None:
-    """Return what an instance does, for the driver tells nothing of processes there; of a GPU only that it is idle."""
+    """Return the activity of an instance, where the driver reports none per process; of a GPU, only 0 if it is idle."""
     part = _part(gpu, instance)
     if part is None:
         return None
@@ -222,7 +222,7 @@ def _busy(gpu: Gpu | None, instance: int | None) -> float | None:
 
 
 def _silent(context: Context) -> dict[_Where, set[int]]:
-    """Return where processes do not tell their memory, and which they are."""
+    """Return the GPUs with processes whose memory the driver does not report, and their pids."""
     found: dict[_Where, set[int]] = {}
     for process in context.sample.processes:
         for use in process.gpus:
@@ -231,8 +231,8 @@ def _silent(context: Context) -> dict[_Where, set[int]]:
     return found
 
 
-def _told(context: Context, where: _Where) -> int:
-    """Return the memory there of which is known whose it is."""
+def _reported_bytes(context: Context, where: _Where) -> int:
+    """Return the memory that the driver reports per process there."""
     return sum(
         use.memory_bytes or 0
         for process in context.sample.processes
@@ -241,8 +241,8 @@ def _told(context: Context, where: _Where) -> int:
     )
 
 
-def _lacking(of: tuple[HostProcess, GpuProcess], total_mib: float) -> tuple[str, ...]:
-    process, use = of
+def _lacking(owner: tuple[HostProcess, GpuProcess], total_mib: float) -> tuple[str, ...]:
+    process, use = owner
     is_large = (use.memory_bytes or 0) > _POOL_SHARE * total_mib * _MIB
     is_pool = is_large or program(arguments_of(process.command)).known in _POOLS
     return ((POOL,) if is_pool else ()) + ((NO_AGE,) if process.started_s is None else ())

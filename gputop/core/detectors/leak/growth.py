@@ -1,7 +1,8 @@
-"""Does memory grow and keep what it grew? Tests of one window of time; a leak has to pass every one of them.
+"""Tests of retained growth in one window of time; a leak passes all of them.
 
-A caching allocator makes memory a running maximum, so that a slope says nothing: warm-ups saturate, epochs saw, loading
-is steep. What counts is the retained floor (what never came back), spread over the whole window, without slowing down.
+A caching allocator makes memory a running maximum, so a slope is no evidence: warm-ups saturate, epochs are sawtooths,
+loading is steep. What counts is the retained floor (memory that was never freed): it must grow in the whole window and
+must not slow down.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,17 +16,17 @@ from msgspec.structs import replace
 from gputop.core.detectors.leak.buckets import IDLE, Buckets
 from gputop.core.detectors.leak.trend import slopes, trend
 
-_LEAST: Final = 12  # buckets: fewer are no series
+_LEAST: Final = 12  # buckets: fewer are not a series
 
 
 class Why(str, Enum):
-    """Why a window does not look like a leak."""
+    """The reason why a window is not a leak."""
 
     SHORT = "too short"
-    CAME_BACK = "memory came back, and three cycles were not seen yet"
+    CAME_BACK = "memory fell back, and fewer than three cycles are known"
     TROUGHS = "the troughs do not rise"
     NOISY = "noisy: needs 15 minutes"
-    NOT_RETAINED = "nothing that was kept"
+    NOT_RETAINED = "no retained growth"
     FEW_STEPS = "too few steps"
     NOT_SPREAD = "not spread over the time"
     ONE_BURST = "one burst"
@@ -34,23 +35,23 @@ class Why(str, Enum):
     NO_TREND = "no trend of the lows"
     LOADING = "grows while the GPU is idle: loading"
     YOUNG = "not watched for long enough"
-    SATURATING = "cannot be told from growth that saturates"
-    FILLING = "steady and fast since the start: a fill may still end"
+    SATURATING = "may be growth that saturates"
+    FILLING = "steady and fast since the start: may be a buffer that fills"
 
 
 class Shape(Struct, frozen=True):
-    """What growth has to be like. ``trend_z``: Mann-Kendall's Z of the lows; ``steps``: how many; the others: shares.
+    """The conditions for growth. ``trend_z``: Mann-Kendall's Z of the lows; ``steps``: a count; most others: shares.
 
-    ``noise``: of all rises that are given back, above which a window shorter than ``noisy_s`` says nothing.
-    ``segments``: in which it has to grow, each by ``segment`` of its even part; ``burst``: the most that one of them
-    may have. ``slower``: second half to first, ``slower_alike`` where the variance of the steps is below ``alike`` of
-    the square of their mean. ``often``: of intervals that grow, from which each counts. ``stopped``: gaps without
-    growth after which it has stopped. ``loading``: of the growth that came while nothing was computed. ``large``:
-    usual steps that a single one counts for at most.
+    ``noise``: of all rises that is freed again, above which a window shorter than ``noisy_s`` is not judged.
+    ``segments``: of the parts of the time that must grow, each by ``segment`` of its even part; ``burst``: of the
+    growth that one part may have. ``slower``: second half to first; ``slower_alike`` applies if the variance of the
+    steps is below ``alike`` of the square of their mean. ``often``: of intervals with growth, from which each counts.
+    ``stopped``: number of usual gaps without growth after which it has stopped. ``loading``: of the growth during idle
+    time. ``large``: number of usual steps for which a single step counts at most.
 
-    A tooth is a fall by ``tooth_mib`` and by ``tooth`` of the rise before it. ``teeth``: how many must be seen;
-    ``falling``: of their troughs that may fall. ``overdue``: longest teeth after which no other is expected.
-    ``after_cut``: of the least span that must be left without the unfinished one.
+    A tooth is a fall by ``tooth_mib`` and by ``tooth`` of the rise before it. ``teeth``: least number of them;
+    ``falling``: of their troughs that may fall. ``overdue``: number of longest teeth after which no other is expected.
+    ``after_cut``: of the least span that must remain without the unfinished tooth.
     """
 
     noise: float = 0.35
@@ -76,11 +77,11 @@ class Shape(Struct, frozen=True):
 
 
 class Growth(Struct, frozen=True, kw_only=True, gc=False):
-    """Growth that was kept. Rates: MiB/s, ``rate`` with the range ``slow`` to ``fast``; times: seconds of the track.
+    """Retained growth. Rates: MiB/s, ``rate`` with the range ``slow`` to ``fast``; times: seconds of the track.
 
-    ``even``: the mean rate without large single steps. ``segments``: of ``of`` equal parts of the time those in which
-    it grew. ``cycles``: how often memory came back meanwhile. ``low_mib``: the level that it grew from. ``is_calmed``:
-    seen only after a wave was taken out.
+    ``even``: the mean rate without large single steps. ``segments``: number of the ``of`` equal parts of the time in
+    which it grew. ``cycles``: how often memory fell back. ``low_mib``: the level at the start. ``is_calmed``: found
+    only after the removal of waves.
     """
 
     rate: float
@@ -102,7 +103,7 @@ USUAL: Final = Shape()
 
 
 class Window:
-    """A series of buckets as lists, to be cut and merged."""
+    """A series of buckets as lists, which can be cut and merged."""
 
     __slots__ = ("falls", "highs", "lows", "starts", "work")
 
@@ -134,12 +135,12 @@ def window_of(buckets: Buckets, *, without_last: bool = False) -> Window:
 
 
 def growth(window: Window, least_span_s: float, least_mib: float, shape: Shape = USUAL) -> Growth | Why:
-    """Return how memory grew in this window, or the first test that it fails. Order and numbers matter."""
+    """Return the growth in this window, or the first test that fails. The order of the tests matters."""
     if len(window.lows) < _LEAST or window.span_s < least_span_s:
         return Why.SHORT
     if max(window.lows) - min(window.lows) < least_mib:
-        return Why.NOT_RETAINED  # the cheap half of the test below: most end here
-    window, cycles, why = _without_tooth(window, come_backs(window, shape), shape)
+        return Why.NOT_RETAINED  # the cheap half of the test below: most windows end here
+    window, cycles, why = _without_tooth(window, fall_backs(window, shape), shape)
     if why or len(window.lows) < _LEAST or window.span_s < (shape.after_cut if cycles else 1.0) * least_span_s:
         return why or Why.SHORT
     starts, lows, work = _quiet(window, shape)
@@ -149,11 +150,11 @@ def growth(window: Window, least_span_s: float, least_mib: float, shape: Shape =
     return replace(found, cycles=cycles) if isinstance(found, Growth) else found
 
 
-def come_backs(window: Window, shape: Shape = USUAL, least_mib: float = 0.0) -> list[int]:
-    """Return the troughs where memory came back substantially: relative to the rise since the trough before.
+def fall_backs(window: Window, shape: Shape = USUAL, least_mib: float = 0.0) -> list[int]:
+    """Return the troughs after a substantial fall: relative to the rise since the previous trough.
 
-    The level does not matter, so that a leak on top of much memory is not hidden by it. A descent of several buckets
-    is one come-back.
+    The level does not matter, so much memory does not hide a leak on top of it. A descent over several buckets counts
+    once.
     """
     found: list[int] = []
     if not window.lows:
@@ -187,7 +188,7 @@ def come_backs(window: Window, shape: Shape = USUAL, least_mib: float = 0.0) -> 
 
 
 def quiet_tail(window: Window, backs: Sequence[int], overdue: float) -> Window | None:
-    """Return what is after the last come-back, if that is so long ago that no other is to be expected."""
+    """Return the part after the last fall, if that is so long ago that no other fall is expected."""
     if not backs:
         return window
     longest = max(after - before for before, after in pairwise((0, *backs)))
@@ -195,7 +196,7 @@ def quiet_tail(window: Window, backs: Sequence[int], overdue: float) -> Window |
 
 
 def floor_of(lows: Sequence[float]) -> list[float]:
-    """Return what was never given back: at each time the lowest from then on."""
+    """Return the retained floor: at each time the lowest value from then on."""
     floor = list(accumulate(reversed(lows), min))
     floor.reverse()
     return floor
@@ -213,7 +214,7 @@ def steps_of(floor: Sequence[float]) -> list[float]:
 
 
 def upper_median(values: Iterable[float]) -> float:
-    """Return the median, the upper of two."""
+    """Return the median, the upper one of two."""
     ranked = sorted(values)
     return ranked[len(ranked) // 2]
 
@@ -224,7 +225,7 @@ def _usual(increments: Sequence[float]) -> float:
 
 
 def rise_of_troughs(window: Window, backs: Sequence[int], shape: Shape) -> float:
-    """Return by how much the troughs rose from the first to the last, 0 if that means nothing."""
+    """Return the rise of the troughs from the first to the last; 0 if it is not significant."""
     troughs = [window.lows[at] for at in backs]
     moves = capped(steps_of(troughs), shape.large)
     sure = _between_samples(window, backs)
@@ -236,7 +237,7 @@ def rise_of_troughs(window: Window, backs: Sequence[int], shape: Shape) -> float
 
 
 def _without_tooth(window: Window, backs: Sequence[int], shape: Shape) -> tuple[Window, int, Why | None]:
-    """Return the window without the unfinished tooth at its end, and how many there were; or why it is no leak."""
+    """Return the window without the unfinished tooth, the number of teeth, and why it is not a leak."""
     tail = quiet_tail(window, backs, shape.overdue)
     if tail:
         return tail, 0, None
@@ -247,7 +248,7 @@ def _without_tooth(window: Window, backs: Sequence[int], shape: Shape) -> tuple[
 
 
 def _between_samples(window: Window, backs: Sequence[int]) -> float:
-    """Return by how much a trough may be missed: what a tooth grows in a second. Teeth and samples drift apart."""
+    """Return the error of a trough: the growth of a tooth per second, as samples do not hit the trough."""
     lasts = (window.starts[backs[-1]] - window.starts[backs[0]]) / (len(backs) - 1)
     highs = [max(window.highs[one : other + 1]) for one, other in pairwise(backs)]
     high = upper_median(highs) - min(window.lows)
@@ -255,7 +256,7 @@ def _between_samples(window: Window, backs: Sequence[int]) -> float:
 
 
 def _back(lows: Sequence[float], large: float) -> float:
-    """Return the share of all rises that was given back."""
+    """Return the share of all rises that was freed again."""
     moves = capped(steps_of(lows), large)
     up = sum(move for move in moves if move > 0)
     return (up - sum(moves)) / up if up else 0.0
@@ -309,7 +310,7 @@ def _kept(
 
 
 def _episodes(steps: Sequence[float], most: float) -> int:
-    """Return how often it grew: a ramp counts once, unless it grows most of the time."""
+    """Return the number of steps: a ramp counts once, unless memory grows most of the time."""
     grew = [step > 0 for step in steps]
     often = sum(grew)
     if often >= most * len(grew):
@@ -318,7 +319,7 @@ def _episodes(steps: Sequence[float], most: float) -> int:
 
 
 def _spread(even: Sequence[float], total: float, shape: Shape) -> tuple[int, int, Why | None]:
-    """Return in how many of how many parts of the time it grew, and what is wrong with that."""
+    """Return the number of parts with growth, the number of all parts, and the failed test."""
     count = len(even)
     of = 6 if count < 29 else 8
     parts = [0.0] * of
@@ -331,7 +332,7 @@ def _spread(even: Sequence[float], total: float, shape: Shape) -> tuple[int, int
 
 
 def _current(even: Sequence[float], shape: Shape) -> Why | None:
-    """Say whether it slows down, or has stopped."""
+    """Return the failed test if growth slows down or has stopped."""
     half = len(even) // 2
     before = sum(even[:half])
     least = max(shape.slower, shape.slower_alike) if _are_alike(even, shape.alike) else shape.slower
@@ -345,12 +346,12 @@ def _current(even: Sequence[float], shape: Shape) -> Why | None:
 
 
 def _are_alike(even: Sequence[float], alike: float) -> bool:
-    """Say whether the steps vary little: then slowing down shows early."""
+    """Return whether the steps are similar: then a slowdown shows early."""
     mean = sum(even) / len(even)
     return sum(step * step for step in even) / len(even) < (1 + alike) * mean * mean
 
 
 def _loading(even: Sequence[float], total: float, work: Sequence[int], shape: Shape) -> Why | None:
-    """Say whether it grew while nothing was computed, as far as that is known."""
+    """Return the failed test if memory grew while the GPU was idle, as far as known."""
     idle = sum(step for step, done in zip(even, work[1:], strict=False) if done == IDLE)
     return Why.LOADING if idle > shape.loading * total else None

@@ -1,4 +1,4 @@
-"""Is growth steady, or does it fade as 1/t? Leaks are steady; warm-ups, running maxima and fragmentation fade."""
+"""The odds of steady against fading growth (1/t). Leaks are steady; warm-ups, running maxima and fragmentation fade."""
 
 from collections.abc import Sequence
 from math import inf, log
@@ -8,28 +8,28 @@ from gputop.core.detectors.leak.growth import (
     USUAL,
     Shape,
     Window,
-    come_backs,
+    fall_backs,
     floor_of,
     quiet_tail,
     steps_of,
     upper_median,
 )
 
-# How the statistic is worked out, which has no unit; what it has to come to is the dial `least_log_odds`.
+# Constants of the statistic, which has no unit; the dial `least_log_odds` is its threshold.
 _YOUNGEST_S: Final = 30.0
-_LONGER: Final = 1.2  # times as old at the end as at the start, at the least
+_LONGER: Final = 1.2  # least ratio of the ages at the end and at the start
 _STARTS: Final = 16
 _NEAR: Final = 2
 _ALIKE: Final = 0.2
 
 
 def odds(window: Window, age_s: float, shape: Shape = USUAL) -> float:
-    """Return the log of how much likelier a constant rate is than one of 1/age, by the best of several starts.
+    """Return the log odds of a constant rate against a rate of 1/age, by the best of several starts.
 
-    Growth may begin late, so both are compared from 16 starts on. ``age_s``: of the process at second 0
-    of the window. Steps count by their size.
+    Growth may begin late, so 16 starts are compared. ``age_s``: age of the process at second 0 of the window. Steps
+    count by their size.
     """
-    backs = come_backs(window, shape)
+    backs = fall_backs(window, shape)
     window = quiet_tail(window, backs, shape.overdue) or window.part(0, backs[-1] + 1)
     steps = steps_of(floor_of(window.lows))
     positive = [step for step in steps if step > 0]
@@ -42,9 +42,9 @@ def odds(window: Window, age_s: float, shape: Shape = USUAL) -> float:
 
 
 def _most(steps: Sequence[float], usual: float, large: float) -> list[float]:
-    """Return how much of each step counts: ``large`` times what is usual there, so that only a lone one is cut.
+    """Return the limit of each step: ``large`` times the usual step near it, so that only single ones are cut.
 
-    A warm-up is steep at first: cut everywhere at the same height, it would look steady.
+    A warm-up is steep at first: the same limit everywhere would make it look steady.
     """
     ends = len(steps)
     near = (upper_median(steps[max(0, at - _NEAR) : min(ends, at + _NEAR + 1)]) for at in range(ends))
@@ -74,6 +74,6 @@ def _best(weights: Sequence[float], ages: Sequence[float]) -> float:
 
 
 def _dispersion(total: float, squares: float, count: int) -> float:
-    """Return how much the steps vary, 1 if as much as accidents do: steps that are alike say more of their rate."""
+    """Return the variation of the steps, 1 for random events: similar steps are stronger evidence of a rate."""
     mean = total / count
     return min(1.0, max(_ALIKE, (squares / count - mean * mean) / mean))

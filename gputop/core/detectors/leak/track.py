@@ -1,4 +1,4 @@
-"""How the memory of one process on one GPU went: nothing while it stands still, three scales of time once it grows."""
+"""The memory of one process on one GPU over time: one level while it is constant, three time scales once it grows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final
 
 from gputop.core.detectors.leak.buckets import BUSY, IDLE, UNKNOWN, Buckets
 
-# Widths and numbers of buckets: what is kept, not what is thought of it.
+# Widths and numbers of buckets: they set how much is stored, not how it is judged.
 FINE_S: Final = 10.0
 MID_S: Final = 30.0
 FINE: Final = 36  # 6 minutes
@@ -18,9 +18,9 @@ _STILL_MIB: Final = 8.0
 
 
 class Scales:
-    """What a process that does not stand still needs. ``life_s``: the width of the buckets of its whole life.
+    """The time scales of a process whose memory changes. ``life_s``: the bucket width of its whole life.
 
-    While the fine scale reaches back to the beginning, the others say nothing more and are not kept: ``is_young``.
+    While the fine scale reaches back to the beginning, the others add nothing and do not exist: ``is_young``.
     """
 
     __slots__ = ("_life", "_mid", "fine", "life_s")
@@ -33,7 +33,7 @@ class Scales:
 
     @property
     def is_young(self) -> bool:
-        """Say whether the fine scale is all there is."""
+        """Return whether only the fine scale exists."""
         return self._mid is None
 
     @property
@@ -47,7 +47,7 @@ class Scales:
         return self.fine if self._life is None else self._life
 
     def close(self, start: float, low: float, high: float, fall: float, work: int) -> None:
-        """Add a fine bucket that is over."""
+        """Add a complete fine bucket."""
         fine, mid, life = self.fine, self._mid, self._life
         fine.add(start, low, high, fall, work)
         if mid is None or life is None:
@@ -70,7 +70,7 @@ class Scales:
             self._life = life.merged(self.life_s, LIFE)
 
     def fill(self, low: float, end: float) -> None:
-        """Write down that memory stood still from the beginning until ``end``."""
+        """Fill the scales with constant memory from the beginning until ``end``."""
         while self.life_s * (LIFE - 1) < end:
             self.life_s *= 2
         _fill(self.fine, FINE_S, low, end)
@@ -87,12 +87,12 @@ def _fill(buckets: Buckets, width_s: float, low: float, end: float) -> None:
 
 
 class MemoryTrack:
-    """The memory of one process on one GPU since it was first seen. Times: seconds since then, and never back."""
+    """The memory of one process on one GPU since it was first seen. Times: seconds since then; they never go back."""
 
     __slots__ = ("_ends_s", "_fall", "_high", "_low", "_turn", "_work", "age_s", "began_s", "scales", "seen_s")
 
     def __init__(self, now_s: float, mib: float, age_s: float, turn: int) -> None:
-        """``age_s``: of the process by now, 0 if unknown. ``turn``: any number, to spread the work of many."""
+        """Start. ``age_s``: age of the process now, 0 if unknown. ``turn``: any number, spreads work over time."""
         self.began_s = self.seen_s = now_s
         self.age_s = age_s
         self.scales: Scales | None = None
@@ -103,11 +103,11 @@ class MemoryTrack:
 
     @property
     def observed_s(self) -> float:
-        """Return for how long it was looked at."""
+        """Return the time of observation."""
         return self.seen_s - self.began_s
 
     def add(self, now_s: float, mib: float, busy_percent: float | None, still_mib: float = _STILL_MIB) -> bool:
-        """Take a sample; say whether it is time to evaluate. ``still_mib``: memory that rises by less stands still."""
+        """Take a sample; return whether to evaluate now. ``still_mib``: memory that rises by less is constant."""
         self.seen_s = now_s
         if self.scales is None:
             if mib < self._low + still_mib:
@@ -127,7 +127,7 @@ class MemoryTrack:
         return is_due
 
     def is_still(self, still_mib: float = _STILL_MIB) -> bool:
-        """Say whether nothing happened for half an hour: it changed by less than half of what would wake it."""
+        """Return whether memory was constant for half an hour: it changed by less than half of ``still_mib``."""
         scales = self.scales
         if scales is None:
             return True
@@ -137,7 +137,7 @@ class MemoryTrack:
         return len(mid) == MID and max(mid.highs) - min(mid.lows) < still_mib / 2
 
     def rest(self) -> None:
-        """Forget everything but the level, until it changes. The process counts as seen since half an hour."""
+        """Drop the scales until the level changes. The observation then counts from half an hour ago."""
         if self.scales is not None:
             mid = self.scales.mid
             start = mid.starts[0]
@@ -147,7 +147,7 @@ class MemoryTrack:
             self.scales = None
 
     def _wake(self, now: float) -> None:
-        """Begin to write down; what was before is level."""
+        """Create the scales; the time before was constant."""
         low = self._low
         end = now // FINE_S * FINE_S
         self.scales = Scales()

@@ -1,22 +1,22 @@
-"""Say of a short series whether it rises (Mann-Kendall), and how fast (Theil-Sen)."""
+"""The trend of a short series (Mann-Kendall) and its slope (Theil-Sen)."""
 
 from collections import Counter
 from collections.abc import Sequence
 from math import sqrt
 from typing import Final
 
-_MOST: Final = 25  # points: all pairs of more of them take too long, and add nothing
+_MOST: Final = 25  # points: the pairs of more points take too long and add nothing
 
 
 def trend(values: Sequence[float]) -> float:
-    """Return Mann-Kendall's Z with its correction for ties: above 3 the values rise by no accident."""
-    held = _thinned(values)
-    count = len(held)
+    """Return Mann-Kendall's Z with its correction for ties: above 3 the rise is not random."""
+    points = _thinned(values)
+    count = len(points)
     score = 0
-    for at, one in enumerate(held):
-        for other in held[at + 1 :]:
+    for at, one in enumerate(points):
+        for other in points[at + 1 :]:
             score += (other > one) - (other < one)
-    ties = sum(same * (same - 1) * (2 * same + 5) for same in Counter(held).values())
+    ties = sum(same * (same - 1) * (2 * same + 5) for same in Counter(points).values())
     variance = (count * (count - 1) * (2 * count + 5) - ties) / 18
     if variance <= 0 or not score:
         return 0.0
@@ -26,9 +26,12 @@ def trend(values: Sequence[float]) -> float:
 def slopes(times: Sequence[float], values: Sequence[float]) -> tuple[float, float, float]:
     """Return the 10 % quantile, the median and the 90 % quantile of the slopes of all pairs of points."""
     at = _thinned(times)
-    held = _thinned(values)
+    points = _thinned(values)
     found = sorted(
-        (held[j] - held[i]) / (at[j] - at[i]) for i in range(len(at)) for j in range(i + 1, len(at)) if at[j] > at[i]
+        (points[j] - points[i]) / (at[j] - at[i])
+        for i in range(len(at))
+        for j in range(i + 1, len(at))
+        if at[j] > at[i]
     )
     if not found:
         return 0.0, 0.0, 0.0
@@ -37,7 +40,7 @@ def slopes(times: Sequence[float], values: Sequence[float]) -> tuple[float, floa
 
 
 def _thinned(values: Sequence[float]) -> Sequence[float]:
-    """Return at most so many of them, evenly, with the last."""
+    """Return at most 25 values, evenly spaced, the last included."""
     count = len(values)
     if count <= _MOST:
         return values

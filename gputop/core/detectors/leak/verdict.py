@@ -1,4 +1,4 @@
-"""From growth to a verdict: the scales of time vote, and a constant rate has to be likelier than one that fades."""
+"""The verdict on growth: the time scales vote, and a constant rate must be likelier than a fading one."""
 
 from typing import Final
 
@@ -10,18 +10,19 @@ from gputop.core.detectors.leak.likelihood import odds
 from gputop.core.detectors.leak.track import MemoryTrack, Scales
 from gputop.core.detectors.leak.waves import Waves, without_waves
 
-_NO_VOTES: Final[tuple[int, ...]] = (0, 0, 0)  # of the scales; what thousands have is kept once
+_NO_VOTES: Final[tuple[int, ...]] = (0, 0, 0)  # one per scale; thousands of tracks share this tuple
 _WAVY: Final = frozenset(Why) - {Why.SHORT, Why.LOADING, Why.SLOWING}
 
 
 class Limits(Struct, frozen=True):
     """The dials that decide.
 
-    ``spans_s``: the least that a verdict needs, of the fine scale, the middle one and the whole life; ``wave_s``: the
-    same where a wave was taken out. ``votes``: passes of a scale; ``cycle_votes``: where memory comes back, for that
-    looks like growth by chance more often. ``kept``: share of the growth that may be left of a leak that is over, and
-    ``kept_cycles`` of that, for the floor of a sawtooth is known less well. ``over``: spans of at most ``longest_s``.
-    ``wave_growth``: times ``growth_mib`` below a wave. ``still_mib``: less is no change.
+    ``spans_s``: the shortest spans for a verdict: fine scale, middle scale, whole life; ``wave_s``: the same after the
+    removal of waves. ``votes``: passed tests that a scale needs; ``cycle_votes``: the same for a sawtooth, which more
+    often resembles growth by chance. ``kept``: share of the growth that may remain after a leak; for a sawtooth
+    ``kept_cycles`` of that, as its floor is less certain. ``over``: number of spans, of at most ``longest_s`` each,
+    after which a leak is over. ``wave_growth``: factor of ``growth_mib`` after the removal of waves. ``still_mib``: a
+    smaller change does not count.
     """
 
     growth_mib: float = 64.0
@@ -45,7 +46,7 @@ class Limits(Struct, frozen=True):
 
 
 class Suspicion(Struct, frozen=True):
-    """Growth that passed. ``since_s``, ``seen_s``: when it first and last did, in seconds of the track."""
+    """Growth that passed the tests. ``since_s``, ``seen_s``: the first and the last time, in seconds of the track."""
 
     growth: Growth
     since_s: float
@@ -54,9 +55,9 @@ class Suspicion(Struct, frozen=True):
 
 
 class Vote:
-    """What is thought of one track.
+    """The judgement of one track.
 
-    ``rising``: growth that may be anything; ``why``: what keeps it from being called a leak. ``leak``: the verdict.
+    ``rising``: growth of unknown cause; ``why``: the reason why it is not a leak yet. ``leak``: the verdict.
     """
 
     __slots__ = ("_counts", "_is_pause", "_past_mib", "_top", "agreed", "leak", "odds", "rising", "why")
@@ -72,9 +73,9 @@ class Vote:
         self.why = Why.SHORT
 
     def evaluate(self, track: MemoryTrack, limits: Limits, total_mib: float) -> int:
-        """Look at all scales of a track that is not at rest; return how much work that was, in units of 50 µs.
+        """Evaluate all scales of a track; return the cost in units of 50 µs.
 
-        Where nothing grows every other time will do. ``total_mib``: of the board.
+        Without growth, every other evaluation is skipped. ``total_mib``: memory of the board.
         """
         scales = track.scales
         if scales is None or self._is_pause:
@@ -102,7 +103,7 @@ class Vote:
 
     def _passes(self, one: Growth, at: int, track: MemoryTrack, limits: Limits, total_mib: float) -> bool:
         now = track.observed_s
-        if self.rising or one.low_mib + one.grown > self._past_mib:  # what came back may rise as high again
+        if self.rising or one.low_mib + one.grown > self._past_mib:  # freed memory may be allocated again
             self.rising = _seen(self.rising, one, now, limits.spans_s[at])
         if self.leak:
             self.leak = _seen(self.leak, one, now, self.leak.span_s)
@@ -123,7 +124,7 @@ class Vote:
         return None
 
     def _clear(self, track: MemoryTrack, scales: Scales, limits: Limits) -> None:
-        """Take back what came back, or went on no longer."""
+        """Drop growth that was freed or has not continued."""
         now, low = track.observed_s, scales.fine.last_low
         rising, leak = self.rising, self.leak
         if rising and _fell_back(rising.growth, low, rising.growth.grown, limits):
@@ -149,7 +150,7 @@ def _fell_back(one: Growth, low_mib: float, grown: float, limits: Limits) -> boo
 
 
 def _seen(before: Suspicion | None, one: Growth, now: float, span_s: float) -> Suspicion:
-    """Return a suspicion by what is seen now; it keeps the lowest level that it began at."""
+    """Return the updated suspicion; it keeps its lowest starting level."""
     if before is None:
         return Suspicion(one, now, now, span_s)
     low_mib = min(one.low_mib, before.growth.low_mib)
@@ -173,7 +174,7 @@ def _of_scales(scales: Scales, limits: Limits) -> list[Growth | Why]:
 
 
 def _with_waves(window: Window, span_s: float, limits: Limits) -> Growth | Why:
-    """Return how memory grew, below a wave if there is one."""
+    """Return the growth, after the removal of waves if there are any."""
     found = growth(window, span_s, limits.growth_mib, limits.shape)
     if isinstance(found, Growth) or found not in _WAVY:
         return found

@@ -1,4 +1,4 @@
-"""Take a regular wave out of memory, to see what is below it: epochs, requests, a load that comes and goes."""
+"""Memory without regular waves, which epochs, requests or a changing load cause and which hide growth."""
 
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
@@ -6,17 +6,17 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.core.detectors.leak.growth import USUAL, Shape, Window, come_backs, rise_of_troughs, upper_median
+from gputop.core.detectors.leak.growth import USUAL, Shape, Window, fall_backs, rise_of_troughs, upper_median
 
-_SHORTEST: Final = 3  # buckets: a shorter wave is not seen in them
+_SHORTEST: Final = 3  # buckets: they do not resolve a shorter wave
 
 
 class Waves(Struct, frozen=True):
-    """What a wave that can be taken out is like. ``cycles``: how many of it must be seen; the others: shares.
+    """The conditions for the removal of waves. ``cycles``: least number of cycles; the others are shares.
 
-    ``deep``: of the range, so that it is a wave and not its noise. ``regular``: of the usual length, by which a cycle
-    may differ; ``odd``: of the cycles that may differ by more. ``lifted``: of the growth of the means by which the
-    troughs rise: where only the peaks grow, nothing is kept.
+    ``deep``: of the range, to exclude noise. ``regular``: of the usual length by which a cycle may differ; ``odd``: of
+    the cycles that may differ by more. ``lifted``: of the growth of the means by which the troughs must rise: if only
+    the peaks grow, nothing is retained.
     """
 
     cycles: float = 3.0
@@ -30,13 +30,13 @@ _USUAL: Final = Waves()
 
 
 def without_waves(window: Window, waves: Waves = _USUAL, shape: Shape = USUAL) -> tuple[Window, int] | None:
-    """Return the window without its wave, shorter by two periods, and how many waves; None if it has no regular ones.
+    """Return the window without its waves, shorter by two periods, and their number; None without regular waves.
 
-    The mean over exactly one period has nothing left of it; the second mean takes out what the first leaves because a
-    period is no whole number of buckets.
+    A mean over exactly one period removes the wave; a second mean removes the rest, since a period is not a whole
+    number of buckets.
     """
     middle = [(low + high) / 2 for low, high in zip(window.lows, window.highs, strict=True)]
-    backs = come_backs(window, shape, waves.deep * _range(middle))
+    backs = fall_backs(window, shape, waves.deep * _range(middle))
     lengths = [after - before for before, after in pairwise(backs)]
     if len(lengths) < waves.cycles:
         return None
@@ -61,12 +61,12 @@ def without_waves(window: Window, waves: Waves = _USUAL, shape: Shape = USUAL) -
 
 
 def _range(values: Sequence[float]) -> float:
-    """Return between which values it is most of the time, without the beginning of a process."""
+    """Return the range of the middle 80 % of the values, which leaves out the start of a process."""
     ranked = sorted(values)
     return ranked[len(ranked) * 9 // 10] - ranked[len(ranked) // 10]
 
 
 def _means(values: Sequence[float], count: int) -> list[float]:
-    """Return the means of so many neighbours each."""
+    """Return the moving means over ``count`` values."""
     sums = [0.0, *accumulate(values)]
     return [(sums[at + count] - sums[at]) / count for at in range(len(values) - count + 1)]

@@ -116,8 +116,8 @@ def _rising(case: Case, rising: Suspicion) -> Claim:
     one = rising.growth
     why = _CANNOT_TELL.get(case.vote.why, _CANNOT_TELL[Why.SATURATING])
     why = why.format(duration_text(case.track.observed_s))
-    who = "memory of this GPU grows" if case.is_of_gpu else "memory grows"
-    summary = f"{who}: +{_mib(one.grown)} in {duration_text(one.ended_s - one.began_s)}, {why}"
+    subject = "memory of this GPU grows" if case.is_of_gpu else "memory grows"
+    summary = f"{subject}: +{_mib(one.grown)} in {duration_text(one.ended_s - one.began_s)}, {why}"
     return _claim(case, one, Stage.OBSERVATION, summary, min(_DOUBT, confidence(case, rising)))
 
 
@@ -163,8 +163,8 @@ def _remedy(case: Case) -> str:
 
 
 def _grown(one: Growth, is_of_gpu: bool) -> str:  # noqa: FBT001 - private
-    who = "this GPU grows" if is_of_gpu else "grows"
-    return f"{who} {_rate(one)} for {duration_text(one.ended_s - one.began_s)} (+{_mib(one.grown)})"
+    subject = "this GPU grows" if is_of_gpu else "grows"
+    return f"{subject} {_rate(one)} for {duration_text(one.ended_s - one.began_s)} (+{_mib(one.grown)})"
 
 
 def _kept(one: Growth) -> str:

@@ -131,17 +131,17 @@ class OrphanDetector:
         held, children = memory_of(process), everybody.children(process.pid)
         others = (process.threads or 1) - 1
         if children:
-            who, remedy = f"its children {_pids(children)} still run and hold it", _end(children)
+            holder, remedy = f"its children {_pids(children)} still run and hold it", _end(children)
         elif others > 0:
-            who, remedy = f"{others} of its threads still run and hold it", f"End them: kill -9 {process.pid}"
+            holder, remedy = f"{others} of its threads still run and hold it", f"End them: kill -9 {process.pid}"
         else:
-            who = f"its parent {process.parent_pid} has not collected its exit status"
+            holder = f"its parent {process.parent_pid} has not collected its exit status"
             remedy = f"End the parent to free it: kill {process.parent_pid}. {_HOLDERS}"
         yield Claim(
             code="orphan.zombie",
             stage=self._stage(lasts_s, held),
             subject=process_subject(process),
-            summary=f"{_memory(held)} held by a zombie for {duration_text(lasts_s)}{_once(track)}: {who}",
+            summary=f"{_memory(held)} held by a zombie for {duration_text(lasts_s)}{_once(track)}: {holder}",
             evidence=(
                 Evidence("zombie_s", round(lasts_s, 1), f"a zombie for {duration_text(lasts_s)}"),
                 Evidence("memory_bytes", held, f"{_memory(held)} of GPU memory"),

@@ -74,12 +74,12 @@ class Strays:
         step = f"; Slurm step {slurm.text} seems to have ended" if is_over and slurm else ""
         idle = f"; idle for {duration_text(idle_s)}" if is_idle else ""
         held = _held(tracks)
-        who = f"{words[:_LONGEST]} ({first.parent_pid_before})" if words else f"({first.parent_pid_before})"
+        parent = f"{words[:_LONGEST]} ({first.parent_pid_before})" if words else f"({first.parent_pid_before})"
         return Claim(
             code="orphan.parent",
             stage=(Stage.OBSERVATION, Stage.SUSPECT, Stage.ALARM)[doubts if is_over else min(doubts, 1)],
             subject=process_subject(first.process),
-            summary=f"{count}orphaned for {duration_text(ago_s)}: {what} parent {who} exited, {_text(held)} "
+            summary=f"{count}orphaned for {duration_text(ago_s)}: {what} parent {parent} exited, {_text(held)} "
             f"held{step}{idle}",
             evidence=(
                 Evidence("parent_ended_s", round(ago_s, 1), f"now a child of {first.process.parent_pid}"),

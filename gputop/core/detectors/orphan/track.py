@@ -10,7 +10,7 @@ _MEETS_S: Final = 30.0  # relatives are found within seconds, in turns
 
 
 class Track:
-    """A process. ``since_s``: since when it is alive, a zombie, or gone. Times are those of `Context.now_s`.
+    """A process. ``since_s``: since when it is alive, a zombie or exited. Times are those of `Context.now_s`.
 
     ``words``: its command line while it was alive; ``parent_words``: that of its parent, if it was shown.
     ``parted_s``: when its parent exited and the kernel gave it another; ``had_parent_s``: how long it had the parent.
@@ -40,7 +40,7 @@ class Track:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it was neither gone nor a zombie when it was last seen."""
+        """Whether it was alive, and not a zombie, in its last sample."""
         return self._state == ""
 
     def take(

@@ -132,7 +132,7 @@ def _cause(case: Case, context: Context) -> str:
 
 def _state(track: Track, stance: Stance, context: Context) -> str:
     """Return what the odd rank does."""
-    if stance is Stance.GONE:
+    if stance is Stance.EXITED:
         return f"exited {duration_text(context.now_s - track.seen_s)} ago"
     if stance is Stance.LOST:
         return "has a GPU that does not respond"
@@ -183,7 +183,7 @@ def _confidence(case: Case) -> float:
 
 def _remedy(case: Case, culprit: tuple[Track, Stance] | None) -> str:
     end = f"gputop signal SIGTERM --pid {case.first.process.pid}"
-    if culprit and culprit[1] is Stance.GONE:
+    if culprit and culprit[1] is Stance.EXITED:
         return f"A rank has exited and does not return. End the job ({end}) and restart it from its checkpoint."
     if culprit and culprit[1] is Stance.LOST:
         return f"A GPU does not respond: see sudo dmesg | grep -i xid, then end the job: {end}"

@@ -1,8 +1,8 @@
-"""Does a job hang inside a kernel? The GPU is full, but draws what an idle one draws, and nothing is moved.
+"""The detector of jobs that hang inside a kernel: full utilization, but idle power and no traffic.
 
-Kernels of a collective look like this while they wait for a rank that does not come. Waiting itself is no trouble: an
-evaluation or a checkpoint of one rank looks the same for minutes. What counts is how long, who else waits, whether it
-ever worked before, and for how long it waited when it was well.
+Kernels of a collective look like this while they wait for a missing rank. Waiting alone is no fault: an evaluation or
+a checkpoint of one rank looks the same for minutes. What counts: how long, which ranks wait, whether the job ever
+worked, and how long its normal waits were.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ from gputop.core.detectors.activity.activity import Activity
 from gputop.core.detectors.activity.process import Track
 from gputop.core.detectors.activity.ranks import Ranks, Stance, stance
 from gputop.core.detectors.stuck.case import Case, busy_claim, hang_claim
-from gputop.core.detectors.stuck.neighbour import beside_claim, is_at_work
+from gputop.core.detectors.stuck.neighbour import is_at_work, shared_gpu_claim
 from gputop.core.detectors.subjects import job_subject, process_subject
 from gputop.core.model.finding import Stage
 
@@ -78,11 +78,11 @@ KIND: Final = Kind(
     ),
 )  # fmt: skip
 
-_OUT: Final = (Stance.IDLE, Stance.GONE, Stance.LOST)
+_OUT: Final = (Stance.IDLE, Stance.EXITED, Stance.LOST)
 
 
 class StuckDetector:
-    """Judges jobs by all of their ranks, and processes that work alone."""
+    """Judges jobs by all of their ranks, and single processes."""
 
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._waiting_s, self._worked_s = dials["waiting_s"], dials["worked_s"]
@@ -90,12 +90,12 @@ class StuckDetector:
         self._behind_s, self._times = dials["behind_s"], dials["times"]
         self._behind_times = dials["behind_times"]
         self._suspect, self._unsteady = dials["suspect_percent"] / 100, dials["unsteady_times"]
-        self._beside_s = dials["beside_s"]
+        self._shared_s = dials["beside_s"]
         self._host = dials["spins_percent"], dials["rests_percent"]
         self._hanging: dict[str, Ranks] = {}
 
     def detect(self, context: Context) -> Iterator[Claim]:
-        """Return who hangs, and who waits for how long already."""
+        """Return a claim per process or job that hangs or has waited for long."""
         activity = Activity.of(context)
         waiting: dict[str, Ranks] = {}
         for track in activity.tracks:
@@ -105,8 +105,8 @@ class StuckDetector:
                     waiting[ranks.job.key] = ranks
                 else:
                     yield from self._alone(track, context)
-            if track.beside_s and not track.verdict:
-                yield from self._beside(track, activity, context)
+            if track.shared_still_s and not track.verdict:
+                yield from self._on_shared_gpu(track, activity, context)
         for key, ranks in (self._hanging | waiting).items():
             yield from self._together(ranks, activity, context)
             if ranks.hang_s and key in activity.by_job:
@@ -114,17 +114,17 @@ class StuckDetector:
             else:
                 self._hanging.pop(key, None)
 
-    # --- a process by itself -------------------------------------------------------------------------------------
+    # --- a single process --------------------------------------------------------------------------------------
     def _alone(self, track: Track, context: Context) -> Iterator[Claim]:
         is_collective = (track.role.world or 1) > 1
         if track.wait_s < self._waiting_s or track.role.is_server or track.is_progressing(context.now_s):
             return
         if not self._has_worked([track]) and not is_collective:
-            return  # tiny kernels look like this all day
+            return  # tiny kernels look like this permanently
         track.verdict = track.verdict or "stuck"
         limit_s = self._limit_s([track], track.longest_wait_s)
         if not is_collective and not track.board.is_static:
-            limit_s *= self._unsteady  # kernels that wait draw the same all the time, tiny ones do not
+            limit_s *= self._unsteady  # the power of waiting kernels is constant, that of tiny ones is not
         use = track.use if len(track.process.gpus) == 1 else None
         case = Case(
             code="stuck.collective" if is_collective else "stuck.kernel",
@@ -136,19 +136,19 @@ class StuckDetector:
         )
         yield hang_claim(case, self._stage(case), context)
 
-    def _beside(self, track: Track, activity: Activity, context: Context) -> Iterator[Claim]:
-        """Suspect a process whose power and traffic a neighbour hides. A job whose other ranks work does not hang."""
+    def _on_shared_gpu(self, track: Track, activity: Activity, context: Context) -> Iterator[Claim]:
+        """Claim a hang where a neighbour hides power and traffic. A job whose other ranks work does not hang."""
         ranks, role = activity.ranks_of(track), track.role
         if is_at_work(track, context, *self._host):
-            track.beside_s = 0.0
-        least_s = max(self._beside_s, self._times * track.longest_wait_s)
-        if track.beside_s < least_s or track.moved_s < self._worked_s:
+            track.shared_still_s = 0.0
+        least_s = max(self._shared_s, self._times * track.longest_wait_s)
+        if track.shared_still_s < least_s or track.moved_s < self._worked_s:
             return
         if ranks or role.is_server or role.is_interactive or track.is_progressing(context.now_s):
             return
         track.verdict = "stuck"
         others = [one for one in activity.tracks if one.board is track.board and one.process.pid != track.process.pid]
-        yield beside_claim(track, others, context)
+        yield shared_gpu_claim(track, others, context)
 
     # --- a job ---------------------------------------------------------------------------------------------------
     def _together(self, ranks: Ranks, activity: Activity, context: Context) -> Iterator[Claim]:
@@ -157,10 +157,10 @@ class StuckDetector:
             ranks.hang_s = 0.0
             yield from self._alone(tracks[0], context)
             return
-        stances = [(track, stance(track, is_gone=activity.is_gone(track))) for track in tracks]
+        stances = [(track, stance(track, has_exited=activity.has_exited(track))) for track in tracks]
         waiting = [track for track, is_so in stances if is_so is Stance.WAITS]
         out: list[tuple[Track, Stance]] = [one for one in stances if one[1] in _OUT]
-        if not waiting or self._is_well(ranks, waiting, context):
+        if not waiting or self._is_healthy(ranks, waiting, context):
             ranks.hang_s = 0.0
             return
         for track in waiting:
@@ -198,8 +198,8 @@ class StuckDetector:
         return hang_claim(case, self._stage(case), context)
 
     # --- how long is too long ------------------------------------------------------------------------------------
-    def _is_well(self, ranks: Ranks, waiting: list[Track], context: Context) -> bool:
-        """Say whether it reports that it goes on, or may be several programs of tiny kernels, which look so all day."""
+    def _is_healthy(self, ranks: Ranks, waiting: list[Track], context: Context) -> bool:
+        """Return whether it reports progress, or may be several programs of tiny kernels, which look like this."""
         is_job = self._has_worked(waiting) or any((track.role.world or 1) > 1 for track in waiting)
         return not is_job or any(track.is_progressing(context.now_s) for track in ranks.tracks)
 
@@ -214,7 +214,7 @@ class StuckDetector:
         return max(self._behind_s, self._behind_times * ranks.longest_wait_s)
 
     def _stage(self, case: Case) -> Stage:
-        """Return how grave it is; what is judged without an essential signal, or from tiny kernels, is no alarm."""
+        """Return the stage; without an essential signal, or with possibly tiny kernels, it is never an alarm."""
         is_doubtful = not case.has_worked and not all(track.board.is_static for track in case.waiting)
         if case.lasted_s < self._suspect * case.limit_s or case.lacks_power:
             return Stage.OBSERVATION if case.lasted_s < case.limit_s else Stage.SUSPECT
@@ -222,5 +222,5 @@ class StuckDetector:
 
 
 def _participants(ranks: Ranks) -> list[Track]:
-    """Return those of a job that can hang: a server or a notebook in the same container has nothing to do with it."""
+    """Return the tracks that can hang: servers and notebooks in the same container do not belong to the job."""
     return [track for track in ranks.tracks if not (track.role.is_server or track.role.is_interactive)]

@@ -7,7 +7,7 @@ from math import log, sin
 import pytest
 
 from gputop.core.detectors.leak.buckets import BUSY, IDLE, UNKNOWN
-from gputop.core.detectors.leak.growth import Growth, Why, Window, come_backs, growth
+from gputop.core.detectors.leak.growth import Growth, Why, Window, fall_backs, growth
 from gputop.core.detectors.leak.likelihood import odds
 from gputop.core.detectors.leak.trend import slopes, trend
 from gputop.core.detectors.leak.waves import without_waves
@@ -99,12 +99,12 @@ def test_a_fall_inside_a_bucket_is_a_come_back() -> None:
     falls = [0.0] * BUCKETS
     falls[10] = 200.0
 
-    assert come_backs(window(made(lambda _: 1000), falls=falls)) == [10]
-    assert come_backs(window(made(lambda _: 1000))) == []
+    assert fall_backs(window(made(lambda _: 1000), falls=falls)) == [10]
+    assert fall_backs(window(made(lambda _: 1000))) == []
 
 
 def test_a_descent_of_several_buckets_is_one_come_back_at_its_end() -> None:
-    assert come_backs(window([1000, 1500, 2000, 1700, 1400, 1100, 1050, 1200])) == [6]
+    assert fall_backs(window([1000, 1500, 2000, 1700, 1400, 1100, 1050, 1200])) == [6]
 
 
 def test_a_come_back_long_ago_is_forgotten() -> None:
@@ -117,7 +117,7 @@ def test_a_come_back_long_ago_is_forgotten() -> None:
 def test_what_is_small_beside_the_rise_is_no_come_back() -> None:
     dips = made(lambda at: 1000 + 60 * at - (100 if at == 30 else 0))
 
-    assert come_backs(window(dips)) == []
+    assert fall_backs(window(dips)) == []
 
 
 # --- waves ---------------------------------------------------------------------------------------------------------

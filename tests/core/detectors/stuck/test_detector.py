@@ -166,7 +166,8 @@ def test_beside_a_busy_neighbour_a_hang_is_no_more_than_a_suspect_and_says_why()
     assert said.subject.process == ProcessId(pid_of(0), 7)
     assert said.confidence == 0.5
     assert said.lacking == ("its own power draw and PCIe traffic: a neighbour computes on the same GPU",)
-    assert f"beside pid {pid_of(1)}, and has moved nothing in GPU memory for 8m19" in said.summary
+    assert said.summary.startswith("perhaps hung for 8m19: a kernel does not end · ")
+    assert f"next to pid {pid_of(1)}, but no memory traffic" in said.summary
 
 
 @pytest.mark.parametrize(
