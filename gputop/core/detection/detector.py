@@ -60,7 +60,7 @@ class Detector(Protocol):
         ...
 
 
-class Dial(Struct, frozen=True, kw_only=True):
+class Dial(Struct, frozen=True):
     """A threshold that can be set: ``[detectors.leak]`` ``least_growth_bytes = 134217728``. The unit is in the key."""
 
     key: str

@@ -14,21 +14,15 @@ from gputop.core.text.text import clean
 BROKEN: Final = "gputop.detector"
 DIALS: Final = (
     Dial(
-        key="cooldown_s", default=300.0, least=0.0, most=86_400.0,
-        help="A finding that returns within this time keeps its beginning and counts its returns.",
+        "cooldown_s", 300.0, 0.0, 86_400.0,
+        "A finding that returns within this time keeps its beginning and counts its returns.",
     ),
     Dial(
-        key="hold_s", default=0.0, least=0.0, most=86_400.0,
-        help="A finding stays at least this long after it was last seen; detectors set shorter times.",
+        "hold_s", 0.0, 0.0, 86_400.0,
+        "A finding stays at least this long after it was last seen; detectors set shorter times.",
     ),
-    Dial(
-        key="gap_s", default=5.0, least=1.0, most=86_400.0,
-        help="After this time without a sample, durations without a break start again.",
-    ),
-    Dial(
-        key="gap_intervals", default=3.0, least=1.0, most=1000.0,
-        help="The same in intervals; the longer of both applies.",
-    ),
+    Dial("gap_s", 5.0, 1.0, 86_400.0, "After this time without a sample, durations without a break start again."),
+    Dial("gap_intervals", 3.0, 1.0, 1000.0, "The same in intervals; the longer of both applies."),
 )  # fmt: skip
 """The dials of all detectors; they are in ``[detectors]`` itself."""
 GENERAL: Final = ""

@@ -31,62 +31,26 @@ KIND: Final = Kind(
         "memory.filling": "See which process grows: `G`. Save a checkpoint, or end another process (`F9`).",
     },
     dials=(
+        Dial("alarm_s", 900.0, 0.0, 86_400.0, "Time until the memory is full below which it is an alarm."),
+        Dial("suspect_s", 3600.0, 0.0, 86_400.0, "Time until the memory is full below which it is a suspect."),
+        Dial("watched_s", 120.0, 60.0, 600.0, "Time of growth needed for an alarm."),
+        Dial("suspect_watched_s", 300.0, 60.0, 600.0, "Time of growth needed for a suspect."),
+        Dial("least_growth_bytes", 64.0 * 1024**2, 1024**2, 1024**4, "Least growth that is reported."),
+        Dial("came_back_percent", 30.0, 1.0, 100.0, "Share of a rise that must be released before a new rise begins."),
+        Dial("past_s", 3600.0, 0.0, 86_400.0, "Time for which a rise up to an earlier level does not count."),
         Dial(
-            key="alarm_s", default=900.0, least=0.0, most=86_400.0,
-            help="Time until the memory is full below which it is an alarm.",
+            "steady_percent", 90.0, 1.0, 100.0,
+            "Growth of the second half, as a share of the first, from which it does not slow down.",
         ),
         Dial(
-            key="suspect_s", default=3600.0, least=0.0, most=86_400.0,
-            help="Time until the memory is full below which it is a suspect.",
+            "loading_percent", 80.0, 1.0, 100.0,
+            "Share of time without computation from which the growth looks like loading.",
         ),
-        Dial(
-            key="watched_s", default=120.0, least=60.0, most=600.0,
-            help="Time of growth needed for an alarm.",
-        ),
-        Dial(
-            key="suspect_watched_s", default=300.0, least=60.0, most=600.0,
-            help="Time of growth needed for a suspect.",
-        ),
-        Dial(
-            key="least_growth_bytes", default=64.0 * 1024**2, least=1024**2, most=1024**4,
-            help="Least growth that is reported.",
-        ),
-        Dial(
-            key="came_back_percent", default=30.0, least=1.0, most=100.0,
-            help="Share of a rise that must be released before a new rise begins.",
-        ),
-        Dial(
-            key="past_s", default=3600.0, least=0.0, most=86_400.0,
-            help="Time for which a rise up to an earlier level does not count.",
-        ),
-        Dial(
-            key="steady_percent", default=90.0, least=1.0, most=100.0,
-            help="Growth of the second half, as a share of the first, from which it does not slow down.",
-        ),
-        Dial(
-            key="loading_percent", default=80.0, least=1.0, most=100.0,
-            help="Share of time without computation from which the growth looks like loading.",
-        ),
-        Dial(
-            key="nearly_percent", default=90.0, least=1.0, most=100.0,
-            help="Used memory up to which loading is an observation only.",
-        ),
-        Dial(
-            key="segments_percent", default=80.0, least=1.0, most=100.0,
-            help="Share of the six parts of the time in which the memory must grow.",
-        ),
-        Dial(
-            key="segment_percent", default=12.0, least=0.0, most=100.0,
-            help="Share of an even split from which a part counts as growing.",
-        ),
-        Dial(
-            key="burst_percent", default=50.0, least=1.0, most=100.0,
-            help="Largest share of the growth that one part may have.",
-        ),
-        Dial(
-            key="large_step_times", default=3.0, least=1.0, most=1000.0,
-            help="A single step counts at most as this many usual steps.",
-        ),
+        Dial("nearly_percent", 90.0, 1.0, 100.0, "Used memory up to which loading is an observation only."),
+        Dial("segments_percent", 80.0, 1.0, 100.0, "Share of the six parts of the time in which the memory must grow."),
+        Dial("segment_percent", 12.0, 0.0, 100.0, "Share of an even split from which a part counts as growing."),
+        Dial("burst_percent", 50.0, 1.0, 100.0, "Largest share of the growth that one part may have."),
+        Dial("large_step_times", 3.0, 1.0, 1000.0, "A single step counts at most as this many usual steps."),
     ),
 )  # fmt: skip
 _MIB: Final = 1024.0**2

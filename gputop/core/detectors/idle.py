@@ -25,24 +25,15 @@ KIND: Final = Kind(
         "idle.holder": "Ask its owner. To free the memory, end it: `gputop signal SIGTERM --pid PID`, or `F9`.",
     },
     dials=(
-        Dial(key="memory_bytes", default=2.0**28, least=0.0, most=2.0**50, help="Least GPU memory that is reported."),
+        Dial("memory_bytes", 2.0**28, 0.0, 2.0**50, "Least GPU memory that is reported."),
+        Dial("after_s", 600.0, 60.0, 86400.0, "Idle time after which it is an observation."),
+        Dial("suspect_s", 3600.0, 60.0, 864000.0, "Idle time after which it is a suspect."),
         Dial(
-            key="after_s", default=600.0, least=60.0, most=86400.0,
-            help="Idle time after which it is an observation.",
+            "full_percent", 80.0, 0.0, 100.0,
+            "Used share of the GPU's memory above which an idle process is a suspect at once.",
         ),
-        Dial(key="suspect_s", default=3600.0, least=60.0, most=864000.0, help="Idle time after which it is a suspect."),
-        Dial(
-            key="full_percent", default=80.0, least=0.0, most=100.0,
-            help="Used share of the GPU's memory above which an idle process is a suspect at once.",
-        ),
-        Dial(
-            key="same_bytes", default=16777216.0, least=0.0, most=1e12,
-            help="A change of its memory larger than this counts as work.",
-        ),
-        Dial(
-            key="crowd", default=12.0, least=1.0, most=10000.0,
-            help="Number of idle processes on one GPU above which they share one finding.",
-        ),
+        Dial("same_bytes", 16777216.0, 0.0, 1e12, "A change of its memory larger than this counts as work."),
+        Dial("crowd", 12.0, 1.0, 10000.0, "Number of idle processes on one GPU above which they share one finding."),
     ),
 )  # fmt: skip
 

@@ -34,33 +34,18 @@ KIND: Final = Kind(
         "temperature.memory": "Check fans and airflow: `nvidia-smi -q -d TEMPERATURE`.",
     },
     dials=(
+        Dial("memory_percent", 90.0, 1.0, 100.0, "Used memory from which it is an observation."),
+        Dial("suspect_memory_percent", 97.0, 1.0, 100.0, "Used memory from which it is a suspect."),
+        Dial("steady_s", 600.0, 10.0, 86400.0, "Memory that has not changed for this time is a pool, not a suspect."),
+        Dial("steady_bytes", 67108864.0, 0.0, 1e12, "Smallest change of the used memory that counts as a change."),
+        Dial("margin_celsius", 5.0, 0.0, 50.0, "Distance to the board's limit below which a temperature is reported."),
         Dial(
-            key="memory_percent", default=90.0, least=1.0, most=100.0,
-            help="Used memory from which it is an observation.",
+            "slack_percent", 1.0, 0.0, 100.0,
+            "Used memory must fall this far below the limit before the finding ends.",
         ),
         Dial(
-            key="suspect_memory_percent", default=97.0, least=1.0, most=100.0,
-            help="Used memory from which it is a suspect.",
-        ),
-        Dial(
-            key="steady_s", default=600.0, least=10.0, most=86400.0,
-            help="Memory that has not changed for this time is a pool, not a suspect.",
-        ),
-        Dial(
-            key="steady_bytes", default=67108864.0, least=0.0, most=1e12,
-            help="Smallest change of the used memory that counts as a change.",
-        ),
-        Dial(
-            key="margin_celsius", default=5.0, least=0.0, most=50.0,
-            help="Distance to the board's limit below which a temperature is reported.",
-        ),
-        Dial(
-            key="slack_percent", default=1.0, least=0.0, most=100.0,
-            help="Used memory must fall this far below the limit before the finding ends.",
-        ),
-        Dial(
-            key="slack_celsius", default=1.0, least=0.0, most=50.0,
-            help="A temperature must fall this far below the limit before the finding ends.",
+            "slack_celsius", 1.0, 0.0, 50.0,
+            "A temperature must fall this far below the limit before the finding ends.",
         ),
     ),
     is_instant=True,

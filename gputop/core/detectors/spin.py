@@ -18,30 +18,15 @@ KIND: Final = Kind(
         "spin.host": "See what it does: `py-spy dump --pid PID`. For a server that polls for requests this is normal.",
     },
     dials=(
+        Dial("after_s", 60.0, 10.0, 86400.0, "Time of spinning after which it is an observation."),
+        Dial("suspect_s", 300.0, 10.0, 86400.0, "Time of spinning after which it is a suspect."),
+        Dial("thread_percent", 85.0, 10.0, 100.0, "Least CPU use of the busiest thread that counts as spinning."),
         Dial(
-            key="after_s", default=60.0, least=10.0, most=86400.0,
-            help="Time of spinning after which it is an observation.",
+            "times", 2.0, 1.0, 100.0,
+            "A suspect must spin this many times longer than it ever did before it worked again.",
         ),
-        Dial(
-            key="suspect_s", default=300.0, least=10.0, most=86400.0,
-            help="Time of spinning after which it is a suspect.",
-        ),
-        Dial(
-            key="thread_percent", default=85.0, least=10.0, most=100.0,
-            help="Least CPU use of the busiest thread that counts as spinning.",
-        ),
-        Dial(
-            key="times", default=2.0, least=1.0, most=100.0,
-            help="A suspect must spin this many times longer than it ever did before it worked again.",
-        ),
-        Dial(
-            key="fresh_times", default=3.0, least=1.0, most=100.0,
-            help="Factor on that time for a process that never used the GPU.",
-        ),
-        Dial(
-            key="falls_times", default=6.0, least=0.0, most=1000.0,
-            help="How many times faster the counted time falls than it rises.",
-        ),
+        Dial("fresh_times", 3.0, 1.0, 100.0, "Factor on that time for a process that never used the GPU."),
+        Dial("falls_times", 6.0, 0.0, 1000.0, "How many times faster the counted time falls than it rises."),
     ),
 )  # fmt: skip
 

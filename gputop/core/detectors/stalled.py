@@ -24,38 +24,20 @@ KIND: Final = Kind(
         "stalled.job": "See where a rank waits: `py-spy dump --pid PID`. To end the job: `c` tags it, then `F9`.",
     },
     dials=(
-        Dial(key="pause_s", default=300.0, least=30.0, most=86400.0, help="Shortest pause that can be a stall."),
+        Dial("pause_s", 300.0, 30.0, 86400.0, "Shortest pause that can be a stall."),
+        Dial("times", 4.0, 1.0, 100.0, "A stall lasts at least this many times longer than the longest pause before."),
+        Dial("worked_s", 120.0, 10.0, 86400.0, "Time for which the process must have used the GPU before."),
+        Dial("thread_percent", 5.0, 0.0, 100.0, "CPU use of the busiest thread below which the process does nothing."),
+        Dial("steady_percent", 50.0, 0.0, 100.0, "Share of time on the GPU from which the work counts as steady."),
+        Dial("patience_times", 4.0, 1.0, 100.0, "A process that worked in bursts must pause this many times longer."),
+        Dial("reads_percent", 0.3, 0.0, 100.0, "CPU use above which a process in state D still makes progress."),
         Dial(
-            key="times", default=4.0, least=1.0, most=100.0,
-            help="A stall lasts at least this many times longer than the longest pause before.",
+            "still_percent", 30.0, 1.0, 50.0,
+            "Share of pause_s in which neither the process nor its children may use the CPU.",
         ),
         Dial(
-            key="worked_s", default=120.0, least=10.0, most=86400.0,
-            help="Time for which the process must have used the GPU before.",
-        ),
-        Dial(
-            key="thread_percent", default=5.0, least=0.0, most=100.0,
-            help="CPU use of the busiest thread below which the process does nothing.",
-        ),
-        Dial(
-            key="steady_percent", default=50.0, least=0.0, most=100.0,
-            help="Share of time on the GPU from which the work counts as steady.",
-        ),
-        Dial(
-            key="patience_times", default=4.0, least=1.0, most=100.0,
-            help="A process that worked in bursts must pause this many times longer.",
-        ),
-        Dial(
-            key="reads_percent", default=0.3, least=0.0, most=100.0,
-            help="CPU use above which a process in state D still makes progress.",
-        ),
-        Dial(
-            key="still_percent", default=30.0, least=1.0, most=50.0,
-            help="Share of pause_s in which neither the process nor its children may use the CPU.",
-        ),
-        Dial(
-            key="work_weighs_times", default=5.0, least=0.0, most=1000.0,
-            help="How many times more a second of CPU use counts than a second without.",
+            "work_weighs_times", 5.0, 0.0, 1000.0,
+            "How many times more a second of CPU use counts than a second without.",
         ),
     ),
 )  # fmt: skip

@@ -23,25 +23,16 @@ KIND: Final = Kind(
         "process.blocked": "No signal ends it. Check the storage that it reads: `sudo cat /proc/PID/stack`.",
     },
     dials=(
-        Dial(key="stopped_s", default=5.0, least=0.0, most=3600.0, help="Time stopped after which it is an alarm."),
-        Dial(key="blocked_s", default=30.0, least=5.0, most=3600.0, help="Time blocked after which it is a suspect."),
+        Dial("stopped_s", 5.0, 0.0, 3600.0, "Time stopped after which it is an alarm."),
+        Dial("blocked_s", 30.0, 5.0, 3600.0, "Time blocked after which it is a suspect."),
+        Dial("blocked_alarm_s", 120.0, 5.0, 86400.0, "Time blocked after which it is an alarm."),
         Dial(
-            key="blocked_alarm_s",
-            default=120.0,
-            least=5.0,
-            most=86400.0,
-            help="Time blocked after which it is an alarm.",
-        ),
-        Dial(
-            key="still_percent",
-            default=1.0,
-            least=0.0,
-            most=100.0,
-            help="Most CPU use of a blocked process; above it the process still makes progress.",
+            "still_percent", 1.0, 0.0, 100.0,
+            "Most CPU use of a blocked process; above it the process still makes progress.",
         ),
     ),
     is_instant=True,
-)
+)  # fmt: skip
 
 _STOPPED, _TRACED, _BLOCKED = "T", "t", "D"
 _HELD_BY: Final = {_STOPPED: "stopped by a signal", _TRACED: "held by a debugger"}

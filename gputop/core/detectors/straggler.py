@@ -35,63 +35,30 @@ KIND: Final = Kind(
         "straggler.neighbour": "Move the other program to another GPU: `gputop -i N` lists the processes.",
     },
     dials=(
+        Dial("after_s", 120.0, 30.0, 3600.0, "Time of being slower after which it is a suspect."),
         Dial(
-            key="after_s", default=120.0, least=30.0, most=3600.0,
-            help="Time of being slower after which it is a suspect.",
+            "alarm_s", 600.0, 30.0, 86400.0,
+            "Time of being slower after which it is an alarm, if the clock is below alarm_percent.",
         ),
+        Dial("alarm_percent", 70.0, 1.0, 100.0, "Share of the other ranks' clock below which it is an alarm."),
+        Dial("clock_percent", 93.0, 1.0, 100.0, "Share of the other ranks' clock below which a rank is slower."),
         Dial(
-            key="alarm_s", default=600.0, least=30.0, most=86400.0,
-            help="Time of being slower after which it is an alarm, if the clock is below alarm_percent.",
+            "behind_points", 8.0, 1.0, 100.0,
+            "Percentage points of GPU utilization below the other ranks from which a rank is slower.",
         ),
+        Dial("works_percent", 50.0, 1.0, 100.0, "GPU utilization below which a lower clock does not count."),
+        Dial("full_percent", 93.0, 1.0, 100.0, "Least GPU utilization of the other ranks, which wait."),
+        Dial("spread_times", 6.0, 0.0, 100.0, "The gap must also be this many times the spread among the ranks."),
         Dial(
-            key="alarm_percent", default=70.0, least=1.0, most=100.0,
-            help="Share of the other ranks' clock below which it is an alarm.",
+            "clearly_points", 15.0, 1.0, 100.0,
+            "A gap of this size always counts; a smaller one counts only if it is new.",
         ),
-        Dial(
-            key="clock_percent", default=93.0, least=1.0, most=100.0,
-            help="Share of the other ranks' clock below which a rank is slower.",
-        ),
-        Dial(
-            key="behind_points", default=8.0, least=1.0, most=100.0,
-            help="Percentage points of GPU utilization below the other ranks from which a rank is slower.",
-        ),
-        Dial(
-            key="works_percent", default=50.0, least=1.0, most=100.0,
-            help="GPU utilization below which a lower clock does not count.",
-        ),
-        Dial(
-            key="full_percent", default=93.0, least=1.0, most=100.0,
-            help="Least GPU utilization of the other ranks, which wait.",
-        ),
-        Dial(
-            key="spread_times", default=6.0, least=0.0, most=100.0,
-            help="The gap must also be this many times the spread among the ranks.",
-        ),
-        Dial(
-            key="clearly_points", default=15.0, least=1.0, most=100.0,
-            help="A gap of this size always counts; a smaller one counts only if it is new.",
-        ),
-        Dial(
-            key="learn_s", default=600.0, least=60.0, most=86400.0,
-            help="Time in which gputop learns the usual gaps of the job.",
-        ),
-        Dial(key="known_s", default=300.0, least=30.0, most=86400.0, help="Time after which the usual gaps are known."),
-        Dial(
-            key="ranks", default=3.0, least=3.0, most=100000.0,
-            help="Least number of ranks that are compared: with two, neither is the odd one.",
-        ),
-        Dial(
-            key="smooth_s", default=20.0, least=1.0, most=3600.0,
-            help="Smoothing time of clock and utilization.",
-        ),
-        Dial(
-            key="falls_times", default=3.0, least=0.0, most=1000.0,
-            help="How many times faster the counted time falls than it rises.",
-        ),
-        Dial(
-            key="pauses_s", default=10.0, least=1.0, most=3600.0,
-            help="While a rank pauses for longer than this, the ranks are not compared.",
-        ),
+        Dial("learn_s", 600.0, 60.0, 86400.0, "Time in which gputop learns the usual gaps of the job."),
+        Dial("known_s", 300.0, 30.0, 86400.0, "Time after which the usual gaps are known."),
+        Dial("ranks", 3.0, 3.0, 100000.0, "Least number of ranks that are compared: with two, neither is the odd one."),
+        Dial("smooth_s", 20.0, 1.0, 3600.0, "Smoothing time of clock and utilization."),
+        Dial("falls_times", 3.0, 0.0, 1000.0, "How many times faster the counted time falls than it rises."),
+        Dial("pauses_s", 10.0, 1.0, 3600.0, "While a rank pauses for longer than this, the ranks are not compared."),
     ),
 )  # fmt: skip
 

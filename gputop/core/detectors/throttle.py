@@ -41,49 +41,31 @@ KIND: Final = Kind(
     },
     dials=(
         Dial(
-            key="hardware_percent", default=1.0, least=0.1, most=100.0,
-            help="Share of the shorter window with hardware slowdown (heat or power brake) that is an alarm.",
+            "hardware_percent", 1.0, 0.1, 100.0,
+            "Share of the shorter window with hardware slowdown (heat or power brake) that is an alarm.",
         ),
         Dial(
-            key="software_percent", default=5.0, least=0.1, most=100.0,
-            help="Share of the shorter window with thermal slowdown that is a suspect.",
+            "software_percent", 5.0, 0.1, 100.0,
+            "Share of the shorter window with thermal slowdown that is a suspect.",
+        ),
+        Dial("lasting_percent", 30.0, 0.1, 100.0, "Share of the longer window with thermal slowdown that is an alarm."),
+        Dial("cap_percent", 50.0, 1.0, 100.0, "Share of the longer window at the power limit that is an observation."),
+        Dial(
+            "lowered_percent", 2.0, 0.0, 99.0,
+            "A power limit that is this far below the default, and is reached, is a suspect.",
         ),
         Dial(
-            key="lasting_percent", default=30.0, least=0.1, most=100.0,
-            help="Share of the longer window with thermal slowdown that is an alarm.",
+            "clock_percent", 80.0, 1.0, 100.0,
+            "At the limit with less than this share of its busy siblings' SM clock, a GPU is a suspect.",
         ),
         Dial(
-            key="cap_percent", default=50.0, least=1.0, most=100.0,
-            help="Share of the longer window at the power limit that is an observation.",
+            "reason_s", 10.0, 2.0, 3600.0,
+            "Without counters in the driver: time with such a reason after which it is reported.",
         ),
-        Dial(
-            key="lowered_percent", default=2.0, least=0.0, most=99.0,
-            help="A power limit that is this far below the default, and is reached, is a suspect.",
-        ),
-        Dial(
-            key="clock_percent", default=80.0, least=1.0, most=100.0,
-            help="At the limit with less than this share of its busy siblings' SM clock, a GPU is a suspect.",
-        ),
-        Dial(
-            key="reason_s", default=10.0, least=2.0, most=3600.0,
-            help="Without counters in the driver: time with such a reason after which it is reported.",
-        ),
-        Dial(
-            key="minute_s", default=60.0, least=10.0, most=3600.0,
-            help="Length of the shorter window.",
-        ),
-        Dial(
-            key="long_s", default=300.0, least=60.0, most=86400.0,
-            help="Length of the longer window.",
-        ),
-        Dial(
-            key="busy_percent", default=20.0, least=1.0, most=100.0,
-            help="Least GPU utilization of siblings whose clocks are compared.",
-        ),
-        Dial(
-            key="hold_s", default=60.0, least=0.0, most=3600.0,
-            help="Slowdowns within this time of each other are one finding.",
-        ),
+        Dial("minute_s", 60.0, 10.0, 3600.0, "Length of the shorter window."),
+        Dial("long_s", 300.0, 60.0, 86400.0, "Length of the longer window."),
+        Dial("busy_percent", 20.0, 1.0, 100.0, "Least GPU utilization of siblings whose clocks are compared."),
+        Dial("hold_s", 60.0, 0.0, 3600.0, "Slowdowns within this time of each other are one finding."),
     ),
 )  # fmt: skip
 

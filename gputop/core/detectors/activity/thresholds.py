@@ -12,170 +12,101 @@ KIND: Final = Kind(
     question="When does a process work, idle or wait in a kernel? For stuck, stalled, spin, idle, straggler, bound.",
     codes={},
     dials=(
+        Dial("full_percent", 97.0, 50.0, 100.0, "GPU utilization from which a kernel may be waiting."),
+        Dial("idle_percent", 1.0, 0.0, 50.0, "GPU utilization up to which a process is idle."),
         Dial(
-            key="full_percent", default=97.0, least=50.0, most=100.0,
-            help="GPU utilization from which a kernel may be waiting.",
+            "low_percent", 12.0, 0.0, 100.0,
+            "Power of a kernel that waits, as a share of the range from an idle context to the limit.",
         ),
         Dial(
-            key="idle_percent", default=1.0, least=0.0, most=50.0,
-            help="GPU utilization up to which a process is idle.",
+            "low_of_work_percent", 30.0, 0.0, 100.0,
+            "The same, as a share of its power while it worked; counts if that is more and the power is steady.",
+        ),
+        Dial("low_most_percent", 25.0, 0.0, 100.0, "Upper limit of low_of_work_percent, as a share of the same range."),
+        Dial(
+            "working_percent", 25.0, 0.0, 100.0,
+            "Power above which a process does real work, as a share of the same range.",
         ),
         Dial(
-            key="low_percent", default=12.0, least=0.0, most=100.0,
-            help="Power of a kernel that waits, as a share of the range from an idle context to the limit.",
+            "steady_percent", 2.2, 0.1, 100.0,
+            "Variation of power below which it is steady, in the same range: waiting kernels, not tiny ones.",
         ),
         Dial(
-            key="low_of_work_percent", default=30.0, least=0.0, most=100.0,
-            help="The same, as a share of its power while it worked; counts if that is more and the power is steady.",
+            "own_memory_percent", 10.0, 1.0, 100.0,
+            "Memory utilization of the process itself from which it works, on a GPU that it shares.",
         ),
         Dial(
-            key="low_most_percent", default=25.0, least=0.0, most=100.0,
-            help="Upper limit of low_of_work_percent, as a share of the same range.",
+            "own_still_percent", 1.0, 0.0, 100.0,
+            "Memory utilization of the process itself up to which it moves nothing, on a GPU that it shares.",
         ),
         Dial(
-            key="working_percent", default=25.0, least=0.0, most=100.0,
-            help="Power above which a process does real work, as a share of the same range.",
+            "quiet_memory_percent", 3.0, 0.0, 100.0,
+            "Memory utilization or DRAM activity of a GPU up to which it moves no data.",
+        ),
+        Dial("quiet_tensor_percent", 2.0, 0.0, 100.0, "Tensor activity of such a GPU at most."),
+        Dial("quiet_pcie_bytes_per_s", 25e6, 0.0, 1e12, "PCIe traffic of such a GPU at most."),
+        Dial("quiet_nvlink_bytes_per_s", 200e6, 0.0, 1e13, "NVLink traffic of such a GPU at most."),
+        Dial(
+            "context_percent", 30.0, 0.0, 90.0,
+            "Share of the power limit that an idle context takes at most, until gputop measures more.",
         ),
         Dial(
-            key="steady_percent", default=2.2, least=0.1, most=100.0,
-            help="Variation of power below which it is steady, in the same range: waiting kernels, not tiny ones.",
+            "interrupted_s", 30.0, 0.0, 3600.0,
+            "An interruption ends a shorter wait; it reduces a longer one, by interruption_times.",
+        ),
+        Dial("rank_waits_s", 30.0, 1.0, 3600.0, "Waiting time after which a rank counts as waiting."),
+        Dial("rank_rests_s", 10.0, 1.0, 3600.0, "Idle time after which a rank counts as idle."),
+        Dial("heartbeat_s", 3.0, 0.0, 60.0, "Work of this length within heartbeat_within_s ends idle time."),
+        Dial(
+            "progress_s", 120.0, 1.0, 86400.0,
+            "A reported step this recent, or within three of the longest steps, excludes a hang.",
         ),
         Dial(
-            key="own_memory_percent", default=10.0, least=1.0, most=100.0,
-            help="Memory utilization of the process itself from which it works, on a GPU that it shares.",
+            "means_s", 90.0, 30.0, 3600.0,
+            "gputop judges the limit of a job by averages over once to twice this time.",
         ),
         Dial(
-            key="own_still_percent", default=1.0, least=0.0, most=100.0,
-            help="Memory utilization of the process itself up to which it moves nothing, on a GPU that it shares.",
+            "progress_times", 3.0, 1.0, 100.0,
+            "Number of longest steps after which the last reported step no longer excludes a hang.",
         ),
         Dial(
-            key="quiet_memory_percent", default=3.0, least=0.0, most=100.0,
-            help="Memory utilization or DRAM activity of a GPU up to which it moves no data.",
+            "interruption_times", 5.0, 0.0, 1000.0,
+            "How many times faster than it grew a waiting time shrinks during an interruption.",
         ),
         Dial(
-            key="quiet_tensor_percent", default=2.0, least=0.0, most=100.0,
-            help="Tensor activity of such a GPU at most.",
+            "interruption_percent", 80.0, 0.0, 100.0,
+            "GPU utilization from which an interruption of a wait may be an error of measurement.",
+        ),
+        Dial("resumed_s", 10.0, 0.0, 3600.0, "Work of this length after a wait shows that the wait was normal."),
+        Dial("pause_s", 3.0, 0.0, 3600.0, "A shorter pause belongs to a normal step and does not count."),
+        Dial("heartbeat_within_s", 60.0, 1.0, 3600.0, "Time within which work of heartbeat_s ends idle time."),
+        Dial(
+            "short_gap_s", 60.0, 0.0, 86400.0,
+            "A process that is idle before and after a gap in sampling up to this length was idle in it.",
         ),
         Dial(
-            key="quiet_pcie_bytes_per_s", default=25e6, least=0.0, most=1e12,
-            help="PCIe traffic of such a GPU at most.",
+            "own_percent", 50.0, 0.0, 100.0,
+            "GPU utilization from which the power of the GPU belongs to the process.",
+        ),
+        Dial("shared_percent", 40.0, 0.0, 100.0, "The same for waiting, if two processes share the GPU."),
+        Dial("active_percent", 5.0, 0.0, 100.0, "GPU utilization from which a process is a neighbour of others."),
+        Dial("neighbour_s", 30.0, 1.0, 3600.0, "Time for which a GPU counts as shared after a neighbour computed."),
+        Dial("hidden_s", 45.0, 1.0, 3600.0, "Longest time for which a neighbour that works can hide a wait."),
+        Dial("fed_percent", 15.0, 0.0, 100.0, "CPU use of each data loader from which the loaders work."),
+        Dial("left_out_s", 10.0, 1.0, 3600.0, "Idle time after which the averages leave a process out."),
+        Dial("lost_s", 10.0, 1.0, 3600.0, "Time without answers from a GPU after which its ranks are lost."),
+        Dial("stale_s", 5.0, 1.0, 3600.0, "Older readings of a GPU are not judged."),
+        Dial("settled_s", 20.0, 1.0, 3600.0, "Time that power takes to settle."),
+        Dial("smooth_s", 5.0, 0.1, 3600.0, "Time over which power is smoothed."),
+        Dial("steady_s", 30.0, 1.0, 3600.0, "Time over which the variation of power is measured."),
+        Dial("work_smooth_s", 30.0, 1.0, 3600.0, "Time over which the power of work is smoothed."),
+        Dial(
+            "context_of_default_percent", 20.0, 0.0, 90.0,
+            "Share of the default power limit that an idle context may take if the limit was lowered.",
         ),
         Dial(
-            key="quiet_nvlink_bytes_per_s", default=200e6, least=0.0, most=1e13,
-            help="NVLink traffic of such a GPU at most.",
-        ),
-        Dial(
-            key="context_percent", default=30.0, least=0.0, most=90.0,
-            help="Share of the power limit that an idle context takes at most, until gputop measures more.",
-        ),
-        Dial(
-            key="interrupted_s", default=30.0, least=0.0, most=3600.0,
-            help="An interruption ends a shorter wait; it reduces a longer one, by interruption_times.",
-        ),
-        Dial(
-            key="rank_waits_s", default=30.0, least=1.0, most=3600.0,
-            help="Waiting time after which a rank counts as waiting.",
-        ),
-        Dial(
-            key="rank_rests_s", default=10.0, least=1.0, most=3600.0,
-            help="Idle time after which a rank counts as idle.",
-        ),
-        Dial(
-            key="heartbeat_s", default=3.0, least=0.0, most=60.0,
-            help="Work of this length within heartbeat_within_s ends idle time.",
-        ),
-        Dial(
-            key="progress_s", default=120.0, least=1.0, most=86400.0,
-            help="A reported step this recent, or within three of the longest steps, excludes a hang.",
-        ),
-        Dial(
-            key="means_s", default=90.0, least=30.0, most=3600.0,
-            help="gputop judges the limit of a job by averages over once to twice this time.",
-        ),
-        Dial(
-            key="progress_times", default=3.0, least=1.0, most=100.0,
-            help="Number of longest steps after which the last reported step no longer excludes a hang.",
-        ),
-        Dial(
-            key="interruption_times", default=5.0, least=0.0, most=1000.0,
-            help="How many times faster than it grew a waiting time shrinks during an interruption.",
-        ),
-        Dial(
-            key="interruption_percent", default=80.0, least=0.0, most=100.0,
-            help="GPU utilization from which an interruption of a wait may be an error of measurement.",
-        ),
-        Dial(
-            key="resumed_s", default=10.0, least=0.0, most=3600.0,
-            help="Work of this length after a wait shows that the wait was normal.",
-        ),
-        Dial(
-            key="pause_s", default=3.0, least=0.0, most=3600.0,
-            help="A shorter pause belongs to a normal step and does not count.",
-        ),
-        Dial(
-            key="heartbeat_within_s", default=60.0, least=1.0, most=3600.0,
-            help="Time within which work of heartbeat_s ends idle time.",
-        ),
-        Dial(
-            key="short_gap_s", default=60.0, least=0.0, most=86400.0,
-            help="A process that is idle before and after a gap in sampling up to this length was idle in it.",
-        ),
-        Dial(
-            key="own_percent", default=50.0, least=0.0, most=100.0,
-            help="GPU utilization from which the power of the GPU belongs to the process.",
-        ),
-        Dial(
-            key="shared_percent", default=40.0, least=0.0, most=100.0,
-            help="The same for waiting, if two processes share the GPU.",
-        ),
-        Dial(
-            key="active_percent", default=5.0, least=0.0, most=100.0,
-            help="GPU utilization from which a process is a neighbour of others.",
-        ),
-        Dial(
-            key="neighbour_s", default=30.0, least=1.0, most=3600.0,
-            help="Time for which a GPU counts as shared after a neighbour computed.",
-        ),
-        Dial(
-            key="hidden_s", default=45.0, least=1.0, most=3600.0,
-            help="Longest time for which a neighbour that works can hide a wait.",
-        ),
-        Dial(
-            key="fed_percent", default=15.0, least=0.0, most=100.0,
-            help="CPU use of each data loader from which the loaders work.",
-        ),
-        Dial(
-            key="left_out_s", default=10.0, least=1.0, most=3600.0,
-            help="Idle time after which the averages leave a process out.",
-        ),
-        Dial(
-            key="lost_s", default=10.0, least=1.0, most=3600.0,
-            help="Time without answers from a GPU after which its ranks are lost.",
-        ),
-        Dial(
-            key="stale_s", default=5.0, least=1.0, most=3600.0,
-            help="Older readings of a GPU are not judged.",
-        ),
-        Dial(
-            key="settled_s", default=20.0, least=1.0, most=3600.0,
-            help="Time that power takes to settle.",
-        ),
-        Dial(key="smooth_s", default=5.0, least=0.1, most=3600.0, help="Time over which power is smoothed."),
-        Dial(
-            key="steady_s", default=30.0, least=1.0, most=3600.0,
-            help="Time over which the variation of power is measured.",
-        ),
-        Dial(
-            key="work_smooth_s", default=30.0, least=1.0, most=3600.0,
-            help="Time over which the power of work is smoothed.",
-        ),
-        Dial(
-            key="context_of_default_percent", default=20.0, least=0.0, most=90.0,
-            help="Share of the default power limit that an idle context may take if the limit was lowered.",
-        ),
-        Dial(
-            key="context_seen_percent", default=60.0, least=0.0, most=90.0,
-            help="Share of the power limit up to which gputop accepts the power of an idle context as measured.",
+            "context_seen_percent", 60.0, 0.0, 90.0,
+            "Share of the power limit up to which gputop accepts the power of an idle context as measured.",
         ),
     ),
 )  # fmt: skip

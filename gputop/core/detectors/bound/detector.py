@@ -38,86 +38,44 @@ KIND: Final = Kind(
         "busy.fake": "See what it launches: `py-spy dump --pid PID`. For ranks of an idle server this is normal.",
     },
     dials=(
-        Dial(key="after_s", default=60.0, least=30.0, most=3600.0, help="Shortest time that is judged."),
+        Dial("after_s", 60.0, 30.0, 3600.0, "Shortest time that is judged."),
+        Dial("memory_percent", 60.0, 1.0, 100.0, "Memory activity from which memory limits a job."),
         Dial(
-            key="memory_percent", default=60.0, least=1.0, most=100.0,
-            help="Memory activity from which memory limits a job.",
+            "power_percent", 55.0, 1.0, 100.0,
+            "Power, as a share of the range from idle to the limit, from which compute limits a job.",
         ),
+        Dial("tensor_percent", 30.0, 1.0, 100.0, "Tensor activity from which compute limits a job."),
+        Dial("worker_percent", 60.0, 1.0, 100.0, "CPU use of a data loader from which it is too slow."),
+        Dial("weak_worker_percent", 15.0, 1.0, 100.0, "The same, if nothing else explains the idle time of the GPU."),
         Dial(
-            key="power_percent", default=55.0, least=1.0, most=100.0,
-            help="Power, as a share of the range from idle to the limit, from which compute limits a job.",
+            "blocked_percent", 30.0, 1.0, 100.0,
+            "Share of time that a data loader waits for storage, from which storage is too slow.",
         ),
+        Dial("main_percent", 80.0, 1.0, 100.0, "CPU use of the main thread below which it waits for its data loaders."),
+        Dial("waits_percent", 95.0, 1.0, 100.0, "The same, if its data loaders are hardly busy."),
         Dial(
-            key="tensor_percent", default=30.0, least=1.0, most=100.0,
-            help="Tensor activity from which compute limits a job.",
+            "thread_percent", 90.0, 1.0, 100.0,
+            "CPU use of a thread that is fully busy: it launches kernels, or loads data itself.",
         ),
+        Dial("gaps_percent", 80.0, 1.0, 100.0, "GPU utilization below which the GPU has idle gaps."),
         Dial(
-            key="worker_percent", default=60.0, least=1.0, most=100.0,
-            help="CPU use of a data loader from which it is too slow.",
+            "half_percent", 45.0, 1.0, 100.0,
+            "GPU utilization from which a busy thread launches kernels; below it, it prepares data.",
         ),
+        Dial("talking_percent", 90.0, 1.0, 100.0, "Least GPU utilization of ranks that communicate."),
+        Dial("nvlink_bytes_per_s", 20e9, 1e6, 1e13, "Least NVLink traffic of such ranks."),
+        Dial("pcie_bytes_per_s", 2e9, 1e6, 1e12, "Least PCIe traffic of such ranks."),
         Dial(
-            key="weak_worker_percent", default=15.0, least=1.0, most=100.0,
-            help="The same, if nothing else explains the idle time of the GPU.",
+            "launch_power_percent", 42.0, 1.0, 100.0,
+            "Power, as a share of its range, up to which kernels count as small.",
         ),
-        Dial(
-            key="blocked_percent", default=30.0, least=1.0, most=100.0,
-            help="Share of time that a data loader waits for storage, from which storage is too slow.",
-        ),
-        Dial(
-            key="main_percent", default=80.0, least=1.0, most=100.0,
-            help="CPU use of the main thread below which it waits for its data loaders.",
-        ),
-        Dial(
-            key="waits_percent", default=95.0, least=1.0, most=100.0,
-            help="The same, if its data loaders are hardly busy.",
-        ),
-        Dial(
-            key="thread_percent", default=90.0, least=1.0, most=100.0,
-            help="CPU use of a thread that is fully busy: it launches kernels, or loads data itself.",
-        ),
-        Dial(
-            key="gaps_percent", default=80.0, least=1.0, most=100.0,
-            help="GPU utilization below which the GPU has idle gaps.",
-        ),
-        Dial(
-            key="half_percent", default=45.0, least=1.0, most=100.0,
-            help="GPU utilization from which a busy thread launches kernels; below it, it prepares data.",
-        ),
-        Dial(
-            key="talking_percent", default=90.0, least=1.0, most=100.0,
-            help="Least GPU utilization of ranks that communicate.",
-        ),
-        Dial(key="nvlink_bytes_per_s", default=20e9, least=1e6, most=1e13, help="Least NVLink traffic of such ranks."),
-        Dial(key="pcie_bytes_per_s", default=2e9, least=1e6, most=1e12, help="Least PCIe traffic of such ranks."),
-        Dial(
-            key="launch_power_percent", default=42.0, least=1.0, most=100.0,
-            help="Power, as a share of its range, up to which kernels count as small.",
-        ),
-        Dial(
-            key="launch_memory_percent", default=20.0, least=0.0, most=100.0,
-            help="Memory activity up to which kernels count as small.",
-        ),
-        Dial(
-            key="fake_percent", default=95.0, least=1.0, most=100.0,
-            help="Least GPU utilization of a GPU that looks busy.",
-        ),
-        Dial(
-            key="fake_power_percent", default=15.0, least=0.0, most=100.0,
-            help="Power, as a share of its range, up to which it only looks busy.",
-        ),
-        Dial(
-            key="fake_memory_percent", default=3.0, least=0.0, most=100.0,
-            help="Memory activity up to which it only looks busy.",
-        ),
-        Dial(
-            key="changes_s", default=30.0, least=0.0, most=3600.0,
-            help="Time after which a new verdict replaces the old one.",
-        ),
-        Dial(key="idle_s", default=60.0, least=1.0, most=3600.0, help="Idle time after which the verdict ends."),
-        Dial(
-            key="starved_s", default=170.0, least=1.0, most=180.0,
-            help="The same while the data loaders work.",
-        ),
+        Dial("launch_memory_percent", 20.0, 0.0, 100.0, "Memory activity up to which kernels count as small."),
+        Dial("fake_percent", 95.0, 1.0, 100.0, "Least GPU utilization of a GPU that looks busy."),
+        Dial("fake_power_percent", 15.0, 0.0, 100.0, "Power, as a share of its range, up to which it only looks busy."),
+        Dial("fake_memory_percent", 3.0, 0.0, 100.0, "Memory activity up to which it only looks busy."),
+        Dial("changes_s", 30.0, 0.0, 3600.0, "Time after which a new verdict replaces the old one."),
+        Dial("idle_s", 60.0, 1.0, 3600.0, "Idle time after which the verdict ends."),
+        Dial("starved_s", 170.0, 1.0, 180.0, "The same while the data loaders work."),
     ),
 )  # fmt: skip
 

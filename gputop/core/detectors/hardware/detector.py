@@ -57,53 +57,35 @@ KIND: Final = Kind(
         "nvlink.errors": "See which: `nvidia-smi nvlink -e -i N`. Check both ends of the link.",
     },
     dials=(
+        Dial("hung_alarm_s", 10.0, 3.0, 3600.0, "Time without an answer of the driver after which it is an alarm."),
+        Dial("grave_xid_s", 3600.0, 60.0, 604800.0, "Time for which a grave Xid is shown."),
+        Dial("xid_s", 600.0, 10.0, 604800.0, "Time for which any other Xid is shown."),
+        Dial("corrected_a_day", 100.0, 1.0, 1e9, "Corrected memory errors per day from which they are an observation."),
+        Dial("most_remaps", 512.0, 1.0, 1e6, "Rows replaced after uncorrected errors from which it is an alarm."),
+        Dial("many_pages", 15.0, 1.0, 1e6, "Retired pages from which it is an observation."),
+        Dial("most_pages", 63.0, 1.0, 1e6, "Retired pages from which it is an alarm."),
         Dial(
-            key="hung_alarm_s", default=10.0, least=3.0, most=3600.0,
-            help="Time without an answer of the driver after which it is an alarm.",
-        ),
-        Dial(key="grave_xid_s", default=3600.0, least=60.0, most=604800.0, help="Time for which a grave Xid is shown."),
-        Dial(key="xid_s", default=600.0, least=10.0, most=604800.0, help="Time for which any other Xid is shown."),
-        Dial(
-            key="corrected_a_day", default=100.0, least=1.0, most=1e9,
-            help="Corrected memory errors per day from which they are an observation.",
-        ),
-        Dial(
-            key="most_remaps", default=512.0, least=1.0, most=1e6,
-            help="Rows replaced after uncorrected errors from which it is an alarm.",
+            "busy_percent", 50.0, 1.0, 100.0,
+            "GPU utilization from which a PCIe link is judged: the links of idle GPUs slow down.",
         ),
         Dial(
-            key="many_pages", default=15.0, least=1.0, most=1e6,
-            help="Retired pages from which it is an observation.",
-        ),
-        Dial(key="most_pages", default=63.0, least=1.0, most=1e6, help="Retired pages from which it is an alarm."),
-        Dial(
-            key="busy_percent", default=50.0, least=1.0, most=100.0,
-            help="GPU utilization from which a PCIe link is judged: the links of idle GPUs slow down.",
+            "link_s", 60.0, 10.0, 86400.0,
+            "Time below its width or generation, while busy, after which a PCIe link is reported.",
         ),
         Dial(
-            key="link_s", default=60.0, least=10.0, most=86400.0,
-            help="Time below its width or generation, while busy, after which a PCIe link is reported.",
-        ),
-        Dial(
-            key="replay_factor", default=1.0, least=0.01, most=1e6,
-            help="PCIe replays that are reported, in multiples of the allowed rate for the link's width and "
+            "replay_factor", 1.0, 0.01, 1e6,
+            "PCIe replays that are reported, in multiples of the allowed rate for the link's width and "
             "generation.",
         ),
+        Dial("nvlink_a_minute", 1.0, 0.1, 1e6, "NVLink replays and recoveries per minute from which it is an alarm."),
+        Dial("nvlink_crc_a_second", 100.0, 0.1, 1e9, "NVLink CRC errors per second from which it is a suspect."),
         Dial(
-            key="nvlink_a_minute", default=1.0, least=0.1, most=1e6,
-            help="NVLink replays and recoveries per minute from which it is an alarm.",
+            "beside_s", 60.0, 0.0, 3600.0,
+            "An Xid that is only the consequence of another is not reported within this time of it.",
         ),
         Dial(
-            key="nvlink_crc_a_second", default=100.0, least=0.1, most=1e9,
-            help="NVLink CRC errors per second from which it is a suspect.",
-        ),
-        Dial(
-            key="beside_s", default=60.0, least=0.0, most=3600.0,
-            help="An Xid that is only the consequence of another is not reported within this time of it.",
-        ),
-        Dial(
-            key="awake_pstate", default=2.0, least=0.0, most=15.0,
-            help="Highest P-state number in which a PCIe link is judged: above it a board idles.",
+            "awake_pstate", 2.0, 0.0, 15.0,
+            "Highest P-state number in which a PCIe link is judged: above it a board idles.",
         ),
     ),
     is_instant=True,

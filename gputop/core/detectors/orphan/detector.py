@@ -30,47 +30,23 @@ KIND: Final = Kind(
         "memory.unexplained": "Find the holder: `sudo fuser -v /dev/nvidiaN`. If there is none, a GPU reset frees it.",
     },
     dials=(
+        Dial("gone_s", 10.0, 2.0, 3600.0, "Time after the exit of a listed process after which it is an observation."),
+        Dial("suspect_s", 30.0, 5.0, 3600.0, "Time after which an exited process or a zombie is a suspect."),
+        Dial("alarm_s", 300.0, 10.0, 86400.0, "Time after which lost memory is an alarm."),
+        Dial("idle_s", 600.0, 10.0, 86400.0, "Idle time that makes an orphan a suspect."),
         Dial(
-            key="gone_s", default=10.0, least=2.0, most=3600.0,
-            help="Time after the exit of a listed process after which it is an observation.",
+            "parent_s", 60.0, 0.0, 86400.0,
+            "Least time with the parent: a process that becomes a daemon loses its parent at once.",
         ),
+        Dial("unexplained_bytes", 536870912.0, 1e6, 1e13, "Least unexplained memory that is reported."),
         Dial(
-            key="suspect_s", default=30.0, least=5.0, most=3600.0,
-            help="Time after which an exited process or a zombie is a suspect.",
+            "unexplained_percent", 2.0, 0.1, 100.0,
+            "The same as a share of the GPU's memory; the larger of both applies.",
         ),
-        Dial(
-            key="alarm_s", default=300.0, least=10.0, most=86400.0,
-            help="Time after which lost memory is an alarm.",
-        ),
-        Dial(key="idle_s", default=600.0, least=10.0, most=86400.0, help="Idle time that makes an orphan a suspect."),
-        Dial(
-            key="parent_s", default=60.0, least=0.0, most=86400.0,
-            help="Least time with the parent: a process that becomes a daemon loses its parent at once.",
-        ),
-        Dial(
-            key="unexplained_bytes", default=536870912.0, least=1e6, most=1e13,
-            help="Least unexplained memory that is reported.",
-        ),
-        Dial(
-            key="unexplained_percent", default=2.0, least=0.1, most=100.0,
-            help="The same as a share of the GPU's memory; the larger of both applies.",
-        ),
-        Dial(
-            key="unexplained_s", default=30.0, least=5.0, most=3600.0,
-            help="Time for which memory must be unexplained.",
-        ),
-        Dial(
-            key="context_bytes", default=134217728.0, least=0.0, most=1e10,
-            help="Memory per process that the driver does not count as its own.",
-        ),
-        Dial(
-            key="idle_percent", default=1.0, least=0.0, most=50.0,
-            help="GPU utilization up to which an orphan is idle.",
-        ),
-        Dial(
-            key="left_s", default=120.0, least=0.0, most=3600.0,
-            help="Time within which the exit of a process explains the memory.",
-        ),
+        Dial("unexplained_s", 30.0, 5.0, 3600.0, "Time for which memory must be unexplained."),
+        Dial("context_bytes", 134217728.0, 0.0, 1e10, "Memory per process that the driver does not count as its own."),
+        Dial("idle_percent", 1.0, 0.0, 50.0, "GPU utilization up to which an orphan is idle."),
+        Dial("left_s", 120.0, 0.0, 3600.0, "Time within which the exit of a process explains the memory."),
     ),
 )  # fmt: skip
 _HOLDERS: Final = "To see which processes have the device files open: sudo fuser -v /dev/nvidia*"

@@ -30,51 +30,39 @@ KIND: Final = Kind(
         "stuck.kernel": "See which kernel: `py-spy dump --pid PID` or `cuda-gdb -p PID`. To end the process: `F9`.",
     },
     dials=(
+        Dial("waiting_s", 120.0, 30.0, 86400.0, "Time of waiting after which it is an observation."),
         Dial(
-            key="waiting_s", default=120.0, least=30.0, most=86400.0,
-            help="Time of waiting after which it is an observation.",
+            "alarm_s", 300.0, 60.0, 86400.0,
+            "Time of waiting after which it is an alarm, if the process worked before.",
         ),
         Dial(
-            key="alarm_s", default=300.0, least=60.0, most=86400.0,
-            help="Time of waiting after which it is an alarm, if the process worked before.",
+            "fresh_alarm_s", 600.0, 60.0, 86400.0,
+            "Time of waiting after which it is an alarm, if the process never worked.",
+        ),
+        Dial("behind_s", 1800.0, 60.0, 86400.0, "Time of waiting after which it is a suspect while other ranks work."),
+        Dial(
+            "times", 2.0, 1.0, 100.0,
+            "The wait must also be this many times longer than the longest wait that ended normally.",
+        ),
+        Dial("behind_times", 4.0, 1.0, 100.0, "The same factor while other ranks work."),
+        Dial(
+            "worked_s", 60.0, 0.0, 86400.0,
+            "Time of real work before, which distinguishes a hang from a job of tiny kernels.",
+        ),
+        Dial("suspect_percent", 70.0, 1.0, 100.0, "Share of the time to the alarm after which it is a suspect."),
+        Dial(
+            "unsteady_times", 3.0, 1.0, 100.0,
+            "A single process whose power varies must wait this many times longer.",
         ),
         Dial(
-            key="fresh_alarm_s", default=600.0, least=60.0, most=86400.0,
-            help="Time of waiting after which it is an alarm, if the process never worked.",
+            "beside_s", 360.0, 60.0, 86400.0,
+            "On a shared GPU: time with utilization but without memory traffic after which it is a suspect.",
         ),
         Dial(
-            key="behind_s", default=1800.0, least=60.0, most=86400.0,
-            help="Time of waiting after which it is a suspect while other ranks work.",
+            "spins_percent", 90.0, 1.0, 100.0,
+            "CPU use of the busiest thread from which that thread may be a waiting one.",
         ),
-        Dial(
-            key="times", default=2.0, least=1.0, most=100.0,
-            help="The wait must also be this many times longer than the longest wait that ended normally.",
-        ),
-        Dial(key="behind_times", default=4.0, least=1.0, most=100.0, help="The same factor while other ranks work."),
-        Dial(
-            key="worked_s", default=60.0, least=0.0, most=86400.0,
-            help="Time of real work before, which distinguishes a hang from a job of tiny kernels.",
-        ),
-        Dial(
-            key="suspect_percent", default=70.0, least=1.0, most=100.0,
-            help="Share of the time to the alarm after which it is a suspect.",
-        ),
-        Dial(
-            key="unsteady_times", default=3.0, least=1.0, most=100.0,
-            help="A single process whose power varies must wait this many times longer.",
-        ),
-        Dial(
-            key="beside_s", default=360.0, least=60.0, most=86400.0,
-            help="On a shared GPU: time with utilization but without memory traffic after which it is a suspect.",
-        ),
-        Dial(
-            key="spins_percent", default=90.0, least=1.0, most=100.0,
-            help="CPU use of the busiest thread from which that thread may be a waiting one.",
-        ),
-        Dial(
-            key="rests_percent", default=5.0, least=0.0, most=100.0,
-            help="CPU use of a thread or child below which it does nothing.",
-        ),
+        Dial("rests_percent", 5.0, 0.0, 100.0, "CPU use of a thread or child below which it does nothing."),
     ),
 )  # fmt: skip
 
