@@ -39,7 +39,7 @@ def test_a_gpu_that_is_full_within_a_quarter_of_an_hour_is_an_alarm_after_two_mi
     first = next(n for n, now in enumerate(found) if now)
     assert 110 <= first <= 140
     assert [(one.code, one.stage) for one in found[first]] == [("memory.filling", Stage.ALARM)]
-    assert "full in about 11m" in found[first][0].summary
+    assert "full in about 11 min" in found[first][0].summary
     assert found[first][0].summary.startswith("memory full in ")
 
 

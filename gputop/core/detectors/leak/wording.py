@@ -76,11 +76,17 @@ def claim_of(case: Case) -> Claim | None:
 
 
 def full_text(full_s: tuple[float, float | None]) -> str:
-    """Return ``about 57m``, ``5h12 to 6h06``, or what is known of it."""
-    soon, late = duration_text(full_s[0]), duration_text(full_s[1])
-    if full_s[1] is None:
-        return f"{soon} or later"
-    return f"about {soon}" if full_s[1] <= _SAME_TIME * full_s[0] else f"{soon} to {late}"
+    """Return ``about 57 min``, ``5 h to 6 h``, or what is known of it."""
+    soon, late = full_s
+    if late is None:
+        return f"{_rounded(soon)} or later"
+    return f"about {_rounded(soon)}" if late <= _SAME_TIME * soon else f"{_rounded(soon)} to {_rounded(late)}"
+
+
+def _rounded(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.0f} h"
 
 
 def confidence(case: Case, leak: Suspicion) -> float:
