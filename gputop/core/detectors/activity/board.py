@@ -138,7 +138,7 @@ class Board:
         watts, limit_w = self.watts, self.limit_w
         if watts is None or not limit_w:
             self.effort = _busier(self.tensor, self.dram)
-            self.is_static = self.effort is not None and self.effort < self.limits.static
+            self.is_static = self.effort is not None and self.effort < self.limits.steady
             return
         smooth = self._smooth_w
         self._smooth_w = smooth = (
@@ -150,7 +150,7 @@ class Board:
         off = abs(watts - smooth) / max(1.0, limit_w - context_w)
         before = off if self._wobble is None else self._wobble
         self._wobble = before + (off - before) * step_s / (step_s + self.limits.steady_s)
-        self.is_static = self._wobble < self.limits.static
+        self.is_static = self._wobble < self.limits.steady
 
     def _learn(self, smooth_w: float, step_s: float) -> None:
         """Remember the lowest power, separately for a GPU without processes and for one with idle processes."""
@@ -160,7 +160,7 @@ class Board:
         if self._context_s < settled_s:
             return
         self._lowest_w = min(self._lowest_w or smooth_w, smooth_w)
-        is_idle = self.utilization is not None and self.utilization <= self.limits.idle
+        is_idle = self.utilization is not None and self.utilization <= self.limits.idle_percent
         self._idle_s = self._idle_s + step_s if is_idle else 0.0
         if self._idle_s >= settled_s:
             self.context_w = min(self.context_w or smooth_w, smooth_w)

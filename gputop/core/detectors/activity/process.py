@@ -27,49 +27,11 @@ class Track:
     """
 
     __slots__ = (
-        "_blip_at_s",
-        "_blip_s",
-        "_hidden_s",
-        "_pending_s",
-        "_resumed_s",
-        "_shared_bytes",
-        "board",
-        "busy_s",
-        "first_s",
-        "gaps",
-        "gu",
-        "held_bytes",
-        "held_since_s",
-        "idle_s",
-        "is_fed",
-        "key",
-        "longest_pause_s",
-        "longest_spin_s",
-        "longest_step_s",
-        "longest_wait_s",
-        "low",
-        "moved_s",
-        "pause_s",
-        "process",
-        "ranks",
-        "role",
-        "role_due_s",
-        "seen_s",
-        "shared_still_s",
-        "sm_high",
-        "sm_low",
-        "spin_s",
-        "step",
-        "step_s",
-        "stepped_s",
-        "still_s",
-        "use",
-        "verdict",
-        "wait_s",
-        "window",
-        "work_effort",
-        "work_w",
-        "worked_s",
+        "_blip_at_s", "_blip_s", "_hidden_s", "_pending_s", "_resumed_s", "_shared_bytes", "board", "busy_s", "first_s",
+        "gaps", "gu", "held_bytes", "held_since_s", "idle_s", "is_fed", "key", "longest_pause_s", "longest_spin_s",
+        "longest_step_s", "longest_wait_s", "low", "moved_s", "pause_s", "process", "ranks", "role", "role_due_s",
+        "seen_s", "shared_still_s", "sm_high", "sm_low", "spin_s", "step", "step_s", "stepped_s", "still_s", "use",
+        "verdict", "wait_s", "window", "work_effort", "work_w", "worked_s",
     )  # fmt: skip
 
     def __init__(self, key: Key, process: HostProcess, use: GpuProcess, board: Board, now_s: float) -> None:
@@ -127,12 +89,12 @@ class Track:
         """Count the activity of the process since its previous sample."""
         board = self.board
         gu = use.sm_percent
-        if board.holders == 1 and (gu is None or gu > board.limits.own) and board.utilization is not None:
+        if board.holders == 1 and (gu is None or gu > board.limits.own_percent) and board.utilization is not None:
             gu = board.utilization if gu is None or board.utilization > gu else gu
         self.gu = gu = gu if board.is_known else None
         if gu is None:
             self.wait_s = self.pause_s = self.spin_s = self.shared_still_s = 0.0
-        elif gu > board.limits.idle or use.encoder_percent or use.decoder_percent:
+        elif gu > board.limits.idle_percent or use.encoder_percent or use.decoder_percent:
             self._busy(gu, step_s, now_s)
         else:
             self.pause_s += step_s
@@ -147,7 +109,7 @@ class Track:
     def follow(self, host: tuple[float | None, ...]) -> None:
         """Add to the means, unless it pauses. ``host``: the result of `followed`."""
         _, cpu, blocked, count = host
-        self.is_fed = (cpu or 0.0) >= self.board.limits.fed * max(1.0, count or 0.0) or bool(blocked)
+        self.is_fed = (cpu or 0.0) >= self.board.limits.fed_percent * max(1.0, count or 0.0) or bool(blocked)
         if self.idle_s >= self.board.limits.left_out_s and not self.is_fed:
             return
         if self.window is None:
@@ -164,7 +126,7 @@ class Track:
         if self.idle_s:
             self._wake(step_s, now_s)
         self.busy_s += step_s
-        if gu >= limits.active:
+        if gu >= limits.active_percent:
             board.touch(self, now_s)
         if board.is_shared or self.shared_still_s:
             self._follow_own(gu, step_s)
@@ -178,7 +140,7 @@ class Track:
         else:
             if self.wait_s:
                 self._interrupt(gu, effort, step_s)
-            if gu > limits.own:
+            if gu > limits.own_percent:
                 self._work(effort, step_s)
 
     def _end_pause(self) -> None:
@@ -209,8 +171,8 @@ class Track:
     def _is_waiting(self, gu: float, effort: float) -> bool:
         """Return whether it looks like a kernel that waits: high utilization, low power, no traffic."""
         board, limits = self.board, self.board.limits
-        full = limits.full
-        if gu < full and not (board.is_shared and gu >= limits.shared and (board.utilization or 0.0) >= full):
+        full = limits.full_percent
+        if gu < full and not (board.is_shared and gu >= limits.shared_percent and (board.utilization or 0.0) >= full):
             return False
         return board.is_quiet and (effort <= limits.low or (effort <= self.low and board.is_static))
 
@@ -220,9 +182,9 @@ class Track:
         If the process moves memory, it works: the driver reports that for each process.
         """
         limits = self.board.limits
-        if effort > limits.working and gu >= limits.shared:
+        if effort > limits.working and gu >= limits.shared_percent:
             own = self.use.memory_utilization_percent
-            self.worked_s += step_s if own is not None and own >= limits.own_memory else 0.0
+            self.worked_s += step_s if own is not None and own >= limits.own_memory_percent else 0.0
         self._hidden_s += step_s
         if self._hidden_s > limits.hidden_s:
             self.wait_s = 0.0
@@ -232,13 +194,13 @@ class Track:
         limits, memory, own = self.board.limits, self.use.memory_bytes, self.use.memory_utilization_percent
         if not self.board.is_shared:
             self.shared_still_s = 0.0  # power decides from now on
-        elif own is not None and own >= limits.own_memory:
+        elif own is not None and own >= limits.own_memory_percent:
             self.moved_s += step_s
             self.longest_wait_s = max(self.longest_wait_s, self.shared_still_s)
             self.shared_still_s = 0.0
         elif memory != self._shared_bytes:
             self._shared_bytes, self.shared_still_s = memory, 0.0
-        elif own is None or own > limits.own_still or gu < limits.shared:
+        elif own is None or own > limits.own_still_percent or gu < limits.shared_percent:
             self._shorten_shared_still(step_s)
         else:
             self.shared_still_s += step_s
@@ -248,7 +210,7 @@ class Track:
 
     def _interrupt(self, gu: float, effort: float, step_s: float) -> None:
         limits = self.board.limits
-        if self.wait_s < limits.interrupted_s or effort > limits.working or gu < limits.interruption:
+        if self.wait_s < limits.interrupted_s or effort > limits.working or gu < limits.interruption_percent:
             self._end_wait()
         else:
             self._pending_s = max(self._pending_s, self.wait_s)
@@ -269,7 +231,7 @@ class Track:
                 self._pending_s = self._resumed_s = 0.0
         if effort <= limits.working:
             return
-        if (self.use.memory_utilization_percent or 0.0) >= limits.own_memory:
+        if (self.use.memory_utilization_percent or 0.0) >= limits.own_memory_percent:
             self.moved_s += step_s
         self.worked_s += step_s
         watts = self.board.watts

@@ -6,6 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from gputop.core.detection.detector import Dial, Kind
+from gputop.core.detectors.limits import limits_from
 
 KIND: Final = Kind(
     name="activity",
@@ -115,15 +116,15 @@ KIND: Final = Kind(
 class ActivityLimits(Struct, frozen=True):
     """The dials in the units of the code: shares of a range are 0 to 1."""
 
-    full: float
-    idle: float
+    full_percent: float
+    idle_percent: float
     low: float
     low_of_work: float
     low_most: float
     working: float
-    static: float
-    own_memory: float
-    own_still: float
+    steady: float
+    own_memory_percent: float
+    own_still_percent: float
     quiet: tuple[float, float, float, float, float]
     context: float
     interrupted_s: float
@@ -134,17 +135,17 @@ class ActivityLimits(Struct, frozen=True):
     means_s: float
     progress_times: float
     interruption_times: float
-    interruption: float
+    interruption_percent: float
     resumed_s: float
     pause_s: float
     heartbeat_within_s: float
     short_gap_s: float
-    own: float
-    shared: float
-    active: float
+    own_percent: float
+    shared_percent: float
+    active_percent: float
     neighbour_s: float
     hidden_s: float
-    fed: float
+    fed_percent: float
     left_out_s: float
     lost_s: float
     stale_s: float
@@ -159,47 +160,8 @@ class ActivityLimits(Struct, frozen=True):
 def limits_of(dials: Mapping[str, float]) -> ActivityLimits:
     """Return the limits. ``quiet``: memory controller, PCIe, NVLink, tensor cores, DRAM."""
     memory, pcie = dials["quiet_memory_percent"], dials["quiet_pcie_bytes_per_s"]
-    return ActivityLimits(
-        full=dials["full_percent"],
-        idle=dials["idle_percent"],
-        low=dials["low_percent"] / 100,
-        low_of_work=dials["low_of_work_percent"] / 100,
-        low_most=dials["low_most_percent"] / 100,
-        working=dials["working_percent"] / 100,
-        static=dials["steady_percent"] / 100,
-        own_memory=dials["own_memory_percent"],
-        own_still=dials["own_still_percent"],
-        quiet=(memory, pcie, dials["quiet_nvlink_bytes_per_s"], dials["quiet_tensor_percent"], memory),
-        context=dials["context_percent"] / 100,
-        interrupted_s=dials["interrupted_s"],
-        rank_waits_s=dials["rank_waits_s"],
-        rank_rests_s=dials["rank_rests_s"],
-        heartbeat_s=dials["heartbeat_s"],
-        progress_s=dials["progress_s"],
-        means_s=dials["means_s"],
-        progress_times=dials["progress_times"],
-        interruption_times=dials["interruption_times"],
-        interruption=dials["interruption_percent"],
-        resumed_s=dials["resumed_s"],
-        pause_s=dials["pause_s"],
-        heartbeat_within_s=dials["heartbeat_within_s"],
-        short_gap_s=dials["short_gap_s"],
-        own=dials["own_percent"],
-        shared=dials["shared_percent"],
-        active=dials["active_percent"],
-        neighbour_s=dials["neighbour_s"],
-        hidden_s=dials["hidden_s"],
-        fed=dials["fed_percent"],
-        left_out_s=dials["left_out_s"],
-        lost_s=dials["lost_s"],
-        stale_s=dials["stale_s"],
-        settled_s=dials["settled_s"],
-        smooth_s=dials["smooth_s"],
-        steady_s=dials["steady_s"],
-        work_smooth_s=dials["work_smooth_s"],
-        context_of_default=dials["context_of_default_percent"] / 100,
-        context_seen=dials["context_seen_percent"] / 100,
-    )
+    quiet = (memory, pcie, dials["quiet_nvlink_bytes_per_s"], dials["quiet_tensor_percent"], memory)
+    return limits_from(ActivityLimits, dials, quiet=quiet)
 
 
 USUAL: Final = limits_of(KIND.settled({}))

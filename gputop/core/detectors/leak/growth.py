@@ -42,37 +42,37 @@ class Why(str, Enum):
 class Shape(Struct, frozen=True):
     """The conditions for growth. ``trend_z``: Mann-Kendall's Z of the lows; ``steps``: a count; most others: shares.
 
-    ``noise``: of all rises that is freed again, above which a window shorter than ``noisy_s`` is not judged.
+    ``noise``: of all rises that is freed again, above which a window shorter than ``noisy_span_s`` is not judged.
     ``segments``: of the parts of the time that must grow, each by ``segment`` of its even part; ``burst``: of the
-    growth that one part may have. ``slower``: second half to first; ``slower_alike`` applies if the variance of the
+    growth that one part may have. ``slower``: second half to first; ``alike_slower`` applies if the variance of the
     steps is below ``alike`` of the square of their mean. ``often``: of intervals with growth, from which each counts.
-    ``stopped``: number of usual gaps without growth after which it has stopped. ``loading``: of the growth during idle
-    time. ``large``: number of usual steps for which a single step counts at most.
+    ``stopped_times``: number of usual gaps without growth after which it has stopped. ``loading``: of the growth during
+    idle time. ``large_step_times``: number of usual steps for which a single step counts at most.
 
     A tooth is a fall by ``tooth_mib`` and by ``tooth`` of the rise before it. ``teeth``: least number of them;
-    ``falling``: of their troughs that may fall. ``overdue``: number of longest teeth after which no other is expected.
-    ``after_cut``: of the least span that must remain without the unfinished tooth.
+    ``falling``: of their troughs that may fall. ``overdue_times``: number of longest teeth after which no other is
+    expected. ``after_cut``: of the least span that must remain without the unfinished tooth.
     """
 
     noise: float = 0.35
-    noisy_s: float = 900.0
+    noisy_span_s: float = 900.0
     steps: float = 6.0
     segments: float = 0.8
     segment: float = 0.12
     burst: float = 0.5
     slower: float = 0.6
-    slower_alike: float = 0.75
+    alike_slower: float = 0.75
     alike: float = 0.25
     often: float = 0.4
-    stopped: float = 3.0
+    stopped_times: float = 3.0
     trend_z: float = 3.0
     loading: float = 0.8
-    large: float = 3.0
+    large_step_times: float = 3.0
     tooth_mib: float = 64.0
     tooth: float = 0.30
     teeth: float = 3.0
     falling: float = 0.25
-    overdue: float = 3.0
+    overdue_times: float = 3.0
     after_cut: float = 0.6
 
 
@@ -144,7 +144,7 @@ def growth(window: Window, least_span_s: float, least_mib: float, shape: Shape =
     if why or len(window.lows) < _LEAST or window.span_s < (shape.after_cut if cycles else 1.0) * least_span_s:
         return why or Why.SHORT
     starts, lows, work = _quiet(window, shape)
-    if _back(lows, shape.large) > shape.noise and starts[-1] - starts[0] < shape.noisy_s:
+    if _back(lows, shape.large_step_times) > shape.noise and starts[-1] - starts[0] < shape.noisy_span_s:
         return Why.NOISY
     found = _kept(starts, lows, work, least_mib, shape)
     return replace(found, cycles=cycles) if isinstance(found, Growth) else found
@@ -160,7 +160,7 @@ def fall_backs(window: Window, shape: Shape = USUAL, least_mib: float = 0.0) -> 
     if not window.lows:
         return found
     least_mib, least_share = max(shape.tooth_mib, least_mib), shape.tooth
-    jump = shape.large * max(least_mib, _usual(steps_of(window.highs)))
+    jump = shape.large_step_times * max(least_mib, _usual(steps_of(window.highs)))
     most, base = window.highs[0], window.lows[0]
     rise = min(jump, most - base)
     is_falling = False
@@ -202,7 +202,7 @@ def floor_of(lows: Sequence[float]) -> list[float]:
     return floor
 
 
-def capped(increments: Sequence[float], large: float = USUAL.large) -> list[float]:
+def capped(increments: Sequence[float], large: float = USUAL.large_step_times) -> list[float]:
     """Return the increments with large single steps cut to ``large`` times the usual one."""
     most = large * _usual(increments)
     return [min(step, most) for step in increments]
@@ -227,7 +227,7 @@ def _usual(increments: Sequence[float]) -> float:
 def rise_of_troughs(window: Window, backs: Sequence[int], shape: Shape) -> float:
     """Return the rise of the troughs from the first to the last; 0 if it is not significant."""
     troughs = [window.lows[at] for at in backs]
-    moves = capped(steps_of(troughs), shape.large)
+    moves = capped(steps_of(troughs), shape.large_step_times)
     sure = _between_samples(window, backs)
     rises, falls = [move for move in moves if move > 0], [-move for move in moves if move < -sure]
     if len(falls) > shape.falling * (len(rises) + len(falls)) or sum(falls) > shape.falling * sum(rises):
@@ -238,7 +238,7 @@ def rise_of_troughs(window: Window, backs: Sequence[int], shape: Shape) -> float
 
 def _without_tooth(window: Window, backs: Sequence[int], shape: Shape) -> tuple[Window, int, Why | None]:
     """Return the window without the unfinished tooth, the number of teeth, and why it is not a leak."""
-    tail = quiet_tail(window, backs, shape.overdue)
+    tail = quiet_tail(window, backs, shape.overdue_times)
     if tail:
         return tail, 0, None
     if len(backs) < shape.teeth:
@@ -265,7 +265,7 @@ def _back(lows: Sequence[float], large: float) -> float:
 def _quiet(window: Window, shape: Shape) -> tuple[Sequence[float], Sequence[float], Sequence[int]]:
     """Merge neighbours while the lows are noisy."""
     starts, lows, work = window.starts, window.lows, window.work
-    while len(lows) >= 2 * _LEAST and _back(lows, shape.large) > shape.noise:
+    while len(lows) >= 2 * _LEAST and _back(lows, shape.large_step_times) > shape.noise:
         end = len(lows)
         lows = [min(lows[at : at + 2]) for at in range(0, end, 2)]
         work = [min(work[at : at + 2]) for at in range(0, end, 2)]
@@ -283,7 +283,7 @@ def _kept(
     steps = steps_of(floor)
     if _episodes(steps, shape.often) < shape.steps:
         return Why.FEW_STEPS
-    even = capped(steps, shape.large)
+    even = capped(steps, shape.large_step_times)
     total = sum(even)
     if total < least_mib:
         return Why.ONE_BURST
@@ -335,12 +335,12 @@ def _current(even: Sequence[float], shape: Shape) -> Why | None:
     """Return the failed test if growth slows down or has stopped."""
     half = len(even) // 2
     before = sum(even[:half])
-    least = max(shape.slower, shape.slower_alike) if _are_alike(even, shape.alike) else shape.slower
+    least = max(shape.slower, shape.alike_slower) if _are_alike(even, shape.alike) else shape.slower
     if before > 0 and sum(even[half:]) < least * before:
         return Why.SLOWING
     events = [at for at, step in enumerate(even) if step > 0]
     gaps = [after - at for at, after in pairwise(events)] or [len(even)]
-    if len(even) - 1 - events[-1] > shape.stopped * upper_median(gaps) + 2 + max(gaps):
+    if len(even) - 1 - events[-1] > shape.stopped_times * upper_median(gaps) + 2 + max(gaps):
         return Why.STOPPED
     return None
 

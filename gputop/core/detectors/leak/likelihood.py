@@ -30,14 +30,14 @@ def odds(window: Window, age_s: float, shape: Shape = USUAL) -> float:
     count by their size.
     """
     backs = fall_backs(window, shape)
-    window = quiet_tail(window, backs, shape.overdue) or window.part(0, backs[-1] + 1)
+    window = quiet_tail(window, backs, shape.overdue_times) or window.part(0, backs[-1] + 1)
     steps = steps_of(floor_of(window.lows))
     positive = [step for step in steps if step > 0]
     if len(window.lows) < 8 or not positive:
         return 0.0
     usual = upper_median(positive)
     ages = [age_s + start + 1 for start in window.starts]
-    most = _most(steps, usual, shape.large)
+    most = _most(steps, usual, shape.large_step_times)
     return _best([min(step, top) / usual for step, top in zip(steps, most, strict=True)], ages)
 
 

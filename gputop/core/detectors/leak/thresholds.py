@@ -8,6 +8,7 @@ from gputop.core.detectors.leak.growth import Shape
 from gputop.core.detectors.leak.verdict import Limits
 from gputop.core.detectors.leak.waves import Waves
 from gputop.core.detectors.leak.wording import Alarm
+from gputop.core.detectors.limits import limits_from
 
 _MIB: Final = 1024.0**2
 
@@ -123,24 +124,16 @@ KIND: Final = Kind(
 
 def limits_of(dials: Mapping[str, float]) -> Limits:
     """Return the dials that decide, in MiB and shares."""
-    return Limits(
+    return limits_from(
+        Limits,
+        dials,
         growth_mib=dials["least_growth_bytes"] / _MIB,
-        observed_s=dials["observed_s"],
         odds=dials["least_log_odds"],
-        fill_s=dials["fill_s"],
-        fill_span_s=dials["fill_watched_s"],
         fill_rate=dials["fill_bytes_per_s"] / _MIB,
         kept=1 - dials["fell_back_percent"] / 100,
-        kept_cycles=dials["teeth_left_percent"] / 100,
-        over=dials["over_times"],
-        longest_s=dials["longest_span_s"],
         spans_s=(dials["short_span_s"], dials["middle_span_s"], dials["life_span_s"]),
-        wave_s=dials["wave_span_s"],
-        wave_growth=dials["wave_growth_times"],
-        votes=dials["votes"],
-        cycle_votes=dials["teeth_votes"],
         still_mib=min(dials["still_bytes"], dials["least_growth_bytes"] / 2) / _MIB,
-        shape=_shape(dials),
+        shape=limits_from(Shape, dials, tooth_mib=dials["tooth_bytes"] / _MIB),
         waves=Waves(
             cycles=dials["waves"],
             deep=dials["wave_percent"] / 100,
@@ -154,28 +147,3 @@ def limits_of(dials: Mapping[str, float]) -> Limits:
 def alarm_of(dials: Mapping[str, float]) -> Alarm:
     """Return what makes a leak an alarm."""
     return Alarm(full_s=dials["alarm_s"], sure=dials["sure_percent"] / 100, current_s=dials["current_s"])
-
-
-def _shape(dials: Mapping[str, float]) -> Shape:
-    return Shape(
-        noise=dials["noise_percent"] / 100,
-        noisy_s=dials["noisy_span_s"],
-        steps=dials["steps"],
-        segments=dials["segments_percent"] / 100,
-        segment=dials["segment_percent"] / 100,
-        burst=dials["burst_percent"] / 100,
-        slower=dials["slower_percent"] / 100,
-        slower_alike=dials["alike_slower_percent"] / 100,
-        alike=dials["alike_percent"] / 100,
-        often=dials["often_percent"] / 100,
-        stopped=dials["stopped_times"],
-        trend_z=dials["trend_z"],
-        loading=dials["loading_percent"] / 100,
-        large=dials["large_step_times"],
-        tooth_mib=dials["tooth_bytes"] / _MIB,
-        tooth=dials["tooth_percent"] / 100,
-        teeth=dials["teeth"],
-        falling=dials["falling_percent"] / 100,
-        overdue=dials["overdue_times"],
-        after_cut=dials["after_cut_percent"] / 100,
-    )

@@ -17,29 +17,29 @@ _WAVY: Final = frozenset(Why) - {Why.SHORT, Why.LOADING, Why.SLOWING}
 class Limits(Struct, frozen=True):
     """The dials that decide.
 
-    ``spans_s``: the shortest spans for a verdict: fine scale, middle scale, whole life; ``wave_s``: the same after the
-    removal of waves. ``votes``: passed tests that a scale needs; ``cycle_votes``: the same for a sawtooth, which more
-    often resembles growth by chance. ``kept``: share of the growth that may remain after a leak; for a sawtooth
-    ``kept_cycles`` of that, as its floor is less certain. ``over``: number of spans, of at most ``longest_s`` each,
-    after which a leak is over. ``wave_growth``: factor of ``growth_mib`` after the removal of waves. ``still_mib``: a
-    smaller change does not count.
+    ``spans_s``: the shortest spans for a verdict: fine scale, middle scale, whole life; ``wave_span_s``: the same after
+    the removal of waves. ``votes``: passed tests that a scale needs; ``teeth_votes``: the same for a sawtooth, which
+    more often resembles growth by chance. ``kept``: share of the growth that may remain after a leak; for a sawtooth
+    ``teeth_left`` of that, as its floor is less certain. ``over_times``: number of spans, of at most ``longest_span_s``
+    each, after which a leak is over. ``wave_growth_times``: factor of ``growth_mib`` after the removal of waves.
+    ``still_mib``: a smaller change does not count.
     """
 
     growth_mib: float = 64.0
     observed_s: float = 600.0
     odds: float = 3.0
     fill_s: float = 6 * 3600.0
-    fill_span_s: float = 1800.0
+    fill_watched_s: float = 1800.0
     fill_rate: float = 2.0  # MiB/s
     kept: float = 0.5
-    kept_cycles: float = 0.5
-    over: float = 3.0
-    longest_s: float = 1800.0
+    teeth_left: float = 0.5
+    over_times: float = 3.0
+    longest_span_s: float = 1800.0
     spans_s: tuple[float, float, float] = (300.0, 900.0, 600.0)
-    wave_s: float = 600.0
-    wave_growth: float = 2.0
+    wave_span_s: float = 600.0
+    wave_growth_times: float = 2.0
     votes: float = 3.0
-    cycle_votes: float = 8.0
+    teeth_votes: float = 8.0
     still_mib: float = 8.0
     shape: Shape = Shape()
     waves: Waves = Waves()
@@ -91,8 +91,8 @@ class Vote:
         counts = tuple([count + 1 if at in passed else max(0, count - 1) for at, count in enumerate(self._counts)])
         self._counts = counts if any(counts) else _NO_VOTES
         for at, one in grown:
-            if self.leak is None and self._counts[at] >= (limits.cycle_votes if one.cycles else limits.votes):
-                span_s = min(limits.longest_s, one.ended_s - one.began_s)
+            if self.leak is None and self._counts[at] >= (limits.teeth_votes if one.cycles else limits.votes):
+                span_s = min(limits.longest_span_s, one.ended_s - one.began_s)
                 self.leak = Suspicion(one, track.observed_s, track.observed_s, span_s)
                 self._top = one.grown
         if not grown:
@@ -118,7 +118,7 @@ class Vote:
             return Why.SATURATING
         if (
             one.even > max(total_mib / max(limits.fill_s, 1.0), limits.fill_rate)
-            and one.ended_s - one.began_s < limits.fill_span_s
+            and one.ended_s - one.began_s < limits.fill_watched_s
         ):
             return Why.FILLING
         return None
@@ -135,7 +135,7 @@ class Vote:
         if leak is None:
             return
         self._top = max(self._top, leak.growth.grown)
-        if _fell_back(leak.growth, low, self._top, limits) or now - leak.seen_s > limits.over * leak.span_s:
+        if _fell_back(leak.growth, low, self._top, limits) or now - leak.seen_s > limits.over_times * leak.span_s:
             self._past_mib = max(scales.fine.highs)
             self.leak = self.rising = None
             self._counts = _NO_VOTES
@@ -145,7 +145,7 @@ _CHEAP: Final = frozenset({Why.SHORT, Why.NOT_RETAINED})
 
 
 def _fell_back(one: Growth, low_mib: float, grown: float, limits: Limits) -> bool:
-    kept = limits.kept * (limits.kept_cycles if one.cycles else 1.0)
+    kept = limits.kept * (limits.teeth_left if one.cycles else 1.0)
     return low_mib - one.low_mib <= kept * grown
 
 
@@ -181,7 +181,7 @@ def _with_waves(window: Window, span_s: float, limits: Limits) -> Growth | Why:
     calm = without_waves(window, limits.waves, limits.shape)
     if calm is None:
         return found
-    again = growth(calm[0], limits.wave_s, limits.wave_growth * limits.growth_mib, limits.shape)
+    again = growth(calm[0], limits.wave_span_s, limits.wave_growth_times * limits.growth_mib, limits.shape)
     if isinstance(again, Why):
         return again
     return replace(again, cycles=calm[1], low_mib=min(window.lows), is_calmed=True)
