@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from queue import SimpleQueue
 from typing import Any
 
 from app_driver import Clock, text_of
 from examples import frame
 from textual.geometry import Size
+from textual.message import Message
 from textual.screen import Screen
 
 from gputop.core.model.sample import Frame, HostProcess
@@ -15,6 +17,7 @@ from gputop.ui.input.keymap import Keymap
 from gputop.ui.input.tape_actions import EVERY
 from gputop.ui.options import ViewOptions
 from gputop.ui.panels.footer import FooterPanel
+from gputop.ui.panels.plugins import PluginsPanel
 from gputop.ui.panels.processes import ProcessPanel
 from gputop.ui.panels.prompt import PromptPanel
 from gputop.ui.state.view import View
@@ -37,13 +40,21 @@ class FakeHost:
         self.sent: list[Command] = []
         self.draws = 0
         self._then: Callable[[Any], None] | None = None
-        self.processes, self.footer = Table(is_ascii=False, own_user="ann"), Footer(is_ascii=False)
+        self.processes: ProcessPanel = Table(own_user="ann")
+        self.footer: FooterPanel = Footer()
+        self.prompt: PromptPanel = Prompt()
+        self.plugins = PluginsPanel()
+        self.posted: SimpleQueue[Message] = SimpleQueue()
         self.deliver(frame() if shown is None else shown)
 
     def deliver(self, shown: Frame) -> None:
         """Show another frame."""
         self.store.take(shown)
         self.draw()
+
+    def select(self, process: HostProcess) -> None:
+        """Put the cursor on a process."""
+        assert self.processes.go_to(process.id)
 
     def close(self, result: Any) -> None:
         """Close the dialog in front with a result, as the user would."""
@@ -84,6 +95,10 @@ class FakeHost:
     def send(self, command: Command) -> None:
         self.sent.append(command)
 
+    def post_message(self, message: Message, /) -> bool:
+        self.posted.put(message)
+        return True
+
     def run_worker(self, work: Coroutine[Any, Any, None]) -> object:
         return asyncio.run(work)
 
@@ -92,10 +107,6 @@ class Table(ProcessPanel):
     """The process table, of a size that no layout gave it."""
 
     size = SIZE
-
-    def select(self, process: HostProcess) -> None:
-        """Put the cursor on a process."""
-        assert self.go_to(process.id)
 
 
 class Footer(FooterPanel):

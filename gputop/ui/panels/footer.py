@@ -14,8 +14,8 @@ from gputop.ui.render.line_widget import FastLines
 class FooterPanel(FastLines):
     """Shows keys; a click on one does the same as the key."""
 
-    def __init__(self, *, is_ascii: bool, is_read_only: bool = False, actions: Sequence[Action] = ACTIONS) -> None:
-        super().__init__(is_ascii=is_ascii)
+    def __init__(self, *, is_read_only: bool = False, actions: Sequence[Action] = ACTIONS) -> None:
+        super().__init__()
         self._actions = actions
         self._is_read_only = is_read_only
         self._ends: list[tuple[int, Action]] = []

@@ -29,8 +29,8 @@ class GpuPanel(FastLines):
             super().__init__()
             self.index = index
 
-    def __init__(self, *, is_ascii: bool = False) -> None:
-        super().__init__(is_ascii=is_ascii)
+    def __init__(self) -> None:
+        super().__init__()
         self._places: list[Places] = []
 
     def show(self, view: View, plan: Plan, width: int) -> None:

@@ -16,8 +16,8 @@ class PluginsPanel(FastLines):
     class Clicked(Message):
         """The user clicked the panel to see all of it."""
 
-    def __init__(self, *, is_ascii: bool) -> None:
-        super().__init__(is_ascii=is_ascii)
+    def __init__(self) -> None:
+        super().__init__()
         self.display = False
 
     def show(self, states: Sequence[PanelState], most: int, key: str) -> int:

@@ -28,8 +28,8 @@ _CROWD: Final = 250  # rows that are looked at in a frame for columns that have 
 class ProcessPanel(FastLines, can_focus=True):
     """Shows processes. The cursor holds a row's key, so it stays with its process."""
 
-    def __init__(self, *, is_ascii: bool, own_user: str | None) -> None:
-        super().__init__(is_ascii=is_ascii)
+    def __init__(self, *, own_user: str | None) -> None:
+        super().__init__()
         self._own_user = own_user
         self._view: View | None = None
         self._all: Sequence[Row] = ()

@@ -36,9 +36,9 @@ class PromptPanel(Horizontal):
             super().__init__()
             self.step = step
 
-    def __init__(self, *, is_ascii: bool) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._label = FastLines(is_ascii=is_ascii)
+        self._label = FastLines()
         self.field = TextInput()
         self._earlier: Sequence[str] = ()
         self._place = 0

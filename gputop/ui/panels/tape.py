@@ -24,8 +24,8 @@ class TapePanel(FastLines):
             super().__init__()
             self.share = share
 
-    def __init__(self, *, is_ascii: bool) -> None:
-        super().__init__(is_ascii=is_ascii)
+    def __init__(self) -> None:
+        super().__init__()
         self._bar = (0, 0)
         self.display = False
 

@@ -40,9 +40,8 @@ class FastLines(Widget):
     ALLOW_SELECT: ClassVar[bool] = False
     is_grey = False
 
-    def __init__(self, *, is_ascii: bool = False) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.is_ascii = is_ascii
         self.lines: Sequence[Line] = ()
         self._styles: dict[str, _Styles] = {}
         self._strips: dict[int, Strip] = {}  # Textual requests all lines of a widget, however few changed

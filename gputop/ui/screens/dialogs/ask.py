@@ -15,8 +15,8 @@ class AskScreen(Dialog[str | None]):
 
     field: TextInput
 
-    def __init__(self, title: str, text: str, hint: str, wrong: Callable[[str], str], *, is_ascii: bool) -> None:
-        super().__init__(is_ascii=is_ascii)
+    def __init__(self, title: str, text: str, hint: str, wrong: Callable[[str], str]) -> None:
+        super().__init__()
         self.field = TextInput()
         self.text = text  # that is proposed
         self._title, self._hint, self._wrong = title, hint, wrong

@@ -17,8 +17,8 @@ _CLICK_GUARD_S: Final = 0.3  # for a click that was meant for the screen below
 class Dialog(KeyedScreen[T]):
     """Covers the screen with a question."""
 
-    def __init__(self, *, is_ascii: bool) -> None:
-        super().__init__(is_ascii=is_ascii)
+    def __init__(self) -> None:
+        super().__init__()
         self._drawn_s: float | None = None
         self._deaf_until_s = 0.0
 

@@ -23,8 +23,8 @@ class EscalationScreen(Dialog[Processes | None]):
     }  # fmt: skip
     ink = "warm"
 
-    def __init__(self, selection: TargetSelection, followup: SignalFollowup, clock: Clock, *, is_ascii: bool) -> None:
-        super().__init__(is_ascii=is_ascii)
+    def __init__(self, selection: TargetSelection, followup: SignalFollowup, clock: Clock) -> None:
+        super().__init__()
         self.selection = selection
         self.followup = followup
         self._clock = clock

@@ -32,10 +32,9 @@ class IoClassScreen(ValueScreen):
         ask: Callable[[Command], None],
         *,
         scope: Scope,
-        is_ascii: bool,
     ) -> None:
         self.io_class, self.level = IoClass.BEST_EFFORT, 4
-        super().__init__(selection, change_id, ask, scope=scope, is_ascii=is_ascii)
+        super().__init__(selection, change_id, ask, scope=scope)
 
     def first_text(self) -> str:
         """Propose what it is now, the usual where that differs or is not known."""

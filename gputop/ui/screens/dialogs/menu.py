@@ -33,8 +33,8 @@ class MenuScreen(Dialog[str | None]):
         "home": "first", "end": "last", "page-up": "page_up", "page-down": "page_down",
     }  # fmt: skip
 
-    def __init__(self, title: str, choices: Sequence[Choice], current: str | None, *, is_ascii: bool) -> None:
-        super().__init__(is_ascii=is_ascii)
+    def __init__(self, title: str, choices: Sequence[Choice], current: str | None) -> None:
+        super().__init__()
         self.title_text = title
         self.choices = choices
         self.current = current

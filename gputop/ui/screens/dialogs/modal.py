@@ -56,10 +56,10 @@ class KeyedScreen(ModalScreen[T]):
     ink = "accent"
     field: TextInput | None = None
 
-    def __init__(self, *, is_ascii: bool) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.frame = Frame()
-        self.body = FastLines(is_ascii=is_ascii)
+        self.body = FastLines()
         self.top = 0  # first line of the page in the frame
         self._shown = 1
 

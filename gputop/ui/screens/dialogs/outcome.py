@@ -18,8 +18,8 @@ class OutcomeScreen(Dialog[None]):
     }  # fmt: skip
     ink = "hot"
 
-    def __init__(self, outcome: Outcome, *, is_ascii: bool) -> None:
-        super().__init__(is_ascii=is_ascii)
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__()
         self._outcomes = [outcome]
 
     def add(self, outcome: Outcome) -> None:

@@ -23,8 +23,8 @@ class SetupScreen(Dialog[Settings]):
         "right": "more", "faster": "less", "slower": "more", "tag": "toggle",
     }  # fmt: skip
 
-    def __init__(self, settings: Settings, apply: Callable[[Settings], None], *, is_ascii: bool) -> None:
-        super().__init__(is_ascii=is_ascii)
+    def __init__(self, settings: Settings, apply: Callable[[Settings], None]) -> None:
+        super().__init__()
         self.settings = settings
         self.at = 0
         self._apply = apply

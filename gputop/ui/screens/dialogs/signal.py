@@ -28,10 +28,8 @@ class SignalScreen(TargetsDialog[SignalRequest | None]):
         "offer-kill": "toggle_kill_offer",
     }  # fmt: skip
 
-    def __init__(
-        self, selection: TargetSelection, *, is_ascii: bool, scope: Scope, is_kill: bool = False, why: str = ""
-    ) -> None:
-        super().__init__(selection, scope=scope, is_ascii=is_ascii)
+    def __init__(self, selection: TargetSelection, *, scope: Scope, is_kill: bool = False, why: str = "") -> None:
+        super().__init__(selection, scope=scope)
         self.offers_kill = False
         self.is_asking = is_kill
         self._why = why

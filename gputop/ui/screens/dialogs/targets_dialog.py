@@ -24,8 +24,8 @@ class TargetsDialog(Dialog[T]):
         "scope-process": "mean_process", "scope-job": "mean_job", "scope-tree": "mean_tree",
     }  # fmt: skip
 
-    def __init__(self, selection: TargetSelection, *, scope: Scope, is_ascii: bool) -> None:
-        super().__init__(is_ascii=is_ascii)
+    def __init__(self, selection: TargetSelection, *, scope: Scope) -> None:
+        super().__init__()
         self.selection = selection
         self.by_scope = selection.by_scope()
         self.scope = scope if scope in self.by_scope else Scope.PROCESS

@@ -37,9 +37,8 @@ class ValueScreen(TargetsDialog[Change | None]):
         ask: Callable[[Command], None],
         *,
         scope: Scope,
-        is_ascii: bool,
     ) -> None:
-        super().__init__(selection, scope=scope, is_ascii=is_ascii)
+        super().__init__(selection, scope=scope)
         self.change_id = change_id
         self._ask = ask
         self._question = ""

@@ -5,7 +5,6 @@ from typing import Final
 
 from gputop.core.protocol.command import Change
 from gputop.core.protocol.outcome import Outcome
-from gputop.ui.options import ViewOptions
 from gputop.ui.screens.dialogs.dialog import Dialog
 from gputop.ui.screens.main.host import ScreenHost
 
@@ -15,9 +14,8 @@ _MOST_LISTED: Final = 4
 class Changes:
     """Failures stay on the screen until the user closes them; those that come during a dialog wait for its end."""
 
-    def __init__(self, host: ScreenHost, options: ViewOptions) -> None:
+    def __init__(self, host: ScreenHost) -> None:
         self._host = host
-        self._options = options
         self._numbers = count(1)
         self._waiting: list[Outcome] = []
 
@@ -27,7 +25,7 @@ class Changes:
 
     def send(self, change: Change | None) -> None:
         """Send a change unless the screen is read-only; the sampler checks that too."""
-        if change is not None and not self._options.refusal:
+        if change is not None and not self._host.options.refusal:
             self._host.send(change)
 
     def show(self, outcome: Outcome) -> None:
@@ -57,7 +55,7 @@ class Changes:
             self._waiting.append(outcome)
             self._host.notify(outcome.summary, severity="error", timeout=10)
         else:
-            self._host.push(OutcomeScreen(outcome, is_ascii=self._options.is_ascii))
+            self._host.push(OutcomeScreen(outcome))
 
 
 def _summary(outcome: Outcome) -> str:

@@ -1,37 +1,29 @@
 """Actions on findings: list them, go to their subject, mute it, signal its process."""
 
 from gputop.core.model.finding import Finding
-from gputop.ui.options import ViewOptions
-from gputop.ui.panels.processes import ProcessPanel
 from gputop.ui.screens.dialogs.modal import KeyedScreen
 from gputop.ui.screens.main.host import ScreenHost
 from gputop.ui.screens.main.signal_actions import SignalActions
-from gputop.ui.state.view_store import ViewStore
 
 
 class FindingActions:
     """Opens the page of findings, and does what the user chooses there."""
 
-    def __init__(
-        self, host: ScreenHost, store: ViewStore, processes: ProcessPanel, signals: SignalActions, options: ViewOptions
-    ) -> None:
+    def __init__(self, host: ScreenHost, signals: SignalActions) -> None:
         self._host = host
-        self._store = store
-        self._processes = processes
         self._signals = signals
-        self._is_ascii = options.is_ascii
 
     def open(self) -> None:
         """List all findings."""
         from gputop.ui.screens.pages.findings import FindingsScreen
 
         choices = (self.go_to, self.signal, self.mute)
-        self._host.push(FindingsScreen(self._host.view, self._store.watchlist, *choices, is_ascii=self._is_ascii))
+        self._host.push(FindingsScreen(self._host.view, self._host.store.watchlist, *choices))
 
     def go_to(self, finding: Finding) -> None:
         """Set the cursor on the process of a finding, or show its GPU alone."""
         subject = finding.subject
-        if subject.process is not None and self._processes.go_to(subject.process):
+        if subject.process is not None and self._host.processes.go_to(subject.process):
             return
         gpus = [gpu.index for gpu in self._host.view.gpus if gpu.uuid == subject.gpu]
         if gpus:
@@ -43,8 +35,8 @@ class FindingActions:
         """Mute a finding for an hour, or unmute it."""
         frame, top = self._host.view.frame, self._host.top
         if frame is not None:
-            self._store.watchlist.mute(finding, frame.time_s)
-            self._store.judge_again()
+            self._host.store.watchlist.mute(finding, frame.time_s)
+            self._host.store.judge_again()
             self._host.draw()
         if isinstance(top, KeyedScreen):
             top.follow(self._host.view)

@@ -4,27 +4,37 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Protocol, TypeVar
 
 from textual.geometry import Size
+from textual.message import Message
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from gputop.core.protocol.command import Command
 from gputop.ui.input.keymap import Keymap
+from gputop.ui.options import ViewOptions
+from gputop.ui.panels.footer import FooterPanel
+from gputop.ui.panels.plugins import PluginsPanel
+from gputop.ui.panels.processes import ProcessPanel
+from gputop.ui.panels.prompt import PromptPanel
 from gputop.ui.state.view import View
+from gputop.ui.state.view_store import ViewStore
 
 T = TypeVar("T")
 
 
 class ScreenHost(Protocol):
-    """The screen, as its controllers see it; a test passes a fake."""
+    """The screen, as its controllers see it; a test passes a fake. ``keys``: the keys that are in use."""
+
+    options: ViewOptions
+    store: ViewStore
+    keys: Keymap
+    processes: ProcessPanel
+    prompt: PromptPanel
+    footer: FooterPanel
+    plugins: PluginsPanel
 
     @property
     def view(self) -> View:
         """The state that the panels draw."""
-        ...
-
-    @property
-    def keys(self) -> Keymap:
-        """The keys that are in use."""
         ...
 
     @property
@@ -57,6 +67,10 @@ class ScreenHost(Protocol):
 
     def send(self, command: Command, /) -> None:
         """Send a command to the sampler."""
+        ...
+
+    def post_message(self, message: Message, /) -> bool:
+        """Post a message, from any thread."""
         ...
 
     def run_worker(self, work: Coroutine[Any, Any, None]) -> object:

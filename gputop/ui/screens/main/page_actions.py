@@ -1,28 +1,21 @@
 """Actions that open a page: a process, a GPU, MIG, help."""
 
 from gputop.core.model.sample import Gpu
-from gputop.ui.options import ViewOptions
-from gputop.ui.panels.processes import ProcessPanel
 from gputop.ui.screens.main.host import ScreenHost
 from gputop.ui.state.selection import pointed_at
-from gputop.ui.state.signal_followup import Clock
 
 
 class PageActions:
     """Opens pages about the selected process or GPU."""
 
-    def __init__(self, host: ScreenHost, processes: ProcessPanel, options: ViewOptions, clock: Clock) -> None:
+    def __init__(self, host: ScreenHost) -> None:
         self._host = host
-        self._processes = processes
-        self._options = options
-        self._clock = clock
 
     def help(self) -> None:
         """Open the help page."""
         from gputop.ui.screens.pages.help import HelpScreen
 
-        is_ascii, refusal = self._options.is_ascii, self._options.refusal
-        self._host.push(HelpScreen(is_ascii=is_ascii, refusal=refusal, actions=self._host.keys.actions))
+        self._host.push(HelpScreen(refusal=self._host.options.refusal, actions=self._host.keys.actions))
 
     def gpu(self) -> None:
         """Open the page of the GPU in focus, of the selected process, or of the first."""
@@ -32,7 +25,7 @@ class PageActions:
         if gpu is None:
             self._notify_no_gpu()
         else:
-            self._host.push(GpuScreen(gpu, self._host.view, is_ascii=self._options.is_ascii))
+            self._host.push(GpuScreen(gpu, self._host.view))
 
     def mig(self, index: int | None = None) -> None:
         """Open the MIG page of a GPU: of this one, or of the one that `gpu` would show."""
@@ -43,19 +36,19 @@ class PageActions:
         if gpu is None:
             self._notify_no_gpu()
         else:
-            host.push(MigScreen(gpu.uuid, host.view, host.send, clock=self._clock, options=self._options))
+            host.push(MigScreen(gpu.uuid, host.view, host.send, clock=host.store.clock, options=host.options))
 
     def process(self, part: str = "") -> None:
         """Open the page of the selected process, at a part of it; fold a group; without a selection show the GPU."""
         from gputop.ui.screens.pages.process import ProcessScreen
 
-        line, host = self._processes.selected_line, self._host
+        line, host = self._host.processes.selected_line, self._host
         if line is not None and line.is_group and not part:
-            self._processes.fold(is_open=not line.is_open)
+            host.processes.fold(is_open=not line.is_open)
             return
         process = pointed_at(line, host.view.frame) if line is not None and host.view.frame is not None else None
         if process is not None:
-            host.push(ProcessScreen(process, host.view, host.send, part=part, clock=self._clock))
+            host.push(ProcessScreen(process, host.view, host.send, part=part, clock=host.store.clock))
         elif part:
             host.notify("Select a process first, with the arrow keys.", timeout=2)
         else:
@@ -63,7 +56,7 @@ class PageActions:
 
     def _selected_gpu(self) -> Gpu | None:
         """Return the GPU in focus, or the one of the selected process, or the first."""
-        row, view = self._processes.selected, self._host.view
+        row, view = self._host.processes.selected, self._host.view
         wanted = view.focus if view.focus is not None or row is None else row.use.gpu_index
         gpus = [gpu for gpu in view.gpus if wanted in {None, gpu.index}] or list(view.gpus)
         return gpus[0] if gpus else None

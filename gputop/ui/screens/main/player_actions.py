@@ -4,19 +4,15 @@ import time
 
 from gputop.core.protocol.player import Player
 from gputop.core.recording.playback import PLACES, place
-from gputop.ui.options import ViewOptions
-from gputop.ui.panels.processes import ProcessPanel
 from gputop.ui.screens.main.host import ScreenHost
 
 
 class PlayerActions:
     """Passes keys to the player; without a recording there is none, and no key leads here."""
 
-    def __init__(self, host: ScreenHost, player: Player, processes: ProcessPanel, options: ViewOptions) -> None:
+    def __init__(self, host: ScreenHost, player: Player) -> None:
         self._host = host
         self._player = player
-        self._processes = processes
-        self._is_ascii = options.is_ascii
 
     def play(self) -> None:
         """Play, or pause."""
@@ -41,7 +37,7 @@ class PlayerActions:
 
     def change_speed(self, step: int) -> None:
         """Play slower or faster; in a tree or in groups unfold or fold."""
-        if not self._processes.fold(is_open=step > 0):
+        if not self._host.processes.fold(is_open=step > 0):
             self._player.faster(step)
 
     def loop(self) -> None:
@@ -56,7 +52,7 @@ class PlayerActions:
         """Open the dialog for a time to go to."""
         from gputop.ui.screens.dialogs.ask import AskScreen
 
-        dialog = AskScreen("Go to", "", PLACES, self._wrong_place, is_ascii=self._is_ascii)
+        dialog = AskScreen("Go to", "", PLACES, self._wrong_place)
         self._host.push(dialog, self._go)
 
     def _go(self, text: str | None) -> None:

@@ -1,37 +1,26 @@
 """Panels of plugins on the main screen: request their lines after each frame, and draw the answers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from gputop.core.plugins.panel import Shown
-from gputop.ui.options import ViewOptions
-from gputop.ui.panels.plugins import PluginsPanel
+from gputop.ui.messages import PanelChanged
 from gputop.ui.screens.dialogs.modal import KeyedScreen
 from gputop.ui.screens.main.host import ScreenHost
 from gputop.ui.screens.pages.plugin_panels import PanelsScreen
 from gputop.ui.state.plugin_panels import PanelState, PanelWorker
-from gputop.ui.state.signal_followup import Clock
 
 _LEAST_HEIGHT: Final = 22
 _SHARE: Final = 5  # the panels take at most a fifth of the screen's lines
 
 
 class PluginPanelActions:
-    """Owns a worker per panel. ``changed`` is called from the worker's thread when there are new lines."""
+    """Owns a worker per panel."""
 
-    def __init__(
-        self,
-        host: ScreenHost,
-        panel: PluginsPanel,
-        options: ViewOptions,
-        clock: Clock,
-        changed: Callable[[], object],
-    ) -> None:
+    def __init__(self, host: ScreenHost) -> None:
         self._host = host
-        self._panel = panel
-        self._is_ascii = options.is_ascii
-        ended = options.panel_ended or (lambda _, __: None)
-        self._workers = [PanelWorker(each, changed, clock, ended) for each in options.panels]
+        ended = host.options.panel_ended or (lambda _, __: None)
+        self._workers = [PanelWorker(each, self._post_change, host.store.clock, ended) for each in host.options.panels]
 
     @property
     def states(self) -> Sequence[PanelState]:
@@ -40,7 +29,7 @@ class PluginPanelActions:
 
     def open(self) -> None:
         """Show all lines of all panels on a page."""
-        self._host.push(PanelsScreen(lambda: self.states, is_ascii=self._is_ascii))
+        self._host.push(PanelsScreen(lambda: self.states))
 
     def request(self) -> None:
         """Request lines about the frame that is shown."""
@@ -53,7 +42,7 @@ class PluginPanelActions:
         """Draw the lines on the main screen; return their number."""
         height, key = self._host.size.height, self._host.keys.name("panels")
         has_room = is_shown and height >= _LEAST_HEIGHT
-        return self._panel.show(self.states if has_room else (), height // _SHARE, key)
+        return self._host.plugins.show(self.states if has_room else (), height // _SHARE, key)
 
     def draw_changed(self) -> None:
         """Draw new lines where they are visible: on the page of panels, or on the main screen."""
@@ -62,3 +51,7 @@ class PluginPanelActions:
             top.redraw()
         if isinstance(top, PanelsScreen) or not isinstance(top, KeyedScreen):
             self._host.draw()
+
+    def _post_change(self) -> None:
+        """Post that a panel has new lines; runs in its thread."""
+        self._host.post_message(PanelChanged())

@@ -7,9 +7,7 @@ from typing import Final
 from gputop.core.model.sample import Frame
 from gputop.core.recording.recording import Recording
 from gputop.core.text.text import clean
-from gputop.ui.options import ViewOptions
 from gputop.ui.screens.main.host import ScreenHost
-from gputop.ui.state.view_store import ViewStore
 
 _HINT: Final = "A new file, which only you can read: it contains command lines and user names."
 
@@ -17,11 +15,9 @@ _HINT: Final = "A new file, which only you can read: it contains command lines a
 class RecordingActions:
     """Passes frames to the recorder, and shows its progress."""
 
-    def __init__(self, host: ScreenHost, store: ViewStore, options: ViewOptions) -> None:
+    def __init__(self, host: ScreenHost) -> None:
         self._host = host
-        self._store = store
-        self._recorder = options.recorder
-        self._is_ascii = options.is_ascii
+        self._recorder = host.options.recorder
         self._shown: Recording | None = None
 
     def toggle(self) -> None:
@@ -34,7 +30,7 @@ class RecordingActions:
         elif recorder.recording is not None and recorder.recording.is_on:
             recorder.stop()
         else:
-            dialog = AskScreen("Record to", _new_path(frame.host.name), _HINT, _wrong_path, is_ascii=self._is_ascii)
+            dialog = AskScreen("Record to", _new_path(frame.host.name), _HINT, _wrong_path)
             self._host.push(dialog, self._start)
 
     def take_frame(self, frame: Frame) -> None:
@@ -49,7 +45,7 @@ class RecordingActions:
         if recording is None or recording is self._shown:
             return
         self._shown = recording
-        self._store.change(recording=recording if recording.is_on else None)
+        self._host.store.change(recording=recording if recording.is_on else None)
         if recording.problem:
             self._host.notify(recording.problem, title="recording", severity="error", timeout=20)
         elif not recording.is_on:

@@ -7,7 +7,6 @@ from textual.screen import Screen
 
 from gputop.core.protocol.command import Change, Command, Renice
 from gputop.core.protocol.targets import targets
-from gputop.ui.options import ViewOptions
 from gputop.ui.screens.main.changes import Changes
 from gputop.ui.screens.main.host import ScreenHost
 from gputop.ui.screens.main.target_actions import TargetActions
@@ -23,18 +22,16 @@ class _ValueDialog(Protocol):
         /,
         *,
         scope: Scope,
-        is_ascii: bool,
     ) -> Screen[Change | None]: ...
 
 
 class SchedulingActions:
     """Opens a dialog for a value, and sends the change that it returns."""
 
-    def __init__(self, host: ScreenHost, selected: TargetActions, changes: Changes, options: ViewOptions) -> None:
+    def __init__(self, host: ScreenHost, selected: TargetActions, changes: Changes) -> None:
         self._host = host
         self._selected = selected
         self._changes = changes
-        self._options = options
 
     def add_nice(self, step: int) -> None:
         """Add to the nice value, without a dialog."""
@@ -66,5 +63,5 @@ class SchedulingActions:
         selection = self._selected.select()
         if selection is not None:
             change_id, scope = self._changes.next_id(), self._selected.scope
-            screen = dialog(selection, change_id, self._host.send, scope=scope, is_ascii=self._options.is_ascii)
+            screen = dialog(selection, change_id, self._host.send, scope=scope)
             self._host.push(screen, self._changes.send)

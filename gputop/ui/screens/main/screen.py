@@ -38,19 +38,18 @@ class MainScreen(Screen[None]):
 
     def __init__(self, options: ViewOptions, store: ViewStore, send: Callable[[Command], None], keys: Keymap) -> None:
         super().__init__()
-        self._store, self.send = store, send
+        self.options, self.store, self.send = options, store, send
         self._arranged: Arrangement | None = None
-        is_ascii = options.is_ascii
-        self.header = HeaderPanel(is_ascii=is_ascii)
-        self.tape = TapePanel(is_ascii=is_ascii)
-        self.gpus = GpuPanel(is_ascii=is_ascii)
-        self.host = HostPanel(is_ascii=is_ascii)
-        self.findings = FindingsPanel(is_ascii=is_ascii)
-        self.plugins = PluginsPanel(is_ascii=is_ascii)
-        self.processes = ProcessPanel(is_ascii=is_ascii, own_user=options.own_user)
-        self.prompt = PromptPanel(is_ascii=is_ascii)
-        self.footer = FooterPanel(is_ascii=is_ascii, is_read_only=bool(options.refusal))
-        self.controllers = Controllers(self, self, store, options)
+        self.header = HeaderPanel()
+        self.tape = TapePanel()
+        self.gpus = GpuPanel()
+        self.host = HostPanel()
+        self.findings = FindingsPanel()
+        self.plugins = PluginsPanel()
+        self.processes = ProcessPanel(own_user=options.own_user)
+        self.prompt = PromptPanel()
+        self.footer = FooterPanel(is_read_only=bool(options.refusal))
+        self.controllers = Controllers(self)
         self.set_keys(keys)
 
     def compose(self) -> ComposeResult:
@@ -69,7 +68,7 @@ class MainScreen(Screen[None]):
     @property
     def view(self) -> View:
         """The state that the panels draw."""
-        return self._store.view
+        return self.store.view
 
     @property
     def top(self) -> Screen[Any]:
@@ -86,7 +85,7 @@ class MainScreen(Screen[None]):
 
     def change(self, **changes: Any) -> None:  # noqa: ANN401 - the fields of View
         """Change fields of the view, and draw it."""
-        self._store.change(**changes)
+        self.store.change(**changes)
         self.draw()
 
     def draw(self) -> None:
@@ -119,7 +118,7 @@ class MainScreen(Screen[None]):
         """Pass a new frame to the controllers that use it."""
         self.controllers.signal.take_frame(frame)
         self.controllers.recording.take_frame(frame)
-        if self._store.has_new_alarm and self.controllers.settings.current.bell:
+        if self.store.has_new_alarm and self.controllers.settings.current.bell:
             self.app.bell()
         self.controllers.plugin.request()
         if self._arranged and self._arranged.host_lines >= DETAILED_LINES:

@@ -7,9 +7,6 @@ from gputop.core.processes.column import Column
 from gputop.core.query.parser import words_of
 from gputop.core.query.query import QueryError, parse
 from gputop.ui.input.keymap import Keymap
-from gputop.ui.panels.footer import FooterPanel
-from gputop.ui.panels.processes import ProcessPanel
-from gputop.ui.panels.prompt import PromptPanel
 from gputop.ui.render.line import Line, cut, length
 from gputop.ui.screens.main.host import ScreenHost
 from gputop.ui.state.row_filter import RowFilter
@@ -21,12 +18,12 @@ _LAST_WORD: Final = re.compile(r"(?:^|[\s(!&|])([a-z_]\w*)$", re.ASCII | re.IGNO
 class SearchActions:
     """Applies the text of the prompt to the table, and shows the effect in the footer."""
 
-    def __init__(self, host: ScreenHost, prompt: PromptPanel, processes: ProcessPanel, footer: FooterPanel) -> None:
+    def __init__(self, host: ScreenHost) -> None:
         self._host = host
-        self._prompt, self._processes, self._footer = prompt, processes, footer
+        self._prompt, self._processes, self._footer = host.prompt, host.processes, host.footer
         self._earlier: list[str] = []
         self._is_search = False
-        self._place = processes.place
+        self._place = host.processes.place
 
     def set_keys(self, keys: Keymap) -> None:
         """Use these keys to go from match to match while the prompt is open."""

@@ -1,32 +1,23 @@
 """Actions that change the settings, and save them."""
 
 import asyncio
-from collections.abc import Callable
 
 from msgspec.structs import replace
 
 from gputop.core.processes.columns import COLUMN_BY_KEY
 from gputop.core.settings.settings import Settings, Value
-from gputop.ui.options import ViewOptions
-from gputop.ui.panels.processes import ProcessPanel
+from gputop.ui.messages import SettingsChanged
 from gputop.ui.screens.main.host import ScreenHost
 from gputop.ui.state.settings_edit import changes, shown, toggled
 
 
 class SettingsActions:
-    """Holds the settings. ``changed`` shows the effect of a change."""
+    """Holds the settings, and posts their changes."""
 
-    def __init__(
-        self,
-        host: ScreenHost,
-        processes: ProcessPanel,
-        options: ViewOptions,
-        changed: Callable[[Settings, Settings], object],
-    ) -> None:
+    def __init__(self, host: ScreenHost) -> None:
         self._host = host
-        self._processes = processes
-        self._options = options
-        self._changed = changed
+        self._processes = host.processes
+        self._options = options = host.options
         self.current = replace(options.settings, theme=options.theme, density=options.density.value)
         self._saved = self.current
         self._apply_to_table()
@@ -41,7 +32,7 @@ class SettingsActions:
         from gputop.ui.screens.dialogs.setup import SetupScreen
 
         before = self._present()
-        dialog = SetupScreen(before, self._apply, is_ascii=self._options.is_ascii)
+        dialog = SetupScreen(before, self._apply)
         self._host.push(dialog, lambda after: self._keep(before, after))
 
     def toggle_column(self, key: str) -> None:
@@ -80,7 +71,7 @@ class SettingsActions:
     def _apply(self, settings: Settings) -> None:
         before, self.current = self.current, settings
         self._apply_to_table()
-        self._changed(before, settings)
+        self._host.post_message(SettingsChanged(before, settings))
 
     def _apply_to_table(self) -> None:
         settings, processes = self.current, self._processes

@@ -7,11 +7,10 @@ from gputop.core.protocol.command import SendSignal
 from gputop.core.protocol.outcome import Outcome
 from gputop.core.protocol.process_status import ProcessStatuses
 from gputop.core.protocol.targets import targets
-from gputop.ui.options import ViewOptions
 from gputop.ui.screens.main.changes import Changes
 from gputop.ui.screens.main.host import ScreenHost
 from gputop.ui.screens.main.target_actions import TargetActions
-from gputop.ui.state.signal_followup import Clock, Notice
+from gputop.ui.state.signal_followup import Notice
 from gputop.ui.state.signal_followups import SignalFollowups
 from gputop.ui.state.signal_targets import Processes, Scope, SignalRequest, TargetSelection, count_text
 
@@ -19,15 +18,11 @@ from gputop.ui.state.signal_targets import Processes, Scope, SignalRequest, Targ
 class SignalActions:
     """Sends a signal, follows its targets until they end, and offers SIGKILL to those that remain."""
 
-    def __init__(
-        self, host: ScreenHost, selected: TargetActions, changes: Changes, options: ViewOptions, clock: Clock
-    ) -> None:
+    def __init__(self, host: ScreenHost, selected: TargetActions, changes: Changes) -> None:
         self._host = host
         self._selected = selected
         self._changes = changes
-        self._options = options
-        self._clock = clock
-        self._followups = SignalFollowups(host.send, clock, self._show)
+        self._followups = SignalFollowups(host.send, host.store.clock, self._show)
         self._waiting: dict[str, Callable[[Outcome], None]] = {}  # dialogs that count down, by the id of the change
 
     def choose(self, is_kill: int = 0) -> None:
@@ -73,7 +68,7 @@ class SignalActions:
             if request is not None:
                 self._send(selection, request)
 
-        dialog = SignalScreen(selection, is_ascii=self._options.is_ascii, is_kill=is_kill, scope=scope, why=why)
+        dialog = SignalScreen(selection, is_kill=is_kill, scope=scope, why=why)
         self._host.push(dialog, decided)
 
     def _send(self, selection: TargetSelection, request: SignalRequest) -> None:
@@ -83,7 +78,7 @@ class SignalActions:
         followup = self._followups.begin(change_id, request.signal, request.targets, is_quiet=request.offers_kill)
         self._changes.send(SendSignal(id=change_id, signal=request.signal, targets=targets(request.recipients)))
         if request.offers_kill:
-            dialog = EscalationScreen(selection, followup, self._clock, is_ascii=self._options.is_ascii)
+            dialog = EscalationScreen(selection, followup, self._host.store.clock)
             self._waiting[change_id] = dialog.ended
             self._host.push(dialog, lambda remaining: self._escalate(change_id, request.signal, remaining))
 
@@ -94,7 +89,8 @@ class SignalActions:
         frame = self._host.view.frame
         if remaining and frame is not None:
             why = f"{count_text(remaining)} survived {signal}. "
-            selection = TargetSelection(frame, remaining, self._options.own_user, self._options.own_pid)
+            options = self._host.options
+            selection = TargetSelection(frame, remaining, options.own_user, options.own_pid)
             self._open(selection, is_kill=True, scope=Scope.PROCESS, why=why)
 
     def _show(self, notice: Notice) -> None:

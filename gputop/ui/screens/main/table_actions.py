@@ -3,9 +3,6 @@
 from msgspec.structs import replace
 
 from gputop.ui.input.actions import CHORD
-from gputop.ui.options import ViewOptions
-from gputop.ui.panels.footer import FooterPanel
-from gputop.ui.panels.processes import ProcessPanel
 from gputop.ui.screens.main.host import ScreenHost
 from gputop.ui.state.rows import Grouping
 
@@ -13,11 +10,9 @@ from gputop.ui.state.rows import Grouping
 class TableActions:
     """Passes keys to the process table. ``is_chord``: the next key is the letter of a column to sort by."""
 
-    def __init__(self, host: ScreenHost, processes: ProcessPanel, footer: FooterPanel, options: ViewOptions) -> None:
+    def __init__(self, host: ScreenHost) -> None:
         self._host = host
-        self._processes = processes
-        self._footer = footer
-        self._options = options
+        self._processes = host.processes
         self.is_chord = False
 
     # --- cursor ----------------------------------------------------------------------------------------------------
@@ -56,18 +51,18 @@ class TableActions:
         from gputop.ui.screens.dialogs.menu_choices import column_choices
 
         choices = column_choices(self._processes.shown_columns)
-        menu = MenuScreen("Sort by", choices, self._processes.sort_key, is_ascii=self._options.is_ascii)
+        menu = MenuScreen("Sort by", choices, self._processes.sort_key)
         self._host.push(menu, self._sort_by_chosen)
 
     def start_chord(self) -> None:
         """Wait for the letter of a column, and show the letters."""
         self.is_chord = True
-        self._footer.show(is_chord=True)
+        self._host.footer.show(is_chord=True)
 
     def end_chord(self, letter: str) -> None:
         """Sort as nvitop does: a small letter in the column's own direction, a capital the other way round."""
         self.is_chord = False
-        self._footer.show()
+        self._host.footer.show()
         if letter.lower() not in CHORD:
             return
         self._processes.sort_key = ""
@@ -98,12 +93,12 @@ class TableActions:
         user = self._processes.row_filter.user
         choices = user_choices(self._processes.all_rows)
         shown = EVERYBODY if user is None else user
-        menu = MenuScreen("Processes of", choices, shown, is_ascii=self._options.is_ascii)
+        menu = MenuScreen("Processes of", choices, shown)
         self._host.push(menu, self._show_chosen_user)
 
     def mine(self) -> None:
         """Show only the user's own processes, or all."""
-        own_user = self._options.own_user
+        own_user = self._host.options.own_user
         if own_user is None:
             self._host.notify("cannot determine the current user: $USER is not set", timeout=4)
         else:

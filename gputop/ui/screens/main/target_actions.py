@@ -5,8 +5,6 @@ from typing import Final
 
 from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import Frame
-from gputop.ui.options import ViewOptions
-from gputop.ui.panels.processes import ProcessPanel
 from gputop.ui.screens.dialogs.dialog import Dialog
 from gputop.ui.screens.main.host import ScreenHost
 from gputop.ui.state.rows import Grouping
@@ -19,10 +17,9 @@ _NONE_SELECTED: Final = "Select a process first: move the cursor onto one, or ta
 class TargetActions:
     """The targets of a change are the tagged processes; without tags, those under the cursor."""
 
-    def __init__(self, host: ScreenHost, processes: ProcessPanel, options: ViewOptions) -> None:
+    def __init__(self, host: ScreenHost) -> None:
         self._host = host
-        self._processes = processes
-        self._options = options
+        self._processes = host.processes
 
     # --- actions ---------------------------------------------------------------------------------------------------
     def tag(self) -> None:
@@ -60,13 +57,13 @@ class TargetActions:
 
     def select(self, processes: Processes | None = None) -> TargetSelection | None:
         """Freeze these processes, or the selected ones, as the targets of a change; warn where there are none."""
-        frame = self._host.view.frame
-        if self._options.refusal:
-            self._warn(self._options.refusal)
+        frame, options = self._host.view.frame, self._host.options
+        if options.refusal:
+            self._warn(options.refusal)
         elif not isinstance(self._host.top, Dialog) and frame is not None:
             selected = self._selected(frame) if processes is None else processes
             if selected:
-                return TargetSelection(frame, selected, self._options.own_user, self._options.own_pid)
+                return TargetSelection(frame, selected, options.own_user, options.own_pid)
             self._warn_none_selected()
         return None
 

@@ -3,12 +3,10 @@
 from typing import Final
 
 from gputop.core.protocol.command import ReadNow, SetInterval, WatchHost
-from gputop.ui.panels.processes import ProcessPanel
 from gputop.ui.render.layout import Density
 from gputop.ui.screens.main.host import ScreenHost
 from gputop.ui.screens.main.search_actions import SearchActions
 from gputop.ui.screens.main.target_actions import TargetActions
-from gputop.ui.state.view_store import ViewStore
 
 INTERVALS: Final = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 _HOST_S: Final = 30.0  # how long the sampler reads the details of the host after each request
@@ -18,17 +16,8 @@ _TYPING_S: Final = 1.0  # between two digits of one number
 class ViewActions:
     """Changes the view, and takes one step back."""
 
-    def __init__(
-        self,
-        host: ScreenHost,
-        store: ViewStore,
-        processes: ProcessPanel,
-        selected: TargetActions,
-        search: SearchActions,
-    ) -> None:
+    def __init__(self, host: ScreenHost, selected: TargetActions, search: SearchActions) -> None:
         self._host = host
-        self._store = store
-        self._processes = processes
         self._selected = selected
         self._search = search
         self._digit, self._typed_s = 0, float("-inf")
@@ -40,14 +29,14 @@ class ViewActions:
 
     def watch_host(self) -> None:
         """Request the details of the host, now and again while they are shown."""
-        now = self._store.clock()
+        now = self._host.store.clock()
         if now >= self._host_due_s:
             self._host_due_s = now + _HOST_S / 3
             self._host.send(WatchHost(_HOST_S))
 
     def step_interval(self, step: int) -> None:
         """Take the next longer or shorter interval; in a tree or in groups unfold or fold."""
-        if self._processes.fold(is_open=step > 0):
+        if self._host.processes.fold(is_open=step > 0):
             return
         now = self._host.view.interval_s
         nearest = min(range(len(INTERVALS)), key=lambda at: abs(INTERVALS[at] - now))
@@ -64,7 +53,7 @@ class ViewActions:
 
     def type_gpu(self, digit: int) -> None:
         """Show one GPU alone; a second digit right after the first makes 12 of 1 and 2, where there are so many."""
-        now = self._store.clock()
+        now = self._host.store.clock()
         both = self._digit * 10 + digit
         is_second = self._digit > 0 and now - self._typed_s < _TYPING_S and self._has(both)
         self._digit, self._typed_s = 0 if is_second else digit, now
@@ -79,13 +68,13 @@ class ViewActions:
 
     def pause(self) -> None:
         """Freeze the screen, or show the newest frame again."""
-        self._store.change(is_paused=not self._host.view.is_paused)
-        self._store.release()
+        self._host.store.change(is_paused=not self._host.view.is_paused)
+        self._host.store.release()
         self._host.draw()
 
     def back(self) -> None:
         """Take one step back: tags, cursor, search or filter, GPU."""
-        if not (self._selected.clear_tags() or self._processes.clear_cursor() or self._search.clear()):
+        if not (self._selected.clear_tags() or self._host.processes.clear_cursor() or self._search.clear()):
             self._host.change(focus=None)
 
     def _has(self, index: int) -> bool:

@@ -30,10 +30,8 @@ class MigApplyScreen(Dialog[bool]):
     }  # fmt: skip
     ink = "warm"
 
-    def __init__(
-        self, gpu: MigGpu, plan: Plan, warnings: Sequence[str], begin: Callable[[Plan], str], *, is_ascii: bool
-    ) -> None:
-        super().__init__(is_ascii=is_ascii)
+    def __init__(self, gpu: MigGpu, plan: Plan, warnings: Sequence[str], begin: Callable[[Plan], str]) -> None:
+        super().__init__()
         self._gpu = gpu
         self._plan = plan
         self._warnings = warnings

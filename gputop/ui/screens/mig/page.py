@@ -39,7 +39,7 @@ class MigScreen(Page):
     def __init__(
         self, gpu: str, view: View, ask: Callable[[Command], None], *, clock: Clock, options: ViewOptions
     ) -> None:
-        super().__init__(is_ascii=options.is_ascii)
+        super().__init__()
         self._uuid = gpu
         self._view = view
         self._send = ask
@@ -150,7 +150,7 @@ class MigScreen(Page):
             why = "the sampler has not told yet how it is split" if gpu is None else gpu.why or "it has no MIG"
             self.notify(f"there is nothing to plan: {why}", markup=False, timeout=4)
             return
-        self._planning = MigPlanScreen(gpu, refusal=self._refusal, is_ascii=self.body.is_ascii)
+        self._planning = MigPlanScreen(gpu, refusal=self._refusal)
         self.app.push_screen(self._planning, self._planned)
 
     def copy(self) -> None:
@@ -160,7 +160,7 @@ class MigScreen(Page):
             self.notify("there is no instance that could be used", markup=False, timeout=3)
             return
         choices = [Choice(line, line) for line in lines]
-        self.app.push_screen(MenuScreen("Copy", choices, None, is_ascii=self.body.is_ascii), self._copied)
+        self.app.push_screen(MenuScreen("Copy", choices, None), self._copied)
 
     def _copied(self, line: str | None) -> None:
         if line is not None:
@@ -174,7 +174,7 @@ class MigScreen(Page):
         if plan is None or gpu is None or self._refusal:
             return
         warnings = self.box.warnings if self.box is not None else ()
-        self._applying = MigApplyScreen(gpu, plan, warnings, self._begin, is_ascii=self.body.is_ascii)
+        self._applying = MigApplyScreen(gpu, plan, warnings, self._begin)
         self.app.push_screen(self._applying, self._applied)
         if self._applying.wants_holders:
             self._question = ""  # what is on its way does not tell who has the GPU open

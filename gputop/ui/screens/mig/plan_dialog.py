@@ -35,8 +35,8 @@ class MigPlanScreen(Dialog[Plan | None]):
         "page-down": "plan_down", "home": "first", "end": "last",
     }  # fmt: skip
 
-    def __init__(self, gpu: MigGpu, *, refusal: str, is_ascii: bool) -> None:
-        super().__init__(is_ascii=is_ascii)
+    def __init__(self, gpu: MigGpu, *, refusal: str) -> None:
+        super().__init__()
         self._gpu = gpu
         self._refusal = refusal
         self._known: dict[str, Answer] = {}

@@ -38,10 +38,8 @@ class FindingsScreen(Dialog[None]):
         go: Callable[[Finding], None],
         act: Callable[[Finding], None],
         hush: Callable[[Finding], None],
-        *,
-        is_ascii: bool,
     ) -> None:
-        super().__init__(is_ascii=is_ascii)
+        super().__init__()
         self._view = view
         self._watchlist = watchlist
         self._go, self._act, self._hush = go, act, hush

@@ -31,8 +31,8 @@ class GpuScreen(Page):
         **Page.TAKES, "detail": "close", "mig": "open_mig", "left": "before", "right": "following",
     }  # fmt: skip
 
-    def __init__(self, gpu: Gpu, view: View, *, is_ascii: bool) -> None:
-        super().__init__(is_ascii=is_ascii)
+    def __init__(self, gpu: Gpu, view: View) -> None:
+        super().__init__()
         self.gpu = gpu
         self._view = view
 

@@ -18,8 +18,8 @@ class HelpScreen(Page):
     TAKES: ClassVar[Mapping[str, str]] = {**Page.TAKES, "help": "close"}
     title_text = "Help"
 
-    def __init__(self, *, is_ascii: bool, refusal: str = "", actions: Sequence[Action] = ACTIONS) -> None:
-        super().__init__(is_ascii=is_ascii)
+    def __init__(self, *, refusal: str = "", actions: Sequence[Action] = ACTIONS) -> None:
+        super().__init__()
         self._actions = actions
         self._refusal = refusal
 

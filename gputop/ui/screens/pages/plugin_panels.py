@@ -18,8 +18,8 @@ class PanelsScreen(Page):
     TAKES: ClassVar[Mapping[str, str]] = {**Page.TAKES, "panels": "close"}
     title_text = "Panels of plugins"
 
-    def __init__(self, states: Callable[[], Sequence[PanelState]], *, is_ascii: bool) -> None:
-        super().__init__(is_ascii=is_ascii)
+    def __init__(self, states: Callable[[], Sequence[PanelState]]) -> None:
+        super().__init__()
         self._states = states
 
     def page(self, width: int, height: int) -> Sequence[Line]:  # noqa: ARG002 - it scrolls

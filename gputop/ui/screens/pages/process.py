@@ -56,10 +56,10 @@ class ProcessScreen(Page):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.title_text = f"Process {process.pid}"
-        super().__init__(is_ascii=view.plots.is_ascii)
+        super().__init__()
         self.process = process
         self.inspection: Inspection | None = None
-        self.prompt = PromptPanel(is_ascii=view.plots.is_ascii)
+        self.prompt = PromptPanel()
         self.text = ""  # that is searched for
         self.reveals = False
         self._view = view

@@ -33,10 +33,8 @@ class ProbeScreen(Page):
     }  # fmt: skip
     is_full = True
 
-    def __init__(
-        self, prober: Prober, view: View, begin: Callable[[Wish], None], *, clock: Clock, is_ascii: bool
-    ) -> None:
-        super().__init__(is_ascii=is_ascii)
+    def __init__(self, prober: Prober, view: View, begin: Callable[[Wish], None], *, clock: Clock) -> None:
+        super().__init__()
         self._prober = prober
         self._view = view
         self._begin = begin

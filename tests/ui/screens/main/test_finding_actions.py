@@ -22,9 +22,9 @@ def finding(subject: Subject) -> Finding:
 
 
 def made(host: FakeHost) -> FindingActions:
-    target = TargetActions(host, host.processes, host.options)
-    signal = SignalActions(host, target, Changes(host, host.options), host.options, host.clock)
-    return FindingActions(host, host.store, host.processes, signal, host.options)
+    target = TargetActions(host)
+    signal = SignalActions(host, target, Changes(host))
+    return FindingActions(host, signal)
 
 
 def test_a_finding_about_a_process_leads_to_its_line() -> None:

@@ -13,7 +13,7 @@ TRAIN = process(4711, 1)
 
 
 def made(host: FakeHost) -> PageActions:
-    return PageActions(host, host.processes, host.options, host.clock)
+    return PageActions(host)
 
 
 def shown_gpu(host: FakeHost) -> int:
@@ -23,7 +23,7 @@ def shown_gpu(host: FakeHost) -> int:
 
 def test_the_selected_process_opens_its_page() -> None:
     host = FakeHost(frame(processes=(TRAIN,)))
-    host.processes.select(TRAIN)
+    host.select(TRAIN)
 
     made(host).process()
 
@@ -40,7 +40,7 @@ def test_without_a_selection_the_first_gpu_is_shown() -> None:
 
 def test_the_gpu_of_the_selected_process_is_shown_unless_another_is_in_focus() -> None:
     host = FakeHost(frame(2, processes=(TRAIN,)))
-    host.processes.select(TRAIN)
+    host.select(TRAIN)
     made(host).gpu()
     assert shown_gpu(host) == 1
 

@@ -1,12 +1,11 @@
 """Panels of plugins: each is asked for lines about the frame, in a thread of its own."""
 
 from collections.abc import Iterable
-from threading import Event
 
 from fake_host import FakeHost
 
 from gputop.core.plugins.panel import Panel, Shown
-from gputop.ui.panels.plugins import PluginsPanel
+from gputop.ui.messages import PanelChanged
 from gputop.ui.screens.main.plugin_panel_actions import PluginPanelActions
 from gputop.ui.screens.pages.help import HelpScreen
 
@@ -19,11 +18,9 @@ def lines(shown: Shown) -> Iterable[str]:
 
 def requested(host: FakeHost) -> PluginPanelActions:
     """Return the actions after the panels answered."""
-    changed = Event()
-    panel = PluginsPanel(is_ascii=False)
-    actions = PluginPanelActions(host, panel, host.options, host.clock, changed.set)
+    actions = PluginPanelActions(host)
     actions.request()
-    assert changed.wait(PATIENCE_S)
+    assert isinstance(host.posted.get(timeout=PATIENCE_S), PanelChanged)
     return actions
 
 
@@ -60,7 +57,7 @@ def test_panels_take_lines_of_the_screen_only_where_they_are_shown() -> None:
 def test_new_lines_are_not_drawn_below_a_page_that_covers_them() -> None:
     host = FakeHost(panels=(Panel(key="count", title="Count", help="", lines=lines),))
     actions = requested(host)
-    host.screens.append(HelpScreen(is_ascii=False, refusal="", actions=()))
+    host.screens.append(HelpScreen(refusal="", actions=()))
     before = host.draws
 
     actions.draw_changed()

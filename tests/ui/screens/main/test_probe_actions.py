@@ -10,7 +10,7 @@ from gputop.ui.screens.probe.page import ProbeScreen
 
 
 def made(host: FakeHost) -> ProbeActions:
-    return ProbeActions(host, host.store, host.options, lambda: None)
+    return ProbeActions(host)
 
 
 def test_a_screen_without_a_prober_says_that_there_is_nothing_to_test() -> None:

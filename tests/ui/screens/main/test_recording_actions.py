@@ -43,7 +43,7 @@ class FakePlayer:
 def test_a_recording_begins_with_the_frame_that_is_shown_and_ends_by_the_same_key() -> None:
     recorder = FakeRecorder()
     host = FakeHost(recorder=recorder)
-    recording = RecordingActions(host, host.store, host.options)
+    recording = RecordingActions(host)
     recording.toggle()
     assert isinstance(host.top, AskScreen)
     assert re.fullmatch(r"\./gputop-node7-\d{8}-\d{6}\.tape", host.top.text)
@@ -62,7 +62,7 @@ def test_a_player_goes_to_a_share_of_the_recording() -> None:
     player: Any = FakePlayer()
     host = FakeHost()
     host.change(playing=Playing(length_s=600.0))
-    actions = PlayerActions(host, player, host.processes, host.options)
+    actions = PlayerActions(host, player)
 
     actions.go_to_share(0.5)
     actions.go_to_end(1)
@@ -74,7 +74,7 @@ def test_a_player_goes_to_a_place_that_the_user_typed() -> None:
     player: Any = FakePlayer()
     host = FakeHost()
     host.change(playing=Playing(length_s=600.0))
-    PlayerActions(host, player, host.processes, host.options).choose_place()
+    PlayerActions(host, player).choose_place()
 
     host.close("50%")
 
@@ -84,7 +84,7 @@ def test_a_player_goes_to_a_place_that_the_user_typed() -> None:
 def test_in_a_tree_the_keys_for_speed_fold() -> None:
     player: Any = FakePlayer()
     host = FakeHost()
-    actions = PlayerActions(host, player, host.processes, host.options)
+    actions = PlayerActions(host, player)
     actions.change_speed(1)
     host.processes.group(Grouping.TREE)
 

@@ -15,9 +15,9 @@ TRAIN = process(4711)
 
 
 def made(host: FakeHost) -> SchedulingActions:
-    host.processes.select(TRAIN)
-    target = TargetActions(host, host.processes, host.options)
-    return SchedulingActions(host, target, Changes(host, host.options), host.options)
+    host.select(TRAIN)
+    target = TargetActions(host)
+    return SchedulingActions(host, target, Changes(host))
 
 
 def test_a_key_adds_to_the_nice_value_without_a_dialog() -> None:

@@ -1,7 +1,7 @@
 """Filter and search while the user types."""
 
 from examples import frame, process
-from fake_host import FakeHost, Prompt
+from fake_host import FakeHost
 
 from gputop.ui.screens.main.search_actions import SearchActions
 
@@ -9,7 +9,7 @@ ANN, BOB = process(4711, user="ann"), process(4712, user="bob", command="vllm se
 
 
 def made(host: FakeHost) -> SearchActions:
-    return SearchActions(host, Prompt(is_ascii=False), host.processes, host.footer)
+    return SearchActions(host)
 
 
 def two() -> FakeHost:
@@ -48,7 +48,7 @@ def test_a_filter_with_an_error_keeps_the_prompt_open() -> None:
 def test_a_search_that_is_given_up_returns_to_its_place() -> None:
     host = two()
     search = made(host)
-    host.processes.select(ANN)
+    host.select(ANN)
     search.search()
     search.change_text("vllm")
     assert host.processes.selected is not None

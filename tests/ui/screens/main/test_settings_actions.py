@@ -9,7 +9,7 @@ from gputop.ui.screens.main.settings_actions import SettingsActions
 
 
 def made(host: FakeHost) -> SettingsActions:
-    return SettingsActions(host, host.processes, host.options, lambda _, __: None)
+    return SettingsActions(host)
 
 
 def test_a_column_is_shown_and_hidden_again() -> None:

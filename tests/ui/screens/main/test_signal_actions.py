@@ -19,13 +19,13 @@ TRAIN = process(4711)
 
 
 def made(host: FakeHost) -> SignalActions:
-    target = TargetActions(host, host.processes, host.options)
-    return SignalActions(host, target, Changes(host, host.options), host.options, host.clock)
+    target = TargetActions(host)
+    return SignalActions(host, target, Changes(host))
 
 
 def chosen(host: FakeHost, signal: str = "SIGTERM", *, offers_kill: bool = False) -> SignalActions:
     """Return the actions after the user sent a signal to a process."""
-    host.processes.select(TRAIN)
+    host.select(TRAIN)
     actions = made(host)
     actions.choose()
     assert isinstance(host.top, SignalScreen)
@@ -53,7 +53,7 @@ def test_the_chosen_signal_is_sent_to_the_process_under_the_cursor() -> None:
 
 def test_a_cancelled_dialog_sends_nothing() -> None:
     host = FakeHost(frame(processes=(TRAIN,)))
-    host.processes.select(TRAIN)
+    host.select(TRAIN)
     made(host).choose()
 
     host.close(None)
@@ -104,7 +104,7 @@ def test_a_failure_opens_a_dialog_that_stays() -> None:
 
 def test_a_failure_that_comes_during_a_dialog_is_shown_when_that_closes() -> None:
     host = FakeHost(frame(processes=(TRAIN,)))
-    changes = Changes(host, host.options)
+    changes = Changes(host)
     host.screens.append(SignalScreen.__new__(SignalScreen))
     changes.show(outcome(Status.FAILED))
     assert isinstance(host.top, SignalScreen)
@@ -117,7 +117,7 @@ def test_a_failure_that_comes_during_a_dialog_is_shown_when_that_closes() -> Non
 
 def test_a_read_only_screen_opens_no_dialog_and_sends_nothing() -> None:
     host = FakeHost(frame(processes=(TRAIN,)), settings=Settings(read_only=True))
-    host.processes.select(TRAIN)
+    host.select(TRAIN)
 
     made(host).choose(1)
 

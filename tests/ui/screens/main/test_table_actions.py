@@ -11,7 +11,7 @@ ANN, BOB = process(4711, user="ann"), process(4712, user="bob")
 
 
 def made(host: FakeHost) -> TableActions:
-    return TableActions(host, host.processes, host.footer, host.options)
+    return TableActions(host)
 
 
 def two() -> FakeHost:

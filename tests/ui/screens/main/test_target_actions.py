@@ -15,7 +15,7 @@ FIRST, SECOND = process(4711), process(4712)
 
 
 def made(host: FakeHost) -> TargetActions:
-    return TargetActions(host, host.processes, host.options)
+    return TargetActions(host)
 
 
 def pids(selection: TargetSelection | None) -> list[int]:
@@ -24,7 +24,7 @@ def pids(selection: TargetSelection | None) -> list[int]:
 
 def test_the_process_under_the_cursor_is_the_target() -> None:
     host = FakeHost(frame(processes=(FIRST, SECOND)))
-    host.processes.select(SECOND)
+    host.select(SECOND)
 
     assert pids(made(host).select()) == [4712]
 
@@ -32,7 +32,7 @@ def test_the_process_under_the_cursor_is_the_target() -> None:
 def test_tagged_processes_are_the_targets_wherever_the_cursor_is() -> None:
     host = FakeHost(frame(processes=(FIRST, SECOND)))
     target = made(host)
-    host.processes.select(FIRST)
+    host.select(FIRST)
     target.tag()
 
     assert host.processes.selected is not None
@@ -69,7 +69,7 @@ def test_a_job_is_tagged_as_a_whole_and_untagged_as_a_whole() -> None:
     job = Job(key="1", kind=JobKind.SLURM, label="84213", members=(FIRST.id, SECOND.id))
     host = FakeHost(frame(processes=(FIRST, SECOND), jobs=(job,)))
     target = made(host)
-    host.processes.select(FIRST)
+    host.select(FIRST)
     target.tag_job()
     assert host.processes.tags.ids == {ProcessId(4711, 47110), ProcessId(4712, 47120)}
 
@@ -82,7 +82,7 @@ def test_a_folded_line_of_the_tree_stands_for_the_processes_that_it_hides() -> N
     child = process(4712, 1, parent_pid=4711)
     host = FakeHost(frame(processes=(FIRST, child)))
     host.processes.group(Grouping.TREE)
-    host.processes.select(FIRST)
+    host.select(FIRST)
     target = made(host)
     scopes = [target.scope]
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from examples import frame, gpu
-from fake_host import FakeHost, Prompt
+from fake_host import FakeHost
 
 from gputop.core.protocol.command import ReadNow, SetInterval, WatchHost
 from gputop.ui.screens.main.search_actions import SearchActions
@@ -13,9 +13,9 @@ from gputop.ui.state.rows import Grouping
 
 
 def made(host: FakeHost) -> ViewActions:
-    search = SearchActions(host, Prompt(is_ascii=False), host.processes, host.footer)
-    target = TargetActions(host, host.processes, host.options)
-    return ViewActions(host, host.store, host.processes, target, search)
+    search = SearchActions(host)
+    target = TargetActions(host)
+    return ViewActions(host, target, search)
 
 
 def test_a_digit_shows_one_gpu_alone_and_again_all() -> None:

@@ -277,7 +277,7 @@ async def test_the_usual_layouts_stand_first() -> None:
 @pytest.mark.parametrize(("is_on", "offered"), [(False, ["off"]), (True, ["on"])])
 def test_while_a_mode_waits_for_a_reset_only_taking_it_back_is_offered(*, is_on: bool, offered: list[str]) -> None:
     waiting = board(H100, is_on=is_on, is_on_next=not is_on)
-    screen = MigPlanScreen(waiting, refusal="", is_ascii=False)
+    screen = MigPlanScreen(waiting, refusal="")
 
     assert screen.listed == offered
     assert isinstance(screen.answer(screen.marked), Plan)
