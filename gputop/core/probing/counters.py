@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from gputop.core.model.sample import Gpu, XidEvent
 from gputop.core.model.xid import XidKind, explained
-from gputop.core.probing.result import Data, Scalar, TestFinding, TestResult, TestStatus, worst
+from gputop.core.probing.result import Data, Scalar, TestFinding, TestResult, TestStatus, with_findings
 
 COUNTERS: Final = "counters"
 _DELTAS: Final = {  # how many more warn, and how many more fail; None: never
@@ -62,8 +62,7 @@ def counters(before: Gpu, after: Gpu, marks: Marks = (), board: Board = Board())
     known = [key for key in _DELTAS if _count(after, key) is not None]
     if not known and not found:
         return TestResult(key=COUNTERS, status=TestStatus.SKIP, reason="the driver reports none of the counters")
-    status = worst((TestStatus.PASS, *(finding.status for finding in found)))
-    return TestResult(key=COUNTERS, status=status, findings=tuple(found), params=_params(before, after))
+    return with_findings(TestResult(key=COUNTERS, status=TestStatus.PASS, params=_params(before, after)), found)
 
 
 def _params(before: Gpu, after: Gpu) -> Data:
@@ -83,9 +82,9 @@ def _deltas(before: Gpu, after: Gpu, marks: Marks) -> Iterator[TestFinding]:
         grown = _grown(before, after, key)
         if grown is None or grown <= 0:
             continue
-        status = TestStatus.FAIL if fail is not None and grown >= fail else None
-        if status is None and warn is not None and grown >= warn:
-            status = TestStatus.WARN
+        status = TestStatus.WARN if warn is not None and grown >= warn else None
+        if fail is not None and grown >= fail:
+            status = TestStatus.FAIL
         if key == _REPLAYS and status is TestStatus.WARN and grown <= _REPLAYS_PER_MIN * seconds / 60:
             status = None
         if key == _CRC and grown / seconds >= _CRC_PER_S:
@@ -93,8 +92,8 @@ def _deltas(before: Gpu, after: Gpu, marks: Marks) -> Iterator[TestFinding]:
         if status is not None:
             when = _when(before, marks, after, key)
             yield TestFinding(
-                code=f"counters.{key}", status=status, text=f"{key} rose by {grown} during the probe{when}",
-                data={"before": _count(before, key), "after": _count(after, key)},
+                f"counters.{key}", status, f"{key} rose by {grown} during the probe{when}",
+                {"before": _count(before, key), "after": _count(after, key)},
             )  # fmt: skip
 
 
@@ -111,40 +110,20 @@ def _when(before: Gpu, marks: Marks, after: Gpu, key: str) -> str:
 
 
 def _alarms(after: Gpu, board: Board) -> Iterator[TestFinding]:
-    for key, text in _ALARMS.items():
-        if after.metrics.get(key) is True:
-            yield TestFinding(code=f"counters.{key}", status=TestStatus.FAIL, text=text)
     action = after.metrics.get("recovery_action")
-    if isinstance(action, str) and action != "none":
-        yield TestFinding(
-            code="counters.recovery_action",
-            status=TestStatus.FAIL,
-            text=f"the driver requests a recovery action: {action}",
-        )
     retired = sum(_count(after, key) or 0 for key in _RETIRED)
-    if retired >= _RETIRED_WARN:
-        status = TestStatus.FAIL if retired >= _RETIRED_FAIL else TestStatus.WARN
-        yield TestFinding(
-            code="counters.retired_pages", status=status, text=f"{retired} of at most 64 memory pages are retired"
-        )
-    remapped = _count(after, "remapped_rows_uncorrectable") or 0
-    if remapped >= _REMAPPED_FAIL:
-        yield TestFinding(
-            code="counters.remapped_rows",
-            status=TestStatus.FAIL,
-            text=f"{remapped} memory rows are remapped: replace the board",
-        )
-    if board.sram_exceeded:
-        yield TestFinding(
-            code="counters.sram",
-            status=TestStatus.FAIL,
-            text="SRAM errors exceed the board's threshold: replace the board",
-        )
-    if board.banks_without_spares:
-        yield TestFinding(
-            code="counters.banks_without_spares", status=TestStatus.WARN,
-            text=f"{board.banks_without_spares} memory banks have no spare rows left",
-        )  # fmt: skip
+    remapped, banks = _count(after, "remapped_rows_uncorrectable") or 0, board.banks_without_spares
+    fail, warn = TestStatus.FAIL, TestStatus.WARN
+    rows = (
+        *((key, after.metrics.get(key) is True, fail, text) for key, text in _ALARMS.items()),
+        ("recovery_action", action not in (None, "none"), fail, f"the driver requests a recovery action: {action}"),
+        ("retired_pages", retired >= _RETIRED_WARN, fail if retired >= _RETIRED_FAIL else warn,
+         f"{retired} of at most 64 memory pages are retired"),
+        ("remapped_rows", remapped >= _REMAPPED_FAIL, fail, f"{remapped} memory rows are remapped: replace the board"),
+        ("sram", board.sram_exceeded, fail, "SRAM errors exceed the board's threshold: replace the board"),
+        ("banks_without_spares", banks, warn, f"{banks} memory banks have no spare rows left"),
+    )  # fmt: skip
+    return (TestFinding(f"counters.{key}", status, text) for key, is_so, status, text in rows if is_so)
 
 
 def _xids(before: Gpu, after: Gpu, marks: Marks) -> Iterator[TestFinding]:
@@ -154,9 +133,8 @@ def _xids(before: Gpu, after: Gpu, marks: Marks) -> Iterator[TestFinding]:
             continue
         is_soft = event.xid in _OWN_END or known.kind is XidKind.WATCH
         yield TestFinding(
-            code=f"counters.xid_{event.xid}", status=TestStatus.WARN if is_soft else TestStatus.FAIL,
-            text=f"Xid {event.xid}, {known.name}, {_during(event, marks)}. {known.action}",
-            data={"time_s": event.time_s},
+            f"counters.xid_{event.xid}", TestStatus.WARN if is_soft else TestStatus.FAIL,
+            f"Xid {event.xid}, {known.name}, {_during(event, marks)}. {known.action}", {"time_s": event.time_s},
         )  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """The events of a worker. Unknown kinds are ignored; an invalid line raises ValueError."""
 
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, get_args
 
 from msgspec import DecodeError, Struct, ValidationError
 from msgspec.json import Decoder
@@ -116,9 +116,7 @@ class _Tag(Struct, frozen=True):
 
 _EVENTS: Final[Decoder[Event]] = Decoder(Event)
 _TAGS: Final = Decoder(_Tag)
-_KNOWN: Final = frozenset(
-    {"hello", "start", "progress", "params", "metric", "finding", "digest", "end", "hb", "error", "summary"}
-)
+_KNOWN: Final = frozenset(kind.__struct_config__.tag for kind in get_args(Event))
 
 
 def read(line: bytes) -> Event | None:

@@ -1,6 +1,6 @@
 """Judgement of tests over all devices: pairs and ranks are compared with each other, all-reduce with a table."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from gputop.core.probing.judge import CPU_SHARE, graded, of_past, with_expectation
 from gputop.core.probing.probe import Measure, Probe
 from gputop.core.probing.reference import MEASURED, Entry, expected
-from gputop.core.probing.result import Figure, TestFinding, TestResult, TestStatus, worst
+from gputop.core.probing.result import Figure, TestFinding, TestResult, TestStatus, with_findings
 from gputop.core.probing.siblings import group, middle, ratio_of
 
 _TABLE_RANKS: Final = 8  # the table is of boxes with so many
@@ -55,8 +55,11 @@ class _Together:
             found = [
                 replace(f, status=TestStatus.INCONCLUSIVE, text=f"{f.text}; other processes use a GPU") for f in found
             ]
-        status = worst((self._test.status, *(finding.status for finding in found)))
-        return replace(self._test, figures=figures, findings=(*self._test.findings, *found), status=status)
+        return with_findings(replace(self._test, figures=figures), found)
+
+    @property
+    def _is_cpu(self) -> bool:
+        return self._devices.kind == "cpu"
 
     def _with_siblings(self, figure: Figure) -> Figure:
         measure = self._measures.get(group(figure))
@@ -68,7 +71,7 @@ class _Together:
     def _with_expected(self, figure: Figure) -> Figure:
         measure = self._measures.get(group(figure))
         is_largest = figure.name == self._largest(group(figure))
-        if measure is None or not measure.expected or not is_largest or self._devices.kind == "cpu":
+        if measure is None or not measure.expected or not is_largest or self._is_cpu:
             return figure
         reference = expected(self._devices.entries, self._devices.name, measure.expected)
         if reference is None or self._test.params.get("ranks") != _TABLE_RANKS:
@@ -81,62 +84,52 @@ class _Together:
             return figure
         return replace(figure, baseline_ratio=ratio_of(measure, figure.value, past))
 
-    def _regressions(self, figures: Sequence[Figure]) -> Iterator[TestFinding]:
-        """Yield a finding for each figure that is below these devices' own baseline."""
-        slow = []
-        for figure in figures:
-            if figure.baseline_ratio is None:
-                continue
-            bounds = of_past(self._measures[group(figure)], is_cpu=self._devices.kind == "cpu")
-            status = graded(figure.baseline_ratio, *bounds)
-            if status is not None:
-                slow.append((figure, status))
-        common = _in_common([figure.name for figure, _ in slow])
-        for figure, status in slow[:_MOST_SLOW]:
-            yield TestFinding(
-                code=f"baseline.{group(figure)}", status=status, data={"value": figure.value, "unit": figure.unit},
-                text=f"{figure.name}: {figure.baseline_ratio:.0%} of its own baseline{common}",
-            )  # fmt: skip
-
     def _largest(self, name: str) -> str | None:
         """Return the last figure of a group, which has the largest buffer."""
         return next((figure.name for figure in reversed(self._test.figures) if group(figure) == name), None)
 
+    def _regressions(self, figures: Sequence[Figure]) -> Iterator[TestFinding]:
+        """Yield a finding for each figure that is below these devices' own baseline."""
+        known = [(figure, self._measures[group(figure)]) for figure in figures if figure.baseline_ratio is not None]
+        rows = [(one, one.baseline_ratio, of_past(measure, is_cpu=self._is_cpu)) for one, measure in known]
+        return _slow("baseline", "its own baseline", rows)
+
     def _stragglers(self, figures: Sequence[Figure]) -> Iterator[TestFinding]:
-        slow = []
+        rows = []
         for figure in figures:
             measure = self._measures.get(group(figure))
-            if measure is None or measure.siblings is None or figure.sibling_ratio is None:
-                continue
-            warn, fail = measure.siblings
-            warn = min(warn, CPU_SHARE) if self._devices.kind == "cpu" else warn
-            status = graded(figure.sibling_ratio, warn, fail)
-            if status is not None:
-                slow.append((figure, status))
-        common = _in_common([figure.name for figure, _ in slow])
-        for figure, status in slow[:_MOST_SLOW]:
-            text = f"{figure.name}: {figure.sibling_ratio:.0%} of the others{common}"
-            yield TestFinding(
-                code=f"straggler.{group(figure)}", status=status, text=text,
-                data={"value": figure.value, "unit": figure.unit},
-            )  # fmt: skip
+            if measure is not None and measure.siblings is not None:
+                warn, fail = measure.siblings
+                rows.append((figure, figure.sibling_ratio, (min(warn, CPU_SHARE) if self._is_cpu else warn, fail)))
+        return _slow("straggler", "the others", rows)
 
     def _bandwidth(self, figures: Sequence[Figure]) -> Iterator[TestFinding]:
         for figure in figures:
             if figure.ratio is not None and figure.ratio < _EXPECTED:
                 status = TestStatus.FAIL if figure.confidence == MEASURED else TestStatus.WARN
                 yield TestFinding(
-                    code="expected.busbw", status=status,
-                    text=f"{figure.name}: {figure.ratio:.0%} of the expected value ({figure.source})",
+                    "expected.busbw", status,
+                    f"{figure.name}: {figure.ratio:.0%} of the expected value ({figure.source})",
                 )  # fmt: skip
         least, largest = self._devices.least_busbw, self._largest("busbw")
         value = next((figure.value for figure in figures if figure.name == largest), None)
         if least is not None and value is not None and self._test.key.endswith(".allreduce") and value < least:
             yield TestFinding(
-                code="limit.busbw", status=TestStatus.FAIL,
-                text=f"{largest}: less than the required {least / 1e9:g} GB/s",
-                data={"value": value, "unit": "B/s"},
+                "limit.busbw", TestStatus.FAIL, f"{largest}: less than the required {least / 1e9:g} GB/s",
+                {"value": value, "unit": "B/s"},
             )  # fmt: skip
+
+
+def _slow(
+    code: str, reference: str, rows: Iterable[tuple[Figure, float | None, tuple[float, float]]]
+) -> Iterator[TestFinding]:
+    """Yield a finding for each figure whose ratio to its reference is below the bounds."""
+    known = [(figure, ratio, graded(ratio, *bounds)) for figure, ratio, bounds in rows if ratio is not None]
+    slow = [(figure, ratio, status) for figure, ratio, status in known if status is not None]
+    common = _in_common([figure.name for figure, _, _ in slow])
+    for figure, ratio, status in slow[:_MOST_SLOW]:
+        text = f"{figure.name}: {ratio:.0%} of {reference}{common}"
+        yield TestFinding(f"{code}.{group(figure)}", status, text, {"value": figure.value, "unit": figure.unit})
 
 
 def _in_common(names: Sequence[str]) -> str:

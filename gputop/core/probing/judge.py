@@ -12,7 +12,17 @@ from msgspec.structs import replace
 
 from gputop.core.probing.probe import Measure, Probe, Purpose
 from gputop.core.probing.reference import MEASURED, Entry, Expected, expected, link
-from gputop.core.probing.result import DeviceResult, Figure, TestFinding, TestResult, TestStatus, device_status, worst
+from gputop.core.probing.result import (
+    Data,
+    DeviceResult,
+    Figure,
+    TestFinding,
+    TestResult,
+    TestStatus,
+    device_status,
+    with_findings,
+    worst,
+)
 from gputop.core.probing.siblings import Shares, explanation, group, kin, ratio_of, shares, votes, warm
 
 _EXPECTED_WARN: Final = 0.90
@@ -83,14 +93,14 @@ class _Judge:
         found += self._coverage(test)
         if not found and figures == test.figures:
             return test
-        status = worst((test.status, *(finding.status for finding in found)))
-        return replace(test, figures=figures, findings=(*test.findings, *found), status=status)
+        return with_findings(replace(test, figures=figures), found)
 
     def _figure(self, key: str, figure: Figure, found: list[TestFinding]) -> Figure:
         measure = self._measures.get(key, {}).get(group(figure))
         if measure is None:
             return figure
-        figure = self._with_expected(measure, figure)
+        wanted = self._expected(measure)
+        figure = with_expectation(figure, wanted) if wanted else figure
         sibling = self._shares.get((self._device.uuid, key, figure.name))
         past = self._known.past.get(self._device.uuid, {}).get(f"{key}.{figure.name}")
         figure = replace(
@@ -101,12 +111,6 @@ class _Judge:
             self._by_siblings(measure, figure), self._by_past(measure, figure),
         ))  # fmt: skip
         return figure
-
-    def _with_expected(self, measure: Measure, figure: Figure) -> Figure:
-        wanted = self._expected(measure)
-        if wanted is None:
-            return figure
-        return with_expectation(figure, wanted)
 
     def _expected(self, measure: Measure) -> Expected | None:
         device = self._device
@@ -172,10 +176,8 @@ class _Judge:
             return None
         if self._device.uuid in self._known.busy:
             status, text = TestStatus.INCONCLUSIVE, f"{text}; other processes use this GPU"
-        return TestFinding(
-            code=f"{kind}.{figure.name}", status=status, text=f"{figure.name}: {text}",
-            data={"value": figure.value, "unit": figure.unit},
-        )  # fmt: skip
+        data: Data = {"value": figure.value, "unit": figure.unit}
+        return TestFinding(f"{kind}.{figure.name}", status, f"{figure.name}: {text}", data)
 
     def _vote(self, test: TestResult) -> Iterable[TestFinding]:
         for key, value in test.digests.items():
@@ -183,16 +185,11 @@ class _Judge:
             if right is None or right == value:
                 continue
             if right:
-                yield TestFinding(
-                    code="vote.minority", status=TestStatus.FAIL,
-                    text=f"{key}: the result differs in bits from its siblings",
-                    data={"digest": value, "majority": right},
-                )  # fmt: skip
+                text = f"{key}: the result differs in bits from its siblings"
+                yield TestFinding("vote.minority", TestStatus.FAIL, text, {"digest": value, "majority": right})
             else:
-                yield TestFinding(
-                    code="vote.suspect", status=TestStatus.INCONCLUSIVE, data={"digest": value},
-                    text=f"{key}: GPUs of one model disagree without a majority: at least one of them is wrong",
-                )  # fmt: skip
+                text = f"{key}: GPUs of one model disagree without a majority: at least one of them is wrong"
+                yield TestFinding("vote.suspect", TestStatus.INCONCLUSIVE, text, {"digest": value})
 
     def _coverage(self, test: TestResult) -> Iterable[TestFinding]:
         covered = test.params.get("bytes")
@@ -200,19 +197,14 @@ class _Judge:
             return
         share = covered / self._device.total_bytes if self._device.total_bytes else 1.0
         if share < _COVERED:
-            yield TestFinding(
-                code="memory.partial", status=TestStatus.WARN, text=f"only {share:.0%} of the memory was tested",
-                data={"bytes": covered, "total": self._device.total_bytes},
-            )  # fmt: skip
+            data: Data = {"bytes": covered, "total": self._device.total_bytes}
+            yield TestFinding("memory.partial", TestStatus.WARN, f"only {share:.0%} of the memory was tested", data)
 
 
 def _aired(device: DeviceResult, test: TestResult, devices: list[DeviceResult]) -> TestResult:
     """Return the soak test with a finding if the device is much warmer than its siblings."""
     found = tuple(warm(device, devices)) if test.key == "soak" and device.kind != "cpu" else ()
-    if not found:
-        return test
-    status = worst((test.status, *(finding.status for finding in found)))
-    return replace(test, findings=(*test.findings, *found), status=status)
+    return with_findings(test, found) if found else test
 
 
 def _uniform_apart(device: DeviceResult, devices: list[DeviceResult]) -> DeviceResult:

@@ -19,7 +19,8 @@ def users(sample: Sample, gpu: Gpu, own: Collection[int], instance: int | None =
 
     In a container the driver may list no processes; then memory in use and utilization reveal a user.
     """
-    found = tuple(_processes(sample, gpu, own, instance))
+    uses = _uses(sample, gpu, instance)
+    found = tuple(_line(process, memory) for process, memory in uses if process.pid not in own)
     part: Readings | None = gpu
     if instance is not None:
         part = next((one for one in gpu.instances if one.id == instance), None)
@@ -40,10 +41,6 @@ def newcomers(
         and process.id not in known
         and not {process.pid, process.parent_pid} & set(own)
     )
-
-
-def _processes(sample: Sample, gpu: Gpu, own: Collection[int], instance: int | None) -> Iterator[str]:
-    return (_line(process, memory) for process, memory in _uses(sample, gpu, instance) if process.pid not in own)
 
 
 def _uses(sample: Sample, gpu: Gpu, instance: int | None) -> Iterator[tuple[HostProcess, int]]:

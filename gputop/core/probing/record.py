@@ -89,7 +89,7 @@ class Record:
         if key is None:
             return
         held = self._results.get(key, TestResult(key=key, status=status))
-        finding = TestFinding(code=code, status=status, text=text)
+        finding = TestFinding(code, status, text)
         self._results[key] = replace(held, status=status, reason=text, findings=(*held.findings, finding))
         self.current = None
 
@@ -114,9 +114,7 @@ class Record:
             case Digest():
                 held = replace(held, digests=held.digests | {event.key: event.value})
             case FindingEvent() if len(held.findings) < _MOST_FINDINGS:
-                finding = TestFinding(
-                    code=clean(event.code), status=_status(event.sev), text=clean(event.text), data=event.data
-                )
+                finding = TestFinding(clean(event.code), _status(event.sev), clean(event.text), event.data)
                 held = replace(held, findings=(*held.findings, finding))
         self._results[event.id] = held
 
@@ -131,9 +129,7 @@ class Record:
         elif event.code:
             code = f"cuda.{event.code}"
             text = f"{text}; {_HINTS[event.code]}" if event.code in _HINTS else text
-        self._results[event.id] = replace(
-            held, findings=(*held.findings, TestFinding(code=code, status=status, text=text))
-        )
+        self._results[event.id] = replace(held, findings=(*held.findings, TestFinding(code, status, text)))
 
     def _end(self, event: End) -> None:
         held = self._results.get(event.id)

@@ -5,6 +5,7 @@ from enum import Enum
 from typing import Final, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 SCHEMA: Final = "gputop.probe/1"
 
@@ -39,7 +40,7 @@ _EXIT: Final = {
 }  # fmt: skip
 
 
-class TestFinding(Struct, frozen=True, kw_only=True):
+class TestFinding(Struct, frozen=True):
     """A problem that a test found, with its numbers."""
 
     __test__ = False  # likewise
@@ -138,6 +139,13 @@ def telling(findings: Sequence[TestFinding], most: int) -> tuple[TestFinding, ..
         first.setdefault(finding.code, at)
     places = dict.fromkeys((*first.values(), *range(len(findings))))
     return tuple(findings[at] for at in sorted(list(places)[:most]))
+
+
+def with_findings(test: TestResult, findings: Iterable[TestFinding]) -> TestResult:
+    """Return a test with more findings, and with the status that follows from them."""
+    found = tuple(findings)
+    status = worst((test.status, *(finding.status for finding in found)))
+    return replace(test, findings=(*test.findings, *found), status=status)
 
 
 def worst(statuses: Iterable[TestStatus]) -> TestStatus:

@@ -82,11 +82,8 @@ def warm(device: DeviceResult, devices: Iterable[DeviceResult]) -> Iterator[Test
         return
     usual = median(held) if len(held) >= _MANY else min(held)
     if own - usual > _WARMER_C:
-        yield TestFinding(
-            code="straggler.temperature", status=TestStatus.WARN,
-            text=f"temperature {own:.0f} °C, its siblings {usual:.0f} °C: check its cooling",
-            data={"value": own, "siblings": usual},
-        )  # fmt: skip
+        text = f"temperature {own:.0f} °C, its siblings {usual:.0f} °C: check its cooling"
+        yield TestFinding("straggler.temperature", TestStatus.WARN, text, {"value": own, "siblings": usual})
 
 
 def explanation(device: DeviceResult, held: Shares) -> str:

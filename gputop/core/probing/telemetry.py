@@ -111,12 +111,8 @@ def link(samples: Sequence[Gpu]) -> tuple[TestFinding, ...]:
     for name, best, metric in pairs:
         most = last[metric]
         if best is not None and most is not None and best < most:
-            found.append(
-                TestFinding(
-                    code=f"link.{name}", status=TestStatus.WARN, data={"value": best, "most": most},
-                    text=f"the PCIe link ran at {name} {best} under load; the board and the slot support {most}",
-                )
-            )  # fmt: skip
+            text = f"the PCIe link ran at {name} {best} under load; the board and the slot support {most}"
+            found.append(TestFinding(f"link.{name}", TestStatus.WARN, text, {"value": best, "most": most}))
     return tuple(found)
 
 
@@ -132,10 +128,14 @@ def _figures(late: Sequence[Gpu]) -> Iterator[Figure]:
 
 def _share(late: Sequence[Gpu]) -> Iterator[Figure]:
     """Yield the power draw as a share of the limit."""
-    draws = [draw for gpu in late if (draw := gpu[POWER_AVERAGE]) is not None]
-    limit = next((one for gpu in reversed(late) if (one := gpu[POWER_LIMIT])), None)
+    draws, limit = _draws_and_limit(late)
     if draws and limit:
         yield Figure(name="power_reached", value=100 * median(draws) / limit, unit="%", n=len(draws))
+
+
+def _draws_and_limit(late: Sequence[Gpu]) -> tuple[list[float], float | None]:
+    draws = [draw for gpu in late if (draw := gpu[POWER_AVERAGE]) is not None]
+    return draws, next((limit for gpu in reversed(late) if (limit := gpu[POWER_LIMIT])), None)
 
 
 def _throttled(samples: Sequence[Gpu]) -> Iterator[Figure]:
@@ -163,10 +163,8 @@ def _slope(samples: Sequence[Gpu]) -> float | None:
 def _unsettled(samples: Sequence[Gpu], slope: float | None) -> Iterator[TestFinding]:
     seconds = (samples[-1].read_s or 0.0) - (samples[0].read_s or 0.0) if samples else 0.0
     if slope is not None and slope > _SETTLED_C_PER_MIN and seconds >= _SETTLES_S:
-        yield TestFinding(
-            code="soak.not_settled", status=TestStatus.WARN, data={"slope": slope},
-            text=f"temperature still rose by {slope:.1f} °C per minute at the end: run a longer soak",
-        )  # fmt: skip
+        text = f"temperature still rose by {slope:.1f} °C per minute at the end: run a longer soak"
+        yield TestFinding("soak.not_settled", TestStatus.WARN, text, {"slope": slope})
 
 
 def _throttling(samples: Sequence[Gpu]) -> Iterator[TestFinding]:
@@ -175,11 +173,9 @@ def _throttling(samples: Sequence[Gpu]) -> Iterator[TestFinding]:
         share = sum(marks) / len(marks) if marks else 0.0
         if share < _LEAST_SHARE or not _has_run(marks):
             continue
-        is_serious = reason in _HARD or share > _SOFT_SHARE
-        yield TestFinding(
-            code=f"soak.{reason.replace(' ', '_')}", status=TestStatus.FAIL if is_serious else TestStatus.WARN,
-            text=f"clocks reduced ({reason}) during {share:.0%} of the soak", data={"share": share},
-        )  # fmt: skip
+        status = TestStatus.FAIL if reason in _HARD or share > _SOFT_SHARE else TestStatus.WARN
+        text = f"clocks reduced ({reason}) during {share:.0%} of the soak"
+        yield TestFinding(f"soak.{reason.replace(' ', '_')}", status, text, {"share": share})
 
 
 def _has_run(marks: Sequence[bool]) -> bool:
@@ -187,37 +183,27 @@ def _has_run(marks: Sequence[bool]) -> bool:
 
 
 def _power(late: Sequence[Gpu]) -> Iterator[TestFinding]:
-    draws = [gpu[POWER_AVERAGE] for gpu in late]
-    limits = [gpu[POWER_LIMIT] for gpu in late]
-    held = [draw for draw in draws if draw is not None]
-    limit = next((one for one in reversed(limits) if one), None)
-    if not held or limit is None:
+    draws, limit = _draws_and_limit(late)
+    if not draws or limit is None:
         return
     usual = late[-1][POWER_LIMIT_DEFAULT]
     is_lowered = usual is not None and limit < usual
     if is_lowered:
-        yield TestFinding(
-            code="soak.power_limit_lowered",
-            status=TestStatus.WARN,
-            text=f"power limit is {limit:.0f} W, default is {usual:.0f} W",
-        )
-    share = median(held) / limit
+        text = f"power limit is {limit:.0f} W, default is {usual:.0f} W"
+        yield TestFinding("soak.power_limit_lowered", TestStatus.WARN, text)
+    share = median(draws) / limit
     if share >= 0.90:
         return
-    clocks = [gpu[CLOCK_SM] for gpu in late if gpu[CLOCK_SM]]
+    clocks = [clock for gpu in late if (clock := gpu[CLOCK_SM])]
     most = late[-1][CLOCK_SM_MAX]
     is_capped = any("power cap" in _reasons(gpu) for gpu in late)
-    is_slow = bool(clocks and most and median(clock for clock in clocks if clock) < 0.9 * most) and not is_capped
+    is_slow = bool(clocks and most and median(clocks) < 0.9 * most) and not is_capped
     status = TestStatus.FAIL if share < 0.75 and is_slow and not is_lowered else TestStatus.WARN
-    yield TestFinding(
-        code="soak.power", status=status, text=f"drew only {share:.0%} of its {limit:.0f} W limit under full load",
-        data={"share": share, "limit_w": limit},
-    )  # fmt: skip
+    text = f"drew only {share:.0%} of its {limit:.0f} W limit under full load"
+    yield TestFinding("soak.power", status, text, {"share": share, "limit_w": limit})
 
 
 def _heat(late: Sequence[Gpu]) -> Iterator[TestFinding]:
     margins = [margin for gpu in late if (margin := gpu[TEMPERATURE_MARGIN]) is not None]
     if margins and min(margins) < _MARGIN_C:
-        yield TestFinding(
-            code="soak.margin", status=TestStatus.WARN, text=f"only {min(margins)} °C below its slowdown temperature"
-        )
+        yield TestFinding("soak.margin", TestStatus.WARN, f"only {min(margins)} °C below its slowdown temperature")
