@@ -196,10 +196,8 @@ GPU_CALLS: Final[dict[str, Call]] = _LISTS | {
     "nvmlDeviceGetMarginTemperature": lambda gpu: gpu.board.thresholds_c[1] - gpu.chip_c(gpu.clock.now()),
     "nvmlDeviceGetTemperatureThreshold": _threshold,
     "nvmlDeviceGetFanSpeed": lambda gpu: gpu.fan(gpu.clock.now()),
-    "nvmlDeviceGetNumFans": lambda gpu: gpu.board.fans,
     "nvmlDeviceGetPowerUsage": lambda gpu: round(gpu.power_w(gpu.clock.now()) * 1000),
     "nvmlDeviceGetEnforcedPowerLimit": lambda gpu: round(gpu.limit_w * 1000),
-    "nvmlDeviceGetPowerManagementLimit": lambda gpu: round(gpu.limit_w * 1000),
     "nvmlDeviceGetPowerManagementDefaultLimit": lambda gpu: round(gpu.board.default_w * 1000),
     "nvmlDeviceGetPowerManagementLimitConstraints": lambda gpu: [
         round(gpu.board.min_w * 1000), round(gpu.board.max_w * 1000),
@@ -224,13 +222,11 @@ GPU_CALLS: Final[dict[str, Call]] = _LISTS | {
     "nvmlDeviceValidateInforom": lambda _: None,
     "nvmlDeviceGetPersistenceMode": lambda gpu: int(not gpu.board.is_consumer),
     "nvmlDeviceGetComputeMode": lambda _: 0,
-    "nvmlDeviceGetDisplayActive": lambda gpu: int(gpu.plan.has_display),
     "nvmlDeviceGetFieldValues": _field_values,
     "nvmlDeviceGetProcessUtilization": _process_utilization,
     "nvmlDeviceGetMigMode": _mig_mode,
     "nvmlDeviceGetMaxMigDeviceCount": lambda gpu: gpu.board.mig_devices if gpu.is_split else 0,
     "nvmlDeviceGetMigDeviceHandleByIndex": _mig_device,
-    "nvmlDeviceIsMigDeviceHandle": lambda _: Answer(value=0),  # pynvml hands out the c_uint itself
     "nvmlDeviceGetSupportedEventTypes": lambda gpu: (
         _XID | (_ECC if gpu.board.has_ecc else 0) | (_MIG_CHANGE if gpu.board.mig_devices else 0)
     ),
@@ -243,7 +239,5 @@ MIG_CALLS: Final[dict[str, Call]] = _LISTS | {
     "nvmlDeviceGetGpuInstanceId": lambda device: device.plan.gpu_instance,
     "nvmlDeviceGetComputeInstanceId": lambda device: device.plan.compute_instance,
     "nvmlDeviceGetAttributes_v2": _attributes,
-    "nvmlDeviceGetDeviceHandleFromMigDeviceHandle": lambda device: device.gpu,
-    "nvmlDeviceIsMigDeviceHandle": lambda _: Answer(value=1),
     "nvmlGpmQueryDeviceSupport": lambda device: device.gpu.board.has_gpm,
 }

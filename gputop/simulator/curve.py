@@ -6,6 +6,7 @@ A curve is a level plus waves, pulses and ramps. All times are seconds since the
 from math import atan, cos, exp, floor, inf, pi, sin, sqrt
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 _NOISE_PERIODS = (2.3, 3.7, 6.1, 11.9)
 _NOISE_PARTS = (0.3, 0.3, 0.25, 0.15)  # sum 1, so that noise never exceeds its amplitude
@@ -15,18 +16,18 @@ _GOLDEN = 0.618033988749895
 class Wave(Struct, frozen=True):
     """A sine around 0."""
 
-    amplitude: float
+    height: float
     period_s: float
     phase_s: float = 0.0
 
     def at(self, time_s: float) -> float:
         """Return the value."""
-        return self.amplitude * sin(2 * pi * (time_s - self.phase_s) / self.period_s)
+        return self.height * sin(2 * pi * (time_s - self.phase_s) / self.period_s)
 
     def integral(self, time_s: float) -> float:
         """Return the integral up to ``time_s``, from a fixed instant."""
         turns = 2 * pi / self.period_s
-        return -self.amplitude / turns * cos(turns * (time_s - self.phase_s))
+        return -self.height / turns * cos(turns * (time_s - self.phase_s))
 
     def lagged(self, time_s: float, lag_s: float) -> float:
         """Return the value behind a first-order delay."""
@@ -173,12 +174,6 @@ def noise(amplitude: float, seed: int = 0) -> tuple[Wave, ...]:
 
 
 def _scaled(part: Wave | Pulse | Ramp | Stretch, factor: float) -> Wave | Pulse | Ramp | Stretch:
-    match part:
-        case Wave():
-            return Wave(part.amplitude * factor, part.period_s, part.phase_s)
-        case Pulse():
-            return Pulse(part.height * factor, part.width_s, part.period_s, part.phase_s)
-        case Ramp():
-            return Ramp(part.height * factor, part.period_s, part.phase_s)
-        case Stretch():
-            return Stretch(part.curve * factor, part.start_s, part.end_s)
+    if isinstance(part, Stretch):
+        return replace(part, curve=part.curve * factor)
+    return replace(part, height=part.height * factor)

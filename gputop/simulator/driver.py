@@ -67,10 +67,6 @@ class Driver(PartitionCalls):
         """Start; without it every other call fails."""
         self._is_started = True
 
-    def nvmlShutdown(self) -> None:
-        """Stop."""
-        self._is_started = False
-
     def nvmlSystemGetDriverVersion(self) -> str:
         """Return the version of the kernel driver."""
         return self._started()._plan.driver
@@ -82,10 +78,6 @@ class Driver(PartitionCalls):
     def nvmlSystemGetCudaDriverVersion_v2(self) -> int:
         """Return 12080 for CUDA 12.8."""
         return self._started()._plan.cuda
-
-    def nvmlSystemGetCudaDriverVersion(self) -> int:
-        """Return the same by its older name."""
-        return self.nvmlSystemGetCudaDriverVersion_v2()
 
     # --- devices -------------------------------------------------------------------------------------------------
     def nvmlDeviceGetCount(self) -> int:
@@ -106,17 +98,10 @@ class Driver(PartitionCalls):
                     return device
         return self._found(lambda gpu: gpu.uuid == uuid)
 
-    def nvmlDeviceGetHandleByPciBusId(self, bus_id: str) -> SimulatedGpu:
-        """Return a GPU by its PCI address."""
-        return self._found(lambda gpu: gpu.bus_id.lower().endswith(bus_id.lower()))
-
     # --- GPM -----------------------------------------------------------------------------------------------------
     def nvmlGpmSampleAlloc(self) -> GpmSample:
         """Return an empty sample."""
         return GpmSample()
-
-    def nvmlGpmSampleFree(self, sample: GpmSample) -> None:
-        """Let a sample go."""
 
     def nvmlGpmSampleGet(self, device: Device, sample: GpmSample) -> GpmSample:
         """Take a sample of a whole GPU without MIG, or of a MIG device's GPU instance."""
@@ -144,9 +129,6 @@ class Driver(PartitionCalls):
         """Return an empty set."""
         self._started()
         return EventSet()
-
-    def nvmlEventSetFree(self, event_set: EventSet) -> None:
-        """Let a set go."""
 
     def nvmlDeviceRegisterEvents(self, gpu: SimulatedGpu, mask: int, event_set: EventSet) -> None:
         """Add a GPU to a set; only what happens from now on is told."""

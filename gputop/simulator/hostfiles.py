@@ -87,14 +87,6 @@ class HostFiles:
         total = int(waits.integral(now) / 100 * 1e6)
         return f"some {averages} total={total}\nfull avg10=0.00 avg60=0.00 avg300=0.00 total={total // 9}\n"
 
-    def hostname(self) -> str:
-        """Return the name of the box."""
-        return self._plan.host + "\n"
-
-    def kernel(self) -> str:
-        """Return the release of the kernel."""
-        return self._plan.kernel + "\n"
-
     def _core_ticks(self, busy: Curve) -> list[int]:
         now = self._clock.now()
         spent = (busy.integral(now) - busy.integral(0.0)) * HERTZ
@@ -110,11 +102,7 @@ _FILES: Final[dict[str, Callable[[HostFiles], str]]] = {
     "pressure/cpu": lambda host: host.pressure("cpu"),
     "pressure/memory": lambda host: host.pressure("memory"),
     "pressure/io": lambda host: host.pressure("io"),
-    "sys/kernel/hostname": HostFiles.hostname,
-    "sys/kernel/osrelease": HostFiles.kernel,
-    "sys/kernel/pid_max": lambda _: "4194304\n",
-    "sys/kernel/task_delayacct": lambda _: "0\n",
-    "sys/kernel/random/boot_id": lambda _: "5a1f7c52-9b1e-4c6d-8d0e-2f6f3a1b7c90\n",
+    "sys/kernel/osrelease": lambda host: host._plan.kernel + "\n",
 }
 
 

@@ -1,6 +1,6 @@
 """The MIG functions of the simulated driver, in the shapes that `machine.binding_mig` gives."""
 
-from gputop.simulator.errors import INVALID_ARGUMENT, NOT_FOUND, NOT_SUPPORTED, NVMLError
+from gputop.simulator.errors import INVALID_ARGUMENT, NOT_SUPPORTED, NVMLError
 from gputop.simulator.gpu import SimulatedGpu
 from gputop.simulator.mig import COMPUTE_SLICES
 from gputop.simulator.partition import Compute, Instance
@@ -49,13 +49,6 @@ class PartitionCalls:
         gpu.partition.need_on()
         name, _ = gpu.partition.by_id(profile_id)
         return [instance for instance in gpu.partition.instances.values() if instance.name == name][:most]
-
-    def nvmlDeviceGetGpuInstanceById(self, gpu: SimulatedGpu, number: int) -> Instance:
-        """Return a GPU instance by its id."""
-        self._guard("nvmlDeviceGetGpuInstanceById", gpu)
-        if number not in gpu.partition.instances:
-            raise NVMLError(NOT_FOUND)
-        return gpu.partition.instances[number]
 
     def nvmlGpuInstanceGetInfo(self, instance: Instance) -> tuple[int, int, int, int]:
         """Return id, profile id, start and size."""

@@ -73,7 +73,6 @@ class GpuPlan(Struct, frozen=True, kw_only=True):
     faults: tuple[Fault, ...] = ()
     pcie_width: int = 16
     unowned: Curve = Curve()
-    has_display: bool = False
 
 
 class Use(Struct, frozen=True, kw_only=True):

@@ -67,30 +67,12 @@ class ProcessFiles:
         title = (thread.name or self._name())[:_COMM_LENGTH]
         return title + "\n" if name == "comm" else self._line([thread], int(tid), title)
 
-    def _comm(self) -> str:
-        return self._name() + "\n"
-
-    def _cmdline(self) -> str:
-        return "".join(argument + "\0" for argument in self.plan.command)
-
-    def _cgroup(self) -> str:
-        return f"0::{self.plan.cgroup}\n"
-
-    def _environ(self) -> str:
-        return "".join(f"{key}={value}\0" for key, value in self.plan.environ.items())
-
     def _stat(self) -> str:
         return self._line(self._threads, self.plan.pid, self._name())
 
     def _statm(self) -> str:
         resident = self._resident() // PAGE
         return f"{_MAPPED_BYTES // PAGE} {resident} {resident // 6} 1200 0 {resident * 2} 0\n"
-
-    def _limits(self) -> str:
-        return inner.LIMITS
-
-    def _maps(self) -> str:
-        return inner.maps(self.plan)
 
     def _io(self) -> str:
         return inner.transfers(self.plan, self._clock.now() - self._born_s)
@@ -152,13 +134,13 @@ class ProcessFiles:
 
 
 _FILES: Final[dict[str, Callable[[ProcessFiles], str]]] = {
-    "cgroup": ProcessFiles._cgroup,
-    "cmdline": ProcessFiles._cmdline,
-    "comm": ProcessFiles._comm,
-    "environ": ProcessFiles._environ,
+    "cgroup": lambda of: f"0::{of.plan.cgroup}\n",
+    "cmdline": lambda of: "".join(argument + "\0" for argument in of.plan.command),
+    "comm": lambda of: of._name() + "\n",
+    "environ": lambda of: "".join(f"{key}={value}\0" for key, value in of.plan.environ.items()),
     "io": ProcessFiles._io,
-    "limits": ProcessFiles._limits,
-    "maps": ProcessFiles._maps,
+    "limits": lambda _: inner.LIMITS,
+    "maps": lambda of: inner.maps(of.plan),
     "stat": ProcessFiles._stat,
     "statm": ProcessFiles._statm,
     "status": ProcessFiles._status,

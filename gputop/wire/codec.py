@@ -4,7 +4,7 @@ Unknown fields are ignored; a newer schema is refused with a message.
 """
 
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from msgspec import DecodeError, Struct
 from msgspec.json import Decoder
@@ -29,6 +29,9 @@ class _Version(Struct):
     schema_version: int = SCHEMA_VERSION
 
 
+_UNREADABLE: Final = (DecodeError, UnicodeDecodeError, RecursionError)  # a ValidationError is a DecodeError
+
+
 @cache
 def _decoder(kind: Any) -> Decoder[Any]:  # noqa: ANN401 - a type, or a union of them
     """Return the decoder of a type, made when first needed."""
@@ -39,7 +42,7 @@ def frame(line: bytes | memoryview) -> Frame | Problem:
     """Read a line of a stream or a recording."""
     try:
         read: Frame = _decoder(Frame).decode(line)
-    except (DecodeError, UnicodeDecodeError, RecursionError) as error:  # a ValidationError is a DecodeError
+    except _UNREADABLE as error:
         return _newer(_version(line)) or Problem(f"not a gputop frame: {error}")
     return _newer(read.schema_version) or read
 
@@ -51,7 +54,7 @@ def answer(line: bytes | memoryview) -> Frame | Answer | Problem:
         return read
     try:
         other: Answer = _decoder(Answer).decode(line)
-    except (DecodeError, UnicodeDecodeError, RecursionError):
+    except _UNREADABLE:
         return read
     return other
 
@@ -60,7 +63,7 @@ def command(line: bytes) -> Command | Problem:
     """Read a line of the control pipe."""
     try:
         read: Command = _decoder(Command).decode(line)
-    except (DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except _UNREADABLE as error:
         return Problem(f"not a command: {error}")
     return read
 
@@ -75,6 +78,6 @@ def _version(line: bytes | memoryview) -> int:
     """Return the schema version of a line that cannot be read; our own if it has none."""
     try:
         version: int = _decoder(_Version).decode(line).schema_version
-    except (DecodeError, UnicodeDecodeError, RecursionError):
+    except _UNREADABLE:
         return SCHEMA_VERSION
     return version

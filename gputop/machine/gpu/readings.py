@@ -5,27 +5,13 @@ from typing import Any, Final
 
 from gputop.core.model.metric import Missing
 
-Ask = Callable[
-    ..., Any
-]  # a driver call on this GPU by name: its answer or a Missing, the same one all through a reading
+Ask = Callable[..., Any]  # a driver call on this GPU by name: its answer or a Missing, the same all through a reading
 
 _MEMORY_V2: Final = 0x02000028  # sizeof(nvmlMemory_v2_t) | 2 << 24
-_CORES_PER_SM: Final = {
-    (7, 0): 64,
-    (7, 2): 64,
-    (7, 5): 64,
-    (8, 0): 64,
-    (8, 6): 128,
-    (8, 7): 128,
-    (8, 9): 128,
-    (9, 0): 128,
-    (10, 0): 128,
-    (10, 1): 128,
-    (10, 3): 128,
-    (11, 0): 128,
-    (12, 0): 128,
-    (12, 1): 128,
-}  # fmt: skip - CUDA programming guide, arithmetic throughput: fp32 results a clock and SM
+# CUDA programming guide, arithmetic throughput: fp32 results a clock and SM
+_OF_64: Final = ((7, 0), (7, 2), (7, 5), (8, 0))
+_OF_128: Final = ((8, 6), (8, 7), (8, 9), (9, 0), (10, 0), (10, 1), (10, 3), (11, 0), (12, 0), (12, 1))
+_CORES_PER_SM: Final = dict.fromkeys(_OF_64, 64) | dict.fromkeys(_OF_128, 128)
 
 
 def multiprocessors(ask: Ask) -> Any:

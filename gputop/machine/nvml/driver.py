@@ -63,20 +63,17 @@ class Driver:
 
     def ask(self, name: str, *args: Any) -> Any:
         """Return the answer of the function ``name``, or a `Missing`. Never raises for what the driver does."""
-        function = getattr(self._functions, name, None)
-        if function is None:
-            return Missing.OUTDATED  # the installed binding does not have it
         try:
-            return function(*args)
-        except self._functions.NVMLError as error:
-            return reason(_code(error))
+            return self.tell(name, *args)
+        except RefusedError as error:
+            return reason(error.code)
         except (ValueError, MemoryError):
             return Missing.FAULT  # a lost board answers garbage: text that is none, sizes that nobody has
 
     def tell(self, name: str, *args: Any) -> Any:
         """Have the function ``name`` change something, and return its answer. Raises `RefusedError`."""
         function = getattr(self._functions, name, None)
-        if function is None:
+        if function is None:  # the installed binding does not have it
             raise RefusedError(name, FUNCTION_NOT_FOUND)
         try:
             return function(*args)

@@ -17,7 +17,7 @@ def plan() -> BoxPlan:
         host="studio", driver="575.57.08", cuda=12_090, users={0: "root", _DORA: "dora"}, viewer=_DORA, cores=24,
         memory_bytes=int(62.6 * GIB), swap_bytes=int(16 * GIB), uptime_s=_UPTIME_S, kernel="6.14.0-24-generic",
         gpus=(
-            GpuPlan(board=RTX_4090, bus=0x01, warmer_c=2.0, has_display=True),
+            GpuPlan(board=RTX_4090, bus=0x01, warmer_c=2.0),
             GpuPlan(board=RTX_3090, bus=0x0A, limit_w=300.0),
         ),
         processes=(*system(_UPTIME_S), *_desktop(), *_applications()),

@@ -37,23 +37,11 @@ class Header(Struct, frozen=True, kw_only=True):
     interval_s: float = 1.0
 
 
-class Whole(Struct, frozen=True, kw_only=True):
-    """A line with a whole frame; the first of a member. ``at_s``: since the recording began."""
+class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A line with a whole frame, the first of a member, or with the changes since the line before, as `delta` says.
 
-    at_s: float
-    frame: JsonTree
-
-
-class Step(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A line with what changed since the line before, as `delta` says."""
-
-    at_s: float
-    changed: JsonTree = {}
-    moved: dict[str, list[Any]] = {}
-
-
-class Line(Struct, frozen=True, kw_only=True):
-    """Either of them, as it is read."""
+    ``at_s``: since the recording began.
+    """
 
     at_s: float
     frame: JsonTree | None = None

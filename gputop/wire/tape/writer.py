@@ -11,7 +11,7 @@ from gputop import __version__
 from gputop.core.model.sample import Frame
 from gputop.wire.encoder import encode
 from gputop.wire.tape.delta import Differ
-from gputop.wire.tape.layout import FRAMES_A_MEMBER, TRAILER, Header, Place, Step, Whole, head
+from gputop.wire.tape.layout import FRAMES_A_MEMBER, TRAILER, Header, Line, Place, head
 
 _LEVEL: Final = 9
 _MOST_MEMORY: Final = 9
@@ -50,7 +50,7 @@ class TapeWriter:
             self._put(self._begun(frame))
         else:
             changed, moved = self._differ.step(decode(encode(frame)))
-            self._put(self._add(encode(Step(at_s=self.seconds, changed=changed, moved=moved))))
+            self._put(self._add(encode(Line(at_s=self.seconds, changed=changed, moved=moved))))
         self.frames += 1
 
     def close(self) -> None:
@@ -63,7 +63,7 @@ class TapeWriter:
         self._differ = Differ(decode(encode(frame)))
         self._member = _Member()
         header = Header(gputop=__version__, host=frame.host.name, interval_s=frame.interval_s)
-        whole = Whole(at_s=self.seconds, frame=self._differ.tree)
+        whole = Line(at_s=self.seconds, frame=self._differ.tree)
         place = Place(self.seconds, self.frames, frame.time_s)
         return end + head(place) + self._add(encode(header) + encode(whole))
 
