@@ -95,7 +95,7 @@ def _xids() -> Iterator[tuple[str, ...]]:
     for held in groups.values():
         first = held[0]
         numbers = ", ".join(_ranges([xid.number for xid in held]))
-        cause = "" if first.blame is Blame.NOBODY else first.blame.value
+        cause = "" if first.blame is Blame.NONE else first.blame.value
         yield numbers, first.name, first.meaning, _KINDS[first.kind], cause, first.action
 
 

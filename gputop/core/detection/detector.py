@@ -1,4 +1,4 @@
-"""What a detector is: it looks at samples one after the other and tells what it sees in each."""
+"""The detector: it takes one sample after the other and makes claims about each."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Protocol
@@ -10,11 +10,11 @@ from gputop.core.model.sample import Gpu, HostProcess, Job, Sample
 
 
 class Claim(Judgement, frozen=True, kw_only=True, gc=False):
-    """What a detector sees now. The `Judge` makes findings of claims that last.
+    """A claim of a detector about the present sample. The `Judge` makes findings of claims that last.
 
-    Return the same claim again while nothing changes: that is the cheapest way.
+    Return the same object again while nothing changes: that is cheapest.
 
-    ``began_s``: the `Context.now_s` at which it began, if the detector knows; None: at the first claim.
+    ``began_s``: the `Context.now_s` at which it began, if the detector knows; None means the first claim.
     ``hold_s``: how long the finding stays after the last claim.
     """
 
@@ -23,16 +23,16 @@ class Claim(Judgement, frozen=True, kw_only=True, gc=False):
 
 
 class Context(Struct, frozen=True, kw_only=True):
-    """What detectors get to see. Everything comes from the sample; there is no clock but this.
+    """The input of detectors. Everything comes from the sample; there is no other clock.
 
-    ``number``: of this look. Nobody keeps a look: its sample would stay with it.
-    ``now_s``: seconds that were observed so far: it never goes back, and stands still while nobody looked. ``step_s``:
-    by how much it grew, 0 at the first look. ``is_gap``: something was missed before this look (a late sampler, a
-    suspended machine, a changed clock): what has to last without a break starts again.
-    ``due``: the processes whose turn it is; all of them on a usual box, a share of them on a crowded one, where each
-    comes every ``round_s`` seconds: measure time from look to look of the same process, never by counting looks.
+    ``number``: of this sample. Do not keep a context: it would keep its sample alive.
+    ``now_s``: seconds of observation so far; it never goes back, and does not grow during gaps. ``step_s``: its growth
+    since the previous sample, 0 at the first. ``is_gap``: samples are missing before this one (a late sampler, a
+    suspended machine, a changed clock): durations without a break start again.
+    ``due``: the processes to judge now: usually all; with very many processes a share of them, so that each is due
+    every ``round_s`` seconds. Measure time between two samples of the same process; never count samples.
     ``relatives``: children without a GPU, by the pid of their parent.
-    ``shared``: what several detectors of the same judge work out together, by its type; it stays from look to look.
+    ``shared``: values that several detectors of a judge share, by type; they stay from sample to sample.
     """
 
     number: int
@@ -48,20 +48,20 @@ class Context(Struct, frozen=True, kw_only=True):
     shared: dict[type, object] = {}
 
     def epoch_s(self, now_s: float) -> float:
-        """Return the seconds since the epoch of an instant of ``now_s``, as seen from this look."""
+        """Return an instant of ``now_s`` in seconds since the epoch."""
         return self.sample.time_s - (self.now_s - now_s)
 
 
 class Detector(Protocol):
-    """Answers one question. Keeps bounded memory per process and GPU, and forgets who is gone for a minute."""
+    """Answers one question. It keeps bounded memory per process and GPU, and forgets those absent for a minute."""
 
     def detect(self, context: Context) -> Iterable[Claim]:
-        """Return what is seen now."""
+        """Return the claims about this sample."""
         ...
 
 
 class Dial(Struct, frozen=True):
-    """A threshold that can be set: ``[detectors.leak]`` ``least_growth_bytes = 134217728``. The unit is in the key."""
+    """A threshold that users can set: ``[detectors.leak]`` ``least_growth_bytes = 134217728``. The key has the unit."""
 
     key: str
     default: float
@@ -71,15 +71,15 @@ class Dial(Struct, frozen=True):
 
 
 def settled(dials: Iterable[Dial], given: Mapping[str, float]) -> dict[str, float]:
-    """Return all dials, those that are not given at their defaults."""
+    """Return the values of all dials, with defaults for those that are not given."""
     return {dial.key: given.get(dial.key, dial.default) for dial in dials}
 
 
 class Kind(Struct, frozen=True, kw_only=True):
-    """A detector as the table of contents lists it. ``codes``: of the findings that it can make, with their meaning.
+    """A detector in the registry. ``codes``: of its findings, with their meaning.
 
-    ``remedies``: by code, what to do, with keys and commands in backquotes; of a finding its own remedy is more exact.
-    ``is_instant``: it can tell something from one or two samples, so that a snapshot asks it as well.
+    ``remedies``: what to do, by code, with keys and commands in backquotes; the remedy of a finding is more exact.
+    ``is_instant``: one or two samples are enough, so a snapshot runs it too.
     """
 
     name: str
@@ -90,9 +90,9 @@ class Kind(Struct, frozen=True, kw_only=True):
     is_instant: bool = False
 
     def settled(self, given: Mapping[str, float]) -> dict[str, float]:
-        """Return all dials, those that are not given at their defaults."""
+        """Return the values of all dials, with defaults for those that are not given."""
         return settled(self.dials, given)
 
 
 FORGET_S: Final = 60.0
-"""For how long a detector remembers a process or GPU that is no longer there: the driver's lists flicker."""
+"""How long a detector remembers an absent process or GPU: the lists of the driver flicker."""

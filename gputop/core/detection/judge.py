@@ -1,4 +1,4 @@
-"""Shows samples to the detectors and makes findings of their signs: since when, how long they stay, which come back."""
+"""The judge: it makes findings of the claims of detectors, with their beginning, end and return."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -27,14 +27,14 @@ DIALS: Final = (
 """The dials of all detectors; they are in ``[detectors]`` itself."""
 GENERAL: Final = ""
 """The name under which the settings keep them, next to the dials of single detectors."""
-_AT_A_TIME: Final = 150  # processes a look, 1 ms of it each hundred: 2,000 take turns, and each comes every 14 s
+_AT_A_TIME: Final = 150  # processes per sample; a hundred take 1 ms. Of 2,000 processes each is due every 14 s
 _SHARED: Final = Judgement.__struct_fields__
 
 _Key = tuple[object, ...]
 
 
 class _Kept(Struct):
-    """A finding, the sign that it was made of, and what decides when it ends. Times are those of `Context.now_s`."""
+    """A finding, its last claim, and the times that decide its end. Times are those of `Context.now_s`."""
 
     finding: Finding
     claim: Claim
@@ -44,24 +44,24 @@ class _Kept(Struct):
 
 
 class Judge:
-    """Keeps the findings of one box. ``detectors``: by name. ``dials``: those of `DIALS` that are not as usual."""
+    """Keeps the findings of one host. ``detectors``: by name. ``dials``: values of `DIALS` that are not the default."""
 
     def __init__(self, detectors: Mapping[str, Detector], dials: Mapping[str, float] = MappingProxyType({})) -> None:
-        held = settled(DIALS, dials)
-        self._cooldown_s, self._hold_s = held["cooldown_s"], held["hold_s"]
-        self._gap = held["gap_s"], held["gap_intervals"]
+        values = settled(DIALS, dials)
+        self._cooldown_s, self._hold_s = values["cooldown_s"], values["hold_s"]
+        self._gap = values["gap_s"], values["gap_intervals"]
         self._detectors = detectors
         self._kept: dict[_Key, _Kept] = {}
         self._ended: dict[_Key, tuple[Finding, float]] = {}
         self._broken: dict[str, Claim] = {}
         self._shared: dict[type, object] = {}
-        self._before: tuple[float, float] | None = None  # time and interval of the sample before
+        self._before: tuple[float, float] | None = None  # time and interval of the previous sample
         self._now_s = 0.0
         self._turn = 0
-        self._turns = 1  # until each process was shown once
+        self._turns = 1  # samples until each process was due once
 
     def judge(self, sample: Sample, jobs: tuple[Job, ...]) -> tuple[Finding, ...]:
-        """Return what is wrong as of this sample, the gravest first, of those the newest."""
+        """Return the findings as of this sample, the gravest first, then the newest."""
         context = self._prepared(sample, jobs)
         for name, detector in self._detectors.items():
             for claim in self._claims(name, detector, context):
@@ -100,7 +100,7 @@ class Judge:
         return tuple([process for process in processes if (process.pid + self._turn) % turns == 0])
 
     def _claims(self, name: str, detector: Detector, context: Context) -> Sequence[Claim]:
-        """Return the signs of a detector; one that fails is itself a finding, and is not asked again."""
+        """Return the claims of a detector; a failure is itself a finding, and the detector does not run again."""
         if name in self._broken:
             return (self._broken[name],)
         try:
@@ -122,7 +122,7 @@ class Judge:
         kept.seen_s, kept.hold_s = context.now_s, claim.hold_s
         is_lower = claim.stage.rank < before.stage.rank
         if is_lower and context.now_s - kept.stage_seen_s < max(claim.hold_s, self._hold_s):
-            return  # the graver words stay as long as the graver stage does
+            return  # the wording of the graver stage stays as long as the stage
         stage_since_s = before.stage_since_s if claim.stage is before.stage else context.sample.time_s
         kept.stage_seen_s, kept.claim = context.now_s, claim
         kept.finding = _found(claim, before.since_s, stage_since_s, before.returned)
@@ -146,7 +146,7 @@ class Judge:
 
 
 def _step(before: tuple[float, float] | None, sample: Sample, gap: tuple[float, float]) -> tuple[float, bool]:
-    """Return the seconds observed since the sample before, and whether something was missed in between."""
+    """Return the seconds of observation since the previous sample, and whether samples are missing in between."""
     if before is None:
         return 0.0, False
     passed = sample.time_s - before[0]
@@ -166,8 +166,8 @@ def _broken(name: str, error: Exception) -> Claim:
         code=BROKEN,
         stage=Stage.SUSPECT,
         subject=Subject(label=f"detector {name}"),
-        summary=f"the detector {name} failed and is switched off: {type(error).__name__}: {clean(str(error))}",
-        remedy=f"Report it, with a recording if you can. [detectors.{name}] enabled = false hides this.",
+        summary=f"the detector {name} failed and is off: {type(error).__name__}: {clean(str(error))}",
+        remedy=f"Report it, with a recording if possible. To hide this: [detectors.{name}] enabled = false.",
         hold_s=0.0,
     )
 
@@ -177,5 +177,5 @@ def _order(finding: Finding) -> tuple[object, ...]:
 
 
 def worst(findings: Sequence[Finding]) -> Finding | None:
-    """Return the gravest finding, None where there is none."""
+    """Return the gravest finding; None if there is none."""
     return max(findings, key=lambda finding: finding.stage.rank, default=None)

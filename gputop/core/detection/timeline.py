@@ -1,4 +1,4 @@
-"""What was found when: each finding from its beginning to its end, with the stages in between."""
+"""The timeline of findings: each from its beginning to its end, with its stages."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from gputop.core.model.finding import Finding, Stage
 
 
 class Passage(Struct, frozen=True, kw_only=True):
-    """When a finding came to a stage. ``at_s``: since the recording began; ``time_s``: since the epoch."""
+    """The time at which a finding reached a stage. ``at_s``: since the recording began; ``time_s``: since the epoch."""
 
     stage: Stage
     at_s: float
@@ -17,9 +17,9 @@ class Passage(Struct, frozen=True, kw_only=True):
 
 
 class Episode(Struct, frozen=True, kw_only=True):
-    """A finding from its beginning to its end, in the words of its gravest stage.
+    """A finding from its beginning to its end, with the wording of its gravest stage.
 
-    ``end_s``: since the epoch, ``end_at_s``: since the recording began; None where it was there to the last.
+    ``end_s``: since the epoch, ``end_at_s``: since the recording began; None if it lasted to the end.
     """
 
     finding: Finding
@@ -35,14 +35,14 @@ class _Open(Struct):
 
 
 class Timeline:
-    """Follows findings from frame to frame. ``most``: that have ended and are kept; None: all."""
+    """Follows findings from frame to frame. ``most``: number of past ones to keep; None: all."""
 
     def __init__(self, most: int | None = None) -> None:
         self._open: dict[tuple[object, ...], _Open] = {}
         self._ended: deque[Episode] = deque(maxlen=most)
 
     def add(self, at_s: float, time_s: float, findings: Sequence[Finding]) -> None:
-        """Add what was found at an instant."""
+        """Add the findings of an instant."""
         present = {finding.key: finding for finding in findings}
         for key in self._open.keys() - present.keys():
             self._ended.append(_episode(self._open.pop(key), time_s, at_s))
@@ -58,7 +58,7 @@ class Timeline:
 
     @property
     def episodes(self) -> tuple[Episode, ...]:
-        """All of them, by their beginning; the gravest first of those that began together."""
+        """All episodes by their beginning; of those that began together, the gravest first."""
         held = (*self._ended, *(_episode(each) for each in self._open.values()))
         return tuple(sorted(held, key=_order))
 

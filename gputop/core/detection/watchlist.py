@@ -1,4 +1,4 @@
-"""Findings as a person looks at them: what is muted stands apart, and what is over is remembered."""
+"""The watchlist: present findings, muted ones apart, and past ones."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -17,20 +17,20 @@ Marks = Mapping[ProcessId | str, Stage]
 
 
 class Standing(Struct, frozen=True):
-    """What holds in a frame. ``marks``: the gravest suspect or alarm of each process, and of each GPU by its uuid."""
+    """The findings of a frame. ``marks``: the gravest suspect or alarm of each process, and of each GPU by uuid."""
 
     findings: tuple[Finding, ...] = ()
     muted: tuple[Finding, ...] = ()
     marks: Marks = {}
 
-    def of(self, who: ProcessId | str) -> tuple[Finding, ...]:
+    def of(self, subject: ProcessId | str) -> tuple[Finding, ...]:
         """Return the findings about a process, or about a GPU by its uuid."""
-        held = (*self.findings, *self.muted)
-        return tuple(one for one in held if who in (one.subject.process, one.subject.gpu))
+        every = (*self.findings, *self.muted)
+        return tuple(one for one in every if subject in (one.subject.process, one.subject.gpu))
 
 
 class Watchlist:
-    """Follows findings from frame to frame, and knows what somebody does not want to see for a while."""
+    """Follows findings from frame to frame, and keeps the ones that the user muted."""
 
     def __init__(self) -> None:
         self._timeline = Timeline(_MOST_PAST)
@@ -38,7 +38,7 @@ class Watchlist:
         self._alarms: frozenset[tuple[object, ...]] = frozenset()
 
     def take(self, frame: Frame) -> bool:
-        """Take note of a frame; say whether an alarm has come up in it that is not muted."""
+        """Take a frame; return whether it has a new alarm that is not muted."""
         self._timeline.add(frame.time_s, frame.time_s, frame.findings)
         alarms = frozenset(one.key for one in self.standing(frame).findings if one.stage is Stage.ALARM)
         is_new = bool(alarms - self._alarms)
@@ -46,11 +46,11 @@ class Watchlist:
         return is_new
 
     def forget(self) -> None:
-        """Forget what was; what is muted stays so."""
+        """Forget past findings; muted ones stay muted."""
         self._timeline, self._alarms = Timeline(_MOST_PAST), frozenset()
 
     def standing(self, frame: Frame) -> Standing:
-        """Return what holds in a frame."""
+        """Return the findings of a frame."""
         muted = {key for key, until_s in self._muted.items() if frame.time_s < until_s}
         shown = tuple(one for one in frame.findings if one.key not in muted)
         if not frame.findings:
@@ -58,7 +58,7 @@ class Watchlist:
         return Standing(shown, tuple(one for one in frame.findings if one.key in muted), _marks(shown))
 
     def mute(self, finding: Finding, time_s: float) -> bool:
-        """Do not show a finding for an hour, or show it again; say whether it is muted now.
+        """Mute a finding for an hour, or show it again; return whether it is muted now.
 
         ``time_s``: of the frame.
         """
@@ -70,7 +70,7 @@ class Watchlist:
 
     @property
     def past(self) -> tuple[Episode, ...]:
-        """What is over, the last first."""
+        """The past findings, the last one first."""
         ended = [each for each in self._timeline.episodes if each.end_s is not None]
         return tuple(sorted(ended, key=lambda each: each.end_s or 0.0, reverse=True))
 
@@ -85,7 +85,7 @@ def _marks(findings: Sequence[Finding]) -> Marks:
         if one.stage is Stage.OBSERVATION:
             break
         subject = one.subject
-        who = subject.process or subject.gpu
-        if who is not None:
-            found.setdefault(who, one.stage)
+        marked = subject.process or subject.gpu
+        if marked is not None:
+            found.setdefault(marked, one.stage)
     return found

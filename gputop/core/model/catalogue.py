@@ -1,6 +1,6 @@
-"""THE CATALOGUE: a row per metric of a GPU: its key in JSON, unit, driver call, cadence and help.
+"""The catalogue of metrics, one row per metric of a GPU: key in JSON, unit, driver call, cadence and help.
 
-Sources are nvml.h 13.4 and the driver's documentation; a comment says what a call does that its name does not.
+Sources are nvml.h 13.4 and the driver's documentation; comments say what the name of a call does not.
 """
 
 from operator import attrgetter
@@ -9,7 +9,7 @@ from typing import Any, Final
 from gputop.core.model.metric import ONCE, Field, FieldRate, Gpm, Metric, NvmlCall, Origin, Reading, Unit
 from gputop.core.table_rows import joined
 
-ALL_LINKS: Final = 0xFFFFFFFF  # the scope of a field value that sums over all NVLinks
+ALL_LINKS: Final = 0xFFFFFFFF  # the scope of a field value that is a sum over all NVLinks
 
 ARCHITECTURES: Final = {
     2: "Kepler", 3: "Maxwell", 4: "Pascal", 5: "Volta", 6: "Turing", 7: "Ampere", 8: "Ada", 9: "Hopper",
@@ -68,7 +68,7 @@ def _flag(answer: int) -> bool:
 
 
 def _event_reasons(mask: int) -> tuple[str, ...]:
-    """Name the bits of the mask; a bit that this version does not know is shown in hexadecimal."""
+    """Return the names of the bits in the mask; an unknown bit stays a hexadecimal number."""
     bits = (1 << n for n in range(64) if mask >> n & 1)
     return tuple(CLOCKS_EVENT_REASONS.get(bit, hex(bit)) for bit in bits)
 
@@ -80,7 +80,7 @@ def _row(key: str, label: str, unit: Unit, *origins: Origin, every_s: float = 0.
 # --- identity: once ----------------------------------------------------------------------------------------------
 SERIAL: Final[Metric[str]] = _row(
     "serial", "Serial number", Unit.NONE, NvmlCall("nvmlDeviceGetSerial"), every_s=ONCE,
-    help="The board's serial number, as printed on it.",
+    help="Serial number of the board, as printed on it.",
 )  # fmt: skip
 VBIOS: Final[Metric[str]] = _row(
     "vbios_version", "VBIOS", Unit.NONE, NvmlCall("nvmlDeviceGetVbiosVersion"), every_s=ONCE,
@@ -89,16 +89,16 @@ VBIOS: Final[Metric[str]] = _row(
 ARCHITECTURE: Final[Metric[str]] = _row(
     "architecture", "Architecture", Unit.NONE,
     NvmlCall("nvmlDeviceGetArchitecture", to=lambda n: ARCHITECTURES.get(n, f"architecture {n}")), every_s=ONCE,
-    help="The generation of the chip.",
+    help="Generation of the chip.",
 )  # fmt: skip
 COMPUTE_CAPABILITY: Final[Metric[str]] = _row(
     "compute_capability", "Compute capability", Unit.NONE,
     NvmlCall("nvmlDeviceGetCudaComputeCapability", to=lambda pair: f"{pair[0]}.{pair[1]}"), every_s=ONCE,
-    help="The CUDA feature level, as in nvcc -arch.",
+    help="CUDA feature level, as in nvcc -arch.",
 )  # fmt: skip
 CORES: Final[Metric[int]] = _row(
     "cores", "CUDA cores", Unit.COUNT, NvmlCall("nvmlDeviceGetNumGpuCores"), every_s=ONCE,
-    help="fp32 lanes of all streaming multiprocessors.",
+    help="FP32 lanes of all streaming multiprocessors.",
 )  # fmt: skip
 MULTIPROCESSORS: Final[Metric[int]] = _row(
     "multiprocessors", "SMs", Unit.COUNT, Reading("multiprocessors"), every_s=ONCE,
@@ -106,7 +106,7 @@ MULTIPROCESSORS: Final[Metric[int]] = _row(
 )  # fmt: skip
 MINOR_NUMBER: Final[Metric[int]] = _row(
     "minor_number", "Device file", Unit.COUNT, NvmlCall("nvmlDeviceGetMinorNumber"), every_s=ONCE,
-    help="N of /dev/nvidiaN.",
+    help="The N in /dev/nvidiaN.",
 )  # fmt: skip
 
 # --- utilization -------------------------------------------------------------------------------------------------
@@ -118,23 +118,23 @@ GPU_UTILIZATION: Final[Metric[int]] = _row(
 MEMORY_UTILIZATION: Final[Metric[int]] = _row(
     "memory_utilization_percent", "Memory utilization", Unit.PERCENT,
     NvmlCall("nvmlDeviceGetUtilizationRates", to=lambda rates: rates.memory),
-    help="Share of time in which the memory controller was busy. Not how full the memory is.",
+    help="Share of time in which the memory controller was busy. It is not the share of used memory.",
 )  # fmt: skip
 ENCODER_UTILIZATION: Final[Metric[int]] = _row(
     "encoder_utilization_percent", "Encoder", Unit.PERCENT,
-    NvmlCall("nvmlDeviceGetEncoderUtilization", to=_first), every_s=5, help="Video encoder (NVENC).",
+    NvmlCall("nvmlDeviceGetEncoderUtilization", to=_first), every_s=5, help="Use of the video encoder (NVENC).",
 )  # fmt: skip
 DECODER_UTILIZATION: Final[Metric[int]] = _row(
     "decoder_utilization_percent", "Decoder", Unit.PERCENT,
-    NvmlCall("nvmlDeviceGetDecoderUtilization", to=_first), every_s=5, help="Video decoder (NVDEC).",
+    NvmlCall("nvmlDeviceGetDecoderUtilization", to=_first), every_s=5, help="Use of the video decoder (NVDEC).",
 )  # fmt: skip
 JPEG_UTILIZATION: Final[Metric[int]] = _row(
     "jpeg_utilization_percent", "JPEG", Unit.PERCENT,
-    NvmlCall("nvmlDeviceGetJpgUtilization", to=_first), every_s=5, help="JPEG decoder (NVJPG).",
+    NvmlCall("nvmlDeviceGetJpgUtilization", to=_first), every_s=5, help="Use of the JPEG decoder (NVJPG).",
 )  # fmt: skip
 OFA_UTILIZATION: Final[Metric[int]] = _row(
     "ofa_utilization_percent", "Optical flow", Unit.PERCENT,
-    NvmlCall("nvmlDeviceGetOfaUtilization", to=_first), every_s=5, help="Optical flow accelerator.",
+    NvmlCall("nvmlDeviceGetOfaUtilization", to=_first), every_s=5, help="Use of the optical flow accelerator.",
 )  # fmt: skip
 
 # --- memory ------------------------------------------------------------------------------------------------------
@@ -143,11 +143,11 @@ MEMORY_TOTAL: Final[Metric[int]] = _row(
 )  # fmt: skip
 MEMORY_USED: Final[Metric[int]] = _row(
     "memory_used_bytes", "Memory used", Unit.BYTES, Reading("memory_used"),
-    help="Allocated frame buffer, without what the driver reserves for itself.",
+    help="Allocated frame buffer, without the part that the driver reserves.",
 )  # fmt: skip
 MEMORY_RESERVED: Final[Metric[int]] = _row(
     "memory_reserved_bytes", "Memory reserved", Unit.BYTES, Reading("memory_reserved"),
-    help="Frame buffer that the driver and firmware keep for themselves.",
+    help="Frame buffer that the driver and the firmware reserve.",
 )  # fmt: skip
 MEMORY_FREE: Final[Metric[int]] = _row(
     "memory_free_bytes", "Memory free", Unit.BYTES, Reading("memory_free"), help="Frame buffer that can be allocated.",
@@ -155,7 +155,7 @@ MEMORY_FREE: Final[Metric[int]] = _row(
 BAR1_TOTAL: Final[Metric[int]] = _row(
     "bar1_total_bytes", "BAR1 total", Unit.BYTES,
     NvmlCall("nvmlDeviceGetBAR1MemoryInfo", to=lambda info: info.bar1Total), every_s=10,
-    help="The window through which the CPU and other devices reach the frame buffer.",
+    help="Size of the window through which the CPU and other devices access the frame buffer.",
 )  # fmt: skip
 BAR1_USED: Final[Metric[int]] = _row(
     "bar1_used_bytes", "BAR1 used", Unit.BYTES,
@@ -166,84 +166,85 @@ BAR1_USED: Final[Metric[int]] = _row(
 # --- temperature and fan -----------------------------------------------------------------------------------------
 TEMPERATURE: Final[Metric[int]] = _row(
     "temperature_c", "Temperature", Unit.CELSIUS,
-    NvmlCall("nvmlDeviceGetTemperatureV", (0,)), NvmlCall("nvmlDeviceGetTemperature", (0,)), help="Of the GPU chip.",
+    NvmlCall("nvmlDeviceGetTemperatureV", (0,)), NvmlCall("nvmlDeviceGetTemperature", (0,)),
+    help="Temperature of the GPU chip.",
 )  # fmt: skip
 MEMORY_TEMPERATURE: Final[Metric[int]] = _row(
     "memory_temperature_c", "Memory temperature", Unit.CELSIUS, Field(82, to=lambda c: c or None),
-    help="Of the memory chips, where the board measures it.",
+    help="Temperature of the memory chips, if the board measures it.",
 )  # fmt: skip
 TEMPERATURE_MARGIN: Final[Metric[int]] = _row(
     "temperature_margin_c", "Margin", Unit.CELSIUS, NvmlCall("nvmlDeviceGetMarginTemperature"),
     every_s=5,
-    help="Degrees left until the board slows itself down.",
+    help="Degrees until the board lowers its clocks.",
 )  # fmt: skip
 TEMPERATURE_SLOWDOWN: Final[Metric[int]] = _row(
     "temperature_slowdown_c", "Slowdown at", Unit.CELSIUS, NvmlCall("nvmlDeviceGetTemperatureThreshold", (1,)),
-    every_s=ONCE, help="The board's own limit at which it lowers its clocks.",
+    every_s=ONCE, help="Temperature at which the board lowers its clocks.",
 )  # fmt: skip
 TEMPERATURE_SHUTDOWN: Final[Metric[int]] = _row(
     "temperature_shutdown_c", "Shutdown at", Unit.CELSIUS, NvmlCall("nvmlDeviceGetTemperatureThreshold", (0,)),
-    every_s=ONCE, help="The board's own limit at which it switches itself off.",
+    every_s=ONCE, help="Temperature at which the board switches itself off.",
 )  # fmt: skip
 TEMPERATURE_MEMORY_MAX: Final[Metric[int]] = _row(
     "memory_temperature_max_c", "Memory maximum", Unit.CELSIUS, NvmlCall("nvmlDeviceGetTemperatureThreshold", (2,)),
-    every_s=ONCE, help="Above it the board lowers its clocks to protect the memory.",
+    every_s=ONCE, help="Temperature above which the board lowers its clocks to protect the memory.",
 )  # fmt: skip
 FAN: Final[Metric[int]] = _row(
     "fan_percent", "Fan", Unit.FAN, NvmlCall("nvmlDeviceGetFanSpeed"), every_s=5,
-    help="Intended speed in percent of the design speed; can exceed 100.",
+    help="Intended speed in percent of the design speed; it can exceed 100.",
 )  # fmt: skip
 
 # --- power and energy --------------------------------------------------------------------------------------------
 POWER_AVERAGE: Final[Metric[float]] = _row(
     "power_average_w", "Power draw", Unit.WATTS,
     Field(185, to=_milli), NvmlCall("nvmlDeviceGetPowerUsage", to=_milli),
-    help="Mean of the last second since Ampere; instantaneous on A100 and older boards.",
+    help="Mean of the last second; an instantaneous value on A100 and boards before Ampere.",
 )  # fmt: skip
 POWER_INSTANT: Final[Metric[float]] = _row(
     "power_instant_w", "Power now", Unit.WATTS, Field(186, to=_milli), help="Instantaneous power draw.",
 )  # fmt: skip
 POWER_LIMIT: Final[Metric[float]] = _row(
     "power_limit_w", "Enforced limit", Unit.WATTS, NvmlCall("nvmlDeviceGetEnforcedPowerLimit", to=_milli), every_s=5,
-    help="The lowest of all limits that are in force, out-of-band ones included.",
+    help="Lowest of all limits in force, including out-of-band ones.",
 )  # fmt: skip
 POWER_LIMIT_DEFAULT: Final[Metric[float]] = _row(
     "power_limit_default_w", "Default limit", Unit.WATTS,
-    NvmlCall("nvmlDeviceGetPowerManagementDefaultLimit", to=_milli), every_s=ONCE, help="The board's limit at boot.",
+    NvmlCall("nvmlDeviceGetPowerManagementDefaultLimit", to=_milli), every_s=ONCE, help="Limit of the board at boot.",
 )  # fmt: skip
 POWER_LIMIT_MIN: Final[Metric[float]] = _row(
     "power_limit_min_w", "Lowest limit", Unit.WATTS,
     NvmlCall("nvmlDeviceGetPowerManagementLimitConstraints", to=lambda pair: pair[0] / 1000), every_s=ONCE,
-    help="The lowest limit that can be set.",
+    help="Lowest limit that can be set.",
 )  # fmt: skip
 POWER_LIMIT_MAX: Final[Metric[float]] = _row(
     "power_limit_max_w", "Highest limit", Unit.WATTS,
     NvmlCall("nvmlDeviceGetPowerManagementLimitConstraints", to=lambda pair: pair[1] / 1000), every_s=ONCE,
-    help="The highest limit that can be set.",
+    help="Highest limit that can be set.",
 )  # fmt: skip
 ENERGY: Final[Metric[float]] = _row(
     "energy_j", "Energy", Unit.JOULES,
     Field(83, to=_milli), NvmlCall("nvmlDeviceGetTotalEnergyConsumption", to=_milli),
-    help="Counter since the driver was loaded (Volta and newer). Its difference is the best mean power.",
+    help="Counter since the driver was loaded (Volta and newer). Its growth gives the most accurate mean power.",
 )  # fmt: skip
 
 # --- clocks ------------------------------------------------------------------------------------------------------
 CLOCK_SM: Final[Metric[int]] = _row(
     "clock_sm_hz", "SM clock", Unit.HERTZ, NvmlCall("nvmlDeviceGetClockInfo", (1,), to=_mega),
-    help="Of the streaming multiprocessors.",
+    help="Clock of the streaming multiprocessors.",
 )  # fmt: skip
 CLOCK_MEMORY: Final[Metric[int]] = _row(
     "clock_memory_hz", "Memory clock", Unit.HERTZ, NvmlCall("nvmlDeviceGetClockInfo", (2,), to=_mega),
     every_s=5,
-    help="Of the frame buffer.",
+    help="Clock of the frame buffer.",
 )  # fmt: skip
 CLOCK_GRAPHICS: Final[Metric[int]] = _row(
     "clock_graphics_hz", "Graphics clock", Unit.HERTZ, NvmlCall("nvmlDeviceGetClockInfo", (0,), to=_mega), every_s=10,
-    help="Of the graphics engine.",
+    help="Clock of the graphics engine.",
 )  # fmt: skip
 CLOCK_VIDEO: Final[Metric[int]] = _row(
     "clock_video_hz", "Video clock", Unit.HERTZ, NvmlCall("nvmlDeviceGetClockInfo", (3,), to=_mega), every_s=10,
-    help="Of the video engines.",
+    help="Clock of the video engines.",
 )  # fmt: skip
 CLOCK_SM_MAX: Final[Metric[int]] = _row(
     "clock_sm_max_hz", "SM clock maximum", Unit.HERTZ, NvmlCall("nvmlDeviceGetMaxClockInfo", (1,), to=_mega),
@@ -278,11 +279,11 @@ THROTTLED_POWER_CAP: Final[Metric[float]] = _row(
 )  # fmt: skip
 THROTTLED_SYNC_BOOST: Final[Metric[float]] = _row(
     "throttled_sync_boost_s", "Sync boost time", Unit.SECONDS, Field(76, to=_nano),
-    help="Counter: time with clocks lowered to those of a slower GPU of the boost group.",
+    help="Counter: time with clocks lowered to those of a slower GPU in the boost group.",
 )  # fmt: skip
 THROTTLED_SW_THERMAL: Final[Metric[float]] = _row(
     "throttled_software_thermal_s", "Software thermal time", Unit.SECONDS, Field(269, to=_nano), Field(75, to=_nano),
-    help="Counter: time with clocks lowered because GPU or memory were above their operating temperature.",
+    help="Counter: time with clocks lowered because the GPU or its memory was above its operating temperature.",
 )  # fmt: skip
 THROTTLED_HW_THERMAL: Final[Metric[float]] = _row(
     "throttled_hardware_thermal_s", "Hardware thermal time", Unit.SECONDS, Field(270, to=_nano),
@@ -290,46 +291,49 @@ THROTTLED_HW_THERMAL: Final[Metric[float]] = _row(
 )  # fmt: skip
 THROTTLED_POWER_BRAKE: Final[Metric[float]] = _row(
     "throttled_power_brake_s", "Power brake time", Unit.SECONDS, Field(271, to=_nano),
-    help="Counter: time with clocks halved because the power supply or the rack asked for it.",
+    help="Counter: time with clocks halved because the power supply or the rack requested it.",
 )  # fmt: skip
 
 # --- PCIe and NVLink ---------------------------------------------------------------------------------------------
 PCIE_GENERATION: Final[Metric[int]] = _row(
     "pcie_generation", "PCIe generation", Unit.COUNT, NvmlCall("nvmlDeviceGetCurrPcieLinkGeneration"), every_s=30,
-    help="Of the link now; an idle link may run slower to save power.",
+    help="Present generation of the link; an idle link may run slower to save power.",
 )  # fmt: skip
 PCIE_WIDTH: Final[Metric[int]] = _row(
     "pcie_width", "PCIe width", Unit.COUNT, NvmlCall("nvmlDeviceGetCurrPcieLinkWidth"), every_s=30,
-    help="Lanes of the link now.",
+    help="Lanes that the link uses now.",
 )  # fmt: skip
 PCIE_GENERATION_MAX: Final[Metric[int]] = _row(
     "pcie_generation_max", "PCIe generation maximum", Unit.COUNT, NvmlCall("nvmlDeviceGetMaxPcieLinkGeneration"),
-    every_s=ONCE, help="What board and slot can do together.",
+    every_s=ONCE, help="Highest generation that both board and slot support.",
 )  # fmt: skip
 PCIE_WIDTH_MAX: Final[Metric[int]] = _row(
     "pcie_width_max", "PCIe width maximum", Unit.COUNT, NvmlCall("nvmlDeviceGetMaxPcieLinkWidth"), every_s=ONCE,
-    help="Lanes that board and slot have.",
+    help="Lanes that both board and slot have.",
 )  # fmt: skip
-# fields 197 and 198 have 32 bits on an H100 (driver 580): they wrap each 0.7 s at 6 GB/s, so that GPM comes first
+# fields 197 and 198 have 32 bits on an H100 (driver 580): they wrap each 0.7 s at 6 GB/s, so GPM comes first
 PCIE_TX: Final[Metric[float]] = _row(
     "pcie_tx_bytes_per_s", "PCIe sent", Unit.BYTES_PER_S, Gpm(20, to=_mebi), FieldRate(197), every_s=2,
-    help="From the GPU to the host. Before Hopper the counter has 32 bits: above 4.3 GB/s the value is too low.",
+    help="Data from GPU to host. Before Hopper the counter has 32 bits: above 4.3 GB/s the value is too low.",
 )  # fmt: skip
 PCIE_RX: Final[Metric[float]] = _row(
     "pcie_rx_bytes_per_s", "PCIe received", Unit.BYTES_PER_S, Gpm(21, to=_mebi), FieldRate(198), every_s=2,
-    help="From the host to the GPU. Before Hopper the counter has 32 bits: above 4.3 GB/s the value is too low.",
+    help="Data from host to GPU. Before Hopper the counter has 32 bits: above 4.3 GB/s the value is too low.",
 )  # fmt: skip
 PCIE_REPLAYS: Final[Metric[int]] = _row(
-    "pcie_replays", "PCIe replays", Unit.COUNT, Field(94), every_s=30, help="Counter of packets sent again.",
+    "pcie_replays", "PCIe replays", Unit.COUNT, Field(94), every_s=30, help="Counter of packets that were sent again.",
 )  # fmt: skip
 PCIE_CORRECTABLE: Final[Metric[int]] = _row(
-    "pcie_correctable_errors", "PCIe correctable errors", Unit.COUNT, Field(173), every_s=30, help="Counter.",
+    "pcie_correctable_errors", "PCIe correctable errors", Unit.COUNT, Field(173), every_s=30,
+    help="Counter of errors that the link corrected.",
 )  # fmt: skip
 PCIE_NON_FATAL: Final[Metric[int]] = _row(
-    "pcie_non_fatal_errors", "PCIe non-fatal errors", Unit.COUNT, Field(179), every_s=30, help="Counter.",
+    "pcie_non_fatal_errors", "PCIe non-fatal errors", Unit.COUNT, Field(179), every_s=30,
+    help="Counter of errors that the link survived.",
 )  # fmt: skip
 PCIE_FATAL: Final[Metric[int]] = _row(
-    "pcie_fatal_errors", "PCIe fatal errors", Unit.COUNT, Field(180), every_s=30, help="Counter.",
+    "pcie_fatal_errors", "PCIe fatal errors", Unit.COUNT, Field(180), every_s=30,
+    help="Counter of errors that made the link unreliable.",
 )  # fmt: skip
 NVLINK_TX: Final[Metric[float]] = _row(
     "nvlink_tx_bytes_per_s", "NVLink sent", Unit.BYTES_PER_S, FieldRate(138, ALL_LINKS, to=_kibi), FieldRate(202),
@@ -340,26 +344,26 @@ NVLINK_RX: Final[Metric[float]] = _row(
     help="Data received over all links.",
 )  # fmt: skip
 NVLINK_LINKS: Final[Metric[int]] = _row(
-    "nvlink_links", "NVLinks", Unit.COUNT, Field(91), every_s=ONCE, help="Links that the GPU has.",
+    "nvlink_links", "NVLinks", Unit.COUNT, Field(91), every_s=ONCE, help="Number of links of the GPU.",
 )  # fmt: skip
 NVLINK_LINKS_DOWN: Final[Metric[int]] = _row(
     "nvlink_links_down", "NVLinks down", Unit.COUNT, Reading("nvlink_links_down"), every_s=60,
-    help="Links that are not active.",
+    help="Number of links that are not active.",
 )  # fmt: skip
 NVLINK_REPLAYS: Final[Metric[int]] = _row(
-    "nvlink_replay_errors", "NVLink replays", Unit.COUNT, Field(161), every_s=30, help="Counter, all links.",
+    "nvlink_replay_errors", "NVLink replays", Unit.COUNT, Field(161), every_s=30, help="Counter over all links.",
 )  # fmt: skip
 NVLINK_RECOVERIES: Final[Metric[int]] = _row(
-    "nvlink_recovery_errors", "NVLink recoveries", Unit.COUNT, Field(162), every_s=30, help="Counter, all links.",
+    "nvlink_recovery_errors", "NVLink recoveries", Unit.COUNT, Field(162), every_s=30, help="Counter over all links.",
 )  # fmt: skip
 NVLINK_CRC: Final[Metric[int]] = _row(
-    "nvlink_crc_errors", "NVLink CRC errors", Unit.COUNT, Field(163), every_s=30, help="Counter, all links.",
+    "nvlink_crc_errors", "NVLink CRC errors", Unit.COUNT, Field(163), every_s=30, help="Counter over all links.",
 )  # fmt: skip
 
 # --- memory health -----------------------------------------------------------------------------------------------
 ECC_ENABLED: Final[Metric[bool]] = _row(
     "ecc_enabled", "ECC", Unit.NONE, NvmlCall("nvmlDeviceGetEccMode", to=lambda pair: bool(pair[0])), every_s=10,
-    help="Whether errors of the memory are detected and corrected.",
+    help="Whether memory errors are detected and corrected.",
 )  # fmt: skip
 ECC_VOLATILE_CORRECTED: Final[Metric[int]] = _row(
     "ecc_volatile_corrected", "ECC corrected", Unit.COUNT, Field(3), NvmlCall("nvmlDeviceGetTotalEccErrors", (0, 0)),
@@ -373,11 +377,12 @@ ECC_VOLATILE_UNCORRECTED: Final[Metric[int]] = _row(
 ECC_AGGREGATE_CORRECTED: Final[Metric[int]] = _row(
     "ecc_aggregate_corrected", "ECC corrected, lifetime", Unit.COUNT,
     Field(5), NvmlCall("nvmlDeviceGetTotalEccErrors", (0, 1)),
-    every_s=60, help="Counter of the board's lifetime.",
+    every_s=60, help="Counter over the lifetime of the board.",
 )  # fmt: skip
 ECC_AGGREGATE_UNCORRECTED: Final[Metric[int]] = _row(
     "ecc_aggregate_uncorrected", "ECC uncorrected, lifetime", Unit.COUNT,
-    Field(6), NvmlCall("nvmlDeviceGetTotalEccErrors", (1, 1)), every_s=60, help="Counter of the board's lifetime.",
+    Field(6), NvmlCall("nvmlDeviceGetTotalEccErrors", (1, 1)), every_s=60,
+    help="Counter over the lifetime of the board.",
 )  # fmt: skip
 RETIRED_PAGES_SINGLE: Final[Metric[int]] = _row(
     "retired_pages_single_bit", "Retired pages, single bit", Unit.COUNT, Field(29), every_s=60,
@@ -389,11 +394,12 @@ RETIRED_PAGES_DOUBLE: Final[Metric[int]] = _row(
 )  # fmt: skip
 RETIRED_PAGES_PENDING: Final[Metric[bool]] = _row(
     "retired_pages_pending", "Retired pages pending", Unit.NONE, Field(31, to=_flag), every_s=60,
-    help="Pages are to be retired at the next reboot or reset.",
+    help="Whether pages will be retired at the next reboot or reset.",
 )  # fmt: skip
 REMAPPED_ROWS_CORRECTABLE: Final[Metric[int]] = _row(
     "remapped_rows_correctable", "Remapped rows, corrected", Unit.COUNT,
-    NvmlCall("nvmlDeviceGetRemappedRows", to=_first), every_s=60, help="Rows replaced by spare ones since Ampere.",
+    NvmlCall("nvmlDeviceGetRemappedRows", to=_first), every_s=60,
+    help="Rows replaced after corrected errors (Ampere and newer).",
 )  # fmt: skip
 REMAPPED_ROWS_UNCORRECTABLE: Final[Metric[int]] = _row(
     "remapped_rows_uncorrectable", "Remapped rows, uncorrected", Unit.COUNT,
@@ -402,28 +408,28 @@ REMAPPED_ROWS_UNCORRECTABLE: Final[Metric[int]] = _row(
 REMAPPED_ROWS_PENDING: Final[Metric[bool]] = _row(
     "remapped_rows_pending", "Row remap pending", Unit.NONE,
     NvmlCall("nvmlDeviceGetRemappedRows", to=lambda rows: bool(_third(rows))), every_s=60,
-    help="A row is to be remapped: reset the GPU when it is free.",
+    help="Whether a row waits for its remap: reset the GPU when it is idle.",
 )  # fmt: skip
 REMAPPED_ROWS_FAILED: Final[Metric[bool]] = _row(
     "remapped_rows_failed", "Row remap failed", Unit.NONE,
     NvmlCall("nvmlDeviceGetRemappedRows", to=lambda rows: bool(_fourth(rows))), every_s=60,
-    help="No spare row was left: the board should be replaced.",
+    help="Whether no spare row was left: then replace the board.",
 )  # fmt: skip
 RECOVERY_ACTION: Final[Metric[str]] = _row(
     "recovery_action", "Recovery action", Unit.NONE,
     Field(230, to=lambda n: RECOVERY_ACTIONS.get(n, f"action {n}")), every_s=30,
-    help="What the driver says must be done to get the GPU well again.",
+    help="Action that the driver requests to repair the GPU.",
 )  # fmt: skip
 
 # --- modes -------------------------------------------------------------------------------------------------------
 PERSISTENCE: Final[Metric[bool]] = _row(
     "persistence_mode", "Persistence", Unit.NONE, NvmlCall("nvmlDeviceGetPersistenceMode", to=_flag), every_s=10,
-    help="Whether the driver stays loaded when nobody uses the GPU.",
+    help="Whether the driver stays loaded while no process uses the GPU.",
 )  # fmt: skip
 COMPUTE_MODE: Final[Metric[str]] = _row(
     "compute_mode", "Compute mode", Unit.NONE,
     NvmlCall("nvmlDeviceGetComputeMode", to=lambda n: COMPUTE_MODES.get(n, f"mode {n}")), every_s=10,
-    help="How many processes may use the GPU at a time.",
+    help="Which processes may use the GPU at the same time.",
 )  # fmt: skip
 MIG_MODE: Final[Metric[bool]] = _row(
     "mig_mode", "MIG", Unit.NONE, NvmlCall("nvmlDeviceGetMigMode", to=lambda pair: bool(pair[0])), every_s=5,
@@ -431,38 +437,38 @@ MIG_MODE: Final[Metric[bool]] = _row(
 )  # fmt: skip
 MIG_MODE_PENDING: Final[Metric[bool]] = _row(
     "mig_mode_pending", "MIG after reset", Unit.NONE, NvmlCall("nvmlDeviceGetMigMode", to=lambda pair: bool(pair[1])),
-    every_s=5, help="The MIG mode that the next reset brings.",
+    every_s=5, help="MIG mode after the next reset.",
 )  # fmt: skip
 
-# --- GPM: what the chip really does, on average since the reading before; Hopper and newer -----------------------
+# --- GPM: profiling metrics, means since the previous reading; Hopper and newer ----------------------------------
 GRAPHICS_ACTIVE: Final[Metric[float]] = _row(
     "graphics_active_percent", "Graphics engine active", Unit.PERCENT, Gpm(1), every_s=5,
-    help="Compute or graphics was active.",
+    help="Share of time in which compute or graphics was active.",
 )  # fmt: skip
 SM_ACTIVE: Final[Metric[float]] = _row(
     "sm_active_percent", "SM active", Unit.PERCENT, Gpm(2), every_s=2,
-    help="Share of SMs with at least one warp. 80 % is good.",
+    help="Share of SMs with at least one warp, over time. 80 % is good.",
 )  # fmt: skip
 SM_OCCUPANCY: Final[Metric[float]] = _row(
     "sm_occupancy_percent", "SM occupancy", Unit.PERCENT, Gpm(3), every_s=2,
-    help="Resident warps of the possible ones.",
+    help="Resident warps as a share of the possible ones.",
 )  # fmt: skip
 TENSOR_ACTIVE: Final[Metric[float]] = _row(
     "tensor_active_percent", "Tensor active", Unit.PERCENT, Gpm(5), every_s=2,
-    help="Any tensor pipe. 93 % is about the most.",
+    help="Activity of the tensor pipes. About 93 % is the maximum in practice.",
 )  # fmt: skip
 DRAM_ACTIVE: Final[Metric[float]] = _row(
     "dram_active_percent", "DRAM active", Unit.PERCENT, Gpm(10), every_s=2,
-    help="Memory bandwidth, of the theoretical one. 80 % is about the most.",
+    help="Share of the theoretical memory bandwidth. About 80 % is the maximum in practice.",
 )  # fmt: skip
 FP64_ACTIVE: Final[Metric[float]] = _row(
-    "fp64_active_percent", "FP64 active", Unit.PERCENT, Gpm(11), every_s=5, help="FP64 pipe."
+    "fp64_active_percent", "FP64 active", Unit.PERCENT, Gpm(11), every_s=5, help="Activity of the FP64 pipe."
 )
 FP32_ACTIVE: Final[Metric[float]] = _row(
-    "fp32_active_percent", "FP32 active", Unit.PERCENT, Gpm(12), every_s=5, help="FP32 pipe."
+    "fp32_active_percent", "FP32 active", Unit.PERCENT, Gpm(12), every_s=5, help="Activity of the FP32 pipe."
 )
 FP16_ACTIVE: Final[Metric[float]] = _row(
-    "fp16_active_percent", "FP16 active", Unit.PERCENT, Gpm(13), every_s=5, help="FP16 pipe."
+    "fp16_active_percent", "FP16 active", Unit.PERCENT, Gpm(13), every_s=5, help="Activity of the FP16 pipe."
 )
 
 _OWN: Final = tuple(value for value in globals().values() if isinstance(value, Metric))

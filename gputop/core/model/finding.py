@@ -1,4 +1,4 @@
-"""A finding: what an experienced operator would say is wrong, of whom, since when, by which numbers, and what to do."""
+"""The finding: what is wrong with which subject, since when, by which numbers, and what to do."""
 
 from enum import Enum
 
@@ -8,7 +8,7 @@ from gputop.core.model.process_id import ProcessId
 
 
 class Stage(str, Enum):
-    """How sure and how grave: an observation is worth knowing, a suspect a look, an alarm an action."""
+    """The weight of a finding: an observation is worth knowing, a suspect worth checking, an alarm needs action."""
 
     OBSERVATION = "observation"
     SUSPECT = "suspect"
@@ -24,9 +24,9 @@ _RANKS = {Stage.OBSERVATION: 0, Stage.SUSPECT: 1, Stage.ALARM: 2}
 
 
 class Subject(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """Whom a finding is about: a process (maybe on one GPU), a job by its key, a GPU by its uuid; none: the box.
+    """The subject of a finding: a process (perhaps on one GPU), a job by its key, a GPU by its uuid; else the host.
 
-    ``label``: for people, and for when the subject is gone.
+    ``label``: for people, also after the subject has exited.
     """
 
     label: str
@@ -37,16 +37,16 @@ class Subject(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Return what tells subjects apart; the label does only where there is nothing else."""
+        """Return the identity; the label counts only if there is nothing else."""
         named = (self.process, self.job, self.gpu, self.gpu_instance)
-        return (self.label,) if named == _NOBODY else named
+        return (self.label,) if named == _HOST else named
 
 
-_NOBODY = (None, None, None, None)
+_HOST = (None, None, None, None)
 
 
 class Evidence(Struct, frozen=True, gc=False):
-    """A number that speaks for a finding. ``name`` has its unit, as in ``grown_bytes``; ``text`` is for people."""
+    """A number that supports a finding. ``name`` contains its unit, as in ``grown_bytes``; ``text`` is for people."""
 
     name: str
     value: float | str | bool | None
@@ -56,8 +56,8 @@ class Evidence(Struct, frozen=True, gc=False):
 class Judgement(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """The statement that a `Claim` and a `Finding` share.
 
-    ``code``: stable, such as ``leak.process``. ``confidence``: 0-1, None where the driver itself reports the trouble.
-    ``lacking``: signals that could not be read. ``action``: the id of the screen's action that does something about it.
+    ``code``: stable, such as ``leak.process``. ``confidence``: 0-1; None if the driver itself reports the fault.
+    ``lacking``: missing signals. ``action``: the id of the action on the screen that helps.
     """
 
     code: str
@@ -74,8 +74,8 @@ class Judgement(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False)
 class Finding(Judgement, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """A judgement that lasted.
 
-    ``since_s``: when the trouble began; ``stage_since_s``: when it reached this stage; both in seconds since the epoch.
-    ``returned``: how often it came back within minutes.
+    ``since_s``: when it began; ``stage_since_s``: when it reached this stage; both in seconds since the epoch.
+    ``returned``: how often it returned within minutes.
     """
 
     since_s: float
@@ -84,12 +84,12 @@ class Finding(Judgement, frozen=True, kw_only=True, omit_defaults=True, gc=False
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Return what tells findings apart while they change."""
+        """Return the identity, which stays the same while the finding changes."""
         return (self.code, *self.subject.key)
 
 
 def confidence_of(*weights: float) -> float:
-    """Return how sure independent pieces of evidence make us together, 0-1."""
+    """Return the joint confidence of independent pieces of evidence, 0-1."""
     doubt = 1.0
     for weight in weights:
         doubt *= 1.0 - weight
@@ -97,7 +97,7 @@ def confidence_of(*weights: float) -> float:
 
 
 def confidence_text(confidence: float | None) -> str:
-    """Return low, medium or high; nothing where there is no doubt to speak of."""
+    """Return low, medium or high; empty without a confidence."""
     if confidence is None:
         return ""
     return "low" if confidence < 0.6 else "medium" if confidence < 0.85 else "high"

@@ -1,7 +1,7 @@
-"""A metric is the typed key of a reading together with everything that is known about it.
+"""The metric: the typed key of a reading, with its unit, sources and help.
 
-The driver call is data here, so that the catalogue stays pure, a call shared by several metrics is made once, and a
-metric is one row in one file (`metrics.py`).
+The driver call is data here: the catalogue stays pure, metrics share a call, and a metric is one row in one file
+(`catalogue.py`).
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Missing(str, Enum):
-    """Why there is no value. The text of a member is its name in JSON."""
+    """The reason why there is no value. The text of a member is its name in JSON."""
 
     UNSUPPORTED = "unsupported"
     FORBIDDEN = "forbidden"
@@ -27,7 +27,7 @@ class Missing(str, Enum):
 
     @property
     def text(self) -> str:
-        """Return the reason as a person would say it."""
+        """Return the reason in words."""
         return _TEXT[self]
 
 
@@ -44,12 +44,12 @@ _TEXT = {
 
 
 class Unit(Enum):
-    """A base unit and the range of values that can be true; anything outside is a fault of the driver."""
+    """A base unit and the range of plausible values; a value outside is a fault of the driver."""
 
     NONE = ("", None, None)
     COUNT = ("", 0, 2**63)
     PERCENT = ("%", 0, 100)
-    FAN = ("%", 0, 200)  # of the design speed; a fan may run above it
+    FAN = ("%", 0, 200)  # of the design speed, which a fan may exceed
     BYTES = ("B", 0, 2**50)
     BYTES_PER_S = ("B/s", 0, 2**44)
     CELSIUS = ("°C", -60, 300)
@@ -64,7 +64,7 @@ class Unit(Enum):
         self.high = high
 
     def allows(self, value: object) -> bool:
-        """Say whether a value in this unit can be true; text always can."""
+        """Return whether a value in this unit is plausible; text always is."""
         if self.low is None or self.high is None or not isinstance(value, (int, float)):
             return True
         return self.low <= value <= self.high
@@ -76,7 +76,7 @@ def same(value: Any) -> Any:
 
 
 class NvmlCall(Struct, frozen=True):
-    """A driver call as data: ``to(answer)`` is the value, or None where the answer holds none."""
+    """A driver call as data: ``to(answer)`` returns the value; None if the answer has none."""
 
     name: str
     args: tuple[int, ...] = ()
@@ -92,7 +92,7 @@ class Field(Struct, frozen=True):
 
 
 class FieldRate(Struct, frozen=True):
-    """How fast a counter among the field values grows, in its unit per second, by the driver's own timestamps."""
+    """The growth of a counter among the field values, in its unit per second, by the timestamps of the driver."""
 
     id: int
     scope: int = 0
@@ -107,7 +107,7 @@ class Gpm(Struct, frozen=True):
 
 
 class Reading(Struct, frozen=True):
-    """An odd one: a function of this name in `machine/readings.py`."""
+    """A special case: a function of this name in `machine/gpu/readings.py`."""
 
     name: str
 

@@ -1,7 +1,6 @@
-"""Whose a process is: its container, pod, job, unit, terminal and environment, and its place among its peers.
+"""The owner of a process: its container, pod, job, unit, terminal and environment, and its rank.
 
-In JSON a key is left out where there is nothing to be said: most processes have little of all this, and a frame of
-thousands would be nulls for a third of its length.
+JSON omits keys without a value: most processes have few of them, and nulls would fill a third of a large frame.
 """
 
 from typing import Final
@@ -15,7 +14,7 @@ _SHORT_UID: Final = 8
 
 
 class Container(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
-    """A container. ``id``: None where the runtime has none, or where it cannot be seen from inside the container."""
+    """A container. ``id``: None if the runtime has none, or if it is not visible from inside the container."""
 
     runtime: str
     id: str | None = None
@@ -23,12 +22,12 @@ class Container(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True)
 
     @property
     def text(self) -> str:
-        """Return its name, or else the digits that the runtimes show."""
+        """Return the name, or else the digits of the ID that runtimes show."""
         return self.name or (self.id[:_SHORT_ID] if self.id else self.runtime)
 
 
 class Pod(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
-    """A Kubernetes pod. Its name is known where the kubelet's logs are, or from the process's environment."""
+    """A Kubernetes pod. The name comes from the logs of the kubelet or the environment of the process."""
 
     uid: str
     name: str | None = None
@@ -36,12 +35,12 @@ class Pod(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
 
     @property
     def text(self) -> str:
-        """Return its name, or else the beginning of its uid."""
+        """Return the name, or else the beginning of the UID."""
         return self.name or self.uid[:_SHORT_UID]
 
 
 class SlurmStep(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
-    """A job of Slurm and the step in it. Since Slurm 26.05 cgroups may tell the ``sluid`` instead of the number."""
+    """A job of Slurm and its step. Since Slurm 26.05, cgroups may contain the ``sluid`` instead of the number."""
 
     job: str | None = None
     step: str | None = None
@@ -49,17 +48,17 @@ class SlurmStep(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True)
 
     @property
     def text(self) -> str:
-        """Return 84213.0, as squeue and scancel write it."""
+        """Return ``84213.0``, as squeue and scancel write it."""
         job = self.job or self.sluid or ""
         return f"{job}.{self.step}" if self.step else job
 
 
 class Owner(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
-    """Whose a process is. A None without a reason in ``missing`` says that there is no such thing.
+    """The owner of a process. A None without a reason in ``missing`` means that there is none.
 
-    ``unit``: of systemd, a service or a scope. ``session``: tmux, screen, ssh, or a login. ``terminal``: pts/3.
-    ``environment``: of conda or venv. ``run_id``, ``master``: what the ranks of one torch job have in common. Without
-    root the environment variables of others cannot be read: then ``missing`` has what they would have told.
+    ``unit``: a systemd service or scope. ``session``: tmux, screen, ssh or a login. ``terminal``: pts/3.
+    ``environment``: of conda or venv. ``run_id``, ``master``: shared by the ranks of one torch job. Without root the
+    environment of other users is not readable: then ``missing`` contains the fields that come from it.
     """
 
     container: Container | None = None

@@ -1,4 +1,4 @@
-"""How far a job says it is, and when it will be done if it goes on like this."""
+"""The progress that a job reports, and the remaining time at its present rate."""
 
 from typing import Final
 
@@ -11,9 +11,9 @@ _STALE_STEPS: Final = 5.0
 
 
 class Progress(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
-    """The last report of a process. ``time_s``: when it came, seconds since the epoch.
+    """The last report of a process. ``time_s``: its time, seconds since the epoch.
 
-    ``rate_per_s``: steps a second over the last minutes, from the reports that gputop saw; an estimate, None at first.
+    ``rate_per_s``: steps per second over the last minutes, an estimate from the reports; None at first.
     """
 
     time_s: float
@@ -24,13 +24,13 @@ class Progress(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
 
     @property
     def percent(self) -> float | None:
-        """Return how much is done, 0-100; None where it is not said of how much."""
+        """Return the share that is done, 0-100; None without a total."""
         if self.step is None or not self.total:
             return None
         return min(100.0, 100 * self.step / self.total)
 
     def left_s(self, now_s: float) -> float | None:
-        """Return the seconds that are left; None where nobody knows, or where no report came for long."""
+        """Return the remaining seconds; None if unknown, or if the last report is stale."""
         if self.step is None or not self.total:
             return None
         rest = self.total - self.step
@@ -41,12 +41,12 @@ class Progress(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
         return max(0.0, rest / self.rate_per_s - (now_s - self.time_s))
 
     def is_stale(self, now_s: float) -> bool:
-        """Say whether no report came for a minute and for five times as long as a step takes."""
+        """Return whether no report came for a minute and for five steps."""
         a_step_s = 1 / self.rate_per_s if self.rate_per_s else 0.0
         return now_s - self.time_s > max(_STALE_S, _STALE_STEPS * a_step_s)
 
     def text(self, now_s: float) -> str:
-        """Return 41% 1h07, with the time that is left; 41% stale; or the step where there is no total."""
+        """Return ``41% 1h07`` with the remaining time, ``41% stale``, or the step without a total."""
         percent, left_s = self.percent, self.left_s(now_s)
         done = NOTHING if self.step is None else f"{self.step:.0f}" if percent is None else f"{int(percent)}%"
         if percent != 100 and self.is_stale(now_s):
@@ -55,7 +55,7 @@ class Progress(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
 
 
 def progress_facts(progress: Progress, now_s: float) -> list[str]:
-    """Return all that a report tells, fact by fact."""
+    """Return all facts of a report."""
     left_s = progress.left_s(now_s)
     facts = [progress.text(now_s).partition(" ")[0]] if progress.percent is not None else []
     if progress.step is not None:

@@ -1,4 +1,4 @@
-"""Numbers as people write them, in base units: 10GiB, 5%, 1h30m."""
+"""Quantities that people write, in base units: 10GiB, 5%, 1h30m."""
 
 import re
 from math import isfinite
@@ -31,7 +31,7 @@ _EXPECTED: Final = {
 
 
 def quantity(text: str, unit: Unit) -> float | None:
-    """Return the number in base units; None where the text is no finite number in this unit."""
+    """Return the number in base units; None if the text is not a finite number in this unit."""
     factors = _FACTORS.get(unit, {"": 1.0})
     found = _SIGNED.fullmatch(text)
     if found is None:
@@ -45,7 +45,7 @@ def quantity(text: str, unit: Unit) -> float | None:
 
 
 def expected(unit: Unit) -> str:
-    """Say how a number in this unit is written."""
+    """Return how to write a number in this unit."""
     return _EXPECTED.get(unit, "a number")
 
 

@@ -1,8 +1,8 @@
-"""What the machine said at one instant: plain values, the very shape of the JSON that leaves gputop.
+"""The sample: the readings of the machine at one instant, in the shape of gputop's JSON.
 
-Base units inside and outside: bytes, watts, °C, seconds, hertz, percent 0-100. A value that could not be read is None,
-and ``missing`` names its reason under the same key. What there are thousands of is not tracked by the garbage collector
-(``gc=False``): values hold values, so there are no cycles to be found.
+Base units everywhere: bytes, watts, °C, seconds, hertz, percent 0-100. A value that could not be read is None, and
+``missing`` names the reason under the same key. The garbage collector does not track numerous structs (``gc=False``):
+they contain values only, so they form no cycles.
 """
 
 from enum import Enum
@@ -33,7 +33,7 @@ class GpuState(str, Enum):
 
 
 class Presence(str, Enum):
-    """What /proc says of a pid that the driver lists."""
+    """The state of a pid that the driver lists, according to /proc."""
 
     ALIVE = "alive"
     GONE = "gone"
@@ -42,7 +42,7 @@ class Presence(str, Enum):
 
     @property
     def text(self) -> str:
-        """Return what a person is told in place of the command line."""
+        """Return the text that replaces the command line."""
         return _PRESENCE[self]
 
 
@@ -55,24 +55,24 @@ _PRESENCE = {
 
 
 class Readings(Struct, frozen=True, kw_only=True):
-    """Values by metric. ``readings[POWER]`` is a value or None, and then ``readings.why(POWER)`` is the reason."""
+    """Values by metric. ``readings[POWER]`` is a value or None; then ``readings.why(POWER)`` is the reason."""
 
     metrics: dict[str, MetricValue] = {}
     missing: Reasons = {}
 
     def __getitem__(self, metric: Metric[T]) -> T | None:
-        """Return the value, or None where there is none."""
+        """Return the value; None if it is missing."""
         return self.metrics.get(metric.key)  # type: ignore[return-value]  # a cast costs as much as the rest
 
     def why(self, metric: Metric[Any]) -> Missing | None:
-        """Return why there is no value; None where there is one."""
+        """Return why the value is missing; None if it is present."""
         if self.metrics.get(metric.key) is not None:
             return None
         return self.missing.get(metric.key, Missing.NOT_YET)
 
 
 class ComputeInstance(Struct, frozen=True, kw_only=True, gc=False):
-    """A compute instance: what CUDA_VISIBLE_DEVICES can name. ``uuid`` is that of its MIG device."""
+    """A compute instance, which CUDA_VISIBLE_DEVICES can name. ``uuid``: of its MIG device."""
 
     id: int
     uuid: str
@@ -81,7 +81,7 @@ class ComputeInstance(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class GpuInstance(Readings, frozen=True, kw_only=True):
-    """A GPU instance of a GPU in MIG mode, with its own memory and GPM metrics."""
+    """A GPU instance of a GPU in MIG mode, with memory and GPM metrics of its own."""
 
     id: int
     profile: str
@@ -96,10 +96,10 @@ class XidEvent(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Gpu(Readings, frozen=True, kw_only=True):
-    """Who a GPU is and what it said.
+    """The identity and the readings of a GPU.
 
-    ``read_s``: when it last answered, seconds since the epoch; None if it never did. While ``state`` is not OK every
-    metric is missing.
+    ``read_s``: time of its last answer, seconds since the epoch; None before the first. While ``state`` is not OK,
+    every metric is missing.
     """
 
     index: int
@@ -113,7 +113,7 @@ class Gpu(Readings, frozen=True, kw_only=True):
 
 
 def _readings_of(struct: type[Struct], *others: str) -> tuple[str, ...]:
-    """Return the fields that hold a reading or None; ``others`` are optional and no readings."""
+    """Return the fields with a reading or None; ``others`` are optional fields that are not readings."""
     fields = zip(reversed(struct.__struct_fields__), reversed(struct.__struct_defaults__), strict=False)
     return tuple(name for name, default in fields if default is None and name not in others)[::-1]
 
@@ -121,12 +121,11 @@ def _readings_of(struct: type[Struct], *others: str) -> tuple[str, ...]:
 class GpuProcess(Struct, frozen=True, kw_only=True, gc=False):
     """A process on one GPU.
 
-    ``gpu``: the UUID of the GPU, which stays; ``gpu_index``: the number that the driver gives it now, which tables show
-    under GPU. Both are those of the whole GPU also where the process is on one of its MIG instances: that is
-    ``gpu_instance``. ``type``: C compute, G graphics, C+G both, M a client of MPS. Utilizations are means over
-    ``window_s`` seconds: the driver charges each of its about 7 samples a second to one process. ``gpu_seconds`` and
-    ``energy_j`` are sums since gputop saw the process: of the time in which its kernels ran, and of its share of the
-    energy over idle, an estimate.
+    ``gpu``: the UUID of the GPU, which is permanent; ``gpu_index``: its present number, which tables show under GPU.
+    Both are those of the whole GPU, even if the process runs on a MIG instance; ``gpu_instance`` names that instance.
+    ``type``: C compute, G graphics, C+G both, M a client of MPS. Utilizations are means over ``window_s`` seconds: the
+    driver charges each of its about 7 samples a second to one process. ``gpu_seconds`` and ``energy_j`` are sums since
+    gputop first saw the process: the time in which its kernels ran, and its estimated share of the energy above idle.
     """
 
     gpu: str
@@ -146,15 +145,15 @@ class GpuProcess(Struct, frozen=True, kw_only=True, gc=False):
 
 
 USE_READINGS: Final = _readings_of(GpuProcess, "gpu_instance", "compute_instance")
-"""What the driver says of a process on a GPU: absent, with a reason, while the GPU does not answer."""
+"""The readings of the driver for a process on a GPU: missing, with a reason, while the GPU does not answer."""
 
 
 class HostProcess(Struct, frozen=True, kw_only=True, gc=False):
-    """What the host says of a process, and the GPUs it is on.
+    """A process on the host, with its use of GPUs.
 
     ``cpu_percent``: of one core, so 8 busy threads are 800. ``started_s``: seconds since the epoch. ``memory_bytes``:
-    resident in RAM. ``state``: the letter of /proc/PID/stat. ``inner_pid``: as its own PID namespace counts it, where
-    that is another number: what somebody sees in the container. ``progress``: what it reported itself.
+    resident in RAM. ``state``: the letter of /proc/PID/stat. ``inner_pid``: its pid inside the container, if that
+    differs. ``progress``: its own report.
     """
 
     pid: int
@@ -183,11 +182,11 @@ class HostProcess(Struct, frozen=True, kw_only=True, gc=False):
 
 
 PROCESS_READINGS: Final = _readings_of(HostProcess, "start_ticks", "inner_pid", "progress")
-"""What /proc says of a process: absent, with a reason, where it could not be read."""
+"""The readings of /proc for a process: missing, with a reason, if they could not be read."""
 
 
 class JobKind(str, Enum):
-    """What holds a job together, in the order in which it is asked for."""
+    """The rule that joins processes to a job, in the order in which the rules apply."""
 
     SLURM = "slurm"
     TORCH = "torch"
@@ -198,10 +197,10 @@ class JobKind(str, Enum):
 
 
 class Job(Struct, frozen=True, kw_only=True, gc=False):
-    """Processes that work together, on two GPUs or as two processes on one, and those without a GPU among them.
+    """Processes that work together: on two GPUs, or two on one GPU; also those among them without a GPU.
 
-    ``launcher``: the process that started the others and leads them, where there is one; it is the first of
-    ``members``, and then they stand parents first. Each process is in one job at the most.
+    ``launcher``: the process that started and leads the others, if there is one. ``members``: the launcher first, then
+    parents before their children. A process belongs to one job at most.
     """
 
     key: str
@@ -220,7 +219,7 @@ class Pressure(Struct, frozen=True, kw_only=True):
 
 
 class Temperature(Struct, frozen=True, kw_only=True):
-    """A sensor of the host. ``high_celsius``: from there it is too hot, if its chip has such a limit."""
+    """A sensor of the host. ``high_celsius``: the limit of the chip; None if it has none."""
 
     chip: str
     label: str
@@ -229,7 +228,7 @@ class Temperature(Struct, frozen=True, kw_only=True):
 
 
 class Fan(Struct, frozen=True, kw_only=True):
-    """A fan of the host, in turns a minute."""
+    """A fan of the host, in revolutions per minute."""
 
     chip: str
     label: str
@@ -240,7 +239,7 @@ class HostDetails(Struct, frozen=True, kw_only=True):
     """Network, disks, sensors, users and CPU frequency of the host.
 
     Rates are means since the previous sample, summed over physical devices; ``cpu_hertz`` is a mean over the cores.
-    Sensors, ``users`` (who is logged in) and frequency are at most some 10 s old.
+    Sensors, ``users`` (logged-in users) and frequency are at most about 10 s old.
     """
 
     network_received_bytes_per_s: float | None = None
@@ -255,10 +254,10 @@ class HostDetails(Struct, frozen=True, kw_only=True):
 
 
 class Host(Struct, frozen=True, kw_only=True):
-    """The machine around the GPUs. ``cpu_percent`` and ``cores_percent``: 0-100, since the sample before.
+    """The host of the GPUs. ``cpu_percent`` and ``cores_percent``: 0-100, since the previous sample.
 
-    ``is_initial_pid_namespace``: whether gputop runs outside of containers, where every pid of the machine is known.
-    ``details``: None unless they are requested (``--host-details``; the screen requests them where it shows them).
+    ``is_initial_pid_namespace``: whether gputop runs outside containers, where it sees every pid of the host.
+    ``details``: None unless requested (``--host-details``; the screen requests them while it shows them).
     """
 
     name: str
@@ -277,9 +276,9 @@ class Host(Struct, frozen=True, kw_only=True):
 
 
 class DriverInfo(Struct, frozen=True, kw_only=True):
-    """The driver behind the numbers. ``simulated`` names the simulated box, None on a real one.
+    """The driver. ``simulated``: name of the simulated box; None on a real one.
 
-    ``source``: the plugin's source that all of the sample is from; None where gputop asked the driver itself.
+    ``source``: the plugin's source of the whole sample; None if gputop read the driver itself.
     """
 
     version: str | None = None
@@ -291,9 +290,9 @@ class DriverInfo(Struct, frozen=True, kw_only=True):
 
 
 class Sample(Struct, frozen=True, kw_only=True):
-    """Everything the machine said at one instant, in seconds since the epoch; ``interval_s``: between two samples.
+    """All readings of the machine at one instant, in seconds since the epoch; ``interval_s``: between two samples.
 
-    ``problems``: what is wrong with the reading itself, for people.
+    ``problems``: problems of the reading itself, as sentences.
     ``relatives``: ancestors and descendants of ``processes`` that use no GPU themselves: launchers, data loaders.
     """
 
@@ -308,9 +307,9 @@ class Sample(Struct, frozen=True, kw_only=True):
 
 
 class Frame(Sample, frozen=True, kw_only=True):
-    """A sample with what gputop makes of it: everything that a view needs. One line of a stream.
+    """A sample with jobs and findings: everything that a view needs, and one line of a stream.
 
-    ``findings``: the gravest first, of those the newest.
+    ``findings``: the gravest first, then the newest.
     """
 
     schema_version: int = SCHEMA_VERSION

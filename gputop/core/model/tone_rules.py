@@ -1,4 +1,4 @@
-"""How worrying a value is, by the board's own limits. A tone is chosen here; the theme gives it a colour."""
+"""The rules for tones, by the limits of the board. This module chooses a tone; the theme gives it a colour."""
 
 from typing import Final
 

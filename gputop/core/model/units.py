@@ -1,4 +1,4 @@
-"""Quantities to text that does not jump: a unit has a fixed width, four significant places at the most."""
+"""Quantities as text of a stable width: units of a fixed width, at most four significant digits."""
 
 from math import isnan
 
@@ -50,12 +50,12 @@ def number_text(value: float | None) -> str:
 
 
 def share(used: float | None, total: float | None) -> float | None:
-    """Return percent of the total; None where either is unknown or the total is 0."""
+    """Return the percentage of the total; None if either is unknown or the total is 0."""
     return None if used is None or not total else used * 100 / total
 
 
 def value_text(value: object, unit: Unit) -> str:
-    """Return any metric's value with its unit; the dash where there is none."""
+    """Return the value of a metric with its unit; a dash if it is missing."""
     match value:
         case None:
             return NOTHING

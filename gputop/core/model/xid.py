@@ -30,9 +30,9 @@ class XidKind(str, Enum):
 
 
 class Blame(str, Enum):
-    """The usual cause. Nobody: the Xid is only a note. Another: an earlier error."""
+    """The usual cause. NONE: the Xid is only a note. ANOTHER: an earlier error."""
 
-    NOBODY = "nobody"
+    NONE = "none"
     ANOTHER = "another error"
     APPLICATION = "application"
     DRIVER = "driver or firmware"
@@ -90,7 +90,7 @@ _TABLE: Final[tuple[list[Xid], ...]] = (
     ),
     _rows(
         (37, 38, 66, 67), "firmware or driver access", "The driver logs one of its own accesses.",
-        "Do nothing.", _IGNORE, Blame.NOBODY,
+        "Do nothing.", _IGNORE, Blame.NONE,
     ),
     _rows(
         (*range(39, 42), *range(70, 73), *range(75, 78), 85, *range(126, 136)), "copy engine error",
@@ -191,7 +191,7 @@ _TABLE: Final[tuple[list[Xid], ...]] = (
         140, "unrecovered ECC error", "A memory error could be neither corrected nor contained.",
         f"{_RESET_GPU} If it recurs, have the board replaced.", _RESET, Blame.MEMORY,
     ),
-    _rows(141, "fast path error", "The driver used another path.", "Do nothing.", _IGNORE, Blame.NOBODY),
+    _rows(141, "fast path error", "The driver used another path.", "Do nothing.", _IGNORE, Blame.NONE),
     _rows(143, "GPU did not start", "The GPU's initialisation failed.", _RESET_GPU, _RESET, Blame.BOARD),
     _rows(
         range(144, 151), "NVLink 5 error", "A part of the NVLink engine reported an error of one link.",
@@ -219,7 +219,7 @@ _TABLE: Final[tuple[list[Xid], ...]] = (
     ),
     _rows(
         (162, 163, 164), "power smoothing", "The power smoothing of the board reports its state.",
-        "Do nothing.", _IGNORE, Blame.NOBODY,
+        "Do nothing.", _IGNORE, Blame.NONE,
     ),
     _rows(
         165, "power smoothing worn out", "The power smoothing of the board is worn out.",

@@ -1,1 +1,1 @@
-"""Who uses a GPU: programs, jobs, containers, the columns of the process table."""
+"""Processes on GPUs: programs, jobs, owners, use of GPUs, the columns of the process table."""

@@ -1,6 +1,6 @@
-"""What the processes on a GPU used since gputop saw them: time, and their share of the energy.
+"""The GPU time and energy of processes since gputop first saw them.
 
-Energy is an estimate: what the GPU used above idle, split by the shares of time in which the processes' kernels ran.
+The energy is an estimate: processes share the energy above idle by the time in which their kernels ran.
 """
 
 from collections.abc import Collection
@@ -10,28 +10,28 @@ from gputop.core.model.catalogue import ENERGY, GPU_UTILIZATION, POWER_AVERAGE, 
 from gputop.core.model.metric import Missing
 from gputop.core.model.sample import Readings
 
-_LONGEST_S: Final = 10.0  # between two readings: what happened in a longer gap is not known
-_IDLE_SHARE: Final = 0.30  # of the limit: a GPU that was never seen idle does not idle at more than that
+_LONGEST_S: Final = 10.0  # between two readings: the use in a longer gap is unknown
+_IDLE_SHARE: Final = 0.30  # of the limit: the highest idle power to assume for a GPU that was never idle
 
-Who: TypeAlias = tuple[int, int | None, int | None]  # pid, GPU instance, compute instance
+Holder: TypeAlias = tuple[int, int | None, int | None]  # pid, GPU instance, compute instance
 Total: TypeAlias = tuple[float | None, float | None]  # seconds, joules
 
 _NOTHING: Final[Total] = (None, None)
 
 
 class Meter:
-    """Adds up for one GPU. A process that is not asked for in a reading is forgotten with the next."""
+    """Adds up time and energy on one GPU. It forgets a process for which a reading did not call `total`."""
 
     def __init__(self) -> None:
-        self._totals: dict[Who, Total] = {}
-        self._before: dict[Who, Total] = {}
+        self._totals: dict[Holder, Total] = {}
+        self._before: dict[Holder, Total] = {}
         self._read_s: float | None = None
         self._energy_j: float | None = None
         self._idle_w: float | None = None
         self._seconds = 0.0
         self._used = 0.0
         self.joules: float | Missing = Missing.NOT_YET
-        """What the GPU used above idle since the reading before; a reason where it does not tell."""
+        """The energy above idle since the previous reading; a reason if the GPU does not report it."""
 
     def advance(self, gpu: Readings, now: float, sm_percent: float) -> None:
         """Begin a reading. ``now``: monotonic seconds; ``sm_percent``: of the processes together."""
@@ -42,21 +42,21 @@ class Meter:
         self._used = sm_percent if busy is None else max(sm_percent, busy)
         self.joules = self._spent(gpu)
 
-    def total(self, who: Who, sm_percent: float | None) -> Total:
-        """Return what a process used up to this reading; unknown as long as it was never told how busy it is."""
-        seconds, joules = old = self._before.get(who, _NOTHING)
+    def total(self, holder: Holder, sm_percent: float | None) -> Total:
+        """Return the use of a process up to this reading; unknown until its utilization was known once."""
+        seconds, joules = old = self._before.get(holder, _NOTHING)
         if sm_percent is None or (sm_percent == 0.0 and seconds is not None and joules is not None):
-            self._totals[who] = old
+            self._totals[holder] = old
             return old
         if not isinstance(self.joules, Missing):
             share = sm_percent / self._used if self._used else 0.0
             joules = round((joules or 0.0) + share * self.joules, 3)
-        self._totals[who] = new = (round((seconds or 0.0) + sm_percent / 100 * self._seconds, 3), joules)
+        self._totals[holder] = new = (round((seconds or 0.0) + sm_percent / 100 * self._seconds, 3), joules)
         return new
 
     def forget(self, pids: Collection[int]) -> None:
-        """Start anew for these: they have come to belong to other processes."""
-        self._totals = {who: total for who, total in self._totals.items() if who[0] not in pids}
+        """Forget these pids: they now belong to other processes."""
+        self._totals = {holder: total for holder, total in self._totals.items() if holder[0] not in pids}
 
     def _spent(self, gpu: Readings) -> float | Missing:
         power, energy, before = gpu[POWER_AVERAGE], gpu[ENERGY], self._energy_j

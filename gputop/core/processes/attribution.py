@@ -1,4 +1,4 @@
-"""From what /proc says to an `Owner`: the cgroup first, which a process cannot write, then its environment."""
+"""The attribution of a process to an `Owner`: first by its cgroup, which it cannot write, then by its environment."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -17,9 +17,9 @@ _RANKS: Final = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM
 _WORLDS: Final = ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS")
 _OF_ENVIRON: Final = ("session", "environment", "rank", "world_size", "run_id", "master")
 _OF_CGROUP: Final = ("container", "pod", "slurm", "unit")
-_NO_RUN_ID: Final = {"", "none"}  # what torchrun calls every run that was given no id
+_NO_RUN_ID: Final = {"", "none"}  # torchrun's name for every run without an ID
 _HERE: Final = {"localhost", "127.0.0.1", "::1"}
-_GENERIC: Final = {".venv", "venv", ".env", "env"}  # the directory above says whose it is
+_GENERIC: Final = {".venv", "venv", ".env", "env"}  # the parent directory has the name
 _SYSTEM: Final = {"", "/", "/usr", "/usr/local"}
 _SESSIONS: Final = (("TMUX", "tmux"), ("STY", "screen"), ("VSCODE_PID", "VS Code"), ("SSH_CONNECTION", "ssh"))
 _PTS_MAJOR: Final = range(136, 144)
@@ -28,7 +28,7 @@ _SERIAL_MINOR: Final = 64
 
 
 class Evidence(Struct, frozen=True, kw_only=True):
-    """What was read of a process. ``variables``: the allowed ones; ``terminal``: tty_nr of its stat."""
+    """The readings of a process. ``variables``: the allowed ones; ``terminal``: tty_nr of its stat."""
 
     cgroup: Cgroup | Missing
     variables: dict[str, str] | Missing
@@ -38,7 +38,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
 
 
 def attribute(evidence: Evidence) -> Owner:
-    """Return whose the process is. Values that would need an unreadable file are missing, with the reason."""
+    """Return the owner. Values from unreadable files are missing, with the reason."""
     cgroup = Cgroup() if isinstance(evidence.cgroup, Missing) else evidence.cgroup
     variables = {} if isinstance(evidence.variables, Missing) else evidence.variables
     container = _container(cgroup, variables)
@@ -48,7 +48,9 @@ def attribute(evidence: Evidence) -> Owner:
         pod=_pod(cgroup, variables),
         slurm=slurm,
         unit=cgroup.unit,
-        session=_session(cgroup, {} if slurm or container else variables),  # those came from where it was submitted
+        session=_session(
+            cgroup, {} if slurm or container else variables
+        ),  # theirs are of the host that submitted the job
         terminal=terminal_name(evidence.terminal),
         environment=_environment(variables, evidence.arguments),
         framework=framework(evidence.arguments, variables, evidence.name),
@@ -62,9 +64,9 @@ def attribute(evidence: Evidence) -> Owner:
 
 
 def framework(arguments: Sequence[str], variables: dict[str, str], name: str = "") -> str | None:
-    """Return what a process is: torchrun rank 3/8, vLLM, Jupyter kernel; None for a plain program.
+    """Return the kind of a process: torchrun rank 3/8, vLLM, Jupyter kernel; None for a plain program.
 
-    ``name``: of the process, which data loaders set.
+    ``name``: of the process; data loaders set it.
     """
     if name.startswith("pt_data_"):
         return "data loader"
@@ -80,7 +82,7 @@ def framework(arguments: Sequence[str], variables: dict[str, str], name: str = "
 
 
 def terminal_name(number: int) -> str | None:
-    """Return pts/3 or tty2 for the tty_nr of a stat line; None without a terminal."""
+    """Return ``pts/3`` or ``tty2`` for the tty_nr of a stat line; None without a terminal."""
     major, minor = number >> 8 & 0xFFF, number & 0xFF | number >> 12 & 0xFFF00
     if major in _PTS_MAJOR:
         return f"pts/{(major - _PTS_MAJOR.start) * 256 + minor}"
@@ -131,7 +133,7 @@ def _session(cgroup: Cgroup, variables: dict[str, str]) -> str | None:
 
 
 def _environment(variables: dict[str, str], arguments: Sequence[str]) -> str | None:
-    """Return the name of conda's environment or of the venv; else of the directory that the interpreter lies in."""
+    """Return the name of the conda environment or venv, or else of the interpreter's directory."""
     path = variables.get("VIRTUAL_ENV")
     if not path and variables.get("CONDA_DEFAULT_ENV"):
         return _last(variables["CONDA_DEFAULT_ENV"])
@@ -150,7 +152,7 @@ def _run_id(variables: dict[str, str]) -> str | None:
 
 
 def _master(variables: dict[str, str], container: Container | None) -> str | None:
-    """Return address and port of rank 0; one that means this machine is told apart by the container."""
+    """Return address and port of rank 0; a local address also names the container."""
     address, port = variables.get("MASTER_ADDR"), variables.get("MASTER_PORT")
     if not address or not port:
         return None

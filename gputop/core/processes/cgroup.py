@@ -1,6 +1,6 @@
-"""Whose a process is by /proc/PID/cgroup: everybody may read it, and the process cannot write it.
+"""The owner of a process by /proc/PID/cgroup, which every user can read and the process cannot write.
 
-A path is read component by component. The rules are tried in order, each on all paths; the first that fits wins.
+A path is read component by component. Each rule in order applies to all paths; the first match decides.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 _RUNTIMES: Final = {
     "docker-": "docker",
-    "libpod-": "podman",  # libpod-conmon-<id> is podman's monitor: its rest is no id
+    "libpod-": "podman",  # libpod-conmon-<id> is podman's monitor, not a container
     "nerdctl-": "containerd",
     "cri-containerd-": "containerd",
     "crio-": "crio",
@@ -24,10 +24,10 @@ _SHORTEST_SLUID: Final = 7
 
 
 class Cgroup(Struct, frozen=True, kw_only=True):
-    """What a cgroup says. ``kind`` is the first that fits; a container inside a Slurm step is told as well.
+    """The content of a cgroup. ``kind``: the first match; a container inside a Slurm step is included.
 
-    Kinds: slurm, k8s, docker, podman, containerd, crio, lxc, hidden (in a container whose id cannot be seen),
-    jupyter, user, service, scope, none.
+    Kinds: slurm, k8s, docker, podman, containerd, crio, lxc, hidden (a container whose ID is not visible), jupyter,
+    user, service, scope, none.
     """
 
     kind: str = "none"
@@ -48,7 +48,7 @@ Rule = Callable[[Parts], Cgroup | None]
 
 
 def parse_cgroup(text: str) -> Cgroup:
-    """Return what the text of /proc/PID/cgroup says; kind none where it says nothing. Never raises."""
+    """Return the content of /proc/PID/cgroup; the kind is none without a match. Never raises."""
     paths = _paths(text)
     found = _first(_RULES, paths) or Cgroup()
     if found.kind != "slurm":
@@ -58,14 +58,14 @@ def parse_cgroup(text: str) -> Cgroup:
 
 
 def _paths(text: str) -> list[Parts]:
-    """Return the paths without doubles: that of v2 and of systemd first, then the longest."""
-    held: dict[str, bool] = {}
+    """Return the paths without duplicates: those of v2 and systemd first, then the longest."""
+    is_first: dict[str, bool] = {}
     for line in text.splitlines():
         _, colon, rest = line.partition(":")
         controllers, second, path = rest.partition(":")
         if colon and second and path.startswith("/"):
-            held[path] = held.get(path, False) or controllers in {"", "name=systemd"}
-    ordered = sorted(held, key=lambda path: (not held[path], -len(path)))
+            is_first[path] = is_first.get(path, False) or controllers in {"", "name=systemd"}
+    ordered = sorted(is_first, key=lambda path: (not is_first[path], -len(path)))
     return [[part for part in path.split("/") if part] for path in ordered]
 
 
@@ -121,7 +121,7 @@ def _pod_of_cgroupfs(parts: Parts) -> Cgroup | None:
 
 
 def _in_pod(uid: str, names: Parts) -> Cgroup | None:
-    """Return the container of a pod: ``names`` is its runtime and its id, or both in one."""
+    """Return the container of a pod. ``names``: runtime and ID, or both in one."""
     if not names:
         return None
     runtime = names[0] if len(names) == 2 and names[0] in _POD_RUNTIMES else None
@@ -190,18 +190,18 @@ def _scope(parts: Parts) -> Cgroup | None:
 
 
 def _hidden(parts: Parts) -> Cgroup | None:
-    """Name what lies above the root of our cgroup namespace and says nothing more."""
+    """Return the kind hidden for a path above the root of gputop's cgroup namespace."""
     return Cgroup(kind="hidden", runtime="container") if ".." in parts else None
 
 
 def _unit(parts: Parts) -> str | None:
-    """Return the first component that is no slice."""
+    """Return the first component that is not a slice."""
     return next((part for part in parts if not part.endswith(".slice")), None)
 
 
-# --- signs -------------------------------------------------------------------------------------------------------
+# --- words -------------------------------------------------------------------------------------------------------
 def _after(parts: Parts, prefix: str) -> str | None:
-    """Return what follows the prefix in the first component."""
+    """Return the rest of the first component after the prefix."""
     return parts[0][len(prefix) :] or None if parts and parts[0].startswith(prefix) else None
 
 
@@ -214,12 +214,12 @@ def _is_id(text: str) -> bool:
     return len(text) in {64, 32} and _is_of(text, _HEXADECIMAL)
 
 
-def _is_of(text: str, signs: str) -> bool:
-    return not text.strip(signs)
+def _is_of(text: str, characters: str) -> bool:
+    return not text.strip(characters)
 
 
 def _pod_uid(text: str) -> str | None:
-    """Return a pod's uid as Kubernetes writes it; a static pod has one without dashes."""
+    """Return the UID of a pod as Kubernetes writes it; that of a static pod has no dashes."""
     uid = text.replace("_", "-")
     if len(uid) == 32 and _is_of(uid, _HEXADECIMAL):
         return uid

@@ -1,4 +1,4 @@
-"""What may be taken from the environment of a process. The rest stays where it is: it holds tokens."""
+"""The allowed variables of the environment of a process. Others may contain secrets and are never read."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -25,10 +25,10 @@ _LONGEST: Final = 512
 
 
 def parse_environ(raw: bytes) -> dict[str, str]:
-    """Return the allowed variables of /proc/PID/environ, cleaned; as they were when the program started.
+    """Return the allowed variables of /proc/PID/environ, cleaned, as of the start of the program.
 
-    A name that sounds like a secret is never taken, whatever group it belongs to. Of a variable that stands twice the
-    first counts, as for getenv.
+    A name that suggests a secret is never allowed, even in an allowed group. The first value of a repeated variable
+    counts, as for getenv.
     """
     found: dict[str, str] = {}
     for entry in raw.split(b"\0"):
@@ -41,14 +41,14 @@ def parse_environ(raw: bytes) -> dict[str, str]:
 
 
 def is_allowed(name: str) -> bool:
-    """Say whether a variable may be shown."""
+    """Return whether gputop may show a variable."""
     if name in _ALLOWED:
         return True
     return name.startswith(_GROUPS) and not any(word in name.upper() for word in _SECRET)
 
 
 def first_number(variables: dict[str, str], names: Iterable[str]) -> int | None:
-    """Return the first of these variables that is a number from 0 up."""
+    """Return the value of the first of these variables that is a number of at least 0."""
     for name in names:
         text = variables.get(name, "")
         if text.isascii() and text.isdecimal() and len(text) < 10:

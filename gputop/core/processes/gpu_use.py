@@ -1,4 +1,4 @@
-"""What a process uses of the GPUs, in words."""
+"""The use of GPUs by a process, in words."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -9,7 +9,7 @@ from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import Gpu, GpuProcess, GpuState, Presence, Readings, Sample
 from gputop.core.model.units import bytes_text, duration_text, percent_text
 
-_ON_NONE: Final = "the driver lists it on none"
+_ON_NONE: Final = "the driver lists it on no GPU"
 _NAMES: Final = {
     "memory_bytes": "memory", "sm_percent": "SM", "memory_utilization_percent": "MBW", "encoder_percent": "encoder",
     "decoder_percent": "decoder",
@@ -22,7 +22,7 @@ def use_label(use: GpuProcess) -> str:
 
 
 def use_text(use: GpuProcess, total: int | None) -> str:
-    """Return type, memory (of ``total``, where that is known) and utilizations, and why what is missing is missing."""
+    """Return type, memory (of ``total``, if known), utilizations, and the reasons for missing values."""
     parts = [use.type, f"memory {bytes_text(use.memory_bytes)}{f' of {bytes_text(total)}' if total else ''}"]
     parts += [f"SM {percent_text(use.sm_percent)}", f"MBW {percent_text(use.memory_utilization_percent)}"]
     video = (("encoder", use.encoder_percent), ("decoder", use.decoder_percent))
@@ -33,7 +33,7 @@ def use_text(use: GpuProcess, total: int | None) -> str:
 
 
 def memory_total(use: GpuProcess, gpus: Sequence[Gpu]) -> int | None:
-    """Return the memory of the GPU that a process is on, or of the GPU instance."""
+    """Return the memory of the GPU or GPU instance on which a process runs."""
     for gpu in gpus:
         if gpu.uuid == use.gpu:
             parts: list[Readings] = [part for part in gpu.instances if part.id == use.gpu_instance]
@@ -41,17 +41,19 @@ def memory_total(use: GpuProcess, gpus: Sequence[Gpu]) -> int | None:
     return None
 
 
-def uses_of(sample: Sample, who: ProcessId) -> tuple[tuple[GpuProcess, ...], tuple[str, ...]]:
-    """Return what a process uses, and notes beside it: that it is on none, that a GPU does not tell."""
-    of_pid = [process for process in sample.processes if process.pid == who.pid]
+def uses_of(sample: Sample, identity: ProcessId) -> tuple[tuple[GpuProcess, ...], tuple[str, ...]]:
+    """Return the uses of a process, and notes: it is on no GPU, or a GPU does not report its processes."""
+    of_pid = [process for process in sample.processes if process.pid == identity.pid]
     notes = [process.presence.text for process in of_pid if process.presence is not Presence.ALIVE]
-    silent = [f"GPU {gpu.index} does not say who is on it: {why.text}" for gpu in sample.gpus if (why := _silence(gpu))]
-    uses = tuple(use for process in of_pid if process.id == who for use in process.gpus)
+    silent = [
+        f"GPU {gpu.index} does not report its processes: {why.text}" for gpu in sample.gpus if (why := _silence(gpu))
+    ]
+    uses = tuple(use for process in of_pid if process.id == identity for use in process.gpus)
     return uses, (*notes, *([] if uses else [_ON_NONE]), *silent)
 
 
 def _silence(gpu: Gpu) -> Missing | None:
-    """Return why a GPU does not tell who is on it; None if it does."""
+    """Return why a GPU does not report its processes; None if it does."""
     return gpu.missing.get("processes") if gpu.state is GpuState.OK else Missing(gpu.state.value)
 
 

@@ -1,7 +1,7 @@
-"""Which processes work together: one job is what a person started, and what is looked at, signalled and judged as one.
+"""The jobs: processes that were started together, and that are shown, signalled and judged as one.
 
-The first rule that joins two processes or two GPUs makes the job: the same step of Slurm, the same rendezvous of torch,
-the same pod or container, the same launcher, or one process on several GPUs.
+The first rule that joins two processes or two GPUs makes the job: the same Slurm step, the same torch rendezvous, the
+same pod or container, the same launcher, or one process on several GPUs.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,33 +14,32 @@ _DEEPEST: Final = 32
 _MOST_REMEMBERED: Final = 4096
 _CROWD: Final = 400  # processes
 _NOT_A_JOB: Final = "desktop"
-_SYSTEM_CONTAINER: Final = "lxc"  # is a machine of several people
+_SYSTEM_CONTAINER: Final = "lxc"  # a machine of several users
 
 
 class JobFinder:
-    """Finds jobs; remembers what it found as long as no process comes, goes or changes hands."""
+    """Finds jobs; caches them while the processes stay the same."""
 
     def __init__(self) -> None:
         self._programs: dict[str, Program] = {}
-        self._there: list[tuple[int, int | None]] = []
-        self._looks = 0  # at the same processes
+        self._present: list[tuple[int, int | None]] = []
+        self._calls = 0  # with the same processes
         self._seen: list[tuple[object, ...]] = []
         self._found: tuple[Job, ...] = ()
 
     def find(self, processes: Sequence[HostProcess], relatives: Sequence[HostProcess]) -> tuple[Job, ...]:
         """Return the jobs, by the lowest pid of their processes on GPUs.
 
-        While the same processes are there, whether one has changed its command, parent or GPUs is looked at every few
-        calls on a crowded box.
+        With many unchanged processes, only every few calls check for a changed command, parent or GPU.
         """
-        there = [(p.pid, p.start_ticks) for held in (processes, relatives) for p in held]
-        self._looks = self._looks + 1 if there == self._there else 0
-        self._there = there
-        if self._looks % (1 + len(there) // _CROWD):
+        present = [(p.pid, p.start_ticks) for some in (processes, relatives) for p in some]
+        self._calls = self._calls + 1 if present == self._present else 0
+        self._present = present
+        if self._calls % (1 + len(present) // _CROWD):
             return self._found
         alive = [p for p in processes if p.presence is Presence.ALIVE and p.start_ticks is not None]
         others = [p for p in relatives if p.presence is Presence.ALIVE and p.start_ticks is not None]
-        seen = [_signature(p) for held in (alive, others) for p in held]
+        seen = [_signature(p) for some in (alive, others) for p in some]
         if seen != self._seen:
             self._seen = seen
             self._found = _Search(alive, others, self._program).jobs()
@@ -61,7 +60,7 @@ def _signature(process: HostProcess) -> tuple[object, ...]:
 
 
 class _Search:
-    """One search. A group is the processes on GPUs that a rule joins."""
+    """One search. A group: the processes on GPUs that a rule joins."""
 
     def __init__(
         self, alive: list[HostProcess], others: list[HostProcess], program_of: Callable[[HostProcess], Program]
@@ -69,7 +68,7 @@ class _Search:
         self._alive = [p for p in alive if p.owner.framework != _NOT_A_JOB]
         self._others = others
         self._program = program_of
-        self._everybody = {p.pid: p for p in (*others, *alive)}
+        self._by_pid = {p.pid: p for p in (*others, *alive)}
         self._leaders = {p.pid: self._leader(p) for p in self._alive}
 
     def jobs(self) -> tuple[Job, ...]:
@@ -87,10 +86,10 @@ class _Search:
         return f"{leader.pid}/{leader.start_ticks}" if leader else None
 
     def _leader(self, process: HostProcess) -> HostProcess | None:
-        """Return the nearest ancestor that is a launcher by name; else the topmost that leads, maybe the process."""
+        """Return the nearest ancestor that is a launcher by name, or else the topmost that leads."""
         top: HostProcess | None = None
         name = self._program(process).name
-        for one in self._line(process):
+        for one in self._lineage(process):
             what = self._program(one)
             if one.user != process.user or what.is_border:
                 break
@@ -100,14 +99,14 @@ class _Search:
                 top = one
         return top
 
-    def _line(self, process: HostProcess) -> Iterable[HostProcess]:
+    def _lineage(self, process: HostProcess) -> Iterable[HostProcess]:
         """Return the process and its ancestors."""
         one: HostProcess | None = process
         for _ in range(_DEEPEST):
             if one is None:
                 return
             yield one
-            one = self._everybody.get(one.parent_pid or 0)
+            one = self._by_pid.get(one.parent_pid or 0)
 
     def _with_relatives(self, groups: list[tuple[JobKind, str, list[HostProcess]]]) -> tuple[Job, ...]:
         places = {process.pid: at for at, (_, _, group) in enumerate(groups) for process in group}
@@ -122,29 +121,29 @@ class _Search:
             self._place(other, keys, places)
         members: list[list[HostProcess]] = [[] for _ in groups]
         for pid, at in places.items():
-            members[at].append(self._everybody[pid])
+            members[at].append(self._by_pid[pid])
         return tuple(
-            self._job(kind, key, group, launcher, held)
-            for (kind, key, group), launcher, held in zip(groups, launchers, members, strict=True)
+            self._job(kind, key, group, launcher, own)
+            for (kind, key, group), launcher, own in zip(groups, launchers, members, strict=True)
         )
 
     def _launcher(self, group: list[HostProcess]) -> HostProcess | None:
-        """Return who leads all of a group, None if nobody does."""
+        """Return the process that leads the whole group; None if there is none."""
         leaders = {leader.pid: leader for process in group if (leader := self._leaders[process.pid])}
         is_led = len(leaders) == 1 and all(self._leaders[process.pid] for process in group)
         leader = next(iter(leaders.values())) if is_led else None
         return None if leader and [leader.pid] == [process.pid for process in group] else leader
 
     def _claim_between(self, process: HostProcess, launcher: HostProcess, at: int, places: dict[int, int]) -> None:
-        """Count those that stand between a launcher and its worker as members: scripts that wrap it."""
-        for one in self._line(process):
+        """Count the processes between a launcher and its worker as members: scripts that wrap it."""
+        for one in self._lineage(process):
             if one.pid == launcher.pid:
                 return
             places.setdefault(one.pid, at)
 
     def _place(self, other: HostProcess, keys: Mapping[tuple[JobKind, str], int], places: dict[int, int]) -> None:
-        """Put a process without a GPU into the job of its nearest ancestor, or of those with whom it shares a key."""
-        at = next((places[one.pid] for one in self._line(other) if one.pid in places), None)
+        """Put a process without a GPU into the job of its nearest ancestor, or into the job with the same key."""
+        at = next((places[one.pid] for one in self._lineage(other) if one.pid in places), None)
         if at is None:
             shared = ((kind, key_of(other)) for kind, key_of in _SHARED)
             at = next((keys[kind, key] for kind, key in shared if key and (kind, key) in keys), None)
@@ -152,17 +151,22 @@ class _Search:
             places.setdefault(other.pid, at)
 
     def _job(
-        self, kind: JobKind, key: str, group: list[HostProcess], launcher: HostProcess | None, held: list[HostProcess]
+        self,
+        kind: JobKind,
+        key: str,
+        group: list[HostProcess],
+        launcher: HostProcess | None,
+        members: list[HostProcess],
     ) -> Job:
-        depths = {process.pid: sum(1 for _ in self._line(process)) for process in held}
+        depths = {process.pid: sum(1 for _ in self._lineage(process)) for process in members}
         first = launcher.pid if launcher else None
-        held.sort(key=lambda process: (process.pid != first, depths[process.pid], process.pid))
+        members.sort(key=lambda process: (process.pid != first, depths[process.pid], process.pid))
         return Job(
             key=f"{kind.value}:{key}",
             kind=kind,
             label=_owner_label(kind, group[0]) or self._label(group[0], launcher),
             launcher=launcher.id if launcher else None,
-            members=tuple(process.id for process in held),
+            members=tuple(process.id for process in members),
         )
 
     def _label(self, first: HostProcess, launcher: HostProcess | None) -> str:
@@ -173,16 +177,16 @@ class _Search:
 
 
 def _grouped(processes: list[HostProcess], key_of: Callable[[HostProcess], str | None]) -> dict[str, list[HostProcess]]:
-    held: dict[str, list[HostProcess]] = {}
+    groups: dict[str, list[HostProcess]] = {}
     for process in processes:
         key = key_of(process)
         if key:
-            held.setdefault(key, []).append(process)
-    return held
+            groups.setdefault(key, []).append(process)
+    return groups
 
 
 def _joins(kind: JobKind, group: list[HostProcess]) -> bool:
-    """Say whether a group is more than one process on one GPU; whoever leads nobody but itself is no launcher."""
+    """Return whether a group is more than one process on one GPU; a process that leads only itself is no launcher."""
     return len(group) > 1 or (kind is not JobKind.LAUNCHER and len({use.gpu for use in group[0].gpus}) > 1)
 
 

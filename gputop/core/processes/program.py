@@ -1,4 +1,4 @@
-"""What a command line runs: the program, the script or module under an interpreter, and the name people know it by."""
+"""The program of a command line, the script or module under an interpreter, and its common name."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -10,7 +10,7 @@ _SHELLS: Final = frozenset({"bash", "sh", "dash", "zsh", "ksh", "fish", "tcsh", 
 _INTERPRETERS: Final = _SHELLS | {"perl", "ruby", "node", "julia", "Rscript"}
 _TAKES_A_VALUE: Final = frozenset({"-W", "-X", "--check-hash-based-pycs"})
 
-_KNOWN: Final = {  # program, script or module: what people call it
+_KNOWN: Final = {  # program, script or module: its common name
     "vllm": "vLLM", "sglang": "SGLang", "text-generation-launcher": "TGI", "text-generation-server": "TGI",
     "text-generation-router": "TGI", "text-embeddings-router": "TEI", "tritonserver": "Triton",
     "triton_python_backend_stub": "Triton", "trtllm-serve": "TensorRT-LLM", "tensorrt_llm": "TensorRT-LLM",
@@ -29,10 +29,10 @@ _KNOWN: Final = {  # program, script or module: what people call it
 }  # fmt: skip
 _TITLES: Final = {"vllm::": "vLLM", "sglang::": "SGLang", "ray::": "Ray worker", "ray_": "Ray worker"}
 LAUNCHERS: Final = frozenset({"torchrun", "DeepSpeed", "Accelerate", "Horovod", "MPI", "Slurm", "Ray"})
-_SERVERS_OF_MANY: Final = frozenset({"Jupyter server", "desktop"})  # what they start has nothing in common
+_SERVERS_OF_MANY: Final = frozenset({"Jupyter server", "desktop"})  # their children have nothing in common
 
 
-_BORDERS: Final = frozenset(  # what starts and keeps processes that have nothing else in common
+_BORDERS: Final = frozenset(  # parents of processes that have nothing else in common
     {
         "init", "systemd", "sshd", "sshd:", "sshd-session", "sshd-session:", "mosh-server", "login", "su", "sudo",
         "doas", "tmux", "tmux:", "screen", "SCREEN", "zellij", "dtach", "abduco",
@@ -47,9 +47,9 @@ _BORDERS: Final = frozenset(  # what starts and keeps processes that have nothin
 
 
 class Program(Struct, frozen=True):
-    """``name``: of the executable, without its directory. ``script``: script or module that an interpreter runs.
+    """A program. ``name``: executable without its directory. ``script``: script or module that an interpreter runs.
 
-    ``known``: what people call it, where it is known; by the program itself and never by its arguments.
+    ``known``: its common name, by the program itself and never by its arguments; None if unknown.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Program(Struct, frozen=True):
 
     @property
     def is_border(self) -> bool:
-        """Say whether it and all above it has nothing to do with what it started: init, sshd, somebody's shell."""
+        """Return whether it and its ancestors do not belong to the job that it started: init, sshd, a shell."""
         name = self.name.lstrip("-")
         if name in _SHELLS:
             return self.script is None
@@ -66,19 +66,19 @@ class Program(Struct, frozen=True):
 
     @property
     def leads(self) -> bool:
-        """Say whether the processes that it starts belong together: a launcher, or a program in Python."""
+        """Return whether its children belong together: a launcher, or a program in Python."""
         if self.known in LAUNCHERS:
             return True
         return self.known not in _SERVERS_OF_MANY and (self.known is not None or self.name.startswith(_PYTHON))
 
     @property
     def text(self) -> str:
-        """Return what it is called in short."""
+        """Return its short name."""
         return self.known or _base(self.script or self.name)
 
 
 def program(arguments: Sequence[str]) -> Program:
-    """Return what the arguments run. A title that setproctitle wrote is one argument."""
+    """Return the program of the arguments. A title that setproctitle wrote is one argument."""
     if not arguments:
         return Program("")
     title = arguments[0]
@@ -92,7 +92,7 @@ def program(arguments: Sequence[str]) -> Program:
 
 
 def arguments_of(command: str) -> list[str]:
-    """Return the arguments of a command line that was joined by blanks; right unless a path holds one."""
+    """Return the arguments of a command line joined by blanks; wrong if a path contains a blank."""
     return command.split(" ")
 
 
@@ -113,7 +113,7 @@ def _script(arguments: Sequence[str], name: str) -> str | None:
 
 
 def _known(what: str) -> str | None:
-    """Look a program, a script without suffix or a module up: ``vllm.entrypoints.openai`` is vLLM."""
+    """Return the common name of a program, a script without suffix or a module: ``vllm.entrypoints.openai`` is vLLM."""
     name = _base(what)
     if name.endswith((".py", ".sh")):
         return None

@@ -1,4 +1,4 @@
-"""What several processes use together."""
+"""The sums of what several processes use."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ from gputop.core.model.sample import GpuProcess, HostProcess
 
 
 class Sums(Struct, frozen=True, kw_only=True):
-    """Sums over what is known; None where nothing is. ``sm_percent``: of one GPU, so 8 busy ones are 800."""
+    """Sums over the known values; None if none is known. ``sm_percent``: of one GPU, so 8 busy ones are 800."""
 
     processes: int = 0
     gpus: int = 0
@@ -21,10 +21,10 @@ class Sums(Struct, frozen=True, kw_only=True):
 
 
 def sums(parts: Iterable[tuple[HostProcess, GpuProcess | None]]) -> Sums:
-    """Add up processes with what they use of a GPU. A process that stands there several times is counted once."""
-    held = list(parts)
-    processes = {(process.pid, process.start_ticks): process for process, _ in held}.values()
-    uses = [use for _, use in held if use]
+    """Add up processes and their uses of GPUs. A process that occurs several times counts once."""
+    pairs = list(parts)
+    processes = {(process.pid, process.start_ticks): process for process, _ in pairs}.values()
+    uses = [use for _, use in pairs if use]
     return Sums(
         processes=len(processes),
         gpus=len({use.gpu for use in uses}),

@@ -43,7 +43,7 @@ def test_only_the_very_process_is_meant_and_not_the_one_that_had_its_pid() -> No
     shown = frame(processes=(process(7, start_ticks=70),))
 
     assert uses_of(shown, ProcessId(7, 70))[0] == shown.processes[0].gpus
-    assert uses_of(shown, ProcessId(7, 71)) == ((), ("the driver lists it on none",))
+    assert uses_of(shown, ProcessId(7, 71)) == ((), ("the driver lists it on no GPU",))
 
 
 def test_gpus_that_do_not_tell_are_named() -> None:
@@ -51,9 +51,9 @@ def test_gpus_that_do_not_tell_are_named() -> None:
     shown = frame(gpus=(refusing, gpu(1, state=GpuState.LOST, metrics={})), processes=())
 
     assert uses_of(shown, ProcessId(7, 70))[1] == (
-        "the driver lists it on none",
-        f"GPU 0 does not say who is on it: {Missing.FORBIDDEN.text}",
-        f"GPU 1 does not say who is on it: {Missing.LOST.text}",
+        "the driver lists it on no GPU",
+        f"GPU 0 does not report its processes: {Missing.FORBIDDEN.text}",
+        f"GPU 1 does not report its processes: {Missing.LOST.text}",
     )
 
 
