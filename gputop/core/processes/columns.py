@@ -175,7 +175,7 @@ _OWN: Final = (
     Column(
         key="gpu", title="GPU", width=4, rank=0, tone="title", is_name=True, text=_gpu,
         sort=lambda r: r.use.gpu_index + (r.use.gpu_instance or 0) / 1000,
-        help="Index of the GPU; the GPU instance follows after a colon.", value=lambda r: r.use.gpu_index,
+        help="GPU index; after a colon, the GPU instance.", value=lambda r: r.use.gpu_index,
     ),
     Column(
         key="pid", title="PID", width=7, rank=0, is_name=True, is_searched=True,
@@ -204,28 +204,28 @@ _OWN: Final = (
         key="memory_utilization", title="MBW%", width=4, rank=7,
         text=lambda r: number_text(r.use.memory_utilization_percent),
         sort=lambda r: r.use.memory_utilization_percent,
-        help="Share of time in which the process used the memory controller of the GPU.", unit=Unit.PERCENT,
+        help="Memory controller use, as a share of time.", unit=Unit.PERCENT,
     ),
     Column(
         key="encoder", title="ENC%", width=4, rank=11, text=lambda r: number_text(r.use.encoder_percent),
-        sort=lambda r: r.use.encoder_percent, help="Use of the video encoder; shown while a process uses it.",
+        sort=lambda r: r.use.encoder_percent, help="Video encoder use; shown while in use.",
         only_if_used=True, unit=Unit.PERCENT,
     ),
     Column(
         key="decoder", title="DEC%", width=4, rank=11, text=lambda r: number_text(r.use.decoder_percent),
-        sort=lambda r: r.use.decoder_percent, help="Use of the video decoder; shown while a process uses it.",
+        sort=lambda r: r.use.decoder_percent, help="Video decoder use; shown while in use.",
         only_if_used=True, unit=Unit.PERCENT,
     ),
     Column(
         key="cpu", title="CPU%", width=5, rank=3, tone="cpu", text=lambda r: number_text(r.process.cpu_percent),
-        sort=lambda r: r.process.cpu_percent, help="CPU use in percent of one core: 8 busy threads make 800.",
+        sort=lambda r: r.process.cpu_percent, help="Percent of one core: 8 busy threads make 800.",
         unit=Unit.PERCENT,
     ),
     Column(
         key="busiest_thread", title="THR%", width=4, rank=9,
         text=lambda r: number_text(r.process.busiest_thread_percent),
         sort=lambda r: r.process.busiest_thread_percent, unit=Unit.PERCENT, words=("thread",),
-        help="CPU use of the busiest thread: 100 is one that never waits.",
+        help="CPU use of its busiest thread; 100: no waits.",
     ),
     Column(
         key="memory", title="RSS", width=7, rank=5, text=lambda r: bytes_text(r.process.memory_bytes),
@@ -274,7 +274,7 @@ _OWN: Final = (
     Column(
         key="energy", title="ENERGY", width=8, rank=14, text=lambda r: value_text(r.use.energy_j, Unit.JOULES),
         sort=lambda r: r.use.energy_j, unit=Unit.JOULES, is_optional=True,
-        help="Estimated energy above idle since gputop first saw the process; processes share it by SM%.",
+        help="Estimated energy above idle since gputop first saw the process, split by SM%.",
     ),
     Column(
         key="job", title="JOB", width=16, rank=15, text=_named(_job), sort=_job, is_text=True, is_optional=True,
