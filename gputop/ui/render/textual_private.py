@@ -51,10 +51,20 @@ def painted(screen: Screen[Any]) -> list[Strip]:
 
 
 def changed_spans(update: ChopsUpdate) -> Iterator[tuple[int, Mapping[int, Strip | None], tuple[int, ...]]]:
-    """Yield for each changed line its row, its pieces by column, and where those begin and end."""
-    for y in sorted({span[0] for span in update.spans}):
-        chops = update.chops[y]
-        yield y, chops, (*chops, *update.chop_ends[y])
+    """Yield for each changed line its row, its pieces by column, and where those begin and end.
+
+    A piece outside of the spans is None: Textual fills it with what lies below the widget there.
+    """
+    spans: dict[int, list[tuple[int, int]]] = {}
+    for y, start, end in update.spans:
+        spans.setdefault(y, []).append((start, end))
+    for y, changed in sorted(spans.items()):
+        chops, ends = update.chops[y], update.chop_ends[y]
+        pieces = {
+            x: strip if any(x < right and left < end for left, right in changed) else None
+            for (x, strip), end in zip(chops.items(), ends, strict=True)
+        }
+        yield y, pieces, (*chops, *ends)
 
 
 def color_system(console: Console) -> ColorSystem:

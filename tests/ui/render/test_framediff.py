@@ -51,6 +51,8 @@ def updates(draw: st.DrawFn) -> CompositorUpdate:
             if draw(st.booleans()) or len(cuts[y]) == 2:
                 chops[y][x] = draw(strips(end - x))
                 spans.append((y, x, end))
+            elif draw(st.booleans()):
+                chops[y][x] = draw(strips(end - x))  # outside of the spans: what lies below the widget there
     return ChopsUpdate(chops, spans or [(0, 0, 0)], [list(line[1:]) for line in cuts])
 
 
