@@ -1,7 +1,7 @@
 """Reasons why a request has no plan: obstacles, possible alternatives, fragmentation."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -53,7 +53,7 @@ def answer(gpu: MigGpu, wish: Wish, *, is_forced: bool = False) -> Plan | NoPlan
     is_mode_alone = wish.items is None or not wish.is_on
     obstacle = unreadable(gpu) or ("" if is_mode_alone and wish.is_on is gpu.is_on else pending(gpu))
     if obstacle:
-        return NoPlan(gpu=gpu.uuid, index=gpu.index, reason=obstacle)
+        return _no_plan(gpu, obstacle)
     return plan(gpu, wish, is_forced=is_forced) or explain(gpu, wish)
 
 
@@ -63,16 +63,14 @@ def answer_layout(gpu: MigGpu, wanted: Layout, *, is_on: bool, is_forced: bool =
     strange = [t.text for t in wanted if t.profile not in profiles or t.start not in profiles[t.profile].starts]
     obstacle = unreadable(gpu) or pending(gpu) or (f"this GPU does not offer {', '.join(strange)}" if strange else "")
     if obstacle:
-        return NoPlan(gpu=gpu.uuid, index=gpu.index, reason=obstacle)
+        return _no_plan(gpu, obstacle)
     found = plan_layout(gpu, wanted, is_on=is_on, is_forced=is_forced)
     if found is not None:
         return found
     stays = {(target.profile, target.start) for target in wanted} if is_on else set()
-    used = tuple(one for one in gpu.instances if one.everyone and (one.profile, one.start) not in stays)
-    who = ", ".join(_short(user) for user in gpu.everyone)
-    names = "; ".join(f"{one.text} ({_who(one)})" for one in used)
-    reason = f"blocked by instances in use: {names or who}" if gpu.everyone else "its instances overlap"
-    return NoPlan(gpu=gpu.uuid, index=gpu.index, reason=reason, in_the_way=used, users=gpu.users)
+    used = tuple(one for one in gpu.busy if (one.profile, one.start) not in stays)
+    reason = f"blocked by instances in use: {_named(used) or _who(gpu)}" if gpu.everyone else "its instances overlap"
+    return _no_plan(gpu, reason, used, users=gpu.users)
 
 
 def unreadable(gpu: MigGpu) -> str:
@@ -95,56 +93,47 @@ def pending(gpu: MigGpu) -> str:
 
 def explain(gpu: MigGpu, wish: Wish) -> NoPlan:
     """Return the reason why a request has no plan."""
-    base = NoPlan(gpu=gpu.uuid, index=gpu.index, reason="")
     if bool(gpu.is_on) != wish.is_on and gpu.everyone:
-        return _mode_reason(gpu, is_on=wish.is_on)
+        reason = f"cannot turn MIG {'on' if wish.is_on else 'off'} while processes use the GPU: {_who(gpu)}"
+        return _no_plan(gpu, reason, gpu.busy, users=gpu.users)
     items = wish.items or ()
     profiles = [profile for item in items if (profile := gpu.geometry.profile(item.profile)) is not None]
     missing = [item.profile for item in items if gpu.geometry.profile(item.profile) is None]
     near = nearest_wishes(gpu, items)
     if missing:
-        return _replace(base, f"this GPU does not have profile {', '.join(dict.fromkeys(missing))}", (), near)
+        return _no_plan(gpu, f"this GPU does not have profile {', '.join(dict.fromkeys(missing))}", nearest=near)
     impossible = refusal(gpu.geometry, profiles)
-    if impossible:
-        return _replace(base, impossible, (), near)
-    forced = plan(gpu, wish, is_forced=True)
+    forced = None if impossible else plan(gpu, wish, is_forced=True)
     if forced is None:
-        return _replace(base, _no_room(gpu, items), (), near)
+        return _no_plan(gpu, impossible or _no_room(gpu, items), nearest=near)
     used = _lost_in_use(gpu, forced)
-    names = "; ".join(f"{one.text} ({_who(one)})" for one in used)
-    return _replace(base, f"blocked by instances in use: {names}", used, near)
+    return _no_plan(gpu, f"blocked by instances in use: {_named(used)}", used, nearest=near)
 
 
 def nearest_wishes(gpu: MigGpu, items: Sequence[Item]) -> tuple[str, ...]:
     """Return the requests closest to these items that are possible now, nearest first; each keeps busy instances."""
-    used = [one for one in gpu.instances if one.everyone]
-    fixed = [(profile, one.start or 0) for one in used if (profile := gpu.geometry.profile(one.profile)) is not None]
+    fixed = gpu.placed(gpu.busy)
     wanted = Counter(item.profile for item in items) - Counter(profile.name for profile, _ in fixed)
     by_name = {profile.name: profile for profile in gpu.geometry.profiles}
-    ranked = sorted((_distance(wanted, each, by_name), each) for each in _names(layouts(gpu.geometry, fixed)))
-    busy = [item_of(one, gpu.geometry) for one in used]
-    found = []
-    for _, names in ranked:
-        choice = [*busy, *(_like(items, by_name[name]) for name in names)]
-        if choice:
-            found.append(wish_text(choice, gpu.geometry))
-        if len(found) == _MOST_NEAREST:
-            break
-    return tuple(found)
+    choices = [tuple(profile.name for profile in each) for each in layouts(gpu.geometry, fixed)]
+    busy = [item_of(one, gpu.geometry) for one in gpu.busy]
+    ranked = sorted(names for names in choices if busy or names)
+    ranked.sort(key=lambda names: _distance(wanted, names, by_name))
+    near = ([*busy, *(_like(items, by_name[name]) for name in names)] for names in ranked[:_MOST_NEAREST])
+    return tuple(wish_text(each, gpu.geometry) for each in near)
 
 
 def possible(gpu: MigGpu) -> tuple[str, ...]:
     """Return requests for all layouts that are possible now, usual ones first; each keeps busy instances."""
-    used = [one for one in gpu.instances if one.everyone]
-    busy = [item_of(one, gpu.geometry) for one in used]
-    fixed = _placed(gpu, used)
+    busy = [item_of(one, gpu.geometry) for one in gpu.busy]
+    fixed = gpu.placed(gpu.busy)
     choices = usual_first(layouts(gpu.geometry, fixed), [profile for profile, _ in fixed])
     return tuple(wish_text([*busy, *(whole(profile) for profile in each)], gpu.geometry) for each in choices)
 
 
 def addable(gpu: MigGpu) -> dict[str, int]:
     """Return how many more instances of each profile fit next to the existing ones."""
-    fixed = _placed(gpu, gpu.instances)
+    fixed = gpu.placed(gpu.instances)
     return {profile.name: room(gpu.geometry, profile, fixed) for profile in gpu.geometry.profiles}
 
 
@@ -161,10 +150,9 @@ def blocked(gpu: MigGpu) -> tuple[Blocked, ...]:
 
 def fragments(gpu: MigGpu) -> tuple[Fragment, ...]:
     """Return the profiles of which more would fit if idle instances were moved, largest first."""
-    placed, now = _placed(gpu, gpu.instances), addable(gpu)
-    used = [one for one in gpu.instances if one.everyone]
-    idle = [profile for profile, _ in _placed(gpu, [one for one in gpu.instances if not one.everyone])]
-    fixed = _placed(gpu, used)
+    placed, now = gpu.placed(gpu.instances), addable(gpu)
+    idle = [profile for profile, _ in gpu.placed(one for one in gpu.instances if not one.everyone)]
+    fixed = gpu.placed(gpu.busy)
     found = []
     for profile in gpu.geometry.profiles if placed else ():
         most = range(profile.most, now[profile.name], -1)
@@ -187,13 +175,6 @@ def _moves(gpu: MigGpu, profile: Profile, count: int) -> tuple[str, ...]:
     return tuple(target.text for target in found.destroyed) if found else ()
 
 
-def _mode_reason(gpu: MigGpu, *, is_on: bool) -> NoPlan:
-    who = ", ".join(_short(user) for user in gpu.everyone)
-    reason = f"cannot turn MIG {'on' if is_on else 'off'} while processes use the GPU: {who}"
-    used = tuple(one for one in gpu.instances if one.everyone)
-    return NoPlan(gpu=gpu.uuid, index=gpu.index, reason=reason, in_the_way=used, users=gpu.users)
-
-
 def _no_room(gpu: MigGpu, items: Sequence[Item]) -> str:
     """Return why items do not fit even on the empty GPU."""
     pinned = [item for item in items if item.start is not None]
@@ -212,25 +193,15 @@ def _no_room(gpu: MigGpu, items: Sequence[Item]) -> str:
 def _lost_in_use(gpu: MigGpu, forced: Plan) -> tuple[PlacedInstance, ...]:
     """Return the busy instances that a forced plan would destroy, entirely or a compute instance of them."""
     targets = {(step.profile, step.start) for step in forced.steps if step.kind.value.startswith("destroy")}
-    return tuple(one for one in gpu.instances if one.everyone and (one.profile, one.start) in targets)
+    return tuple(one for one in gpu.busy if (one.profile, one.start) in targets)
 
 
-def _who(instance: PlacedInstance) -> str:
-    return ", ".join(_short(user) for user in instance.everyone)
+def _named(instances: Iterable[PlacedInstance]) -> str:
+    return "; ".join(f"{one.text} ({_who(one)})" for one in instances)
 
 
-def _short(user: User) -> str:
-    return f"{user.pid} {user.user}".strip()
-
-
-def _placed(gpu: MigGpu, instances: Sequence[PlacedInstance]) -> list[tuple[Profile, int]]:
-    return [
-        (profile, one.start or 0) for one in instances if (profile := gpu.geometry.profile(one.profile)) is not None
-    ]
-
-
-def _names(multisets: Sequence[tuple[Profile, ...]]) -> Iterator[tuple[str, ...]]:
-    return (tuple(profile.name for profile in each) for each in multisets)
+def _who(used: PlacedInstance | MigGpu) -> str:
+    return ", ".join(f"{user.pid} {user.user}".strip() for user in used.everyone)
 
 
 def _distance(
@@ -253,7 +224,12 @@ def _like(items: Sequence[Item], profile: Profile) -> Item:
     return whole(profile) if found is None else Item(profile.name, found.computes)
 
 
-def _replace(
-    base: NoPlan, reason: str, in_the_way: tuple[PlacedInstance, ...], nearest: tuple[str, ...] = ()
+def _no_plan(
+    gpu: MigGpu,
+    reason: str,
+    in_the_way: tuple[PlacedInstance, ...] = (),
+    *,
+    users: tuple[User, ...] = (),
+    nearest: tuple[str, ...] = (),
 ) -> NoPlan:
-    return NoPlan(gpu=base.gpu, index=base.index, reason=reason, in_the_way=in_the_way, nearest=nearest)
+    return NoPlan(gpu=gpu.uuid, index=gpu.index, reason=reason, in_the_way=in_the_way, users=users, nearest=nearest)

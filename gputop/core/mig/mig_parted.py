@@ -3,6 +3,7 @@
 The format counts instances and has no placements; the planner chooses those. Another module parses the YAML.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal
 
@@ -133,13 +134,12 @@ def _request(spec: Spec) -> str:
 
 
 def _counts(gpu: MigGpu) -> dict[str, int]:
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     for instance in gpu.instances:
         profile = gpu.geometry.profile(instance.profile)
         for compute in instance.computes:
             is_whole = profile is None or compute.slices == profile.slices
-            name = instance.profile if is_whole else f"{compute.slices}c.{instance.profile}"
-            counts[name] = counts.get(name, 0) + 1
+            counts[instance.profile if is_whole else f"{compute.slices}c.{instance.profile}"] += 1
     return dict(sorted(counts.items()))
 
 

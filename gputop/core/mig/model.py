@@ -84,6 +84,32 @@ class Geometry(Struct, frozen=True):
         return next((profile for profile in self.profiles if profile.name == name), None)
 
 
+class TargetCompute(Struct, frozen=True, order=True):
+    """A compute instance of a planned layout."""
+
+    start: int
+    slices: int
+
+
+class Target(Struct, frozen=True, order=True):
+    """A GPU instance of a planned layout."""
+
+    start: int
+    size: int
+    profile: str
+    computes: tuple[TargetCompute, ...] = ()
+
+    @property
+    def mask(self) -> int:
+        """Return the memory slots as bits."""
+        return mask(self.start, self.size)
+
+    @property
+    def text(self) -> str:
+        """Return ``3g.40gb@4``."""
+        return f"{self.profile}@{self.start}"
+
+
 class PlacedCompute(Struct, frozen=True, kw_only=True):
     """A compute instance. ``start``: its first compute slice; None if not readable."""
 
@@ -97,6 +123,11 @@ class PlacedCompute(Struct, frozen=True, kw_only=True):
     def mask(self) -> int:
         """Return the compute slices as bits."""
         return mask(self.start or 0, self.slices)
+
+    @property
+    def target(self) -> TargetCompute:
+        """Return it as part of a layout."""
+        return TargetCompute(self.start or 0, self.slices)
 
 
 class PlacedInstance(Struct, frozen=True, kw_only=True):
@@ -126,6 +157,12 @@ class PlacedInstance(Struct, frozen=True, kw_only=True):
     def text(self) -> str:
         """Return ``3g.40gb@4``."""
         return self.profile if self.start is None else f"{self.profile}@{self.start}"
+
+    @property
+    def target(self) -> Target:
+        """Return it as part of a layout."""
+        computes = tuple(sorted(compute.target for compute in self.computes))
+        return Target(self.start or 0, self.size or 0, self.profile, computes)
 
 
 class MigGpu(Struct, frozen=True, kw_only=True):
@@ -166,36 +203,20 @@ class MigGpu(Struct, frozen=True, kw_only=True):
         return union(instance.mask for instance in self.instances)
 
     @property
+    def busy(self) -> tuple[PlacedInstance, ...]:
+        """Return the instances that processes use."""
+        return tuple(one for one in self.instances if one.everyone)
+
+    def placed(self, instances: Iterable[PlacedInstance]) -> list[tuple[Profile, int]]:
+        """Return the profiles and starts of instances, as far as the driver lists their profiles."""
+        known = ((self.geometry.profile(one.profile), one.start or 0) for one in instances)
+        return [(profile, start) for profile, start in known if profile is not None]
+
+    @property
     def everyone(self) -> tuple[User, ...]:
         """Return all processes on it, each once."""
         found = (*self.users, *(user for instance in self.instances for user in instance.everyone))
         return tuple({user.pid: user for user in found}.values())
-
-
-class TargetCompute(Struct, frozen=True, order=True):
-    """A compute instance of a planned layout."""
-
-    start: int
-    slices: int
-
-
-class Target(Struct, frozen=True, order=True):
-    """A GPU instance of a planned layout."""
-
-    start: int
-    size: int
-    profile: str
-    computes: tuple[TargetCompute, ...] = ()
-
-    @property
-    def mask(self) -> int:
-        """Return the memory slots as bits."""
-        return mask(self.start, self.size)
-
-    @property
-    def text(self) -> str:
-        """Return ``3g.40gb@4``."""
-        return f"{self.profile}@{self.start}"
 
 
 Layout = tuple[Target, ...]  # by start
@@ -203,7 +224,7 @@ Layout = tuple[Target, ...]  # by start
 
 def layout(instances: Iterable[PlacedInstance]) -> Layout:
     """Return instances as a layout, which can be compared, saved and restored."""
-    return tuple(sorted(_target(instance) for instance in instances))
+    return tuple(sorted(instance.target for instance in instances))
 
 
 def mask(start: int, size: int) -> int:
@@ -261,8 +282,3 @@ def refusal(geometry: Geometry, profiles: Iterable[Profile]) -> str:
 def free_slots(slots: int, occupied: int) -> tuple[int, ...]:
     """Return the free memory slots."""
     return tuple(slot for slot in range(slots) if not occupied >> slot & 1)
-
-
-def _target(instance: PlacedInstance) -> Target:
-    computes = tuple(sorted(TargetCompute(compute.start or 0, compute.slices) for compute in instance.computes))
-    return Target(instance.start or 0, instance.size or 0, instance.profile, computes)

@@ -9,7 +9,7 @@ from functools import cache
 
 from msgspec import Struct
 
-from gputop.core.mig.model import Geometry, Profile, compute_starts, mask, places, refusal
+from gputop.core.mig.model import Geometry, Profile, compute_starts, mask, places, refusal, union
 
 
 class Piece(Struct, frozen=True, order=True):
@@ -69,27 +69,25 @@ def layouts(geometry: Geometry, fixed: Sequence[tuple[Profile, int]] = ()) -> tu
 
     An empty GPU of 8 slots has about 80 of them, not counting those with media extensions.
     """
-    occupied = 0
-    for profile, start in fixed:
-        occupied |= mask(start, profile.size)
     held = tuple(profile for profile, _ in fixed)
     profiles = sorted(geometry.profiles, key=lambda profile: (-profile.size, profile.name))
-    return tuple(_multisets(geometry, profiles, held, (), occupied))
+    return tuple(_multisets(geometry, profiles, held, (), _occupied(fixed)))
 
 
 def fits(geometry: Geometry, profiles: Sequence[Profile], beside: Sequence[tuple[Profile, int]] = ()) -> bool:
     """Say whether profiles fit next to the placed ones in ``beside``."""
     if refusal(geometry, (*(profile for profile, _ in beside), *profiles)):
         return False
-    occupied = 0
-    for profile, start in beside:
-        occupied |= mask(start, profile.size)
-    return place([piece(profile) for profile in profiles], occupied) is not None
+    return place([piece(profile) for profile in profiles], _occupied(beside)) is not None
 
 
 def room(geometry: Geometry, profile: Profile, beside: Sequence[tuple[Profile, int]]) -> int:
     """Return how many more of a profile fit next to the placed ones in ``beside``."""
     return next((n for n in range(profile.most, 0, -1) if fits(geometry, [profile] * n, beside)), 0)
+
+
+def _occupied(placed: Sequence[tuple[Profile, int]]) -> int:
+    return union(mask(start, profile.size) for profile, start in placed)
 
 
 def _placements(pieces: tuple[Piece, ...], occupied: int, least: int = 0) -> Iterator[tuple[tuple[int, ...], int]]:

@@ -6,7 +6,7 @@ destroys busy instances only if forced. Planning is deterministic.
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from gputop.core.mig.model import Layout, MigGpu, PlacedCompute, PlacedInstance, Target, TargetCompute, layout, union
+from gputop.core.mig.model import Layout, MigGpu, PlacedInstance, Target, TargetCompute, layout, union
 from gputop.core.mig.request import Wish
 from gputop.core.mig.search import Choice, choose
 from gputop.core.mig.steps import Plan, Step, StepKind
@@ -22,7 +22,7 @@ def plan(gpu: MigGpu, wish: Wish, *, is_forced: bool = False) -> Plan | None:
     if not wish.is_on:
         return _assembled(gpu, Choice((), ()), is_on=False)
     if wish.items is None:
-        return _assembled(gpu, Choice(tuple((one, _current_computes(one)) for one in gpu.instances), ()), is_on=True)
+        return _assembled(gpu, Choice(tuple((one, one.target.computes) for one in gpu.instances), ()), is_on=True)
     choice = choose(gpu, wish.items, is_forced=is_forced)
     return None if choice is None else _assembled(gpu, choice, is_on=True)
 
@@ -50,12 +50,8 @@ def _is_mode_blocked(gpu: MigGpu, *, is_on: bool) -> bool:
     return bool(gpu.is_on) != is_on and bool(gpu.everyone)
 
 
-def _current_computes(instance: PlacedInstance) -> tuple[TargetCompute, ...]:
-    return layout([instance])[0].computes
-
-
 def _keeps_its_users(instance: PlacedInstance, computes: Sequence[TargetCompute]) -> bool:
-    return all(TargetCompute(one.start or 0, one.slices) in computes for one in instance.computes if one.users)
+    return all(one.target in computes for one in instance.computes if one.users)
 
 
 def _collide(masks: Iterable[int]) -> bool:
@@ -81,12 +77,13 @@ def _steps(gpu: MigGpu, choice: Choice, *, was_on: bool, is_on: bool) -> Iterato
     """Yield the steps: first destroy, then change the mode, then create, so that each step has room."""
     kept = {one.id: computes for one, computes in choice.kept}
     for instance in sorted(gpu.instances, key=lambda one: one.start or 0):
-        stays = kept.get(instance.id, ())
+        target, stays = instance.target, kept.get(instance.id, ())
         for compute in instance.computes:
-            if TargetCompute(compute.start or 0, compute.slices) not in stays:
-                yield _compute_step(StepKind.DESTROY_COMPUTE, instance, compute)
+            if compute.target not in stays:
+                ids = {"instance_id": instance.id, "compute_id": compute.id}
+                yield _step(StepKind.DESTROY_COMPUTE, target, compute.target, **ids)
         if instance.id not in kept:
-            yield _instance_step(StepKind.DESTROY_INSTANCE, layout([instance])[0], instance.id)
+            yield _step(StepKind.DESTROY_INSTANCE, target, instance_id=instance.id)
     if was_on and not is_on:
         yield Step(kind=StepKind.DISABLE)
     if is_on and not was_on:
@@ -94,36 +91,21 @@ def _steps(gpu: MigGpu, choice: Choice, *, was_on: bool, is_on: bool) -> Iterato
     if was_on is is_on and gpu.is_on_next not in (None, is_on):  # take back what waits for a reset
         yield Step(kind=StepKind.ENABLE if is_on else StepKind.DISABLE)
     for target in choice.created:
-        yield _instance_step(StepKind.CREATE_INSTANCE, target)
-        yield from (_new_compute(target, compute) for compute in target.computes)
+        yield _step(StepKind.CREATE_INSTANCE, target)
+        yield from (_step(StepKind.CREATE_COMPUTE, target, compute) for compute in target.computes)
     for instance, computes in choice.kept:
-        old = set(_current_computes(instance))
-        yield from (_new_compute(layout([instance])[0], one) for one in computes if one not in old)
+        old = instance.target.computes
+        yield from (_step(StepKind.CREATE_COMPUTE, instance.target, one) for one in computes if one not in old)
 
 
-def _instance_step(kind: StepKind, target: Target, instance_id: int | None = None) -> Step:
-    return Step(kind=kind, profile=target.profile, start=target.start, size=target.size, instance_id=instance_id)
-
-
-def _compute_step(kind: StepKind, instance: PlacedInstance, compute: PlacedCompute) -> Step:
+def _step(kind: StepKind, target: Target, compute: TargetCompute | None = None, **ids: int) -> Step:
+    slices, start = (compute.slices, compute.start) if compute else (0, 0)
     return Step(
         kind=kind,
-        profile=instance.profile,
-        start=instance.start or 0,
-        size=instance.size or 0,
-        slices=compute.slices,
-        compute_start=compute.start or 0,
-        instance_id=instance.id,
-        compute_id=compute.id,
-    )
-
-
-def _new_compute(target: Target, compute: TargetCompute) -> Step:
-    return Step(
-        kind=StepKind.CREATE_COMPUTE,
         profile=target.profile,
         start=target.start,
         size=target.size,
-        slices=compute.slices,
-        compute_start=compute.start,
+        slices=slices,
+        compute_start=start,
+        **ids,
     )

@@ -85,13 +85,8 @@ def item_of(instance: PlacedInstance, geometry: Geometry) -> Item:
 
 def wish_text(items: Sequence[Item], geometry: Geometry) -> str:
     """Return items as the text of a request."""
-    words: list[str] = []
-    counts: dict[str, int] = {}
-    for item in sorted(items, key=item_order):
-        word = item.text + _computes_text(item, geometry)
-        counts[word] = counts.get(word, 0) + 1
-    words = [word if count == 1 else f"{count}x{word}" for word, count in counts.items()]
-    return ",".join(words) or "none"
+    counts = Counter(item.text + _computes_text(item, geometry) for item in sorted(items, key=item_order))
+    return ",".join(word if count == 1 else f"{count}x{word}" for word, count in counts.items()) or "none"
 
 
 def whole(profile: Profile, start: int | None = None) -> Item:
@@ -122,9 +117,7 @@ def _filling(every: "re.Match[str]", gpu: MigGpu, items: Sequence[Item]) -> list
     if every["sign"] == "-":
         raise RequestError(f"{every[0]}: to remove all instances, request none")
     profile = _profile(every["name"], gpu.geometry)
-    used = [
-        (held, one.start or 0) for one in gpu.instances if one.everyone and (held := gpu.geometry.profile(one.profile))
-    ]
+    used = gpu.placed(gpu.busy)
     for count in range(profile.most, 0, -1):
         names = Counter([*(item.profile for item in items), *[profile.name] * count])
         stays = Counter(held.name for held, _ in used)

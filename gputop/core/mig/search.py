@@ -158,8 +158,11 @@ def _computes(
 def _target_computes(
     kept: Sequence[PlacedCompute], pieces: Sequence[Piece], starts: Sequence[int]
 ) -> tuple[TargetCompute, ...]:
-    old = [TargetCompute(one.start or 0, one.slices) for one in kept]
-    return tuple(sorted([*old, *(TargetCompute(s, p.size) for p, s in zip(pieces, starts, strict=True))]))
+    return tuple(
+        sorted(
+            [*(one.target for one in kept), *(TargetCompute(s, p.size) for p, s in zip(pieces, starts, strict=True))]
+        )
+    )
 
 
 def _created(profile: Profile, item: Item, start: int) -> Target:

@@ -141,9 +141,9 @@ def plan_notes(gpu: MigGpu, plan: Plan) -> Iterator[str]:
     elif plan.created:
         yield "instances are lost at a reboot or a reset: see gputop mig service"
     gone = {(target.profile, target.start) for target in plan.destroyed}
-    used = [one for one in gpu.instances if one.everyone and (one.profile, one.start) in gone]
-    for one in used:
-        yield f"{one.text} is in use: {', '.join(user.text for user in one.everyone)}"
+    for one in gpu.busy:
+        if (one.profile, one.start) in gone:
+            yield f"{one.text} is in use: {', '.join(user.text for user in one.everyone)}"
 
 
 def holder_lines(holders: Holders | None) -> Iterator[str]:
@@ -249,12 +249,8 @@ def _part(step: Step) -> str:
 
 def _kept_text(gpu: MigGpu, target: Target) -> str:
     found = next((one for one in gpu.instances if (one.profile, one.start) == (target.profile, target.start)), None)
-    return _named(found) if found else target.text
-
-
-def _named(instance: PlacedInstance) -> str:
-    who = ", ".join(user.text for user in instance.everyone)
-    return f"{instance.text} ({who})" if who else instance.text
+    who = ", ".join(user.text for user in found.everyone) if found else ""
+    return f"{target.text} ({who})" if who else target.text
 
 
 def _users_lines(users: Iterable[User]) -> Iterator[str]:
