@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # as type checkers know it; importing typing takes longer than all that is here
+TYPE_CHECKING = False  # type checkers know this name; the import of typing takes longer than the rest of this file
 if TYPE_CHECKING:
     from typing import SupportsFloat
 
@@ -12,14 +12,14 @@ __version__ = "0.1.0"
 def report(
     step: SupportsFloat | None = None, total: SupportsFloat | None = None, loss: SupportsFloat | None = None
 ) -> None:
-    """Tell gputop how far this process is: numbers, all optional; shown as progress with the time that is left.
+    """Report the progress of this process to gputop, which shows it with the remaining time. All numbers are optional.
 
-    For training loops: call it in each step. It writes at most once a second, to a file that only this user can read,
-    and never raises. A loss may be a tensor; its value is asked for only when it is written.
+    Call it in each step of a training loop. It writes at most once a second, to a file that only this user can read,
+    and never raises. A loss may be a tensor; its value is read only when it is written.
     """
     try:
-        from gputop.progress_writer import report as tell  # noqa: PLC0415 - who imports gputop may never report
+        from gputop.progress_writer import report as write  # noqa: PLC0415 - most importers never report
 
-        tell(step, total, loss)
-    except Exception:  # noqa: BLE001, S110 - nobody's training ends because of its monitor
+        write(step, total, loss)
+    except Exception:  # noqa: BLE001, S110 - a monitor must not end a training
         pass

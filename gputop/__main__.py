@@ -3,7 +3,7 @@
 import gc
 import sys
 
-gc.disable()  # nothing that lives for a snapshot only is garbage before its end; longer runs enable it again
+gc.disable()  # a short snapshot has no garbage before its end; longer runs turn it on again
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
-"""Leaner imports of libraries: a snapshot that scripts run all day pays for nothing that it does not use.
+"""Lean imports of libraries: scripts run a snapshot all day, so it must not load what it does not use.
 
-A library imports while stand-ins replace modules that gputop does not need from it. Every stand-in is inert: plugins
-and other libraries that use the replaced module, or the library with it, see no difference (tests/test_lean.py).
+During the import of a library, stand-ins replace modules that gputop does not need from it. The stand-ins are inert:
+plugins and other libraries that use a replaced module notice no difference (tests/test_lean.py).
 """
 
 import gc
@@ -13,9 +13,9 @@ from typing import Any, Final
 
 
 class Later(ModuleType):
-    """A module that is imported when it is used."""
+    """A module that is imported on its first use."""
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - a name of any module
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any name of any module
         """Return a name of the real module."""
         return getattr(import_module(self.__name__), name)
 
@@ -23,7 +23,7 @@ class Later(ModuleType):
 def lean(name: str) -> ModuleType:
     """Import a library while stand-ins replace what it imports; remove the stand-ins afterwards."""
     stand_ins = {other: stand_in for other, stand_in in _STAND_INS[name].items() if other not in sys.modules}
-    sys.modules.update(stand_ins)  # type: ignore[arg-type] # None: as if it were not installed
+    sys.modules.update(stand_ins)  # type: ignore[arg-type] # None: as if not installed
     try:
         return import_module(name)
     finally:
@@ -32,12 +32,13 @@ def lean(name: str) -> ModuleType:
 
 
 def collect_seldom() -> None:
-    """Turn the garbage collector on again, for long runs, but seldom: frames come and go by the thousand values.
+    """Turn the garbage collector on again for long runs, but let it run seldom.
 
-    They hold no cycles and are freed without it. At 2,000 processes it took 12 ms of 90 ms a sample to find that out.
+    Frames have thousands of values but no cycles, so they are freed without it. At 2,000 processes the collector took
+    12 of the 90 ms of a sample.
     """
     gc.freeze()
-    gc.set_threshold(10_000, 20, 20)  # a screen makes 75 objects a frame that only the collector can free
+    gc.set_threshold(10_000, 20, 20)  # a screen makes 75 objects per frame that only the collector can free
     gc.enable()
 
 
@@ -51,7 +52,7 @@ def _functions(module: str, *names: str) -> SimpleNamespace:
 
 
 def _translated(text: str) -> str:
-    """Translate a text if anything has loaded gettext; without it no program has chosen its translations."""
+    """Translate a text if gettext is loaded; otherwise no program has chosen translations."""
     gettext = sys.modules.get("gettext")
     return gettext.gettext(text) if gettext else text
 
@@ -70,8 +71,8 @@ _STAND_INS: Final[dict[str, dict[str, object]]] = {
     },
     "msgspec": {
         "msgspec._json_schema": _functions("msgspec._json_schema", "schema", "schema_components"),
-        "msgspec.inspect": Later("msgspec.inspect"),  # with the one before, for JSON Schema: 5 ms
-        # 11 ms, most of them for `inspect`. msgspec takes three names, which are those of `typing` since Python 3.11.
+        "msgspec.inspect": Later("msgspec.inspect"),  # together with the previous one, for JSON Schema: 5 ms
+        # 11 ms, mostly for `inspect`. msgspec needs three names, which `typing` has since Python 3.11.
         **({"typing_extensions": None} if sys.version_info >= (3, 11) else {}),
     },
     "pynvml": {

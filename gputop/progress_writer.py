@@ -1,7 +1,7 @@
-"""How a job says how far it is: `gputop.report(step=…, total=…, loss=…)` writes one small file per process.
+"""The writer of progress reports: `gputop.report(step=…, total=…, loss=…)` writes one small file per process.
 
-Made for other people's training loops: it imports next to nothing, does nothing more than once a second, and waits for
-nothing but a write into a RAM disk. The file may as well be written by a shell; see docs/progress.md.
+It runs in training loops of users: it imports very little, works at most once a second, and only waits for a write to
+a RAM disk. A shell can write the file too; see docs/progress.md.
 """
 
 import os
@@ -16,21 +16,21 @@ FOLDER_VARIABLE: Final = "GPUTOP_PROGRESS_DIR"
 _OPEN_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _STALE_S: Final = 86_400.0
-_LARGEST: Final = 2.0**53  # up to here a float holds every whole number
+_LARGEST: Final = 2.0**53  # up to here a float represents every integer
 
 
 def folders(uid: int, environment: Mapping[str, str]) -> list[str]:
-    """Return where the files of a user lie, the first choice first. ``environment``: as os.environ.
+    """Return the folders for the files of a user, the first choice first. ``environment``: as os.environ.
 
-    The runtime directory goes away when its user logs out, and a job of cron or Slurm may have none.
+    The runtime directory disappears when its user logs out, and a job of cron or Slurm may have none.
     """
     chosen = environment.get(FOLDER_VARIABLE, "")
     if chosen.startswith("/"):
         return [chosen]
     runtime = environment.get("XDG_RUNTIME_DIR", "")
-    held = [runtime + "/gputop"] if runtime.startswith("/") else []
-    held += [f"/run/user/{uid}/gputop", f"/tmp/gputop-{uid}"]  # noqa: S108 - made 0700, and its owner is checked
-    return list(dict.fromkeys(held))
+    found = [runtime + "/gputop"] if runtime.startswith("/") else []
+    found += [f"/run/user/{uid}/gputop", f"/tmp/gputop-{uid}"]  # noqa: S108 - made 0700, and its owner is checked
+    return list(dict.fromkeys(found))
 
 
 class Reporter:
@@ -52,10 +52,10 @@ class Reporter:
         total: SupportsFloat | None = None,
         loss: SupportsFloat | None = None,
     ) -> None:
-        """Write what is given, unless something was written within the last second; a last step always is.
+        """Write the given numbers, at most once a second; the last step is always written.
 
-        Numbers are asked for their value only when they are written: that of a tensor on a GPU waits for the GPU.
-        Raises what the conversion of an odd number raises, and nothing else.
+        A number is converted only when it is written: the value of a tensor on a GPU waits for the GPU. Raises only
+        errors of this conversion.
         """
         now, pid = self._clock(), os.getpid()
         is_last = step is not None and step == total
@@ -68,7 +68,7 @@ class Reporter:
         self._write("{" + ", ".join(f'"{name}": {text}' for name, text in values if text) + "}\n")
 
     def clear(self) -> None:
-        """Take the file of this process away."""
+        """Remove the file of this process."""
         if self._folder and self._pid == os.getpid():
             with suppress(OSError):
                 os.unlink(f"{self._folder}/{self._name}")
@@ -78,7 +78,7 @@ class Reporter:
             try:
                 return _put(self._folder, self._name, text)
             except OSError:
-                self._folder = ""  # the user has logged out, and the runtime directory is gone
+                self._folder = ""  # the user logged out, so the runtime directory no longer exists
         for folder in folders(os.geteuid(), self._environment):
             with suppress(OSError):
                 _put(folder, self._name, text)
@@ -90,12 +90,12 @@ class Reporter:
 def report(
     step: SupportsFloat | None = None, total: SupportsFloat | None = None, loss: SupportsFloat | None = None
 ) -> None:
-    """Do what `gputop.report` says."""
+    """Write the numbers; see `gputop.report`."""
     _OF_THIS_PROCESS.report(step, total, loss)
 
 
 def _number(value: SupportsFloat | None) -> str:
-    """Return a number as JSON; nothing for one that JSON does not know, as that of a loss which is infinite."""
+    """Return a number as JSON; empty if JSON has no such number, such as an infinite loss."""
     if value is None:
         return ""
     number = float(value)
@@ -105,7 +105,7 @@ def _number(value: SupportsFloat | None) -> str:
 
 
 def _file_name(pid: int) -> str:
-    """Return PID-START.json. The start time, in clock ticks since boot, tells who had the same pid before."""
+    """Return ``PID-START.json``. The start time, in clock ticks since boot, excludes earlier processes of the pid."""
     try:
         with open("/proc/self/stat", "rb") as stat:
             start = stat.read().rpartition(b")")[2].split()[19].decode()
@@ -115,7 +115,7 @@ def _file_name(pid: int) -> str:
 
 
 def _put(folder: str, name: str, text: str) -> None:
-    """Replace a file at once, so that nobody reads half of it. Raises OSError, also where the folder is not ours."""
+    """Replace a file atomically. Raises OSError, also if the folder belongs to another user."""
     with suppress(FileExistsError):
         os.mkdir(folder, 0o700)
     place = os.open(folder, _OPEN_FOLDER)
@@ -125,7 +125,7 @@ def _put(folder: str, name: str, text: str) -> None:
             raise PermissionError(folder)
         draft = f".{name}"
         with suppress(FileNotFoundError):
-            os.unlink(draft, dir_fd=place)  # of somebody who was killed while writing
+            os.unlink(draft, dir_fd=place)  # left by a process that was killed while it wrote
         file = os.open(draft, _CREATE, 0o600, dir_fd=place)
         try:
             os.write(file, text.encode())
@@ -137,7 +137,7 @@ def _put(folder: str, name: str, text: str) -> None:
 
 
 def _sweep(folder: str) -> None:
-    """Take away what was left behind by processes that are gone, a day after their last report."""
+    """Remove the files of exited processes, a day after their last report."""
     before = time.time() - _STALE_S
     for name in os.listdir(folder):
         pid = name.lstrip(".").partition(".")[0].partition("-")[0]

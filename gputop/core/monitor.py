@@ -1,4 +1,4 @@
-"""The sentence to read first: `Monitor.step` reads the machine and makes a frame of what it said."""
+"""The monitor, the place to start reading: `Monitor.step` reads the machine and makes a frame of the sample."""
 
 from typing import Protocol
 
@@ -8,20 +8,20 @@ from gputop.core.processes.jobs import JobFinder
 
 
 class Source(Protocol):
-    """Where samples come from: the machine, the simulator, or a test. ``interval_s``: that is asked for."""
+    """A source of samples: the machine, the simulator or a test. ``interval_s``: the requested interval."""
 
     interval_s: float
 
     def read(self) -> Sample:
-        """Take a sample. Never raises for what a driver or a process does; absent values carry their reason."""
+        """Take a sample. Faults of drivers or processes never raise; missing values have their reason."""
         ...
 
 
 class Judging(Protocol):
-    """Who looks at each sample: a `Judge`, maybe behind something."""
+    """A judge of each sample: a `Judge`, or a wrapper around one."""
 
     def judge(self, sample: Sample, jobs: tuple[Job, ...]) -> tuple[Finding, ...]:
-        """Return what is wrong as of this sample, the gravest first."""
+        """Return the findings as of this sample, the gravest first."""
         ...
 
 

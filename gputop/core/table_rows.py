@@ -1,6 +1,6 @@
-"""The rows that plugins add, by the table that they belong to. Filled once, before the tables are first imported.
+"""The rows that plugins add, by table. Plugins fill them once, before the first import of the tables.
 
-It knows nothing of what a row is, so that the tables can ask it without knowing of plugins.
+This module does not know the types of rows, so tables can use it without knowledge of plugins.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class LeftOut(Struct, frozen=True):
-    """A row that was not taken, and why."""
+    """A row of a plugin that was rejected, and the reason."""
 
     plugin: str
     table: str
@@ -26,20 +26,20 @@ _closed: Final[set[str]] = set()
 
 
 def plug(plugin: str, table: str, rows: Iterable[Any]) -> None:
-    """Add rows to a table. Raises RuntimeError where the table is already put together: then it is too late."""
+    """Add rows to a table. Raises RuntimeError if the table is already complete."""
     if table in _closed:
         raise RuntimeError(f"the table of {table} is already in use")
     _rows.setdefault(table, []).extend((plugin, row) for row in rows)
 
 
 def joined(table: str, own: Sequence[T], key: Callable[[T], str], *, last: int = 0) -> tuple[T, ...]:
-    """Return gputop's own rows and those of plugins, before the ``last`` of its own. A key is given only once."""
+    """Return gputop's own rows, with those of plugins before the ``last`` own ones. Keys are unique."""
     _closed.add(table)
     taken = {key(row) for row in own}
     added: list[T] = []
     for plugin, row in _rows.get(table, ()):
         if key(row) in taken:
-            _leave_out(LeftOut(plugin, table, key(row), "this key is taken"))
+            _leave_out(LeftOut(plugin, table, key(row), "this key is in use"))
         else:
             taken.add(key(row))
             added.append(row)
@@ -49,12 +49,12 @@ def joined(table: str, own: Sequence[T], key: Callable[[T], str], *, last: int =
 
 def added_keys(table: str) -> tuple[str, ...]:
     """Return the keys of the rows that plugins added to a table whose rows have a ``key``."""
-    gone = {one.key for one in _left_out if one.table == table}
-    return tuple(row.key for _, row in _rows.get(table, ()) if row.key not in gone)
+    rejected = {one.key for one in _left_out if one.table == table}
+    return tuple(row.key for _, row in _rows.get(table, ()) if row.key not in rejected)
 
 
 def left_out() -> tuple[LeftOut, ...]:
-    """Return the rows that were not taken, of the tables that are in use by now."""
+    """Return the rejected rows of the tables in use."""
     return tuple(_left_out)
 
 

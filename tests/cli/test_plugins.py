@@ -187,9 +187,9 @@ BROKEN = {
     "Probe(key='a', help='', folder='', worker='w', tests=()),))": "a needs tests",
     "from gputop.plugin import *\nPLUGIN = Plugin(name='x', api=1, panels=('p',))": "'p' is not a Panel",
     "from gputop.plugin import *\nPLUGIN = Plugin(name='x', api=1, panels=("
-    "Panel(key='p', title='', help='', lines=3),))": "panels: p needs lines, a function",
+    "Panel(key='p', title='', help='', lines=3),))": "panels: p needs a function lines",
     "from gputop.plugin import *\nPLUGIN = Plugin(name='x', api=1, sources=("
-    "NamedSource(key='s', help='', open=None),))": "sources: s needs open, a function",
+    "NamedSource(key='s', help='', open=None),))": "sources: s needs a function open",
     "from gputop.plugin import *\nimport gputop.core.model.catalogue\nPLUGIN = Plugin(name='x', api=1, metrics=("
     "Metric(key='a', label='A', unit=Unit.NONE, origins=(Field(1),)),))": "the table of metrics is already in use",
 }
@@ -259,7 +259,7 @@ def test_a_row_whose_key_is_taken_is_left_out_and_said(tmp_path: Path) -> None:
     done = gputop(tmp_path, "plugins")
 
     assert done.returncode == 1
-    assert "left out  metrics: power_average_w of taken: this key is taken" in done.stdout
+    assert "left out  metrics: power_average_w of taken: this key is in use" in done.stdout
     assert snapshot(tmp_path, "--demo", "training")["gpus"][0]["metrics"]["power_average_w"] > 1
 
 

@@ -32,8 +32,8 @@ def test_a_key_is_given_once_and_what_is_left_out_is_said_once() -> None:
 
     assert table == (Line("a"), Line("x", "one"))
     assert [one for one in left_out() if one.table == "keys"] == [
-        LeftOut("one", "keys", "a", "this key is taken"),
-        LeftOut("two", "keys", "x", "this key is taken"),
+        LeftOut("one", "keys", "a", "this key is in use"),
+        LeftOut("two", "keys", "x", "this key is in use"),
     ]
 
 

@@ -1,1 +1,1 @@
-"""What a plugin can add, and the tables of what plugins added."""
+"""The plugin API, and the tables of rows that plugins added."""

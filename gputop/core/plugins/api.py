@@ -1,7 +1,7 @@
-"""What a package can add to gputop: a manifest of rows. All that a plugin needs is imported from here.
+"""The plugin API: a package adds a manifest of rows to gputop.
 
-``docs/plugins.md`` explains it. The names in ``__all__`` are the public API of version `API_VERSION`: what is taken
-away or changed in meaning gives the next version; what is added does not.
+``docs/plugins.md`` explains it. The names in ``__all__`` are version `API_VERSION` of the public API. A name that is
+removed or changes its meaning starts a new version; a name that is added does not.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -102,13 +102,13 @@ API_VERSION: Final = 1
 GROUP: Final = "gputop.plugins"
 
 MadeDetector: TypeAlias = tuple[Kind, Callable[[Mapping[str, float]], Detector]]
-"""What is known of a detector, and what makes one for a box, given its thresholds."""
+"""A kind of detector, and the function that makes one from its thresholds."""
 
 
 class Plugin(Struct, frozen=True, kw_only=True):
-    """A manifest. ``name``: of the plugin, for people. ``api``: the `API_VERSION` that it was written for.
+    """A manifest. ``name``: name of the plugin, for people. ``api``: the `API_VERSION` for which it was written.
 
-    Rows are as gputop's own. Functions in them may fail: the value is then absent, and the rest goes on.
+    Rows are like gputop's own. A function in a row may fail: its value is then missing, and all else continues.
     """
 
     name: str
@@ -123,12 +123,12 @@ class Plugin(Struct, frozen=True, kw_only=True):
 
     @property
     def tables(self) -> dict[str, tuple[Any, ...]]:
-        """Return the rows by the table that they belong to; empty tables are left out."""
-        held: dict[str, tuple[Any, ...]] = {
+        """Return the rows by table, without empty tables."""
+        every: dict[str, tuple[Any, ...]] = {
             "metrics": self.metrics, "columns": self.columns, "detectors": self.detectors, "checks": self.checks,
             "probes": self.probes, "panels": self.panels, "sources": self.sources,
         }  # fmt: skip
-        return {table: rows for table, rows in held.items() if rows}
+        return {table: rows for table, rows in every.items() if rows}
 
     @property
     def keys(self) -> dict[str, tuple[str, ...]]:
@@ -137,9 +137,9 @@ class Plugin(Struct, frozen=True, kw_only=True):
 
 
 def sample_of(line: bytes | str) -> Sample:
-    """Return the sample of a frame that a gputop printed: a line of `gputop stream`, or of `gputop snapshot --json`.
+    """Return the sample of a printed frame: a line of `gputop stream`, or the output of `gputop snapshot --json`.
 
-    Raises ValueError for what is none.
+    Raises ValueError if it is not a frame.
     """
     from msgspec.json import decode  # noqa: PLC0415 - few plugins read frames
 
@@ -147,16 +147,16 @@ def sample_of(line: bytes | str) -> Sample:
 
 
 def wrong_with(value: object) -> str:
-    """Return why a value cannot be used as a plugin; nothing where it can."""
+    """Return why a value is not a valid plugin; empty if it is valid."""
     if not isinstance(value, Plugin):
         return f"it is a {type(value).__name__}, not a Plugin"
     if value.api != API_VERSION:
-        return f"it was written for version {value.api} of the plugin API, and this gputop has version {API_VERSION}"
+        return f"it was written for version {value.api} of the plugin API; this gputop has version {API_VERSION}"
     return next(_faults(value), "")
 
 
 def guarded(plugin: Plugin) -> Plugin:
-    """Return the plugin with functions that do no harm when they fail."""
+    """Return the plugin with functions whose failures do no harm."""
     return replace(
         plugin,
         metrics=tuple(_safe_metric(metric) for metric in plugin.metrics),
@@ -166,7 +166,7 @@ def guarded(plugin: Plugin) -> Plugin:
 
 
 def _faults(plugin: Plugin) -> Iterator[str]:
-    """Say which rows are none. A dataclass-like type of msgspec does not look at what it is given."""
+    """Yield the invalid rows. Structs of msgspec do not check their arguments."""
     if not isinstance(plugin.name, str) or not plugin.name:
         yield "it has no name"
     for table, kind in _KINDS.items():
@@ -175,7 +175,7 @@ def _faults(plugin: Plugin) -> Iterator[str]:
                 yield f"{table}: {row!r} is not a {kind.__name__}"
     for row in _as_tuple(plugin.detectors):
         if not (isinstance(row, tuple) and len(row) == 2 and isinstance(row[0], Kind) and callable(row[1])):
-            yield f"detectors: {row!r} is not a pair of a Kind and what makes a detector"
+            yield f"detectors: {row!r} is not a pair of a Kind and a function that makes a detector"
     for metric in (metric for metric in plugin.metrics if isinstance(metric, Metric)):
         if not metric.origins or not all(isinstance(origin, _ORIGINS) for origin in metric.origins):
             yield f"metrics: {metric.key} needs origins: NvmlCall, Field, FieldRate or Gpm"
@@ -190,11 +190,11 @@ def _faults_of_probes(plugin: Plugin) -> Iterator[str]:
 
 
 def _faults_of_calls(plugin: Plugin) -> Iterator[str]:
-    """Say which panels and sources cannot be called."""
+    """Yield the panels and sources without a callable function."""
     for table, name in (("panels", "lines"), ("sources", "open")):
         for row in _as_tuple(getattr(plugin, table)):
             if not callable(getattr(row, name, None)):
-                yield f"{table}: {getattr(row, 'key', row)} needs {name}, a function"
+                yield f"{table}: {getattr(row, 'key', row)} needs a function {name}"
 
 
 _KINDS: Final[dict[str, type]] = {
@@ -204,7 +204,7 @@ _ORIGINS: Final = (NvmlCall, Field, FieldRate, Gpm)
 
 
 def _as_tuple(rows: object) -> tuple[object, ...]:
-    """Return rows, or what stands in their place as one of them."""
+    """Return the rows; any other value counts as one row."""
     return rows if isinstance(rows, tuple) else (rows,)
 
 
@@ -225,9 +225,9 @@ def _safe_origin(origin: Origin) -> Origin:
 
 
 def _checked(to: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a conversion that fails in the one way that the reader expects."""
+    """Return a conversion that raises ValueError only, as the reader expects."""
 
-    def convert(answer: Any) -> Any:  # noqa: ANN401 - what a driver answers
+    def convert(answer: Any) -> Any:  # noqa: ANN401 - any answer of a driver
         try:
             return to(answer)
         except Exception as error:  # noqa: BLE001 - this is the border
@@ -257,12 +257,12 @@ def _or(function: Callable[[Row], Any], otherwise: Any) -> Callable[[Row], Any]:
 
 
 class _SafeFactory(Struct, frozen=True):
-    """Makes a detector; where that fails, one that fails when it looks, which the judge reports."""
+    """Makes a detector; on failure, one that raises the error when it runs, which the judge reports."""
 
     make: Callable[[Mapping[str, float]], Detector]
 
     def __call__(self, dials: Mapping[str, float]) -> Detector:
-        """Make it."""
+        """Make the detector."""
         try:
             return self.make(dials)
         except Exception as error:  # noqa: BLE001 - this is the border
@@ -270,10 +270,10 @@ class _SafeFactory(Struct, frozen=True):
 
 
 class _Broken(Struct, frozen=True):
-    """A detector that could not be made."""
+    """A detector whose construction failed."""
 
     error: Exception
 
     def detect(self, _: Context) -> tuple[Claim, ...]:
-        """Fail."""
+        """Raise the error."""
         raise self.error

@@ -1,4 +1,4 @@
-"""A source of samples as a row, beside the driver, simulated boxes and tapes."""
+"""A source of samples as a row, in addition to the driver, simulated boxes and recordings."""
 
 from collections.abc import Callable
 
@@ -10,8 +10,8 @@ from gputop.core.monitor import Source
 class NamedSource(Struct, frozen=True, kw_only=True):
     """A source that ``--source KEY:ARGUMENT`` names.
 
-    ``open`` makes it of the argument, which is empty where there is none. It raises ValueError, in words for the user,
-    for an argument that it cannot use. ``help``: what the argument is.
+    ``open`` makes it from the argument, which may be empty. For an invalid argument it raises ValueError with a message
+    for the user. ``help`` explains the argument.
     """
 
     key: str

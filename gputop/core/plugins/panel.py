@@ -1,6 +1,6 @@
-"""A panel as a row: what a plugin shows on the screen. It says what is to be read, and the screen draws that.
+"""The panel of a plugin as a row: the plugin returns lines, and the screen draws them.
 
-A panel is asked in a thread of its own, so it may take its time; the screen shows its last answer meanwhile.
+A panel runs in a thread of its own, so it may be slow; until it returns, the screen shows its previous lines.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -14,37 +14,37 @@ from gputop.core.text.cells import width
 from gputop.core.text.text import clean, fit
 from gputop.core.text.tone import Tone
 
-MOST_LINES: Final = 500  # that are taken of an answer, which may have no end
-_MOST_SIGNS: Final = 2_000
+MOST_LINES: Final = 500  # an answer may be endless
+_MOST_CHARACTERS: Final = 2_000
 _GAP: Final = "  "
 
 
 class Cell(Struct, frozen=True):
-    """A text with a tone. ``Tone.NONE`` stands back: for titles, and for what is not known."""
+    """A text with a tone. ``Tone.NONE`` is muted: for titles and unknown values."""
 
     text: str
     tone: Tone = Tone.OK
 
 
 PanelLine: TypeAlias = str | Cell | tuple[str | Cell, ...]
-"""A line of a panel: a text, or a row of a table. Rows that follow each other have their columns in common."""
+"""A line of a panel: a text, or a row of a table. Consecutive rows share their columns."""
 
 Written: TypeAlias = tuple[tuple[str, Tone], ...]
-"""A line as the screen draws it: clean texts from left to right."""
+"""A line as the screen draws it: cleaned texts from left to right."""
 
 
 class Shown(Struct, frozen=True, kw_only=True):
-    """What a panel is asked with: what the screen shows, and how many cells there are for a line."""
+    """The input of a panel: the shown frame, and the width of a line in cells."""
 
     frame: Frame
     width: int
 
 
 class Panel(Struct, frozen=True, kw_only=True):
-    """A panel. ``lines`` answers with all that there is to show; nothing at all hides it.
+    """A panel. ``lines`` returns all lines; no lines hide the panel.
 
     ``most_lines``: how many of them the main screen shows below the title; a page shows all. ``every_s``: least time
-    between two questions.
+    between two calls.
     """
 
     key: str
@@ -56,7 +56,7 @@ class Panel(Struct, frozen=True, kw_only=True):
 
 
 def written(answer: Iterable[PanelLine]) -> tuple[Written, ...]:
-    """Return an answer as lines to be drawn. Raises TypeError for what is no line, and whatever a generator raises."""
+    """Return an answer as lines to draw. Raises TypeError for an invalid line, and any error of a generator."""
     lines: list[Written] = []
     table: list[tuple[Cell, ...]] = []
     for line in islice(answer, MOST_LINES):
@@ -70,10 +70,10 @@ def written(answer: Iterable[PanelLine]) -> tuple[Written, ...]:
 
 
 def _cell(value: object) -> Cell:
-    held = Cell(value) if isinstance(value, str) else value
-    if not isinstance(held, Cell) or not isinstance(held.text, str) or not isinstance(held.tone, Tone):
+    cell = Cell(value) if isinstance(value, str) else value
+    if not isinstance(cell, Cell) or not isinstance(cell.text, str) or not isinstance(cell.tone, Tone):
         raise TypeError(f"{value!r:.80} is neither a text nor a Cell of a text and a Tone")
-    return Cell(clean(held.text[:_MOST_SIGNS]), held.tone)
+    return Cell(clean(cell.text[:_MOST_CHARACTERS]), cell.tone)
 
 
 def _piece(cell: Cell) -> tuple[str, Tone]:
@@ -81,7 +81,7 @@ def _piece(cell: Cell) -> tuple[str, Tone]:
 
 
 def _aligned(rows: Sequence[tuple[Cell, ...]]) -> list[Written]:
-    """Return rows with their columns below each other; numbers stand at the right."""
+    """Return rows with aligned columns; numbers are aligned to the right."""
     count = max(map(len, rows), default=0)
     columns = [[row[at] for row in rows if at < len(row)] for at in range(count)]
     widths = [max(width(cell.text) for cell in column) for column in columns]
@@ -97,6 +97,6 @@ def _padded(row: tuple[Cell, ...], widths: Sequence[int], rights: Sequence[bool]
 
 
 def _is_of_numbers(column: Iterable[Cell]) -> bool:
-    """Say whether all cells begin as numbers do, but for those that stand back: titles, dashes."""
+    """Return whether all cells begin like numbers, apart from muted ones: titles, dashes."""
     texts = [cell.text for cell in column if cell.tone is not Tone.NONE]
     return bool(texts) and all(text[:1].isdigit() or text[:2].lstrip("-+").isdigit() for text in texts)

@@ -1,4 +1,4 @@
-"""The tables that plugins alone fill: panels, probes and sources. Import it only after plugins are loaded."""
+"""The tables that only plugins fill: panels, probes and sources. Import it only after plugins are loaded."""
 
 from operator import attrgetter
 from typing import Final
