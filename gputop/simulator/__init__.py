@@ -58,7 +58,7 @@ class Box(Struct, frozen=True, kw_only=True):
     kernel: KernelCalls
     viewer: str | None
     root: Any
-    """Stands in for the file system where the doctor looks: a `machine.doctor.root.Root`."""
+    """Stands in for the file system where the doctor looks: a `machine.proc.root.Root`."""
     reports: SimulatedReports
     costly: SimulatedCostly
     details: SimulatedHostDetails

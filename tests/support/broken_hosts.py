@@ -14,10 +14,10 @@ from gputop.core.doctor.diagnose import diagnose
 from gputop.core.doctor.verdict import Checked, Diagnosis
 from gputop.core.query.selection import Selection
 from gputop.machine.doctor.collect import DoctorBox, collect
-from gputop.machine.doctor.root import RealRoot
 from gputop.machine.nvml.driver import Driver
 from gputop.machine.proc.host import HostReader
 from gputop.machine.proc.procfs import RealProc
+from gputop.machine.proc.root import RealRoot
 from gputop.machine.processes.reader import ProcessReader
 from gputop.machine.source import Limits, MachineSource
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.json import Encoder
 
 from gputop.core.mig.steps import Plan
@@ -19,8 +19,11 @@ from gputop.machine.state_directory import state_directory
 _NAME: Final = "audit.jsonl"
 
 
-class Entry(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The fields of all lines. ``by``: the user of gputop; ``sudo_user``: the caller of sudo; ``status``: finally."""
+class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A line about a process or a GPU. ``by``: the user of gputop; ``sudo_user``: the caller of sudo.
+
+    ``status``: of an outcome; ``steps``: of the plan.
+    """
 
     time: str
     event: str
@@ -32,22 +35,12 @@ class Entry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     detail: str = ""
     before: str | None = None
     after: str | None = None
-
-
-class Line(Entry, frozen=True, kw_only=True, omit_defaults=True):
-    """A line about a process."""
-
-    pid: int
-    start_ticks: int | None
+    pid: int | UnsetType = UNSET
+    start_ticks: int | UnsetType | None = UNSET
     owner: str = ""
     command: str = ""
-
-
-class GpuLine(Entry, frozen=True, kw_only=True, omit_defaults=True):
-    """A line about a GPU. ``steps``: of the plan."""
-
-    gpu: str
-    index: int
+    gpu: str | UnsetType = UNSET
+    index: int | UnsetType = UNSET
     steps: tuple[str, ...] = ()
 
 
@@ -87,19 +80,22 @@ class Audit:
 
     def intend(self, handle: TargetHandle) -> None:
         """Write the change and its target, before it happens."""
-        self._write(self._line("intent", handle.pid, handle.target.start_ticks, handle))
+        target = handle.target
+        self._write("intent", pid=target.pid, start_ticks=target.start_ticks, owner=handle.user, command=handle.command)
 
     def conclude(self, result: Result, handle: TargetHandle | None) -> None:
         """Write the result. Without a handle nothing was done."""
-        self._write(self._line("outcome", result.pid, result.start_ticks, handle, result))
+        who = {"owner": handle.user, "command": handle.command} if handle else {}
+        self._write("outcome", result, pid=result.pid, start_ticks=result.start_ticks, **who)
 
     def intend_plan(self, plan: Plan) -> None:
         """Write a plan, before it is carried out."""
-        self._write(self._gpu_line("intent", plan))
+        steps = tuple(step.text for step in plan.steps)
+        self._write("intent", gpu=clean(plan.gpu), index=plan.index, steps=steps)
 
     def conclude_plan(self, plan: Plan, result: Result) -> None:
         """Write the result of a plan."""
-        self._write(self._gpu_line("outcome", plan, result))
+        self._write("outcome", result, gpu=clean(plan.gpu), index=plan.index)
 
     def end(self) -> str:
         """End the change; return why the log is incomplete, or an empty text."""
@@ -108,38 +104,15 @@ class Audit:
             self._file = None
         return self._problem
 
-    def _line(
-        self, event: str, pid: int, start_ticks: int | None, handle: TargetHandle | None, result: Result | None = None
-    ) -> Line:
-        return Line(
-            **self._common(event, result),
-            pid=pid,
-            start_ticks=start_ticks,
-            owner=handle.user if handle else "",
-            command=handle.command if handle else "",
-        )
-
-    def _gpu_line(self, event: str, plan: Plan, result: Result | None = None) -> GpuLine:
-        steps = () if result else tuple(step.text for step in plan.steps)
-        return GpuLine(**self._common(event, result), gpu=clean(plan.gpu), index=plan.index, steps=steps)
-
-    def _common(self, event: str, result: Result | None) -> dict[str, Any]:
-        return {
-            "time": _iso(self._clock()),
-            "event": event,
-            "id": self._id,
-            "by": self._by,
-            "sudo_user": self._sudo_user,
-            "what": self._what,
-            "status": result.status if result else None,
-            "detail": result.detail if result else "",
-            "before": result.before if result else None,
-            "after": result.after if result else None,
-        }
-
-    def _write(self, line: Entry) -> None:
+    def _write(self, event: str, result: Result | None = None, **about: Any) -> None:
         if self._file is None:
             return
+        if result:
+            about |= {name: getattr(result, name) for name in ("status", "detail", "before", "after")}
+        line = Line(
+            time=_iso(self._clock()), event=event, id=self._id, by=self._by, sudo_user=self._sudo_user,
+            what=self._what, **about,
+        )  # fmt: skip
         raw = self._encoder.encode(line) + b"\n"
         try:
             if os.write(self._file, raw) < len(raw):

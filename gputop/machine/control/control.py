@@ -25,6 +25,7 @@ from gputop.machine.control.kernel import Kernel, KernelCalls
 from gputop.machine.control.mig import MigControl, partitioner_of_this_machine
 from gputop.machine.control.scheduling import apply, setting
 from gputop.machine.proc.procfs import GONE, Proc, RealProc
+from gputop.machine.proc.root import Files
 from gputop.machine.proc.visibility import is_ours
 from gputop.machine.processes.reader import resolve_user
 
@@ -155,14 +156,7 @@ class Control:
     def _strayed(self, tids: frozenset[int], pid: int) -> list[int]:
         """Return the threads that ended, and whose ids other threads have now; usually there are none."""
         ended = tids - self._tids(pid)
-        return [tid for tid in sorted(ended) if self._is_taken(tid)]
-
-    def _is_taken(self, tid: int) -> bool:
-        try:
-            self._proc.read(f"{tid}/stat")
-        except OSError:
-            return False
-        return True
+        return [tid for tid in sorted(ended) if Files(self._proc).raw(f"{tid}/stat")]
 
     def _denied(self, verb: str, handle: TargetHandle, error: OSError) -> Result:
         if self._own_user is None:

@@ -13,6 +13,7 @@ from gputop.core.protocol.outcome import Status
 from gputop.core.text.text import decode
 from gputop.machine.control.kernel import KernelCalls
 from gputop.machine.proc.procfs import GONE, Proc
+from gputop.machine.proc.root import Files
 from gputop.machine.proc.stat import ProcessStat, parse_stat
 from gputop.machine.processes.identity import Who
 
@@ -133,16 +134,10 @@ class TargetOpener:
     def refuse_dead(self, stat: ProcessStat) -> None:
         """Refuse a process that has exited, unless threads of it still run."""
         if stat.state in "ZX" and stat.threads <= 1:
-            parent = f"{stat.parent_pid}{self._name(stat.parent_pid)}"
+            above = parse_stat(Files(self._proc).raw(f"{stat.parent_pid}/stat"))
+            parent = f"{stat.parent_pid}" + (f" ({decode(above.name)})" if above else "")
             detail = f"it has exited; its parent {parent} has not collected it yet"
             raise TargetError(Status.REFUSED, detail, f"It disappears when {parent} collects it or exits.")
-
-    def _name(self, pid: int) -> str:
-        try:
-            stat = parse_stat(self._proc.read(f"{pid}/stat"))
-        except OSError:
-            return ""
-        return f" ({decode(stat.name)})" if stat else ""
 
     def _open(self, pid: int) -> int | None:
         try:

@@ -18,9 +18,9 @@ from gputop.machine.doctor.boards import details
 from gputop.machine.doctor.hardware import device_files, has_iommu, library, module, pci_devices
 from gputop.machine.doctor.log import Journal, LogUnreadError, kernel_log, real_journal
 from gputop.machine.doctor.programs import programs
-from gputop.machine.doctor.root import Files, RealRoot, Root
 from gputop.machine.doctor.software import containers, services, torches
 from gputop.machine.nvml.driver import NoDriverError
+from gputop.machine.proc.root import Files, RealRoot, Root
 from gputop.machine.source import MachineSource
 from gputop.machine.worker import Worker
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from gputop.core.doctor.facts import NVIDIA, DeviceFile, Library, Module, PciDevice
 from gputop.core.text.text import clean
-from gputop.machine.doctor.root import Files, Root
+from gputop.machine.proc.root import Files, Root
 from gputop.machine.worker import Worker
 
 _DEVICES: Final = "sys/bus/pci/devices"

@@ -6,7 +6,8 @@ from typing import Final
 
 from gputop.core.doctor.kernel_log import LogLine, is_relevant
 from gputop.core.text.text import clean
-from gputop.machine.doctor.root import Files, Root
+from gputop.machine.proc.root import Files, Root
+from gputop.machine.proc.stat import parse_boot_s
 
 _JOURNAL: Final = ("journalctl", "--dmesg", "--boot", "--output=short-unix", "--no-pager", "--quiet")
 _JOURNAL_S: Final = 1.5
@@ -21,9 +22,9 @@ class LogUnreadError(Exception):
 def kernel_log(root: Root, journal: Journal) -> tuple[LogLine, ...]:
     """Return the lines of this boot that concern GPUs. Raises `LogUnreadError`."""
     try:
-        lines = _of_kmsg(root.read("dev/kmsg").decode("utf-8", "replace"), _boot_s(root))
+        lines = _of_kmsg(root.read("dev/kmsg").decode("utf-8", "replace"), parse_boot_s(Files(root).raw("proc/stat")))
     except OSError as error:
-        lines = _of_journal(journal())
+        lines = list(_of_journal(journal()))
         if not lines:
             raise LogUnreadError(_why(root, error)) from None
     return tuple(line for line in lines if is_relevant(line.text))[-_MOST:]
@@ -54,12 +55,8 @@ def _of_kmsg(text: str, boot_s: float | None) -> list[LogLine]:
     return found
 
 
-def _of_journal(text: str) -> list[LogLine]:
-    """Return the lines: ``1700000000.123456 host kernel: text``."""
-    return list(_journal_lines(text))
-
-
-def _journal_lines(text: str) -> Iterator[LogLine]:
+def _of_journal(text: str) -> Iterator[LogLine]:
+    """Yield the lines: ``1700000000.123456 host kernel: text``."""
     for line in text.splitlines():
         stamp, _, rest = line.partition(" ")
         _, kernel, message = rest.partition(" kernel: ")
@@ -69,13 +66,6 @@ def _journal_lines(text: str) -> Iterator[LogLine]:
             continue
         if kernel:
             yield LogLine(time_s, clean(message))
-
-
-def _boot_s(root: Root) -> float | None:
-    for line in (Files(root).text("proc/stat") or "").splitlines():
-        if line.startswith("btime "):
-            return float(line.split()[1])
-    return None
 
 
 def _why(root: Root, error: OSError) -> str:

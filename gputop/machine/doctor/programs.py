@@ -4,7 +4,7 @@ from typing import Final
 
 from gputop.core.doctor.facts import Program, Programs
 from gputop.core.text.text import clean, decode
-from gputop.machine.doctor.root import Root
+from gputop.machine.proc.root import Files, Root
 from gputop.machine.proc.stat import parse_stat
 
 _PREFIX: Final = "/dev/nvidia"
@@ -32,10 +32,7 @@ def programs(root: Root, own: int) -> Programs:
 
 
 def _stat(root: Root, pid: int) -> tuple[str, str, int] | None:
-    try:
-        stat = parse_stat(root.read(f"proc/{pid}/stat"))
-    except OSError:
-        return None
+    stat = parse_stat(Files(root).raw(f"proc/{pid}/stat"))
     return (decode(stat.name), stat.state, stat.parent_pid) if stat else None
 
 
@@ -45,19 +42,9 @@ def _devices(root: Root, pid: int) -> list[str] | None:
         names = root.list(f"proc/{pid}/fd")[:_MOST_FILES]
     except OSError:
         return None
-    targets = dict.fromkeys(_target(root, f"proc/{pid}/fd/{name}") for name in names)
+    targets = dict.fromkeys(Files(root).target(f"proc/{pid}/fd/{name}") for name in names)
     return [clean(target) for target in targets if target.startswith(_PREFIX)]
 
 
-def _target(root: Root, path: str) -> str:
-    try:
-        return root.link(path)
-    except OSError:
-        return ""  # closed meanwhile
-
-
 def _command(root: Root, pid: int) -> str:
-    try:
-        return decode(root.read(f"proc/{pid}/cmdline").replace(b"\0", b" ").strip()[:_COMMAND])
-    except OSError:
-        return ""
+    return decode(Files(root).raw(f"proc/{pid}/cmdline").replace(b"\0", b" ").strip()[:_COMMAND])

@@ -10,7 +10,7 @@ from msgspec.json import decode
 from gputop.core.doctor.facts import Cdi, Containers, Torch
 from gputop.core.processes.cgroup import parse_cgroup
 from gputop.core.text.text import clean
-from gputop.machine.doctor.root import Files, Root
+from gputop.machine.proc.root import Files, Root
 
 _CDI_FOLDERS: Final = ("etc/cdi", "run/cdi")
 _CDI_VERSION: Final = re.compile(r"lib(?:cuda|nvidia-ml)\.so\.(\d{3,}\.\d+(?:\.\d+)?)")

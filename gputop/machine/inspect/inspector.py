@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from gputop.core.inspection.inspection import Ancestor, Inspection, OpenFile, Thread
 from gputop.core.model.metric import Missing
@@ -20,11 +20,14 @@ from gputop.machine.inspect.parts import (
     status_fields,
 )
 from gputop.machine.proc.procfs import GONE, Proc, RealProc, reason
-from gputop.machine.proc.stat import ProcessStat, parse_stat
+from gputop.machine.proc.root import Files
+from gputop.machine.proc.stat import ProcessStat, parse_boot_s, parse_stat
 from gputop.machine.proc.visibility import View
 from gputop.machine.processes.containers import Names
 from gputop.machine.processes.identity import Who
 from gputop.machine.processes.owners import OwnerReader
+
+T = TypeVar("T")
 
 _MOST_THREADS: Final = 512
 _MOST_FILES: Final = 4096  # links that are read
@@ -133,21 +136,15 @@ class Inspector:
         )
 
     def _started_s(self, stat: ProcessStat) -> float | None:
-        try:
-            boot_s = float(self._proc.read("stat").partition(b"\nbtime ")[2].split(None, 1)[0])
-        except (OSError, IndexError, ValueError):
-            return None
-        return boot_s + stat.start_ticks / self._clock_ticks
+        boot_s = parse_boot_s(Files(self._proc).raw("stat"))
+        return None if boot_s is None else boot_s + stat.start_ticks / self._clock_ticks
 
     def _ancestors(self, stat: ProcessStat) -> tuple[Ancestor, ...]:
         """Return the parents, the nearest first, up to init."""
         found: list[Ancestor] = []
         pid = stat.parent_pid
         while pid > 0 and len(found) < _DEEPEST:
-            try:
-                parent = parse_stat(self._proc.read(f"{pid}/stat"))
-            except OSError:
-                parent = None
+            parent = parse_stat(Files(self._proc).raw(f"{pid}/stat"))
             found.append(Ancestor(pid, decode(parent.name) if parent else ""))
             pid = parent.parent_pid if parent else 0
         return tuple(found)
@@ -193,10 +190,8 @@ class _Reading:
         return {"cgroup": tuple(decode(line) for line in raw.splitlines())}
 
     def files(self) -> dict[str, Any]:
-        try:
-            names = self._proc.list(f"{self._pid}/fd")
-        except OSError as error:
-            self.missing["files"] = reason(error)
+        names = self._ask("files", self._proc.list, "fd")
+        if names is None:
             return {}
         found = [OpenFile(int(name), self._target(name)) for name in names[:_MOST_FILES] if name.isdecimal()]
         found.sort(key=lambda file: file.descriptor)
@@ -207,16 +202,12 @@ class _Reading:
         }
 
     def threads(self) -> dict[str, Any]:
-        try:
-            tids = self._proc.list(f"{self._pid}/task")
-        except OSError as error:
-            self.missing["threads"] = reason(error)
+        tids = self._ask("threads", self._proc.list, "task")
+        if tids is None:
             return {}
         found = [thread for tid in tids[:_MOST_THREADS] if (thread := self._thread(tid))]
         found.sort(key=lambda thread: (-thread.cpu_s, thread.tid))
-        if len(tids) > _MOST_THREADS:
-            self.shortened.append("threads")
-        return {"threads": tuple(found), "thread_count": len(tids)}
+        return {"threads": self._first("threads", found, _MOST_THREADS, of=len(tids)), "thread_count": len(tids)}
 
     def status(self) -> dict[str, Any]:
         fields = status_fields(self._file("switches", "status") or b"")
@@ -237,28 +228,22 @@ class _Reading:
         return {"limits": (self._parsed("limits", parse_limits, raw) or ()) if raw else ()}
 
     def _thread(self, tid: str) -> Thread | None:
-        try:
-            stat = parse_stat(self._proc.read(f"{self._pid}/task/{tid}/stat"))
-        except OSError:
-            return None
+        stat = parse_stat(Files(self._proc).raw(f"{self._pid}/task/{tid}/stat"))
         return Thread(int(tid), decode(stat.name), stat.state, stat.cpu_ticks / self._clock_ticks) if stat else None
 
     def _target(self, name: str) -> str:
-        try:
-            return clean(self._proc.link(f"{self._pid}/fd/{name}"))
-        except OSError:
-            return ""  # closed meanwhile
+        return clean(Files(self._proc).target(f"{self._pid}/fd/{name}"))  # empty: closed since it was listed
 
     def _link(self, part: str, name: str) -> str | None:
-        try:
-            return clean(self._proc.link(f"{self._pid}/{name}"))
-        except OSError as error:
-            self.missing[part] = reason(error)
-            return None
+        target = self._ask(part, self._proc.link, name)
+        return None if target is None else clean(target)
 
     def _file(self, part: str, name: str) -> bytes | None:
+        return self._ask(part, self._proc.read, name)
+
+    def _ask(self, part: str, read: Callable[[str], T], name: str) -> T | None:
         try:
-            return self._proc.read(f"{self._pid}/{name}")
+            return read(f"{self._pid}/{name}")
         except OSError as error:
             self.missing[part] = reason(error)
             return None

@@ -6,6 +6,7 @@ from typing import Final
 from gputop.core.mig.model import Holders, User
 from gputop.core.model.owner import Owner
 from gputop.machine.proc.procfs import Proc
+from gputop.machine.proc.root import Files
 from gputop.machine.processes.identity import Who
 
 _SERVICES: Final = {  # by the beginning of the process's name, which the kernel cuts to 15 signs
@@ -28,6 +29,7 @@ class HolderReader:
 
     def __init__(self, proc: Proc, users: Callable[[int], str | None], owner: Callable[[int], Owner], own: int) -> None:
         self._proc = proc
+        self._files = Files(proc)
         self._who = Who(proc, users)
         self._owner = owner
         self._own = own
@@ -49,7 +51,9 @@ class HolderReader:
             if not entry.isdecimal() or int(entry) == self._own:
                 continue
             try:
-                links = {self._link(f"{entry}/fd/{descriptor}") for descriptor in self._proc.list(f"{entry}/fd")}
+                links = {
+                    self._files.target(f"{entry}/fd/{descriptor}") for descriptor in self._proc.list(f"{entry}/fd")
+                }
             except PermissionError:
                 unseen += 1
                 continue
@@ -59,17 +63,8 @@ class HolderReader:
                 found.append(self.named(int(entry)))
         return Holders(tuple(found), unseen)
 
-    def _link(self, path: str) -> str:
-        try:
-            return self._proc.link(path)
-        except OSError:
-            return ""
-
     def _name(self, pid: int) -> str:
-        try:
-            return self._proc.read(f"{pid}/comm").decode("utf-8", "replace").strip()
-        except OSError:
-            return ""
+        return self._files.text(f"{pid}/comm") or ""
 
     def _how(self, pid: int, name: str) -> str:
         """Return the command that ends a process, to be copied; untrusted names in it are quoted for the shell."""

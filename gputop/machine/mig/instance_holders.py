@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gputop.machine.proc.procfs import Proc
+from gputop.machine.proc.root import Files
 
 _MINORS: Final = "driver/nvidia-caps/mig-minors"
 _LINE: Final = re.compile(r"^gpu(\d+)/gi(\d+)(?:/ci(\d+))?/access (\d+)$", re.MULTILINE)
@@ -17,7 +18,7 @@ def instance_holders(proc: Proc) -> dict[Place, tuple[int, ...]]:
     """Return the pids by place; empty if the driver has no such files, or /proc is not readable."""
     places = {number: place for place, number in _places(proc)}
     found: dict[Place, tuple[int, ...]] = {}
-    for pid in _pids(proc) if places else ():
+    for pid in [int(entry) for entry in proc.list(".") if entry.isdecimal()] if places else ():
         for place in {places[number] for number in _open(proc, pid) if number in places}:
             found[place] = (*found.get(place, ()), pid)
     return found
@@ -25,29 +26,15 @@ def instance_holders(proc: Proc) -> dict[Place, tuple[int, ...]]:
 
 def _places(proc: Proc) -> Iterator[tuple[Place, int]]:
     """Yield the place that each device file number belongs to."""
-    try:
-        text = proc.read(_MINORS).decode("ascii", "replace")
-    except OSError:
-        return
-    for gpu, instance, compute, number in _LINE.findall(text):
+    for gpu, instance, compute, number in _LINE.findall(Files(proc).text(_MINORS) or ""):
         yield (int(gpu), int(instance), int(compute) if compute else None), int(number)
-
-
-def _pids(proc: Proc) -> Iterator[int]:
-    return (int(entry) for entry in proc.list(".") if entry.isdecimal())
 
 
 def _open(proc: Proc, pid: int) -> Iterator[int]:
     """Yield the numbers of the capability files that a process has open."""
-    try:
-        names = proc.list(f"{pid}/fd")
-    except OSError:
-        return
-    for name in names:
-        try:
-            link = proc.link(f"{pid}/fd/{name}")
-        except OSError:
-            continue
+    files = Files(proc)
+    for name in files.names(f"{pid}/fd"):
+        link = files.target(f"{pid}/fd/{name}")
         digits = link.removeprefix(_NODE)
         if digits != link and digits.isdecimal():
             yield int(digits)

@@ -1,10 +1,11 @@
 """Other programs that configure MIG on this host, and may undo or miss a change by gputop."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from typing import Final
 
 from gputop.machine.proc.procfs import Proc
+from gputop.machine.proc.root import Files
 
 _MANAGER: Final = (
     "NVIDIA's MIG manager runs here and restores the layout in the node's label. Change the label instead: "
@@ -30,19 +31,9 @@ _FILES: Final = (
 
 def overseers(proc: Proc, exists: Callable[[str], bool] = os.path.exists) -> tuple[str, ...]:
     """Return warnings about other MIG managers, most serious first."""
-    names = list(_names(proc))
+    names = [Files(proc).text(f"{entry}/comm") or "" for entry in proc.list(".") if entry.isdecimal()]
     found = [text for begin, text in _PROCESSES if any(name.startswith(begin) for name in names)]
     found += [text for path, text in _FILES if exists(path)]
     if _PLUGIN in found or _MANAGER in found:
         found = [text for text in found if text != _KUBELET]
     return tuple(dict.fromkeys(found))
-
-
-def _names(proc: Proc) -> Iterator[str]:
-    entries: Iterable[str] = proc.list(".")
-    for entry in entries:
-        if entry.isdecimal():
-            try:
-                yield proc.read(f"{entry}/comm").decode("utf-8", "replace").strip()
-            except OSError:
-                continue

@@ -6,6 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from gputop.core.mig.steps import StepKind
+from gputop.machine.proc.root import Files, RealRoot
 
 _CONFIG: Final = "/proc/driver/nvidia/capabilities/mig/config"
 _NODE: Final = "/dev/nvidia-caps/nvidia-cap"
@@ -60,20 +61,15 @@ def _mode(status: str, *, is_root: bool) -> Right:
 
 def _config_node(config: str) -> str:
     """Return the device file that grants the right to configure MIG; the driver chooses its number."""
-    try:
-        with open(config, encoding="ascii", errors="replace") as file:
-            lines = file.read().splitlines()
-    except OSError:
-        return f"{_NODE}1"
-    numbers = [line.partition(":")[2].strip() for line in lines if line.startswith("DeviceFileMinor")]
-    return f"{_NODE}{numbers[0]}" if numbers and numbers[0].isdigit() else f"{_NODE}1"
+    number = _field(config, "DeviceFileMinor")
+    return f"{_NODE}{number if number.isdigit() else 1}"
 
 
 def _has_sys_admin(status: str) -> bool:
-    try:
-        with open(status, encoding="ascii", errors="replace") as file:
-            lines = file.read().splitlines()
-    except OSError:
-        return False
-    effective = next((line.partition(":")[2].strip() for line in lines if line.startswith("CapEff")), "0")
-    return bool(int(effective, 16) >> _SYS_ADMIN & 1)
+    return bool(int(_field(status, "CapEff") or "0", 16) >> _SYS_ADMIN & 1)
+
+
+def _field(path: str, name: str) -> str:
+    """Return the value of a line like ``CapEff: 0``; empty if there is none."""
+    lines = (Files(RealRoot()).text(path) or "").splitlines()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith(name)), "")

@@ -11,19 +11,11 @@ _MOST: Final = 1_048_576
 GONE: Final = (FileNotFoundError, ProcessLookupError)  # a process that ends between open and read gives the second
 
 
-class Proc(Protocol):
-    """What is asked of /proc. Paths are relative to it: ``stat``, ``4711/task/4711/stat``. All raise OSError."""
+class Reader(Protocol):
+    """Reads files below a folder, to which paths are relative. All raise OSError."""
 
     def read(self, path: str) -> bytes:
         """Return the content of a file."""
-        ...
-
-    def reread(self, path: str) -> bytes:
-        """Return the content of a small file that is read again and again, until somebody calls `forget`."""
-        ...
-
-    def forget(self, path: str) -> None:
-        """Take note that a file will not be read again soon. Never raises."""
         ...
 
     def list(self, path: str) -> list[str]:
@@ -31,7 +23,19 @@ class Proc(Protocol):
         ...
 
     def link(self, path: str) -> str:
-        """Return where a symbolic link points."""
+        """Return the target of a symbolic link."""
+        ...
+
+
+class Proc(Reader, Protocol):
+    """Reads /proc: ``stat``, ``4711/task/4711/stat``. All raise OSError."""
+
+    def reread(self, path: str) -> bytes:
+        """Return the content of a small file that is read again and again, until somebody calls `forget`."""
+        ...
+
+    def forget(self, path: str) -> None:
+        """Take note that a file will not be read again soon. Never raises."""
         ...
 
 

@@ -57,6 +57,25 @@ def parse_cpu_ticks(raw: bytes) -> int | None:
         return None
 
 
+def parse_boot_s(raw: bytes) -> float | None:
+    """Return when the host was booted, from the text of /proc/stat; None if it does not state it."""
+    try:
+        return float(raw.partition(b"\nbtime ")[2].split(None, 1)[0])
+    except (IndexError, ValueError):
+        return None
+
+
+def parse_uid(status: bytes) -> int | None:
+    """Return the real uid, from the text of /proc/PID/status; None if it makes no sense.
+
+    The directory of a process that is not dumpable belongs to root, so its owner does not tell.
+    """
+    try:
+        return int(status.partition(b"\nUid:")[2].split(None, 1)[0])
+    except (IndexError, ValueError):
+        return None
+
+
 def parse_terminal(raw: bytes) -> int:
     """Return tty_nr of a process, 0 if it has no terminal or the line makes no sense."""
     fields = raw[raw.rfind(b")") + 1 :].split(None, 5)

@@ -5,6 +5,7 @@ from typing import Final
 
 from gputop.core.model.sample import Presence
 from gputop.machine.proc.procfs import GONE, Proc
+from gputop.machine.proc.root import Files
 
 NAMESPACE: Final = "self/ns/pid"
 _INITIAL: Final = "pid:[4026531836]"  # PROC_PID_INIT_INO, the same since Linux 3.8
@@ -37,7 +38,7 @@ class View:
 
         Pid 1 belongs to root and always is: where its files cannot be read, /proc is mounted with hidepid.
         """
-        return Presence.GONE if self.is_initial and self._shows_init() else Presence.HIDDEN
+        return Presence.GONE if self.is_initial and Files(self._proc).raw("1/stat") else Presence.HIDDEN
 
     def uses_gpu(self, pid: int) -> bool | None:
         """Say whether a process has a GPU's device file open; None where that cannot be seen."""
@@ -58,13 +59,6 @@ class View:
             return ""
         except OSError:
             return None
-
-    def _shows_init(self) -> bool:
-        try:
-            self._proc.read("1/stat")
-        except OSError:
-            return False
-        return True
 
 
 def is_ours(proc: Proc) -> bool:

@@ -1,14 +1,13 @@
 """Names of containers and pods, from files that their runtimes keep: no daemon is asked. Most need root."""
 
-import os
 from typing import Final, Protocol
 
 from msgspec import DecodeError, Struct, field
 from msgspec.json import decode as decode_json
 
 from gputop.core.text.text import clean
+from gputop.machine.proc.root import Files, RealRoot
 
-_MOST_BYTES: Final = 4_000_000
 _MOST_REMEMBERED: Final = 2048
 _DOCKER: Final = "var/lib/docker/containers/{}/config.v2.json"
 _PODMAN: Final = "var/lib/containers/storage/overlay-containers/containers.json"
@@ -48,7 +47,7 @@ class ContainerFiles:
     """Reads the names, each once; a container that has none keeps none. Never raises."""
 
     def __init__(self, root: str = "/") -> None:
-        self._root = root
+        self._root = RealRoot(root)
         self._containers: dict[str, str | None] = {}
         self._pods: dict[str, PodName | None] = {}
 
@@ -72,10 +71,10 @@ class ContainerFiles:
     def _read_name(self, runtime: str, container_id: str) -> str | None:
         try:
             if runtime == "docker":
-                config = decode_json(self._read(_DOCKER.format(container_id)), type=_DockerConfig)
+                config = decode_json(self._root.read(_DOCKER.format(container_id)), type=_DockerConfig)
                 return config.name.lstrip("/")
             if runtime == "podman":
-                held = decode_json(self._read(_PODMAN), type=list[_PodmanContainer])
+                held = decode_json(self._root.read(_PODMAN), type=list[_PodmanContainer])
                 return next((one.names[0] for one in held if one.id == container_id and one.names), None)
         except (OSError, DecodeError, UnicodeDecodeError, RecursionError):
             return None
@@ -83,7 +82,7 @@ class ContainerFiles:
         return parts[2] if parts else None
 
     def _pod_of_logs(self, uid: str) -> PodName | None:
-        for entry in self._list(_POD_LOGS):
+        for entry in Files(self._root).names(_POD_LOGS):
             namespace, _, rest = entry.partition("_")
             if rest.endswith("_" + uid):
                 return PodName(clean(rest.removesuffix("_" + uid)), clean(namespace))
@@ -96,21 +95,8 @@ class ContainerFiles:
     def _log_of(self, container_id: str) -> list[str] | None:
         """Return pod, namespace and container."""
         end = f"-{container_id}.log"
-        for entry in self._list(_CONTAINER_LOGS):
+        for entry in Files(self._root).names(_CONTAINER_LOGS):
             parts = entry.removesuffix(end).split("_", 2) if entry.endswith(end) else []
             if len(parts) == 3:
                 return parts
         return None
-
-    def _list(self, path: str) -> list[str]:
-        try:
-            return os.listdir(self._root + path)
-        except OSError:
-            return []
-
-    def _read(self, path: str) -> bytes:
-        descriptor = os.open(self._root + path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-        try:
-            return os.read(descriptor, _MOST_BYTES)
-        finally:
-            os.close(descriptor)

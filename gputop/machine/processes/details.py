@@ -1,6 +1,7 @@
 """What seldom changes of a process: its user, its command line, and whose it is."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Final
 
 from msgspec import Struct
@@ -10,6 +11,7 @@ from gputop.core.model.owner import Owner
 from gputop.core.model.sample import Reasons
 from gputop.core.text.text import clean, decode
 from gputop.machine.proc.procfs import Proc, reason
+from gputop.machine.proc.stat import parse_uid
 from gputop.machine.processes.containers import Names
 from gputop.machine.processes.owners import OwnerReader
 
@@ -33,9 +35,8 @@ class DetailsReader:
 
     def __init__(self, proc: Proc, users: Callable[[int], str | None], names: Names | None = None) -> None:
         self._proc = proc
-        self._users = users
+        self._user = cache(lambda uid: clean(users(uid) or str(uid)))
         self._owners = OwnerReader(proc, names)
-        self._names: dict[int, str] = {}
 
     def read(self, pid: int, name: bytes, stat: bytes) -> Details:
         """Return the details. Never raises. ``stat``: the line of it, for the terminal; ``name``: as it says.
@@ -43,14 +44,17 @@ class DetailsReader:
         The name is shown in brackets where there is no command line: kernel threads and zombies have none, nor a
         process that cleared it.
         """
-        status = self._status(pid)
-        uid = status if isinstance(status, Missing) else _uid(status)
-        inner_pid = None if isinstance(status, Missing) else _inner_pid(status, pid)
+        status, why = b"", Missing.FAULT
+        try:
+            status = self._proc.read(f"{pid}/status")
+        except OSError as error:
+            why = reason(error)
+        uid, inner_pid = parse_uid(status), _inner_pid(status, pid)
         arguments = self._arguments(pid)
         command = " ".join(arguments).strip()[:_LONGEST] or f"[{decode(name)}]"
         owner = self._owners.read(pid, stat, name, arguments)
-        if isinstance(uid, Missing):
-            return Details(None, command, owner, inner_pid, {"user": uid})
+        if uid is None:
+            return Details(None, command, owner, inner_pid, {"user": why})
         return Details(self._user(uid), command, owner, inner_pid, {}, uid)
 
     def _arguments(self, pid: int) -> list[str]:
@@ -59,25 +63,6 @@ class DetailsReader:
         except OSError:
             return []
         return [decode(argument) for argument in raw.rstrip(b"\0").split(b"\0")]
-
-    def _status(self, pid: int) -> bytes | Missing:
-        try:
-            return self._proc.read(f"{pid}/status")
-        except OSError as error:
-            return reason(error)
-
-    def _user(self, uid: int) -> str:
-        if uid not in self._names:
-            self._names[uid] = clean(self._users(uid) or str(uid))
-        return self._names[uid]
-
-
-def _uid(status: bytes) -> int | Missing:
-    """Return the real uid. It is read from status: of a process that is not dumpable the directory belongs to root."""
-    try:
-        return int(status.partition(b"\nUid:")[2].split(None, 1)[0])
-    except (IndexError, ValueError):
-        return Missing.FAULT
 
 
 def _inner_pid(status: bytes, pid: int) -> int | None:

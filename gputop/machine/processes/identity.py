@@ -6,6 +6,8 @@ from typing import Final, TypeVar
 
 from gputop.core.text.text import clean, decode
 from gputop.machine.proc.procfs import Proc
+from gputop.machine.proc.root import Files
+from gputop.machine.proc.stat import parse_uid
 
 T = TypeVar("T")
 
@@ -20,6 +22,7 @@ class Who:
 
     def __init__(self, proc: Proc, users: Callable[[int], str | None], patience_s: float = _PATIENCE_S) -> None:
         self._proc = proc
+        self._files = Files(proc)
         self._users = users
         self._patience_s = patience_s
         self._waiting: list[threading.Thread] = []
@@ -30,9 +33,8 @@ class Who:
 
         A directory server that does not answer leaves the number.
         """
-        try:
-            uid = int(self._proc.read(f"{pid}/status").partition(b"\nUid:")[2].split(None, 1)[0])
-        except (OSError, IndexError, ValueError):
+        uid = parse_uid(self._files.raw(f"{pid}/status"))
+        if uid is None:
             return "somebody"
         if uid not in self._names:
             self._names[uid] = clean(self._in_time(lambda: self._users(uid) or "") or str(uid))

@@ -6,7 +6,8 @@ from typing import Final
 
 from gputop.core.model.sample import GpuProcess, HostProcess, Presence
 from gputop.machine.proc.procfs import GONE, Proc
-from gputop.machine.proc.stat import parse_stat
+from gputop.machine.proc.root import Files
+from gputop.machine.proc.stat import parse_boot_s, parse_stat
 from gputop.machine.proc.threads import read_threads
 from gputop.machine.proc.visibility import View
 from gputop.machine.processes.containers import Names
@@ -172,7 +173,9 @@ class ProcessReader:
         """Find out when the machine was booted, once."""
         if not self._has_begun:
             self._has_begun = True
-            self._units = Units(self._units.clock_ticks, self._units.page_bytes, _boot_s(self._proc))
+            self._units = Units(
+                self._units.clock_ticks, self._units.page_bytes, parse_boot_s(Files(self._proc).raw("stat"))
+            )
 
 
 def resolve_user(uid: int) -> str | None:
@@ -185,11 +188,4 @@ def resolve_user(uid: int) -> str | None:
     try:
         return pwd.getpwuid(uid).pw_name
     except (KeyError, OverflowError):
-        return None
-
-
-def _boot_s(proc: Proc) -> float | None:
-    try:
-        return float(proc.read("stat").partition(b"\nbtime ")[2].split(None, 1)[0])
-    except (OSError, IndexError, ValueError):
         return None

@@ -11,8 +11,8 @@ from gputop.core.doctor.facts import Program
 from gputop.machine.doctor.hardware import device_files, library, module, pci_devices
 from gputop.machine.doctor.log import LogUnreadError, kernel_log
 from gputop.machine.doctor.programs import programs
-from gputop.machine.doctor.root import RealRoot
 from gputop.machine.doctor.software import containers, torches
+from gputop.machine.proc.root import RealRoot
 
 XID = "NVRM: Xid (PCI:0000:02:00): 13, pid=900, name=python"
 

@@ -48,7 +48,7 @@ def test_with_the_proc_of_another_namespace_everything_is_refused_with_the_reaso
 
     assert came["lives"]
     assert {status for status, _ in came["ends"]} == {"refused"}
-    assert all(detail.startswith("/proc here is that of another PID namespace") for _, detail in came["ends"])
+    assert all(detail.startswith("/proc belongs to another PID namespace") for _, detail in came["ends"])
 
 
 def test_our_own_proc_is_ours() -> None:

@@ -3,27 +3,17 @@
 import os
 from typing import Final, Protocol
 
+from gputop.machine.proc.procfs import Reader
+
 _CHUNK: Final = 65_536
 _MOST: Final = 8_388_608
 
 
-class Root(Protocol):
+class Root(Reader, Protocol):
     """The file system operations of the doctor. Paths are relative to the root: ``proc/driver/nvidia/version``.
 
     All methods but `open` raise OSError.
     """
-
-    def read(self, path: str) -> bytes:
-        """Return the content of a file."""
-        ...
-
-    def list(self, path: str) -> list[str]:
-        """Return the names in a directory."""
-        ...
-
-    def link(self, path: str) -> str:
-        """Return the target of a symbolic link."""
-        ...
 
     def open(self, path: str) -> int:
         """Open a device file for reading and writing, close it, and return the errno; 0 is success."""
@@ -76,8 +66,15 @@ class RealRoot:
 class Files:
     """A root whose methods return empty values instead of raising."""
 
-    def __init__(self, root: Root) -> None:
+    def __init__(self, root: Reader) -> None:
         self._root = root
+
+    def raw(self, path: str) -> bytes:
+        """Return the content of a file; empty if it is missing or unreadable."""
+        try:
+            return self._root.read(path)
+        except OSError:
+            return b""
 
     def text(self, path: str) -> str | None:
         """Return the content of a file as stripped text; None if it is missing or unreadable."""
