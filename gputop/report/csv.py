@@ -1,12 +1,12 @@
 """A frame as CSV: one row per GPU, or one per process and GPU. The header has the JSON keys."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from io import StringIO
 from typing import Final, Literal
 
 from gputop.core.model.catalogue import CATALOGUE
 from gputop.core.model.owner import Owner
-from gputop.core.model.sample import Frame, Gpu, GpuInstance, GpuProcess, HostProcess, MetricValue
+from gputop.core.model.sample import Frame, GpuInstance, GpuProcess, HostProcess, MetricValue
 from gputop.core.text.text import clean
 
 _FORMULA: Final = ("=", "+", "-", "@")  # a spreadsheet would run a field that starts so
@@ -48,15 +48,10 @@ _PROCESSES_HEADER: Final = ("time_s", *_PROCESS, *_OWNER, *(_use_key(name) for n
 
 def _gpus(frame: Frame) -> Iterator[Line]:
     for gpu in frame.gpus:
-        identity: Line = [gpu.index, None, None, gpu.uuid, gpu.name, gpu.bus_id, gpu.state.value, gpu.read_s]
-        yield [frame.time_s, *identity, *_values(gpu)]
-        for instance in gpu.instances:
-            identity = [gpu.index, instance.id, instance.profile, gpu.uuid, gpu.name, gpu.bus_id, gpu.state.value]
-            yield [frame.time_s, *identity, gpu.read_s, *_values(instance)]
-
-
-def _values(readings: Gpu | GpuInstance) -> Iterable[MetricValue]:
-    return (readings.metrics.get(key) for key in _METRICS)
+        for part in (gpu, *gpu.instances):
+            instance = (part.id, part.profile) if isinstance(part, GpuInstance) else (None, None)
+            identity: Line = [gpu.index, *instance, gpu.uuid, gpu.name, gpu.bus_id, gpu.state.value, gpu.read_s]
+            yield [frame.time_s, *identity, *(part.metrics.get(key) for key in _METRICS)]
 
 
 def _processes(frame: Frame) -> Iterator[Line]:

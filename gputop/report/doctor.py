@@ -8,7 +8,7 @@ from gputop.core.model.units import NOTHING
 from gputop.core.text.cells import width
 from gputop.core.text.text import clean, fit
 from gputop.core.text.tone import Tone
-from gputop.report.grid import Style, cut, paint, wrap
+from gputop.report.grid import Style, paint, simulated, wrap
 
 _SEPARATOR: Final = " · "
 _LEAST_ROOM: Final = 40
@@ -54,9 +54,7 @@ class _Page:
         """Yield the header: host, driver, number of GPUs."""
         diagnosis = self._diagnosis
         if diagnosis.simulated:
-            yield paint(
-                cut(f"SIMULATED: {clean(diagnosis.simulated)}, no real GPU", self._room), Tone.WARM, self._style
-            )
+            yield simulated(diagnosis.simulated, self._room, self._style)
         parts = (
             "gputop doctor",
             clean(diagnosis.host),
@@ -86,8 +84,7 @@ class _Page:
         diagnosis = self._diagnosis
         absent = [one.code for one in diagnosis.checks if one.severity is Severity.NOT_APPLICABLE]
         if absent:
-            for line in self._wrapped(f"Not applicable here: {', '.join(absent)}.", ""):
-                yield paint(line, Tone.NONE, self._style)
+            yield from self._wrapped(f"Not applicable here: {', '.join(absent)}.", "", tone=Tone.NONE)
         counted = [(severity, count) for severity, count in diagnosis.counts.items() if count]
         parts = [f"{count} {_COUNTS[severity][count > 1]}" for severity, count in counted]
         yield from wrap(parts, _SEPARATOR, self._room)
@@ -108,8 +105,7 @@ class _Page:
 
     def _beneath(self, verdict: Verdict) -> Iterator[str]:
         for line in verdict.evidence:
-            for text in self._wrapped(clean(line), f"{_INDENT}· ", _INDENT + "  "):
-                yield paint(text, Tone.NONE, self._style)
+            yield from self._wrapped(clean(line), f"{_INDENT}· ", _INDENT + "  ", tone=Tone.NONE)
         for line in verdict.fix:
             if line.startswith("$ "):
                 yield f"{_INDENT}  {clean(line)}"
@@ -119,14 +115,13 @@ class _Page:
     def _several(self, why: str, codes: Sequence[str]) -> Iterator[str]:
         word, tone = _WORDS[Severity.UNKNOWN]
         yield f"{paint(fit(word, _MARK), tone, self._style)}  {len(codes)} checks: {clean(why)}"
-        for line in self._wrapped(", ".join(codes), _INDENT):
-            yield paint(line, Tone.NONE, self._style)
+        yield from self._wrapped(", ".join(codes), _INDENT, tone=Tone.NONE)
 
-    def _wrapped(self, text: str, first: str, rest: str | None = None) -> Iterator[str]:
+    def _wrapped(self, text: str, first: str, rest: str | None = None, tone: Tone = Tone.OK) -> Iterator[str]:
         """Return the text wrapped between words, with one indent for its first line and another for the rest."""
         rest = first if rest is None else rest
         lines = wrap(text.split(" "), " ", None if self._room is None else self._room - width(rest))
-        return (f"{first if n == 0 else rest}{line}" for n, line in enumerate(lines))
+        return (paint(f"{rest if n else first}{line}", tone, self._style) for n, line in enumerate(lines))
 
 
 def _worst_first(checks: Sequence[Checked]) -> list[tuple[str, Verdict]]:

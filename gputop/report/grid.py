@@ -8,7 +8,7 @@ from typing import Final, TextIO
 from msgspec import Struct
 
 from gputop.core.text.cells import width
-from gputop.core.text.text import fit
+from gputop.core.text.text import clean, fit
 from gputop.core.text.tone import Tone
 
 _LEAST: Final = 8  # cells that are left to the column that gives way
@@ -64,6 +64,11 @@ def paint(text: str, tone: Tone, style: Style) -> str:
     return f"\x1b[{code}m{text}\x1b[0m" if code and text else text
 
 
+def simulated(box: str, room: int | None, style: Style) -> str:
+    """Return the line that says that no GPU is real."""
+    return paint(cut(f"SIMULATED: {clean(box)}, no real GPU", room), Tone.WARM, style)
+
+
 def cut(text: str, room: int | None) -> str:
     """Return the text cut to the room."""
     return text if room is None or width(text) <= room else fit(text, room)
@@ -85,10 +90,9 @@ def _widths(rows: Sequence[Sequence[Cell]], layout: Layout) -> list[int]:
     count = len(rows[0])
     whole = [row for row in rows if len(row) == count]
     widths = [max(width(row[n].text) for row in whole) for n in range(count)]
-    if layout.room is not None:
-        over = sum(widths) + layout.gap * (count - 1) - layout.room
-        if over > 0:
-            widths[layout.yields] = max(_LEAST, widths[layout.yields] - over)
+    over = 0 if layout.room is None else sum(widths) + layout.gap * (count - 1) - layout.room
+    if over > 0:
+        widths[layout.yields] = max(_LEAST, widths[layout.yields] - over)
     return widths
 
 

@@ -45,10 +45,9 @@ def _add_case(suite: ET.Element, name: str, test: TestResult, *, is_strict: bool
             ET.SubElement(properties, "property", name=clean(figure.name), value=value)
     code = clean(test.findings[0].code if test.findings else test.status.value)
     reason = clean(test.reason) or code
-    if _is_failure(test.status, is_strict=is_strict):
-        ET.SubElement(case, "failure", type=code, message=reason).text = _lines(test)
-    elif test.status is TestStatus.ERROR:
-        ET.SubElement(case, "error", type=code, message=reason).text = _lines(test)
+    is_failure = _is_failure(test.status, is_strict=is_strict)
+    if is_failure or test.status is TestStatus.ERROR:
+        ET.SubElement(case, "failure" if is_failure else "error", type=code, message=reason).text = _lines(test)
     elif test.status in _NOT_TESTED:
         ET.SubElement(case, "skipped", message=f"{test.status.value}: {reason}")
     elif test.status is TestStatus.WARN:

@@ -78,24 +78,21 @@ def _tests(tests: Sequence[TestResult], questions: Mapping[str, str], room: int 
     longest = max((len(test.key) for test in tests), default=0)
     for test in tests:
         word, tone = WORDS[test.status]
-        figures = figures_text(test.figures)
-        text = figures or questions.get(test.key, "")
-        text = test.reason if test.reason and test.status in _REASONED else text
+        reason = test.reason if test.status in _REASONED else ""
+        text = reason or figures_text(test.figures) or questions.get(test.key, "")
         yield f"{paint(fit(word, _MARK), tone, style)}  {cut(f'{fit(clean(test.key), longest)}  {clean(text)}', room)}"
         yield from _findings(test.findings, room)
 
 
 def _findings(findings: Sequence[TestFinding], room: int | None) -> Iterator[str]:
     for finding in telling(findings, _MOST):
-        numbers = [
-            f"{key} {value}" for key, value in finding.data.items() if key in _SHOWN and not isinstance(value, dict)
-        ]
+        shown = [(key, finding.data[key]) for key in finding.data if key in _SHOWN]
+        numbers = [f"{key} {value}" for key, value in shown if not isinstance(value, dict)]
         yield _INDENT + cut(clean("  ".join([finding.code, finding.text, *numbers])), room)
-        for key in ("bits", "flips"):
-            held = finding.data.get(key)
-            if isinstance(held, dict):
+        for key, title in _HISTOGRAMS.items():
+            if isinstance(held := finding.data.get(key), dict):
                 counts = ", ".join(f"{bit}: {count}" for bit, count in held.items())
-                yield f"{_INDENT}{_INDENT}{_HISTOGRAMS[key]}  {cut(clean(counts), room)}"
+                yield f"{_INDENT}{_INDENT}{title}  {cut(clean(counts), room)}"
     if len(findings) > _MOST:
         yield f"{_INDENT}{len(findings) - _MOST} more findings: --json has them all"
 

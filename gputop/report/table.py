@@ -24,11 +24,12 @@ from gputop.core.query.selection import why_no_gpus, why_no_processes
 from gputop.core.text.cells import width
 from gputop.core.text.text import clean, fit
 from gputop.core.text.tone import Tone
-from gputop.report.grid import Cell, Layout, Style, cut, draw, paint, wrap
+from gputop.report.grid import Cell, Layout, Style, cut, draw, paint, simulated, wrap
 from gputop.report.reasons import reasons
 
 _ENDLESS: Final = 1_000_000
 _SEPARATOR: Final = " · "
+_METRICS: Final = (GPU_UTILIZATION, MEMORY_TOTAL, MEMORY_USED, POWER_AVERAGE, POWER_LIMIT, SM_ACTIVE, TEMPERATURE)
 _TITLES: Final = ("GPU", "NAME", "TEMP", "POWER", "MEMORY", "UTIL", "SM-ACT")
 _STATES: Final = {GpuState.LOST: ("LOST", Missing.LOST), GpuState.HUNG: ("NO ANSWER", Missing.HUNG)}
 
@@ -40,7 +41,7 @@ def table(frame: Frame, columns_available: int | None = None, style: Style = Sty
     """
     room = columns_available
     head = [*_header(frame, room, style), "", *_gpus(frame, room, style), "", *_host(frame.host, room, style)]
-    tail = [cut(clean(line), room) for line in (*reasons(frame), *frame.problems)]
+    tail = [cut(clean(line), room) for line in (*reasons(frame, _METRICS), *frame.problems)]
     rest = [*_processes(frame, room, style), *([""] if tail else []), *tail]
     wrong = [paint(cut(clean(line), room), tone, style) for line, tone in _findings(frame)]
     return "\n".join([*head, *([""] if wrong else []), *wrong, "", *rest])
@@ -58,7 +59,7 @@ def _findings(frame: Frame) -> Iterator[tuple[str, Tone]]:
 def _header(frame: Frame, room: int | None, style: Style) -> Iterator[str]:
     driver = frame.driver
     if driver.simulated:
-        yield paint(cut(f"SIMULATED: {clean(driver.simulated)}, no real GPU", room), Tone.WARM, style)
+        yield simulated(driver.simulated, room, style)
     if driver.source:
         yield paint(cut(f"FROM {clean(driver.source)}, a plugin's source: not read by gputop", room), Tone.WARM, style)
     parts = (
@@ -93,9 +94,8 @@ def _of(part: str, whole: str) -> str:
 def _gpus(frame: Frame, room: int | None, style: Style) -> list[str]:
     if not frame.gpus:
         return [cut(why_no_gpus(frame), room)]
-    has_activity = any(
-        readings[SM_ACTIVE] is not None for gpu in frame.gpus for readings in (gpu, *gpu.instances)
-    )  # only Hopper and newer tell
+    parts = (part for gpu in frame.gpus for part in (gpu, *gpu.instances))
+    has_activity = any(part[SM_ACTIVE] is not None for part in parts)  # only Hopper and newer report it
     titles = _TITLES if has_activity else _TITLES[:-1]
     lines = [tuple(Cell(title, Tone.NONE) for title in titles)]
     lines += [cells[: len(titles)] for gpu in frame.gpus for cells in _gpu(gpu)]
@@ -106,8 +106,7 @@ def _gpu(gpu: Gpu) -> Iterator[tuple[Cell, ...]]:
     identity = (Cell(str(gpu.index)), Cell(clean(gpu.name) or NOTHING))
     if gpu.state in _STATES:
         word, reason = _STATES[gpu.state]
-        why = reason.text.rpartition(": ")[2]
-        yield (*identity, Cell(f"{word}: {why}", Tone.HOT))
+        yield (*identity, Cell(f"{word}: {reason.text.rpartition(': ')[2]}", Tone.HOT))
         return
     temperature = Cell(_value(gpu, TEMPERATURE), temperature_tone(gpu))
     yield (*identity, temperature, Cell(_of(_value(gpu, POWER_AVERAGE), f"{_value(gpu, POWER_LIMIT):>4}")), *_load(gpu))

@@ -16,8 +16,8 @@ def _paragraph(episode: Episode) -> list[str]:
     finding = episode.finding
     begin = place_text(episode.passages[0].at_s)
     end = "the end" if episode.end_at_s is None else place_text(episode.end_at_s)
-    lines = [f"{begin} to {end}  {finding.stage.value}  {finding.code}  {finding.subject.label}"]
-    lines.append(f"  {finding.summary}")
+    head = f"{begin} to {end}  {finding.stage.value}  {finding.code}  {finding.subject.label}"
+    lines = [head, f"  {finding.summary}"]
     if len(episode.passages) > 1:
         stages = ", ".join(f"{each.stage.value} at {place_text(each.at_s)}" for each in episode.passages)
         lines.append(f"  stages: {stages}")

@@ -117,8 +117,7 @@ def nearest_wishes(gpu: MigGpu, items: Sequence[Item]) -> tuple[str, ...]:
     by_name = {profile.name: profile for profile in gpu.geometry.profiles}
     choices = [tuple(profile.name for profile in each) for each in layouts(gpu.geometry, fixed)]
     busy = [item_of(one, gpu.geometry) for one in gpu.busy]
-    ranked = sorted(names for names in choices if busy or names)
-    ranked.sort(key=lambda names: _distance(wanted, names, by_name))
+    ranked = sorted((each for each in choices if busy or each), key=lambda each: _distance(wanted, each, by_name))
     near = ([*busy, *(_like(items, by_name[name]) for name in names)] for names in ranked[:_MOST_NEAREST])
     return tuple(wish_text(each, gpu.geometry) for each in near)
 

@@ -158,11 +158,8 @@ def _computes(
 def _target_computes(
     kept: Sequence[PlacedCompute], pieces: Sequence[Piece], starts: Sequence[int]
 ) -> tuple[TargetCompute, ...]:
-    return tuple(
-        sorted(
-            [*(one.target for one in kept), *(TargetCompute(s, p.size) for p, s in zip(pieces, starts, strict=True))]
-        )
-    )
+    new = (TargetCompute(start, piece.size) for piece, start in zip(pieces, starts, strict=True))
+    return tuple(sorted([*(one.target for one in kept), *new]))
 
 
 def _created(profile: Profile, item: Item, start: int) -> Target:
