@@ -6,7 +6,7 @@ from typing import Final
 
 from gputop.core.detection.detector import Claim, Context, Dial, Kind
 from gputop.core.detectors.counters import EachGpu, starts_again
-from gputop.core.detectors.subjects import gpu_subject
+from gputop.core.detectors.subjects import gpu_claim, gpu_subject
 from gputop.core.model.catalogue import (
     MEMORY_TEMPERATURE,
     MEMORY_TOTAL,
@@ -143,14 +143,8 @@ class PressureDetector:
         self._hot.add(key)
         reading = f"{what} hot: {celsius}°C, " if celsius is not None else f"{what} hot: "
         rest = f"{margin}°C below its limit" if margin > 0 else "at its limit"
-        yield Claim(
-            code=code,
-            stage=Stage.SUSPECT if margin > 0 else Stage.ALARM,
-            subject=gpu_subject(gpu),
-            summary=reading + rest,
-            evidence=(Evidence("margin_celsius", margin, f"{margin}°C to the limit"),),
-            remedy=_COOL.format(n=gpu.index),
-        )
+        evidence = Evidence("margin_celsius", margin, f"{margin}°C to the limit")
+        yield gpu_claim(gpu, code, Stage.SUSPECT if margin > 0 else Stage.ALARM, reading + rest, evidence, _COOL)
 
 
 def _instance_subject(gpu: Gpu, number: int) -> Subject:

@@ -1,6 +1,7 @@
 """The subjects of findings and their labels."""
 
-from gputop.core.model.finding import Subject
+from gputop.core.detection.detector import Claim
+from gputop.core.model.finding import Evidence, Stage, Subject
 from gputop.core.model.sample import Gpu, GpuProcess, HostProcess, Job
 
 _LONGEST = 60
@@ -9,6 +10,21 @@ _LONGEST = 60
 def gpu_subject(gpu: Gpu) -> Subject:
     """Return a GPU as the subject of a finding."""
     return Subject(label=f"GPU {gpu.index}", gpu=gpu.uuid)
+
+
+def gpu_claim(  # noqa: PLR0917 - the parts of a sentence
+    gpu: Gpu, code: str, stage: Stage, summary: str, evidence: Evidence, remedy: str, hold_s: float = 10.0
+) -> Claim:
+    """Build the claim that one reading makes about a GPU. ``remedy``: with ``{n}`` for the index of the GPU."""
+    return Claim(
+        code=code,
+        stage=stage,
+        subject=gpu_subject(gpu),
+        summary=summary,
+        evidence=(evidence,),
+        remedy=remedy.format(n=gpu.index),
+        hold_s=hold_s,
+    )
 
 
 def process_subject(process: HostProcess, use: GpuProcess | None = None) -> Subject:

@@ -6,7 +6,7 @@ from typing import Final
 
 from gputop.core.detection.detector import Claim, Context
 from gputop.core.detectors.counters import EachGpu, Growth, starts_again
-from gputop.core.detectors.subjects import gpu_subject
+from gputop.core.detectors.subjects import gpu_claim, gpu_subject
 from gputop.core.model.catalogue import (
     GPU_UTILIZATION,
     NVLINK_CRC,
@@ -28,6 +28,7 @@ from gputop.core.model.units import duration_text
 _MINUTE_S: Final = 60.0
 _WINDOW_S: Final = 120.0  # counters are read every 30 s
 _REPLAYS: Final = {1: 0.15, 2: 0.3, 3: 0.48, 4: 0.96, 5: 1.92, 6: 3.84}  # a lane and minute: DCGM, bit error rate 1e-12
+_NVLINK: Final = "See which link: nvidia-smi nvlink -e -i {n}. Check both ends: bridge, cable, switch."
 
 
 class _Links:
@@ -105,43 +106,28 @@ class LinkWatch:
         allowed = ceil(lanes * _REPLAYS.get(generation, _REPLAYS[6])) * self._dials["replay_factor"]
         rate = grown * _MINUTE_S / span_s
         if rate > allowed:
-            yield Claim(
-                code="pcie.replays",
-                stage=Stage.SUSPECT,
-                subject=gpu_subject(gpu),
-                summary=f"{rate:.0f} PCIe replays per minute; a good link of this kind has at most {allowed:.0f}",
-                evidence=(
-                    Evidence("pcie_replays_per_minute", round(rate, 1), f"{grown:.0f} in {duration_text(span_s)}"),
-                ),
-                remedy="Reseat the board or its riser. If it continues, suspect the slot, then the board. Kernel log: "
-                "sudo dmesg | grep -i aer",
-                hold_s=_MINUTE_S,
-            )
+            yield gpu_claim(
+                gpu, "pcie.replays", Stage.SUSPECT,
+                f"{rate:.0f} PCIe replays per minute; a good link of this kind has at most {allowed:.0f}",
+                Evidence("pcie_replays_per_minute", round(rate, 1), f"{grown:.0f} in {duration_text(span_s)}"),
+                "Reseat the board or its riser. If it continues, suspect the slot, then the board. Kernel log: "
+                "sudo dmesg | grep -i aer", _MINUTE_S,
+            )  # fmt: skip
 
     def _errors(self, gpu: Gpu, links: _Links) -> Iterator[Claim]:
         grown, span_s = links.nvlink.over(_WINDOW_S)
         rate = grown * _MINUTE_S / span_s if span_s >= _MINUTE_S else 0.0
         if rate >= self._dials["nvlink_a_minute"]:
             what = f"{rate:.0f} NVLink replays and recoveries per minute"
-            yield _nvlink(gpu, Stage.ALARM, what, Evidence("nvlink_errors_per_minute", round(rate, 1), what))
+            evidence = Evidence("nvlink_errors_per_minute", round(rate, 1), what)
+            yield gpu_claim(gpu, "nvlink.errors", Stage.ALARM, what, evidence, _NVLINK, _MINUTE_S)
             return
         grown, span_s = links.crc.over(_WINDOW_S)
         rate = grown / span_s if span_s >= _MINUTE_S else 0.0
         if rate >= self._dials["nvlink_crc_a_second"]:
             what = f"{rate:.0f} NVLink CRC errors per second"
-            yield _nvlink(gpu, Stage.SUSPECT, what, Evidence("nvlink_crc_per_s", round(rate, 1), what))
-
-
-def _nvlink(gpu: Gpu, stage: Stage, summary: str, evidence: Evidence) -> Claim:
-    return Claim(
-        code="nvlink.errors",
-        stage=stage,
-        subject=gpu_subject(gpu),
-        summary=summary,
-        evidence=(evidence,),
-        remedy=f"See which link: nvidia-smi nvlink -e -i {gpu.index}. Check both ends: bridge, cable, switch.",
-        hold_s=_MINUTE_S,
-    )
+            evidence = Evidence("nvlink_crc_per_s", round(rate, 1), what)
+            yield gpu_claim(gpu, "nvlink.errors", Stage.SUSPECT, what, evidence, _NVLINK, _MINUTE_S)
 
 
 def _down(gpu: Gpu, links: _Links, fewest: int) -> Iterator[Claim]:
@@ -153,16 +139,13 @@ def _down(gpu: Gpu, links: _Links, fewest: int) -> Iterator[Claim]:
     if down <= min(fewest, links.down_at_first):
         return
     went = down > links.down_at_first
-    yield Claim(
-        code="nvlink.down",
-        stage=Stage.ALARM if went else Stage.SUSPECT,
-        subject=gpu_subject(gpu),
-        summary=f"{down} of {count or '?'} NVLinks {'is' if down == 1 else 'are'} down"
-        + (f"; before, {links.down_at_first}" if went else f"; on its siblings, {fewest}"),
-        evidence=(Evidence("nvlink_links_down", down, f"{down} down, {fewest} on the best sibling"),),
-        remedy=f"See which: nvidia-smi nvlink -s -i {gpu.index}. Check bridge or cable, and: systemctl status "
-        "nvidia-fabricmanager",
-    )
+    before = f"before, {links.down_at_first}" if went else f"on its siblings, {fewest}"
+    yield gpu_claim(
+        gpu, "nvlink.down", Stage.ALARM if went else Stage.SUSPECT,
+        f"{down} of {count or '?'} NVLinks {'is' if down == 1 else 'are'} down; {before}",
+        Evidence("nvlink_links_down", down, f"{down} down, {fewest} on the best sibling"),
+        "See which: nvidia-smi nvlink -s -i {n}. Check bridge or cable, and: systemctl status nvidia-fabricmanager",
+    )  # fmt: skip
 
 
 def _fewest_down(gpus: tuple[Gpu, ...]) -> dict[str, int]:

@@ -5,7 +5,7 @@ from typing import Final
 
 from gputop.core.detection.detector import Claim, Context
 from gputop.core.detectors.counters import EachGpu, Growth, starts_again
-from gputop.core.detectors.subjects import gpu_subject
+from gputop.core.detectors.subjects import gpu_claim
 from gputop.core.model.catalogue import (
     ECC_VOLATILE_CORRECTED,
     ECC_VOLATILE_UNCORRECTED,
@@ -67,7 +67,7 @@ class MemoryWatch:
     def _corrected(self, gpu: Gpu, growth: Growth) -> Iterator[Claim]:
         grown, span_s = growth.over(_DAY_S)
         if grown > self._dials["corrected_a_day"]:
-            yield _claim(
+            yield gpu_claim(
                 gpu, "ecc.corrected", Stage.OBSERVATION,
                 f"{grown:.0f} memory errors in {duration_text(span_s)}, all corrected",
                 Evidence("ecc_corrected_grown", grown, f"{grown:.0f} more in {duration_text(span_s)}"),
@@ -77,24 +77,24 @@ class MemoryWatch:
     def _rows(self, gpu: Gpu) -> Iterator[Claim]:
         replaced = gpu[REMAPPED_ROWS_UNCORRECTABLE]
         if gpu[REMAPPED_ROWS_FAILED]:
-            yield _claim(
+            yield gpu_claim(
                 gpu, "remap.failed", Stage.ALARM, "a bad memory row could not be replaced: no spare row is left",
                 Evidence("remapped_rows_failed", value=True, text="row remap failure"), _REPLACE,
             )  # fmt: skip
         if gpu[REMAPPED_ROWS_PENDING]:
-            yield _claim(
+            yield gpu_claim(
                 gpu, "remap.pending", Stage.SUSPECT, "a bad memory row will be replaced with the next reset",
                 Evidence("remapped_rows_pending", value=True, text="row remap pending"), _RESET,
             )  # fmt: skip
         if replaced is not None and replaced >= self._dials["most_remaps"]:
-            yield _claim(
+            yield gpu_claim(
                 gpu, "remap.many", Stage.ALARM, f"{replaced} memory rows were replaced after uncorrected errors",
                 Evidence("remapped_rows_uncorrectable", replaced, f"{replaced} rows"), _REPLACE,
             )  # fmt: skip
 
     def _pages_of(self, gpu: Gpu, growth: Growth) -> Iterator[Claim]:
         if gpu[RETIRED_PAGES_PENDING]:
-            yield _claim(
+            yield gpu_claim(
                 gpu, "retired.pending", Stage.SUSPECT, "bad memory pages will be retired with the next reset",
                 Evidence("retired_pages_pending", value=True, text="page retirement pending"), _RESET,
             )  # fmt: skip
@@ -104,7 +104,7 @@ class MemoryWatch:
         grown, span_s = growth.over(7 * _DAY_S)
         is_worn = pages >= self._dials["most_pages"] or (grown > 0 and double > self._dials["many_pages"])
         more = f", {grown:.0f} more in {duration_text(span_s)}" if grown else ""
-        yield _claim(
+        yield gpu_claim(
             gpu, "retired.many", Stage.ALARM if is_worn else Stage.OBSERVATION,
             f"{pages} memory pages are retired{more}",
             Evidence("retired_pages", pages, f"{pages} pages, {double} of them after an uncorrected error"),
@@ -119,25 +119,12 @@ def _uncorrected(gpu: Gpu, growth: Growth) -> Iterator[Claim]:
     grown, span_s = growth.over(_DAY_S)
     errors = "1 memory error" if count == 1 else f"{count} memory errors"
     while_watched = f", {grown:.0f} of them in the last {duration_text(span_s)}" if grown else ""
-    yield _claim(
+    yield gpu_claim(
         gpu, "ecc.uncorrected", Stage.ALARM,
         f"{errors} that ECC could not correct, since the driver was loaded{while_watched}",
         Evidence("ecc_volatile_uncorrected", count, f"uncorrected errors: {count}"),
         f"Do not trust results from this GPU. {_RESET}. If it happens again, have the board replaced.",
     )  # fmt: skip
-
-
-def _claim(  # noqa: PLR0917 - the parts of a sentence
-    gpu: Gpu, code: str, stage: Stage, summary: str, evidence: Evidence, remedy: str
-) -> Claim:
-    return Claim(
-        code=code,
-        stage=stage,
-        subject=gpu_subject(gpu),
-        summary=summary,
-        evidence=(evidence,),
-        remedy=remedy.format(n=gpu.index),
-    )
 
 
 def _pages(gpu: Gpu) -> int | None:

@@ -5,7 +5,7 @@ from typing import Final
 
 from gputop.core.detection.detector import Claim, Context
 from gputop.core.detectors.counters import EachGpu
-from gputop.core.detectors.subjects import gpu_subject
+from gputop.core.detectors.subjects import gpu_claim, gpu_subject
 from gputop.core.model.catalogue import MIG_MODE, MIG_MODE_PENDING, RECOVERY_ACTION
 from gputop.core.model.finding import Evidence, Stage, Subject
 from gputop.core.model.metric import Missing
@@ -89,39 +89,29 @@ class StateWatch:
 
 
 def _lost(gpu: Gpu) -> Claim:
-    return Claim(
-        code="gpu.lost",
-        stage=Stage.ALARM,
-        subject=gpu_subject(gpu),
-        summary="lost: it no longer responds, fell off the bus or needs a reset",
-        evidence=(Evidence("gpu_state", gpu.state.value, "the driver reports that it is lost"),),
-        remedy=f"See why: sudo dmesg | grep -i xid. Then: sudo nvidia-smi --gpu-reset -i {gpu.index}. {_REBOOT}",
-    )
+    return gpu_claim(
+        gpu, "gpu.lost", Stage.ALARM, "lost: it no longer responds, fell off the bus or needs a reset",
+        Evidence("gpu_state", gpu.state.value, "the driver reports that it is lost"),
+        f"See why: sudo dmesg | grep -i xid. Then: sudo nvidia-smi --gpu-reset -i {{n}}. {_REBOOT}",
+    )  # fmt: skip
 
 
 def _recovery(gpu: Gpu) -> Iterator[Claim]:
     action = gpu[RECOVERY_ACTION]
     if action is None or action == "none":
         return
-    yield Claim(
-        code="gpu.recovery",
-        stage=Stage.ALARM,
-        subject=gpu_subject(gpu),
-        summary=f"the driver asks for: {action}",
-        evidence=(Evidence("recovery_action", action, f"recovery action: {action}"),),
-        remedy=_REMEDIES.get(action, "Drain the machine, then: sudo reboot").format(n=gpu.index),
-    )
+    evidence = Evidence("recovery_action", action, f"recovery action: {action}")
+    remedy = _REMEDIES.get(action, "Drain the machine, then: sudo reboot")
+    yield gpu_claim(gpu, "gpu.recovery", Stage.ALARM, f"the driver asks for: {action}", evidence, remedy)
 
 
 def _mig(gpu: Gpu) -> Iterator[Claim]:
     now, then = gpu[MIG_MODE], gpu[MIG_MODE_PENDING]
     if now is None or then is None or now is then:
         return
-    yield Claim(
-        code="mig.pending",
-        stage=Stage.OBSERVATION,
-        subject=gpu_subject(gpu),
-        summary=f"MIG is {'on' if now else 'off'}, and will be {'on' if then else 'off'} after the next reset",
-        evidence=(Evidence("mig_mode_pending", then, "the pending mode differs"),),
-        remedy=f"When nothing runs on the GPU: sudo nvidia-smi --gpu-reset -i {gpu.index}",
-    )
+    yield gpu_claim(
+        gpu, "mig.pending", Stage.OBSERVATION,
+        f"MIG is {'on' if now else 'off'}, and will be {'on' if then else 'off'} after the next reset",
+        Evidence("mig_mode_pending", then, "the pending mode differs"),
+        "When nothing runs on the GPU: sudo nvidia-smi --gpu-reset -i {n}",
+    )  # fmt: skip
