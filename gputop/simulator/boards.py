@@ -48,6 +48,7 @@ class Board(Struct, frozen=True, kw_only=True):
     has_gpm: bool = False
     has_ecc: bool = True
     has_memory_sensor: bool = True
+    fans: int = 0
     is_consumer: bool = False
     calls: frozenset[str] = frozenset()
     fields: frozenset[int] = frozenset()
@@ -78,13 +79,13 @@ RTX_4090: Final = Board(
     memory_mib=24_564, reserved_mib=350, bar1_mib=32_768, idle_w=19.0, context_w=12.0, min_w=150.0, default_w=450.0,
     max_w=600.0, sm_mhz=3105, memory_mhz=10_501, video_mhz=2415, idle_mhz=210, pcie_generation=4,
     thresholds_c={0: 100, 1: 97, 3: 90}, inlet_c=32.0, heating=0.098, vbios="95.02.18.80.87", pci_id=0x268410DE,
-    is_consumer=True, has_ecc=False, has_memory_sensor=False, calls=ECC_CALLS | _NO_LINK_NO_SPLIT,
+    fans=2, is_consumer=True, has_ecc=False, has_memory_sensor=False, calls=ECC_CALLS | _NO_LINK_NO_SPLIT,
 )  # fmt: skip
 RTX_3090: Final = Board(
     name="NVIDIA GeForce RTX 3090", architecture=7, capability=(8, 6), cores=10_496, multiprocessors=82,
     memory_mib=24_576, reserved_mib=317, bar1_mib=256, idle_w=23.0, context_w=75.0, min_w=100.0, default_w=350.0,
     max_w=385.0, sm_mhz=2100, memory_mhz=9751, video_mhz=1950, idle_mhz=210, pcie_generation=4,
-    thresholds_c={0: 98, 1: 95, 3: 93}, inlet_c=33.0, heating=0.131, vbios="94.02.42.00.A9", pci_id=0x220410DE,
+    thresholds_c={0: 98, 1: 95, 3: 93}, inlet_c=33.0, heating=0.131, vbios="94.02.42.00.A9", pci_id=0x220410DE, fans=2,
     is_consumer=True, has_ecc=False, has_memory_sensor=False,
     calls=ECC_CALLS | _NO_LINK_NO_SPLIT | {
         "nvmlDeviceGetMarginTemperature", "nvmlDeviceGetJpgUtilization", "nvmlDeviceGetOfaUtilization",

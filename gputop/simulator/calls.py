@@ -196,6 +196,7 @@ GPU_CALLS: Final[dict[str, Call]] = _LISTS | {
     "nvmlDeviceGetMarginTemperature": lambda gpu: gpu.board.thresholds_c[1] - gpu.chip_c(gpu.clock.now()),
     "nvmlDeviceGetTemperatureThreshold": _threshold,
     "nvmlDeviceGetFanSpeed": lambda gpu: gpu.fan(gpu.clock.now()),
+    "nvmlDeviceGetNumFans": lambda gpu: gpu.board.fans,  # the example in docs/plugins.md reads it
     "nvmlDeviceGetPowerUsage": lambda gpu: round(gpu.power_w(gpu.clock.now()) * 1000),
     "nvmlDeviceGetEnforcedPowerLimit": lambda gpu: round(gpu.limit_w * 1000),
     "nvmlDeviceGetPowerManagementDefaultLimit": lambda gpu: round(gpu.board.default_w * 1000),

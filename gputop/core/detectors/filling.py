@@ -116,7 +116,7 @@ class Level:
             return None
         if _ends_in(even, total, steady) < free_mib:
             return None
-        # without large single steps: 16 processes that started on an H100 beside a leak of 1 MiB/s were an alarm
+        # without large single steps: 16 processes that started on an H100 next to a leak of 1 MiB/s were an alarm
         slow, rate, fast = slopes([start for start, _, _ in held], list(accumulate(even, initial=floor[0])))
         if fast <= 0:
             return None

@@ -113,7 +113,7 @@ def _blocked(process: HostProcess, stage: Stage, lasted_s: float, since_s: float
         f"holds {_holds(process)}",
         evidence=_evidence(process, lasted_s),
         remedy=f"No signal ends it, not even kill -9. Check the storage that it reads (sudo cat /proc/{process.pid}/"
-        "stack) and the kernel log. Reset the GPU only if the driver or an Xid error asks for it.",
+        "stack) and the kernel log. Reset the GPU only if the driver or an Xid error requests it.",
         action="process",
         confidence=0.8 if stage is Stage.ALARM else 0.6,
         began_s=since_s,

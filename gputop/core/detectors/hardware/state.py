@@ -102,7 +102,7 @@ def _recovery(gpu: Gpu) -> Iterator[Claim]:
         return
     evidence = Evidence("recovery_action", action, f"recovery action: {action}")
     remedy = _REMEDIES.get(action, "Drain the machine, then: sudo reboot")
-    yield gpu_claim(gpu, "gpu.recovery", Stage.ALARM, f"the driver asks for: {action}", evidence, remedy)
+    yield gpu_claim(gpu, "gpu.recovery", Stage.ALARM, f"the driver requests: {action}", evidence, remedy)
 
 
 def _mig(gpu: Gpu) -> Iterator[Claim]:

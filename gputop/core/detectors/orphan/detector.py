@@ -50,7 +50,9 @@ KIND: Final = Kind(
     ),
 )  # fmt: skip
 _HOLDERS: Final = "To see which processes have the device files open: sudo fuser -v /dev/nvidia*"
-_NOBODY: Final = f"{_HOLDERS}. If there is none, reset the GPU to free the memory: sudo nvidia-smi --gpu-reset -i {{n}}"
+_NO_HOLDER: Final = (
+    f"{_HOLDERS}. If there is none, reset the GPU to free the memory: sudo nvidia-smi --gpu-reset -i {{n}}"
+)
 
 
 class OrphanDetector:
@@ -65,16 +67,16 @@ class OrphanDetector:
 
     def detect(self, context: Context) -> Iterator[Claim]:
         """Return a claim per process or GPU whose memory is lost."""
-        everybody, idle_percent = _Everybody(context), self._dials["idle_percent"]
+        processes, idle_percent = _Processes(context), self._dials["idle_percent"]
         for process in context.due:
             track = self._tracks.get(process.pid)
             if track is None or not track.is_of(process):
-                track = self._tracks[process.pid] = Track(process, context.now_s, everybody.words(process.parent_pid))
-            track.take(process, context, everybody.words, idle_percent)
+                track = self._tracks[process.pid] = Track(process, context.now_s, processes.words(process.parent_pid))
+            track.take(process, context, processes.words, idle_percent)
             if has_ended(process):
                 yield from self._gone(process, track, context)
             elif process.state == "Z":
-                yield from self._zombie(process, track, context, everybody)
+                yield from self._zombie(process, track, context, processes)
             elif track.parted_s is not None:
                 self._strays.take(track)
         yield from self._strays.detect(context)
@@ -100,11 +102,11 @@ class OrphanDetector:
             began_s=track.since_s,
         )
 
-    def _zombie(self, process: HostProcess, track: Track, context: Context, everybody: "_Everybody") -> Iterator[Claim]:
+    def _zombie(self, process: HostProcess, track: Track, context: Context, processes: "_Processes") -> Iterator[Claim]:
         lasts_s = context.now_s - track.since_s
         if lasts_s < self._dials["suspect_s"]:
             return
-        held, children = memory_of(process), everybody.children(process.pid)
+        held, children = memory_of(process), processes.children(process.pid)
         others = (process.threads or 1) - 1
         if children:
             holder, remedy = f"its children {_pids(children)} still run and hold it", _end(children)
@@ -139,7 +141,7 @@ class OrphanDetector:
             self._tracks = {pid: one for pid, one in self._tracks.items() if context.now_s - one.seen_s <= longest_s}
 
 
-class _Everybody:
+class _Processes:
     """All processes of a sample by pid, collected on first use."""
 
     def __init__(self, context: Context) -> None:
@@ -181,4 +183,4 @@ def _end(pids: Iterable[int]) -> str:
 
 
 def _nobody(process: HostProcess) -> str:
-    return _NOBODY.format(n=",".join(str(use.gpu_index) for use in process.gpus) or "N")
+    return _NO_HOLDER.format(n=",".join(str(use.gpu_index) for use in process.gpus) or "N")
