@@ -5,7 +5,6 @@ from typing import Final
 
 from gputop.core.doctor.each import about, detail, judged, missing, numbers, of, reset, said, unread, why_none
 from gputop.core.doctor.facts import Facts
-from gputop.core.doctor.kernel_log import same_bus
 from gputop.core.doctor.verdict import Verdict, Verdicts, fail, info, nothing, ok, warn
 from gputop.core.model.catalogue import COMPUTE_MODE, MIG_MODE, MIG_MODE_PENDING
 from gputop.core.model.metric import Missing
@@ -213,5 +212,5 @@ def _names_gpu(facts: Facts, word: str) -> bool:
 
 
 def _named(facts: Facts, address: str) -> str:
-    index = next((gpu.index for gpu in facts.gpus if same_bus(gpu.bus_id) == same_bus(address)), None)
+    index = facts.index_at(address)
     return address if index is None else f"GPU {index}"

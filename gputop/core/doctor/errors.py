@@ -76,9 +76,8 @@ def recovery(facts: Facts) -> Verdicts:
         if action is not None and action != "none":
             requested.setdefault(action, []).append(gpu)
     if not requested:
-        return judged(
-            facts, of(RECOVERY_ACTION), lambda _: False, _none_requested, "the driver requests no recovery action"
-        )
+        none = "the driver requests no recovery action"
+        return judged(facts, of(RECOVERY_ACTION), lambda _: False, lambda _: ok(none), none)
     return [_requested(action, gpus) for action, gpus in requested.items()]
 
 
@@ -114,18 +113,14 @@ def _xid(facts: Facts, group: _Group) -> Verdict:
         severity = _MILDER[severity]
     times = f", {len(group.lines)} times" if len(group.lines) > 1 else ""
     ago = f", {'last ' if times else ''}{duration_text(age_s)} ago" if age_s is not None else ""
+    index = facts.index_at(group.bus_id)
+    name = f"the GPU at {group.bus_id}" if index is None else f"GPU {index}"
     return Verdict(
         severity=severity,
-        summary=f"{_gpu_name(facts, group.bus_id)}: Xid {group.number}, {xid.name}{times}{ago}",
+        summary=f"{name}: Xid {group.number}, {xid.name}{times}{ago}",
         evidence=(f"{xid.meaning} Usual cause: {xid.blame.value}.", *_details(group.lines), clean(last.text)),
-        fix=(_action_for(facts, group.bus_id, xid.action),),
+        fix=(xid.action if index is None else xid.action.replace(" -i N", f" -i {index}"),),
     )
-
-
-def _action_for(facts: Facts, bus_id: str, action: str) -> str:
-    """Return an action with the GPU's index filled in, if it is known."""
-    index = _index(facts, bus_id)
-    return action if index is None else action.replace(" -i N", f" -i {index}")
 
 
 def _details(lines: Iterable[XidLine]) -> list[str]:
@@ -146,15 +141,6 @@ def _reported(facts: Facts) -> Iterable[XidLine]:
             yield XidLine(time_s=event.time_s, bus_id=same_bus(gpu.bus_id), number=event.xid, text=text)
 
 
-def _gpu_name(facts: Facts, bus_id: str) -> str:
-    index = _index(facts, bus_id)
-    return f"the GPU at {bus_id}" if index is None else f"GPU {index}"
-
-
-def _index(facts: Facts, bus_id: str) -> int | None:
-    return next((gpu.index for gpu in facts.gpus if same_bus(gpu.bus_id) == bus_id), None)
-
-
 def _requested(action: str, gpus: Sequence[Gpu]) -> Verdict:
     fix = _ACTIONS.get(action, ("Drain the node, then reboot it: sudo reboot",))
     return fail(
@@ -162,7 +148,3 @@ def _requested(action: str, gpus: Sequence[Gpu]) -> Verdict:
         evidence=(f"NVML recovery action: {action}",),
         fix=(*fix, *(reset(gpus) if "reset" in action and "bus" not in action else ())),
     )
-
-
-def _none_requested(_: Sequence[Gpu]) -> Verdict:
-    return ok("the driver requests no recovery action")

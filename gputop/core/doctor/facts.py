@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from gputop.core.doctor.kernel_log import LogLine
+from gputop.core.doctor.kernel_log import LogLine, same_bus
 from gputop.core.model.metric import Missing
 from gputop.core.model.sample import DriverInfo, Gpu, HostProcess, Sample
 
@@ -211,3 +211,11 @@ class Facts(Struct, frozen=True, kw_only=True):
     def is_in_container(self) -> bool:
         """Say whether gputop is known to run in a container."""
         return self.containers is not None and bool(self.containers.inside)
+
+    def runs(self, name: str) -> bool:
+        """Say whether a program whose name starts so is known to run."""
+        return self.programs is not None and any(one.name.startswith(name) for one in self.programs.found)
+
+    def index_at(self, bus_id: str) -> int | None:
+        """Return the index of the GPU at a PCI address; None if no GPU is there."""
+        return next((gpu.index for gpu in self.gpus if same_bus(gpu.bus_id) == same_bus(bus_id)), None)

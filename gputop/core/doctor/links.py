@@ -19,6 +19,7 @@ from gputop.core.model.catalogue import (
 from gputop.core.model.metric import Missing
 from gputop.core.model.sample import Gpu, GpuState
 
+_MANAGER: Final = "nv-fabricmanage"
 _AT_WORK: Final = 2  # the slowest P-state in which a link is judged
 _NOT_STARTED, _IN_PROGRESS, _COMPLETED = 1, 2, 3
 _UNHEALTHY: Final = {2: "unhealthy", 3: "limited capacity"}
@@ -84,10 +85,7 @@ def nvlink(facts: Facts) -> Verdicts:
     def verdict(gpus: Sequence[Gpu]) -> Verdict:
         return fail(
             f"{about(gpus)}: NVLinks are down that are up on the other GPUs",
-            evidence=[
-                f"GPU {g.index}: {said(g, NVLINK_LINKS_DOWN)} of {said(g, NVLINK_LINKS) or '?'} links down"
-                for g in gpus
-            ],
+            evidence=map(_links_down, gpus),
             fix=(
                 "$ nvidia-smi nvlink --status",
                 "Check the bridge or the fabric manager, and look for Xids 74 and 144 to 150 in the kernel log.",
@@ -100,10 +98,9 @@ def nvlink(facts: Facts) -> Verdicts:
     found = judged(facts, answer, bool, verdict, "all expected NVLinks are up")
     same = [gpu for gpu in linked if said(gpu, NVLINK_LINKS_DOWN)]
     if len(found) == 1 and found[0].severity is Severity.OK and same:
-        counts = [
-            f"GPU {g.index}: {said(g, NVLINK_LINKS_DOWN)} of {said(g, NVLINK_LINKS) or '?'} links down" for g in same
-        ]
-        return info(f"{about(same)}: some NVLinks are down, the same number on all GPUs", evidence=counts)
+        return info(
+            f"{about(same)}: some NVLinks are down, the same number on all GPUs", evidence=map(_links_down, same)
+        )
     return found
 
 
@@ -163,6 +160,10 @@ def _has_links(gpu: Gpu) -> bool:
     return said(gpu, NVLINK_LINKS_DOWN) is not None
 
 
+def _links_down(gpu: Gpu) -> str:
+    return f"GPU {gpu.index}: {said(gpu, NVLINK_LINKS_DOWN)} of {said(gpu, NVLINK_LINKS) or '?'} links down"
+
+
 def _port(facts: Facts, gpu: Gpu) -> PciDevice | None:
     return next((board for board in facts.boards if same_bus(board.address) == same_bus(gpu.bus_id)), None)
 
@@ -179,7 +180,7 @@ def _generation_max(facts: Facts, gpu: Gpu) -> int:
 
 
 def _no_state(facts: Facts) -> Verdict:
-    if _runs(facts):
+    if facts.runs(_MANAGER):
         return ok("the fabric manager runs; the driver does not report the state of the NVSwitch fabric")
     return fail(
         "the fabric manager does not run on this NVSwitch host: CUDA fails with error 802",
@@ -188,15 +189,10 @@ def _no_state(facts: Facts) -> Verdict:
     )
 
 
-def _runs(facts: Facts) -> bool:
-    programs = facts.programs.found if facts.programs else ()
-    return any(program.name.startswith("nv-fabricmanage") for program in programs)
-
-
 def _manager(facts: Facts) -> str:
     if facts.programs is None:
         return "cannot see whether nv-fabricmanager runs"
-    return f"nv-fabricmanager {'runs' if _runs(facts) else 'does not run'} here"
+    return f"nv-fabricmanager {'runs' if facts.runs(_MANAGER) else 'does not run'} here"
 
 
 def _state(gpu: Gpu, details: Details) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from gputop.core.doctor.each import about, judged, numbers, of, ranges, unread, why_none
-from gputop.core.doctor.facts import Facts, Program
+from gputop.core.doctor.facts import Facts
 from gputop.core.doctor.kernel_log import hung_tasks
 from gputop.core.doctor.verdict import Verdict, Verdicts, fail, info, nothing, ok, unknown, warn
 from gputop.core.model.catalogue import MEMORY_TOTAL, MEMORY_USED, MIG_MODE
@@ -46,7 +46,7 @@ def leftovers(facts: Facts) -> Verdicts:
     if not facts.is_initial:
         hidden = unknown("cannot attribute all GPU memory: gputop runs in another PID namespace than some processes")
         return [*found, hidden]
-    if _runs(facts, _MPS):
+    if facts.runs(_MPS):
         return found or nothing("the MPS server accounts for the memory of its clients")
 
     def answer(gpu: Gpu) -> Any:  # noqa: ANN401
@@ -102,7 +102,7 @@ def idle_mps(facts: Facts) -> Verdicts:
     """Report an MPS daemon without clients."""
     if facts.programs is None:
         return unread(facts, "processes")
-    if not _runs(facts, _MPS):
+    if not facts.runs(_MPS):
         return nothing("no MPS")
     clients = [process for process in facts.processes if any(use.type == "M" for use in process.gpus)]
     if clients:
@@ -188,11 +188,6 @@ def _holders(facts: Facts, gpus: Iterable[Gpu]) -> list[str]:
 def _is_stuck(facts: Facts, process: HostProcess) -> bool:
     states = [each.state for one in facts.samples for each in one.processes if each.id == process.id]
     return len(states) == len(facts.samples) and set(states) == {"D"}
-
-
-def _runs(facts: Facts, name: str) -> bool:
-    found: tuple[Program, ...] = facts.programs.found if facts.programs else ()
-    return any(program.name.startswith(name) for program in found)
 
 
 def _described(process: HostProcess) -> str:

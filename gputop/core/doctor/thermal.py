@@ -120,8 +120,7 @@ def persistence(facts: Facts) -> Verdicts:
     none = why_none(facts)
     if none:
         return none
-    programs = facts.programs.found if facts.programs else ()
-    if any(program.name.startswith("nvidia-persiste") for program in programs):
+    if facts.runs("nvidia-persiste"):
         return ok("nvidia-persistenced runs")
     if not any(is_data_centre(gpu) for gpu in facts.gpus):
         return nothing("persistence matters on servers only")
