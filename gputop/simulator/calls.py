@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from types import SimpleNamespace as Answer
 from typing import Any, Final
 
+from gputop.machine.nvml import codes
+from gputop.machine.nvml.codes import NVMLError
 from gputop.simulator.curve import Curve
-from gputop.simulator.errors import INVALID_ARGUMENT, NOT_FOUND, NOT_SUPPORTED, NVMLError
 from gputop.simulator.fields import read_field
 from gputop.simulator.gpu import MIB, MigDevice, SimulatedGpu, percent, used_bytes
 from gputop.simulator.plan import ProcessPlan, Use
@@ -79,27 +80,27 @@ def _max_clock(gpu: SimulatedGpu, kind: int) -> int:
 
 def _of_four(kind: int, graphics: int, sm: int, memory: int, video: int) -> int:
     if kind not in range(4):
-        raise NVMLError(INVALID_ARGUMENT)
+        raise NVMLError(codes.INVALID_ARGUMENT)
     return (graphics, sm, memory, video)[kind]
 
 
 def _temperature(gpu: SimulatedGpu, sensor: int) -> int:
     if sensor != 0:
-        raise NVMLError(INVALID_ARGUMENT)
+        raise NVMLError(codes.INVALID_ARGUMENT)
     return gpu.chip_c(gpu.clock.now())
 
 
 def _threshold(gpu: SimulatedGpu, kind: int) -> int:
     if kind not in gpu.board.thresholds_c:
-        raise NVMLError(NOT_SUPPORTED)
+        raise NVMLError(codes.NOT_SUPPORTED)
     return gpu.board.thresholds_c[kind]
 
 
 def _link_state(gpu: SimulatedGpu, link: int) -> int:
     if not gpu.board.nvlinks:
-        raise NVMLError(NOT_SUPPORTED)
+        raise NVMLError(codes.NOT_SUPPORTED)
     if link not in range(gpu.board.nvlinks):
-        raise NVMLError(INVALID_ARGUMENT)
+        raise NVMLError(codes.INVALID_ARGUMENT)
     return int(link not in gpu.plan.health.links_down)
 
 
@@ -146,17 +147,17 @@ def _spare_rows(gpu: SimulatedGpu) -> Answer:
 
 def _mig_mode(gpu: SimulatedGpu) -> list[int]:
     if not gpu.board.mig_devices:
-        raise NVMLError(NOT_SUPPORTED)
+        raise NVMLError(codes.NOT_SUPPORTED)
     return [int(gpu.partition.is_on), int(gpu.partition.is_on_next)]
 
 
 def _mig_device(gpu: SimulatedGpu, slot: int) -> MigDevice:
     if not gpu.board.mig_devices:
-        raise NVMLError(NOT_SUPPORTED)
+        raise NVMLError(codes.NOT_SUPPORTED)
     if slot not in range(gpu.board.mig_devices):
-        raise NVMLError(INVALID_ARGUMENT)
+        raise NVMLError(codes.INVALID_ARGUMENT)
     if slot not in gpu.mig_devices:
-        raise NVMLError(NOT_FOUND)
+        raise NVMLError(codes.NOT_FOUND)
     return gpu.mig_devices[slot]
 
 

@@ -8,18 +8,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
+from gputop.machine.nvml import codes
+from gputop.machine.nvml.codes import NVMLError
 from gputop.simulator.calls import GPU_CALLS, MIG_CALLS, NOT_WITH_MIG
 from gputop.simulator.clock import BoxClock
-from gputop.simulator.errors import (
-    FUNCTION_NOT_FOUND,
-    GPU_IS_LOST,
-    INVALID_ARGUMENT,
-    NOT_FOUND,
-    NOT_SUPPORTED,
-    TIMEOUT,
-    UNINITIALIZED,
-    NVMLError,
-)
 from gputop.simulator.gpm import GpmSample, metrics_between
 from gputop.simulator.gpu import MigDevice, SimulatedGpu
 from gputop.simulator.partition_calls import PartitionCalls
@@ -87,7 +79,7 @@ class Driver(PartitionCalls):
     def nvmlDeviceGetHandleByIndex(self, index: int) -> SimulatedGpu:
         """Return a GPU by its place."""
         if index not in range(self.nvmlDeviceGetCount()):
-            raise NVMLError(INVALID_ARGUMENT)
+            raise NVMLError(codes.INVALID_ARGUMENT)
         return self._found(lambda gpu: gpu.index == index)
 
     def nvmlDeviceGetHandleByUUID(self, uuid: str) -> Device:
@@ -118,7 +110,7 @@ class Driver(PartitionCalls):
             if device.plan.gpu_instance == gpu_instance:
                 sample.take(device.uuid, device.activity, self._clock.now())
                 return sample
-        raise NVMLError(INVALID_ARGUMENT)
+        raise NVMLError(codes.INVALID_ARGUMENT)
 
     def nvmlGpmMetricsGet(self, older: GpmSample, newer: GpmSample, ids: Sequence[int]) -> list[tuple[int, float]]:
         """Return (return code, value) for each metric between two samples."""
@@ -151,13 +143,13 @@ class Driver(PartitionCalls):
         ]
         if not upcoming:
             self._clock.sleep(timeout_ms / 1000)
-            raise NVMLError(TIMEOUT)
+            raise NVMLError(codes.TIMEOUT)
         when_s, _, xid, gpu = min(upcoming)
         wait_s = when_s - self._clock.running()
         if wait_s > 0:
             self._clock.sleep(min(wait_s, timeout_ms / 1000))
         if self._clock.running() < when_s:
-            raise NVMLError(TIMEOUT)
+            raise NVMLError(codes.TIMEOUT)
         event_set.told_s[gpu] = when_s
         return gpu.uuid, _XID_EVENT, xid
 
@@ -172,21 +164,21 @@ class Driver(PartitionCalls):
         self._guard(name, device)
         call = (MIG_CALLS if isinstance(device, MigDevice) else GPU_CALLS).get(name)
         if call is None:
-            raise NVMLError(NOT_SUPPORTED)
+            raise NVMLError(codes.NOT_SUPPORTED)
         return call(device, *args, **options)
 
     def _guard(self, name: str, device: object) -> None:
         """Behave as a GPU that hangs, is lost, or does not know this call."""
         self._started()
         if name in self._plan.outdated:
-            raise NVMLError(FUNCTION_NOT_FOUND)
+            raise NVMLError(codes.FUNCTION_NOT_FOUND)
         if not isinstance(device, (SimulatedGpu, MigDevice)):
-            raise NVMLError(INVALID_ARGUMENT)
+            raise NVMLError(codes.INVALID_ARGUMENT)
         gpu = device.gpu if isinstance(device, MigDevice) else device
         self._wait_while_hung(gpu)
         self._need_present(gpu)
         if name in gpu.board.calls or (device is gpu and gpu.is_split and name in NOT_WITH_MIG):
-            raise NVMLError(NOT_SUPPORTED)
+            raise NVMLError(codes.NOT_SUPPORTED)
 
     def _wait_while_hung(self, gpu: SimulatedGpu) -> None:
         left_s = gpu.plan.hung.left(self._clock.running()) if gpu.plan.hung else 0.0
@@ -195,21 +187,21 @@ class Driver(PartitionCalls):
 
     def _need_present(self, gpu: SimulatedGpu) -> None:
         if gpu.plan.lost and gpu.plan.lost.left(self._clock.running()):
-            raise NVMLError(GPU_IS_LOST)
+            raise NVMLError(codes.GPU_IS_LOST)
 
     def _need_gpm(self, device: Device) -> None:
         gpu = device.gpu if isinstance(device, MigDevice) else device
         if not gpu.board.has_gpm:
-            raise NVMLError(NOT_SUPPORTED)
+            raise NVMLError(codes.NOT_SUPPORTED)
 
     def _found(self, is_it: Callable[[SimulatedGpu], bool]) -> SimulatedGpu:
         for gpu in self._started()._gpus:
             if is_it(gpu):
                 self._need_present(gpu)
                 return gpu
-        raise NVMLError(NOT_FOUND)
+        raise NVMLError(codes.NOT_FOUND)
 
     def _started(self) -> "Driver":
         if not self._is_started:
-            raise NVMLError(UNINITIALIZED)
+            raise NVMLError(codes.UNINITIALIZED)
         return self

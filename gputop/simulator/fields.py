@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Final
 
+from gputop.machine.nvml import codes
 from gputop.simulator.curve import Curve
-from gputop.simulator.errors import INVALID_ARGUMENT, NOT_SUPPORTED
 from gputop.simulator.gpu import SimulatedGpu
 
 Value = int | float | None  # None: not supported by this board
@@ -17,21 +17,21 @@ _REMAPPED_ID: Final = 142  # the first of four: remapped rows correctable, uncor
 def read_field(gpu: SimulatedGpu, field: int, scope: int, time_s: float) -> tuple[int, int | float]:
     """Return the return code and the value."""
     if field in gpu.board.fields:
-        return NOT_SUPPORTED, 0
+        return codes.NOT_SUPPORTED, 0
     if field in _LINK_FIELDS:
         return _link_field(gpu, _LINK_FIELDS[field](gpu), scope, time_s)
     row = _FIELDS.get(field)
     value = row(gpu, time_s) if row else None
-    return (NOT_SUPPORTED, 0) if value is None else (0, value)
+    return (codes.NOT_SUPPORTED, 0) if value is None else (0, value)
 
 
 def _link_field(gpu: SimulatedGpu, rate: Curve, scope: int, time_s: float) -> tuple[int, int | float]:
     links = gpu.board.nvlinks
     if not links:
-        return NOT_SUPPORTED, 0
+        return codes.NOT_SUPPORTED, 0
     if scope == ALL_LINKS:
         return 0, int(rate.integral(time_s) / 1024)
-    return (0, int(rate.integral(time_s) / 1024 / links)) if scope < links else (INVALID_ARGUMENT, 0)
+    return (0, int(rate.integral(time_s) / 1024 / links)) if scope < links else (codes.INVALID_ARGUMENT, 0)
 
 
 def _nanoseconds(curve: Curve, time_s: float) -> int:

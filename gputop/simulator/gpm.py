@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
+from gputop.machine.nvml import codes
+from gputop.machine.nvml.codes import NVMLError
 from gputop.simulator.curve import Curve
-from gputop.simulator.errors import INVALID_ARGUMENT, NOT_SUPPORTED, NVMLError
 from gputop.simulator.load import IDLE, Activity
 
 _PERCENTS: Final = {
@@ -31,7 +32,7 @@ class GpmSample:
 def metrics_between(older: GpmSample, newer: GpmSample, ids: Sequence[int]) -> list[tuple[int, float]]:
     """Return (return code, value) for each metric."""
     if not newer.uuid or older.uuid != newer.uuid:
-        raise NVMLError(INVALID_ARGUMENT)  # two samples of one device are needed
+        raise NVMLError(codes.INVALID_ARGUMENT)  # two samples of one device are needed
     return [_metric(newer.activity, metric_id, older.time_s, newer.time_s) for metric_id in ids]
 
 
@@ -42,4 +43,4 @@ def _metric(activity: Activity, metric_id: int, start_s: float, end_s: float) ->
     if metric_id in _MIB_PER_S:
         curve = getattr(activity, _MIB_PER_S[metric_id])
         return 0, max(0.0, curve.mean(start_s, end_s)) / 1024**2
-    return NOT_SUPPORTED, 0.0
+    return codes.NOT_SUPPORTED, 0.0

@@ -4,14 +4,8 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from gputop.simulator.errors import (
-    IN_USE,
-    INSUFFICIENT_RESOURCES,
-    INVALID_ARGUMENT,
-    NOT_SUPPORTED,
-    RESET_REQUIRED,
-    NVMLError,
-)
+from gputop.machine.nvml import codes
+from gputop.machine.nvml.codes import NVMLError
 from gputop.simulator.mig import COMPUTE_SLICES, Profile, compute_slices
 from gputop.simulator.plan import InstancePlan
 
@@ -79,16 +73,16 @@ class Partition:
         """Set the mode that is to be; return whether it is so already: 0, or what it waits for."""
         with self._gate:
             if not self.profiles:
-                raise NVMLError(NOT_SUPPORTED)
+                raise NVMLError(codes.NOT_SUPPORTED)
             if not is_on and self.is_on and self.instances:
-                raise NVMLError(IN_USE)
+                raise NVMLError(codes.IN_USE)
             self.is_on_next = is_on
             if self.is_on == is_on:
                 return 0
             if self._is_busy(None, None):
-                return IN_USE
+                return codes.IN_USE
             if self._needs_reset:
-                return RESET_REQUIRED
+                return codes.RESET_REQUIRED
             self.is_on = is_on
             self.changes += 1
             return 0
@@ -106,10 +100,10 @@ class Partition:
             self.need_on()
             name, profile = self.by_id(profile_id)
             if start not in profile.shape.starts or size != profile.shape.size:
-                raise NVMLError(INVALID_ARGUMENT)
+                raise NVMLError(codes.INVALID_ARGUMENT)
             made = Instance(self._gpu, self._free_id(size), name, profile, start)
             if not self._has_room(made):
-                raise NVMLError(INSUFFICIENT_RESOURCES)
+                raise NVMLError(codes.INSUFFICIENT_RESOURCES)
             self.instances = self.instances | {made.number: made}
             self.changes += 1
             return made
@@ -119,7 +113,7 @@ class Partition:
         with self._gate:
             self._need(instance)
             if instance.computes or self._is_busy(instance.number, None):
-                raise NVMLError(IN_USE)
+                raise NVMLError(codes.IN_USE)
             self.instances = {number: one for number, one in self.instances.items() if one is not instance}
             self.changes += 1
 
@@ -130,10 +124,10 @@ class Partition:
             slices = COMPUTE_SLICES.get(profile_id, 0)
             step = 1 if slices == 1 else 2 if slices == 2 else 4
             if not slices or size != slices or start % step or start + slices > instance.profile.slices:
-                raise NVMLError(INVALID_ARGUMENT)
+                raise NVMLError(codes.INVALID_ARGUMENT)
             taken = {n for each in instance.computes.values() for n in range(each.start, each.start + each.slices)}
             if taken & set(range(start, start + slices)):
-                raise NVMLError(INSUFFICIENT_RESOURCES)
+                raise NVMLError(codes.INSUFFICIENT_RESOURCES)
             number = next(n for n in range(_MOST_SLICES) if n not in instance.computes)
             made = Compute(instance, number, start, slices, self._free_slot())
             instance.computes = instance.computes | {number: made}
@@ -146,9 +140,9 @@ class Partition:
         with self._gate:
             self._need(instance)
             if instance.computes.get(compute.number) is not compute:
-                raise NVMLError(INVALID_ARGUMENT)
+                raise NVMLError(codes.INVALID_ARGUMENT)
             if self._is_busy(instance.number, compute.number):
-                raise NVMLError(IN_USE)
+                raise NVMLError(codes.IN_USE)
             instance.computes = {number: one for number, one in instance.computes.items() if one is not compute}
             self.changes += 1
 
@@ -169,12 +163,12 @@ class Partition:
         for name, profile in self.profiles.items():
             if profile.shape.id == profile_id:
                 return name, profile
-        raise NVMLError(INVALID_ARGUMENT)
+        raise NVMLError(codes.INVALID_ARGUMENT)
 
     def need_on(self) -> None:
         """Refuse while MIG is off."""
         if not self.is_on:
-            raise NVMLError(NOT_SUPPORTED)
+            raise NVMLError(codes.NOT_SUPPORTED)
 
     def plans(self) -> list[InstancePlan]:
         """Return the MIG devices that there are now."""
@@ -202,7 +196,7 @@ class Partition:
 
     def _need(self, instance: Instance) -> None:
         if self.instances.get(instance.number) is not instance:
-            raise NVMLError(INVALID_ARGUMENT)
+            raise NVMLError(codes.INVALID_ARGUMENT)
 
     def _free_id(self, size: int) -> int:
         return next(n for n in range(_FIRST_IDS[size], 64) if n not in self.instances)

@@ -1,6 +1,7 @@
 """The MIG functions of the simulated driver, in the shapes that `machine.binding_mig` gives."""
 
-from gputop.simulator.errors import INVALID_ARGUMENT, NOT_SUPPORTED, NVMLError
+from gputop.machine.nvml import codes
+from gputop.machine.nvml.codes import NVMLError
 from gputop.simulator.gpu import SimulatedGpu
 from gputop.simulator.mig import COMPUTE_SLICES
 from gputop.simulator.partition import Compute, Instance
@@ -25,12 +26,12 @@ class PartitionCalls:
         """Return a profile by the number of its kind."""
         self._guard("nvmlDeviceGetGpuInstanceProfileInfo", gpu)
         if kind not in range(_KINDS):
-            raise NVMLError(INVALID_ARGUMENT)
+            raise NVMLError(codes.INVALID_ARGUMENT)
         for name, profile in gpu.partition.profiles.items():
             if profile.kind == kind:
                 shape, sms = profile.shape, profile.multiprocessors
                 return shape.id, profile.slices, shape.most, sms, profile.memory_mib, name
-        raise NVMLError(NOT_SUPPORTED)
+        raise NVMLError(codes.NOT_SUPPORTED)
 
     def nvmlDeviceGetGpuInstancePossiblePlacements(self, gpu: SimulatedGpu, profile_id: int) -> list[tuple[int, int]]:
         """Return (start, size) of all placements."""
@@ -72,7 +73,7 @@ class PartitionCalls:
         self._need(instance)
         slices, whole = COMPUTE_SLICES.get(kind, 0), instance.profile.slices
         if not slices or slices > whole or (slices, whole) == (3, 4):
-            raise NVMLError(NOT_SUPPORTED)
+            raise NVMLError(codes.NOT_SUPPORTED)
         return kind, slices
 
     def nvmlGpuInstanceGetComputeInstances(self, instance: Instance, profile_id: int) -> list[Compute]:
@@ -107,5 +108,5 @@ class PartitionCalls:
         gpu = instance.gpu
         self._guard("nvmlGpuInstance", gpu)
         if not isinstance(gpu, SimulatedGpu) or gpu.partition.instances.get(instance.number) is not instance:
-            raise NVMLError(INVALID_ARGUMENT)
+            raise NVMLError(codes.INVALID_ARGUMENT)
         return gpu

@@ -72,20 +72,18 @@ class Control:
         says so.
         """
         if isinstance(change, ChangeMig):
-            return refused(change, "this control has no driver") if self._mig is None else self._split(change)
-        self._audit.begin(change)
-        results = tuple([self._settle(change, target) for target in change.targets])
+            if self._mig is None:
+                return refused(change, "this control has no driver")
+            self._audit.begin(change)
+            results = self._mig.settle(change, self._audit)
+        else:
+            self._audit.begin(change)
+            results = tuple([self._settle(change, target) for target in change.targets])
         return Outcome(id=change.id, what=wording(change), results=results, note=self._audit.end())
 
     def living(self, targets: Iterable[Target]) -> tuple[Target, ...]:
         """Return the targets that still run; a zombie does not."""
         return tuple(target for target in targets if self._lives(target))
-
-    def _split(self, change: ChangeMig) -> Outcome:
-        mig = self._mig
-        self._audit.begin(change)
-        results = mig.settle(change, self._audit) if mig else ()
-        return Outcome(id=change.id, what=wording(change), results=results, note=self._audit.end())
 
     def _lives(self, target: Target) -> bool:
         try:

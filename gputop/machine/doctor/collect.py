@@ -70,13 +70,13 @@ def real_box() -> DoctorBox:
 def collect(box: DoctorBox, expected: int | None = None) -> Facts:
     """Collect the facts. ``expected``: the expected number of GPUs. Takes about a second, longer on a faulty host."""
     readings = _Readings(box.patience_s)
-    for name, read in _PARTS.items():
-        readings.begin(name, partial(read, box))
+    for field, (name, read) in _PARTS.items():
+        readings.begin(field, name, partial(read, box))
     start, samples = _samples(box)
     is_loaded = bool(samples) or Files(box.root).has("proc/driver/nvidia/version")
     files = partial(device_files, box.root, may_open=is_loaded, seconds=box.patience_s * _OF_A_FILE)
-    readings.begin("device files", files)
-    readings.begin("library", lambda: library(box.root, box.environment))  # after the driver has loaded it
+    readings.begin("files", "device files", files)
+    readings.begin("library", "library", lambda: library(box.root, box.environment))  # after the driver has loaded it
     return Facts(
         time_s=box.wall(),
         host=box.host,
@@ -88,29 +88,20 @@ def collect(box: DoctorBox, expected: int | None = None) -> Facts:
         samples=samples,
         details=details(box.source.driver, samples[-1].gpus) if samples else {},
         environment={name: value for name, value in box.environment.items() if name.startswith(_VARIABLES)},
-        pci=readings.end("PCI bus"),
-        module=readings.end("kernel module"),
-        library=readings.end("library"),
-        files=readings.end("device files"),
-        programs=readings.end("processes"),
-        containers=readings.end("containers"),
-        torches=readings.end("installed packages"),
-        services=readings.end("services"),
-        log=readings.end("kernel log"),
-        iommu=readings.end("IOMMU"),
+        **readings.end(),
         unread=readings.unread,
     )
 
 
-_PARTS: Final[Mapping[str, Callable[[DoctorBox], Any]]] = {
-    "PCI bus": lambda box: pci_devices(box.root),
-    "kernel module": lambda box: module(box.root),
-    "processes": lambda box: programs(box.root, box.own_pid),
-    "containers": lambda box: containers(box.root, box.environment),
-    "installed packages": lambda box: torches(box.root, box.environment, box.paths),
-    "services": lambda box: services(box.root),
-    "kernel log": lambda box: kernel_log(box.root, box.journal),
-    "IOMMU": lambda box: has_iommu(box.root),
+_PARTS: Final[Mapping[str, tuple[str, Callable[[DoctorBox], Any]]]] = {  # by the field of `Facts`
+    "pci": ("PCI bus", lambda box: pci_devices(box.root)),
+    "module": ("kernel module", lambda box: module(box.root)),
+    "programs": ("processes", lambda box: programs(box.root, box.own_pid)),
+    "containers": ("containers", lambda box: containers(box.root, box.environment)),
+    "torches": ("installed packages", lambda box: torches(box.root, box.environment, box.paths)),
+    "services": ("services", lambda box: services(box.root)),
+    "log": ("kernel log", lambda box: kernel_log(box.root, box.journal)),
+    "iommu": ("IOMMU", lambda box: has_iommu(box.root)),
 }
 
 
@@ -120,26 +111,24 @@ class _Readings:
     def __init__(self, patience_s: float) -> None:
         self.unread: dict[str, str] = {}
         self._patience_s = patience_s
-        self._deadline: float | None = None
-        self._workers: dict[str, Worker[Any]] = {}
+        self._workers: dict[str, tuple[str, Worker[Any]]] = {}
 
-    def begin(self, name: str, read: Callable[[], object]) -> None:
+    def begin(self, field: str, name: str, read: Callable[[], object]) -> None:
         """Start a reading in a thread."""
-        worker = self._workers[name] = Worker(partial(_reading, read))
+        worker: Worker[Any] = Worker(partial(_reading, read))
+        self._workers[field] = name, worker
         worker.ask(0.0)
 
-    def end(self, name: str) -> Any:
-        """Return the reading, or None with a reason in ``unread``."""
-        if self._deadline is None:
-            self._deadline = time.monotonic() + self._patience_s  # for all of them: they go on side by side
-        answer = self._workers[name].take(self._deadline - time.monotonic())
-        if answer is None:
-            self.unread[name] = f"did not answer within {self._patience_s:g}s"
-            return None
-        value, why = answer
-        if why:
-            self.unread[name] = why
-        return value
+    def end(self) -> dict[str, Any]:
+        """Return the readings by field, None with a reason in ``unread``. They share the patience."""
+        deadline = time.monotonic() + self._patience_s
+        late = None, f"did not answer within {self._patience_s:g}s"
+        values = {}
+        for field, (name, worker) in self._workers.items():
+            values[field], why = worker.take(deadline - time.monotonic()) or late
+            if why:
+                self.unread[name] = why
+        return values
 
 
 def _reading(read: Callable[[], object], _: float) -> tuple[object, str]:

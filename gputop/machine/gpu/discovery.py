@@ -7,7 +7,7 @@ from msgspec import Struct
 from gputop.core.model.metric import Missing
 from gputop.core.model.sample import DriverInfo
 from gputop.core.text.text import clean
-from gputop.machine.nvml.driver import Driver, Handle
+from gputop.machine.nvml.driver import Driver, Handle, text_of
 
 _MOST_GPUS: Final = 512  # of one box: a driver may answer garbage
 
@@ -74,9 +74,4 @@ def _identify(driver: Driver, handle: Handle) -> Identity | Missing:
         return uuid
     name = driver.ask("nvmlDeviceGetName", handle)
     pci = driver.ask("nvmlDeviceGetPciInfo", handle)
-    bus_id = "" if isinstance(pci, Missing) else pci.busId
-    return clean(uuid), "" if isinstance(name, Missing) else clean(name), clean(_text(bus_id))
-
-
-def _text(value: str | bytes) -> str:
-    return value.decode("ascii", "replace") if isinstance(value, bytes) else value
+    return clean(uuid), text_of(name), "" if isinstance(pci, Missing) else text_of(pci.busId)

@@ -7,10 +7,9 @@ from msgspec import Struct
 from gputop.core.model.catalogue import CATALOGUE, MEMORY_FREE, MEMORY_RESERVED, MEMORY_TOTAL, MEMORY_USED
 from gputop.core.model.metric import Gpm, Missing, Unit
 from gputop.core.model.sample import ComputeInstance, GpuInstance, MetricValue, Reasons
-from gputop.core.text.text import clean
 from gputop.machine.gpu import readings
 from gputop.machine.gpu.gpm import GpmReader
-from gputop.machine.nvml.driver import Driver, Handle
+from gputop.machine.nvml.driver import Driver, Handle, text_of
 
 _GPM: Final = tuple(  # shares only: for PCIe the driver may answer 0 without an error
     (metric, origin.id)
@@ -71,7 +70,7 @@ class InstanceReader:
         profile = _profile(ask("nvmlDeviceGetName", handle))
         compute = ComputeInstance(
             id=compute_instance,
-            uuid=_text(ask("nvmlDeviceGetUUID", handle)),
+            uuid=text_of(ask("nvmlDeviceGetUUID", handle)),
             name=profile,
             multiprocessors=None if isinstance(attributes, Missing) else attributes.multiprocessorCount,
         )
@@ -110,14 +109,10 @@ class InstanceReader:
 
 def _profile(name: object) -> str:
     """Return ``1c.3g.40gb`` out of ``NVIDIA H100 80GB HBM3 MIG 1c.3g.40gb``."""
-    return _text(name).rpartition(" MIG ")[2]
+    return text_of(name).rpartition(" MIG ")[2]
 
 
 def _compute_part(profile: str) -> str:
     """Return ``1c.`` of ``1c.3g.40gb``: a compute instance smaller than its GPU instance."""
     first, dot, _ = profile.partition(".")
     return first + dot if first.endswith("c") else ""
-
-
-def _text(answer: object) -> str:
-    return clean(answer) if isinstance(answer, str) else ""

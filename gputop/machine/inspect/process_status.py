@@ -32,19 +32,15 @@ class ProcessStatusReader:
 
     def _seen(self, target: Target) -> ProcessStatus:
         is_running, state, nice = self._life(target)
-        kernel = self._kernel
-        if kernel is None or not is_running:
-            return ProcessStatus(
-                pid=target.pid, start_ticks=target.start_ticks, is_running=is_running, state=state, nice=nice
-            )
+        kernel = self._kernel if is_running else None
         return ProcessStatus(
             pid=target.pid,
             start_ticks=target.start_ticks,
             is_running=is_running,
             state=state,
             nice=nice,
-            io_class=_told(lambda: io_text(kernel.io_priority(target.pid))),
-            cpus=_told(lambda: cpus_text(kernel.cpus(target.pid))),
+            io_class=_told(lambda: io_text(kernel.io_priority(target.pid))) if kernel else None,
+            cpus=_told(lambda: cpus_text(kernel.cpus(target.pid))) if kernel else None,
         )
 
     def _life(self, target: Target) -> tuple[bool | None, str | None, int | None]:

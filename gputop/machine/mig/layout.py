@@ -13,7 +13,7 @@ from gputop.core.text.text import clean
 from gputop.machine.gpu.instances import InstanceReader, MigDevice
 from gputop.machine.gpu.process_list import ProcessLister
 from gputop.machine.mig.instance_holders import Place
-from gputop.machine.nvml.driver import Driver, Handle
+from gputop.machine.nvml.driver import Driver, Handle, text_of
 
 _KINDS: Final = range(0x18)  # of GPU instance profiles; 0x12 were known when this was written
 COMPUTE_KINDS: Final = range(0x10)
@@ -53,11 +53,13 @@ class LayoutReader:
         ask = self._driver.ask
         mode = ask("nvmlDeviceGetMigMode", handle)
         uuid, name, pci = (ask(f"nvmlDeviceGet{what}", handle) for what in ("UUID", "Name", "PciInfo"))
-        known: dict[str, Any] = {"index": index, "uuid": _text(uuid), "name": _text(name)}
+        known: dict[str, Any] = {"index": index, "uuid": text_of(uuid), "name": text_of(name)}
         if not isinstance(pci, Missing):
-            bus_id = pci.busId.decode("ascii", "replace") if isinstance(pci.busId, bytes) else pci.busId
-            known |= {"bus_id": clean(bus_id)}
-            known |= {"device": f"0x{pci.pciDeviceId:08X}", "subsystem": f"0x{pci.pciSubSystemId:08X}"}
+            known |= {
+                "bus_id": text_of(pci.busId),
+                "device": f"0x{pci.pciDeviceId:08X}",
+                "subsystem": f"0x{pci.pciSubSystemId:08X}",
+            }
         if isinstance(mode, Missing):
             why = (
                 "this GPU does not support MIG"
@@ -259,7 +261,3 @@ def _slices(device: MigDevice) -> int:
     """Return the compute slices of a MIG device from its name: ``1c.3g.40gb`` or ``3g.40gb``; 0 if unknown."""
     digits = device.compute.name[:1]
     return int(digits) if digits.isdigit() else 0
-
-
-def _text(answer: object) -> str:
-    return clean(answer) if isinstance(answer, str) else ""

@@ -21,22 +21,16 @@ from gputop.core.protocol.outcome import Result, Status
 from gputop.machine.mig.layout import LayoutReader
 from gputop.machine.mig.lock import LockedError, mig_lock
 from gputop.machine.mig.rights import Right, reading_right, right_for
-from gputop.machine.mig.steps import (
-    IN_USE,
-    INSUFFICIENT_RESOURCES,
-    NO_PERMISSION,
-    RESET_REQUIRED,
-    PendingError,
-    StepRunner,
-)
-from gputop.machine.nvml.driver import NOT_FOUND, NOT_SUPPORTED, Driver, RefusedError
+from gputop.machine.mig.steps import PendingError, StepRunner
+from gputop.machine.nvml import codes
+from gputop.machine.nvml.driver import Driver, RefusedError
 
 Report = Callable[[int, int, str, bool], None]  # steps done, of how many, what comes now, whether going back
 _REASONS: Final = {
-    IN_USE: "the driver reports that it is in use",
-    INSUFFICIENT_RESOURCES: "the driver reports insufficient resources",
-    NOT_SUPPORTED: "the driver does not support it: MIG is off, this is a vGPU, or the driver is too old",
-    NOT_FOUND: "the instance no longer exists",
+    codes.IN_USE: "the driver reports that it is in use",
+    codes.INSUFFICIENT_RESOURCES: "the driver reports insufficient resources",
+    codes.NOT_SUPPORTED: "the driver does not support it: MIG is off, this is a vGPU, or the driver is too old",
+    codes.NOT_FOUND: "the instance no longer exists",
 }
 
 
@@ -103,7 +97,7 @@ class Partitioner:
                 report(number, len(plan.steps), step.text, False)
                 runner.run(step)
         except PendingError as pending:
-            return _pending(plan, number) if pending.code == RESET_REQUIRED else self._busy(plan, number)
+            return _pending(plan, number) if pending.code == codes.RESET_REQUIRED else self._busy(plan, number)
         except RefusedError as error:
             return self._failed(plan, number, error)
         except KeyboardInterrupt:
@@ -156,11 +150,11 @@ class Partitioner:
         return _result(plan, Status.FAILED, detail, remedy, after=found)
 
     def _failed(self, plan: Plan, number: int, error: RefusedError) -> Result:
-        if error.code == NO_PERMISSION:
+        if error.code == codes.NO_PERMISSION:
             right = self._around.right(plan.steps[number].kind)
             detail = f"{_where(plan, number)}: {right.detail}"
             return _result(plan, Status.NOT_PERMITTED, detail, right.remedy)
-        if error.code == IN_USE:
+        if error.code == codes.IN_USE:
             return self._busy(plan, number)
         return _result(plan, Status.FAILED, f"{_where(plan, number)}: {_code_text(error)}")
 
@@ -175,7 +169,7 @@ class Partitioner:
             if users
             else "Run with sudo to see other users' processes, nv-hostengine and containers."
         )
-        return _result(plan, Status.FAILED, f"{_where(plan, number)}: {_REASONS[IN_USE]}{who}", remedy)
+        return _result(plan, Status.FAILED, f"{_where(plan, number)}: {_REASONS[codes.IN_USE]}{who}", remedy)
 
     def _read(self, plan: Plan) -> MigGpu | None:
         handle = self._driver.ask("nvmlDeviceGetHandleByUUID", plan.gpu)

@@ -1,17 +1,13 @@
 """Driver calls for the steps of a plan; each step looks up its handles again, which a change invalidates."""
 
-from typing import Any, Final
+from typing import Any
 
 from gputop.core.mig.model import MigGpu
 from gputop.core.mig.steps import Step, StepKind
 from gputop.core.model.metric import Missing
 from gputop.machine.mig.layout import compute_profiles
-from gputop.machine.nvml.driver import FAULT, NOT_FOUND, NOT_SUPPORTED, Driver, Handle, RefusedError
-
-IN_USE: Final = 19
-INSUFFICIENT_RESOURCES: Final = 23
-NO_PERMISSION: Final = 4
-RESET_REQUIRED: Final = 16
+from gputop.machine.nvml import codes
+from gputop.machine.nvml.driver import Driver, Handle, RefusedError
 
 
 class PendingError(Exception):
@@ -58,20 +54,20 @@ class StepRunner:
             raise PendingError(status)
         mode = self._driver.ask("nvmlDeviceGetMigMode", self.handle())
         if not isinstance(mode, Missing) and bool(mode[0]) is not is_on:
-            raise PendingError(RESET_REQUIRED)
+            raise PendingError(codes.RESET_REQUIRED)
 
     def _create_compute(self, step: Step) -> None:
         instance = self._instance(step)
         profile = compute_profiles(self._driver, instance).get(step.slices)
         if profile is None:
-            raise RefusedError("nvmlGpuInstanceGetComputeInstanceProfileInfo", NOT_SUPPORTED)
+            raise RefusedError("nvmlGpuInstanceGetComputeInstanceProfileInfo", codes.NOT_SUPPORTED)
         name = "nvmlGpuInstanceCreateComputeInstanceWithPlacement"
         self._driver.tell(name, instance, profile, step.compute_start, step.slices)
 
     def _profile_id(self, step: Step) -> int:
         profile = self._ids.get(step.profile)
         if profile is None:
-            raise RefusedError("nvmlDeviceGetGpuInstanceProfileInfo", NOT_SUPPORTED)
+            raise RefusedError("nvmlDeviceGetGpuInstanceProfileInfo", codes.NOT_SUPPORTED)
         return profile.id
 
     def _instance(self, step: Step) -> Handle:
@@ -82,7 +78,7 @@ class StepRunner:
             info = self._driver.ask("nvmlGpuInstanceGetInfo", instance)
             if not isinstance(info, Missing) and info[2] == step.start:
                 return instance
-        raise RefusedError("nvmlDeviceGetGpuInstances", NOT_FOUND)
+        raise RefusedError("nvmlDeviceGetGpuInstances", codes.NOT_FOUND)
 
     def _compute(self, step: Step) -> Handle:
         instance = self._instance(step)
@@ -92,11 +88,11 @@ class StepRunner:
             info = self._driver.ask("nvmlComputeInstanceGetInfo", compute)
             if not isinstance(info, Missing) and info[2] == step.compute_start:
                 return compute
-        raise RefusedError("nvmlGpuInstanceGetComputeInstances", NOT_FOUND)
+        raise RefusedError("nvmlGpuInstanceGetComputeInstances", codes.NOT_FOUND)
 
 
 def _checked(name: str, answer: Any) -> Any:
     """Return an answer that is not `Missing`. Raises RefusedError otherwise."""
     if isinstance(answer, Missing):
-        raise RefusedError(name, NO_PERMISSION if answer is Missing.FORBIDDEN else FAULT)
+        raise RefusedError(name, codes.NO_PERMISSION if answer is Missing.FORBIDDEN else codes.UNKNOWN)
     return answer

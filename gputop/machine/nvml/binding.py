@@ -12,18 +12,15 @@ from struct import Struct
 from typing import Any, Final
 
 from gputop.lazy_imports import lean
+from gputop.machine.nvml import codes
+from gputop.machine.nvml.codes import NVMLError, check
 from gputop.machine.nvml.health import HealthFunctions
-from gputop.machine.nvml.library import Library, NVMLError, check
+from gputop.machine.nvml.library import Library
 from gputop.machine.nvml.mig import MigFunctions
 
 ProcessEntry = tuple[int, int | None, int | None, int | None]  # pid, bytes, GPU instance, compute instance
 UtilizationEntry = tuple[int, int, int, int, int, int]  # pid, µs, SM, memory, encoder, decoder
 
-_SUCCESS: Final = 0
-_NOT_FOUND: Final = 6
-_INSUFFICIENT_SIZE: Final = 7
-_FUNCTION_NOT_FOUND: Final = 13
-_VERSION_MISMATCH: Final = 25
 _NO_INSTANCE: Final = 0xFFFFFFFF
 _NO_MEMORY_VALUE: Final = 2**64 - 1
 _FIRST_ROOM: Final = 128
@@ -61,18 +58,6 @@ class _MemoryV2(ctypes.Structure):
     )
 
 
-class _Temperature(ctypes.Structure):
-    """nvmlTemperature_v1_t."""
-
-    _fields_ = (("version", c_uint), ("sensor", c_uint), ("celsius", c_int))
-
-
-class _Margin(ctypes.Structure):
-    """nvmlMarginTemperature_v1_t."""
-
-    _fields_ = (("version", c_uint), ("celsius", c_int))
-
-
 class _Event(ctypes.Structure):
     """nvmlEventData_t."""
 
@@ -92,8 +77,8 @@ class _UtilizationRequest(ctypes.Structure):
 
 
 _UTILIZATION_INFO_V1: Final = 0x01000018
-_TEMPERATURE_V1: Final = 0x0100000C
-_MARGIN_V1: Final = 0x01000008
+_TEMPERATURE_V1: Final = 0x0100000C  # nvmlTemperature_v1_t: version, sensor, °C
+_MARGIN_V1: Final = 0x01000008  # nvmlMarginTemperature_v1_t: version, °C
 _GPM_V1: Final = 1
 
 
@@ -115,7 +100,7 @@ class Binding(HealthFunctions, MigFunctions):
         try:
             value = self._library.plain(name) or getattr(self._pynvml, name)
         except NVMLError as error:
-            if error.value != _FUNCTION_NOT_FOUND:
+            if error.value != codes.FUNCTION_NOT_FOUND:
                 return _raising(error.value)  # it may be there the next time
             value = _raising(error.value)
         setattr(self, name, value)
@@ -152,15 +137,15 @@ class Binding(HealthFunctions, MigFunctions):
 
     def nvmlDeviceGetTemperatureV(self, handle: Any, sensor: int) -> int:
         """Return °C."""
-        held = _Temperature(_TEMPERATURE_V1, sensor)
-        check(self._function("nvmlDeviceGetTemperatureV")(handle, byref(held)))
-        return int(held.celsius)
+        held = (c_int * 3)(_TEMPERATURE_V1, sensor)
+        check(self._function("nvmlDeviceGetTemperatureV")(handle, held))
+        return held[2]
 
     def nvmlDeviceGetMarginTemperature(self, handle: Any) -> int:
         """Return °C below the temperature at which the board slows down."""
-        held = _Margin(_MARGIN_V1)
-        check(self._function("nvmlDeviceGetMarginTemperature")(handle, byref(held)))
-        return int(held.celsius)
+        held = (c_int * 2)(_MARGIN_V1)
+        check(self._function("nvmlDeviceGetMarginTemperature")(handle, held))
+        return held[1]
 
     def nvmlDeviceGetComputeRunningProcesses(self, handle: Any) -> list[ProcessEntry]:
         """Return the compute processes of a GPU or MIG device."""
@@ -197,11 +182,11 @@ class Binding(HealthFunctions, MigFunctions):
             info = _UtilizationRequest(_UTILIZATION_INFO_V1, room, since_us, ctypes.addressof(entries))
             code = function(handle, byref(info))
             count = info.count
-            if code == _NOT_FOUND:
+            if code == codes.NOT_FOUND:
                 return []
-            if code == _VERSION_MISMATCH:
+            if code == codes.VERSION_MISMATCH:
                 return self._older_utilization(handle, since_us)
-            if code != _INSUFFICIENT_SIZE:
+            if code != codes.INSUFFICIENT_SIZE:
                 check(code)
                 used = _unpacked(_UTILIZATION, entries, min(count, room))
                 return [(pid, time_us, sm, memory, enc, dec) for time_us, pid, sm, memory, enc, dec in used]
@@ -277,7 +262,7 @@ class Binding(HealthFunctions, MigFunctions):
             room = count.value
             entries = _room(layout, room)
             code = function(handle, byref(count), entries)
-            if code != _INSUFFICIENT_SIZE:
+            if code != codes.INSUFFICIENT_SIZE:
                 check(code)
                 return [_process_entry(*entry) for entry in _unpacked(layout, entries, min(count.value, room))]
             count.value = _more_room(room, count.value)
@@ -289,9 +274,9 @@ class Binding(HealthFunctions, MigFunctions):
             room = count.value
             entries = _room(_FIRST_UTILIZATION, room)
             code = function(handle, entries, byref(count), c_ulonglong(since_us))
-            if code == _NOT_FOUND:
+            if code == codes.NOT_FOUND:
                 return []
-            if code != _INSUFFICIENT_SIZE:
+            if code != codes.INSUFFICIENT_SIZE:
                 check(code)
                 return list(_unpacked(_FIRST_UTILIZATION, entries, min(count.value, room)))
             count.value = _more_room(room, count.value)
@@ -303,7 +288,7 @@ def _started_pynvml() -> Any:
         pynvml: Any = lean("pynvml")
         started = pynvml.nvmlInit
     except (ImportError, AttributeError):
-        raise NVMLError(_FUNCTION_NOT_FOUND) from None
+        raise NVMLError(codes.FUNCTION_NOT_FOUND) from None
     try:
         started()
     except pynvml.NVMLError as error:
@@ -323,7 +308,7 @@ def _raising(code: int) -> Any:
 def _more_room(room: int, wanted: int) -> int:
     """Return room for what did not fit. Raises `NVMLError` where no room is ever enough."""
     if room >= _MOST_ROOM:
-        raise NVMLError(_INSUFFICIENT_SIZE)
+        raise NVMLError(codes.INSUFFICIENT_SIZE)
     return min(max(room, wanted) * 2 + 5, _MOST_ROOM)
 
 
@@ -345,8 +330,8 @@ def _process_entry(
 
 
 def _field_value(time_us: int, kind: int, code: int, raw: bytes) -> tuple[int, int | float, int]:
-    if code != _SUCCESS:
+    if code != codes.SUCCESS:
         return code, 0, 0
     if kind >= len(_VALUES):
-        return _FUNCTION_NOT_FOUND, 0, 0  # a type that is newer than we are
-    return _SUCCESS, _VALUES[kind].unpack_from(raw)[0], time_us
+        return codes.FUNCTION_NOT_FOUND, 0, 0  # a type that is newer than we are
+    return codes.SUCCESS, _VALUES[kind].unpack_from(raw)[0], time_us

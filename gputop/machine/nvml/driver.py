@@ -6,16 +6,11 @@
 from typing import Any, Final
 
 from gputop.core.model.metric import Missing
+from gputop.core.text.text import clean
+from gputop.machine.nvml import codes
 
 Handle = Any  # what the driver knows a device by; only ever handed back to it
 
-NOT_SUPPORTED: Final = 3
-NOT_FOUND: Final = 6
-DRIVER_NOT_LOADED: Final = 9
-LIBRARY_NOT_FOUND: Final = 12
-FUNCTION_NOT_FOUND: Final = 13
-LIBRARY_MISMATCH: Final = 18
-FAULT: Final = 999
 
 # nvmlReturn_t of nvml.h; codes that are not here are a FAULT of this one reading
 _REASONS: Final = {
@@ -55,6 +50,13 @@ def reason(code: int) -> Missing:
     return _REASONS.get(code, Missing.FAULT)
 
 
+def text_of(answer: object) -> str:
+    """Return a text of the driver, cleaned; empty for a `Missing`."""
+    if isinstance(answer, bytes):
+        return clean(answer.decode("ascii", "replace"))
+    return clean(answer) if isinstance(answer, str) and not isinstance(answer, Missing) else ""
+
+
 class Driver:
     """Asks a driver."""
 
@@ -74,7 +76,7 @@ class Driver:
         """Have the function ``name`` change something, and return its answer. Raises `RefusedError`."""
         function = getattr(self._functions, name, None)
         if function is None:  # the installed binding does not have it
-            raise RefusedError(name, FUNCTION_NOT_FOUND)
+            raise RefusedError(name, codes.FUNCTION_NOT_FOUND)
         try:
             return function(*args)
         except self._functions.NVMLError as error:
@@ -97,14 +99,14 @@ def _code(error: Exception) -> int:
 
 
 def _no_driver(code: int) -> str:
-    if code == LIBRARY_NOT_FOUND:
+    if code == codes.LIBRARY_NOT_FOUND:
         return (
             "no NVIDIA driver here: libnvidia-ml.so.1 was not found. "
             "In a container, pass the GPUs in (docker run --gpus all)."
         )
-    if code == DRIVER_NOT_LOADED:
+    if code == codes.DRIVER_NOT_LOADED:
         return "the NVIDIA driver is installed but not loaded. Try: sudo modprobe nvidia; then: sudo dmesg | tail."
-    if code == LIBRARY_MISMATCH:
+    if code == codes.LIBRARY_MISMATCH:
         return (
             "the NVIDIA driver was updated, but the old one is still loaded. "
             "Reboot, or reload the nvidia kernel modules."

@@ -5,12 +5,11 @@ from collections.abc import Callable
 from ctypes import byref, c_uint, c_ulonglong
 from typing import Any, Final
 
-from gputop.machine.nvml.library import NVMLError, check
+from gputop.machine.nvml import codes
+from gputop.machine.nvml.codes import NVMLError, check
 
 _FABRIC_INFO_V2, _FABRIC_INFO_V3 = 0x02000024, 0x03000028
 _SRAM_ERRORS_V1: Final = 0x01000068
-_SUCCESS: Final = 0
-_VERSION_MISMATCH: Final = 25
 
 
 class _FabricInfo(ctypes.Structure):
@@ -43,9 +42,9 @@ class HealthFunctions:
         function = self._function("nvmlDeviceGetGpuFabricInfoV")
         info = _FabricInfo(version=_FABRIC_INFO_V3)
         code = function(handle, byref(info))
-        if code == _SUCCESS:
+        if code == codes.SUCCESS:
             return info.state, info.status, info.health
-        if code != _VERSION_MISMATCH:
+        if code != codes.VERSION_MISMATCH:
             raise NVMLError(code)
         info = _FabricInfo(version=_FABRIC_INFO_V2)
         check(function(handle, byref(info)))

@@ -9,25 +9,12 @@ from collections.abc import Callable
 from ctypes import Structure, byref, c_char, c_int, c_uint, c_ulonglong, c_void_p, create_string_buffer
 from typing import Any, Final, TypeAlias
 
+from gputop.machine.nvml import codes
+from gputop.machine.nvml.codes import NVMLError, check
+
 Function: TypeAlias = Callable[..., Any]
 
 _LIBRARY: Final = "libnvidia-ml.so.1"
-_LIBRARY_NOT_FOUND: Final = 12
-_FUNCTION_NOT_FOUND: Final = 13
-
-
-class NVMLError(Exception):
-    """That the driver refused. ``value``: nvmlReturn_t."""
-
-    def __init__(self, value: int) -> None:
-        super().__init__(f"NVML error {value}")
-        self.value = value
-
-
-def check(code: int) -> None:
-    """Raise what a return code stands for, if it is an error."""
-    if code:
-        raise NVMLError(code)
 
 
 class Library:
@@ -37,14 +24,14 @@ class Library:
         try:
             self._library = ctypes.CDLL(_LIBRARY)
         except OSError:
-            raise NVMLError(_LIBRARY_NOT_FOUND) from None
+            raise NVMLError(codes.LIBRARY_NOT_FOUND) from None
 
     def symbol(self, name: str) -> Function:
         """Return a function as C has it. Raises `NVMLError` where this driver does not have it."""
         try:
             found: Function = self._library[name]
         except AttributeError:
-            raise NVMLError(_FUNCTION_NOT_FOUND) from None
+            raise NVMLError(codes.FUNCTION_NOT_FOUND) from None
         return found
 
     def plain(self, name: str) -> Function | None:

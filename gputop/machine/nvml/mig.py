@@ -6,11 +6,11 @@ pynvml hands placements on as they are where C wants a pointer, and lets the cal
 from ctypes import byref, c_uint
 from typing import Any, Final
 
+from gputop.machine.nvml import codes
+
 ProfileEntry = tuple[int, int, int, int, int, str]  # id, compute slices, most, SMs, MiB, name without MIG in front
 PlacedEntry = tuple[int, int, int, int]  # id, profile id, start, size
 
-_FUNCTION_NOT_FOUND: Final = 13
-_ARGUMENT_VERSION_MISMATCH: Final = 25
 _SHARED_ENGINES: Final = 0  # NVML_COMPUTE_INSTANCE_ENGINE_PROFILE_SHARED
 _MOST_COMPUTES: Final = 8
 
@@ -79,7 +79,7 @@ class MigFunctions:
         try:
             return ask(*args)
         except self._pynvml.NVMLError as error:
-            if error.value not in (_FUNCTION_NOT_FOUND, _ARGUMENT_VERSION_MISMATCH):
+            if error.value not in (codes.FUNCTION_NOT_FOUND, codes.VERSION_MISMATCH):
                 raise
             return ask(*args, version=1)
 

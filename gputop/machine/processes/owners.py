@@ -1,6 +1,7 @@
 """Reads whose a process is: its cgroup, and its environment where we may."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from msgspec.structs import replace
@@ -24,7 +25,6 @@ class OwnerReader:
     def __init__(self, proc: Proc, names: Names | None = None) -> None:
         self._proc = proc
         self._names = names
-        self._cgroups: dict[bytes, Cgroup] = {}
 
     def read(self, pid: int, stat: bytes, name: bytes, arguments: Sequence[str]) -> Owner:
         """Return the owner. Never raises. ``stat``: the line of it; ``name``: of the process."""
@@ -44,12 +44,7 @@ class OwnerReader:
             raw = self._proc.read(f"{pid}/cgroup")
         except OSError as error:
             return reason(error)
-        if raw not in self._cgroups:
-            if len(self._cgroups) >= _MOST_REMEMBERED:
-                self._cgroups.clear()
-            lines = raw.split(b"\n")  # before cleaning, which makes newlines visible
-            self._cgroups[raw] = parse_cgroup("\n".join(decode(line) for line in lines))
-        return self._cgroups[raw]
+        return _parsed(raw)
 
     def _variables(self, pid: int) -> dict[str, str] | Missing:
         try:
@@ -69,3 +64,9 @@ class OwnerReader:
         if pod and place:
             owner = replace(owner, pod=replace(pod, name=place.name, namespace=place.namespace))
         return owner
+
+
+@lru_cache(_MOST_REMEMBERED)
+def _parsed(raw: bytes) -> Cgroup:
+    lines = raw.split(b"\n")  # before cleaning, which makes newlines visible
+    return parse_cgroup("\n".join(decode(line) for line in lines))

@@ -1,6 +1,7 @@
 """Finds the relatives of GPU processes: launchers above them, data loaders below, which hold no GPU themselves."""
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Final
 
 from gputop.core.model.sample import HostProcess, Presence
@@ -28,7 +29,6 @@ class Family:
         self._proc = proc
         self._outside: dict[int, float] = {}  # by pid: until when that is believed
         self._children: dict[int, tuple[float, tuple[int, ...]]] = {}  # by pid: when to ask again, and who they are
-        self._kinds: dict[str, tuple[bool, bool]] = {}  # by command line: is it a border, does it lead
 
     def find(self, processes: Iterable[HostProcess], follow: Follow, now: float) -> dict[int, Followed]:
         """Return the relatives by pid. ``follow`` reads a process."""
@@ -37,8 +37,8 @@ class Family:
         found: dict[int, Followed] = {}
         for parent in set(known.values()):
             self._climb(parent, known, found, follow, now)
-        parents = [p.pid for p in alive if not self._kind(p.command)[0]]  # a desktop has started everything
-        parents += [pid for pid, one in found.items() if self._kind(one.command)[1]]
+        parents = [p.pid for p in alive if not _kind(p.command)[0]]  # a desktop has started everything
+        parents += [pid for pid, one in found.items() if _kind(one.command)[1]]
         self._descend(parents, known, found, follow, now)
         self._children = {pid: held for pid, held in self._children.items() if pid in known or pid in found}
         return found
@@ -48,7 +48,7 @@ class Family:
             if pid <= 1 or pid in known or pid in found or now < self._outside.get(pid, 0.0):
                 return
             one = follow(pid)
-            if one.stat is None or one.presence is not Presence.ALIVE or self._kind(one.command)[0]:
+            if one.stat is None or one.presence is not Presence.ALIVE or _kind(one.command)[0]:
                 self._close(pid, now)
                 return
             found[pid] = one
@@ -64,7 +64,7 @@ class Family:
                 one = follow(pid)
                 if one.stat is None or one.stat.parent_pid != parent or one.presence is not Presence.ALIVE:
                     continue
-                if self._kind(one.command)[0]:
+                if _kind(one.command)[0]:
                     self._close(pid, now)
                 else:
                     found[pid] = one
@@ -90,10 +90,9 @@ class Family:
             self._outside.clear()
         self._outside[pid] = now + _OUTSIDE_S
 
-    def _kind(self, command: str) -> tuple[bool, bool]:
-        if command not in self._kinds:
-            if len(self._kinds) >= _MOST_KINDS:
-                self._kinds.clear()
-            what = program(arguments_of(command))
-            self._kinds[command] = what.is_border, what.leads
-        return self._kinds[command]
+
+@lru_cache(_MOST_KINDS)
+def _kind(command: str) -> tuple[bool, bool]:
+    """Return whether a command line is a border, and whether it leads."""
+    what = program(arguments_of(command))
+    return what.is_border, what.leads

@@ -19,8 +19,8 @@ from gputop.machine.gpu.metrics import GpuLostError, MetricReader
 from gputop.machine.gpu.slot import Slot
 from gputop.machine.gpu.utilization import UtilizationReader
 from gputop.machine.nvml import binding
+from gputop.machine.nvml.codes import NVMLError as DriverError
 from gputop.machine.nvml.driver import Driver
-from gputop.machine.nvml.library import NVMLError as DriverError
 from gputop.machine.worker import Worker
 
 SECOND = 1_000_000
