@@ -20,7 +20,7 @@ WIDE, MIDDLE, SMALL = (200, 60), (120, 40), (80, 24)
 
 
 class FakeLink:
-    """Delivers what the test says, and keeps what was sent."""
+    """Delivers the news of the test, and keeps the commands that were sent."""
 
     def __init__(self) -> None:
         self.receive: Callable[[News], None] | None = None
@@ -48,7 +48,7 @@ class Clock:
 
 
 class Stage:
-    """A running screen and what a test does with it."""
+    """A running screen, with the actions of a test."""
 
     def __init__(self, app: GputopApp, link: FakeLink, clock: Clock, pilot: Pilot[Down]) -> None:
         self.app, self.link, self.clock, self.pilot = app, link, clock, pilot

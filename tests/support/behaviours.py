@@ -1,4 +1,4 @@
-"""Short ways to say what processes do, for tests of the detectors of behaviour; built of the parts of the suite."""
+"""Short builders of process behaviour, for tests of the detectors of behaviour."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A box in a folder for the doctor: a root that is healthy until a test makes it sick, and a driver that answers."""
+"""A host in a folder for the doctor: a healthy root that tests make faulty, and a driver that answers."""
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
@@ -31,7 +31,7 @@ _MIB = 1024**2
 
 
 class ClosedRoot(RealRoot):
-    """A folder in which some device files cannot be opened, whoever asks, and some files do not answer."""
+    """A folder in which no process can open some device files, and some files do not answer."""
 
     def __init__(self, root: str) -> None:
         super().__init__(root)
@@ -60,7 +60,7 @@ class ClosedRoot(RealRoot):
 
 
 class Clinic:
-    """A healthy server with two H100. Change what is wrong with it, then ask for a check."""
+    """A healthy server with two H100. Add faults, then run a check."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -136,7 +136,7 @@ class Clinic:
         self.fail(nvmlInit=code)
 
     def without_gpu(self) -> None:
-        """Take the GPUs from the bus, and the driver with them."""
+        """Remove the GPUs from the bus, and the driver with them."""
         for address in ADDRESSES:
             self.remove(f"sys/bus/pci/devices/{address}")
         for name in ("nvidia0", "nvidia1", "nvidiactl", "nvidia-uvm"):
@@ -179,7 +179,7 @@ class Clinic:
         self.between()
 
     def check(self, code: str) -> Checked:
-        """Return what one check says."""
+        """Return the verdict of one check."""
         return next(one for one in self.diagnose().checks if one.code == code)
 
     def _write(self) -> None:
@@ -271,5 +271,5 @@ def _field_values(field: dict[str, Any]) -> Callable[..., Any]:
 
 
 def as_lines(checked: Checked) -> str:
-    """Return all that a check says."""
+    """Return all verdicts of a check."""
     return "\n".join(line for one in checked.verdicts for line in (one.summary, *one.evidence, *one.fix))

@@ -100,7 +100,7 @@ def compared(gpu: dict[str, Any], healthy: dict[str, Any], why: dict[str, str | 
 
 
 def alike(value: Any, good: Any) -> bool:
-    """Say whether two readings of GPUs that do the same are the same."""
+    """Return whether two readings of GPUs with the same work are equal."""
     if isinstance(good, bool) or not isinstance(good, (int, float)):
         return bool(value == good)
     return isinstance(value, (int, float)) and abs(value - good) <= max(5.0, abs(good) * 0.2)

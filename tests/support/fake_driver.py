@@ -1,4 +1,4 @@
-"""A driver that answers from a dictionary, for tests of what gputop makes of its answers."""
+"""A driver that answers from a dictionary, for tests of the readers."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -8,7 +8,7 @@ Answer = Any  # a value, an NVMLError, or a function of the call's arguments
 
 
 class NVMLError(Exception):
-    """What pynvml raises."""
+    """The error that pynvml raises."""
 
     def __init__(self, value: int) -> None:
         super().__init__(value)

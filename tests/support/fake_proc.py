@@ -1,4 +1,4 @@
-"""A /proc that is a dictionary, for tests of what gputop makes of it."""
+"""A /proc that is a dictionary, for tests of the readers."""
 
 import errno
 import os

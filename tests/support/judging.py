@@ -1,4 +1,4 @@
-"""Samples one after the other, shown to a judge: how tests of detectors are written."""
+"""A judge that takes one sample after the other, for tests of detectors."""
 
 from collections.abc import Callable, Iterable, Mapping
 

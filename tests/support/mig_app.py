@@ -78,11 +78,11 @@ class BoxLink(FakeLink):
             self.carry_out(command)
 
     def answer(self, question: ReadMig) -> None:
-        """Tell how the GPUs are split."""
+        """Report the layout of the GPUs."""
         self.tell(MigBox(id=question.id, gpus=self.gpus, warnings=self.warnings))
 
     def carry_out(self, change: ChangeMig) -> None:
-        """Do what was asked for."""
+        """Carry out the requested change."""
         plan = change.plans[0]
 
         def step(done: int, total: int, text: str, is_back: bool) -> None:  # noqa: FBT001 - of the protocol

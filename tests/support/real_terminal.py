@@ -1,4 +1,4 @@
-"""A program in a real terminal: a pty of its own, an emulator that shows what people see, keys and signals."""
+"""A program in a real terminal: a pty, an emulator that shows the screen, keys and signals."""
 
 import fcntl
 import os
@@ -118,7 +118,7 @@ class Terminal:
         return True
 
     def _take(self, patience_s: float) -> bool:
-        """Take what was written; say whether the program still has the terminal."""
+        """Take the written bytes; return whether the program still has the terminal."""
         if not select.select([self._fd], [], [], patience_s)[0]:
             return True
         try:

@@ -1,4 +1,4 @@
-"""Asks a real shell what it would complete of a line."""
+"""The completion of a line by a real shell."""
 
 import os
 import pty
