@@ -1,1 +1,1 @@
-"""How the box is read: alone knows pynvml and /proc."""
+"""Reads and changes of this machine: the only room that knows pynvml and /proc."""

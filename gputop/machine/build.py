@@ -15,11 +15,11 @@ from gputop.machine.processes.progress import ProgressReader
 from gputop.machine.processes.reader import ProcessReader, resolve_user
 from gputop.machine.source import MachineSource, limits
 
-_PATIENCE_S: Final = 2.0  # for sensors, if the user waits for one sample
+_PATIENCE_S: Final = 2.0  # for sensors, if the user waits for a single sample
 
 
 def build(selection: Selection, interval_s: float, *, is_once: bool) -> MachineSource:
-    """Return the source of samples of this machine; ``is_once``: the user waits for one sample."""
+    """Return the source of this machine's samples; ``is_once``: the user waits for a single sample."""
     proc = RealProc()
     return MachineSource(
         Driver(Binding()),

@@ -1,4 +1,4 @@
-"""The machine as a `Source`: GPUs are read by threads that nobody waits for, so that a sick one stops no other."""
+"""The machine as a `Source`: worker threads read the GPUs, so that a hanging GPU does not delay the others."""
 
 import time
 from collections.abc import Callable
@@ -26,26 +26,26 @@ _LOST_RETRY_S: Final = 5.0
 
 
 class Limits(Struct, frozen=True):
-    """How long to wait. ``patience_s``: for stragglers in one sample; ``hung_s``: then a GPU is called hung."""
+    """Time limits. ``patience_s``: the wait for slow GPUs in a sample; ``hung_s``: then a GPU counts as hung."""
 
     patience_s: float = 0.5
     hung_s: float = 3.0
 
 
 def limits(*, is_once: bool) -> Limits:
-    """Return how long to wait for slow GPUs: longer if the user waits for one sample."""
+    """Return how long to wait for slow GPUs: longer if the user waits for a single sample."""
     return Limits(patience_s=3.0 if is_once else 0.4)
 
 
 class Listed(Struct, frozen=True):
-    """The processes on the GPUs, and their relatives that are on none."""
+    """The processes on the GPUs, and their relatives that use no GPU."""
 
     processes: tuple[HostProcess, ...]
     relatives: tuple[HostProcess, ...]
 
 
 class MachineSource:
-    """Samples of this machine. ``driver`` and ``proc`` may be simulated ones; `simulated` names them."""
+    """Samples of this machine. ``driver`` and ``proc`` may be simulated; `simulated` then names the box."""
 
     def __init__(
         self,
@@ -82,32 +82,31 @@ class MachineSource:
         self._listed = Listed((), ())
 
     def look_again(self, uuid: str) -> None:
-        """Look at the layout of a GPU anew with the next reading: somebody has changed it."""
+        """Read the MIG layout of a GPU again in the next reading, because it was changed."""
         slot = self._slots.get(uuid)
         if slot:
             slot.reader.is_split_anew = True
 
     def want_details(self, for_s: float) -> None:
-        """Read the details of the host too, for so long."""
+        """Also read the details of the host, for this long."""
         self._host.want_details(self._clock() + for_s)
 
     @property
     def driver(self) -> Driver:
-        """Return the driver, for questions that are no part of a sample."""
+        """Return the driver, for calls that are not part of a sample."""
         return self._driver
 
     def open(self) -> None:
-        """Find the GPUs; wait no longer than until the driver counts as hung.
+        """Find the GPUs; wait no longer than the time after which a driver counts as hung.
 
-        Raises `NoDriverError` with what is missing and what to do, and ValueError where a GPU is selected that is
-        not there.
+        Raises `NoDriverError` with what is missing and what to do, and ValueError if a selected GPU does not exist.
         """
         self._box_worker.ask(self._clock())
         self._settle(self._box_worker.take(self.limits.hung_s))
         self._check_selection()
 
     def read(self) -> Sample:
-        """Take a sample. A GPU that does not answer in time is shown as it was, and then as hung."""
+        """Take a sample. A GPU that does not answer in time keeps its last values, and later counts as hung."""
         now, wall_s = self._clock(), self._wall()
         self._follow_box(now)
         if self._event_worker:
@@ -131,7 +130,7 @@ class MachineSource:
 
     def _refusals(self) -> tuple[str, ...]:
         why = self._box.refusal if self._box else None
-        return (f"the driver does not give out its GPUs: {why.text}",) if why else ()
+        return (f"the driver does not list its GPUs: {why.text}",) if why else ()
 
     def _check_selection(self) -> None:
         if self._box is None:
@@ -143,7 +142,7 @@ class MachineSource:
             held = ", ".join(
                 str(gpu.index) if is_index else f"{gpu.index} ({gpu.uuid}, {gpu.bus_id})" for gpu in present
             )
-            raise ValueError(f"no such GPU: {clean(', '.join(unknown))}. There are: {held or 'none'}")
+            raise ValueError(f"no such GPU: {clean(', '.join(unknown))}. Available: {held or 'none'}")
 
     # --- GPUs ----------------------------------------------------------------------------------------------------
     def _finish(self, now: float) -> list[DeviceReading]:
@@ -154,7 +153,7 @@ class MachineSource:
         ]
 
     def _may_wait(self, slot: Slot, now: float) -> bool:
-        """Only a GPU that was asked just now is waited for; who was late before comes when it comes."""
+        """Return whether to wait for a GPU: only if its reading was just started. A late one is taken later."""
         return slot.worker.busy_since == now
 
     def _with_xids(self, gpu: Gpu) -> Gpu:
@@ -162,7 +161,7 @@ class MachineSource:
         return replace(gpu, xids=xids) if xids else gpu
 
     def _silent(self) -> tuple[Gpu, ...]:
-        """Return the GPUs that do not even say who they are."""
+        """Return the GPUs that do not report their UUID."""
         known = {slot.reader.index for slot in self._slots.values()}
         return tuple(
             unread(_stranger(index, why), why)
@@ -172,11 +171,11 @@ class MachineSource:
 
     # --- processes -----------------------------------------------------------------------------------------------
     def _list(self, readings: list[DeviceReading]) -> tuple[Listed, tuple[str, ...]]:
-        """Return the processes; those of before, and that they are, while /proc does not answer.
+        """Return the processes; the previous list, marked as stale, while /proc does not answer.
 
-        The command line of a process whose memory map is locked by a stuck thread keeps its reader waiting for ever.
+        A read of a command line can block for ever if a stuck thread holds the lock of that process's memory map.
         """
-        worker, now = self._process_worker, self._clock()  # a slow GPU makes no busy CPU
+        worker, now = self._process_worker, self._clock()  # a slow GPU must not make the CPU seem busy
         if worker.busy_since is None:
             self._uses = _by_pid(readings)
             worker.ask(now)
@@ -194,7 +193,7 @@ class MachineSource:
                 slot.reader.renewed |= renewed
         return Listed(processes, self._processes.relatives(processes, now))
 
-    # --- the box: runs in the box worker -------------------------------------------------------------------------
+    # --- the host: runs in the host worker -----------------------------------------------------------------------
     def _look(self, _: float) -> Box | NoDriverError:
         if not self._is_started:
             try:
@@ -202,10 +201,10 @@ class MachineSource:
             except NoDriverError as error:
                 return error if self._box is None else Box(self._box.driver, refusal=reason(error.code))
         found = look(self._driver, self._simulated)
-        self._is_started = found.refusal is None  # or else it may have been loaded anew, and wants another start
+        self._is_started = found.refusal is None  # a reloaded driver must be started again
         return found
 
-    # --- the box: runs where read() runs -------------------------------------------------------------------------
+    # --- the host: runs in the thread of read() ------------------------------------------------------------------
     def _follow_box(self, now: float) -> None:
         self._settle(self._box_worker.take(0))
         if now >= self._look_due:
@@ -218,7 +217,7 @@ class MachineSource:
         if found is None:
             return
         if found.refusal and self._box:
-            found = replace(found, gpus=self._box.gpus)  # they are not gone because it does not answer
+            found = replace(found, gpus=self._box.gpus)  # a driver that does not answer does not mean that they exited
         self._box = found
         self._look_due = self._clock() + (_LOST_RETRY_S if found.silent or found.refusal else _COUNT_EVERY_S)
         present = {identity[0] for _, _, identity in found.named} | {
@@ -244,13 +243,13 @@ class MachineSource:
         return DriverInfo(simulated=self._simulated, missing=unknown)
 
     def _is_translated(self) -> bool:
-        """Say whether the driver gives pids of our PID namespace: since 535.113.01."""
+        """Return whether the driver reports pids of our PID namespace: it does since 535.113.01."""
         version = self._driver_info().version
         return version is None or _numbers(version) >= (535, 113, 1)
 
 
 def _stranger(index: int, why: Missing) -> Gpu:
-    """Return a GPU of which no more is known than its place."""
+    """Return a GPU of which only its bus address is known."""
     missing = dict.fromkeys(("uuid", "name", "bus_id"), why)
     return Gpu(index=index, uuid=f"unknown-{index}", name="", bus_id="", state=GpuState.LOST, missing=missing)
 

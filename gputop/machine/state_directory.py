@@ -1,4 +1,4 @@
-"""Files for this user's eyes only, in the state directory of XDG: opened without following links."""
+"""Private files in the XDG state directory, opened without following links."""
 
 import os
 import stat
@@ -11,13 +11,13 @@ _DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def state_directory(environment: Mapping[str, str]) -> str:
-    """Return where gputop keeps state: $XDG_STATE_HOME/gputop, else ~/.local/state/gputop.
+    """Return where gputop keeps its state: $XDG_STATE_HOME/gputop, else ~/.local/state/gputop.
 
-    sudo may leave the home of its caller in the environment: a directory of somebody else is no place for root's
-    files, so the home of the effective user takes its place then.
+    sudo may keep the caller's HOME in the environment. Root must not write to another user's directory, so the home of
+    the effective user is used instead.
     """
     base = environment.get("XDG_STATE_HOME", "")
-    if not base.startswith("/"):  # XDG: a relative path is to be ignored
+    if not base.startswith("/"):  # XDG: ignore a relative path
         base = environment.get("HOME", "") + "/.local/state"
     if not base.startswith("/") or not _is_ours(base):
         import pwd  # noqa: PLC0415 - only where the environment is of no use
@@ -30,9 +30,9 @@ def state_directory(environment: Mapping[str, str]) -> str:
 
 
 def open_private(directory: str, name: str) -> int:
-    """Open a file for appending, 0600 in 0700, both made where they are not there. Raises OSError in words.
+    """Open a file for appending, mode 0600 in a directory of mode 0700; create both. Raises OSError with a message.
 
-    Refused are links, and what belongs to somebody else, who could read it or lead it elsewhere.
+    Links and files of other users are refused: their owner could read them or redirect them.
     """
     os.makedirs(os.path.dirname(directory), mode=0o700, exist_ok=True)
     with suppress(FileExistsError):
@@ -52,18 +52,18 @@ def open_private(directory: str, name: str) -> int:
 
 
 def _is_ours(path: str) -> bool:
-    """Say whether the nearest directory of a path that exists belongs to the effective user."""
+    """Return whether the nearest existing directory of a path belongs to the effective user."""
     while not os.path.exists(path):
         path = os.path.dirname(path)
     return os.stat(path).st_uid == os.geteuid()
 
 
 def _keep_private(descriptor: int, mode: int) -> None:
-    """Take away the rights of others. Raises OSError for what is not ours alone."""
+    """Remove the rights of other users. Raises OSError for a file that is not ours alone."""
     found = os.fstat(descriptor)
     is_file = stat.S_ISREG(found.st_mode) and found.st_nlink == 1
     if not is_file and not stat.S_ISDIR(found.st_mode):
-        raise PermissionError(None, "it is not a file of its own")
+        raise PermissionError(None, "it is a link, or not a regular file")
     if found.st_uid != os.geteuid():
         raise PermissionError(None, "it belongs to another user")
     if stat.S_IMODE(found.st_mode) & 0o077:

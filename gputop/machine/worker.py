@@ -1,4 +1,4 @@
-"""Work that may hang: it is done on request in another thread, and nobody has to wait for it."""
+"""Workers: threads for calls that may hang, so that the caller never waits for ever."""
 
 import threading
 from collections.abc import Callable
@@ -8,10 +8,10 @@ T = TypeVar("T")
 
 
 class Worker(Generic[T]):
-    """Does ``work(now)`` on request, one call at a time, in a thread that is free.
+    """Runs ``work(now)`` on request, one call at a time, in a free thread.
 
-    A driver call can block for ever in the kernel; its thread can neither be ended nor freed, so it is left alone:
-    ``busy_since`` stays set, and the result is taken when it comes after all.
+    A driver call can block for ever in the kernel. Its thread can neither be ended nor freed, so it is abandoned:
+    ``busy_since`` stays set, and the result is taken if it arrives after all.
     """
 
     def __init__(self, work: Callable[[float], T]) -> None:
@@ -21,13 +21,13 @@ class Worker(Generic[T]):
         self.busy_since: float | None = None
 
     def ask(self, now: float) -> None:
-        """Start the work, unless it is still under way. ``now``: monotonic seconds, handed to the work."""
+        """Start the work, unless it is still running. ``now``: monotonic seconds, passed to the work."""
         if self.busy_since is None:
             self.busy_since = now
             _Thread.free().do(lambda: self._do(now), self._answered.release)
 
     def take(self, timeout_s: float) -> T | None:
-        """Wait for the result; None if it does not come in time or nothing was asked."""
+        """Wait for the result; None if it does not arrive in time or no work was started."""
         if self.busy_since is None or not self._answered.acquire(timeout=max(0.0, timeout_s)):
             return None
         self.busy_since = None
@@ -39,7 +39,7 @@ class Worker(Generic[T]):
 
 
 class _Thread:
-    """A daemon thread that all workers share; there are as many as ever worked at a time."""
+    """A daemon thread that all workers share; there are as many as ever ran at once."""
 
     _free: "list[_Thread]" = []  # noqa: RUF012 - one for the process; its methods are atomic
 
@@ -51,14 +51,14 @@ class _Thread:
 
     @classmethod
     def free(cls) -> "_Thread":
-        """Return a thread with nothing to do, a new one if all are at work."""
+        """Return an idle thread, or a new one if all are busy."""
         try:
             return cls._free.pop()
         except IndexError:
             return cls()
 
     def do(self, work: Callable[[], None], done: Callable[[], None]) -> None:
-        """Do the work, and then say so."""
+        """Do the work, then call ``done``."""
         self._work, self._done = work, done
         self._gate.release()
 
@@ -68,13 +68,13 @@ class _Thread:
             done = self._done
             try:
                 self._work()
-                self._free.append(self)  # before anybody knows, who would else start another thread
+                self._free.append(self)  # before done(), or the caller might start another thread
             finally:
-                done()  # also where it failed, which ends this thread: it is tried again, and does not count as hung
+                done()  # after a failure too, which ends this thread: the caller may try again
 
 
 def _closed() -> threading.Lock:
-    """Return a lock that is taken: a gate that another thread opens for one passage."""
+    """Return a lock that is held: a gate that another thread opens for one passage."""
     gate = threading.Lock()
     gate.acquire()
     return gate

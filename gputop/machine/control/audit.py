@@ -116,7 +116,7 @@ class Audit:
         raw = self._encoder.encode(line) + b"\n"
         try:
             if os.write(self._file, raw) < len(raw):
-                self._complain(OSError(None, "a line was cut short"))
+                self._complain(OSError(None, "a line was cut off"))
         except OSError as error:
             self._complain(error)
 

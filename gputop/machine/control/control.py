@@ -1,4 +1,4 @@
-"""Control: the only place where gputop changes the machine. It checks the target, acts, and writes the audit log."""
+"""The control: the only place that changes the machine. It checks the target, acts, and writes the audit log."""
 
 import errno
 import os
@@ -46,7 +46,7 @@ _AT_ONCE: Final = frozenset({"SIGKILL", "SIGCONT", "SIGSTOP"})  # take effect in
 
 
 class Control:
-    """Carries out changes, one after the other; for one thread at a time. ``own_user``: None for root."""
+    """Carries out changes one at a time, from one thread at a time. ``own_user``: None for root."""
 
     def __init__(
         self,
@@ -152,7 +152,7 @@ class Control:
         return {int(name) for name in self._proc.list(f"{pid}/task")}
 
     def _strayed(self, tids: frozenset[int], pid: int) -> list[int]:
-        """Return the threads that ended, and whose ids other threads have now; usually there are none."""
+        """Return the threads that exited and whose ids now belong to other threads; usually none."""
         ended = tids - self._tids(pid)
         return [tid for tid in sorted(ended) if Files(self._proc).raw(f"{tid}/stat")]
 

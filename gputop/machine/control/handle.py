@@ -62,7 +62,7 @@ class TargetHandle(Struct, frozen=True):
 class TargetOpener:
     """Opens targets. ``users`` names the user of a uid; ``protected``: pids of gputop's own processes.
 
-    ``is_ours``: whether the pids of ``proc`` are those that the kernel takes from us; see `machine.namespace`.
+    ``is_ours``: whether the pids of ``proc`` are valid in our own PID namespace; see `machine.namespace`.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class TargetOpener:
         return stat
 
     def _refuse(self, target: Target) -> None:
-        """Refuse targets that need no read of /proc to be refused."""
+        """Refuse targets that can be refused without reading /proc."""
         if target.presence is not Presence.ALIVE:
             raise TargetError(Status.REFUSED, target.presence.text)
         if target.pid < _INIT:

@@ -20,7 +20,7 @@ class KernelCalls(Protocol):
     """The calls to the kernel of this machine, or of a simulated box. All raise OSError."""
 
     def open(self, pid: int) -> int:
-        """Return a descriptor of the process that has this pid now; ENOSYS where there are none."""
+        """Return a descriptor of the process that has this pid now; ENOSYS if the kernel has no pidfds."""
         ...
 
     def close(self, descriptor: int) -> None:
@@ -32,7 +32,7 @@ class KernelCalls(Protocol):
         ...
 
     def kill(self, pid: int, number: int) -> None:
-        """Send a signal to the present process of a pid."""
+        """Send a signal to the process that has this pid now."""
         ...
 
     def nice(self, tid: int) -> int:
@@ -64,7 +64,7 @@ class Kernel:
     """The kernel of this machine. All raise OSError."""
 
     def open(self, pid: int) -> int:
-        """Return a descriptor of the process that has this pid now; ENOSYS where there are none (before Linux 5.3)."""
+        """Return a descriptor of the process that has this pid now; ENOSYS before Linux 5.3."""
         if not hasattr(os, "pidfd_open"):
             raise OSError(errno.ENOSYS, "this Python was built without pidfds")
         return os.pidfd_open(pid)
@@ -94,7 +94,7 @@ class Kernel:
         return tuple(os.sched_getaffinity(tid))
 
     def set_cpus(self, tid: int, cpus: Iterable[int]) -> None:
-        """Set them. The kernel takes away those that the cpuset of the thread lacks; EINVAL if none is left."""
+        """Set the CPUs of a thread. The kernel drops those outside the thread's cpuset; EINVAL if none is left."""
         os.sched_setaffinity(tid, cpus)
 
     def io_priority(self, tid: int) -> int:
@@ -109,7 +109,7 @@ class Kernel:
 def _machine() -> str:
     machine = os.uname().machine
     if machine not in _IO_CALLS:
-        raise OSError(errno.ENOSYS, f"the I/O calls of {machine} are not known to gputop")
+        raise OSError(errno.ENOSYS, f"gputop does not know the I/O priority calls of {machine}")
     return machine
 
 

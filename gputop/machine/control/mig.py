@@ -1,4 +1,4 @@
-"""Changes of MIG layouts, a part of `Control`. The first one starts the driver."""
+"""The MIG part of `Control`. The first change starts the driver."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -13,15 +13,15 @@ from gputop.machine.nvml.driver import NoDriverError
 
 
 class Changer(Protocol):
-    """What carries a plan out: `machine.partition.Partitioner`."""
+    """An executor of plans: `machine.mig.partitioner.Partitioner`."""
 
     def change(self, plan: Plan, tell: Callable[[int, int, str, bool], None], *, is_forced: bool = False) -> Result:
-        """Carry a plan out. Never raises for what the driver does."""
+        """Execute a plan. Never raises for a driver error."""
         ...
 
 
 class MigControl:
-    """Carries out plans, one GPU after the other. ``opened``: starts the driver. ``progress``: receives each step."""
+    """Executes plans, one GPU after the other. ``opened``: starts the driver. ``progress``: receives each step."""
 
     def __init__(self, opened: Callable[[], Changer], progress: Callable[[MigProgress], None]) -> None:
         self._opened = opened
@@ -29,14 +29,14 @@ class MigControl:
         self._held: Changer | None = None
 
     def settle(self, change: ChangeMig, audit: Audit) -> tuple[Result, ...]:
-        """Return how it ended for each GPU; after a failure the others are left alone."""
+        """Return the result for each GPU; after a failure the remaining GPUs are not changed."""
         return tuple(self._results(change, audit))
 
     def _results(self, change: ChangeMig, audit: Audit) -> Iterator[Result]:
         failed: int | None = None
         for plan in change.plans:
             if failed is not None:
-                yield Result(gpu=plan.index, status=Status.REFUSED, detail=f"not begun, since GPU {failed} failed")
+                yield Result(gpu=plan.index, status=Status.REFUSED, detail=f"not started, because GPU {failed} failed")
                 continue
             audit.intend_plan(plan)
             result = self._carry_out(plan, change)
@@ -50,7 +50,7 @@ class MigControl:
             step = MigProgress(
                 id=change.id, index=plan.index, done=done, total=total, text=text, is_going_back=is_going_back
             )
-            with suppress(OSError):  # the reader has gone; to stop half-way would be worse
+            with suppress(OSError):  # the reader of the progress exited; to stop half-way would be worse
                 self._progress(step)
 
         try:

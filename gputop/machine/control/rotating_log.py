@@ -1,11 +1,11 @@
-"""Keeps a log from growing for ever: one older file stands beside it, and what it held before that is let go."""
+"""A log of bounded size: one older file is kept next to it, and anything before that is dropped."""
 
 import os
 from typing import Final
 
 from gputop.machine.state_directory import open_private
 
-MOST_BYTES: Final = 8 * 1024**2  # about 20,000 attempts; there are two such files at the most
+MOST_BYTES: Final = 8 * 1024**2  # about 20,000 attempts; at most two files of this size exist
 _TRIES: Final = 4
 
 
@@ -16,11 +16,11 @@ def older(name: str) -> str:
 
 
 def open_bounded(directory: str, name: str, most_bytes: int = MOST_BYTES) -> int:
-    """Open a private file for appending; one that is too long becomes the older file first. Raises OSError.
+    """Open a private file for appending; rotate a file that is too long first. Raises OSError.
 
-    Several gputops write at once and lose nothing: each locks the file for as long as it has it open, and it is moved
-    by whoever has it alone. So nobody still writes into the older file when the next one takes its place. Where that
-    cannot be had now, or locks do not exist, the file grows on.
+    Several gputops write at once and lose nothing: each holds a shared lock while it has the file open, and only the
+    holder of an exclusive lock moves it. So no process still writes to the older file when the next one replaces it. If
+    the lock is not available, or locks do not exist, the file grows beyond its limit.
     """
     for _ in range(_TRIES):
         file = open_private(directory, name)
@@ -28,20 +28,20 @@ def open_bounded(directory: str, name: str, most_bytes: int = MOST_BYTES) -> int
             if _is_settled(file, f"{directory}/{name}", f"{directory}/{older(name)}", most_bytes):
                 return file
         except OSError:
-            return file  # no locks here, or no room to move it: better a long log than none
+            return file  # no locks here, or no right to move the file: a long log is better than none
         os.close(file)
     return open_private(directory, name)
 
 
 def _is_settled(file: int, path: str, other: str, most_bytes: int) -> bool:
-    """Say whether this is the file to write to; it is not if it was moved away, by us or by another gputop."""
+    """Return whether this is the file to write to; it is not if this or another gputop has moved it away."""
     import fcntl  # noqa: PLC0415 - only where something is changed
 
     if os.fstat(file).st_size >= most_bytes:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            pass  # others write it now: one of the next will move it
+            pass  # another process is writing to it: a later one will move it
         else:
             if _is_at(file, path):
                 os.replace(path, other)
@@ -51,7 +51,7 @@ def _is_settled(file: int, path: str, other: str, most_bytes: int) -> bool:
 
 
 def _is_at(file: int, path: str) -> bool:
-    """Say whether a path still leads to the file that is open."""
+    """Return whether a path still leads to the open file."""
     try:
         return os.path.samestat(os.fstat(file), os.stat(path, follow_symlinks=False))
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Nice value, I/O class and CPUs of a process: of all its threads, since the kernel keeps them for each thread."""
+"""Nice value, I/O class and CPUs of a process: of all its threads, because the kernel keeps them per thread."""
 
 from collections.abc import Callable
 from typing import Final
@@ -11,7 +11,7 @@ from gputop.machine.control.kernel import KernelCalls
 _NICEST, _LEAST_NICE = 19, -20
 _MOST_CPUS: Final = 8192  # NR_CPUS of the largest kernels
 _ROUNDS: Final = 3
-_IO_CLASSES: Final = (IoClass.NONE, IoClass.REALTIME, IoClass.BEST_EFFORT, IoClass.IDLE)  # by their numbers
+_IO_CLASSES: Final = (IoClass.NONE, IoClass.REALTIME, IoClass.BEST_EFFORT, IoClass.IDLE)  # indexed by their numbers
 _CLASS_BITS: Final = 13
 _LEVELS: Final = 8
 
@@ -37,7 +37,7 @@ def setting(change: Change, kernel: KernelCalls, pid: int) -> Setting:
 
 
 class Applied(Struct, frozen=True):
-    """The value of the first thread before and after, and all the threads that were set."""
+    """The value of the first thread before and after, and all threads that were set."""
 
     before: str
     after: str
@@ -47,8 +47,8 @@ class Applied(Struct, frozen=True):
 def apply(wanted: Setting, pid: int, threads: Callable[[], set[int]]) -> Applied:
     """Set a value for all threads.
 
-    renice(1) and top(1) set the first thread alone, which is not what users expect. Another round finds
-    threads that start during the first; threads that exit are skipped. Raises OSError.
+    renice(1) and top(1) set only the first thread, which is not what users expect. Another round finds threads that
+    start during the first; threads that exit are skipped. Raises OSError.
     """
     before = wanted.read(pid)
     done: set[int] = set()
@@ -87,7 +87,7 @@ def _io_class(change: SetIoClass, kernel: KernelCalls) -> Setting:
 
 
 def io_text(value: int) -> str:
-    """Return an I/O priority of the kernel in words."""
+    """Return a kernel I/O priority as text."""
     number = value >> _CLASS_BITS
     return io_class_text(_IO_CLASSES[number], value % _LEVELS) if number < len(_IO_CLASSES) else str(value)
 

@@ -1,1 +1,1 @@
-"""The readings of GPUs."""
+"""Readings of the GPUs."""

@@ -1,4 +1,4 @@
-"""Everything that one GPU says in one reading: metrics, instances, and the processes on it."""
+"""One reading of one GPU: its metrics, its instances, and the processes on it."""
 
 from typing import Any, Final
 
@@ -27,7 +27,7 @@ class DeviceReading(Struct, frozen=True):
 
 
 class _Shares(Struct, frozen=True):
-    """What each process did, in percent; ``others`` is what those did that are not named."""
+    """The utilization of each process, in percent; ``others`` is that of unlisted processes."""
 
     window_s: float | None
     by_pid: dict[int, Shares]
@@ -38,15 +38,15 @@ class _Shares(Struct, frozen=True):
 class DeviceReader:
     """Reads one GPU. Lives in the GPU's own thread.
 
-    Others may set `is_changed`: then the layout is looked at again, and `is_split_anew`: then the mode as well;
-    and put pids into `renewed` that have come to be those of other processes.
+    Other threads may set `is_changed`: then the layout is read again; and `is_split_anew`: then the mode as well. They
+    add pids to ``renewed`` that now belong to other processes.
     """
 
     def __init__(self, driver: Driver, handle: Handle, index: int, identity: tuple[str, str, str]) -> None:
         self.uuid, self._name, self._bus_id = identity
         self.index = index
         self.is_changed = True
-        self.is_split_anew = False  # somebody has changed its MIG mode or layout
+        self.is_split_anew = False  # its MIG mode or layout was changed
         self.renewed: set[int] = set()
         self._driver = driver
         self._meter = Meter()
@@ -55,10 +55,11 @@ class DeviceReader:
         self._begin(handle)
 
     def read(self, now: float, wall_s: float) -> DeviceReading:
-        """Read what is due. ``now`` is monotonic, ``wall_s`` since the epoch.
+        """Read the metrics that are due. ``now`` is monotonic, ``wall_s`` since the epoch.
 
-        Where the driver lists no processes at all, ``gpu.missing["processes"]`` says why; where it does not list those
-        of graphics or MPS, ``gpu.missing["other_processes"]``; of a GPU without a name ``gpu.missing["name"]``.
+        If the driver lists no processes at all, ``gpu.missing["processes"]`` says why; if it does not list graphics or
+        MPS processes, ``gpu.missing["other_processes"]`` does. For a GPU without a name, ``gpu.missing["name"]`` says
+        why.
         """
         if self._retry_due is not None and not self._is_back(now):
             return self._lost()
@@ -83,7 +84,7 @@ class DeviceReader:
             return self._lost()
 
     def identified(self) -> Gpu:
-        """Return the GPU as it is known before it was read."""
+        """Return the GPU as it is known before the first reading."""
         return Gpu(**self._identity())
 
     def _begin(self, handle: Handle) -> None:
@@ -99,7 +100,7 @@ class DeviceReader:
         return DeviceReading(Gpu(**self._identity(), state=GpuState.LOST), {})
 
     def _is_back(self, now: float) -> bool:
-        """Try a lost GPU again now and then, with a new handle: the old one is not to be used any more."""
+        """Retry a lost GPU now and then, with a new handle: the old one must not be used any more."""
         if self._retry_due is not None and now < self._retry_due:
             return False
         self._retry_due = now + _LOST_RETRY_S
@@ -114,7 +115,7 @@ class DeviceReader:
         return {"index": self.index, "uuid": self.uuid, "name": self._name, "bus_id": self._bus_id}
 
     def _ask_name(self, missing: Reasons) -> None:
-        """Ask for the name that the first look was not told, until it is told or there is none to be had."""
+        """Read the name if the first attempt failed, until there is an answer or none can be expected."""
         if self._no_name not in LASTING:
             answer = self._metrics.ask("nvmlDeviceGetName")
             self._name, self._no_name = ("", answer) if isinstance(answer, Missing) else (clean(answer), None)
@@ -137,7 +138,7 @@ class DeviceReader:
         if Missing.LOST in (self._lister.refusal, self._lister.gap):
             raise GpuLostError
         if self._is_mig and self._lister.refusal is Missing.FAULT:
-            self.is_changed = True  # an instance was destroyed: its handle is no longer valid
+            self.is_changed = True  # an instance was destroyed: its handle is invalid
         shares = _unknown(Missing.UNSUPPORTED) if self._is_mig else self._shares({place[0] for place in found}, now)
         self._advance(gpu, now, sum([shares.by_pid.get(place[0], shares.others)[0] or 0.0 for place in found]))
         uses: dict[int, tuple[GpuProcess, ...]] = {}
@@ -189,7 +190,7 @@ class DeviceReader:
         )
 
     def _reasons(self, seconds: float | None, joules: float | None, why: Missing | None) -> Reasons:
-        """Return the reasons of what is not known of a use. ``why``: of its utilization, where that is not known."""
+        """Return the reason of each missing value of a use. ``why``: the reason for its utilization."""
         missing: Reasons = {}
         if seconds is None:
             missing["gpu_seconds"] = why or Missing.NOT_YET
@@ -200,6 +201,6 @@ class DeviceReader:
 
 
 def _unknown(why: Missing) -> _Shares:
-    """Return that nothing is known of any process."""
+    """Return that no value of any process is known."""
     names = ("sm_percent", "memory_utilization_percent", "encoder_percent", "decoder_percent")
     return _Shares(None, {}, (None, None, None, None), dict.fromkeys(names, why))

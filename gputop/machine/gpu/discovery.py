@@ -1,4 +1,4 @@
-"""Which GPUs there are, and what the driver says of itself."""
+"""Discovery of the GPUs, and the versions of the driver."""
 
 from typing import Final
 
@@ -9,16 +9,16 @@ from gputop.core.model.sample import DriverInfo
 from gputop.core.text.text import clean
 from gputop.machine.nvml.driver import Driver, Handle, text_of
 
-_MOST_GPUS: Final = 512  # of one box: a driver may answer garbage
+_MOST_GPUS: Final = 512  # per host: a driver may return garbage
 
 Identity = tuple[str, str, str]  # uuid, name, PCI bus id
 
 
 class Box(Struct, frozen=True):
-    """The GPUs that the driver lists: index, handle, and identity; a GPU that is lost may not say who it is.
+    """The GPUs that the driver lists: index, handle and identity. A lost GPU may not report its identity.
 
-    A GPU that a container or a job must not use is counted by the driver, and no part of this box. ``refusal``: why the
-    driver does not say how many GPUs there are, or why none of them may be used.
+    The driver counts a GPU that a container or a job must not use, but it is not listed here. ``refusal``: why the
+    driver does not report the number of GPUs, or why all of them are forbidden.
     """
 
     driver: DriverInfo
@@ -27,17 +27,17 @@ class Box(Struct, frozen=True):
 
     @property
     def silent(self) -> dict[int, Missing]:
-        """Return the indices of the GPUs that do not say who they are, and why."""
+        """Return the index of each GPU without an identity, and the reason."""
         return {index: identity for index, _, identity in self.gpus if isinstance(identity, Missing)}
 
     @property
     def named(self) -> tuple[tuple[int, Handle, Identity], ...]:
-        """Return the GPUs that do."""
+        """Return the GPUs that have an identity."""
         return tuple((index, handle, who) for index, handle, who in self.gpus if not isinstance(who, Missing))
 
 
 def look(driver: Driver, simulated: str | None) -> Box:
-    """Ask the driver for all of it. May hang with the driver."""
+    """Read the list of GPUs. May hang with the driver."""
     count = driver.ask("nvmlDeviceGetCount")
     if isinstance(count, Missing):
         return Box(driver=_about(driver, simulated), refusal=count)
@@ -68,7 +68,7 @@ def _about(driver: Driver, simulated: str | None) -> DriverInfo:
 
 
 def _identify(driver: Driver, handle: Handle) -> Identity | Missing:
-    """Return uuid, name and PCI bus id of a GPU; a `Missing` where it does not even say its uuid."""
+    """Return UUID, name and PCI bus id of a GPU; a `Missing` if the driver does not report its UUID."""
     uuid = driver.ask("nvmlDeviceGetUUID", handle)
     if isinstance(uuid, Missing):
         return uuid

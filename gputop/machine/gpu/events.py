@@ -1,4 +1,4 @@
-"""What the driver reports by itself: Xid errors, and changes of the MIG layout."""
+"""Events of the driver: Xid errors, and changes of the MIG layout."""
 
 import time
 from collections import deque
@@ -12,13 +12,13 @@ from gputop.machine.nvml.driver import Driver, Handle
 _XID: Final = 0x8
 _MIG_CONFIG: Final = 0x100
 _KEPT: Final = 16  # of a GPU's Xid errors
-_MOST: Final = 256  # events in one look: a board that reports without end must not keep us
+_MOST: Final = 256  # events per collection: a board that reports without end must not block the thread
 
 
 class EventWatcher:
-    """Collects the events of all GPUs. Those from before it watched are lost.
+    """Collects the events of all GPUs. Those from before the start are lost.
 
-    All driver calls are made by `collect`, which may hang with a sick GPU: it wants a thread of its own.
+    `collect` makes all driver calls. It may hang with a faulty GPU, so it needs a thread of its own.
     """
 
     def __init__(self, driver: Driver, on_layout: Callable[[str], None], wall: Callable[[], float] = time.time) -> None:
@@ -31,7 +31,7 @@ class EventWatcher:
         self._is_watching = False
 
     def watch(self, handle: Handle) -> None:
-        """Watch a GPU too, from the next look on."""
+        """Watch another GPU, from the next collection on."""
         self._new.append(handle)
 
     def xids(self, uuid: str) -> tuple[XidEvent, ...]:
@@ -39,13 +39,13 @@ class EventWatcher:
         return tuple(self._xids.get(uuid, ()))
 
     def collect(self, _: float) -> None:
-        """Take what has happened since the last look, without waiting: the driver keeps events until then."""
+        """Collect the events since the last call without waiting: the driver queues them."""
         while self._new:
             self._register(self._new.popleft())
         for _ in range(_MOST if self._is_watching else 0):
             event = self._driver.ask("nvmlEventSetWait", self._set, 0)
             if isinstance(event, Missing):
-                return  # mostly a time-out: there is no other
+                return  # mostly a time-out: there are no more events
             uuid, kind, data = event
             if kind & _XID:
                 self._xids.setdefault(uuid, deque(maxlen=_KEPT)).append(XidEvent(time_s=self._wall(), xid=data))
@@ -53,7 +53,7 @@ class EventWatcher:
                 self._on_layout(uuid)
 
     def _register(self, handle: Handle) -> None:
-        """Ask for the events of a GPU; not for those that it does not report."""
+        """Register for the events of a GPU, except for unsupported ones."""
         if self._set is None:
             self._set = self._driver.ask("nvmlEventSetCreate")
         supported = self._driver.ask("nvmlDeviceGetSupportedEventTypes", handle)

@@ -1,15 +1,15 @@
-"""GPM: what the chip did between two samples, of a whole GPU or of a GPU instance. Hopper and newer."""
+"""GPM: the activity of the chip between two samples, of a whole GPU or of a GPU instance. Hopper and newer."""
 
 from typing import Any, Final
 
 from gputop.core.model.metric import Missing
 from gputop.machine.nvml.driver import LASTING, Driver, Handle, reason
 
-_LEAST_S: Final = 0.1  # the driver renews its samples about every 100 ms
+_LEAST_S: Final = 0.1  # the driver updates its samples about every 100 ms
 
 
 class GpmReader:
-    """Keeps two samples and swaps them, so that one driver call a reading is enough for the next interval."""
+    """Keeps two samples and swaps them, so that one driver call per reading is enough."""
 
     def __init__(self, driver: Driver, handle: Handle, instance: int | None = None) -> None:
         self._driver = driver

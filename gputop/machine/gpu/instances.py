@@ -1,4 +1,4 @@
-"""The MIG side of a GPU: its GPU instances and compute instances, whatever gaps the driver's slots have."""
+"""The MIG side of a GPU: its GPU instances and compute instances. The driver's slots may have gaps."""
 
 from typing import Any, Final
 
@@ -11,14 +11,14 @@ from gputop.machine.gpu import readings
 from gputop.machine.gpu.gpm import GpmReader
 from gputop.machine.nvml.driver import Driver, Handle, text_of
 
-_GPM: Final = tuple(  # shares only: for PCIe the driver may answer 0 without an error
+_GPM: Final = tuple(  # shares only: for PCIe the driver may return 0 without an error
     (metric, origin.id)
     for metric in CATALOGUE
     for origin in metric.origins
     if isinstance(origin, Gpm) and metric.unit is Unit.PERCENT
 )
 _GPM_IDS: Final = tuple(metric_id for _, metric_id in _GPM)
-_MOST_SLOTS: Final = 64  # for MIG devices, where a driver has 7 or 8: it may answer garbage
+_MOST_SLOTS: Final = 64  # for MIG devices; a driver has 7 or 8, but may return garbage
 _MEMORY: Final = (
     (MEMORY_TOTAL, readings.memory_total),
     (MEMORY_USED, readings.memory_used),
@@ -28,7 +28,7 @@ _MEMORY: Final = (
 
 
 class MigDevice(Struct, frozen=True):
-    """What the driver calls a MIG device: a compute instance with the GPU instance that it is in."""
+    """A MIG device, as the driver calls it: a compute instance with its GPU instance."""
 
     handle: Handle
     gpu_instance: int
@@ -37,7 +37,7 @@ class MigDevice(Struct, frozen=True):
 
 
 class InstanceReader:
-    """Follows the layout of a GPU and reads each GPU instance's memory and activity."""
+    """Follows the layout of a GPU and reads the memory and activity of each GPU instance."""
 
     def __init__(self, driver: Driver, handle: Handle) -> None:
         self._driver = driver
@@ -46,7 +46,7 @@ class InstanceReader:
         self.devices: tuple[MigDevice, ...] = ()
 
     def enumerate(self) -> None:
-        """Look at the layout anew. Slots may be empty anywhere, so all of them are asked."""
+        """Read the layout again. Any slot may be empty, so all are read."""
         slots = self._driver.ask("nvmlDeviceGetMaxMigDeviceCount", self._handle)
         found = (self._device(slot) for slot in range(min(slots, _MOST_SLOTS) if isinstance(slots, int) else 0))
         self.devices = tuple(device for device in found if device is not None)
@@ -65,7 +65,7 @@ class InstanceReader:
         gpu_instance = ask("nvmlDeviceGetGpuInstanceId", handle)
         compute_instance = ask("nvmlDeviceGetComputeInstanceId", handle)
         if isinstance(gpu_instance, Missing) or isinstance(compute_instance, Missing):
-            return None  # it was destroyed between the two questions
+            return None  # it was destroyed between the two calls
         attributes = ask("nvmlDeviceGetAttributes_v2", handle)
         profile = _profile(ask("nvmlDeviceGetName", handle))
         compute = ComputeInstance(

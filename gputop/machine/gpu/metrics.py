@@ -1,4 +1,4 @@
-"""Reads the metrics of one GPU: what is due, from the first origin that the GPU supports, in as few calls as can be."""
+"""The metrics of one GPU: each from the first origin that the GPU supports, in as few calls as possible."""
 
 from collections.abc import Iterable
 from typing import Any, Final, TypeAlias
@@ -10,11 +10,11 @@ from gputop.machine.gpu import readings
 from gputop.machine.gpu.gpm import GpmReader
 from gputop.machine.nvml.driver import LASTING, Driver, Handle, reason
 
-_STAGGER: Final = 0.13  # of an interval, per index: slow readings of many GPUs do not fall on the same second
+_STAGGER: Final = 0.13  # of an interval, per index: slow readings of many GPUs must not fall on the same second
 
-FieldAnswer: TypeAlias = Missing | tuple[float, int]  # the value, and when it was taken in µs
+FieldAnswer: TypeAlias = Missing | tuple[float, int]  # the value, and its timestamp in µs
 
-_ODD: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # an answer of another shape
+_ODD: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # an answer of an unexpected shape
 
 
 class GpuLostError(Exception):
@@ -22,7 +22,7 @@ class GpuLostError(Exception):
 
 
 class MetricReader:
-    """The metrics of a GPU, kept from reading to reading; what is not due keeps its value."""
+    """The metrics of a GPU, kept from reading to reading; a metric that is not due keeps its value."""
 
     def __init__(self, driver: Driver, handle: Handle, index: int) -> None:
         self._driver = driver
@@ -31,11 +31,11 @@ class MetricReader:
         self.forget()
 
     def forget(self) -> None:
-        """Start anew: what the GPU supports may have changed with its MIG mode."""
+        """Start again, because a change of the MIG mode may change the supported metrics."""
         self._gpm = GpmReader(self._driver, self._handle)
         self._origins: dict[str, tuple[Origin, ...]] = {metric.key: metric.origins for metric in CATALOGUE}
         self._due: dict[float, float] = {}
-        self._pending: list[Metric[Any]] = []  # what needs a second reading does not wait for its turn
+        self._pending: list[Metric[Any]] = []  # a metric that needs a second reading does not wait for its turn
         self._counters: dict[str, tuple[float, int]] = {}
         self._values: dict[str, MetricValue] = dict.fromkeys(self._origins)
         self._missing: Reasons = dict.fromkeys(self._origins, Missing.NOT_YET)
@@ -45,11 +45,11 @@ class MetricReader:
         }
 
     def hasten(self) -> None:
-        """Read with the next reading what would have its turn later."""
+        """Read all metrics in the next reading, also those that are not due."""
         self._due = {cadence: due for cadence, due in self._due.items() if cadence == ONCE}
 
     def read(self, now: float) -> tuple[dict[str, MetricValue], Reasons]:
-        """Read what is due at ``now`` (monotonic seconds); return all values and the reasons of the absent ones.
+        """Read the metrics that are due at ``now`` (monotonic seconds); return values, and reasons of absent ones.
 
         Raises `GpuLostError`.
         """
@@ -62,7 +62,7 @@ class MetricReader:
         return self._values.copy(), self._missing.copy()
 
     def ask(self, name: str, *args: Any) -> Any:
-        """Ask the GPU; the same question is asked once a reading. Raises `GpuLostError`."""
+        """Call the driver; an identical call is made once per reading. Raises `GpuLostError`."""
         question = (name, *args)
         if question not in self._answers:
             answer = self._driver.ask(name, self._handle, *args)
@@ -81,7 +81,7 @@ class MetricReader:
         return due
 
     def _read(self, metrics: list[Metric[Any]], now: float) -> list[Metric[Any]]:
-        """Read these metrics; return those to be tried again with their next origin."""
+        """Read these metrics; return those to try again with their next origin."""
         current = [(metric, self._origins[metric.key][0]) for metric in metrics]
         fields = self._fields(origin for _, origin in current)
         ids = tuple(origin.id for _, origin in current if isinstance(origin, Gpm))
@@ -135,10 +135,10 @@ class MetricReader:
         return {one: reason(code) if code else (number, time_us) for one, (code, number, time_us) in told}
 
     def _rate(self, metric: Metric[Any], origin: FieldRate, number: float, time_us: int) -> float | Missing:
-        """Return the growth per second; a counter that went back (reset, reload, wrap) starts anew."""
+        """Return the growth per second; start again after a counter went back (reset, reload, overflow)."""
         key, before = metric.key, self._counters.get(metric.key)
         if before is not None and time_us == before[1]:
-            value = self._values[key]  # the driver has not renewed it
+            value = self._values[key]  # the driver has not updated it
             return value if isinstance(value, float) else Missing.NOT_YET
         self._counters[key] = (number, time_us)
         if before is None or number < before[0] or time_us < before[1]:
@@ -160,7 +160,7 @@ class MetricReader:
             self._missing.pop(metric.key, None)
 
     def _drop(self, metric: Metric[Any]) -> bool:
-        """Never ask this origin again; say whether there is another to try."""
+        """Never use this origin again; return whether there is another one to try."""
         rest = self._origins[metric.key][1:]
         if rest:
             self._origins[metric.key] = rest

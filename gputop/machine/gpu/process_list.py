@@ -1,4 +1,4 @@
-"""The lists of processes that the driver keeps for a GPU: compute, graphics, and the clients of MPS."""
+"""The driver's lists of processes on a GPU: compute, graphics, and MPS clients."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -20,7 +20,7 @@ Held = tuple[str, int | None]  # type, bytes
 
 
 class ProcessLister:
-    """Reads the compute list each time and the others in turns: a list makes the driver walk all of its clients."""
+    """Reads the compute list each time and the others in turn: for each list the driver walks all of its clients."""
 
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
@@ -43,15 +43,15 @@ class ProcessLister:
 
     @property
     def refusal(self) -> Missing | None:
-        """Return why there is no list of compute processes; None where there is one."""
+        """Return why there is no list of compute processes; None if there is one."""
         entries = self._lists.get("C")
         return entries if isinstance(entries, Missing) else None
 
     @property
     def gap(self) -> Missing | None:
-        """Return why graphics or MPS processes may be missing; None where all are listed.
+        """Return why graphics or MPS processes may be missing; None if all are listed.
 
-        A driver that has no such list has no such processes.
+        A driver that lacks such a list has no such processes.
         """
         held = (self._lists.get(kind) for kind, _ in _RARE)
         return next((one for one in held if isinstance(one, Missing) and one not in _NONE_SUCH), None)
@@ -69,14 +69,14 @@ class ProcessLister:
 def _merge(kind: str, entries: list[ProcessEntry], found: dict[Place, Held]) -> None:
     for pid, memory, gpu_instance, compute_instance in entries:
         if not 0 < pid <= _MOST_PID:
-            continue  # garbage of a driver whose structure is another
+            continue  # garbage from a driver with a different structure
         place = (pid, gpu_instance, compute_instance)
         before = found.get(place)
         found[place] = (_joined(before[0], kind), before[1] or memory) if before else (kind, memory)
 
 
 def _joined(first: str, second: str) -> str:
-    """Return the type of a process that stands in two lists."""
+    """Return the type of a process that is in two lists."""
     if first == second:
         return first
     return "M" if "M" in (first, second) else "C+G"

@@ -1,11 +1,11 @@
-"""The odd readings that a catalogue row names: a value that takes more than one call, or a look at the answer."""
+"""The special readings that a catalogue row names: a value that takes several calls, or a check of the answer."""
 
 from collections.abc import Callable
 from typing import Any, Final
 
 from gputop.core.model.metric import Missing
 
-Ask = Callable[..., Any]  # a driver call on this GPU by name: its answer or a Missing, the same all through a reading
+Ask = Callable[..., Any]  # driver call by name: its answer or a Missing, the same throughout a reading
 
 _MEMORY_V2: Final = 0x02000028  # sizeof(nvmlMemory_v2_t) | 2 << 24
 # CUDA programming guide, arithmetic throughput: fp32 results a clock and SM
@@ -15,7 +15,7 @@ _CORES_PER_SM: Final = dict.fromkeys(_OF_64, 64) | dict.fromkeys(_OF_128, 128)
 
 
 def multiprocessors(ask: Ask) -> Any:
-    """Return the number of SMs; the driver tells the cores only."""
+    """Return the number of SMs; the driver reports only the number of cores."""
     cores = ask("nvmlDeviceGetNumGpuCores")
     capability = ask("nvmlDeviceGetCudaComputeCapability")
     if isinstance(cores, Missing):
@@ -27,13 +27,13 @@ def multiprocessors(ask: Ask) -> Any:
 
 
 def memory_total(ask: Ask) -> Any:
-    """Return the frame buffer's size; a board that shares the host's memory has none."""
+    """Return the size of the frame buffer; a board that shares the host's memory has none."""
     info = _memory(ask)
     return info if isinstance(info, Missing) else info.total or Missing.UNSUPPORTED
 
 
 def memory_used(ask: Ask) -> Any:
-    """Return what is allocated, without what the driver reserves.
+    """Return the allocated memory, without the driver's reservation.
 
     nvml.h contradicts itself on whether ``used`` of version 2 contains ``reserved``, so the sum decides.
     """
@@ -46,13 +46,13 @@ def memory_used(ask: Ask) -> Any:
 
 
 def memory_reserved(ask: Ask) -> Any:
-    """Return what driver and firmware keep; only version 2 of the call tells."""
+    """Return the memory that driver and firmware reserve; only version 2 of the call reports it."""
     info = _memory(ask)
     return info if isinstance(info, Missing) else getattr(info, "reserved", Missing.OUTDATED)
 
 
 def memory_free(ask: Ask) -> Any:
-    """Return what can still be allocated."""
+    """Return the memory that can still be allocated."""
     info = _memory(ask)
     return info if isinstance(info, Missing) else info.free
 
@@ -63,7 +63,7 @@ def nvlink_links_down(ask: Ask) -> Any:
     for link in range(18):
         state = ask("nvmlDeviceGetNvLinkState", link)
         if isinstance(state, Missing):
-            return down if link else state  # the first link that the GPU does not have
+            return down if link else state  # the first link number that the GPU does not have
         down += not state
     return down
 

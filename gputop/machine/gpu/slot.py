@@ -1,4 +1,4 @@
-"""A GPU with the worker that reads it; what is shown of it while it does not answer."""
+"""A GPU with its worker thread, and its values while it does not answer."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -12,11 +12,11 @@ from gputop.machine.gpu.device import DeviceReader, DeviceReading
 from gputop.machine.worker import Worker
 
 _HEAD_START_S: Final = 0.003
-_LIVE: Final = tuple(name for name in USE_READINGS if name not in {"gpu_seconds", "energy_j"})  # sums stay true
+_LIVE: Final = tuple(name for name in USE_READINGS if name not in {"gpu_seconds", "energy_j"})  # sums stay correct
 
 
 class Slot:
-    """A GPU with the worker that reads it, and what it said last."""
+    """A GPU with its worker thread and its last reading."""
 
     def __init__(self, reader: DeviceReader, wall: Callable[[], float]) -> None:
         self.reader = reader
@@ -25,16 +25,16 @@ class Slot:
         self._last: DeviceReading | None = None
 
     def start(self, now: float) -> None:
-        """Ask for a reading, unless one is under way.
+        """Start a reading, unless one is running.
 
-        The GPU gets a head start before the next is asked: drivers mostly answer at once, and threads that fight for
-        Python's lock cost more than they win. A slow driver is waited for without the lock, so that is parallel.
+        Wait a moment before the next GPU is started: drivers mostly answer at once, and threads that compete for the
+        GIL cost more than they gain. A slow driver call releases the GIL, so slow GPUs are still read in parallel.
         """
         self.worker.ask(now)
         self._fresh = self.worker.take(_HEAD_START_S) if self.worker.busy_since == now else None
 
     def finish(self, timeout_s: float, now: float, hung_s: float) -> DeviceReading:
-        """Return the reading that was asked for, or what is known without it."""
+        """Return the reading that was started, or the known values without it."""
         reading = self._fresh or self.worker.take(timeout_s)
         if reading is not None and reading.gpu.state is GpuState.OK:
             self._last = reading
@@ -43,7 +43,7 @@ class Slot:
         if reading is not None:
             return _out_of_reach(reading.gpu, last, Missing.LOST)
         busy_since = self.worker.busy_since
-        if busy_since is None:  # the reading failed, which is a mistake of ours: what was before is not what is now
+        if busy_since is None:  # a bug in gputop: the previous values are not current
             return _out_of_reach(last.gpu, last, Missing.FAULT)
         if now - busy_since >= hung_s:
             return _out_of_reach(replace(last.gpu, state=GpuState.HUNG), last, Missing.HUNG)
@@ -51,13 +51,13 @@ class Slot:
 
 
 def unread(gpu: Gpu, why: Missing) -> Gpu:
-    """Return a GPU that has told none of its metrics yet, with the reason for each."""
+    """Return a GPU that has not reported any metric yet, with the reason for each."""
     keys = [metric.key for metric in CATALOGUE]
     return replace(gpu, metrics=dict.fromkeys(keys), missing=gpu.missing | dict.fromkeys(keys, why))
 
 
 def _out_of_reach(gpu: Gpu, last: DeviceReading, why: Missing) -> DeviceReading:
-    """Return a reading without values: all that was known before is missing for this reason."""
+    """Return a reading without values: all values are missing for this reason."""
     held = last.gpu
     gpu = replace(
         gpu,

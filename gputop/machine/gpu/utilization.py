@@ -1,4 +1,4 @@
-"""What each process did on a GPU, by the driver's samples: 5 a second on an H100, each charged to one process."""
+"""GPU utilization per process, from the driver's samples: 5 per second on an H100, each charged to one process."""
 
 from array import array
 from collections import deque
@@ -9,16 +9,16 @@ from gputop.machine.nvml.binding import UtilizationEntry
 from gputop.machine.nvml.driver import LASTING, Driver, Handle
 
 _MOST: Final = 100  # percent; the driver also has entries of 37100
-_NEWEST_US: Final = 2**53  # in 2255: a later timestamp is garbage, and would hide all that follow
+_NEWEST_US: Final = 2**53  # the year 2255: a later timestamp is garbage, and would hide all entries that follow
 _OLDEST_US: Final = 10_000_000  # the driver's ring holds 10 s
 _WINDOW_S: Final = 10.0
-_SHORTEST_S: Final = 0.45  # in less the driver may have taken no sample, and somebody busy would seem to do nothing
+_SHORTEST_S: Final = 0.45  # in a shorter time the driver may take no sample, and a busy process would seem idle
 
 Shares = tuple[float, float, float, float]  # SM, memory, encoder, decoder; percent
 
 
 class UtilizationReader:
-    """Means over the last 10 s, or of the last interval where only one process was active: then they are exact."""
+    """Means over the last 10 s, or over the last interval if only one process was active: then they are exact."""
 
     def __init__(self, driver: Driver, handle: Handle) -> None:
         self._driver = driver
@@ -26,15 +26,15 @@ class UtilizationReader:
         self._since_us = 0
         self._has_begun = False
         self._refusal: Missing | None = None
-        self._ticks: deque[tuple[float, int, array[int]]] = deque()  # when, how long in ms, and the packed entries
-        self._sums: dict[int, list[int]] = {}  # by pid: percent times milliseconds, and in how many intervals it was
+        self._ticks: deque[tuple[float, int, array[int]]] = deque()  # time, length in ms, and the packed entries
+        self._sums: dict[int, list[int]] = {}  # by pid: percent times milliseconds, and the number of intervals
         self._before: float | None = None
         self._told: Missing | tuple[float, dict[int, Shares]] = Missing.NOT_YET
 
     def read(self, pids: set[int], now: float) -> Missing | tuple[float, dict[int, Shares]]:
-        """Return the window in seconds and the shares of the processes that did anything; the others did nothing.
+        """Return the window in seconds and the shares of the active processes; all others were idle.
 
-        Asked again too soon to tell anything new, it says what it said before.
+        A call that comes too early for new samples returns the previous answer.
         """
         if self._refusal is not None:
             return self._refusal
@@ -47,7 +47,7 @@ class UtilizationReader:
         entries = self._accepted(answer, pids)
         before, self._before = self._before, now
         if before is None:
-            return Missing.NOT_YET  # the first answer averages over whatever the driver's buffer holds
+            return Missing.NOT_YET  # the first answer averages over the whole buffer of the driver
         length_ms = round((now - before) * 1000) or 1
         self._ticks.append((now, length_ms, entries))
         self._weigh(entries, length_ms, 1)
@@ -76,7 +76,7 @@ class UtilizationReader:
         return window_ms / 1000, {pid: _mean(held, window_ms) for pid, held in self._sums.items()}
 
     def _weigh(self, entries: "array[int]", length_ms: int, sign: int) -> None:
-        """Add what an interval saw to the sums, or take it out; who is in none is dropped."""
+        """Add the values of an interval to the sums, or subtract them; drop a process without intervals."""
         sums, weight = self._sums, length_ms * sign
         for entry in entries:
             pid = entry >> 32
@@ -94,7 +94,7 @@ class UtilizationReader:
 
 
 def _packed(pid: int, _: int, sm: int, memory: int, encoder: int, decoder: int) -> int:
-    """Return an entry as one number: of 2,000 processes the last 10 s are kept."""
+    """Return an entry as one number, because the last 10 s of up to 2,000 processes are kept."""
     return pid << 32 | sm << 24 | memory << 16 | encoder << 8 | decoder
 
 

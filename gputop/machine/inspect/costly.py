@@ -1,7 +1,7 @@
 """The parts of an inspection that psutil reads: Internet sockets, and the memory of a process alone (USS, PSS, swap).
 
 They cost 20 to 100 ms, and longer for a process with hundreds of GiB, which waits while the kernel walks its page
-tables. One process's parts are therefore kept for `_KEPT_S`, or for 50 times as long as the reading took.
+tables. The parts of a process are therefore kept for `_KEPT_S`, or for 50 times as long as the reading took.
 """
 
 import os
@@ -22,7 +22,7 @@ _MOST_SOCKETS: Final = 256
 
 
 class CostlyParts(Struct, frozen=True, kw_only=True):
-    """Parts of an `Inspection`, under the names that they have there."""
+    """Parts of an `Inspection`, under the same names."""
 
     sockets: tuple[Socket, ...] = ()
     shares: MemoryShares | None = None
@@ -31,7 +31,7 @@ class CostlyParts(Struct, frozen=True, kw_only=True):
 
 
 class CostlyReader:
-    """Reads sockets and memory of one process after the other. psutil is imported with the first one."""
+    """Reads sockets and memory of one process at a time. The first read imports psutil."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, load: Callable[[], Any] | None = None) -> None:
         self._clock = clock
@@ -72,7 +72,7 @@ class CostlyReader:
 
 
 class _HiddenError(Exception):
-    """The process has another network, whose sockets are not listed here."""
+    """The process is in another network namespace, whose sockets are not listed here."""
 
 
 def _psutil() -> Any:
@@ -82,7 +82,7 @@ def _psutil() -> Any:
 
 
 def _sockets(psutil: Any, pid: int) -> tuple[Socket, ...]:
-    """Return TCP and UDP sockets: those that listen first, then by address."""
+    """Return TCP and UDP sockets: listening sockets first, then by address."""
     if os.readlink(f"/proc/{pid}/ns/net") != os.readlink("/proc/self/ns/net"):
         raise _HiddenError
     found = [
@@ -98,7 +98,7 @@ def _sockets(psutil: Any, pid: int) -> tuple[Socket, ...]:
 
 
 def _address(end: Any) -> str:
-    """Return ``10.0.0.1:80``, ``[::1]:80``; nothing for an end that is not connected."""
+    """Return ``10.0.0.1:80`` or ``[::1]:80``; an empty text for an end that is not connected."""
     if not end:
         return ""
     host = ip_address(end.ip)

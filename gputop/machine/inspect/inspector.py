@@ -1,4 +1,4 @@
-"""Reads all that /proc tells about one process. Slow enough to be asked for, and to have a thread of its own."""
+"""The inspection: everything that /proc reports about one process. It is slow, so it needs a thread of its own."""
 
 import os
 import time
@@ -30,22 +30,22 @@ from gputop.machine.processes.owners import OwnerReader
 T = TypeVar("T")
 
 _MOST_THREADS: Final = 512
-_MOST_FILES: Final = 4096  # links that are read
+_MOST_FILES: Final = 4096  # the links to read
 _FILES_SHOWN: Final = 512
 _MOST_VARIABLES: Final = 1024
 _MOST_ARGUMENTS_BYTES: Final = 131_072
 _DEEPEST: Final = 32
 _DEVICES: Final = "/dev/nvidia"
-_ENDED: Final = "it has ended"
-_REUSED: Final = "it has ended; its pid belongs to another process now"
-_FORBIDDEN: Final = "/proc does not say who it is"
+_ENDED: Final = "it has exited"
+_REUSED: Final = "it has exited, and another process has its pid now"
+_FORBIDDEN: Final = "/proc does not identify it"
 
 
 _UNREAD: Final = CostlyParts(missing=dict.fromkeys(("sockets", "shares"), Missing.UNSUPPORTED))
 
 
 class Inspector:
-    """Reads processes one at a time. ``users`` names the user of a uid; ``names`` those of containers.
+    """Reads one process at a time. ``users`` names the user of a uid; ``names`` that of a container.
 
     ``costly`` reads sockets and memory shares, given the pid and the start in ticks.
     """
@@ -69,9 +69,9 @@ class Inspector:
         self._wall = wall
 
     def inspect(self, asked: Inspect) -> Inspection:
-        """Return what is known of the process. Never raises.
+        """Return the known values of the process. Never raises.
 
-        The start time is compared before and after: what was read in between is of this process and of no other.
+        The start time is compared before and after, so all values belong to this process and to no other.
         """
         before = self._identify(asked)
         if isinstance(before, Inspection):
@@ -82,7 +82,7 @@ class Inspector:
         return after if isinstance(after, Inspection) else found
 
     def _identify(self, asked: Inspect) -> tuple[bytes, ProcessStat] | Inspection:
-        """Return the line of stat, raw and parsed, or what is to be said in its place."""
+        """Return the stat line, raw and parsed, or an error message."""
         try:
             raw = self._proc.read(f"{asked.pid}/stat")
         except GONE:
@@ -97,12 +97,12 @@ class Inspector:
         return raw, stat
 
     def _absent(self, asked: Inspect) -> Inspection:
-        """Say what it means that /proc lacks the pid: one whose start time is known was there before."""
+        """Return the message for a pid that /proc lacks: a process with a known start time existed before."""
         if asked.start_ticks is not None:
             return self._nothing(asked, _ENDED, has_ended=True)
         if self._view.absence() is Presence.HIDDEN:
-            return self._nothing(asked, f"there is no such process, or it is {Presence.HIDDEN.text}")
-        return self._nothing(asked, "there is no such process", has_ended=True)
+            return self._nothing(asked, f"no such process, or it is {Presence.HIDDEN.text}")
+        return self._nothing(asked, "no such process", has_ended=True)
 
     def _nothing(self, asked: Inspect, problem: str, *, has_ended: bool = False) -> Inspection:
         return Inspection(
@@ -140,7 +140,7 @@ class Inspector:
         return None if boot_s is None else boot_s + stat.start_ticks / self._clock_ticks
 
     def _ancestors(self, stat: ProcessStat) -> tuple[Ancestor, ...]:
-        """Return the parents, the nearest first, up to init."""
+        """Return the ancestors, the parent first, up to init."""
         found: list[Ancestor] = []
         pid = stat.parent_pid
         while pid > 0 and len(found) < _DEEPEST:
@@ -159,7 +159,7 @@ def inspector_of_this_machine() -> Inspector:
 
 
 class _Reading:
-    """One reading of one process. ``missing`` and ``shortened`` fill as parts are read."""
+    """One reading of one process. Each part adds to ``missing`` and ``shortened``."""
 
     def __init__(self, proc: Proc, pid: int, clock_ticks: int) -> None:
         self.missing: Reasons = {}

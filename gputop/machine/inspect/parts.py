@@ -1,4 +1,4 @@
-"""The texts of /proc/PID that only an inspection reads, as values: limits, io, maps, status, environ."""
+"""Parsers for the files of /proc/PID that only an inspection reads: limits, io, maps, status, environ."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ _LONGEST_VALUE: Final = 4096
 
 
 def parse_limits(raw: bytes) -> tuple[Limit, ...]:
-    """Return the limits that GPU programs run into. Raises ValueError, IndexError."""
+    """Return the limits that GPU programs reach. Raises ValueError, IndexError."""
     found = []
     for line in raw.splitlines():
         name = _LIMITS.get(line[:_LIMIT_NAME_CELLS].strip())
@@ -23,7 +23,7 @@ def parse_limits(raw: bytes) -> tuple[Limit, ...]:
 
 
 def parse_transfers(raw: bytes) -> Transfers:
-    """Return what /proc/PID/io counts. Raises ValueError, KeyError."""
+    """Return the counters of /proc/PID/io. Raises ValueError, KeyError."""
     counts = {name: int(value) for name, _, value in (line.partition(b":") for line in raw.splitlines())}
     return Transfers(
         read_bytes=counts[b"rchar"],
@@ -39,9 +39,9 @@ def status_fields(raw: bytes) -> dict[bytes, bytes]:
 
 
 def memory_parts(fields: dict[bytes, bytes]) -> MemoryParts:
-    """Return what the resident memory is made of. Raises ValueError, KeyError: kernel threads and zombies have none.
+    """Return the parts of the resident memory. Raises ValueError, KeyError: kernel threads and zombies have none.
 
-    Taken from status: smaps_rollup walks the page tables and holds up the process's own memory calls meanwhile.
+    Read from status: smaps_rollup walks the page tables and delays the process's own memory calls.
     """
     return MemoryParts(
         resident_bytes=_kilobytes(fields[b"VmRSS"]),
@@ -53,12 +53,12 @@ def memory_parts(fields: dict[bytes, bytes]) -> MemoryParts:
 
 
 def parse_mappings(raw: bytes) -> tuple[Mapping, ...]:
-    """Return the files that take most of the address space, largest first. A line that makes no sense is left out."""
+    """Return the files that take most of the address space, largest first. Malformed lines are skipped."""
     sizes: dict[bytes, int] = {}
     for line in raw.splitlines():
         fields = line.split(None, 5)
         if len(fields) < 6 or not fields[5].startswith(b"/"):
-            continue  # heap, stack, and what belongs to no file
+            continue  # heap, stack, and other memory without a file
         first, _, last = fields[0].partition(b"-")
         try:
             sizes[fields[5]] = sizes.get(fields[5], 0) + int(last, 16) - int(first, 16)
@@ -69,7 +69,7 @@ def parse_mappings(raw: bytes) -> tuple[Mapping, ...]:
 
 
 def parse_variables(raw: bytes, *, reveal: bool) -> tuple[Variable, ...]:
-    """Return the environment by name; secrets without their value unless they are to be revealed."""
+    """Return the environment by name; hide the values of secrets unless ``is_revealed``."""
     found = []
     for entry in raw.split(b"\0"):
         name, equals, value = entry.partition(b"=")

@@ -1,4 +1,4 @@
-"""Status of several processes at once: which still run, and how they are scheduled. No read here can hang."""
+"""Status of several processes at once: whether they still run, and their scheduling. No read here can hang."""
 
 from collections.abc import Callable
 from typing import Final, TypeVar
@@ -17,7 +17,7 @@ _ENDED: Final = "ZX"
 
 
 class ProcessStatusReader:
-    """Reads the status of processes. ``kernel``: None where the processes are not on this machine."""
+    """Reads the status of processes. ``kernel``: None if the processes are not on this machine."""
 
     def __init__(self, proc: Proc, kernel: KernelCalls | None) -> None:
         self._proc = proc
@@ -26,7 +26,7 @@ class ProcessStatusReader:
     def read(self, asked: ReadStatus) -> ProcessStatuses:
         """Return the status of each target. Never raises.
 
-        It reads only stat: the kernel never makes the reader of stat wait, not even for a process that hangs.
+        It reads only /proc/PID/stat, which never blocks, not even for a process that hangs.
         """
         return ProcessStatuses(id=asked.id, statuses=tuple([self._seen(target) for target in asked.targets]))
 
@@ -44,7 +44,7 @@ class ProcessStatusReader:
         )
 
     def _life(self, target: Target) -> tuple[bool | None, str | None, int | None]:
-        """Return whether it still runs, its state and its nice value."""
+        """Return whether the process still runs, its state and its nice value."""
         if target.presence is not Presence.ALIVE or target.start_ticks is None:
             return None, None, None
         try:

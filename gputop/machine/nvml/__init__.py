@@ -1,1 +1,1 @@
-"""The NVIDIA driver library. The only package that knows pynvml."""
+"""The NVIDIA driver library: the only package that knows pynvml."""

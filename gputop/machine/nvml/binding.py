@@ -1,7 +1,8 @@
-"""The driver's functions by nvidia-ml-py's names. The only importer of pynvml, when one of its functions is asked for.
+"""The driver's functions under nvidia-ml-py's names. The only importer of pynvml, which is loaded late.
 
-Those that every reading calls are plain (`direct.py`) or made here, better than pynvml's: a list costs one driver call
-instead of two, an empty list is not an error, and the field-value array has the spare entry that the driver may touch.
+Functions that every reading calls are plain (`library.py`) or made here, better than pynvml's: a list costs one driver
+call instead of two, an empty list is not an error, and the field-value array has the spare entry that the driver may
+touch.
 """
 
 import ctypes
@@ -24,19 +25,19 @@ UtilizationEntry = tuple[int, int, int, int, int, int]  # pid, µs, SM, memory, 
 _NO_INSTANCE: Final = 0xFFFFFFFF
 _NO_MEMORY_VALUE: Final = 2**64 - 1
 _FIRST_ROOM: Final = 128
-_MOST_ROOM: Final = 2**16  # processes on a GPU: a driver that wants more room is broken
-# The driver's structures, unpacked at one go: ctypes takes five times as long, pynvml's own classes twenty times.
+_MOST_ROOM: Final = 2**16  # processes on a GPU: a driver that needs more room is broken
+# The driver's structures, unpacked in one call: ctypes takes five times as long, pynvml's own classes twenty times.
 _PROCESS: Final = Struct("=I4xQII")  # nvmlProcessInfo_t of the _v2 and _v3 functions
-_PROTECTED_PROCESS: Final = Struct("=I4xQII8x")  # with a field that early R535 drivers had and that was taken back
-_FIRST_PROCESS: Final = Struct("=I4xQ")  # of the functions without a version
+_PROTECTED_PROCESS: Final = Struct("=I4xQII8x")  # with a field that early R535 drivers had and later ones dropped
+_FIRST_PROCESS: Final = Struct("=I4xQ")  # of the functions without a version suffix
 _UTILIZATION: Final = Struct("=QIIIII8x4x")  # nvmlProcessUtilizationInfo_v1_t
 _FIRST_UTILIZATION: Final = Struct("=I4xQIIII")  # nvmlProcessUtilizationSample_t
 _FIELD_QUESTION: Final = Struct("=II32x")
 _FIELD_VALUE: Final = Struct("=8xq8xII8s")  # nvmlFieldValue_t
-_GPM_HEAD: Final = Struct("=IIQQ")  # of nvmlGpmMetricsGet_t; then come the metrics
+_GPM_HEAD: Final = Struct("=IIQQ")  # of nvmlGpmMetricsGet_t; the metrics follow
 _GPM_QUESTION: Final = Struct("=I36x")  # nvmlGpmMetric_t
 _GPM_ANSWER: Final = Struct("=4xId24x")
-_GPM_ROOM: Final = 512  # the driver may take the structure for whole, with its 477 metrics
+_GPM_ROOM: Final = 512  # the driver may expect the whole structure, with its 477 metrics
 _VALUES: Final = tuple(Struct("=" + kind) for kind in "dIQQqiH")  # by nvmlValueType_t
 
 
@@ -83,7 +84,7 @@ _GPM_V1: Final = 1
 
 
 class Binding(HealthFunctions, MigFunctions):
-    """Functions by pynvml's names; a handle is what C calls a pointer."""
+    """Functions under pynvml's names; a handle is a C pointer."""
 
     def __init__(self) -> None:
         self._library: Any = None
@@ -94,7 +95,7 @@ class Binding(HealthFunctions, MigFunctions):
         self._listers: dict[str, tuple[Any, Struct]] = {}
 
     def __getattr__(self, name: str) -> Any:
-        """Return a plain function, or else pynvml's own; kept, so that it is looked up once."""
+        """Return a plain function, or else pynvml's own; keep it, so that it is looked up once."""
         if name.startswith("_") or self._library is None:
             raise AttributeError(name)
         try:
@@ -108,18 +109,18 @@ class Binding(HealthFunctions, MigFunctions):
 
     @property
     def NVMLError(self) -> tuple[type[Exception], ...]:
-        """What functions raise."""
+        """Return the exception that the functions raise."""
         return (NVMLError,) if self._loaded is None else (NVMLError, self._loaded.NVMLError)
 
     @property
     def _pynvml(self) -> Any:
-        with self._loading:  # a thread for each GPU may come here at once
+        with self._loading:  # the threads of all GPUs may come here at once
             if self._loaded is None:
                 self._loaded = _started_pynvml()
         return self._loaded
 
     def nvmlInit(self) -> None:
-        """Load the library and have it find the GPUs."""
+        """Load the library and initialise it."""
         self._library = Library()
         check(self._library.symbol("nvmlInitWithFlags")(0))
 
@@ -156,7 +157,7 @@ class Binding(HealthFunctions, MigFunctions):
         return self._processes("nvmlDeviceGetGraphicsRunningProcesses", handle)
 
     def nvmlDeviceGetMPSComputeRunningProcesses(self, handle: Any) -> list[ProcessEntry]:
-        """Return the clients of MPS on a GPU or MIG device."""
+        """Return the MPS clients on a GPU or MIG device."""
         return self._processes("nvmlDeviceGetMPSComputeRunningProcesses", handle)
 
     def nvmlDeviceGetFieldValues(
@@ -171,7 +172,7 @@ class Binding(HealthFunctions, MigFunctions):
         return [_field_value(*value) for value in _unpacked(_FIELD_VALUE, values, len(ids))]
 
     def nvmlDeviceGetProcessUtilization(self, handle: Any, since_us: int) -> list[UtilizationEntry]:
-        """Return what processes did since a timestamp of the driver; empty when none did anything."""
+        """Return the utilization of processes since a timestamp of the driver; empty if none was active."""
         try:
             function = self._function("nvmlDeviceGetProcessesUtilizationInfo")
         except NVMLError:
@@ -193,7 +194,7 @@ class Binding(HealthFunctions, MigFunctions):
             room = _more_room(room, count)
 
     def nvmlGpmQueryDeviceSupport(self, handle: Any) -> bool:
-        """Say whether the GPU has profiling metrics."""
+        """Return whether the GPU has profiling metrics."""
         answer = (c_uint * 2)(_GPM_V1)
         check(self._function("nvmlGpmQueryDeviceSupport")(handle, answer))
         return bool(answer[1])
@@ -215,11 +216,11 @@ class Binding(HealthFunctions, MigFunctions):
         return list(_unpacked(_GPM_ANSWER, request[_GPM_HEAD.size :], len(ids)))
 
     def nvmlDeviceRegisterEvents(self, handle: Any, kinds: int, event_set: Any) -> None:
-        """Have the events of a GPU collected."""
+        """Register for the events of a GPU."""
         check(self._function("nvmlDeviceRegisterEvents")(handle, c_ulonglong(kinds), event_set))
 
     def nvmlEventSetWait(self, event_set: Any, timeout_ms: int) -> tuple[str, int, int]:
-        """Wait for an event: (uuid of the GPU, type, data). Raises NVMLError 10 when there was none."""
+        """Wait for an event: (UUID of the GPU, type, data). Raises NVMLError 10 if there was none."""
         event = _Event()
         check(self._function("nvmlEventSetWait_v2")(event_set, byref(event), timeout_ms))
         return self.nvmlDeviceGetUUID(c_void_p(event.device)), event.kind, event.data
@@ -283,7 +284,7 @@ class Binding(HealthFunctions, MigFunctions):
 
 
 def _started_pynvml() -> Any:
-    """Return nvidia-ml-py, ready to be asked. Raises `NVMLError`, also where another package has taken its name."""
+    """Return nvidia-ml-py, initialised. Raises `NVMLError`, also if another package has taken its name."""
     try:
         pynvml: Any = lean("pynvml")
         started = pynvml.nvmlInit
@@ -297,7 +298,7 @@ def _started_pynvml() -> Any:
 
 
 def _raising(code: int) -> Any:
-    """Return a function that this driver does not have."""
+    """Return a stand-in for a function that this driver lacks."""
 
     def call(*_: object) -> None:
         raise NVMLError(code)
@@ -306,7 +307,7 @@ def _raising(code: int) -> Any:
 
 
 def _more_room(room: int, wanted: int) -> int:
-    """Return room for what did not fit. Raises `NVMLError` where no room is ever enough."""
+    """Return room for an answer that did not fit. Raises `NVMLError` if no room is ever enough."""
     if room >= _MOST_ROOM:
         raise NVMLError(codes.INSUFFICIENT_SIZE)
     return min(max(room, wanted) * 2 + 5, _MOST_ROOM)

@@ -1,6 +1,6 @@
-"""The border to the driver: a question is answered by a value or by the reason why there is none; nothing is raised.
+"""The border to the driver: a call returns a value or the reason why there is none, and never raises.
 
-`Driver` talks to functions of pynvml's names: those of `binding.py` on a real box, or a simulated driver's.
+`Driver` calls functions with pynvml's names: those of `binding.py` on a real machine, or a simulated driver's.
 """
 
 from typing import Any, Final
@@ -9,27 +9,27 @@ from gputop.core.model.metric import Missing
 from gputop.core.text.text import clean
 from gputop.machine.nvml import codes
 
-Handle = Any  # what the driver knows a device by; only ever handed back to it
+Handle = Any  # the driver's reference to a device; gputop only passes it back
 
 
-# nvmlReturn_t of nvml.h; codes that are not here are a FAULT of this one reading
+# nvmlReturn_t of nvml.h; a code that is not listed is a FAULT of this one reading
 _REASONS: Final = {
     3: Missing.UNSUPPORTED,
     4: Missing.FORBIDDEN,
-    13: Missing.OUTDATED,  # the library does not have this function
+    13: Missing.OUTDATED,  # the library lacks this function
     15: Missing.LOST,
     16: Missing.LOST,  # reset required: nothing can be read until then
     17: Missing.FORBIDDEN,  # the operating system or a cgroup blocks the device
     21: Missing.NOT_YET,
     25: Missing.OUTDATED,  # the library does not know this version of the structure
-    26: Missing.OUTDATED,  # deprecated and gone
+    26: Missing.OUTDATED,  # deprecated and removed
     27: Missing.NOT_YET,
 }
-LASTING: Final = frozenset({Missing.UNSUPPORTED, Missing.FORBIDDEN, Missing.OUTDATED})  # no use in asking again
+LASTING: Final = frozenset({Missing.UNSUPPORTED, Missing.FORBIDDEN, Missing.OUTDATED})  # do not ask again
 
 
 class NoDriverError(Exception):
-    """There is no driver to talk to. The text says what is missing and what to do; ``code``: nvmlReturn_t."""
+    """No driver can be used. The text says what is missing and what to do; ``code``: nvmlReturn_t."""
 
     def __init__(self, text: str, code: int = 999) -> None:
         super().__init__(text)
@@ -37,7 +37,7 @@ class NoDriverError(Exception):
 
 
 class RefusedError(Exception):
-    """That the driver refused to do something; ``code``: of nvmlReturn_t."""
+    """The driver refused a change; ``code``: nvmlReturn_t."""
 
     def __init__(self, name: str, code: int) -> None:
         super().__init__(f"{name}: NVML error {code}")
@@ -46,7 +46,7 @@ class RefusedError(Exception):
 
 
 def reason(code: int) -> Missing:
-    """Return what an NVML return code means for a value."""
+    """Return the reason that an NVML return code stands for."""
     return _REASONS.get(code, Missing.FAULT)
 
 
@@ -58,22 +58,22 @@ def text_of(answer: object) -> str:
 
 
 class Driver:
-    """Asks a driver."""
+    """Calls the driver."""
 
     def __init__(self, functions: Any) -> None:
         self._functions = functions
 
     def ask(self, name: str, *args: Any) -> Any:
-        """Return the answer of the function ``name``, or a `Missing`. Never raises for what the driver does."""
+        """Return the answer of the function ``name``, or a `Missing`. Never raises for a driver error."""
         try:
             return self.tell(name, *args)
         except RefusedError as error:
             return reason(error.code)
         except (ValueError, MemoryError):
-            return Missing.FAULT  # a lost board answers garbage: text that is none, sizes that nobody has
+            return Missing.FAULT  # a lost board returns garbage: invalid text, impossible sizes
 
     def tell(self, name: str, *args: Any) -> Any:
-        """Have the function ``name`` change something, and return its answer. Raises `RefusedError`."""
+        """Call the function ``name`` and return its answer. Raises `RefusedError`."""
         function = getattr(self._functions, name, None)
         if function is None:  # the installed binding does not have it
             raise RefusedError(name, codes.FUNCTION_NOT_FOUND)
@@ -83,7 +83,7 @@ class Driver:
             raise RefusedError(name, _code(error)) from None
 
     def start(self) -> None:
-        """Initialise the driver library. May take seconds, or for ever on a sick box.
+        """Initialise the driver library. May take seconds, or for ever on a faulty machine.
 
         Raises `NoDriverError` with the remedy. There is no counterpart: the library must not be shut down while a
         thread may be inside it, and the kernel cleans up anyway.

@@ -1,4 +1,4 @@
-"""NVML's structures of health that pynvml leaves to the caller, as plain values."""
+"""NVML's health structures that pynvml leaves to the caller, as plain values."""
 
 import ctypes
 from collections.abc import Callable
@@ -33,12 +33,12 @@ class _SramErrors(ctypes.Structure):
 
 
 class HealthFunctions:
-    """Mixed into the binding, which finds the functions."""
+    """A mixin of the binding, which finds the functions."""
 
     _function: Callable[[str], Any]
 
     def nvmlDeviceGetGpuFabricInfoV(self, handle: Any) -> tuple[int, int, int | None]:
-        """Return state, status and health of the NVLink fabric; an older driver does not tell the health."""
+        """Return state, status and health of the NVLink fabric; an older driver does not report the health."""
         function = self._function("nvmlDeviceGetGpuFabricInfoV")
         info = _FabricInfo(version=_FABRIC_INFO_V3)
         code = function(handle, byref(info))
@@ -51,7 +51,7 @@ class HealthFunctions:
         return info.state, info.status, None
 
     def nvmlDeviceGetSramEccErrorStatus(self, handle: Any) -> bool:
-        """Say whether errors of the on-chip memory are above the board's limit."""
+        """Return whether the error count of the on-chip memory is above the board's limit."""
         status = _SramErrors(version=_SRAM_ERRORS_V1)
         check(self._function("nvmlDeviceGetSramEccErrorStatus")(handle, byref(status)))
         return bool(status.is_exceeded)

@@ -1,6 +1,6 @@
 """The driver's plain functions without nvidia-ml-py, whose import takes a tenth of a snapshot's time.
 
-Each answers what nvidia-ml-py's function of that name does (a test compares them on a driver). What is not here is
+Each returns the same as nvidia-ml-py's function of that name (a test compares them on a driver). Other functions are
 nvidia-ml-py's own, or made by hand in `binding.py`, which joins them all.
 """
 
@@ -18,7 +18,7 @@ _LIBRARY: Final = "libnvidia-ml.so.1"
 
 
 class Library:
-    """libnvidia-ml, whichever the loader finds; raises `NVMLError` where there is none."""
+    """libnvidia-ml, as the loader finds it; raises `NVMLError` if there is none."""
 
     def __init__(self) -> None:
         try:
@@ -27,7 +27,7 @@ class Library:
             raise NVMLError(codes.LIBRARY_NOT_FOUND) from None
 
     def symbol(self, name: str) -> Function:
-        """Return a function as C has it. Raises `NVMLError` where this driver does not have it."""
+        """Return a C function. Raises `NVMLError` if this driver lacks it."""
         try:
             found: Function = self._library[name]
         except AttributeError:
@@ -35,9 +35,9 @@ class Library:
         return found
 
     def plain(self, name: str) -> Function | None:
-        """Return the function of this name if it is a plain one: it takes what C takes, and answers what C fills in.
+        """Return the function of this name if it is plain: it takes what C takes and returns what C fills in.
 
-        Raises `NVMLError` where this driver does not have it.
+        Raises `NVMLError` if this driver lacks it.
         """
         if name in _TEXTS:
             return _text(self.symbol(name), _TEXTS[name])
@@ -55,7 +55,7 @@ def _text(function: Function, length: int) -> Function:
 
 
 def _filled(function: Function, kinds: tuple[Any, ...]) -> Function:
-    """Return a function that answers a number, a handle or a structure, or several of them as a tuple."""
+    """Return a function that returns a number, a handle or a structure, or several of them as a tuple."""
     if len(kinds) == 1:
         (kind,) = kinds
         is_number = kind not in _WHOLE
@@ -101,7 +101,7 @@ class Pci(Structure):
     )
 
 
-_WHOLE: Final = {c_void_p, Rates, Bar1, Pci}  # answered as they are
+_WHOLE: Final = {c_void_p, Rates, Bar1, Pci}  # returned unchanged
 _SYMBOLS: Final = {  # the newest of several versions
     "nvmlDeviceGetCount": "nvmlDeviceGetCount_v2",
     "nvmlDeviceGetHandleByIndex": "nvmlDeviceGetHandleByIndex_v2",

@@ -1,6 +1,6 @@
-"""The MIG functions of nvidia-ml-py, in shapes that can be used: placements and lists as plain values.
+"""The MIG functions of nvidia-ml-py with usable types: placements and lists as plain values.
 
-pynvml hands placements on as they are where C wants a pointer, and lets the caller allocate what is listed.
+pynvml passes placements through where C wants a pointer, and leaves the allocation of lists to the caller.
 """
 
 from ctypes import byref, c_uint
@@ -16,18 +16,18 @@ _MOST_COMPUTES: Final = 8
 
 
 class MigFunctions:
-    """Mixed into the binding, which has pynvml."""
+    """A mixin of the binding, which provides pynvml."""
 
     _pynvml: Any
 
     def nvmlDeviceGetGpuInstanceProfileInfo(self, handle: Any, kind: int) -> ProfileEntry:
-        """Return a profile by the number of its kind, which is not its id. An old driver tells no name."""
+        """Return a profile by the number of its kind, which is not its id. An old driver reports no name."""
         info = self._newest(self._pynvml.nvmlDeviceGetGpuInstanceProfileInfo, handle, kind)
         most, multiprocessors = info.instanceCount, info.multiprocessorCount
         return info.id, info.sliceCount, most, multiprocessors, info.memorySizeMB, _name(info)
 
     def nvmlDeviceGetGpuInstancePossiblePlacements(self, handle: Any, profile_id: int) -> list[tuple[int, int]]:
-        """Return (start, size) of all placements, whether they are free or not."""
+        """Return (start, size) of all placements, free or not."""
         ask, count = self._pynvml.nvmlDeviceGetGpuInstancePossiblePlacements, c_uint(0)
         ask(handle, profile_id, None, byref(count))
         held = (self._pynvml.c_nvmlGpuInstancePlacement_t * max(1, count.value))()
@@ -41,12 +41,12 @@ class MigFunctions:
         return [held[n] for n in range(count.value)]
 
     def nvmlGpuInstanceGetInfo(self, instance: Any) -> PlacedEntry:
-        """Return what a GPU instance is and where."""
+        """Return the profile and placement of a GPU instance."""
         info = self._pynvml.nvmlGpuInstanceGetInfo(instance)
         return info.id, info.profileId, info.placement.start, info.placement.size
 
     def nvmlDeviceCreateGpuInstanceWithPlacement(self, handle: Any, profile_id: int, start: int, size: int) -> Any:
-        """Create a GPU instance at a place."""
+        """Create a GPU instance at a placement."""
         place = self._pynvml.c_nvmlGpuInstancePlacement_t(start, size)
         return self._pynvml.nvmlDeviceCreateGpuInstanceWithPlacement(handle, profile_id, byref(place))
 
@@ -63,14 +63,14 @@ class MigFunctions:
         return [held[n] for n in range(count.value)]
 
     def nvmlComputeInstanceGetInfo(self, compute: Any) -> PlacedEntry:
-        """Return what a compute instance is and where in its GPU instance."""
+        """Return the profile of a compute instance and its placement in the GPU instance."""
         info = self._pynvml.nvmlComputeInstanceGetInfo_v2(compute)
         return info.id, info.profileId, info.placement.start, info.placement.size
 
     def nvmlGpuInstanceCreateComputeInstanceWithPlacement(
         self, instance: Any, profile_id: int, start: int, size: int
     ) -> Any:
-        """Create a compute instance at a place."""
+        """Create a compute instance at a placement."""
         place = self._pynvml.c_nvmlComputeInstancePlacement_t(start, size)
         return self._pynvml.nvmlGpuInstanceCreateComputeInstanceWithPlacement(instance, profile_id, byref(place))
 

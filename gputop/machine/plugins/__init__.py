@@ -1,1 +1,1 @@
-"""Plugin discovery, and the checks on what a plugin returns."""
+"""Plugin discovery, and the checks of plugin results."""

@@ -1,6 +1,6 @@
-"""Finds the plugins that are installed: entry points of the group `gputop.plugins`. A broken one breaks nothing.
+"""Discovery of installed plugins: entry points of the group `gputop.plugins`. A broken plugin breaks nothing else.
 
-The files of the packages are read by hand: `importlib.metadata` takes 40 ms to import, this takes one.
+The files of the packages are parsed here: `importlib.metadata` takes 40 ms to import, this takes one.
 """
 
 import os
@@ -29,7 +29,7 @@ class EntryPoint(Struct, frozen=True, kw_only=True):
 
 
 class Found(Struct, frozen=True, kw_only=True):
-    """A plugin that was found: what it adds, by table, or why it was rejected."""
+    """A plugin: the rows that it adds, by table, or why it was rejected."""
 
     entry: EntryPoint
     adds: dict[str, tuple[str, ...]] = {}
@@ -37,13 +37,13 @@ class Found(Struct, frozen=True, kw_only=True):
 
 
 def plug_in(paths: Iterable[str]) -> tuple[Found, ...]:
-    """Load all plugins and add their rows to the tables, before those are first imported. Never raises."""
+    """Load all plugins and add their rows to the tables, before the tables are first imported. Never raises."""
     loaded = [(entry, *_loaded(entry)) for entry in entry_points(paths)]
     return tuple(_plugged(entry, plugin, reason) for entry, plugin, reason in loaded)
 
 
 def entry_points(paths: Iterable[str]) -> Iterator[EntryPoint]:
-    """Return the entry points of the group, each package's once: the first on the path holds."""
+    """Return the entry points of the group, each package's once: the first on the path counts."""
     seen = set()
     for path in paths:
         for name in _names(path or "."):
@@ -60,7 +60,7 @@ def _names(path: str) -> list[str]:
     try:
         return sorted(os.listdir(path))
     except OSError:
-        return []  # an archive, or not there
+        return []  # an archive, or missing
 
 
 def _lines(path: str) -> Iterator[tuple[str, str]]:
@@ -86,11 +86,11 @@ def _lines(path: str) -> Iterator[tuple[str, str]]:
 
 
 def _loaded(entry: EntryPoint) -> tuple[Any, str]:
-    """Return the plugin, or why it cannot be used."""
+    """Return the plugin, or the reason why it cannot be used."""
     from gputop.core.plugins.api import guarded, wrong_with  # noqa: PLC0415 - only where somebody has plugins
 
     module, _, attributes = entry.value.partition(":")
-    stdout, sys.stdout = sys.stdout, sys.stderr  # what a plugin prints while it is loaded must be in nobody's JSON
+    stdout, sys.stdout = sys.stdout, sys.stderr  # output of a plugin's import must not get into JSON
     try:
         value: Any = import_module(module)
         for attribute in attributes.split(".") if attributes else ():
@@ -104,7 +104,7 @@ def _loaded(entry: EntryPoint) -> tuple[Any, str]:
 
 
 def _where(error: BaseException) -> str:
-    """Return the file and line of the failure, if it is not ours."""
+    """Return the file and line of the failure, if it is not in gputop."""
     at, trace = "", error.__traceback__
     while trace is not None:
         name = trace.tb_frame.f_code.co_filename
@@ -121,6 +121,6 @@ def _plugged(entry: EntryPoint, plugin: Any, reason: str) -> Found:
         for table, rows in plugin.tables.items():
             plugged.plug(plugin.name, table, rows)
     except RuntimeError as error:
-        why = f"{error}: a plugin imports gputop's tables while it is loaded; inside its functions it may"
+        why = f"{error}: the plugin imports gputop's tables while it is loaded. Import them inside functions"
         return Found(entry=entry, rejected=why)
     return Found(entry=entry, adds=plugin.keys)

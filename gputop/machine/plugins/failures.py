@@ -1,4 +1,4 @@
-"""What went wrong with panels and sources of plugins while gputop ran, for `gputop plugins` to tell later."""
+"""Failures of plugin panels and sources while gputop ran, kept for `gputop plugins`."""
 
 import os
 import time
@@ -17,7 +17,7 @@ _MOST_KEPT: Final = 100
 
 
 class Failure(Struct, frozen=True, kw_only=True):
-    """A row that was shut off. ``time_s``: when, since the epoch."""
+    """A row that was switched off. ``time_s``: when, since the epoch."""
 
     table: str
     key: str
@@ -26,14 +26,14 @@ class Failure(Struct, frozen=True, kw_only=True):
 
 
 class Failures:
-    """The last failure of each row. One that works again is forgotten. Nothing here raises; a full disk is no harm."""
+    """The last failure of each row. A row that works again is removed. Never raises; a full disk does no harm."""
 
     def __init__(self, environment: Mapping[str, str], wall: Callable[[], float] = time.time) -> None:
         self._folder = state_directory(environment)
         self._wall = wall
 
     def all(self) -> tuple[Failure, ...]:
-        """Return what is kept."""
+        """Return all failures."""
         try:
             with open(f"{self._folder}/{_FILE}", "rb") as opened:
                 return decode(opened.read(_MOST_BYTES), type=tuple[Failure, ...])
@@ -41,11 +41,11 @@ class Failures:
             return ()
 
     def failed(self, table: str, key: str, reason: str) -> None:
-        """Keep why a row was shut off."""
+        """Store why a row was switched off."""
         self._write((Failure(table=table, key=key, reason=reason, time_s=self._wall()), *self._others(table, key)))
 
     def worked(self, table: str, key: str) -> None:
-        """Forget what went wrong before."""
+        """Remove the failure of a row that works again."""
         held, others = self.all(), self._others(table, key)
         if len(others) < len(held):
             self._write(others)
@@ -54,7 +54,7 @@ class Failures:
         return tuple(one for one in self.all() if (one.table, one.key) != (table, key))
 
     def _write(self, kept: tuple[Failure, ...]) -> None:
-        """Replace the file at once, so that nobody reads half of it."""
+        """Replace the file atomically, so that no reader gets half of it."""
         draft = f"{_FILE}.{os.getpid()}.part"
         with suppress(OSError):
             file = open_private(self._folder, draft)

@@ -1,4 +1,4 @@
-"""Samples of a plugin's source: checked, cleaned, narrowed to what is asked for, and there whatever the source does."""
+"""Samples of a plugin's source: checked, cleaned, limited to the selected GPUs, also while the source fails."""
 
 import time
 from collections.abc import Callable
@@ -17,19 +17,19 @@ from gputop.core.query.selection import Selection
 from gputop.core.text.text import clean
 
 _MOST_WORDS: Final = 200
-_OLD_S: Final = 5.0  # then a sample that stays the same is told to be old
-_OLD: Final = 5  # or after so many intervals
+_OLD_S: Final = 5.0  # then an unchanged sample counts as stale
+_OLD: Final = 5  # or after this many intervals
 
 
 class SourceError(Exception):
-    """A source could not be opened; the text says why."""
+    """A source could not be opened; the text gives the reason."""
 
 
 class ForeignSource:
-    """A `Source` around that of a plugin. What goes wrong is a problem of the sample, and it is asked again.
+    """A `Source` around that of a plugin. A failure is a problem of the sample, and the source is read again.
 
-    While a source fails there are no values, with that reason, and processes are shown as they were. ``told``: is told
-    of the first failure.
+    While a source fails, values are missing with that reason, and processes keep their last state. ``told``: receives
+    the first failure.
     """
 
     def __init__(
@@ -53,39 +53,39 @@ class ForeignSource:
 
     @property
     def interval_s(self) -> float:
-        """Return the time between two samples that is asked for."""
+        """Return the requested time between two samples."""
         return self._interval_s
 
     @interval_s.setter
     def interval_s(self, value: float) -> None:
         self._interval_s = value
-        with suppress(Exception):  # this is the border; it may have a rhythm of its own
+        with suppress(Exception):  # the border; the source may have its own rhythm
             self._source.interval_s = value
 
     @property
     def problem(self) -> str:
-        """Why it failed for the first time; nothing where it never did."""
+        """The first failure of the source; an empty text if there was none."""
         return self._problem
 
     def open(self) -> None:
-        """Read once. Raises ValueError where a GPU is selected that is not there."""
+        """Read once. Raises ValueError if a selected GPU does not exist."""
         gpus = self._asked().gpus
         unknown = self._selection.unknown(gpus)
         if unknown and self._last is not None:
-            raise ValueError(f"no such GPU: {clean(', '.join(unknown))}. There are: {_names(gpus)}")
+            raise ValueError(f"no such GPU: {clean(', '.join(unknown))}. Available: {_names(gpus)}")
 
     def look_again(self, uuid: str) -> None:
-        """Do nothing: nothing is split anew here."""
+        """Do nothing: a plugin's GPUs have no MIG layout."""
 
     def want_details(self, for_s: float) -> None:
-        """Do nothing: the source alone decides what a sample has."""
+        """Do nothing: only the source decides on the content of a sample."""
 
     def read(self) -> Sample:
         """Take a sample."""
         return self._narrowed(self._asked())
 
     def _asked(self) -> Sample:
-        """Return all that the source says, or what it said before."""
+        """Return the new sample of the source, or the previous one."""
         try:
             sample = self._raw()
         except Exception as error:  # noqa: BLE001 - this is the border
@@ -97,14 +97,14 @@ class ForeignSource:
         age_s = now - self._renewed_s
         if age_s < max(_OLD_S, _OLD * self._interval_s):
             return sample
-        problem = f"source {self._row.key}: the same sample for {duration_text(round(age_s))}"
+        problem = f"source {self._row.key}: no new sample for {duration_text(round(age_s))}"
         return replace(sample, problems=(problem, *sample.problems))
 
     def _raw(self) -> Sample:
-        """Return a sample of the source. Raises what that raises, and TypeError for what is no sample."""
+        """Return a sample of the source. Raises the source's own errors, and TypeError for another type."""
         sample = self._source.read()
         if not isinstance(sample, Sample):
-            raise TypeError(f"it gave a {type(sample).__name__}, not a Sample")
+            raise TypeError(f"it returned a {type(sample).__name__}, not a Sample")
         held = convert(_cleaned(to_builtins(sample)), Sample)
         return replace(held, interval_s=self._interval_s, driver=replace(held.driver, source=self._row.key))
 
@@ -116,7 +116,7 @@ class ForeignSource:
         return replace(sample, gpus=gpus, processes=wanted.processes(kept))
 
     def _stale(self, reason: str) -> Sample:
-        """Return what was, said to be old."""
+        """Return the previous sample, marked as stale."""
         if not self._problem:
             self._problem = reason
             self._told(reason)
@@ -130,20 +130,20 @@ class ForeignSource:
 
 
 def opened(row: NamedSource, argument: str) -> Source:
-    """Return the source. Raises ValueError for an argument that it cannot use, `SourceError` for all else."""
+    """Return the source. Raises ValueError for an invalid argument, `SourceError` for any other failure."""
     try:
         source = row.open(argument)
     except ValueError as error:
-        raise ValueError(f"--source {row.key}: {why(error)}. It takes: {clean(row.help)}") from None
+        raise ValueError(f"--source {row.key}: {why(error)}. Its argument: {clean(row.help)}") from None
     except (Exception, SystemExit) as error:  # noqa: BLE001 - this is the border
-        raise SourceError(f"the source {row.key} cannot be opened: {why(error)}") from None
+        raise SourceError(f"cannot open the source {row.key}: {why(error)}") from None
     if not callable(getattr(source, "read", None)):
-        raise SourceError(f"the source {row.key} cannot be opened: a {type(source).__name__} has no read()")
+        raise SourceError(f"cannot open the source {row.key}: a {type(source).__name__} has no read()")
     return source
 
 
 def why(error: BaseException) -> str:
-    """Return what went wrong, in a line."""
+    """Return an error in one line."""
     text = clean(str(error))[:_MOST_WORDS]
     if isinstance(error, ValueError) and not isinstance(error, ValidationError) and text:
         return text
@@ -151,7 +151,7 @@ def why(error: BaseException) -> str:
 
 
 def _unknown(gpu: Gpu) -> Gpu:
-    """Return a GPU of which nothing is known now."""
+    """Return a GPU without current values."""
     return replace(gpu, metrics=dict.fromkeys(gpu.metrics), missing=dict.fromkeys(gpu.metrics, Missing.FAULT))
 
 

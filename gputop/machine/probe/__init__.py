@@ -1,1 +1,1 @@
-"""Runs the worker processes of a probe."""
+"""The worker processes of a probe."""

@@ -1,4 +1,4 @@
-"""A worker as a process: its pipes, read without waiting, and its end."""
+"""A worker process: its pipes, read without blocking, and its end."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ _INTERRUPTS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Put interrupts off until this is done: in the middle of it a process would be started that nobody knows of."""
+    """Delay interrupts until the block ends: inside it, an interrupt would lose track of a started process."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -39,7 +39,7 @@ def undisturbed() -> Iterator[None]:
 
 
 class Child:
-    """A process that is the leader of its own group. Raises OSError where it cannot be started."""
+    """A process that leads its own group. Raises OSError if it cannot be started."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], first: bytes) -> None:
         self._process = subprocess.Popen(
@@ -58,15 +58,15 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """Return its pid, which nobody else has as long as its status is None."""
+        """Return its pid, which no other process has as long as the status is None."""
         return self._process.pid
 
     def descriptors(self) -> list[int]:
-        """Return the pipes that something may still come from."""
+        """Return the pipes that may still deliver data."""
         return [pipe.fileno() for pipe in self._open]
 
     def lines(self) -> Iterator[bytes]:
-        """Return the lines of stdout that are there, and keep the last of stderr."""
+        """Return the available lines of stdout, and keep the last of stderr."""
         self._words = (self._words + self._read(self._process.stderr))[-_WORDS:]
         raw = self._rest + self._read(self._process.stdout)
         *lines, self._rest = raw.split(b"\n")
@@ -85,13 +85,13 @@ class Child:
                 self._process.stdin.close()
 
     def end(self, *, is_hard: bool) -> None:
-        """Send SIGTERM or SIGKILL to its group, unless it has ended: the group's number is its own until then."""
+        """Send SIGTERM or SIGKILL to its group, unless it has exited: until then the group's number is its own."""
         if self._process.poll() is None:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL if is_hard else signal.SIGTERM)
 
     def close(self) -> None:
-        """Close the pipes, and kill it if it still runs."""
+        """Close the pipes, and kill the process if it still runs."""
         self.end(is_hard=True)
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             if pipe is not None:
@@ -101,11 +101,11 @@ class Child:
 
     @property
     def last_words(self) -> str:
-        """Return the last of stderr, a line for each of its own."""
+        """Return the end of stderr, line by line."""
         return "\n".join(decode(line) for line in self._words.splitlines())
 
     def _read(self, pipe: IO[bytes] | None) -> bytes:
-        """Return what is in a pipe, without waiting."""
+        """Return the available content of a pipe, without waiting."""
         parts = []
         while pipe is not None and pipe in self._open:
             try:

@@ -1,4 +1,4 @@
-"""Which Python has torch, and in which environment its workers run."""
+"""The Python that has torch, and the environment of its workers."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ from typing import Final
 
 VARIABLE: Final = "GPUTOP_PROBE_PYTHON"
 _PATIENCE_S: Final = 20.0
-_DROPPED: Final = (  # what would change what is measured, or how
+_DROPPED: Final = (  # variables that would change the measured values
     "NVIDIA_TF32_OVERRIDE", "CUDA_LAUNCH_BLOCKING", "CUDA_FORCE_PTX_JIT", "CUDA_DISABLE_PTX_JIT", "CUBLAS_LOGINFO_DBG",
     "CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_INJECTION64_PATH", "TORCH_CUDA_SANITIZER", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE",
     "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "CUDA_AUTO_BOOST", "LD_PRELOAD",
@@ -26,7 +26,7 @@ _SET: Final = {
 
 
 def candidates(chosen: str | None, environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the interpreters to try: the one that is named and no other, or the usual ones."""
+    """Return the interpreters to try: only the configured one, or else the usual ones."""
     named = chosen or environment.get(VARIABLE)
     if named:
         return (named,)
@@ -36,7 +36,7 @@ def candidates(chosen: str | None, environment: Mapping[str, str]) -> tuple[str,
 
 
 def with_package(pythons: Iterable[str], package: str, environment: Mapping[str, str]) -> str | None:
-    """Return the first interpreter that has a package; None where none has. It is looked for, not imported."""
+    """Return the first interpreter that has a package; None if none has. The package is found, but not imported."""
     script = (
         "import sys, importlib.util as u; sys.path[:] = filter(None, sys.path); "
         f"sys.exit(u.find_spec({package!r}) is None)"
@@ -53,13 +53,13 @@ def with_package(pythons: Iterable[str], package: str, environment: Mapping[str,
 
 
 def worker_environment(environment: Mapping[str, str], visible: str, folder: str) -> dict[str, str]:
-    """Return the environment of a worker. ``visible``: uuids for CUDA; ``folder``: for what it writes for a while."""
+    """Return the environment of a worker. ``visible``: UUIDs for CUDA; ``folder``: for temporary files."""
     kept = {name: value for name, value in environment.items() if name not in _DROPPED}
     return kept | _SET | {"CUDA_VISIBLE_DEVICES": visible, "TMPDIR": folder}
 
 
 def dropped(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the variables that are taken from a worker."""
+    """Return the variables that a worker does not inherit."""
     return tuple(name for name in _DROPPED if environment.get(name))
 
 

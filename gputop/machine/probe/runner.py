@@ -1,8 +1,8 @@
-"""Runs the workers of a probe: starts them, reads their events, ends them. A worker that hangs or dies is a result.
+"""The runner of a probe's workers: it starts them, reads their events, ends them. A hang or a crash is a result.
 
-Workers are children of the main thread (they ask the kernel to die with the thread that started them), each the leader
-of its own process group; nothing else is ever signalled. Stopping is closing a worker's stdin; who does not heed that
-in time gets SIGTERM, then SIGKILL; who survives that is left alone, and told.
+Workers are children of the main thread (they ask the kernel to end them with the thread that started them), each the
+leader of its own process group; gputop signals nothing else. To stop a worker, the runner closes its stdin; a worker
+that does not react in time gets SIGTERM, then SIGKILL; if it survives that, it is left alone and reported.
 """
 
 import selectors
@@ -27,7 +27,7 @@ _RESTARTS: Final = 1
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """How long a worker may take. ``start_s``: until it says hello; ``silence_s``: without a sign of life."""
+    """Time limits of a worker. ``start_s``: until it says hello; ``silence_s``: without a sign of life."""
 
     start_s: float = 180.0
     silence_s: float = 30.0
@@ -37,9 +37,9 @@ class Limits(Struct, frozen=True, kw_only=True):
 
 
 class Task(Struct, frozen=True, kw_only=True):
-    """A worker to be run: its command, its plan, what it is called. ``sees``: for CUDA_VISIBLE_DEVICES.
+    """A worker to run: its command, its plan, its name. ``sees``: for CUDA_VISIBLE_DEVICES.
 
-    ``is_joint``: the plan goes into a variable, as several processes read it.
+    ``is_joint``: the plan goes into a variable, because several processes read it.
     """
 
     label: str
@@ -50,7 +50,7 @@ class Task(Struct, frozen=True, kw_only=True):
 
 
 class Job:
-    """A task under way. ``record``: what its worker has said."""
+    """A running task. ``record``: the events of its worker."""
 
     def __init__(self, task: Task, limits: Limits, clock: Callable[[], float]) -> None:
         self.task = task
@@ -61,23 +61,23 @@ class Job:
         self._why: tuple[TestStatus, str, str] | None = None
         self._final: tuple[TestStatus, str, str] | None = None
         self._rest: TestStatus | None = None
-        self._is_told = False  # a test has ended with why we stopped it: the one after it is not to blame
+        self._is_told = False  # a test ended because it was stopped: the next one is not to blame
         self._asked_s: float | None = None
         self._steps = 0
         self.is_over = False
-        self.child: Child | None = None  # started by the first step, where an interrupt finds all in order
+        self.child: Child | None = None  # the first step starts it, so that an interrupt finds a consistent state
 
     @property
     def began_s(self) -> float:
-        """Return when the test that runs began."""
+        """Return when the running test began."""
         return self._began_s
 
     def step(self) -> None:
-        """Read what there is, and end what has to end."""
+        """Read the available events, and end a worker whose time is over."""
         if self.is_over:
             return
         if self.child is None:
-            with undisturbed():  # an interrupt finds it started, or not yet
+            with undisturbed():  # an interrupt finds it either started or not yet
                 self.child = self._start()
         now, child = self._clock(), self.child
         for line in child.lines():
@@ -94,13 +94,13 @@ class Job:
 
     @property
     def is_waiting(self) -> bool:
-        """Say whether its turn has not come."""
+        """Return whether it has not started yet."""
         return self.child is None and not self.is_over
 
     def stop(self, why: tuple[TestStatus, str, str], *, is_final: bool = False, rest: TestStatus | None = None) -> None:
-        """Ask the worker to end; ``why`` is what becomes of the test that runs; ``is_final``: and of what follows.
+        """Ask the worker to end; ``why``: the status of the running test, and if ``is_final``, of the following ones.
 
-        ``rest``: the status of what follows, where it is another.
+        ``rest``: the status of the following tests, if different.
         """
         if is_final and self._final is None:
             self._final, self._rest = why, rest
@@ -114,15 +114,15 @@ class Job:
 
     @property
     def last_words(self) -> str:
-        """Return what the worker said on stderr."""
+        """Return the worker's last output on stderr."""
         return self.child.last_words if self.child is not None else ""
 
     def descriptors(self) -> list[int]:
-        """Return the pipes that something may still come from."""
+        """Return the pipes that may still deliver data."""
         return self.child.descriptors() if self.child is not None and not self.is_over else []
 
     def close(self) -> None:
-        """Let go of the pipes, and of a worker that still runs."""
+        """Close the pipes, and end a worker that still runs."""
         if self.child is not None:
             self.child.close()
 
@@ -138,12 +138,12 @@ class Job:
         return child
 
     def _take(self, line: bytes, now: float) -> None:
-        """Take a line in. A heartbeat is a sign of life only if the main loop has gone on since the last one."""
+        """Read a line. A heartbeat counts as a sign of life only if the main loop has advanced since the last one."""
         turns, current = self.record.turns, self.record.current
         try:
             event = read(line)
         except ValueError:
-            return  # not of the protocol; what counts will be missing then
+            return  # not of the protocol; a needed value will be missing then
         if event is None:
             return
         if isinstance(event, End) and event.status == TestStatus.ABORTED.value and self._final is not None:
@@ -152,12 +152,12 @@ class Job:
         if not isinstance(event, Beat) or event.n != turns:
             self._seen_s = now
         if isinstance(event, Hello):
-            self._has_spoken = True  # this child: the one before it may have died
+            self._has_spoken = True  # this child: the previous one may have crashed
         if self.record.current != current:
             self._began_s = now
 
     def _stopped(self, event: End, final: tuple[TestStatus, str, str]) -> End:
-        """Return the end of a test that heeded us, with why we stopped it."""
+        """Return the end of a test that stopped on request, with the reason of the request."""
         self._is_told = True
         status, code, text = final
         if status is not TestStatus.ABORTED:
@@ -165,7 +165,7 @@ class Job:
         return End(id=event.id, status=status.value, dur_s=event.dur_s, reason=text)
 
     def _watch(self, now: float) -> None:
-        """Find out whether the worker hangs, or takes too long."""
+        """Check whether the worker hangs, or takes too long."""
         limits, test = self._limits, self.record.current
         if not self._has_spoken:
             if now - self._started_s > limits.start_s:
@@ -183,7 +183,7 @@ class Job:
         return next((one.seconds for one in self.task.plan.tests if one.id == test), 0.0)
 
     def _press(self, now: float, child: Child) -> None:
-        """Be harder on a worker that was asked to end and has not."""
+        """Escalate against a worker that was asked to end and still runs."""
         limits = self._limits
         waits = (limits.stop_s, limits.end_s, limits.kill_s)
         if now - (self._asked_s or now) < sum(waits[: self._steps + 1]):
@@ -198,11 +198,11 @@ class Job:
         self.record.close(
             TestStatus.FAIL, "hang.unkillable", "the worker cannot be killed: the kernel waits for the driver. Reboot."
         )
-        self.record.leave(self.record.left, TestStatus.SKIP, "the worker before could not be killed")
+        self.record.leave(self.record.left, TestStatus.SKIP, "the previous worker could not be killed")
         self.is_over = True
 
     def _finish(self, status: int) -> None:
-        """Make results of how the worker ended; start a fresh one, once, for what it left."""
+        """Turn the end of the worker into results; start a new one, once, for the remaining tests."""
         record, why = self.record, self._why
         if why is not None:
             if not self._is_told:
@@ -218,7 +218,7 @@ class Job:
         if record.left and record.hello is not None and self._restarts < _RESTARTS:
             self._restart()
             return
-        record.leave(record.left, TestStatus.SKIP, "the worker before it ended twice")
+        record.leave(record.left, TestStatus.SKIP, "its worker ended twice before it began")
         self.is_over = True
 
     def _restart(self) -> None:
@@ -240,9 +240,8 @@ def run(
 ) -> list[Job]:
     """Run all tasks to their ends, at the same time or one after another (``is_serial``).
 
-    ``tell`` is called ten times a second with how far they are.
-
-    A KeyboardInterrupt stops them; they are then waited for as long as that takes, and their results say so.
+    ``tell`` is called ten times a second with the progress. A KeyboardInterrupt stops the tasks; the call waits for
+    their ends, and their results report it.
     """
     jobs = [Job(task, limits or Limits(), clock) for task in tasks]
     try:
@@ -251,7 +250,7 @@ def run(
         except KeyboardInterrupt:
             for job in jobs:
                 job.stop((TestStatus.ABORTED, "aborted", "stopped"), is_final=True)
-            _go_on(jobs, tell)  # an interrupt comes once: `interruptible`
+            _go_on(jobs, tell)  # an interrupt arrives once: `interruptible`
     finally:
         for job in jobs:
             job.close()
@@ -259,7 +258,7 @@ def run(
 
 
 def _go_on(jobs: Sequence[Job], tell: Callable[[Sequence[Job]], None], *, is_serial: bool = False) -> None:
-    """Step until all are over. The loop is in here so that an interrupt between two turns is caught as well."""
+    """Step until all tasks are over. Separate, so that an interrupt between two steps is caught as well."""
     while left := [job for job in jobs if not job.is_over]:
         for job in left[:1] if is_serial else left:
             job.step()
@@ -268,7 +267,7 @@ def _go_on(jobs: Sequence[Job], tell: Callable[[Sequence[Job]], None], *, is_ser
 
 
 def _wait(jobs: Sequence[Job]) -> None:
-    """Sleep until a worker says something, a tenth of a second at the most."""
+    """Sleep until a worker writes something, at most a tenth of a second."""
     with selectors.DefaultSelector() as selector:
         for job in jobs:
             for descriptor in job.descriptors():
@@ -278,12 +277,12 @@ def _wait(jobs: Sequence[Job]) -> None:
 
 
 def worker_command(python: str, probe: Probe) -> tuple[str, ...]:
-    """Return the command line of a worker: the package comes from its folder, and nothing else from there."""
+    """Return the command line of a worker: only the package is imported from its folder."""
     return (python, "-c", _BOOT, probe.folder, probe.worker)
 
 
 def joint_command(python: str, probe: Probe, count: int, station: Station | None = None) -> tuple[str, ...]:
-    """Return the command line of a joint test: torchrun, as a module of the same Python. ``station``: of many boxes."""
+    """Return the command line of a joint test: torchrun, as a module of the same Python. ``station``: of many hosts."""
     own = (python, "-c", _BOOT, probe.folder, probe.joint)
     where: tuple[str, ...] = ("--standalone",)
     if station is not None:

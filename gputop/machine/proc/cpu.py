@@ -1,4 +1,4 @@
-"""How busy the cores were between two readings of /proc/stat."""
+"""CPU utilization of the cores between two readings of /proc/stat."""
 
 from typing import Final
 
@@ -7,11 +7,11 @@ from msgspec import Struct
 from gputop.core.model.metric import Missing
 from gputop.core.model.sample import Reasons
 
-SHORTEST_S: Final = 0.05  # the kernel counts in ticks of 10 ms: a shorter time says nothing
-_TIMES: Final = 9  # the name, and user nice system idle iowait irq softirq steal; guest time is part of user's
+SHORTEST_S: Final = 0.05  # the kernel counts in ticks of 10 ms: a shorter time is too inexact
+_TIMES: Final = 9  # the name, then user nice system idle iowait irq softirq steal; user contains the guest time
 _IDLE: Final = slice(3, 5)  # idle and iowait
 
-Times = tuple[int, int]  # all ticks, and those in which nothing ran
+Times = tuple[int, int]  # all ticks, and the idle ones
 
 
 class CpuUse(Struct, frozen=True):
@@ -26,7 +26,7 @@ _NOT_YET: Final = CpuUse(None, (), dict.fromkeys(("cpu_percent", "cores_percent"
 
 
 class CpuMeter:
-    """Remembers the reading before."""
+    """Remembers the previous reading."""
 
     def __init__(self) -> None:
         self._at = 0.0
@@ -34,10 +34,10 @@ class CpuMeter:
         self._use = _NOT_YET
 
     def read(self, raw: bytes, now: float) -> CpuUse:
-        """Return the use since the reading before; the same again if that was a moment ago.
+        """Return the use since the previous reading; the same again if that was a moment ago.
 
-        When a core was switched on or off in between, the cores have no values once. Raises ValueError and IndexError
-        when the text makes no sense.
+        If a core was switched on or off in between, the cores have no values once. Raises ValueError and IndexError for
+        a malformed text.
         """
         if self._before and now - self._at < SHORTEST_S:
             return self._use
@@ -63,11 +63,11 @@ def _times(raw: bytes) -> dict[bytes, Times]:
             ticks = [int(text) for text in texts]
             table[name] = sum(ticks), sum(ticks[_IDLE])
     if b"cpu" not in table:
-        raise ValueError("no line of all cores")
+        raise ValueError("no line for all cores")
     return table
 
 
 def _busy_percent(before: Times, held: Times) -> float:
-    """Return 0-100; a core that counted nothing did nothing, and iowait can run backwards."""
+    """Return 0-100; a core without ticks was idle, and iowait can decrease."""
     total, idle = held[0] - before[0], held[1] - before[1]
     return min(100.0, max(0.0, round(100 * (total - idle) / total, 1))) if total > 0 else 0.0

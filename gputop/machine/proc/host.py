@@ -1,4 +1,4 @@
-"""The machine around the GPUs, from seven small files of /proc and a link."""
+"""The host around the GPUs, from seven small files of /proc and a link."""
 
 from collections.abc import Callable
 from typing import Final, TypeVar
@@ -18,7 +18,7 @@ _CPU_KEYS: Final = ("cpu_percent", "cores_percent")
 
 
 class HostReader:
-    """Reads the host. CPU percentages are means since the reading before, so the first one has none."""
+    """Reads the host. CPU percentages are means since the previous reading, so the first one has none."""
 
     def __init__(self, proc: Proc, name: str, details: Details | None = None) -> None:
         self._proc = proc
@@ -28,11 +28,11 @@ class HostReader:
         self._details_until = float("-inf")
 
     def want_details(self, until: float) -> None:
-        """Read the details as well, up to that monotonic second."""
+        """Read the details as well, until this monotonic time in seconds."""
         self._details_until = until
 
     def read(self, now_monotonic: float) -> Host:
-        """Return what /proc says now. Never raises: what cannot be read is missing with its reason."""
+        """Return the current values of /proc. Never raises: an unreadable value is missing with its reason."""
         missing: Reasons = {}
         cpu = self._ask("stat", lambda raw: self._cpu.read(raw, now_monotonic), _CPU_KEYS, missing)
         if cpu is not None:
@@ -54,7 +54,7 @@ class HostReader:
         return self._details.read(now) if self._details and now < self._details_until else None
 
     def _ask(self, path: str, parse: Callable[[bytes], T], keys: tuple[str, ...], missing: Reasons) -> T | None:
-        """Return what a file says; else None, and the reason under these keys."""
+        """Return the parsed content of a file; else None, and the reason under these keys."""
         try:
             return parse(self._proc.read(path))
         except OSError as error:
@@ -81,7 +81,7 @@ class HostReader:
             return None
 
     def _pressure(self, missing: Reasons) -> Pressure:
-        """Read pressure stall information; the kernel may have none, or have it switched off (psi=0)."""
+        """Read pressure stall information; the kernel may lack it, or have it switched off (psi=0)."""
 
         def share(name: str) -> float | None:
             return self._ask(f"pressure/{name}", _some_avg10, (f"pressure.{name}_percent",), missing)
@@ -105,7 +105,7 @@ def _table(raw: bytes) -> dict[bytes, int]:
 
 
 def _some_avg10(raw: bytes) -> float:
-    """Return 1.25 of ``some avg10=1.25 avg60=...``."""
+    """Return 1.25 for ``some avg10=1.25 avg60=...``."""
     some = next(line for line in (*raw.splitlines(), b"") if line.startswith(b"some") or not line)
     return float(some.split()[1].removeprefix(b"avg10="))
 

@@ -17,7 +17,7 @@ from gputop.machine.worker import Worker
 
 _SLOW_EVERY_S: Final = 10.0
 _HUNG_S: Final = 5.0
-_GAP_S: Final = 60.0  # a longer pause between two readings says nothing about now
+_GAP_S: Final = 60.0  # after a longer pause the mean is not current
 _MOST: Final = 256  # sensors, users
 _NETWORK: Final = ("network_received_bytes_per_s", "network_sent_bytes_per_s")
 _DISKS: Final = ("disk_read_bytes_per_s", "disk_written_bytes_per_s")
@@ -34,7 +34,7 @@ class Details(Protocol):
 
 
 class _Slow(Struct, frozen=True):
-    """Results of the thread."""
+    """The results of the thread."""
 
     psutil: Any
     values: dict[str, Any]
@@ -42,7 +42,7 @@ class _Slow(Struct, frozen=True):
 
 
 class HostDetailsReader:
-    """Reads the details of this machine. ``patience_s``: how long a reading waits for slow sensors."""
+    """Reads the details of this host. ``patience_s``: the time limit for slow sensors."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class HostDetailsReader:
         self._slow = self._worker.take(self._patience_s if is_new else 0) or self._slow
 
     def _counters(self, psutil: Any, kind: str, folder: str, names: tuple[str, str]) -> tuple[int, int] | None:
-        """Return the sums over physical devices; over all but the loopback where none is physical (a container)."""
+        """Return the sums over physical devices; over all but the loopback if none is physical (a container)."""
         try:
             devices = getattr(psutil, kind)(**{"pernic" if folder == "net" else "perdisk": True}, nowrap=False)
         except _ERRORS:
@@ -118,7 +118,7 @@ class _Rates:
         self._before_s = 0.0
 
     def read(self, counters: tuple[int, int] | None, now: float, missing: Reasons) -> dict[str, float]:
-        """Return the rates since the previous reading; a counter that went back (a device left) has none once."""
+        """Return the rates since the previous reading; none once after a counter went back (a device left)."""
         before, seconds = self._before, now - self._before_s
         self._before, self._before_s = counters, now
         if counters is None:
@@ -145,7 +145,7 @@ def _psutil() -> Any:
 
 
 def _is_physical(folder: str, name: str) -> bool:
-    """Say whether a device is hardware: not a bridge, a container's interface, a RAID or a partition."""
+    """Return whether a device is hardware: not a bridge, a container's interface, a RAID or a partition."""
     return os.path.exists(f"/sys/class/{folder}/{name}/device")
 
 

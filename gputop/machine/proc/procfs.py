@@ -1,14 +1,14 @@
-"""/proc behind one narrow border, so that a simulated box can stand in for it."""
+"""/proc behind a narrow border, so that a simulated box can replace it."""
 
 import os
 from typing import Final, Protocol
 
 from gputop.core.model.metric import Missing
 
-_PAGE: Final = 3072  # a page less the longest line
+_PAGE: Final = 3072  # a page minus the longest line
 _CHUNK: Final = 65_536
 _MOST: Final = 1_048_576
-GONE: Final = (FileNotFoundError, ProcessLookupError)  # a process that ends between open and read gives the second
+GONE: Final = (FileNotFoundError, ProcessLookupError)  # a process that exits between open and read causes the second
 
 
 class Reader(Protocol):
@@ -48,12 +48,12 @@ class RealProc:
         self._most_kept = os.sysconf("SC_OPEN_MAX") // 2
 
     def read(self, path: str) -> bytes:
-        """Return the content of a file; at most 1 MiB of it."""
+        """Return the content of a file, at most 1 MiB of it."""
         descriptor = os.open(self._root + path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             content = os.read(descriptor, _CHUNK)
             if len(content) < _PAGE:
-                return content  # the kernel hands out a page at a time, so this is all
+                return content  # the kernel returns a page at a time, so this is all
             while len(content) < _MOST and (more := os.read(descriptor, _CHUNK)):
                 content += more
             return content
@@ -61,7 +61,7 @@ class RealProc:
             os.close(descriptor)
 
     def reread(self, path: str) -> bytes:
-        """Return the content of a small file; it stays open, which costs half of opening it each time."""
+        """Return the content of a small file; it stays open, which saves half of the cost."""
         descriptor = self._kept.get(path)
         if descriptor is None:
             if len(self._kept) >= self._most_kept:
@@ -71,7 +71,7 @@ class RealProc:
             return os.pread(descriptor, _PAGE, 0)
         except OSError:
             self.forget(path)
-            return self.read(path)  # the process has ended, but its pid may be another's by now
+            return self.read(path)  # the process has exited, but its pid may belong to another one now
 
     def forget(self, path: str) -> None:
         """Close a file."""
@@ -84,10 +84,10 @@ class RealProc:
         return os.listdir(self._root + path)
 
     def link(self, path: str) -> str:
-        """Return where a symbolic link points."""
+        """Return the target of a symbolic link."""
         return os.readlink(self._root + path)
 
 
 def reason(error: OSError) -> Missing:
-    """Return FORBIDDEN where somebody else may read it, else UNSUPPORTED: this kernel does not offer it."""
+    """Return FORBIDDEN if another user may read it, else UNSUPPORTED: this kernel does not offer it."""
     return Missing.FORBIDDEN if isinstance(error, PermissionError) else Missing.UNSUPPORTED

@@ -4,11 +4,11 @@ from typing import Final
 
 from msgspec import Struct
 
-_USED: Final = 22  # fields after the name; what is behind them stays in one piece, and proves that they are whole
+_USED: Final = 22  # fields after the name; the rest stays in one piece, which proves that they are complete
 
 
 class ProcessStat(Struct, frozen=True, gc=False):
-    """What is taken from the line. ``cpu_ticks``: user and system time; ``start_ticks``: after the boot."""
+    """The used fields of the line. ``cpu_ticks``: user and system time; ``start_ticks``: after the boot."""
 
     name: bytes
     state: str
@@ -21,10 +21,10 @@ class ProcessStat(Struct, frozen=True, gc=False):
 
 
 def parse_stat(raw: bytes) -> ProcessStat | None:
-    """Return the parsed line, None if it is cut short or makes no sense.
+    """Return the parsed line; None if it is truncated or malformed.
 
-    The name is the process's own choice: it may hold blanks, parentheses and newlines, so the line is cut at the last
-    parenthesis.
+    The process chooses its own name, which may contain blanks, parentheses and newlines, so the line is split at the
+    last parenthesis.
     """
     end = raw.rfind(b")")
     begin = raw.find(b"(")
@@ -49,7 +49,7 @@ def parse_stat(raw: bytes) -> ProcessStat | None:
 
 
 def parse_cpu_ticks(raw: bytes) -> int | None:
-    """Return user and system time of a process or thread, None if the line makes no sense."""
+    """Return user and system time of a process or thread; None if the line is malformed."""
     fields = raw[raw.rfind(b")") + 1 :].split(None, 13)
     try:
         return int(fields[11]) + int(fields[12])
@@ -77,7 +77,7 @@ def parse_uid(status: bytes) -> int | None:
 
 
 def parse_terminal(raw: bytes) -> int:
-    """Return tty_nr of a process, 0 if it has no terminal or the line makes no sense."""
+    """Return tty_nr of a process; 0 if it has no terminal or the line is malformed."""
     fields = raw[raw.rfind(b")") + 1 :].split(None, 5)
     try:
         return max(0, int(fields[4]))

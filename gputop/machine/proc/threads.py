@@ -1,4 +1,4 @@
-"""The busiest thread of each process: one that spins looks different from 64 that share the work."""
+"""The busiest thread of each process: one spinning thread looks different from 64 that share the work."""
 
 from collections.abc import Iterable
 from operator import attrgetter
@@ -8,17 +8,17 @@ from gputop.machine.proc.cpu import SHORTEST_S
 from gputop.machine.proc.procfs import Proc
 from gputop.machine.proc.stat import parse_cpu_ticks
 
-_EVERY_S: Final = 1.9  # every other second, less the jitter of a sample each second
+_EVERY_S: Final = 1.9  # every other second, minus the jitter of a sample each second
 _PHASES: Final = 4
 _MOST_THREADS: Final = 512
-_MOST_READS: Final = 4000  # thread files in one reading of the machine: about 50 ms
+_MOST_READS: Final = 4000  # thread files per reading of the machine: about 50 ms
 
 
 class ThreadWatch:
-    """What is remembered of the threads of a process.
+    """The state of a process's threads.
 
-    ``percent``: of the busiest thread, 0-100; None until it was measured. Of more than 512 threads it is that of the
-    busiest among the 512 oldest. ``cpu_ticks``: of the whole process, set by whoever reads its stat.
+    ``percent``: of the busiest thread, 0-100; None until it was measured. With more than 512 threads it is that of the
+    busiest among the 512 oldest. ``cpu_ticks``: of the whole process, set by the reader of its stat.
     """
 
     __slots__ = ("_busy", "_idle_until", "_pid", "_scanned_ticks", "_seen", "cpu_ticks", "due", "percent")
@@ -29,12 +29,12 @@ class ThreadWatch:
         self.percent: float | None = None
         self._pid = pid
         self._scanned_ticks: int | None = None
-        self._seen: dict[str, tuple[int, float]] = {}  # by tid: ticks, and when they were read
+        self._seen: dict[str, tuple[int, float]] = {}  # by tid: ticks, and the time of the reading
         self._busy: list[str] = []
-        self._idle_until = 0.0  # until then no thread did anything that is not in `_seen`
+        self._idle_until = 0.0  # until then no thread ran beyond its values in `_seen`
 
     def rest(self, now: float) -> bool:
-        """Say whether the process did nothing since the last scan; then no thread has to be read."""
+        """Return whether the process did nothing since the last scan; then no thread has to be read."""
         if self.cpu_ticks != self._scanned_ticks:
             return False
         self._idle_until = now
@@ -42,15 +42,15 @@ class ThreadWatch:
         return True
 
     def scan(self, proc: Proc, now: float, clock_ticks: int) -> int:
-        """Read the threads that were busy last time, and all others if that does not explain the work of the process.
+        """Read the threads that were busy last time, and all others if those do not explain the work of the process.
 
-        Returns how many were read. Never raises.
+        Returns the number of threads read. Never raises.
         """
         grown = self.cpu_ticks - (self._scanned_ticks or 0)
         self._scanned_ticks = self.cpu_ticks
         known = self._busy
         deltas = self._measure(proc, known, now)
-        slack = 2 + len(known) // 8  # each thread's time is cut to a whole tick
+        slack = 2 + len(known) // 8  # each thread's time is rounded down to a whole tick
         if not self._seen or grown - sum(ticks for ticks, _ in deltas.values()) > slack:
             deltas |= self._measure(proc, self._others(proc, set(known)), now)
         self._busy = [tid for tid, (ticks, since) in deltas.items() if ticks or since == now]
@@ -61,7 +61,7 @@ class ThreadWatch:
         return len(deltas)
 
     def _settle(self, percent: float | None, now: float) -> None:
-        """Take the percentage; the first one comes soon, and then the processes take turns."""
+        """Set the percentage; the first one is set soon, and then the processes take turns."""
         if percent is None:
             self.due = now + SHORTEST_S
         else:
@@ -69,7 +69,7 @@ class ThreadWatch:
         self.percent = percent
 
     def _measure(self, proc: Proc, tids: Iterable[str], now: float) -> dict[str, tuple[int, float]]:
-        """Return by tid the ticks that were spent, and since when; a thread seen for the first time has spent 0."""
+        """Return by tid the ticks spent, and since when; a thread seen for the first time has spent 0."""
         deltas: dict[str, tuple[int, float]] = {}
         for tid in tids:
             ticks = _ticks(proc, f"{self._pid}/task/{tid}/stat")
@@ -82,7 +82,7 @@ class ThreadWatch:
         return deltas
 
     def _others(self, proc: Proc, known: set[str]) -> list[str]:
-        """Return the other threads, and forget those that have ended."""
+        """Return the other threads, and drop those that have exited."""
         try:
             tids = proc.list(f"{self._pid}/task")[:_MOST_THREADS]
         except OSError:
@@ -92,7 +92,7 @@ class ThreadWatch:
 
 
 def read_threads(proc: Proc, watches: Iterable[ThreadWatch], now: float, clock_ticks: int) -> None:
-    """Bring the watches up to date that are due, the longest due first, as many as one reading may cost."""
+    """Update the watches that are due, the longest due first, as many as one reading may cost."""
     room = _MOST_READS
     for watch in sorted((w for w in watches if w.due <= now and not w.rest(now)), key=attrgetter("due")):
         if room <= 0:

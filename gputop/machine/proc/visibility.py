@@ -1,4 +1,4 @@
-"""What /proc lets us conclude: whether a pid of the driver is ours, and whether one that is not there is gone."""
+"""Visibility of processes in /proc: whether a pid of the driver is in our namespace, and why a pid is missing."""
 
 import os
 from typing import Final
@@ -15,12 +15,12 @@ _FIELD = b"\nNSpid:"
 
 
 def is_initial(link: str | None) -> bool:
-    """Say whether a link of /proc/PID/ns/pid leads to the initial PID namespace."""
+    """Return whether a link of /proc/PID/ns/pid leads to the initial PID namespace."""
     return link == _INITIAL
 
 
 class View:
-    """How much of the machine /proc shows."""
+    """The part of the machine that /proc shows."""
 
     def __init__(self, proc: Proc) -> None:
         self._proc = proc
@@ -28,20 +28,20 @@ class View:
 
     @property
     def is_initial(self) -> bool:
-        """Say whether we are in the initial PID namespace, so that all pids of the machine are ours."""
+        """Return whether we are in the initial PID namespace, so that all pids of the machine are visible."""
         if self._is_initial is None:
             self._is_initial = is_initial(self._link(NAMESPACE))
         return self._is_initial
 
     def absence(self) -> Presence:
-        """Return what it means that /proc lacks a pid: GONE only where it would show every process.
+        """Return why /proc lacks a pid: GONE only if it would show every process.
 
-        Pid 1 belongs to root and always is: where its files cannot be read, /proc is mounted with hidepid.
+        Pid 1 belongs to root and always exists: if its files cannot be read, /proc is mounted with hidepid.
         """
         return Presence.GONE if self.is_initial and Files(self._proc).raw("1/stat") else Presence.HIDDEN
 
     def uses_gpu(self, pid: int) -> bool | None:
-        """Say whether a process has a GPU's device file open; None where that cannot be seen."""
+        """Return whether a process has a GPU's device file open; None if that cannot be read."""
         try:
             names = self._proc.list(f"{pid}/fd")
         except OSError:
@@ -52,7 +52,7 @@ class View:
         return None if None in targets or len(names) > _MOST_FILES else False
 
     def _link(self, path: str) -> str | None:
-        """Return where a link points, None if that may not be known; one that is gone points nowhere."""
+        """Return the target of a link; None if it is not readable, an empty text if the link does not exist."""
         try:
             return self._proc.link(path)
         except GONE:
@@ -62,15 +62,15 @@ class View:
 
 
 def is_ours(proc: Proc) -> bool:
-    """Say whether /proc is of our own PID namespace. Else a pid in it means another process here, or none.
+    """Return whether /proc is of our own PID namespace. If not, a pid in it means another process here, or none.
 
-    NSpid has our pid in the namespace of /proc first, then in each below it down to our own (since Linux 4.1).
+    NSpid lists our pid in the namespace of /proc first, then in each below it down to our own (since Linux 4.1).
     """
     try:
         status = proc.read("self/status")
         own = proc.link("self")
     except OSError:
-        return False  # we are not even in it
+        return False  # we are not in it at all
     _, is_there, rest = status.partition(_FIELD)
     numbers = rest.split(b"\n", 1)[0].split()
     return own == str(os.getpid()) and (not is_there or len(numbers) == 1)

@@ -1,1 +1,1 @@
-"""The processes that use GPUs: identity, owner, container, progress."""
+"""The processes on the GPUs: identity, owner, container, progress."""

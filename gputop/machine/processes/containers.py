@@ -1,4 +1,4 @@
-"""Names of containers and pods, from files that their runtimes keep: no daemon is asked. Most need root."""
+"""Names of containers and pods, from files of their runtimes, without calling a daemon. Most need root."""
 
 from typing import Final, Protocol
 
@@ -23,7 +23,7 @@ class PodName(Struct, frozen=True):
 
 
 class Names(Protocol):
-    """Who knows the names."""
+    """A source of names."""
 
     def container(self, runtime: str, container_id: str) -> str | None:
         """Return the name of a container."""
@@ -44,7 +44,7 @@ class _PodmanContainer(Struct):
 
 
 class ContainerFiles:
-    """Reads the names, each once; a container that has none keeps none. Never raises."""
+    """Reads each name once; a container without a name keeps none. Never raises."""
 
     def __init__(self, root: str = "/") -> None:
         self._root = RealRoot(root)
@@ -52,7 +52,7 @@ class ContainerFiles:
         self._pods: dict[str, PodName | None] = {}
 
     def container(self, runtime: str, container_id: str) -> str | None:
-        """Return the name of a container; None where it has none, or we may not know it."""
+        """Return the name of a container; None if it has none, or the name is not readable."""
         if container_id not in self._containers:
             if len(self._containers) >= _MOST_REMEMBERED:
                 self._containers.clear()
@@ -61,7 +61,7 @@ class ContainerFiles:
         return self._containers[container_id]
 
     def pod(self, uid: str, container_id: str) -> PodName | None:
-        """Return the name of a pod as the kubelet's logs tell it."""
+        """Return the name of a pod from the kubelet's logs."""
         if uid not in self._pods:
             if len(self._pods) >= _MOST_REMEMBERED:
                 self._pods.clear()
@@ -93,7 +93,7 @@ class ContainerFiles:
         return PodName(clean(parts[0]), clean(parts[1])) if parts else None
 
     def _log_of(self, container_id: str) -> list[str] | None:
-        """Return pod, namespace and container."""
+        """Return pod, namespace and container of a log."""
         end = f"-{container_id}.log"
         for entry in Files(self._root).names(_CONTAINER_LOGS):
             parts = entry.removesuffix(end).split("_", 2) if entry.endswith(end) else []

@@ -1,4 +1,4 @@
-"""What seldom changes of a process: its user, its command line, and whose it is."""
+"""The values of a process that seldom change: user, command line, owner."""
 
 from collections.abc import Callable
 from functools import cache
@@ -20,7 +20,7 @@ _LONGEST_BYTES: Final = _LONGEST * 4  # of UTF-8
 
 
 class Details(Struct, frozen=True):
-    """The user and his number, the command line, the owner, the pid in its own namespace; why a user is not known."""
+    """User and uid, command line, owner, the pid in the process's own namespace; the reason for a missing user."""
 
     user: str | None
     command: str
@@ -31,7 +31,7 @@ class Details(Struct, frozen=True):
 
 
 class DetailsReader:
-    """Reads details; ``users`` is asked once per uid, since it may ask a directory over the network."""
+    """Reads details; ``users`` is called once per uid, since it may query a directory over the network."""
 
     def __init__(self, proc: Proc, users: Callable[[int], str | None], names: Names | None = None) -> None:
         self._proc = proc
@@ -39,10 +39,10 @@ class DetailsReader:
         self._owners = OwnerReader(proc, names)
 
     def read(self, pid: int, name: bytes, stat: bytes) -> Details:
-        """Return the details. Never raises. ``stat``: the line of it, for the terminal; ``name``: as it says.
+        """Return the details. Never raises. ``stat``: the stat line, for the terminal; ``name``: from that line.
 
-        The name is shown in brackets where there is no command line: kernel threads and zombies have none, nor a
-        process that cleared it.
+        The name in brackets replaces a missing command line: kernel threads and zombies have none, nor has a process
+        that cleared it.
         """
         status, why = b"", Missing.FAULT
         try:
@@ -66,7 +66,7 @@ class DetailsReader:
 
 
 def _inner_pid(status: bytes, pid: int) -> int | None:
-    """Return the last pid of NSpid, which is that of the innermost namespace, if it is another than ours."""
+    """Return the last pid of NSpid, that of the innermost namespace, if it is different from ours."""
     words = status.partition(b"\nNSpid:")[2].partition(b"\n")[0].split()
     inner = int(words[-1]) if words and words[-1].isdigit() else pid
     return None if inner == pid else inner

@@ -1,4 +1,4 @@
-"""Whose a process is and what it runs, for messages and the audit log; whoever hangs over it is not waited for."""
+"""User and command line of a process, for messages and the audit log, with a time limit."""
 
 import threading
 from collections.abc import Callable
@@ -18,7 +18,7 @@ _MOST_WAITING: Final = 8  # threads that may hang at a time
 
 
 class Who:
-    """Names processes. ``users`` names the user of a uid, and is asked once for each."""
+    """Names processes. ``users`` names the user of a uid, and is called once for each."""
 
     def __init__(self, proc: Proc, users: Callable[[int], str | None], patience_s: float = _PATIENCE_S) -> None:
         self._proc = proc
@@ -29,9 +29,9 @@ class Who:
         self._names: dict[int, str] = {}
 
     def user(self, pid: int) -> str:
-        """Return the name of the real user, ``somebody`` where it cannot be read.
+        """Return the name of the real user, ``somebody`` if it cannot be read.
 
-        A directory server that does not answer leaves the number.
+        If a directory server does not answer, the number remains.
         """
         uid = parse_uid(self._files.raw(f"{pid}/status"))
         if uid is None:
@@ -41,16 +41,16 @@ class Who:
         return self._names[uid]
 
     def command(self, pid: int, name: bytes) -> str:
-        """Return the command line, cleaned; the name in brackets where there is none.
+        """Return the command line, cleaned; the name in brackets if there is none.
 
-        The kernel takes the command line from the memory of the process, and waits for whoever changes its memory map:
-        for ever, if that thread is stuck. Such a process is the very one that somebody wants to end.
+        The kernel reads the command line from the memory of the process, and waits for the lock of its memory map: for
+        ever, if the thread that holds it is stuck. Such a process is the very one that users want to end.
         """
         raw = self._in_time(lambda: self._proc.read(f"{pid}/cmdline")[:_LONGEST_BYTES]) or b""
         return decode(raw.replace(b"\0", b" ")).strip()[:_LONGEST] or f"[{decode(name)}]"
 
     def _in_time(self, work: Callable[[], T]) -> T | None:
-        """Return what ``work`` returns; None if that takes too long, or is an OSError."""
+        """Return the result of ``work``; None after a time-out or an OSError."""
         answer: list[T] = []
 
         def run() -> None:

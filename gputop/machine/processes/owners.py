@@ -1,4 +1,4 @@
-"""Reads whose a process is: its cgroup, and its environment where we may."""
+"""The reader of a process's owner: its cgroup, and its environment if that is readable."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -20,14 +20,14 @@ _MOST_REMEMBERED: Final = 4096  # cgroups: the processes of a container share on
 
 
 class OwnerReader:
-    """Reads owners. ``names``: of containers and pods, None where nobody is to be asked."""
+    """Reads owners. ``names``: of containers and pods; None to leave names out."""
 
     def __init__(self, proc: Proc, names: Names | None = None) -> None:
         self._proc = proc
         self._names = names
 
     def read(self, pid: int, stat: bytes, name: bytes, arguments: Sequence[str]) -> Owner:
-        """Return the owner. Never raises. ``stat``: the line of it; ``name``: of the process."""
+        """Return the owner. Never raises. ``stat``: the process's stat line; ``name``: the process's name."""
         owner = attribute(
             Evidence(
                 cgroup=self._cgroup(pid),
@@ -53,7 +53,7 @@ class OwnerReader:
             return reason(error)
 
     def _named(self, owner: Owner) -> Owner:
-        """Fill in the names that the process itself does not tell."""
+        """Add the names that the process itself does not contain."""
         names, container, pod = self._names, owner.container, owner.pod
         if names is None or container is None or container.id is None:
             return owner

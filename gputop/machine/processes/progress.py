@@ -1,7 +1,7 @@
-"""Reads what jobs say of their progress: small files that anybody may have written, so nothing in them is believed.
+"""Progress of jobs, from small files that any user can write, so nothing in them is trusted.
 
-A file counts for a process if it belongs to the process's user, and names its pid and start time, or its pid alone and
-is younger than the process. The pid may be that of its own PID namespace.
+A file counts for a process if it belongs to the process's user, and contains its pid and start time, or its pid alone
+and is younger than the process. The pid may be that of the process's own PID namespace.
 """
 
 import os
@@ -19,20 +19,20 @@ from gputop.progress_writer import FOLDER_VARIABLE, folders
 
 _OPEN_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _OPEN_FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_NAME: Final = r"([0-9]{1,10})(?:-([0-9]{1,18}))?\.json"  # compiled when the first file is seen: most boxes have none
+_NAME: Final = r"([0-9]{1,10})(?:-([0-9]{1,18}))?\.json"  # compiled for the first file: most hosts have none
 _LARGEST_FILE: Final = 4096
 _LARGEST: Final = 1e15
-_MOST_FILES: Final = 1024  # of a folder
+_MOST_FILES: Final = 1024  # per folder
 _MOST_USERS: Final = 64
-_ABSENT_S: Final = 5.0  # a folder that is not there is not looked for with each sample
+_ABSENT_S: Final = 5.0  # do not look for a missing folder in every sample
 _FUTURE_S: Final = 5.0
 _APART_S: Final = 5.0
 _POINTS: Final = 60
-_SLACK_S: Final = 2.0  # the boot time has whole seconds
+_SLACK_S: Final = 2.0  # the boot time has a resolution of 1 s
 
 
 class Teller(Struct, frozen=True):
-    """A process that may have reported. ``inner_pid``: in its own PID namespace, where that is another number."""
+    """A process that may have reported. ``inner_pid``: its pid in its own PID namespace, if that is different."""
 
     pid: int
     uid: int | None
@@ -42,15 +42,15 @@ class Teller(Struct, frozen=True):
 
 
 class Reports(Protocol):
-    """Who knows the reports."""
+    """A source of progress reports."""
 
     @property
     def pids(self) -> Collection[int]:
-        """The pids that are named by a file, of whatever process."""
+        """The pids that some file names."""
         ...
 
     def look(self, uids: Iterable[int], now: float) -> None:
-        """Read what is new from these users. ``now``: monotonic seconds. Never raises."""
+        """Read new reports of these users. ``now``: monotonic seconds. Never raises."""
         ...
 
     def of(self, teller: Teller) -> Progress | None:
@@ -59,7 +59,7 @@ class Reports(Protocol):
 
 
 class _Told(Struct):
-    """What a file says. Other keys are passed over."""
+    """The content of a file. Other keys are ignored."""
 
     step: int | float | None = None
     total: int | float | None = None
@@ -67,7 +67,7 @@ class _Told(Struct):
 
 
 class _File:
-    """What is remembered of a file: whom it names, how it looked when it was read, and its points for the rate."""
+    """The state of a file: the process that it names, its stat at the last reading, and its points for the rate."""
 
     __slots__ = ("look", "pid", "points", "progress", "start_ticks", "uid")
 
@@ -80,7 +80,7 @@ class _File:
 
 
 class ProgressReader:
-    """Lists a folder of each user with each sample, and reads the files that have changed. ``wall``: epoch seconds."""
+    """Lists a folder of each user with each sample, and reads the changed files. ``wall``: epoch seconds."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class ProgressReader:
         self._decoder = Decoder(_Told)
 
     def look(self, uids: Iterable[int], now: float) -> None:
-        """Read what is new from these users. Never raises."""
+        """Read new reports of these users. Never raises."""
         wanted = dict.fromkeys(place for uid in sorted(uids)[:_MOST_USERS] for place in self._places(uid))
         files = {place: found for place in wanted if (found := self._folder(place, now))}
         self._absent = {place: due for place, due in self._absent.items() if due > now}
@@ -119,7 +119,7 @@ class ProgressReader:
         return max(told, key=lambda progress: progress.time_s, default=None)
 
     def _usual_places(self, uid: int) -> Iterable[str]:
-        """Return where a user's files may lie; our own environment speaks for us, a chosen folder for everybody."""
+        """Return where a user's files may be; our own environment counts for us, a configured folder for all users."""
         chosen = {FOLDER_VARIABLE: self._environment.get(FOLDER_VARIABLE, "")}
         return folders(uid, self._environment if uid == self._own else chosen)
 
@@ -146,7 +146,7 @@ class ProgressReader:
         return found
 
     def _read(self, folder: int, name: str, file: _File) -> None:
-        """Read a file if it is another than before. One that cannot be read, or makes no sense, tells nothing new."""
+        """Read a file if it changed. A file that is unreadable or malformed changes nothing."""
         try:
             seen = os.stat(name, dir_fd=folder, follow_symlinks=False)
             look = (seen.st_ino, seen.st_mtime_ns, seen.st_size, seen.st_uid, seen.st_mode)
@@ -169,7 +169,7 @@ class ProgressReader:
         except (DecodeError, UnicodeDecodeError, OverflowError, RecursionError):
             return None
         values = (told.step, told.total, told.loss)
-        is_good = all(value is None or abs(value) <= _LARGEST for value in values)  # infinite and NaN are not
+        is_good = all(value is None or abs(value) <= _LARGEST for value in values)  # infinity and NaN are not
         return told if is_good and (told.step or 0) >= 0 and (told.total or 0) >= 0 else None
 
 
@@ -179,14 +179,14 @@ def _named(name: str) -> _File | None:
 
 
 def _is_of(teller: Teller, file: _File, progress: Progress) -> bool:
-    """Say whether a file is of this owner of the pid, and not of one before."""
+    """Return whether a file belongs to this owner of the pid, and not to an earlier one."""
     if file.start_ticks is not None:
         return file.start_ticks == teller.start_ticks
     return teller.started_s is not None and progress.time_s >= teller.started_s - _SLACK_S
 
 
 def _content(folder: int, name: str, uid: int) -> bytes | None:
-    """Return what is in a file; None where it is not what was seen. Raises OSError."""
+    """Return the content of a file; None if the file was replaced. Raises OSError."""
     file = os.open(name, _OPEN_FILE, dir_fd=folder)
     try:
         found = os.fstat(file)
@@ -199,7 +199,7 @@ def _content(folder: int, name: str, uid: int) -> bytes | None:
 
 
 def _with_rate(told: _Told, at_s: float, points: deque[tuple[float, float]]) -> Progress:
-    """Return a report with its rate since the oldest of the last points; one that goes back starts again."""
+    """Return a report with its rate since the oldest of the last points; restart after a step backwards."""
     rate = None
     if told.step is not None:
         if points and (told.step < points[-1][1] or at_s < points[-1][0]):

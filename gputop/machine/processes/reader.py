@@ -1,4 +1,4 @@
-"""What /proc says of the processes that the driver lists: one read each, and more only where something is new."""
+"""The reader of the processes that the driver lists: one read of /proc each, and more only for changes."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -19,15 +19,15 @@ from gputop.machine.processes.tracked import Followed, Units
 _CLOCK_TICKS: Final = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
 _PROOF_EVERY_S: Final = 10.0
-_CROWD: Final = 750  # processes: where there are more, those that sleep take turns
+_CROWD: Final = 750  # processes: if there are more, the sleeping ones take turns
 
 
 class ProcessReader:
-    """Reads processes, and remembers those that the driver listed in the reading before and their relatives; no others.
+    """Reads processes, and remembers those that the driver listed in the last reading, and their relatives; no others.
 
-    In a crowd those that slept when they were last read take turns: of 2,000 each is read in every third reading.
-    ``users`` names the user of a uid; it is asked once for each. ``names`` knows those of containers. ``reports``: what
-    jobs say of their progress.
+    If there are many, those that slept at their last reading take turns: of 2,000 each is read in every third reading.
+    ``users`` names the user of a uid, and is called once for each. ``names`` knows the names of containers.
+    ``reports``: the progress of jobs.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class ProcessReader:
         self._has_begun = False
         self._followed: dict[int, Followed] = {}
         self._renewed: set[int] = set()
-        self._has_told = False  # in this reading or the one before
+        self._has_told = False  # in this reading or the last one
 
     def read(
         self,
@@ -62,9 +62,9 @@ class ProcessReader:
     ) -> tuple[HostProcess, ...]:
         """Return a process for each pid in ``uses``, by pid. Never raises.
 
-        ``now``: monotonic seconds. ``is_translated``: whether the driver gives pids of our PID namespace. Of a process
-        that is not ALIVE all values are None, and its presence is the reason: ``missing`` stays empty. REUSED can only
-        be told of processes whose open files we may see, our own if we are not root.
+        ``now``: monotonic seconds. ``is_translated``: whether the driver reports pids of our PID namespace. A process
+        that is not ALIVE has only None values, and its presence is the reason: ``missing`` stays empty. REUSED can be
+        detected only for processes whose open files are readable: our own, if we are not root.
         """
         self._begin()
         is_foreign = not is_translated and not self._view.is_initial
@@ -78,14 +78,14 @@ class ProcessReader:
         return tuple([one.row(uses[one.pid], self._units) for one in held])
 
     def renewed(self) -> set[int]:
-        """Return the pids that came to belong to another process since the call before."""
+        """Return the pids that belong to another process since the last call."""
         renewed, self._renewed = self._renewed, set()
         return renewed
 
     def relatives(self, processes: Iterable[HostProcess], now: float) -> tuple[HostProcess, ...]:
         """Return ancestors and descendants of ``processes`` that use no GPU, by pid. Never raises.
 
-        To be called after `read` with what it returned, or some of it.
+        Call it after `read`, with its result or a part of it.
         """
         found = self._family.find(processes, lambda pid: self._follow(pid, now, is_foreign=False), now)
         self._relatives = set(found)
@@ -96,7 +96,7 @@ class ProcessReader:
         return tuple([one.row((), self._units) for one in held])
 
     def _read_threads(self, held: Iterable[Followed], now: float) -> None:
-        """Read the threads of those that were read themselves: what the others did meanwhile is not known yet."""
+        """Read the threads of the processes that were read; those of the others are not known yet."""
         fresh = (one for one in held if one.read_s == now and one.presence is Presence.ALIVE)
         watches = (one.watch for one in fresh if one.stat and one.stat.threads > 1)
         read_threads(self._proc, watches, now, self._units.clock_ticks)
@@ -158,7 +158,7 @@ class ProcessReader:
             one.begin(hash(raw), stat, now)
 
     def _prove(self, one: Followed, now: float, is_foreign: bool) -> None:  # noqa: FBT001
-        """Find out whether the process behind a pid can be the one that the driver means: does it use a GPU at all."""
+        """Check whether the process behind a pid can be the one that the driver means: whether it uses a GPU at all."""
         if now < one.proof_due:
             return
         one.proof_due = now + _PROOF_EVERY_S
@@ -170,7 +170,7 @@ class ProcessReader:
             one.judge(Presence.REUSED if uses_gpu is False else Presence.ALIVE)
 
     def _begin(self) -> None:
-        """Find out when the machine was booted, once."""
+        """Read the boot time, once."""
         if not self._has_begun:
             self._has_begun = True
             self._units = Units(
@@ -179,9 +179,9 @@ class ProcessReader:
 
 
 def resolve_user(uid: int) -> str | None:
-    """Return the name of a user, None if nobody has the number.
+    """Return the name of a user; None if no user has this uid.
 
-    May block for as long as a directory server does not answer (LDAP, NIS), so ask once per uid.
+    May block for as long as a directory server (LDAP, NIS) does not answer, so call it once per uid.
     """
     import pwd  # noqa: PLC0415 - only where there is a process to name
 

@@ -1,4 +1,4 @@
-"""Finds the relatives of GPU processes: launchers above them, data loaders below, which hold no GPU themselves."""
+"""The relatives of GPU processes that use no GPU: launchers above them, data loaders below."""
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
@@ -11,18 +11,18 @@ from gputop.machine.processes.tracked import Followed
 
 _DEEPEST: Final = 16
 _MOST: Final = 1024
-_MOST_KINDS: Final = 8192  # command lines: more than a crowded box has, or each reading would forget them all
+_MOST_KINDS: Final = 8192  # command lines: more than a crowded host has, or each reading would forget them all
 _CHILDREN_EVERY_S: Final = 5
-_CROWD: Final = 150  # processes whose children are asked for in a second; with more of them it takes longer
-_OUTSIDE_S: Final = 60.0  # a pid may come to belong to another process
+_CROWD: Final = 150  # processes whose children are read per second; with more of them a round takes longer
+_OUTSIDE_S: Final = 60.0  # a pid may be reused
 
 Follow = Callable[[int], Followed]
 
 
 class Family:
-    """Remembers who was found to be outside, and the children of each; it asks for these every 5 s.
+    """Remembers which processes do not belong to a family, and the children of each; reads children every 5 s.
 
-    A child is seen if the first thread of its parent forked it: what others forked stands in a file for each thread.
+    A child is seen if the first thread of its parent forked it: each thread has its own file of children.
     """
 
     def __init__(self, proc: Proc) -> None:
@@ -57,7 +57,7 @@ class Family:
     def _descend(
         self, parents: list[int], known: dict[int, int], found: dict[int, Followed], follow: Follow, now: float
     ) -> None:
-        for parent in parents:  # grows while it is walked
+        for parent in parents:  # grows during the walk
             for pid in self._children_of(parent, now):
                 if pid in known or pid in found or len(found) >= _MOST or now < self._outside.get(pid, 0.0):
                     continue

@@ -1,4 +1,4 @@
-"""What is remembered of a pid from reading to reading, and the row that is made of it."""
+"""The state of a pid from reading to reading, and its row in the sample."""
 
 from typing import Final
 
@@ -18,7 +18,7 @@ _DETAILS_EVERY_S: Final = 60  # setproctitle and exec change the command line
 
 
 class Units(Struct, frozen=True):
-    """What the kernel counts in: ticks a second, bytes a page, seconds since its boot; that in epoch seconds."""
+    """The kernel's units: ticks per second, bytes per page, seconds since boot; and the boot time in epoch seconds."""
 
     clock_ticks: int
     page_bytes: int
@@ -28,8 +28,9 @@ class Units(Struct, frozen=True):
 class Followed:
     """A pid that the driver lists without a break.
 
-    The process behind it may change: then ``is_suspect``, for the driver may still mean the one before. ``is_resting``:
-    it did nothing between the last two readings. ``seen``: the hash of the line that was read last; ``read_s``: when.
+    The process behind it may change: then it ``is_suspect``, because the driver may still mean the previous one.
+    ``is_resting``: it did nothing between the last two readings. ``seen``: the hash of the last stat line; ``read_s``:
+    when it was read.
     """
 
     __slots__ = (
@@ -45,7 +46,7 @@ class Followed:
         self.forget(Presence.HIDDEN)
 
     def forget(self, presence: Presence) -> None:
-        """Drop all that is known of the process behind the pid."""
+        """Drop all values of the process behind the pid."""
         self.presence = presence
         self.is_resting = False
         self.seen = 0
@@ -61,20 +62,20 @@ class Followed:
         self._is_changed = True
 
     def begin(self, seen: int, stat: ProcessStat, now: float) -> None:
-        """Take the first line of stat of a process; from here on its CPU time counts."""
+        """Take the first stat line of a process; its CPU time counts from here on."""
         self._at, self._ticks = now, stat.cpu_ticks
         self.advance(seen, stat)
 
     def advance(self, seen: int, stat: ProcessStat) -> None:
-        """Take another line of stat of the same process."""
+        """Take the next stat line of the same process."""
         if self.stat and stat.name != self.stat.name:
-            self.details_due = 0.0  # it has become another program
+            self.details_due = 0.0  # it now runs another program
         self.seen, self.stat = seen, stat
         self.watch.cpu_ticks = stat.cpu_ticks
         self._is_changed = True
 
     def measure(self, now: float, clock_ticks: int) -> None:
-        """Bring the CPU percentage up to date, unless the time since the last one says nothing."""
+        """Update the CPU percentage, unless too little time has passed since the last one."""
         length = now - self._at
         if self.stat is None or length < SHORTEST_S:
             return
@@ -86,11 +87,11 @@ class Followed:
 
     @property
     def is_idle(self) -> bool:
-        """Whether it is shown to use no CPU, its threads as well."""
+        """Return whether it shows no CPU use, in its threads either."""
         return not self._cpu_percent and not self.watch.percent
 
     def judge(self, presence: Presence) -> None:
-        """Take note of whose process it is."""
+        """Record the presence of the process."""
         if presence is not self.presence:
             self.presence = presence
             self._is_changed = True
@@ -104,13 +105,13 @@ class Followed:
             self._is_changed = True
 
     def tell(self, progress: Progress | None) -> None:
-        """Take what the process reported."""
+        """Take the progress that the process reported."""
         if progress is not self._progress:
             self._progress = progress
             self._is_changed = True
 
     def row(self, uses: tuple[GpuProcess, ...], units: Units) -> HostProcess:
-        """Return the process as it is now: the row of the reading before where nothing has changed."""
+        """Return the current row of the process: the previous row if nothing has changed."""
         busiest = self._busiest()
         row = self._row
         if row is None or self._is_changed or row.busiest_thread_percent != busiest:
@@ -123,21 +124,21 @@ class Followed:
 
     @property
     def command(self) -> str:
-        """The command line, as far as it is known."""
+        """The command line, if known."""
         return self._details.command if self._details else ""
 
     @property
     def uid(self) -> int | None:
-        """The number of its user, as far as it is known."""
+        """The uid, if known."""
         return self._details.uid if self._details else None
 
     @property
     def inner_pid(self) -> int | None:
-        """The pid in its own PID namespace, where it is another number."""
+        """The pid in its own PID namespace, if that is different."""
         return self._details.inner_pid if self._details else None
 
     def teller(self, units: Units) -> Teller:
-        """Return by what its reports are known."""
+        """Return the key under which its reports are found."""
         ticks = self.stat.start_ticks if self.stat else None
         started_s = None if units.boot_s is None or ticks is None else units.boot_s + ticks / units.clock_ticks
         return Teller(self.pid, self.uid, ticks, started_s, self.inner_pid)
