@@ -1,8 +1,8 @@
-"""The yardstick of a snapshot: the same questions, asked by a plain script with nvidia-ml-py, /proc and json.
+"""The yardstick of a snapshot: the same readings by a plain script with nvidia-ml-py, /proc and json.
 
     python bench/bare.py [SECONDS]      the time between the two readings of the processes (default 1)
 
-It does what anybody would write in an hour: no start-up tricks, every call once, pynvml's own lists. A test compares
+It is a script that takes an hour to write: no start-up tricks, every call once, pynvml's own lists. A test compares
 `CALLS` and `FIELDS` with gputop's catalogue, so that the yardstick grows with it.
 """
 # ruff: noqa: ANN401 - pynvml has no types
@@ -85,7 +85,7 @@ def main() -> None:
 
 
 def ask(name: str, *args: Any) -> Any:
-    """Return the answer, or None where there is none."""
+    """Return the answer, or None without one."""
     try:
         return getattr(pynvml, name)(*args)
     except pynvml.NVMLError:
@@ -112,7 +112,7 @@ def read_changing(handles: list[Any]) -> dict[str, Any]:
 
 
 def read_processes(pids: set[int]) -> dict[int, Any]:
-    """Return what /proc says of these processes."""
+    """Return the values of these processes from /proc."""
     found = {}
     for pid in pids:
         try:
@@ -131,7 +131,7 @@ def read_processes(pids: set[int]) -> dict[int, Any]:
 
 
 def profiling_sample(handle: Any) -> Any:
-    """Take a sample of the profiling counters, where there are any."""
+    """Take a sample of the profiling counters, if there are any."""
     support = ask("nvmlGpmQueryDeviceSupport", handle)
     if support is None or not support.isSupportedDevice:
         return None
@@ -139,7 +139,7 @@ def profiling_sample(handle: Any) -> Any:
 
 
 def profiling(handle: Any, before: Any) -> list[float] | None:
-    """Return what the chip did since the sample."""
+    """Return the activity of the chip since the sample."""
     after = profiling_sample(handle) if before is not None else None
     if after is None:
         return None

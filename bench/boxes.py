@@ -1,11 +1,11 @@
-"""Boxes to measure on, made by a program that somebody names: it simulates so many GPUs and processes.
+"""Boxes to measure on, made by a program that the user names: it simulates GPUs and processes.
 
-It is called as
+Its command line is
 
     COMMAND GPUS PROCESSES zero|realistic PROGRAM [ARGUMENT ...]
 
-has to run PROGRAM where libnvidia-ml.so.1 shows a box with so many GPUs and so many real processes on them, whose
-driver answers at once (zero) or as slowly as one of a real board (realistic), and to end as PROGRAM does.
+It must run PROGRAM where libnvidia-ml.so.1 shows a box with this number of GPUs, and of real processes on them. The
+driver answers at once (zero) or as slowly as that of a real board (realistic). The exit status must be that of PROGRAM.
 """
 
 import json
@@ -23,7 +23,7 @@ _RUN: Final = os.path.join(os.path.dirname(os.path.abspath(__file__)), "run.py")
 
 
 class Plan(Struct, frozen=True):
-    """A box that is to be made. ``driver``: zero or realistic."""
+    """A box to make. ``driver``: zero or realistic."""
 
     gpus: int
     processes: int
@@ -31,14 +31,14 @@ class Plan(Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """What it is called in tables."""
+        """Return its label in tables."""
         return f"{self.gpus} x {self.processes:,}" + (", slow driver" if self.driver == "realistic" else "")
 
 
 def measure(command: str, plan: Plan | None, arguments: Sequence[str], run: str = _RUN) -> dict[str, Any] | None:
-    """Run bench/run.py on a box and return its values; None if it failed. No plan: on the box that there is.
+    """Run bench/run.py on a box and return its values; None if it failed. No plan: on this host.
 
-    What it prints meanwhile goes to stderr.
+    Its other output goes to stderr.
     """
     make = [*shlex.split(command), str(plan.gpus), str(plan.processes), plan.driver] if plan else []
     with tempfile.TemporaryDirectory() as folder:

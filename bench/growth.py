@@ -1,10 +1,9 @@
-"""How gputop's cost grows: with processes, GPUs, shorter intervals, and with what it remembers.
+"""Growth of gputop's cost: with processes, GPUs, shorter intervals, and the length of its history.
 
     python bench/growth.py [--box COMMAND] [--json FILE]
 
-`--box` names a program that makes boxes (bench/boxes.py says how it is called); without it only what needs no driver is
-measured: the detectors and the history, on frames of a simulated box. docs/performance.md says how to read
-it.
+`--box` names a program that makes boxes (bench/boxes.py describes it); without it only parts without a driver are
+measured: the detectors and the history, on frames of a simulated box. docs/performance.md explains the results.
 """
 
 import argparse
@@ -38,7 +37,7 @@ WATCH: Final = ("--programs", "gputop", "--parts", "screen", "--warm-up", "3")
 
 
 class Point(Struct, frozen=True):
-    """A measurement: so much of what varies, and what it costs. ``at``: as it is read; ``amount``: as it is counted."""
+    """A measurement: an amount of the variable, and its cost. ``at``: the amount as text; ``amount``: as a number."""
 
     at: str
     amount: float
@@ -47,7 +46,7 @@ class Point(Struct, frozen=True):
 
 
 class Curve(Struct, frozen=True):
-    """Measurements of which one thing varies. ``unit``: of the cost."""
+    """Measurements in which one variable changes. ``unit``: of the cost."""
 
     what: str
     unit: str
@@ -55,7 +54,7 @@ class Curve(Struct, frozen=True):
 
     @property
     def exponent(self) -> float | None:
-        """By which power the cost grows over the last step: 1 is linear, less than that flattens. None: unknown."""
+        """Return the power by which the cost grows over the last step: 1 is linear, less is flatter. None: unknown."""
         if len(self.points) < 2:
             return None
         before, last = self.points[-2:]
@@ -66,7 +65,7 @@ def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--box", metavar="COMMAND", help="makes a box: COMMAND GPUS PROCESSES zero PROGRAM...")
-    parser.add_argument("--json", metavar="FILE", help="write all values there, too")
+    parser.add_argument("--json", metavar="FILE", help="also write all values to this file")
     options = parser.parse_args()
     found = curves(options.box)
     for curve in found:
@@ -79,18 +78,18 @@ def main() -> int:
 
 
 def curves(box: str | None) -> list[Curve]:
-    """Measure all; without a program that makes boxes, what needs none."""
+    """Measure all; without a program that makes boxes, only the parts without a driver."""
     return [*(watched(box) if box else ()), judged(), remembered()]
 
 
 def facts(found: Sequence[Curve]) -> list[dict[str, Any]]:
-    """Return the measurements as they are kept."""
+    """Return the measurements as they are stored."""
     return [{**to_builtins(curve), "exponent": curve.exponent} for curve in found]
 
 
 # --- the program, on boxes ---------------------------------------------------------------------------------------
 def watched(box: str) -> list[Curve]:
-    """Return what the screen and its sampler cost as the box grows, and as they look more often."""
+    """Return the cost of screen and sampler with more processes and GPUs, and with shorter intervals."""
     unit = "% of a core"
     usual = point(box, USUAL, 1.0, "", 0)
 
@@ -119,13 +118,13 @@ def point(box: str, plan: Plan, interval_s: float, at: str, amount: float) -> Po
 
 # --- detectors and history, on frames ----------------------------------------------------------------------------
 def judged() -> Curve:
-    """Return what detectors and history cost as processes grow."""
+    """Return the cost of detectors and history with more processes."""
     points = [Point(f"{count:,}", count, _median_ms(taken(count, 24))) for count in JUDGED]
     return Curve("detectors and history: processes", "ms a frame", points)
 
 
 def remembered() -> Curve:
-    """Return what they cost as they remember more: the same minute again and again, as if an hour went by."""
+    """Return their cost with a longer history: the same minute again and again, as if an hour passed."""
     minute, memory, points = taken(60, 60), Memory(), []
     for number in range(1, max(MINUTES) + 1):
         cost_ms = memory.spent_ms(_later(minute, 60.0 * number))
@@ -135,7 +134,7 @@ def remembered() -> Curve:
 
 
 def _median_ms(shown: Sequence[Frame]) -> float:
-    """Show them several times, one after the other, and return the median; the first time everything is new."""
+    """Process the frames several times in a row, and return the median; the first time everything is new."""
     memory = Memory()
     memory.spent_ms(shown)
     return median(memory.spent_ms(_later(shown, len(shown) * float(turn))) for turn in range(1, 6))
@@ -146,13 +145,13 @@ def _later(shown: Sequence[Frame], seconds: float) -> list[Frame]:
 
 
 class Memory:
-    """What remembers frames: the sampler's judge, the screen's history."""
+    """The parts that remember frames: the sampler's judge, the screen's history."""
 
     def __init__(self) -> None:
         self._judge, self._history, self._tracks = judge(is_once=False), History(PLOTTED), Tracks()
 
     def spent_ms(self, shown: Sequence[Frame]) -> float:
-        """Show frames and return the CPU time of one."""
+        """Process frames and return the CPU time of one."""
         began_s = time.process_time()
         for frame in shown:
             self._judge.judge(frame, frame.jobs)
@@ -162,7 +161,7 @@ class Memory:
 
 
 def taken(processes: int, count: int) -> list[Frame]:
-    """Return frames of a box of 8 GPUs with so many processes on them."""
+    """Return frames of a box of 8 GPUs with this number of processes."""
     collect_seldom()
     others = len(next(frames(crowd(0), 1)).processes)
     return list(frames(crowd(processes - others), count))

@@ -28,7 +28,7 @@ class Program(Struct, frozen=True):
 
 
 class Box(Struct, frozen=True):
-    """What is measured on. ``pids``: of the processes on its GPUs."""
+    """The host to measure on. ``pids``: of the processes on its GPUs."""
 
     gpus: tuple[str, ...]
     driver: str
@@ -45,7 +45,7 @@ class Measured(Struct, frozen=True):
 
 
 def snapshots(options: argparse.Namespace, _: Box, programs: Sequence[Program]) -> Measured:
-    """Measure what it costs to print once."""
+    """Measure the cost of a snapshot."""
     commands = {"python -c pass": (sys.executable, "-c", "pass"), "bare pynvml script": options.bare}
     commands |= {p.name: (p.path, *p.once) for p in programs if p.once is not None}
     values = snapshot.measure(commands, options.rounds, options.once_limit)
@@ -72,7 +72,7 @@ def snapshots(options: argparse.Namespace, _: Box, programs: Sequence[Program]) 
 
 
 def screens(options: argparse.Namespace, _: Box, programs: Sequence[Program]) -> Measured:
-    """Measure what it costs to watch."""
+    """Measure the cost of a screen."""
 
     def watch(terminal: Terminal) -> screen.Running:
         return screen.running(terminal, options.seconds)
@@ -96,7 +96,7 @@ def screens(options: argparse.Namespace, _: Box, programs: Sequence[Program]) ->
 
 
 def first_frames(options: argparse.Namespace, box: Box, programs: Sequence[Program]) -> Measured:
-    """Measure how long somebody waits for the first screen that has everything."""
+    """Measure the time to the first complete screen."""
     held: dict[str, list[float | None]] = {p.name: [] for p in programs if p.screen is not None}
     for _ in range(options.first_rounds):
         for p in programs:
@@ -117,7 +117,7 @@ def first_frames(options: argparse.Namespace, box: Box, programs: Sequence[Progr
 
 
 def key_presses(options: argparse.Namespace, box: Box, programs: Sequence[Program]) -> Measured:
-    """Measure how long a key takes; with ``hang``, once more while a driver call hangs."""
+    """Measure the response time to a key; with ``hang``, once more while a driver call hangs."""
 
     def press(terminal: Terminal) -> screen.Keys:
         terminal.type(options.open)
@@ -169,7 +169,7 @@ def _warmed_up(
 
 @contextmanager
 def _hanging(options: argparse.Namespace) -> Iterator[None]:
-    """Have a driver call hang for so long."""
+    """Make a driver call hang for this long."""
     subprocess.run(["/bin/sh", "-c", options.hang], check=True)
     try:
         yield

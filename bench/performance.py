@@ -1,12 +1,11 @@
-"""Measure everything: gputop and its peers on boxes of several sizes, and how gputop's cost grows.
+"""All measurements: gputop and its peers on boxes of several sizes, and the growth of gputop's cost.
 
     python bench/performance.py FILE [--box COMMAND [--hang COMMAND --heal COMMAND]] [ARGUMENTS OF bench/run.py]
 
-`--box` names a program that makes boxes (bench/boxes.py says how it is called); without it the box that is there is
-measured. `--hang` is a shell command that makes a driver call of such a box hang, `--heal` undoes it. All values go
-into FILE (JSON), the tables to stdout (Markdown), and what happens meanwhile to stderr. It takes about 13 minutes on 2
-cores with three peers, and nothing else should run. With FILE docs/performance.json, `make generate` puts the tables
-into docs/performance.md.
+`--box` names a program that makes boxes (bench/boxes.py describes it); without it this host is measured. `--hang` is a
+shell command that makes a driver call of such a box hang, `--heal` ends the hang. All values go to FILE (JSON), the
+tables to stdout (Markdown), and the progress to stderr. It takes about 13 minutes on 2 cores with three peers, and
+nothing else should run. With FILE docs/performance.json, `make generate` puts the tables into docs/performance.md.
 """
 
 import argparse
@@ -29,12 +28,12 @@ from gputop import __version__
 
 TABLES: Final = Path(__file__).parent.parent / "docs" / "generate_performance.py"
 SIZES: Final = ((1, 5), (8, 60), (8, 200), (16, 2000))
-HUNG: Final = Plan(8, 60)  # where a call hangs as well
+HUNG: Final = Plan(8, 60)  # also with a hanging call
 DIALS: Final = (
     *("--rounds", "3", "--first-rounds", "2", "--first-limit", "2.5"),
     *("--warm-up", "3", "--seconds", "7", "--presses", "30"),
 )
-MOST: Final = ("--programs", "gputop,nvitop,gpustat,nvtop")  # btop lists no process of a GPU: one box tells its scale
+MOST: Final = ("--programs", "gputop,nvitop,gpustat,nvtop")  # btop lists no GPU processes: one box shows its scale
 HUNG_LIMIT: Final = ("--once-limit", "6")
 
 
@@ -52,7 +51,7 @@ def main() -> int:
 
 
 def plans(box: str | None) -> list[Plan | None]:
-    """Return what is measured; None stands for the box that there is."""
+    """Return the boxes to measure; None is this host."""
     return [Plan(*size, driver) for driver in ("zero", "realistic") for size in SIZES] if box else [None]
 
 
@@ -65,13 +64,13 @@ def _measured(plan: Plan | None, options: argparse.Namespace) -> dict[str, Any] 
 
 
 def _text(result: dict[str, Any]) -> str:
-    """Return JSON with a line for each measurement, so that a difference shows which one it is."""
+    """Return JSON with a line per measurement, so that a diff shows which one changed."""
     return json.dumps(result).replace('{"label"', '\n{"label"').replace('{"what"', '\n{"what"') + "\n"
 
 
 # --- surroundings ------------------------------------------------------------------------------------------------
 def look() -> dict[str, Any]:
-    """Return on what machine this is measured, how busy it is, and which programs are there."""
+    """Return the machine of the measurement, its load, and the versions of the programs."""
     versions = {name: version(name) for name in ("nvitop", "gpustat", "nvtop", "btop") if shutil.which(name)}
     return {
         "cpu": _cpu(),
@@ -85,7 +84,7 @@ def look() -> dict[str, Any]:
 
 
 def version(program: str) -> str:
-    """Return the first number with points that a program prints when it is asked for its version."""
+    """Return the first number with points that a program prints for --version."""
     done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
     found = re.search(r"\d+(\.\d+)+", done.stdout + done.stderr)
     return found[0] if found else ""
@@ -100,12 +99,12 @@ def _arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
-    parser.add_argument("file", metavar="FILE", help="where all values are written, as JSON")
+    parser.add_argument("file", metavar="FILE", help="write all values to this file, as JSON")
     parser.add_argument(
         "--box", metavar="COMMAND", help="makes a box: COMMAND GPUS PROCESSES zero|realistic PROGRAM..."
     )
     parser.add_argument("--hang", metavar="COMMAND", help="shell command that makes a driver call hang")
-    parser.add_argument("--heal", metavar="COMMAND", help="shell command that undoes it")
+    parser.add_argument("--heal", metavar="COMMAND", help="shell command that ends the hang")
     options, more = parser.parse_known_args(given)
     options.more = more
     return options

@@ -1,4 +1,4 @@
-"""What a program and all that it started cost: CPU time and memory, from /proc."""
+"""The cost of a program and its descendants: CPU time and memory, from /proc."""
 
 import os
 from typing import Final
@@ -9,7 +9,7 @@ _TICK_S: Final = 1 / os.sysconf("SC_CLK_TCK")
 
 
 class Stat(Struct, frozen=True):
-    """A line of /proc/PID/stat. ``cpu_s``: its own and that of the children that it has waited for."""
+    """A line of /proc/PID/stat. ``cpu_s``: its own and that of the children that it has reaped."""
 
     pid: int
     parent: int
@@ -27,17 +27,17 @@ def family(root: int) -> list[Stat]:
 
 
 def cpu_s(root: int) -> float:
-    """Return CPU time, user and system, of the process and its descendants; also of those that have ended."""
+    """Return CPU time, user and system, of the process and its descendants, including those that exited."""
     return sum(stat.cpu_s for stat in family(root))
 
 
 def pss_bytes(root: int) -> int:
-    """Return proportional set size: private pages, and of each shared page the share of this family."""
+    """Return the proportional set size: private pages, and this family's share of each shared page."""
     return sum(_pss(stat.pid) for stat in family(root))
 
 
 def is_alive(stat: Stat) -> bool:
-    """Say whether it is still there, and still the same."""
+    """Return whether the process still runs and is the same one."""
     now = _stat(stat.pid)
     return now is not None and now.start_ticks == stat.start_ticks
 

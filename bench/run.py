@@ -1,11 +1,11 @@
-"""Measure gputop against its peers, on whatever libnvidia-ml.so.1 the loader finds.
+"""Measurements of gputop against its peers, with the libnvidia-ml.so.1 that the loader finds.
 
     python bench/run.py [--label TEXT] [--json FILE] [--parts snapshot,screen,first,keys] [--programs gputop,nvitop]
                         [--gputop PATH] [--peer NAME=PATH ...] [--hang COMMAND --heal COMMAND] [--open KEYS]
 
-Peers (nvitop, gpustat, nvtop, btop) are taken from PATH unless --peer names them; a peer that is not there is left out.
-The tables are Markdown, on stdout. Needs an NVIDIA driver or a simulated one (LD_LIBRARY_PATH), msgspec and pyte. How
-to read the numbers: docs/performance.md. One box at a time; bench/performance.py goes through several.
+Peers (nvitop, gpustat, nvtop, btop) are taken from PATH unless --peer names them; a missing peer is left out. The
+tables are Markdown, on stdout. Needs an NVIDIA driver or a simulated one (LD_LIBRARY_PATH), msgspec and pyte.
+docs/performance.md explains the numbers. It measures one box; bench/performance.py measures several.
 """
 
 import argparse
@@ -32,7 +32,7 @@ PROGRAMS: Final = (
 
 
 def main() -> int:
-    """Measure what the arguments say and print it."""
+    """Measure the requested parts and print them."""
     options = _arguments()
     box = _look()
     if isinstance(box, str):
@@ -55,7 +55,7 @@ def main() -> int:
 
 # --- surroundings ------------------------------------------------------------------------------------------------
 def _look() -> Box | str:
-    """Return what is measured on, or what went wrong."""
+    """Return the box to measure on, or the error."""
     done = subprocess.run([*BARE, "0"], capture_output=True, text=True, check=False)
     if done.returncode:
         return (done.stderr.splitlines() or [f"bench/bare.py ended with status {done.returncode}"])[-1]
@@ -74,7 +74,7 @@ def _found(options: argparse.Namespace) -> list[Program]:
 
 
 def _program(row: Program, path: str, interval_s: float) -> Program:
-    """Return the program as it is run: where it is, and how often it looks."""
+    """Return the program with its path and its interval."""
     words = row.screen and tuple(word.format(interval=interval_s, tenths=interval_s * 10) for word in row.screen)
     return Program(row.name, row.once, words, path)
 
@@ -106,24 +106,32 @@ def _arguments() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, usage=argparse.SUPPRESS
     )
     parser.add_argument("--label", default="", help="what this is measured on")
-    parser.add_argument("--json", metavar="FILE", help="write all values there, too")
+    parser.add_argument("--json", metavar="FILE", help="also write all values to this file")
     parser.add_argument("--parts", type=_parts, default=tuple(PARTS), help="of snapshot, screen, first, keys")
-    parser.add_argument("--programs", type=_names, default=tuple(p.name for p in PROGRAMS), help="only these")
+    parser.add_argument("--programs", type=_names, default=tuple(p.name for p in PROGRAMS), help="only these programs")
     parser.add_argument("--interval", type=float, default=1.0, metavar="S", help="between two frames (1); not of btop")
-    parser.add_argument("--gputop", metavar="PATH", help="default: beside this Python, else on PATH")
+    parser.add_argument("--gputop", metavar="PATH", help="default: next to this Python, else on PATH")
     parser.add_argument("--peer", type=_peer, action="append", default=[], metavar="NAME=PATH")
-    parser.add_argument("--rounds", type=int, default=15, help="of the snapshot (default 15)")
-    parser.add_argument("--once-limit", type=float, default=30.0, metavar="S", help="then a snapshot is killed (30)")
-    parser.add_argument("--warm-up", type=float, default=8.0, metavar="S", help="of a screen (default 8)")
-    parser.add_argument("--seconds", type=float, default=30.0, metavar="S", help="that a screen is watched (30)")
-    parser.add_argument("--first-rounds", type=int, default=5, help="of the first full frame (5)")
-    parser.add_argument("--first-limit", type=float, default=5.0, metavar="S", help="to wait for it (5)")
-    parser.add_argument("--presses", type=int, default=100, help="of a key (100)")
-    parser.add_argument("--open", default="", metavar="KEYS", help="typed first: ' k' is gputop's signal dialog")
+    parser.add_argument("--rounds", type=int, default=15, help="runs of each snapshot (default 15)")
+    parser.add_argument(
+        "--once-limit", type=float, default=30.0, metavar="S", help="time limit of a snapshot (default 30)"
+    )
+    parser.add_argument("--warm-up", type=float, default=8.0, metavar="S", help="warm-up of a screen (default 8)")
+    parser.add_argument(
+        "--seconds", type=float, default=30.0, metavar="S", help="time to measure a screen (default 30)"
+    )
+    parser.add_argument("--first-rounds", type=int, default=5, help="runs of the first full frame (default 5)")
+    parser.add_argument(
+        "--first-limit", type=float, default=5.0, metavar="S", help="time limit of the first full frame (default 5)"
+    )
+    parser.add_argument("--presses", type=int, default=100, help="presses of a key (default 100)")
+    parser.add_argument(
+        "--open", default="", metavar="KEYS", help="keys to type first: ' k' opens gputop's signal dialog"
+    )
     parser.add_argument(
         "--hang", metavar="COMMAND", help="shell command that makes a driver call hang; all but the screen again"
     )
-    parser.add_argument("--heal", metavar="COMMAND", help="shell command that undoes it")
+    parser.add_argument("--heal", metavar="COMMAND", help="shell command that ends the hang")
     parser.set_defaults(bare=BARE)
     return parser.parse_args()
 
@@ -142,7 +150,7 @@ def _names(text: str) -> tuple[str, ...]:
 def _peer(text: str) -> tuple[str, str]:
     name, _, path = text.partition("=")
     if not path or name not in {program.name for program in PROGRAMS}:
-        raise argparse.ArgumentTypeError(f"not NAME=PATH with a name that is known: {text}")
+        raise argparse.ArgumentTypeError(f"not NAME=PATH with a known name: {text}")
     return name, path
 
 

@@ -1,4 +1,4 @@
-"""What a screen costs and how quick it is: CPU, memory, bytes, the first full frame, and a key press."""
+"""Cost and speed of a screen: CPU, memory, bytes, the first full frame, and a key press."""
 
 import random
 import re
@@ -17,11 +17,11 @@ _DOWN: Final = b"B"
 _HEADER: Final = re.compile(r"\bcommand\b", re.IGNORECASE)
 # a GPU's temperature; nvtop's degree sign is the f of the line-drawing set, which the emulator shows as that letter
 _GPU_LINE: Final = re.compile(r"\d ?°C|\d\df?C\b")
-_ENOUGH: Final = 5  # presses in a row that nothing followed: no more are tried
+_ENOUGH: Final = 5  # unanswered presses in a row after which it stops
 
 
 class Running(Struct, frozen=True):
-    """What a running screen costs. ``cpu_percent``: of one core."""
+    """The cost of a running screen. ``cpu_percent``: of one core."""
 
     cpu_percent: float
     pss_bytes: int
@@ -29,7 +29,7 @@ class Running(Struct, frozen=True):
 
 
 class Keys(Struct, frozen=True):
-    """From a key press to the first bytes of the repaint. ``unanswered``: presses that nothing followed."""
+    """From a key press to the first bytes of the repaint. ``unanswered``: presses without a repaint."""
 
     median_ms: float | None
     p95_ms: float | None
@@ -41,8 +41,8 @@ class Keys(Struct, frozen=True):
 def first_frame_s(command: Sequence[str], pids: Collection[int], limit_s: float) -> float | None:
     """Return the time from exec until the screen has the process table's header, a GPU, and one of the processes.
 
-    What was written is recorded for ``limit_s`` and shown on an emulated screen afterwards, so that the emulation
-    costs no time in the measurement. None if the screen never had it all.
+    The output is recorded for ``limit_s`` and shown on an emulated screen afterwards, so that the emulation costs no
+    time in the measurement. None if the screen was never complete.
     """
     terminal = Terminal(command)
     try:
@@ -61,14 +61,14 @@ def first_frame_s(command: Sequence[str], pids: Collection[int], limit_s: float)
 
 
 def is_full(text: str, pids: Collection[int]) -> bool:
-    """Say whether a screen shows all that it is for."""
+    """Return whether a screen shows its header, a GPU and a process."""
     numbers = {int(word) for word in text.split() if word.isdecimal()}
     has_process = not pids or not numbers.isdisjoint(pids)
     return has_process and bool(_HEADER.search(text)) and bool(_GPU_LINE.search(text))
 
 
 def running(terminal: Terminal, seconds: float) -> Running:
-    """Watch a program that has warmed up."""
+    """Measure a program that has warmed up."""
     before_s, before_bytes, started_s = processes.cpu_s(terminal.pid), terminal.written, time.monotonic()
     terminal.run(seconds)
     length_s = time.monotonic() - started_s
@@ -80,10 +80,10 @@ def running(terminal: Terminal, seconds: float) -> Running:
 
 
 def keys(terminal: Terminal, presses: int, rows: int, no_answer_s: float = 2.0) -> Keys:
-    """Press Down, and Up again at the end of ``rows``, 50 to 200 ms after the last answer, the same for everybody."""
+    """Press Down, and Up again at the end of ``rows``, 50 to 200 ms after the last repaint, for all programs."""
     chance = random.Random(1)  # noqa: S311 - the same for everybody
     next_key = _zigzag(rows)
-    for _ in range(2):  # the first may only bring the cursor
+    for _ in range(2):  # the first press may only show the cursor
         terminal.press_arrow(_DOWN)
         terminal.run(0.2)
     delays_ms: list[float] = []
@@ -112,8 +112,8 @@ def _summary(delays_ms: Sequence[float], unanswered: int) -> Keys:
 
 
 def _zigzag(rows: int) -> Callable[[], bytes]:
-    """Return what gives the next key: a cursor that stands at an end does not move, and nothing is painted."""
-    length = max(1, min(rows - 3, 10))  # the list of signals has 16 lines below the one that it begins with
+    """Return a function that gives the next key: a cursor at an end does not move, and nothing is painted."""
+    length = max(1, min(rows - 3, 10))  # the list of signals has 16 lines below its first one
     count = 0
 
     def key() -> bytes:

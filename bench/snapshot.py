@@ -1,4 +1,4 @@
-"""What a snapshot costs: CPU time and wall time of programs that print once and end, in turns."""
+"""Cost of a snapshot: CPU time and wall time of programs that print once and exit, in turns."""
 
 import os
 import select
@@ -21,7 +21,7 @@ class Snapshot(Struct, frozen=True):
 
 
 class Run(Struct, frozen=True):
-    """One run. ``cpu_s``: user and system, of the program and the children that it waited for."""
+    """One run. ``cpu_s``: user and system, of the program and the children that it reaped."""
 
     cpu_s: float
     wall_s: float
@@ -31,7 +31,7 @@ class Run(Struct, frozen=True):
 def measure(
     commands: Mapping[str, Sequence[str]], rounds: int, limit_s: float, *, uncounted: int = 1
 ) -> dict[str, Snapshot]:
-    """Run each command once a round, in another order each time, after rounds that do not count."""
+    """Run each command once a round, in another order each time, after uncounted rounds."""
     names = list(commands)
     runs: dict[str, list[Run]] = {name: [] for name in names}
     for turn in range(uncounted + rounds):

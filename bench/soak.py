@@ -1,10 +1,10 @@
-"""Does gputop grow? 100,000 frames as fast as they come, with processes that come and go, in both of its programs.
+"""Soak test of gputop's growth: 100,000 frames at full speed, with processes that start and exit, in both programs.
 
     python bench/soak.py sampler --frames 100000
     python bench/soak.py screen --frames 100000
 
-prints memory, open files and threads at every tenth of the way. The box is the simulated one (`--box`); time runs as if
-a frame were a second. The screen is Textual's own without a terminal; the sampler's part ends where its line is made.
+prints memory, open files and threads after every tenth of the frames. The box is simulated (`--box`); a frame counts as
+a second. The screen is Textual's own without a terminal; the sampler's part ends with its line.
 """
 
 import argparse
@@ -18,46 +18,46 @@ from typing import Any
 
 from gputop.lazy_imports import collect_seldom
 
-LIVES_S = 40  # after which a process is another one
+LIVES_S = 40  # after which a process is replaced
 SHIFT = 7
 
 
 class Clock:
-    """Time that goes on by a second a frame."""
+    """A clock that advances a second per frame."""
 
     def __init__(self) -> None:
         self.now = 0.0
 
     def __call__(self) -> float:
-        """Return it."""
+        """Return the time."""
         return self.now
 
 
 class Turnover:
-    """Which pid a simulated process has now: another one every 40 s, each at its own moment."""
+    """The current pid of each simulated process: a new one every 40 s, each at its own moment."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
     def now(self, pid: int) -> int:
-        """Return the pid that stands for a simulated one. Those of init and the launchers stay."""
+        """Return the current pid of a simulated process. Those of init and the launchers stay the same."""
         generation = int(self._clock.now + pid % LIVES_S) // LIVES_S
         return pid if pid < 1000 else pid + 100_000 * (1 + generation % SHIFT)
 
     def before(self, pid: int) -> int | None:
-        """Return the simulated pid, None if it has ended."""
+        """Return the simulated pid; None if it has exited."""
         base = pid if pid < 100_000 else pid % 100_000
         return base if self.now(base) == pid else None
 
 
 class TurnoverDriver:
-    """A simulated driver whose processes come and go."""
+    """A simulated driver whose processes start and exit."""
 
     def __init__(self, driver: Any, turnover: Turnover) -> None:
         self._driver, self._turnover = driver, turnover
 
     def __getattr__(self, name: str) -> Any:
-        """Return a function with the pids of now."""
+        """Return a function with the current pids."""
         function = getattr(self._driver, name)
         if not callable(function) or not name.endswith(("RunningProcesses", "ProcessUtilization")):
             return function
@@ -65,7 +65,7 @@ class TurnoverDriver:
 
 
 class TurnoverProc:
-    """A simulated /proc whose processes come and go."""
+    """A simulated /proc whose processes start and exit."""
 
     def __init__(self, proc: Any, turnover: Turnover) -> None:
         self._proc, self._turnover = proc, turnover
@@ -86,7 +86,7 @@ class TurnoverProc:
         return list(self._proc.list(self._path(path)))
 
     def link(self, path: str) -> str:
-        """Return where a symbolic link points."""
+        """Return the target of a symbolic link."""
         return str(self._proc.link(self._path(path)))
 
     def _path(self, path: str) -> str:
@@ -101,7 +101,7 @@ class TurnoverProc:
 
 
 def lines(box_name: str) -> Iterator[bytes]:
-    """Return what a sampler writes, as fast as it can be made."""
+    """Return the lines of a sampler, as fast as it can make them."""
     from gputop.app.monitoring.judging import judge
     from gputop.core.monitor import Monitor
     from gputop.machine.nvml.driver import Driver
@@ -133,7 +133,7 @@ def lines(box_name: str) -> Iterator[bytes]:
 
 
 def measured() -> str:
-    """Return what this process holds."""
+    """Return the memory, open files and threads of this process."""
     rollup = Path("/proc/self/smaps_rollup").read_text(encoding="ascii")
     pss = next(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:"))
     return (
@@ -142,7 +142,7 @@ def measured() -> str:
 
 
 def told(done: int, frames: int) -> None:
-    """Print how it stands at every tenth of the way."""
+    """Print the measurements after every tenth of the frames."""
     if done in (1, frames // 100) or done % max(1, frames // 10) == 0:
         print(f"{done:>8} frames  {measured()}", flush=True)
 
@@ -157,10 +157,10 @@ def sampler(box: str, frames: int) -> None:
 
 
 class Hand:
-    """A link on which frames are delivered by hand."""
+    """A link on which the test delivers frames."""
 
     def open(self, receive: Any) -> None:
-        """Deliver to this."""
+        """Store the receiver."""
         self.receive = receive
 
     def send(self, command: Any) -> None:
@@ -171,7 +171,7 @@ class Hand:
 
 
 async def screen(box: str, frames: int) -> None:
-    """Show frames, that another process makes."""
+    """Show frames that another process makes."""
     from gputop.ui.app import GputopApp
     from gputop.ui.messages import FrameArrived
     from gputop.ui.options import ViewOptions
@@ -179,7 +179,7 @@ async def screen(box: str, frames: int) -> None:
 
     maker = await asyncio.create_subprocess_exec(
         sys.executable, __file__, "lines", "--box", box, "--frames", str(frames), stdout=asyncio.subprocess.PIPE,
-        limit=1024 * 1024,  # asyncio holds twice that of what the maker is ahead
+        limit=1024 * 1024,  # asyncio holds twice the maker's lead
     )  # fmt: skip
     made = maker.stdout or asyncio.StreamReader()
     app = GputopApp(Hand(), ViewOptions(theme="dark"))
@@ -194,7 +194,7 @@ async def screen(box: str, frames: int) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run what is asked for."""
+    """Run the chosen part."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("part", choices=("sampler", "screen", "lines"))
     parser.add_argument("--frames", type=int, default=100_000)

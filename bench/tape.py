@@ -1,4 +1,4 @@
-"""Measure tapes: their size, and what it takes to write, read and judge a frame. CPU time, on simulated boxes.
+"""Measurements of recordings on simulated boxes: size, and the CPU time to write, read and judge a frame.
 
 python bench/tape.py [--frames 600]
 """
@@ -38,8 +38,8 @@ CROWDS: Final = {"training": 0, "60 processes on GPUs": 49, "100 processes on GP
 
 
 def main() -> None:
-    """Measure each crowd and print a row of it."""
-    parser = argparse.ArgumentParser(description="Measure tapes.")
+    """Measure each box and print a row of it."""
+    parser = argparse.ArgumentParser(description="Measure recordings.")
     parser.add_argument("--frames", type=int, default=600)
     count = parser.parse_args().frames
     collect_seldom()
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def measured(taken: list[Frame]) -> tuple[float, float, float, float]:
-    """Return MiB an hour at a frame a second, and milliseconds a frame to write, read and judge."""
+    """Return MiB per hour at a frame a second, and milliseconds per frame to write, read and judge."""
     with tempfile.NamedTemporaryFile(suffix=".tape", buffering=0) as file:
         seconds = iter(range(len(taken)))
         writer = TapeWriter(file, lambda: float(next(seconds)))
@@ -67,14 +67,14 @@ def measured(taken: list[Frame]) -> tuple[float, float, float, float]:
 
 
 def spent_ms(work: Callable[[], object]) -> float:
-    """Return the CPU time of something."""
+    """Return the CPU time of a call."""
     began_s = time.process_time()
     work()
     return (time.process_time() - began_s) * 1000
 
 
 def crowd(count: int) -> BoxPlan:
-    """Return the box of the training with so many more processes on its GPUs, three in four of them at work."""
+    """Return the training box with this many more processes on its GPUs, three in four of them at work."""
     base = training.plan()
     return replace(base, processes=(*base.processes, *(_one(number) for number in range(count))))
 

@@ -1,4 +1,4 @@
-"""A terminal to run a full-screen program in: it answers what a modern terminal answers, and keeps what was written."""
+"""A terminal for a full-screen program: it sends a modern terminal's answers, and keeps the program's output."""
 
 import fcntl
 import os
@@ -28,11 +28,11 @@ _TYPING_S: Final = 0.7
 
 
 class EndedError(Exception):
-    """The program has ended before its time. The text is the end of what it wrote."""
+    """The program ended too early. The text is the end of its output."""
 
 
 class Terminal:
-    """Runs a program from the moment it is made until `close`. ``chunks``: all that it wrote, with the time."""
+    """Runs a program from its creation until `close`. ``chunks``: all its output, with the time."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self.started_s = time.monotonic()
@@ -45,17 +45,17 @@ class Terminal:
 
     @property
     def written(self) -> int:
-        """How many bytes the program wrote so far."""
+        """Return how many bytes the program has written."""
         return sum(len(data) for _, data in self.chunks)
 
     def run(self, seconds: float) -> None:
-        """Let the program run, and take what it writes."""
+        """Let the program run, and take its output."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             self.wait(left)
 
     def wait(self, timeout_s: float) -> float | None:
-        """Return the time at which the program wrote something, as soon as it does; None if it does not."""
+        """Return the time of the program's next output; None if there is none."""
         if not select.select([self._fd], [], [], timeout_s)[0]:
             return None
         now = time.monotonic()
@@ -68,19 +68,19 @@ class Terminal:
         return now
 
     def press_arrow(self, letter: bytes) -> float:
-        """Press the key Up (A) or Down (B), in the form that the program has chosen; return when."""
+        """Press the key Up (A) or Down (B), in the form that the program has chosen; return the time."""
         now = time.monotonic()
         os.write(self._fd, self._arrow + letter)
         return now
 
     def type(self, text: str) -> None:
-        """Type keys one after the other, with time for each to be answered."""
+        """Type keys one after the other, with time for each answer."""
         for sign in text:
             os.write(self._fd, sign.encode())
             self.run(_TYPING_S)
 
     def close(self) -> None:
-        """End the program and what it started; who does not go is killed."""
+        """End the program and its descendants; kill those that do not exit."""
         started = family(self.pid)
         for number in (signal.SIGTERM, signal.SIGKILL):
             for stat in started:

@@ -1,4 +1,4 @@
-"""Draws the pictures of the README from the simulated boxes: the same picture each time.
+"""The pictures of the README, drawn from the simulated boxes: the same picture each time.
 
 python screenshots/draw.py            all of them
 python screenshots/draw.py dying      those whose name holds a word
@@ -44,9 +44,9 @@ START: Final = 1000.0
 
 
 class Picture(NamedTuple):
-    """What is drawn: a box after so many seconds, in a terminal of this size, after these keys.
+    """A picture: a box after ``seconds``, in a terminal of this size, after these keys.
 
-    ``at_s``: the place on a recording of it that is shown; None: the box itself.
+    ``at_s``: the position in a recording of it; None: the box itself.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Picture(NamedTuple):
 
 
 def _typed(text: str) -> tuple[str, ...]:
-    """Return the keys of a text."""
+    """Return the keys that type a text."""
     names = {":": "colon", " ": "space", "<": "less_than_sign"}
     return tuple(names.get(sign, sign) for sign in text)
 
@@ -87,7 +87,7 @@ PICTURES: Final = (
 
 
 class Clock:
-    """Seconds that pass when they are told to; a call of the simulated driver that hangs takes none."""
+    """A clock that is moved by hand; a hanging call of the simulated driver takes no time."""
 
     def __init__(self) -> None:
         self.now = START
@@ -97,22 +97,22 @@ class Clock:
         return self.now
 
     def wall(self) -> float:
-        """Return the time of day that belongs to it."""
+        """Return the time of day."""
         return NOON + self.now - START
 
 
 class Player:
-    """A link to a box that stands still."""
+    """A link to a box that does not change."""
 
     def __init__(self, box: Box) -> None:
         self._box = box
 
     def open(self, receive: Callable[[News], None]) -> None:
-        """Take whom to tell."""
+        """Store the receiver."""
         self.receive = receive
 
     def send(self, command: Command) -> None:
-        """Answer how the GPUs are split, and what a process is; ignore all else."""
+        """Answer questions about MIG layouts and processes; ignore all other commands."""
         if isinstance(command, Inspect):
             inspector = Inspector(self._box.proc, self._box.users.get, clock_ticks=HERTZ, wall=lambda: NOON)
             self.receive(inspector.inspect(command))
@@ -122,11 +122,11 @@ class Player:
             self.receive(MigBox(id=command.id, gpus=gpus))
 
     def close(self) -> None:
-        """Have nothing to close."""
+        """Do nothing: there is nothing to close."""
 
 
 def frames(picture: Picture) -> tuple[list[Frame], Box]:
-    """Return a frame a second of the box, and the box as it is then."""
+    """Return a frame of the box per second, and the box in its last state."""
     clock = Clock()
     box = simulate(picture.box, clock, clock.wall, lambda _: None)
     source = MachineSource(
@@ -171,7 +171,7 @@ async def draw(picture: Picture) -> str:
 
 
 def _player() -> TapePlayer:
-    """Return a player that is never asked to play: the screen shows that there is one."""
+    """Return a player that never plays: the screen only shows its controls."""
     tape = open_tape(str(A_TAPE))
     if not isinstance(tape, Tape):
         raise SystemExit(tape.text)
@@ -188,8 +188,8 @@ def _stable(svg: str) -> str:
 
 
 def main(words: list[str]) -> None:
-    """Draw the pictures whose names hold one of the words; all if there is none."""
-    os.environ["TZ"] = "UTC"  # instants are told in local time
+    """Draw the pictures whose names contain one of the words; all if there is none."""
+    os.environ["TZ"] = "UTC"  # the screen shows local time
     time.tzset()
     for picture in PICTURES:
         if not words or any(word in picture.name for word in words):

@@ -19,7 +19,7 @@ from gputop.core.processes.cgroup import parse_cgroup
 from gputop.core.processes.environ import parse_environ
 from gputop.core.processes.program import arguments_of, program
 from gputop.machine.proc.host import HostReader
-from gputop.machine.processes.progress import ProgressReader, Teller
+from gputop.machine.processes.progress import ProgressReader, Reporter
 from gputop.machine.processes.reader import ProcessReader
 from gputop.wire import codec
 
@@ -160,8 +160,8 @@ def test_progress_reports(raw: bytes) -> None:
         path.write_bytes(raw)
         os.utime(path, (1000, 1000))
         reader = ProgressReader(lambda: 1000.0, {}, lambda _: [folder])
-        reader.look([os.geteuid()], 0.0)
-        reader.of(Teller(pid=7, start_ticks=500, started_s=1.0, uid=os.geteuid()))
+        reader.read_new([os.geteuid()], 0.0)
+        reader.of(Reporter(pid=7, start_ticks=500, started_s=1.0, uid=os.geteuid()))
 
 
 @pytest.mark.parametrize("raw", ['{"a":' + "[" * 4000, "[" * 4000, '{"a":' * 800])
@@ -172,9 +172,9 @@ def test_a_report_that_is_nested_without_end_does_not_end_the_reading_of_all_pro
     path.write_text(raw)
     os.utime(path, (1000, 1000))
     reader = ProgressReader(lambda: 1000.0, {}, lambda _: [str(tmp_path)])
-    reader.look([os.geteuid()], 0.0)
+    reader.read_new([os.geteuid()], 0.0)
 
-    assert reader.of(Teller(pid=7, start_ticks=500, started_s=1.0, uid=os.geteuid())) is None
+    assert reader.of(Reporter(pid=7, start_ticks=500, started_s=1.0, uid=os.geteuid())) is None
 
 
 @pytest.mark.parametrize("raw", ["[" * 100_000, '{"a":' * 100_000, '{"time_s":' + LONG + "}", '{"gpus":[' * 9999])

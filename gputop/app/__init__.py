@@ -1,1 +1,1 @@
-"""Use cases: what the commands do, from a typed request to a result. They join all other rooms."""
+"""Use cases: each command's work, from a typed request to a result. They join all other rooms."""

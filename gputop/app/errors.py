@@ -10,7 +10,7 @@ NONE: Final = 4  # a change worked for no target
 
 
 class UseCaseError(Exception):
-    """A use case cannot go on. The text says what happened and what the user can do; ``status``: the exit status."""
+    """The end of a use case. The text says what happened and what the user can do; ``status``: the exit status."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -18,7 +18,7 @@ class UseCaseError(Exception):
 
 
 class BadRequestError(UseCaseError):
-    """The request makes no sense. A command whose status 2 is a verdict ends with its own status for bad input."""
+    """The request is invalid. A command whose status 2 is a verdict ends with its own status for bad input."""
 
     def __init__(self, text: str) -> None:
         super().__init__(BAD_INPUT, text)

@@ -30,7 +30,7 @@ def interruptible() -> Iterator[None]:
 
 
 class StopRequest:
-    """Request of a signal to end a loop between two frames; a second signal ends the program at once.
+    """A signal's request to end a loop between two frames; a second signal ends the program at once.
 
     ``hurry``: wakes up the loop.
     """

@@ -17,7 +17,7 @@ _TABLES: Final = (
 
 
 class Plugin(Found, frozen=True, kw_only=True):
-    """A plugin, and by the key of a row why gputop shut it off while it ran."""
+    """A plugin, and by the key of a row why gputop switched it off."""
 
     shut_off: Mapping[str, str] = {}
 
@@ -31,7 +31,7 @@ class PluginList(Struct, frozen=True, kw_only=True):
 
     @property
     def is_complete(self) -> bool:
-        """Whether gputop uses every plugin and row."""
+        """Return whether gputop uses every plugin and row."""
         return not (self.left_out or self.shut_off or any(one.rejected for one in self.plugins))
 
 

@@ -75,7 +75,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
 
 
 def _write_plainly() -> None:
-    """Print ASCII in place of characters that the locale lacks, instead of failing."""
+    """Replace characters that the locale lacks by ASCII, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper) and stream.encoding.lower().startswith("utf"):
             stream.reconfigure(errors="replace")
@@ -120,7 +120,7 @@ def _called(arguments: Sequence[str]) -> list[str]:
 
 
 def whole() -> Parser:
-    """Return the parser with the options of all commands, for documents and completions."""
+    """Return the parser with the options of all commands, for documents and shell completions."""
     return _of((), COMMANDS)
 
 
@@ -131,7 +131,7 @@ def _parser(arguments: Sequence[str]) -> Parser:
 
 
 def _of(called: Collection[str], filled: Collection[str]) -> Parser:
-    """Return the parser of the called commands, or of all if none is called; ``filled`` ones add their options."""
+    """Return the parser of the called commands, or of all if none is called; ``filled`` parsers add their options."""
     parser = Parser(
         prog="gputop",
         description="Show the GPUs of this host and the processes on them, and manage those processes.\n"

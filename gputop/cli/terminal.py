@@ -10,7 +10,7 @@ class TerminalPerson:
     def __init__(self, *, is_sure: bool = False) -> None:
         self._is_sure = is_sure
 
-    def tell(self, lines: Sequence[str]) -> None:
+    def show(self, lines: Sequence[str]) -> None:
         """Print lines."""
         for line in lines:
             print(line)

@@ -13,7 +13,7 @@ from gputop.core.model.units import duration_text
 from gputop.core.query.selection import Selection
 from gputop.core.text.text import clean
 from gputop.machine.gpu.device import DeviceReader, DeviceReading
-from gputop.machine.gpu.discovery import Box, Identity, look
+from gputop.machine.gpu.discovery import Identity, Inventory, discover
 from gputop.machine.gpu.events import EventWatcher
 from gputop.machine.gpu.slot import Slot, unread
 from gputop.machine.nvml.driver import Driver, Handle, NoDriverError, reason
@@ -70,18 +70,18 @@ class MachineSource:
         self._simulated = simulated
         self._clock = clock
         self._wall = wall
-        self._box_worker: Worker[Box | NoDriverError] = Worker(self._look)
-        self._box: Box | None = None
-        self._look_due = 0.0
+        self._inventory_worker: Worker[Inventory | NoDriverError] = Worker(self._discover)
+        self._inventory: Inventory | None = None
+        self._discovery_due = 0.0
         self._is_started = False
-        self._events = EventWatcher(driver, self.look_again, wall)
+        self._events = EventWatcher(driver, self.refresh_layout, wall)
         self._event_worker = Worker(self._events.collect) if watches_events else None
         self._slots: dict[str, Slot] = {}
         self._process_worker = Worker(self._read_processes)
         self._uses: dict[int, tuple[GpuProcess, ...]] = {}
         self._listed = Listed((), ())
 
-    def look_again(self, uuid: str) -> None:
+    def refresh_layout(self, uuid: str) -> None:
         """Read the MIG layout of a GPU again in the next reading, because it was changed."""
         slot = self._slots.get(uuid)
         if slot:
@@ -101,14 +101,14 @@ class MachineSource:
 
         Raises `NoDriverError` with what is missing and what to do, and ValueError if a selected GPU does not exist.
         """
-        self._box_worker.ask(self._clock())
-        self._settle(self._box_worker.take(self.limits.hung_s))
+        self._inventory_worker.ask(self._clock())
+        self._settle(self._inventory_worker.take(self.limits.hung_s))
         self._check_selection()
 
     def read(self) -> Sample:
         """Take a sample. A GPU that does not answer in time keeps its last values, and later counts as hung."""
         now, wall_s = self._clock(), self._wall()
-        self._follow_box(now)
+        self._follow_inventory(now)
         if self._event_worker:
             self._event_worker.take(0)
             self._event_worker.ask(now)
@@ -129,13 +129,13 @@ class MachineSource:
         )
 
     def _refusals(self) -> tuple[str, ...]:
-        why = self._box.refusal if self._box else None
+        why = self._inventory.refusal if self._inventory else None
         return (f"the driver does not list its GPUs: {why.text}",) if why else ()
 
     def _check_selection(self) -> None:
-        if self._box is None:
+        if self._inventory is None:
             return
-        present = [Gpu(index=i, uuid=who[0], name=who[1], bus_id=who[2]) for i, _, who in self._box.named]
+        present = [Gpu(index=i, uuid=who[0], name=who[1], bus_id=who[2]) for i, _, who in self._inventory.named]
         unknown = self._selection.unknown(present)
         if unknown:
             is_index = all(name.isdecimal() for name in unknown)
@@ -164,8 +164,8 @@ class MachineSource:
         """Return the GPUs that do not report their UUID."""
         known = {slot.reader.index for slot in self._slots.values()}
         return tuple(
-            unread(_stranger(index, why), why)
-            for index, why in (self._box.silent if self._box else {}).items()
+            unread(_unidentified(index, why), why)
+            for index, why in (self._inventory.silent if self._inventory else {}).items()
             if index not in known and self._selection.wants_gpu(index, "", "")
         )
 
@@ -193,33 +193,37 @@ class MachineSource:
                 slot.reader.renewed |= renewed
         return Listed(processes, self._processes.relatives(processes, now))
 
-    # --- the host: runs in the host worker -----------------------------------------------------------------------
-    def _look(self, _: float) -> Box | NoDriverError:
+    # --- the host: runs in the inventory worker ------------------------------------------------------------------
+    def _discover(self, _: float) -> Inventory | NoDriverError:
         if not self._is_started:
             try:
                 self._driver.start()
             except NoDriverError as error:
-                return error if self._box is None else Box(self._box.driver, refusal=reason(error.code))
-        found = look(self._driver, self._simulated)
+                return (
+                    error if self._inventory is None else Inventory(self._inventory.driver, refusal=reason(error.code))
+                )
+        found = discover(self._driver, self._simulated)
         self._is_started = found.refusal is None  # a reloaded driver must be started again
         return found
 
     # --- the host: runs in the thread of read() ------------------------------------------------------------------
-    def _follow_box(self, now: float) -> None:
-        self._settle(self._box_worker.take(0))
-        if now >= self._look_due:
-            self._look_due = now + _COUNT_EVERY_S
-            self._box_worker.ask(now)
+    def _follow_inventory(self, now: float) -> None:
+        self._settle(self._inventory_worker.take(0))
+        if now >= self._discovery_due:
+            self._discovery_due = now + _COUNT_EVERY_S
+            self._inventory_worker.ask(now)
 
-    def _settle(self, found: Box | NoDriverError | None) -> None:
+    def _settle(self, found: Inventory | NoDriverError | None) -> None:
         if isinstance(found, NoDriverError):
             raise found
         if found is None:
             return
-        if found.refusal and self._box:
-            found = replace(found, gpus=self._box.gpus)  # a driver that does not answer does not mean that they exited
-        self._box = found
-        self._look_due = self._clock() + (_LOST_RETRY_S if found.silent or found.refusal else _COUNT_EVERY_S)
+        if found.refusal and self._inventory:
+            found = replace(
+                found, gpus=self._inventory.gpus
+            )  # a driver that does not answer does not mean that they exited
+        self._inventory = found
+        self._discovery_due = self._clock() + (_LOST_RETRY_S if found.silent or found.refusal else _COUNT_EVERY_S)
         present = {identity[0] for _, _, identity in found.named} | {
             slot.reader.uuid for slot in self._slots.values() if slot.reader.index in found.silent
         }
@@ -237,8 +241,8 @@ class MachineSource:
             self._events.watch(handle)
 
     def _driver_info(self) -> DriverInfo:
-        if self._box:
-            return self._box.driver
+        if self._inventory:
+            return self._inventory.driver
         unknown: Reasons = dict.fromkeys(("version", "cuda_version", "nvml_version"), Missing.HUNG)
         return DriverInfo(simulated=self._simulated, missing=unknown)
 
@@ -248,7 +252,7 @@ class MachineSource:
         return version is None or _numbers(version) >= (535, 113, 1)
 
 
-def _stranger(index: int, why: Missing) -> Gpu:
+def _unidentified(index: int, why: Missing) -> Gpu:
     """Return a GPU of which only its bus address is known."""
     missing = dict.fromkeys(("uuid", "name", "bus_id"), why)
     return Gpu(index=index, uuid=f"unknown-{index}", name="", bus_id="", state=GpuState.LOST, missing=missing)

@@ -1,7 +1,7 @@
-"""A GPU box without a GPU: a driver with functions of pynvml's names, and a /proc, both functions of one clock.
+"""Simulated boxes: a driver with pynvml's function names, and a /proc, both functions of one clock.
 
-Everything above the borders `machine.nvml` and `machine.procfs` is the real code. With a frozen clock a box answers
-the same for ever, so that tests and screenshots can be repeated.
+Everything above the borders `machine.nvml` and `machine.proc.procfs` is the real code. With a frozen clock a box gives
+the same answers for ever, so that tests and screenshots can be repeated.
 """
 
 import time
@@ -45,9 +45,9 @@ _PLANS: Final[dict[str, Callable[[], BoxPlan]]] = {
 
 
 class Box(Struct, frozen=True, kw_only=True):
-    """A simulated box. ``driver`` stands in for `machine.binding`; ``users``: the names of the uids in ``proc``.
+    """A simulated box. ``driver`` replaces `machine.nvml.binding`; ``users``: the names of the uids in ``proc``.
 
-    ``kernel`` does to its processes what is asked for, with the rights of the user ``viewer``; None is root.
+    ``kernel`` changes its processes, with the rights of the user ``viewer``; None is root.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Box(Struct, frozen=True, kw_only=True):
     kernel: KernelCalls
     viewer: str | None
     root: Any
-    """Stands in for the file system where the doctor looks: a `machine.proc.root.Root`."""
+    """Replaces the file system that the doctor reads: a `machine.proc.root.Root`."""
     reports: SimulatedReports
     costly: SimulatedCostly
     details: SimulatedHostDetails
@@ -67,12 +67,12 @@ class Box(Struct, frozen=True, kw_only=True):
 
 @cache
 def running(name: str) -> Box:
-    """Return the one box of this name that runs in this process: what is done to it, everybody sees. See `simulate`."""
+    """Return the one box of this name in this process, so that every caller sees its changes. See `simulate`."""
     return simulate(name)
 
 
 def viewer(name: str) -> str | None:
-    """Return the user with whose rights one is on a box; None where there is no such box."""
+    """Return the user whose rights gputop has on a box; None if there is no such box."""
     if name not in BOXES:
         return None
     plan = _PLANS[name]()
@@ -86,14 +86,14 @@ def simulate(
     sleep: Callable[[float], None] = time.sleep,
     starts_in_s: float = 0.0,
 ) -> Box:
-    """Start a box. ``sleep`` is what a hanging driver and a wait for events spend their time with.
+    """Start a box. A hanging driver and a wait for events call ``sleep``.
 
-    ``starts_in_s``: to look at what came before its start; see `BoxClock`.
+    ``starts_in_s``: to read what happened before its start; see `BoxClock`.
 
-    Raises ValueError that lists the names, if there is no box of this name.
+    Raises ValueError with the names of all boxes if there is no box of this name.
     """
     if name not in BOXES:
-        raise ValueError(f"no simulated box {name!r}. There are: {', '.join(BOXES)}.")
+        raise ValueError(f"no simulated box {name!r}. Available: {', '.join(BOXES)}.")
     plan = _PLANS[name]()
     box_clock = BoxClock(plan.uptime_s, clock, wall, sleep, starts_in_s)
     proc = SimulatedProc(plan, box_clock)

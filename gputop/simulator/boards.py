@@ -1,4 +1,4 @@
-"""THE BOARDS: a row each, with what NVIDIA's data sheets and real boards' answers say of them."""
+"""THE BOARDS: a row per model, from NVIDIA's data sheets and the answers of real boards."""
 
 from typing import Final
 
@@ -16,8 +16,8 @@ class Board(Struct, frozen=True, kw_only=True):
     """A model of a board.
 
     ``thresholds_c``: by nvmlTemperatureThresholds_t (0 shutdown, 1 slowdown, 2 memory, 3 GPU maximum). ``heating``: °C
-    per watt above ``inlet_c``. ``context_w``: what the first CUDA context adds to idle power. ``calls`` and ``fields``:
-    what it answers with NOT_SUPPORTED.
+    per watt above ``inlet_c``. ``context_w``: the power that the first CUDA context adds. ``calls`` and ``fields``:
+    those that are NOT_SUPPORTED.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""THE CALLS: a row per function of the driver that takes a GPU, or a MIG device, first."""
+"""THE CALLS: a row per driver function whose first argument is a GPU or a MIG device."""
 
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace as Answer
@@ -22,7 +22,7 @@ NOT_WITH_MIG: Final = frozenset({
 })  # fmt: skip
 _ENGINE_PERIOD_US: Final = 167_000
 _SAMPLES_PER_S: Final = 6
-_BUFFER_S: Final = 10.0  # the driver's ring of utilization samples wraps after it
+_BUFFER_S: Final = 10.0  # the driver's ring of utilization samples then wraps
 _XID, _ECC, _MIG_CHANGE = 0x8, 0x2 | 0x200 | 0x400, 0x100
 
 
@@ -33,7 +33,7 @@ def _memory_info(total: int, reserved: int, used: int) -> Answer:
 def _memory(gpu: SimulatedGpu, version: int | None = None) -> Answer:
     total, reserved = gpu.board.memory_mib * MIB, gpu.board.reserved_mib * MIB
     used = gpu.memory_used(gpu.clock.now())
-    if version is None:  # the first version counts what is reserved as used
+    if version is None:  # the first version counts reserved memory as used
         return Answer(total=total, free=total - reserved - used, used=used + reserved)
     return _memory_info(total, reserved, used)
 
@@ -123,7 +123,7 @@ def _process(process: ProcessPlan, use: Use, gpu: SimulatedGpu) -> ProcessEntry:
 
 
 def _process_utilization(gpu: SimulatedGpu, last_seen_us: int) -> list[UtilizationEntry]:
-    """Charge the samples since ``last_seen_us``, of the last 10 s at the most, to the processes."""
+    """Charge the samples since ``last_seen_us``, of at most the last 10 s, to the processes."""
     end = int(gpu.clock.now() * _SAMPLES_PER_S) / _SAMPLES_PER_S
     stamp = gpu.clock.microseconds(end)
     if stamp <= last_seen_us:
@@ -140,7 +140,7 @@ def _process_utilization(gpu: SimulatedGpu, last_seen_us: int) -> list[Utilizati
 
 
 def _spare_rows(gpu: SimulatedGpu) -> Answer:
-    """Return the banks of memory by how many spare rows they have left."""
+    """Return the banks of memory by the number of their spare rows."""
     worn = sum(gpu.plan.health.remapped[:2])
     return Answer(max=640 - worn, high=worn, partial=0, low=0, none=0)
 

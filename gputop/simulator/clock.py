@@ -1,13 +1,13 @@
-"""The one clock of a simulated box: seconds since its boot. Everything else is a function of it."""
+"""The single clock of a simulated box: seconds since its boot. All other values depend on it."""
 
 import time
 from collections.abc import Callable
 
 
 class BoxClock:
-    """Counts from the boot of the box, which lies ``uptime_s`` before the simulation began.
+    """Counts from the boot of the box, ``uptime_s`` before the simulation starts.
 
-    ``starts_in_s``: it will begin so much later than now; until then `running` is below 0. ``wall``: of its beginning.
+    ``starts_in_s``: the time until it starts; until then `running` is below 0. ``wall``: the time of the start.
     """
 
     def __init__(
@@ -21,7 +21,7 @@ class BoxClock:
         self._clock = clock
         self._began = clock() + starts_in_s
         self.uptime_s = uptime_s
-        self.boot_s = int(wall() - uptime_s)  # the kernel's btime has no fraction either
+        self.boot_s = int(wall() - uptime_s)  # the kernel's btime has whole seconds too
         self.sleep = sleep
 
     def now(self) -> float:
@@ -33,5 +33,5 @@ class BoxClock:
         return self._clock() - self._began
 
     def microseconds(self, time_s: float) -> int:
-        """Return an instant after boot as the driver stamps it: microseconds since the epoch."""
+        """Return an instant after boot in the driver's unit: microseconds since the epoch."""
         return int((self.boot_s + time_s) * 1_000_000)

@@ -22,33 +22,33 @@ _LABEL: Final = "SIMULATED"
 
 
 class Unwritten(Audit):
-    """An audit of simulated changes, which writes nothing."""
+    """An audit log of simulated changes, which writes nothing."""
 
     def __init__(self) -> None:
         super().__init__("", "")
 
     def begin(self, change: Change) -> None:
-        """Open no file, so that nothing is written."""
+        """Open no file."""
 
 
 class SimulatedControl(Control):
-    """A control whose outcomes say that they are simulated."""
+    """A control whose outcomes are labelled as simulated."""
 
     def execute(self, change: Change) -> Outcome:
-        """Carry a change out on the simulated box."""
+        """Execute a change on the simulated box."""
         outcome = super().execute(change)
         return replace(outcome, what=f"{_LABEL} {outcome.what}")
 
 
 def control_of_box(box: Box, progress: Callable[[MigProgress], None] = lambda _: None) -> Control:
-    """Return the control of a simulated box. Neither its /proc nor its kernel reaches a process of this machine."""
+    """Return the control of a simulated box. Its /proc and its kernel do not reach any process of this machine."""
     opener = TargetOpener(box.proc, box.users.get, box.kernel, frozenset())
     mig = MigControl(lambda: partitioning_of_box(box.driver, box.proc, box.users.get).partitioner, progress)
     return SimulatedControl(box.proc, box.kernel, opener, Unwritten(), box.viewer, mig=mig)
 
 
 def partitioning_of_box(functions: Any, proc: Proc, users: Callable[[int], str | None]) -> Partitioning:
-    """Return the MIG parts of a box. ``functions``: its driver. It needs no lock, and keeps no file."""
+    """Return the MIG parts of a box. ``functions``: its driver. They need no lock, and write no file."""
     driver = Driver(functions)
     driver.start()
     around = Around(lock=lambda _: nullcontext(), keep=lambda _: "", exists=lambda _: False)

@@ -8,13 +8,13 @@ from gputop.machine.inspect.costly import CostlyParts
 from gputop.simulator.clock import BoxClock
 from gputop.simulator.plan import BoxPlan, ProcessPlan
 
-_OWN: Final = 0.93  # of the resident memory: the rest is libraries that others have mapped too
+_OWN: Final = 0.93  # of the resident memory: the rest is libraries that other processes share
 _SHARED_BY: Final = 4
 _ADDRESS: Final = "10.0.0.7"
 
 
 class SimulatedCostly:
-    """Stands in for `machine.inspect.costly.CostlyReader`."""
+    """Replaces `machine.inspect.costly.CostlyReader`."""
 
     def __init__(self, plan: BoxPlan, clock: BoxClock) -> None:
         self._plan = plan
@@ -32,7 +32,7 @@ class SimulatedCostly:
 
 
 def _sockets(process: ProcessPlan) -> tuple[Socket, ...]:
-    """Return the port of a server, or the way of a rank to the others."""
+    """Return the port of a server, or the connections of a rank to the others."""
     ports = [after for before, after in zip(process.command, process.command[1:], strict=False) if before == "--port"]
     ports += [word.removeprefix("--port=") for word in process.command if word.startswith("--port=")]
     served = [Socket(protocol="tcp", local=f"0.0.0.0:{port}", remote="", state="listen") for port in ports]

@@ -1,6 +1,6 @@
-"""Curves over time that know their own integral, so that a gauge and its counter always agree.
+"""Curves over time with exact integrals, so that a gauge and its counter always agree.
 
-A curve is a level plus waves, pulses and ramps. All times are seconds since the simulated box was booted.
+A curve is a level plus waves, pulses and ramps. All times are seconds since the boot of the simulated box.
 """
 
 from math import atan, cos, exp, floor, inf, pi, sin, sqrt
@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 _NOISE_PERIODS = (2.3, 3.7, 6.1, 11.9)
-_NOISE_PARTS = (0.3, 0.3, 0.25, 0.15)  # sum 1, so that noise never exceeds its amplitude
+_NOISE_PARTS = (0.3, 0.3, 0.25, 0.15)  # the sum is 1, so that noise never exceeds its amplitude
 _GOLDEN = 0.618033988749895
 
 
@@ -81,7 +81,7 @@ class Ramp(Struct, frozen=True):
         return self.height * (periods * self.period_s + into**2 / self.period_s) / 2
 
     def lagged(self, time_s: float, lag_s: float) -> float:
-        """Return the value ``lag_s`` ago: near enough for ramps that take much longer."""
+        """Return the value ``lag_s`` ago: exact enough for ramps that take much longer."""
         return self.at(time_s - lag_s)
 
 
@@ -97,12 +97,12 @@ class Stretch(Struct, frozen=True):
         return self.curve.at(time_s) if self.start_s <= time_s < self.end_s else 0.0
 
     def integral(self, time_s: float) -> float:
-        """Return the integral up to ``time_s``: from ``start_s``, if there is one."""
+        """Return the integral up to ``time_s``, from ``start_s`` if there is one."""
         before = 0.0 if self.start_s == -inf else self.curve.integral(self.start_s)
         return self.curve.integral(min(max(time_s, self.start_s), self.end_s)) - before
 
     def lagged(self, time_s: float, lag_s: float) -> float:
-        """Return the value behind a first-order delay: it rises from 0 at the start and dies away after the end."""
+        """Return the value behind a first-order delay: it rises from 0 at the start and decays after the end."""
         if time_s < self.start_s:
             return 0.0
         until_s = min(time_s, self.end_s)
@@ -112,7 +112,7 @@ class Stretch(Struct, frozen=True):
 
 
 class Curve(Struct, frozen=True):
-    """A level and what moves around it."""
+    """A level plus its variations."""
 
     level: float = 0.0
     parts: tuple[Wave | Pulse | Ramp | Stretch, ...] = ()
@@ -124,11 +124,11 @@ class Curve(Struct, frozen=True):
         return Curve(self.level * factor, tuple(_scaled(part, factor) for part in self.parts) if factor else ())
 
     def until(self, end_s: float) -> "Curve":
-        """Return what it was, and then nothing."""
+        """Return this curve up to an instant, and 0 after it."""
         return self if self == ZERO else Curve(0.0, (Stretch(self, end_s=end_s),))
 
     def since(self, start_s: float) -> "Curve":
-        """Return nothing, and then what it is."""
+        """Return 0 up to an instant, and this curve after it."""
         return self if self == ZERO else Curve(0.0, (Stretch(self, start_s=start_s),))
 
     def at(self, time_s: float) -> float:
@@ -140,7 +140,7 @@ class Curve(Struct, frozen=True):
         return self.level * time_s + sum(part.integral(time_s) for part in self.parts)
 
     def mean(self, start_s: float, end_s: float) -> float:
-        """Return the mean between two instants; the value itself where they are the same."""
+        """Return the mean between two instants; the value itself if they are equal."""
         if not self.parts:
             return self.level
         if end_s - start_s < 1e-3:
@@ -148,7 +148,7 @@ class Curve(Struct, frozen=True):
         return (self.integral(end_s) - self.integral(start_s)) / (end_s - start_s)
 
     def lagged(self, time_s: float, lag_s: float) -> float:
-        """Return what a sensor with a first-order delay shows that has seen this curve for ever."""
+        """Return the output of a sensor with a first-order delay that has always followed this curve."""
         return self.level + sum(part.lagged(time_s, lag_s) for part in self.parts)
 
 
@@ -161,12 +161,12 @@ def total(*curves: Curve) -> Curve:
 
 
 def spread(number: int) -> float:
-    """Return a number in 0-1 that is different for each ``number``, and as far as can be from its neighbours'."""
+    """Return a number in 0-1 that differs for each ``number``, and as much as possible from its neighbours'."""
     return number * _GOLDEN % 1
 
 
 def noise(amplitude: float, seed: int = 0) -> tuple[Wave, ...]:
-    """Return waves that look like chance to a reader at 1 Hz, within ± ``amplitude``."""
+    """Return waves that look random at 1 Hz, within ± ``amplitude``."""
     return tuple(
         Wave(amplitude * part, period * (1 + 0.1 * spread(seed)), period * spread(seed * 7 + n))
         for n, (period, part) in enumerate(zip(_NOISE_PERIODS, _NOISE_PARTS, strict=True))

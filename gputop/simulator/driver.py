@@ -1,7 +1,7 @@
-"""The simulated driver: an object with functions of pynvml's names, in the better shapes that `machine.binding` gives.
+"""The simulated driver: an object with pynvml's function names, and the improved types of `machine.nvml.binding`.
 
-Every call of a device goes through `_call`, so that a GPU which is lost, hangs or does not know the call behaves so for
-all of them. Nothing is kept between calls but event sets and how GPUs are split: several threads may call at once.
+Every call of a device goes through `_call`, so that a GPU that is lost, hangs or lacks a function behaves the same in
+all calls. Only event sets and MIG layouts persist between calls: several threads may call at once.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ Device = SimulatedGpu | MigDevice
 
 
 class EventSet:
-    """GPUs whose events are waited for, each with the time up to which they were told."""
+    """The GPUs that a set watches, each with the time of the last event that was returned."""
 
     def __init__(self) -> None:
         self.told_s: dict[SimulatedGpu, float] = {}
@@ -33,7 +33,7 @@ class EventSet:
 
 
 def _faults(gpu: SimulatedGpu) -> tuple[Fault, ...]:
-    """Return what the driver reports of a GPU; one that is lost fell off the bus."""
+    """Return the faults that the driver reports of a GPU; a lost one fell off the bus."""
     return (*gpu.plan.faults, *((Fault(_FELL_OFF_THE_BUS, gpu.plan.lost),) if gpu.plan.lost else ()))
 
 
@@ -49,12 +49,12 @@ class Driver(PartitionCalls):
         self._is_started = False
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        """Return a function of a device, as those of a module are looked up."""
+        """Return a function of a device, as a module would."""
         if name in GPU_CALLS or name in MIG_CALLS:
             return partial(self._call, name)
         raise AttributeError(name)
 
-    # --- the library and the box ---------------------------------------------------------------------------------
+    # --- the library and the host --------------------------------------------------------------------------------
     def nvmlInit(self) -> None:
         """Start; without it every other call fails."""
         self._is_started = True
@@ -64,7 +64,7 @@ class Driver(PartitionCalls):
         return self._started()._plan.driver
 
     def nvmlSystemGetNVMLVersion(self) -> str:
-        """Return the version of the library: that of CUDA before that of the driver."""
+        """Return the version of the library: CUDA's version, then the driver's."""
         return f"{self._started()._plan.cuda // 1000}.{self._plan.driver}"
 
     def nvmlSystemGetCudaDriverVersion_v2(self) -> int:
@@ -77,13 +77,13 @@ class Driver(PartitionCalls):
         return len(self._started()._gpus)
 
     def nvmlDeviceGetHandleByIndex(self, index: int) -> SimulatedGpu:
-        """Return a GPU by its place."""
+        """Return a GPU by its index."""
         if index not in range(self.nvmlDeviceGetCount()):
             raise NVMLError(codes.INVALID_ARGUMENT)
         return self._found(lambda gpu: gpu.index == index)
 
     def nvmlDeviceGetHandleByUUID(self, uuid: str) -> Device:
-        """Return a GPU, or a MIG device, by its uuid."""
+        """Return a GPU, or a MIG device, by its UUID."""
         for gpu in self._started()._gpus:
             for device in gpu.mig_devices.values():
                 if device.uuid == uuid:
@@ -123,7 +123,7 @@ class Driver(PartitionCalls):
         return EventSet()
 
     def nvmlDeviceRegisterEvents(self, gpu: SimulatedGpu, mask: int, event_set: EventSet) -> None:
-        """Add a GPU to a set; only what happens from now on is told."""
+        """Add a GPU to a set; only later events are returned."""
         self._guard("nvmlDeviceRegisterEvents", gpu)
         if mask & _XID_EVENT:
             event_set.told_s[gpu] = self._clock.running()
@@ -131,7 +131,7 @@ class Driver(PartitionCalls):
             event_set.told_changes[gpu] = gpu.partition.changes
 
     def nvmlEventSetWait(self, event_set: EventSet, timeout_ms: int) -> tuple[str, int, int]:
-        """Return the next event: (uuid, type, data). Raises NVMLError 10 when there is none in time."""
+        """Return the next event: (UUID, type, data). Raises NVMLError 10 on a time-out."""
         for gpu, changes in event_set.told_changes.items():
             if gpu.partition.changes != changes:
                 event_set.told_changes[gpu] = gpu.partition.changes
@@ -153,9 +153,9 @@ class Driver(PartitionCalls):
         event_set.told_s[gpu] = when_s
         return gpu.uuid, _XID_EVENT, xid
 
-    # --- what a person does to the processes -----------------------------------------------------------------------
+    # --- changes of processes --------------------------------------------------------------------------------------
     def change(self, pid: int, follow: Callable[[Use], Use], *, has_ended: bool = False) -> None:
-        """Let a process do something else on its GPUs from now on; see `SimulatedGpu.change`."""
+        """Change the work of a process on its GPUs from now on; see `SimulatedGpu.change`."""
         for gpu in self._gpus:
             gpu.change(pid, follow, has_ended=has_ended)
 
@@ -168,7 +168,7 @@ class Driver(PartitionCalls):
         return call(device, *args, **options)
 
     def _guard(self, name: str, device: object) -> None:
-        """Behave as a GPU that hangs, is lost, or does not know this call."""
+        """Hang, raise that the GPU is lost, or that it lacks this call, as the plan says."""
         self._started()
         if name in self._plan.outdated:
             raise NVMLError(codes.FUNCTION_NOT_FOUND)

@@ -46,7 +46,7 @@ def _remapped(n: int) -> Callable[[SimulatedGpu, float], Value]:
     return lambda gpu, _: gpu.plan.health.remapped[n] if gpu.board.has_ecc else None
 
 
-_LINK_FIELDS: Final[dict[int, Callable[[SimulatedGpu], Curve]]] = {  # KiB, by link or over all of them
+_LINK_FIELDS: Final[dict[int, Callable[[SimulatedGpu], Curve]]] = {  # KiB, per link or over all of them
     138: lambda gpu: gpu.activity.nvlink_tx,
     139: lambda gpu: gpu.activity.nvlink_rx,
     140: lambda gpu: gpu.activity.nvlink_tx * _RAW_OVERHEAD,

@@ -15,7 +15,7 @@ _MIB_PER_S: Final = {20: "pcie_tx", 21: "pcie_rx", 60: "nvlink_rx", 61: "nvlink_
 
 
 class GpmSample:
-    """An instant, and whose activity it is a sample of: ``uuid`` of a GPU or MIG device."""
+    """An instant, and the device of the sample: ``uuid`` of a GPU or MIG device."""
 
     def __init__(self) -> None:
         self.uuid = ""
@@ -23,7 +23,7 @@ class GpmSample:
         self.time_s = 0.0
 
     def take(self, uuid: str, activity: Activity, time_s: float) -> None:
-        """Fill it."""
+        """Fill the sample."""
         self.uuid = uuid
         self.activity = activity
         self.time_s = time_s

@@ -1,4 +1,4 @@
-"""A simulated GPU and its MIG devices: what their sensors show at an instant, all derived from the load on them."""
+"""A simulated GPU and its MIG devices: the readings of their sensors at an instant, all derived from the load."""
 
 from collections.abc import Callable, Iterable
 from zlib import crc32
@@ -11,7 +11,7 @@ from gputop.simulator.partition import Partition
 from gputop.simulator.plan import GpuPlan, InstancePlan, ProcessPlan, Use
 
 MIB = 1024**2
-_DRIVER_BYTES = 14 * MIB  # allocated, and charged to no process
+_DRIVER_BYTES = 14 * MIB  # allocated, but not by any process
 _PAGE = 2 * MIB
 _CHIP_LAG_S, _MEMORY_LAG_S = 21.0, 48.0
 _POWER_WINDOW_S = 1.0
@@ -31,7 +31,7 @@ class SimulatedGpu:
         self.bus_id = f"00000000:{plan.bus:02X}:00.0"
         self.limit_w = plan.limit_w or plan.board.default_w
         self.uses = [(p, use) for p in processes for use in p.uses if use.gpu == index]
-        self.past: list[Use] = []  # of processes that were ended: what they did stays in the counters
+        self.past: list[Use] = []  # of processes that have exited: their past work stays in the counters
         self._busy_w = self.limit_w - plan.board.idle_w - (plan.board.context_w if self.has_context else 0.0)
         self._context = Curve(plan.board.context_w if self.has_context else 0.0)
         self._box = box
@@ -50,16 +50,16 @@ class SimulatedGpu:
 
     @property
     def capped(self) -> Curve:
-        """How much of the time power holds it back."""
+        """Return the share of time in which the power limit reduces the clocks."""
         return self.activity.power * self._capped_share
 
     @property
     def overheated(self) -> Curve:
-        """How much of the time heat holds it back."""
+        """Return the share of time in which heat reduces the clocks."""
         return self.activity.power * self._hot_share
 
     def change(self, pid: int, follow: Callable[[Use], Use], *, has_ended: bool) -> None:
-        """Let a process do something else from now on; one that has ended leaves only what it did."""
+        """Change the work of a process from now on; a process that has exited leaves only its past work."""
         changed = [(process, follow(use) if process.pid == pid else use) for process, use in self.uses]
         if has_ended:
             self.past += [use for process, use in changed if process.pid == pid]
@@ -73,16 +73,16 @@ class SimulatedGpu:
 
     @property
     def is_split(self) -> bool:
-        """Whether MIG is on."""
+        """Return whether MIG is enabled."""
         return self.partition.is_on
 
     def follow(self) -> None:
-        """Make the MIG devices anew after the partition has changed."""
+        """Rebuild the MIG devices after a change of the partition."""
         self.mig_devices = {plan.slot: MigDevice(self, plan, self._box) for plan in self.partition.plans()}
 
     @property
     def has_context(self) -> bool:
-        """Whether a CUDA context holds it awake."""
+        """Return whether a CUDA context keeps the GPU awake."""
         return any("C" in use.type for _, use in self.uses)
 
     def memory_used(self, time_s: float) -> int:
@@ -99,16 +99,16 @@ class SimulatedGpu:
         return round(self._chip_c(self.power.lagged(time_s, _CHIP_LAG_S)))
 
     def memory_c(self, time_s: float) -> int:
-        """Return the temperature of the memory: behind that of the chip, and a little above it under load."""
+        """Return the temperature of the memory: it follows the chip's, and is a little higher under load."""
         return round(self._chip_c(self.power.lagged(time_s, _MEMORY_LAG_S) * 1.12))
 
     def fan(self, time_s: float) -> int:
-        """Return the fan's speed in percent: still below 45 °C, then up to full speed at 90 °C."""
+        """Return the fan speed in percent: 0 below 45 °C, then up to 100 at 90 °C."""
         warm = self.chip_c(time_s) - 45
         return 0 if warm < 0 else min(100, 30 + round(warm * 1.55))
 
     def sm_clock(self, time_s: float) -> int:
-        """Return the SM clock in MHz: full with a context, lower where power or heat is at its limit."""
+        """Return the SM clock in MHz: full with a context, lower at the power or heat limit."""
         board = self.board
         if not self.has_context and self.activity.gpu.mean(time_s - 1, time_s) < 5:
             return board.idle_mhz
@@ -124,7 +124,7 @@ class SimulatedGpu:
         return idle | power_cap | (0x20 if too_hot else 0)
 
     def performance_state(self, time_s: float) -> int:
-        """Return the P-state: P2 with a CUDA context on a consumer board, where P0 is for games alone."""
+        """Return the P-state: P2 with a CUDA context on a consumer board, where P0 is only for games."""
         if not self.board.is_consumer:
             return 0
         if self.has_context:
@@ -139,7 +139,7 @@ class SimulatedGpu:
         )
 
     def _load(self) -> None:
-        """Derive the load and the power draw from what the processes do, and did."""
+        """Derive the load and the power draw from the processes' work, past and present."""
         done = [use for _, use in self.uses] + self.past
         self.activity = together(Activity(), *(use.activity.scaled(self._shares[use.gpu_instance]) for use in done))
         self.power = Curve(self.board.idle_w) + self._context + self.activity.power * self._busy_w
@@ -169,7 +169,7 @@ class MigDevice:
         self.load()
 
     def load(self) -> None:
-        """Derive its load from what the processes on it do, and did."""
+        """Derive the load from the work of its processes, past and present."""
         gpu, plan = self.gpu, self.plan
         self._of_instance = [use for _, use in gpu.uses if use.gpu_instance == plan.gpu_instance]
         past = [use for use in gpu.past if use.gpu_instance == plan.gpu_instance]
@@ -186,12 +186,12 @@ class MigDevice:
 
 
 def used_bytes(use: Use, time_s: float) -> int:
-    """Return the memory of a process on a GPU; the driver hands it out in pages of 2 MiB."""
+    """Return the memory of a process on a GPU; the driver allocates it in pages of 2 MiB."""
     return max(1, round(use.memory.at(time_s) / _PAGE)) * _PAGE
 
 
 def percent(curve: Curve, time_s: float, window_s: float = 1.0) -> int:
-    """Return the mean of the last second as the whole percent that the driver answers."""
+    """Return the mean of the last second, rounded to the driver's whole percent."""
     return min(100, max(0, round(curve.mean(time_s - window_s, time_s))))
 
 

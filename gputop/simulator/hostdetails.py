@@ -15,11 +15,11 @@ _HERTZ: Final = 3.1e9
 _CELSIUS: Final = 58.0
 _HIGH_CELSIUS: Final = 90.0
 _RPM: Final = 5400
-_LEAST_UID: Final = 1000  # of a person
+_LEAST_UID: Final = 1000  # of a logged-in user
 
 
 class SimulatedHostDetails:
-    """Stands in for `machine.proc.host_details.HostDetailsReader`."""
+    """Replaces `machine.proc.host_details.HostDetailsReader`."""
 
     def __init__(self, plan: BoxPlan, clock: BoxClock) -> None:
         self._plan = plan

@@ -1,4 +1,4 @@
-"""What /proc says of the simulated box as a whole, consistent with the processes on it."""
+"""The files of /proc about the simulated host as a whole, consistent with its processes."""
 
 from collections.abc import Callable
 from typing import Final
@@ -9,13 +9,13 @@ from gputop.simulator.plan import BoxPlan
 from gputop.simulator.procfiles import HERTZ, ProcessFiles
 
 _MINUTE: Final = 60
-_HIGHEST: Final = 0.96  # of a core: none is ever quite full
+_HIGHEST: Final = 0.96  # of a core: no core is ever quite full
 _SHARES: Final = (0.80, 0.01, 0.14, 0.03, 0.0, 0.02, 0.0)  # user nice system iowait irq softirq steal
-_OWN_MEMORY: Final = 9_000_000_000  # kernel and what is not simulated
+_OWN_MEMORY: Final = 9_000_000_000  # the kernel and unsimulated processes
 
 
 class HostFiles:
-    """The files of the box."""
+    """The files of the host."""
 
     def __init__(self, plan: BoxPlan, processes: list[ProcessFiles], clock: BoxClock) -> None:
         self._plan = plan
@@ -25,18 +25,18 @@ class HostFiles:
         self._cores = [_core(self._cpu / plan.cores, n) for n in range(plan.cores)]
 
     def follow(self, processes: list[ProcessFiles]) -> None:
-        """Let these be the processes from now on; what they spent before stays in the counters."""
+        """Replace the processes; the counters keep their past work."""
         self._processes = processes
         self._cpu = self._mean()
         now, mean = self._clock.now(), self._cpu / self._plan.cores
         self._cores = [core.until(now) + _core(mean, n).since(now) for n, core in enumerate(self._cores)]
 
     def _mean(self) -> float:
-        """Return how many cores are busy on the whole."""
+        """Return the mean number of busy cores."""
         return self._plan.background.level + sum(p.mean_cpu for p in self._processes if p.plan.state != "T")
 
     def read(self, path: str) -> str | None:
-        """Return the text of a file, None where there is none of this name."""
+        """Return the text of a file; None if there is no such file."""
         row = _FILES.get(path)
         return row(self) if row else None
 
@@ -53,7 +53,7 @@ class HostFiles:
         )
 
     def meminfo(self) -> str:
-        """Return memory in kB; what the processes hold is gone from what is free."""
+        """Return memory in kB; free memory is what the processes leave."""
         total = self._plan.memory_bytes
         now = self._clock.now()
         used = _OWN_MEMORY + sum(round(p.plan.memory.at(now)) for p in self._processes)
@@ -74,7 +74,7 @@ class HostFiles:
         return f"{loads} {max(1, round(self._cpu))}/{len(self._processes) * 9 + 400} 61234\n"
 
     def uptime(self) -> str:
-        """Return the seconds since boot, and those that the cores idled."""
+        """Return the seconds since boot, and the idle seconds of all cores."""
         now = self._clock.now()
         return f"{now:.2f} {now * (self._plan.cores - self._cpu):.2f}\n"
 
@@ -107,7 +107,7 @@ _FILES: Final[dict[str, Callable[[HostFiles], str]]] = {
 
 
 def _core(mean: float, number: int) -> Curve:
-    """Return a core's use: some cores do more than others, and none stands still."""
+    """Return the use of a core: some cores do more than others, and none is idle."""
     level = min(_HIGHEST, mean * (0.25 + 1.5 * spread(number)))
     swing = min(level, 1 - level) * 0.45
     return Curve(level, (Wave(swing * 0.6, 9.0 + 8 * spread(number * 3), number), Wave(swing * 0.4, 3.7, number * 2.0)))

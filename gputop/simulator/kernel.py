@@ -1,6 +1,6 @@
-"""What the kernel of a simulated box does to its processes. It makes no system call: nothing real can be reached.
+"""The kernel of a simulated box, which changes its processes. It makes no system call, so it reaches no real process.
 
-A signal does what its default action is. A process in uninterruptible sleep never wakes.
+A signal has its default action. A process in uninterruptible sleep never wakes.
 """
 
 import errno
@@ -20,11 +20,11 @@ from gputop.simulator.procfiles import ProcessFiles
 
 _STOPS: Final = frozenset({signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU})
 _IGNORED: Final = frozenset({signal.SIGCHLD, signal.SIGURG, signal.SIGWINCH})
-_FIRST_DESCRIPTOR: Final = 1_000_000_000  # such as no real file has
+_FIRST_DESCRIPTOR: Final = 1_000_000_000  # numbers that no real file has
 
 
 class SimulatedKernel:
-    """Stands in for `machine.kernel.Kernel`. All raise OSError."""
+    """Replaces `machine.control.kernel.Kernel`. All methods raise OSError."""
 
     def __init__(self, plan: BoxPlan, proc: SimulatedProc, driver: Driver, clock: BoxClock) -> None:
         self._plan = plan
@@ -48,7 +48,7 @@ class SimulatedKernel:
         return self._opened
 
     def close(self, descriptor: int) -> None:
-        """Let the process go."""
+        """Close a descriptor."""
         del self._held[descriptor]
 
     def send(self, descriptor: int, number: int) -> None:
@@ -72,9 +72,10 @@ class SimulatedKernel:
             self._end(process, is_killed=number == signal.SIGKILL)
 
     def _end(self, process: ProcessFiles, *, is_killed: bool) -> None:
-        """End a process, and its children: programs end what they started, unless they were killed.
+        """End a process, and its children: programs end the processes that they started, unless they were killed.
 
-        Then those on GPUs live on as orphans, and the others, such as data loaders, see that nobody reads them.
+        After a kill, children on GPUs live on as orphans; the others, such as data loaders, exit because their pipe has
+        no reader.
         """
         pid, now = process.plan.pid, self._clock.now()
         for child in self._proc.children(pid):
@@ -104,7 +105,7 @@ class SimulatedKernel:
             self._proc.change(process, threads=threads, state=planned.state)
             did = {_place(use): use.activity for use in planned.uses}
             self._driver.change(pid, lambda use: _more(use, did[_place(use)].since(now)))
-        elif process.plan.state == "T":  # the box began so
+        elif process.plan.state == "T":  # the initial state of the box
             self._proc.change(process, state="")
 
     # --- priorities ----------------------------------------------------------------------------------------------
@@ -123,7 +124,7 @@ class SimulatedKernel:
         return self._cpus.get(self._process(tid).plan.pid, tuple(range(self._plan.cores)))
 
     def set_cpus(self, tid: int, cpus: Iterable[int]) -> None:
-        """Set them."""
+        """Set the CPUs of a thread."""
         process = self._process(tid)
         self._need_right(process)
         there = tuple(sorted(set(cpus) & set(range(self._plan.cores))))
@@ -136,7 +137,7 @@ class SimulatedKernel:
         return self._io.get(self._process(tid).plan.pid, 0)
 
     def set_io_priority(self, tid: int, priority: int) -> None:
-        """Set it."""
+        """Set the I/O priority of a thread."""
         process = self._process(tid)
         self._need_right(process, is_more=priority >> 13 == 1)  # real time
         self._io[process.plan.pid] = priority
@@ -148,7 +149,7 @@ class SimulatedKernel:
         return found
 
     def _need_right(self, process: ProcessFiles, *, is_more: bool = False) -> None:
-        """Raise PermissionError unless it is the viewer's own process; for ``is_more`` only root has the right."""
+        """Raise PermissionError unless the process is the viewer's own; with ``is_more`` only root has the right."""
         if self._plan.viewer and (is_more or process.plan.uid != self._plan.viewer):
             raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
 

@@ -1,6 +1,7 @@
-"""What jobs do to a GPU, as curves over time: training, serving, evaluation, drawing.
+"""The work of jobs on a GPU, as curves over time: training, serving, evaluation, drawing.
 
-The curves of one job follow from a single curve, how busy it keeps the GPU, so that a checkpoint shows everywhere.
+The curves of a job follow from a single one, the share of time in which it keeps the GPU busy, so that a checkpoint is
+visible in all of them.
 """
 
 from msgspec import Struct
@@ -15,9 +16,9 @@ _CHECKPOINT_AT_S = 32.0
 
 
 class Activity(Struct, frozen=True, kw_only=True):
-    """What something does: percents 0-100 of a GPU (or GPU instance), bytes per second.
+    """The work of a job: percents 0-100 of a GPU (or GPU instance), bytes per second.
 
-    ``power``: share 0-1 of what lies between the board's idle power and its limit.
+    ``power``: share 0-1 of the range between the board's idle power and its limit.
     """
 
     gpu: Curve = ZERO
@@ -40,20 +41,20 @@ class Activity(Struct, frozen=True, kw_only=True):
     nvlink_rx: Curve = ZERO
 
     def scaled(self, factor: float) -> "Activity":
-        """Return a part of it."""
+        """Return a part of this work."""
         return Activity(**{name: getattr(self, name) * factor for name in self.__struct_fields__})
 
     def until(self, end_s: float) -> "Activity":
-        """Return what it was, and then nothing."""
+        """Return this work up to an instant, and none after it."""
         return Activity(**{name: getattr(self, name).until(end_s) for name in self.__struct_fields__})
 
     def since(self, start_s: float) -> "Activity":
-        """Return nothing, and then what it is."""
+        """Return no work up to an instant, and this work after it."""
         return Activity(**{name: getattr(self, name).since(start_s) for name in self.__struct_fields__})
 
 
 def together(*activities: Activity) -> Activity:
-    """Return what several do at once."""
+    """Return the sum of several jobs' work."""
     columns = zip(*(astuple(activity) for activity in activities), strict=True)
     return Activity(**dict(zip(Activity.__struct_fields__, (total(*column) for column in columns), strict=True)))
 
@@ -75,7 +76,7 @@ def training(rank: int, level: float = 96.0) -> Activity:
             Pulse(-87 * share, _CHECKPOINT_S, CHECKPOINT_PERIOD_S, _CHECKPOINT_AT_S),
         ),
     )
-    own = 1 - 0.04 * spread(rank + 3)  # no two boards are alike
+    own = 1 - 0.04 * spread(rank + 3)  # no two boards are equal
     saved = Curve(0.06 * GB, (Pulse(5.2 * GB, _CHECKPOINT_S, CHECKPOINT_PERIOD_S, _CHECKPOINT_AT_S),))
     return Activity(
         gpu=busy, memory=busy * 0.56, sm=busy * (0.89 * own), occupancy=busy * 0.33, tensor=busy * (0.55 * own),
@@ -87,7 +88,7 @@ def training(rank: int, level: float = 96.0) -> Activity:
 
 
 def alone(job: Activity) -> Activity:
-    """Return the job on one GPU instance: no other GPU can be reached from there."""
+    """Return the job on one GPU instance, which cannot reach another GPU."""
     return replace(job, nvlink_tx=ZERO, nvlink_rx=ZERO)
 
 
@@ -102,7 +103,7 @@ def evaluation(level: float = 17.0, seed: int = 0) -> Activity:
 
 
 def serving(level: float = 40.0, seed: int = 0) -> Activity:
-    """Return a language-model server: bursts of requests over a slow swing; decoding is bound by memory bandwidth."""
+    """Return a language-model server: bursts of requests over a slow wave; decoding is bound by memory bandwidth."""
     bursts = Curve(
         0.0,
         (Pulse(level * 0.62, 4.3, 11.3, seed * 1.1), Pulse(level * 0.45, 2.9, 7.9, 2.0), Pulse(level * 0.2, 9, 41.0)),
@@ -116,7 +117,7 @@ def serving(level: float = 40.0, seed: int = 0) -> Activity:
 
 
 def embedding(level: float = 9.0, seed: int = 0) -> Activity:
-    """Return a small server: short requests, nothing between them."""
+    """Return a small server: short requests, idle between them."""
     busy = Curve(0.3, (Pulse(level, 1.3, 6.7, seed), Pulse(level * 0.8, 0.9, 17.3, 5.0)))
     return Activity(
         gpu=busy, memory=busy * 0.4, sm=busy * 0.6, occupancy=busy * 0.2, tensor=busy * 0.3, dram=busy * 0.3,
@@ -134,7 +135,7 @@ def simulation(level: float = 92.0, seed: int = 0) -> Activity:
 
 
 def spinning(level: float = 100.0) -> Activity:
-    """Return a kernel that waits for ever: full GPU utilization, and hardly any power."""
+    """Return a kernel that spins for ever: full GPU utilization, and hardly any power."""
     busy = Curve(level)
     return Activity(gpu=busy, sm=busy * 0.06, occupancy=busy * 0.01, power=busy * 0.0011)
 
@@ -149,7 +150,7 @@ def drawing(level: float, seed: int = 0) -> Activity:
 
 
 def recording(level: float = 34.0) -> Activity:
-    """Return a screen recorder: the video encoder at work, and a little of everything else."""
+    """Return a screen recorder: the video encoder, and a little of everything else."""
     busy = Curve(level, noise(4.0, 5))
     return Activity(
         gpu=busy * 0.08, memory=busy * 0.07, encoder=busy, decoder=busy * 0.2, power=busy * 0.0006,

@@ -1,4 +1,4 @@
-"""The MIG profiles of the simulated boards, as nvidia-smi mig -lgip and -lgipp print them."""
+"""The MIG profiles of the simulated boards, as printed by nvidia-smi mig -lgip and -lgipp."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Shape(Struct, frozen=True):
-    """What a kind of profile is on every board of 8 memory slots. ``id``: the driver's; ``size``: slots it takes."""
+    """A kind of profile, the same on every board of 8 memory slots. ``id``: the driver's; ``size``: its slots."""
 
     id: int
     size: int
@@ -15,7 +15,7 @@ class Shape(Struct, frozen=True):
 
 
 class Profile(Struct, frozen=True):
-    """A GPU instance profile. ``kind``: the number by which the driver is asked for it."""
+    """A GPU instance profile. ``kind``: its number in driver calls."""
 
     memory_mib: int
     multiprocessors: int
@@ -24,7 +24,7 @@ class Profile(Struct, frozen=True):
 
     @property
     def shape(self) -> Shape:
-        """Return how much room it takes, and where."""
+        """Return the size and the possible placements."""
         return _SHAPES[self.kind]
 
 
@@ -55,10 +55,10 @@ _H200_141: Final = {
 PROFILES: Final = {
     "NVIDIA A100-SXM4-40GB": _A100_40, "NVIDIA H100 80GB HBM3": _H100_80, "NVIDIA H200": _H200_141,
 }  # fmt: skip
-COMPUTE_SLICES: Final = {0: 1, 1: 2, 2: 3, 3: 4, 4: 7}  # by the number of the kind, which is the id as well
+COMPUTE_SLICES: Final = {0: 1, 1: 2, 2: 3, 3: 4, 4: 7}  # by the number of the kind, which is also the id
 
 
 def compute_slices(compute_profile: str, whole: Profile) -> int:
-    """Return the compute slices of a compute instance: those that its name gives, as 2c.4g.40gb, or all."""
+    """Return the compute slices of a compute instance: the number in its name, such as 2c.4g.40gb, or all."""
     head, _, rest = compute_profile.partition("c.")
     return int(head) if rest else whole.slices

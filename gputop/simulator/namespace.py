@@ -1,4 +1,4 @@
-"""What only an inspection reads of a simulated process: its open files, maps, limits and I/O."""
+"""The files of a simulated process that only an inspection reads: open files, maps, limits and I/O."""
 
 from typing import Final
 
@@ -20,12 +20,12 @@ _READ_A_SECOND: Final = 41_000_000
 
 
 def directory(plan: ProcessPlan) -> str:
-    """Return where a process works."""
+    """Return the working directory of a process."""
     return "/" if plan.uid == 0 else f"/scratch/u{plan.uid}"
 
 
 def open_files(plan: ProcessPlan) -> dict[str, str]:
-    """Return by descriptor what is open: a terminal or logs, a socket, and the devices of its GPUs."""
+    """Return the open files by descriptor: a terminal or logs, a socket, and the devices of its GPUs."""
     outside = f"/dev/pts/{plan.terminal % 256}" if plan.terminal else "/dev/null"
     targets = [outside, outside, outside, f"socket:[{plan.pid * 7}]", "anon_inode:[eventpoll]"]
     if plan.uses:
@@ -36,7 +36,7 @@ def open_files(plan: ProcessPlan) -> dict[str, str]:
 
 
 def maps(plan: ProcessPlan) -> str:
-    """Return the mapped files: the program, the C library, and those of CUDA where it uses a GPU."""
+    """Return the mapped files: the program, the C library, and those of CUDA if it uses a GPU."""
     program = plan.command[0] if plan.command and plan.command[0].startswith("/") else f"/usr/bin/{plan.name}"
     files = [(program, 0x60_0000), ("/usr/lib/x86_64-linux-gnu/libc.so.6", 0x1E_0000)]
     files += _CUDA if any("C" in use.type for use in plan.uses) else ()
@@ -48,7 +48,7 @@ def maps(plan: ProcessPlan) -> str:
 
 
 def transfers(plan: ProcessPlan, age_s: float) -> str:
-    """Return what went through system calls; a process that uses a GPU reads its data all the time."""
+    """Return the bytes that went through system calls; a process that uses a GPU reads data all the time."""
     read = int(age_s * (_READ_A_SECOND if plan.uses else 900))
     return (
         f"rchar: {read}\nwchar: {read // 40}\nsyscr: {read // 9000}\nsyscw: {read // 90_000}\n"

@@ -1,4 +1,4 @@
-"""The MIG state of a simulated GPU, which can be changed: the driver's rules, and its refusals."""
+"""The MIG state of a simulated GPU, which can be changed: the driver's rules and refusals."""
 
 import threading
 from collections.abc import Callable, Iterable
@@ -14,7 +14,7 @@ _MOST_SLICES: Final = 7
 
 
 class Compute:
-    """A compute instance; what the driver's handle of it points to."""
+    """A compute instance; the driver's handle points to it."""
 
     def __init__(self, instance: "Instance", number: int, start: int, slices: int, slot: int) -> None:
         self.instance = instance
@@ -25,7 +25,7 @@ class Compute:
 
 
 class Instance:
-    """A GPU instance; what the driver's handle of it points to."""
+    """A GPU instance; the driver's handle points to it."""
 
     def __init__(self, gpu: object, number: int, name: str, profile: Profile, start: int) -> None:
         self.gpu = gpu
@@ -36,12 +36,12 @@ class Instance:
         self.computes: dict[int, Compute] = {}
 
     def slots(self) -> set[int]:
-        """Return the memory slots that it takes."""
+        """Return the memory slots that it occupies."""
         return set(range(self.start, self.start + self.profile.shape.size))
 
 
 class Partition:
-    """What of a GPU is split, and how. ``is_busy``: whether processes are on (GPU instance, compute instance)."""
+    """The MIG layout of a GPU. ``is_busy``: whether processes are on (GPU instance, compute instance)."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Partition:
         self.is_on = self.is_on_next = bool(self.instances)
 
     def set_mode(self, *, is_on: bool) -> int:
-        """Set the mode that is to be; return whether it is so already: 0, or what it waits for."""
+        """Set the pending mode; return 0 if it is in effect, or else the reason why it is not."""
         with self._gate:
             if not self.profiles:
                 raise NVMLError(codes.NOT_SUPPORTED)
@@ -88,14 +88,14 @@ class Partition:
             return 0
 
     def reset(self) -> None:
-        """Do what a reset of the GPU does: the mode that was to be is, and no instance is left."""
+        """Apply a reset of the GPU: the pending mode takes effect, and no instance is left."""
         with self._gate:
             self.is_on = self.is_on_next
             self.instances = {}
             self.changes += 1
 
     def create(self, profile_id: int, start: int, size: int) -> Instance:
-        """Create a GPU instance at a place."""
+        """Create a GPU instance at a placement."""
         with self._gate:
             self.need_on()
             name, profile = self.by_id(profile_id)
@@ -109,7 +109,7 @@ class Partition:
             return made
 
     def destroy(self, instance: Instance) -> None:
-        """Destroy a GPU instance that has no compute instances any more."""
+        """Destroy a GPU instance without compute instances."""
         with self._gate:
             self._need(instance)
             if instance.computes or self._is_busy(instance.number, None):
@@ -118,7 +118,7 @@ class Partition:
             self.changes += 1
 
     def create_compute(self, instance: Instance, profile_id: int, start: int, size: int) -> Compute:
-        """Create a compute instance at a place."""
+        """Create a compute instance at a placement."""
         with self._gate:
             self._need(instance)
             slices = COMPUTE_SLICES.get(profile_id, 0)
@@ -147,7 +147,7 @@ class Partition:
             self.changes += 1
 
     def remaining(self, profile_id: int) -> int:
-        """Return for how many more of a profile there is room."""
+        """Return how many more instances of a profile fit."""
         self.need_on()
         name, profile = self.by_id(profile_id)
         count, held = 0, dict(self.instances)
@@ -166,12 +166,12 @@ class Partition:
         raise NVMLError(codes.INVALID_ARGUMENT)
 
     def need_on(self) -> None:
-        """Refuse while MIG is off."""
+        """Raise an error while MIG is disabled."""
         if not self.is_on:
             raise NVMLError(codes.NOT_SUPPORTED)
 
     def plans(self) -> list[InstancePlan]:
-        """Return the MIG devices that there are now."""
+        """Return the current MIG devices."""
         return [
             InstancePlan(
                 slot=compute.slot,

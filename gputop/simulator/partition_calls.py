@@ -1,4 +1,4 @@
-"""The MIG functions of the simulated driver, in the shapes that `machine.binding_mig` gives."""
+"""The MIG functions of the simulated driver, with the types of `machine.nvml.mig`."""
 
 from gputop.machine.nvml import codes
 from gputop.machine.nvml.codes import NVMLError
@@ -10,13 +10,13 @@ _KINDS = 0x12
 
 
 class PartitionCalls:
-    """Mixed into the driver."""
+    """A mixin of the driver."""
 
     def _guard(self, name: str, device: object) -> None:
         raise NotImplementedError
 
     def nvmlDeviceSetMigMode(self, gpu: SimulatedGpu, mode: int) -> int:
-        """Set the mode; return 0, or what it waits for."""
+        """Set the mode; return 0, or the reason why it is pending."""
         self._guard("nvmlDeviceSetMigMode", gpu)
         status = gpu.partition.set_mode(is_on=bool(mode))
         gpu.follow()
@@ -40,7 +40,7 @@ class PartitionCalls:
         return [(start, shape.size) for start in shape.starts]
 
     def nvmlDeviceGetGpuInstanceRemainingCapacity(self, gpu: SimulatedGpu, profile_id: int) -> int:
-        """Return for how many more there is room."""
+        """Return how many more instances of a profile fit."""
         self._guard("nvmlDeviceGetGpuInstanceRemainingCapacity", gpu)
         return gpu.partition.remaining(profile_id)
 
@@ -60,7 +60,7 @@ class PartitionCalls:
     def nvmlDeviceCreateGpuInstanceWithPlacement(
         self, gpu: SimulatedGpu, profile_id: int, start: int, size: int
     ) -> Instance:
-        """Create a GPU instance at a place."""
+        """Create a GPU instance at a placement."""
         self._guard("nvmlDeviceCreateGpuInstanceWithPlacement", gpu)
         return gpu.partition.create(profile_id, start, size)
 
@@ -91,7 +91,7 @@ class PartitionCalls:
     def nvmlGpuInstanceCreateComputeInstanceWithPlacement(
         self, instance: Instance, profile_id: int, start: int, size: int
     ) -> Compute:
-        """Create a compute instance at a place."""
+        """Create a compute instance at a placement."""
         gpu = self._need(instance)
         made = gpu.partition.create_compute(instance, profile_id, start, size)
         gpu.follow()
@@ -104,7 +104,7 @@ class PartitionCalls:
         gpu.follow()
 
     def _need(self, instance: Instance) -> SimulatedGpu:
-        """Return the GPU of an instance that is still there."""
+        """Return the GPU of an existing instance."""
         gpu = instance.gpu
         self._guard("nvmlGpuInstance", gpu)
         if not isinstance(gpu, SimulatedGpu) or gpu.partition.instances.get(instance.number) is not instance:

@@ -1,4 +1,4 @@
-"""The minutes before a simulated box began to run: a judge that has seen them can judge what lasts for minutes."""
+"""The minutes before the start of a simulated box, so that a judge can find what takes minutes."""
 
 from collections.abc import Callable
 from threading import Thread
@@ -21,9 +21,10 @@ _HOST_EVERY_S: Final = 60.0
 
 
 class Past:
-    """A source that reads a box of its own, 5 s further with each sample. ``begins_s``: when the box begins to run.
+    """A source that reads a box of its own, 5 s further with each sample. ``begins_s``: the start of the box.
 
-    ``time_s``: of the sample before, seconds since the epoch as ``begins_s`` is. It may be read beyond the beginning.
+    ``time_s``: of the previous sample, in seconds since the epoch, as ``begins_s`` is. Reads beyond the start are
+    allowed.
     """
 
     def __init__(self, name: str, selection: Selection, begins_s: float) -> None:
@@ -46,7 +47,7 @@ class Past:
         self._source.open()
 
     def read(self) -> Sample:
-        """Go on by a step and take a sample."""
+        """Advance by a step and take a sample."""
         self.time_s += STEP_S
         self._box.script.follow()
         return self._source.read()
@@ -56,7 +57,7 @@ class Past:
 
 
 class JudgeWithPast:
-    """A judge that sees the minutes before the first sample, in a thread: 15 minutes take a few seconds.
+    """A judge that receives the minutes before the first sample, in a thread: 15 minutes take a few seconds.
 
     ``name``: of the simulated box.
     """
@@ -69,7 +70,7 @@ class JudgeWithPast:
         self._latest_s = 0.0
 
     def judge(self, sample: Sample, jobs: tuple[Job, ...]) -> tuple[Finding, ...]:
-        """Return what is wrong as of this sample; nothing until the judge has seen the past."""
+        """Return the findings of this sample; none until the judge has received the past."""
         self._latest_s = sample.time_s
         if self._thread is None:
             self._thread = Thread(target=self._show, args=(sample.time_s,), name="past", daemon=True)
@@ -77,7 +78,7 @@ class JudgeWithPast:
         return () if self._thread.is_alive() else self._judge.judge(sample, jobs)
 
     def wait(self) -> None:
-        """Wait until the judge has seen the past."""
+        """Wait until the judge has received the past."""
         if self._thread:
             self._thread.join()
 
@@ -86,7 +87,7 @@ class JudgeWithPast:
 
 
 def show_past(judge: Judging, name: str, selection: Selection, begins_s: float, now: Callable[[], float]) -> None:
-    """Let a judge see the minutes before a box begins to run, up to ``now``, which moves on in the meantime."""
+    """Give a judge the minutes before the start of a box, up to ``now``, which moves on during the call."""
     past = Past(name, selection, begins_s)
     monitor = Monitor(past, judge)
     while past.time_s + STEP_S < now():
@@ -94,13 +95,13 @@ def show_past(judge: Judging, name: str, selection: Selection, begins_s: float, 
 
 
 class _RareHost(HostReader):
-    """Reads the host once a minute: it takes a quarter of the time of a sample, and hardly anybody asks for it."""
+    """Reads the host once a minute: it takes a quarter of the time of a sample, and few detectors need it."""
 
     _last: Host | None = None
     _due_s = 0.0
 
     def read(self, now_monotonic: float) -> Host:
-        """Return what /proc said in this minute."""
+        """Return the values of /proc for this minute."""
         if self._last is None or now_monotonic >= self._due_s:
             self._due_s = now_monotonic + _HOST_EVERY_S
             self._last = super().read(now_monotonic)

@@ -1,4 +1,4 @@
-"""What a simulated box is made of, as values: its GPUs, their instances, and the processes on it."""
+"""The plan of a simulated box, as values: its GPUs, their instances, and its processes."""
 
 from msgspec import Struct
 
@@ -8,20 +8,20 @@ from gputop.simulator.load import Activity
 
 
 class Outage(Struct, frozen=True):
-    """Something that happens again and again, in seconds since the simulation began."""
+    """A repeated event, in seconds since the simulation began."""
 
     first_s: float
     length_s: float
     period_s: float
 
     def left(self, time_s: float) -> float:
-        """Return how long it still lasts; 0 outside."""
+        """Return the remaining seconds; 0 outside of it."""
         if time_s < self.first_s:
             return 0.0
         return max(0.0, self.length_s - (time_s - self.first_s) % self.period_s)
 
     def next_start(self, time_s: float) -> float:
-        """Return when it begins next, later than ``time_s``."""
+        """Return its next start after ``time_s``."""
         if time_s < self.first_s:
             return self.first_s
         return time_s + self.period_s - (time_s - self.first_s) % self.period_s
@@ -39,7 +39,7 @@ class Health(Struct, frozen=True, kw_only=True):
 
 
 class Fault(Struct, frozen=True):
-    """An Xid that the driver reports again and again. ``when``: its starts count."""
+    """An Xid that the driver reports repeatedly. ``when``: its starts count."""
 
     xid: int
     when: Outage
@@ -53,13 +53,13 @@ class InstancePlan(Struct, frozen=True, kw_only=True):
     profile: str
     start: int = 0  # its first memory slot
     compute_instance: int = 0
-    compute_profile: str = ""  # as 2c.4g.40gb, where it is not the whole GPU instance
+    compute_profile: str = ""  # as 2c.4g.40gb, if it is not the whole GPU instance
 
 
 class GpuPlan(Struct, frozen=True, kw_only=True):
-    """A GPU. ``limit_w`` None: the default one. ``warmer_c``: its place in the chassis. ``pcie_width``: of 16 lanes.
+    """A GPU. ``limit_w`` None: the default. ``warmer_c``: from its place in the chassis. ``pcie_width``: of 16 lanes.
 
-    ``unowned``: memory in bytes that is used by nobody who is listed.
+    ``unowned``: memory in bytes that no listed process uses.
     """
 
     board: Board
@@ -76,7 +76,7 @@ class GpuPlan(Struct, frozen=True, kw_only=True):
 
 
 class Use(Struct, frozen=True, kw_only=True):
-    """What a process does on one GPU. ``memory``: bytes. ``type``: C, G, C+G or M."""
+    """The use of one GPU by a process. ``memory``: bytes. ``type``: C, G, C+G or M."""
 
     gpu: int
     memory: Curve
@@ -87,7 +87,7 @@ class Use(Struct, frozen=True, kw_only=True):
 
 
 class ThreadPlan(Struct, frozen=True, kw_only=True):
-    """``count`` threads of one name, each with this CPU use in cores, a part of it in the kernel."""
+    """``count`` threads with one name, each with this CPU use in cores, a part of it in the kernel."""
 
     cpu: Curve
     name: str = ""
@@ -96,9 +96,9 @@ class ThreadPlan(Struct, frozen=True, kw_only=True):
 
 
 class Steps(Struct, frozen=True, kw_only=True):
-    """What a job reports of its progress. ``began_s``, ``stops_s``: seconds since the simulation began.
+    """The progress that a job reports. ``began_s``, ``stops_s``: seconds since the simulation began.
 
-    ``loss``: at first; it falls with the steps.
+    ``loss``: at the start; it falls with the steps.
     """
 
     total: int
@@ -109,9 +109,9 @@ class Steps(Struct, frozen=True, kw_only=True):
 
 
 class ProcessPlan(Struct, frozen=True, kw_only=True):
-    """A process. ``age_s``: how old it is when the simulation begins. ``memory``: resident bytes.
+    """A process. ``age_s``: its age when the simulation begins. ``memory``: resident bytes.
 
-    ``ends_s``: when it ends, if it does, before the simulation begins: -400 is 400 s before.
+    ``ends_s``: when it exits, if it does so before the simulation begins: -400 is 400 s before.
     """
 
     pid: int
@@ -135,9 +135,9 @@ class ProcessPlan(Struct, frozen=True, kw_only=True):
 
 
 class BoxPlan(Struct, frozen=True, kw_only=True):
-    """A box. ``background``: what else its cores do, in cores. ``outdated``: functions that its driver lacks.
+    """A box. ``background``: other CPU use, in cores. ``outdated``: functions that its driver lacks.
 
-    ``log``: of the kernel, each line with how many seconds before the simulation it was written.
+    ``log``: of the kernel, each line with its age in seconds when the simulation begins.
     """
 
     host: str

@@ -11,13 +11,13 @@ from gputop.simulator.namespace import directory, open_files
 from gputop.simulator.plan import BoxPlan, ProcessPlan
 from gputop.simulator.procfiles import ProcessFiles
 
-_INITIAL_NAMESPACE: Final = "pid:[4026531836]"  # PROC_PID_INIT_INO: the numbers of the driver are ours
+_INITIAL_NAMESPACE: Final = "pid:[4026531836]"  # PROC_PID_INIT_INO: the driver's pids are valid here
 _OWN: Final = frozenset({"environ", "io", "fd", "exe", "cwd", "root", "ns", "maps"})  # of other users: EACCES
 _SYSTEM: Final = ("loadavg", "meminfo", "pressure", "self", "stat", "sys", "uptime")
 
 
 class SimulatedProc:
-    """Serves the files of a plan as they are at the moment of reading."""
+    """Serves the files of a plan with their content at the moment of reading."""
 
     def __init__(self, plan: BoxPlan, clock: BoxClock) -> None:
         present = [process for process in plan.processes if not process.is_gone]
@@ -28,21 +28,21 @@ class SimulatedProc:
         self._viewer = plan.viewer
 
     def process(self, tid: int) -> ProcessFiles | None:
-        """Return the process that has a thread of this number."""
+        """Return the process that has a thread with this id."""
         found = self._processes.get(str(tid))
         return found or next((process for process in self._processes.values() if process.has(str(tid))), None)
 
     def children(self, pid: int) -> tuple[ProcessFiles, ...]:
-        """Return the processes that a process has started."""
+        """Return the children of a process."""
         return tuple(process for process in self._processes.values() if process.plan.parent == pid)
 
     def change(self, process: ProcessFiles, **fields: Any) -> None:
-        """Let a process be another from now on, in these fields of its plan."""
+        """Replace these fields of a process's plan from now on."""
         process.change(**fields)
         self._host.follow(list(self._processes.values()))
 
     def end(self, pid: int) -> None:
-        """End a process: init adopts its children, as it collects it at once."""
+        """End a process: init adopts its children, and collects it at once."""
         left = {number: process for number, process in self._processes.items() if number != str(pid)}
         for process in left.values():
             if process.plan.parent == pid:
@@ -86,7 +86,7 @@ class SimulatedProc:
         raise _no_entry(path)
 
     def link(self, path: str) -> str:
-        """Return where a symbolic link points."""
+        """Return the target of a symbolic link."""
         if path == "self/ns/pid":
             return _INITIAL_NAMESPACE
         pid, _, name = path.partition("/")
@@ -124,7 +124,7 @@ class SimulatedProc:
 
 
 def _children(parents: dict[int, int]) -> dict[int, str]:
-    """Return what ``children`` says of each process; all were forked by their first thread."""
+    """Return the content of ``children`` for each process; its first thread forked all of them."""
     return {parent: "".join(f"{pid} " for pid, above in parents.items() if above == parent) for parent in parents}
 
 

@@ -1,4 +1,4 @@
-"""What /proc/PID holds for a simulated process: the kernel's texts, written from a plan and an instant."""
+"""The files of /proc/PID for a simulated process: the kernel's texts, written from a plan and an instant."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -13,10 +13,10 @@ from gputop.simulator.plan import ProcessPlan, ThreadPlan
 HERTZ: Final = 100
 PAGE: Final = 4096
 _COMM_LENGTH: Final = 15
-_TID_BASE: Final = 1_000_000  # above all pids, and below pid_max of a 64-bit box
+_TID_BASE: Final = 1_000_000  # above all pids, and below pid_max of a 64-bit host
 _BUSY: Final = 0.5
-_LONG_S: Final = 9600.0  # long against the periods of all loads
-_MAPPED_BYTES: Final = 21_000_000_000  # CUDA reserves address space, not memory
+_LONG_S: Final = 9600.0  # long compared with the periods of all loads
+_MAPPED_BYTES: Final = 21_000_000_000  # CUDA reserves address space without memory
 
 
 class ProcessFiles:
@@ -31,7 +31,7 @@ class ProcessFiles:
         self.mean_cpu = self.cpu.mean(0.0, _LONG_S)
 
     def change(self, **fields: Any) -> None:
-        """Let it be another from now on, in these fields of its plan."""
+        """Replace these fields of the plan from now on."""
         self.plan = replace(self.plan, **fields)
         self._follow()
 
@@ -51,16 +51,16 @@ class ProcessFiles:
         return list(self._by_tid)
 
     def has(self, tid: str) -> bool:
-        """Say whether a thread is one of its own."""
+        """Return whether a thread belongs to this process."""
         return tid in self._by_tid
 
     def read(self, name: str) -> str | None:
-        """Return the text of a file, None where there is none of this name."""
+        """Return the text of a file; None if there is no such file."""
         row = _FILES.get(name)
         return row(self) if row else None
 
     def read_task(self, tid: str, name: str) -> str | None:
-        """Return the text of a thread's file, None where there is none."""
+        """Return the text of a thread's file; None if there is no such file."""
         thread = self._by_tid.get(tid)
         if thread is None or name not in {"stat", "comm"}:
             return None
@@ -89,7 +89,7 @@ class ProcessFiles:
         return self.plan.state or ("R" if threads[0].cpu.mean(now - 1, now) > _BUSY else "S")
 
     def _ticks(self, threads: Sequence[ThreadPlan]) -> tuple[int, int]:
-        """Return user and system time since the process was born."""
+        """Return user and system time since the process started."""
         now = self._clock.now()
         user = system = 0.0
         for thread in threads:

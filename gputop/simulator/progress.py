@@ -1,10 +1,10 @@
-"""What the jobs of a simulated box report of their progress."""
+"""The progress reports of the jobs of a simulated box."""
 
 from collections.abc import Iterable
 from math import exp
 
 from gputop.core.model.progress import Progress
-from gputop.machine.processes.progress import Teller
+from gputop.machine.processes.progress import Reporter
 from gputop.simulator.clock import BoxClock
 from gputop.simulator.plan import BoxPlan, Steps
 
@@ -12,27 +12,27 @@ _EVERY_S = 5.0
 
 
 class SimulatedReports:
-    """Stands in for `machine.progress.ProgressReader`."""
+    """Replaces `machine.processes.progress.ProgressReader`."""
 
     def __init__(self, plan: BoxPlan, clock: BoxClock) -> None:
         self.pids = {process.pid: process.steps for process in plan.processes if process.steps}
         self._clock = clock
-        self._told: dict[int, Progress] = {}
+        self._reported: dict[int, Progress] = {}
 
-    def look(self, uids: Iterable[int], now: float) -> None:
-        """Take what the jobs told last; they do so every five seconds."""
+    def read_new(self, uids: Iterable[int], now: float) -> None:
+        """Take the last reports of the jobs, which report every five seconds."""
         del uids, now
         for pid, steps in self.pids.items():
-            told = _told(steps, self._clock)
-            if told != self._told.get(pid):
-                self._told[pid] = told
+            reported = _reported(steps, self._clock)
+            if reported != self._reported.get(pid):
+                self._reported[pid] = reported
 
-    def of(self, teller: Teller) -> Progress | None:
+    def of(self, reporter: Reporter) -> Progress | None:
         """Return the last report of a process."""
-        return self._told.get(teller.pid)
+        return self._reported.get(reporter.pid)
 
 
-def _told(steps: Steps, clock: BoxClock) -> Progress:
+def _reported(steps: Steps, clock: BoxClock) -> Progress:
     last_s = clock.running() if steps.stops_s is None else min(clock.running(), steps.stops_s)
     last_s -= last_s % _EVERY_S
     step = min(steps.total, max(0, int((last_s - steps.began_s) * steps.per_s)))

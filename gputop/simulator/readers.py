@@ -1,4 +1,4 @@
-"""Readers of single processes, and of the facts that the doctor judges, on a simulated box."""
+"""Readers of single processes, and of the doctor's facts, on a simulated box."""
 
 from gputop.core.query.selection import Selection
 from gputop.machine.doctor.collect import BETWEEN_S, DoctorBox
@@ -20,6 +20,6 @@ def process_status_of_box(box: Box) -> ProcessStatusReader:
 
 
 def doctor_box(box: Box) -> DoctorBox:
-    """Return a box as the doctor reads it."""
+    """Return a box in the form that the doctor reads."""
     source = source_of_box(box, Selection(), BETWEEN_S, is_once=True)
     return DoctorBox(root=box.root, source=source, host=box.host, journal=str)

@@ -1,4 +1,4 @@
-"""The file system of a simulated box, as far as the doctor looks at it: a healthy installation, and the kernel log."""
+"""The file system of a simulated box, as far as the doctor reads it: a healthy installation, and the kernel log."""
 
 import errno
 import os
@@ -16,7 +16,7 @@ _DEVICES: Final = "sys/bus/pci/devices"
 
 
 class SimulatedRoot:
-    """Serves the files of a plan. What is below ``proc`` and not of the driver is that of the box's processes."""
+    """Serves the files of a plan. Paths below ``proc`` that are not the driver's belong to the box's processes."""
 
     def __init__(self, plan: BoxPlan, proc: SimulatedProc, clock: BoxClock) -> None:
         self._plan = plan
@@ -61,7 +61,7 @@ class SimulatedRoot:
         raise _no_entry(path)
 
     def open(self, path: str) -> int:
-        """Return how opening a device file ends."""
+        """Return the result of opening a device file."""
         return 0 if path in self._device_files else errno.ENOENT
 
     def _log(self) -> str:
@@ -72,7 +72,7 @@ class SimulatedRoot:
 
 
 def _driver(plan: BoxPlan) -> dict[str, str]:
-    """Return what the driver and its installation leave on a box."""
+    """Return the files of the driver and its installation."""
     version = f"NVRM version: NVIDIA UNIX x86_64 Kernel Module  {plan.driver}  Release Build\n"
     return {
         "proc/driver/nvidia/version": version,
@@ -82,7 +82,7 @@ def _driver(plan: BoxPlan) -> dict[str, str]:
 
 
 def _slot(gpu: GpuPlan) -> dict[str, str]:
-    """Return what the PCI bus tells of a GPU and of the port above it."""
+    """Return the PCI bus's files of a GPU and of the port above it."""
     address, port = _addresses(gpu)
     return {
         f"{_DEVICES}/{address}/vendor": "0x10de\n",

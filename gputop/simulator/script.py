@@ -1,4 +1,4 @@
-"""What happens on a simulated box by itself: processes that end."""
+"""The script of a simulated box: processes that exit."""
 
 from msgspec.structs import replace
 
@@ -9,7 +9,7 @@ from gputop.simulator.proc import SimulatedProc
 
 
 class Script:
-    """Lets happen what is due; to be asked before each look at a box whose clock was moved."""
+    """Makes due events happen; call it before each reading of a box whose clock was moved."""
 
     def __init__(self, plan: BoxPlan, proc: SimulatedProc, driver: Driver, clock: BoxClock) -> None:
         self._proc = proc
@@ -18,7 +18,7 @@ class Script:
         self._left = sorted((p.ends_s, p.pid) for p in plan.processes if p.ends_s is not None)
 
     def follow(self) -> None:
-        """End the processes whose time has come."""
+        """End the processes whose end is due."""
         while self._left and self._left[0][0] <= self._clock.running():
             ends_s, pid = self._left.pop(0)
             at_s = self._clock.uptime_s + ends_s

@@ -1,4 +1,4 @@
-"""Source of samples of a simulated box: real readers above simulated borders."""
+"""The source of a simulated box's samples: real readers above simulated borders."""
 
 from gputop.core.query.selection import Selection
 from gputop.machine.nvml.driver import Driver
@@ -10,7 +10,7 @@ from gputop.simulator.procfiles import HERTZ, PAGE
 
 
 def source_of_box(box: Box, selection: Selection, interval_s: float, *, is_once: bool) -> MachineSource:
-    """Return the source of samples of a box. ``is_once``: the user waits for one sample."""
+    """Return the source of a box's samples. ``is_once``: the user waits for a single sample."""
     return MachineSource(
         Driver(box.driver),
         HostReader(box.proc, box.host, box.details),

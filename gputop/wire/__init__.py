@@ -1,1 +1,1 @@
-"""How frames and commands travel: lines of JSON on a pipe."""
+"""The transport of frames and commands: lines of JSON on a pipe."""

@@ -1,4 +1,4 @@
-"""A link to a sampler that is a child process; it restarts the sampler when that dies."""
+"""A link to a sampler in a child process; it restarts a sampler that died."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ from gputop.wire import codec
 from gputop.wire.encoder import encode
 from gputop.wire.lines import lines_of
 
-_LASTING: Final = frozenset({2, 3})  # exit statuses that another try would not change: bad input, no driver
+_LASTING: Final = frozenset({2, 3})  # exit statuses that another start would not change: bad input, no driver
 _PAUSES_S: Final = (1.0, 2.0, 5.0, 10.0, 30.0)
 _RETRY_S: Final = 5.0
 _LAST_WORDS_S: Final = 1.0
@@ -43,7 +43,7 @@ def gputop_command(*words: str) -> list[str]:
 
 
 class Client:
-    """A `Link` to a sampler that is a child of this process. ``child`` changes when it is started again.
+    """A `Link` to a sampler in a child process. ``child`` changes when the sampler is restarted.
 
     Raises OSError if the system cannot start a child.
     """
@@ -58,7 +58,7 @@ class Client:
         self.child = self._spawn()
 
     def open(self, receive: Callable[[News], None]) -> None:
-        """Pass on news, from a thread of its own. The sampler runs since this object was made."""
+        """Pass on news, from a thread of its own. The sampler has been running since this object was made."""
         self._receive = receive
         threading.Thread(target=self._run, name="link", daemon=True).start()
 
@@ -77,14 +77,14 @@ class Client:
         self._hang_up()
 
     def _write(self, line: bytes) -> bool:
-        """Write a line without waiting, as the screen would wait too. Half a line makes the pipe unusable."""
+        """Write a line without waiting, which would block the screen. Half a line makes the pipe unusable."""
         pipe = self.child.stdin
         if pipe is None or pipe.closed:
             return False
         try:
             written = os.write(pipe.fileno(), line)
         except OSError:
-            return False  # it has died, which the reader reports, or it does not read
+            return False  # it died, which the reader reports, or it does not read
         if written < len(line):
             pipe.close()
         return written == len(line)
@@ -131,7 +131,7 @@ class Client:
                 return
 
     def _start_again(self) -> bool:
-        """Start a sampler, as soon as the system can; return whether it runs."""
+        """Start a sampler as soon as the system can; return whether it runs."""
         while True:
             try:
                 self.child = self._spawn()
@@ -161,7 +161,7 @@ class Client:
         return is_alive
 
     def _answer_for(self, change: Change, why: str, remedy: str) -> None:
-        """Answer a change in place of the sampler, once."""
+        """Send the answer to a change in place of the sampler, once."""
         if self._unanswered.pop(change.id, None) is not None:
             self._tell(unanswered(change, why, remedy))
 

@@ -1,4 +1,4 @@
-"""Lines of JSON to frames, commands and answers.
+"""The decoding of JSON lines into frames, commands and answers.
 
 Unknown fields are ignored; a newer schema is refused with a message.
 """
@@ -20,7 +20,7 @@ Answer: TypeAlias = Outcome | Inspection | ProcessStatuses | MigBox | MigProgres
 
 
 class Problem(Struct, frozen=True):
-    """A line that could not be read, and why."""
+    """A line that could not be decoded, and the reason."""
 
     text: str
 
@@ -34,12 +34,12 @@ _UNREADABLE: Final = (DecodeError, UnicodeDecodeError, RecursionError)  # a Vali
 
 @cache
 def _decoder(kind: Any) -> Decoder[Any]:  # noqa: ANN401 - a type, or a union of them
-    """Return the decoder of a type, made when first needed."""
+    """Return the decoder of a type, made at its first use."""
     return Decoder(kind)
 
 
 def frame(line: bytes | memoryview) -> Frame | Problem:
-    """Read a line of a stream or a recording."""
+    """Decode a line of a stream."""
     try:
         read: Frame = _decoder(Frame).decode(line)
     except _UNREADABLE as error:
@@ -48,7 +48,7 @@ def frame(line: bytes | memoryview) -> Frame | Problem:
 
 
 def answer(line: bytes | memoryview) -> Frame | Answer | Problem:
-    """Read a line of a sampler: a frame, or the answer to a command. Readers that know only frames skip the latter."""
+    """Decode a line of a sampler: a frame, or the answer to a command. Readers of frames alone skip answers."""
     read = frame(line)
     if isinstance(read, Frame):
         return read
@@ -60,7 +60,7 @@ def answer(line: bytes | memoryview) -> Frame | Answer | Problem:
 
 
 def command(line: bytes) -> Command | Problem:
-    """Read a line of the control pipe."""
+    """Decode a line of the control pipe."""
     try:
         read: Command = _decoder(Command).decode(line)
     except _UNREADABLE as error:
@@ -75,7 +75,7 @@ def _newer(version: int) -> Problem | None:
 
 
 def _version(line: bytes | memoryview) -> int:
-    """Return the schema version of a line that cannot be read; our own if it has none."""
+    """Return the schema version of an undecodable line; our own if it has none."""
     try:
         version: int = _decoder(_Version).decode(line).schema_version
     except _UNREADABLE:

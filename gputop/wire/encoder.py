@@ -1,4 +1,4 @@
-"""Values to lines of JSON; apart from the codec, since a snapshot decodes nothing."""
+"""The encoding of values as JSON lines; separate from the codec, because a snapshot decodes nothing."""
 
 from msgspec import Struct
 from msgspec.json import Encoder
@@ -12,6 +12,6 @@ def encode(value: Struct) -> bytes:
 
 
 def encode_into(value: Struct, line: bytearray) -> None:
-    """Replace the contents of ``line``: a frame of 2,000 processes has 1.5 MB, once a second."""
+    """Replace the contents of ``line``: a frame of 2,000 processes has 1.5 MB, and one is written every second."""
     _ENCODER.encode_into(value, line)
     line += b"\n"

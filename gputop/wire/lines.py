@@ -1,17 +1,17 @@
-"""Lines from a pipe, read into one buffer: with 2,000 processes each has 1.5 MB."""
+"""Lines from a pipe, in one buffer: with 2,000 processes each has 1.5 MB."""
 
 import os
 from collections.abc import Iterator
 from typing import IO, Final
 
-_FIRST: Final = 262_144  # bytes; doubled as needed
+_FIRST: Final = 262_144  # bytes; doubled when needed
 
 
 def lines_of(pipe: IO[bytes] | None) -> Iterator[memoryview]:
     """Yield each line without its newline until the pipe ends; a line is valid until the next one."""
     if pipe is None:
         return
-    buffer, begin, end = bytearray(_FIRST), 0, 0  # the bytes between were read and not yielded yet
+    buffer, begin, end = bytearray(_FIRST), 0, 0  # the bytes between were read and not yet yielded
     while True:
         at = buffer.find(b"\n", begin, end)
         while at < 0:
@@ -28,7 +28,7 @@ def lines_of(pipe: IO[bytes] | None) -> Iterator[memoryview]:
 
 
 def _with_room(buffer: bytearray, begin: int, end: int) -> tuple[bytearray, int, int]:
-    """Return the buffer with room behind its contents."""
+    """Return the buffer with room after its contents."""
     if begin:
         buffer[: end - begin] = buffer[begin:end]
     elif end == len(buffer):

@@ -1,4 +1,4 @@
-"""Runs a probe in a child process, and passes on its progress. Closing its stdin ends it."""
+"""A probe in a child process, whose progress is passed on. Closing its stdin ends it."""
 
 import subprocess
 import threading
@@ -81,7 +81,7 @@ class ProbeClient:
         try:
             child = self._spawn(wish)
         except OSError as error:
-            tell(problem=f"it cannot be started: {error.strerror}")
+            tell(problem=f"it could not start: {error.strerror}")
             return
         report = None
         with child.stdout or nullcontext(()) as lines:
@@ -110,7 +110,7 @@ class ProbeClient:
 
 
 def _read(line: bytes) -> Course | Ended | None:
-    """Return the news of a line, if it is one."""
+    """Return the progress or report in a line; None for other output."""
     try:
         return _NEWS.decode(line)
     except (DecodeError, UnicodeDecodeError, RecursionError):  # a ValidationError is a DecodeError

@@ -1,4 +1,4 @@
-"""Answers to a sampler's questions, a line each, while frames and changes go on."""
+"""Answers to the questions that a sampler receives, a line each, while frames and changes continue."""
 
 import threading
 from collections.abc import Callable
@@ -37,7 +37,7 @@ class Questions:
         self._mig = _Answering(read_mig, lines, "mig")
 
     def ask(self, question: Question | ReadMig) -> None:
-        """Have a question answered by a line."""
+        """Answer a question with a line."""
         match question:
             case Inspect():
                 self._inspections.questions.put(question)
@@ -67,7 +67,7 @@ class _Answering(Generic[Q]):
 
 
 def progress_lines(lines: Lines) -> Callable[[MigProgress], None]:
-    """Return a function that writes progress as lines; the change goes on if the pipe has closed."""
+    """Return a function that writes progress as lines; a change continues if the pipe is closed."""
 
     def write(progress: MigProgress) -> None:
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""A sampler's own loop: a frame a line on stdout every interval, commands a line on stdin, answers between frames."""
+"""The loop of a sampler: a frame a line on stdout every interval, commands a line on stdin, answers between frames."""
 
 import os
 import sys
@@ -31,7 +31,7 @@ SPLITTING_S: Final = 300.0
 
 
 class Rhythm:
-    """When to step next. The control thread changes it while the loop waits."""
+    """The time of the next step. The control thread changes it while the loop waits."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class Rhythm:
                 self._gate.wait(rest)
 
     def follow(self, request: SetInterval | WatchHost | ReadNow) -> None:
-        """Do what a command says about the samples."""
+        """Apply a command about the samples."""
         match request:
             case SetInterval(interval_s=interval_s):
                 self.change(interval_s)
@@ -75,7 +75,7 @@ class Rhythm:
 
 
 class Lines:
-    """Where frames and answers go, from several threads: each is a line of its own."""
+    """The output of frames and answers, from several threads: each is a line of its own."""
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
@@ -83,7 +83,7 @@ class Lines:
         self._gate = threading.Lock()
 
     def write(self, value: Frame | codec.Answer) -> None:
-        """Write a line at once. Raises BrokenPipeError when the reader is gone."""
+        """Write a line at once. Raises BrokenPipeError if the reader exited."""
         with self._gate:
             encode_into(value, self._line)
             self._out.write(self._line)
@@ -91,7 +91,7 @@ class Lines:
 
 
 def serve(step: Callable[[], Frame], lines: Lines, rhythm: Rhythm, count: int | None = None) -> None:
-    """Write frames until ``count`` are written; for ever if None. Raises BrokenPipeError when the reader is gone."""
+    """Write ``count`` frames, or for ever if None. Raises BrokenPipeError if the reader exited."""
     while count is None or count > 0:
         lines.write(step())
         count = None if count is None else count - 1
@@ -100,7 +100,7 @@ def serve(step: Callable[[], Frame], lines: Lines, rhythm: Rhythm, count: int | 
 
 
 class ChangeQueue:
-    """Carries changes out in a thread of its own, in their order: neither frames nor commands wait for them."""
+    """Executes changes in a thread of its own, in their order: neither frames nor commands wait for them."""
 
     def __init__(self, execute: Callable[[Change], Outcome], lines: Lines, rhythm: Rhythm) -> None:
         self._execute = execute
@@ -112,11 +112,11 @@ class ChangeQueue:
         self._thread.start()
 
     def put(self, change: Change) -> None:
-        """Queue a change. Its outcome goes out as a line, and a frame that shows it follows."""
+        """Queue a change. Its outcome is written as a line, and a frame that shows it follows."""
         self._changes.put(change)
 
     def close(self, patience_s: float) -> None:
-        """Finish the queue within ``patience_s``; a MIG change that has begun gets longer, and is not cut off."""
+        """Finish the queue within ``patience_s``; a MIG change that has started gets longer, and is not cut off."""
         self._changes.put(None)
         self._thread.join(patience_s)
         if self._is_splitting:
@@ -132,7 +132,7 @@ class ChangeQueue:
                 if is_heard:
                     self._lines.write(outcome)
             except OSError:
-                is_heard = False  # the pipe has closed; the queue is finished all the same
+                is_heard = False  # the pipe has closed; the queue is still finished
             self._rhythm.hurry()
 
 
@@ -144,10 +144,10 @@ def obey(
     *,
     questions: Callable[[Question | ReadMig], object] = lambda _: None,
 ) -> None:
-    """Carry out commands in a thread of its own; end the process when their pipe closes.
+    """Execute commands in a thread of its own; end the process when their pipe closes.
 
-    It ends soon: a thread that hangs in the driver must not keep a sampler alive that has no reader. It finishes the
-    changes that came before the pipe closed.
+    It ends soon: a thread that hangs in the driver must not keep a sampler without a reader alive. It finishes the
+    changes that arrived before the pipe closed.
     """
 
     def listen() -> None:

@@ -148,10 +148,10 @@ def test_graphics_processes_are_left_out_on_request() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["snapshot", "--demo", "-i", "9"], "no such GPU: 9. There are: 0, 1, 2, 3, 4, 5, 6, 7"),
+        (["snapshot", "--demo", "-i", "9"], "no such GPU: 9. Available: 0, 1, 2, 3, 4, 5, 6, 7"),
         (["snapshot", "--demo", "-i", "GPU-nonsense"], "no such GPU: GPU-nonsense"),
         (["snapshot", "--demo", "-i", ","], "empty name"),
-        (["snapshot", "--demo", "-i", "6-8"], "no such GPU: 8. There are: 0, 1, 2, 3, 4, 5, 6, 7"),
+        (["snapshot", "--demo", "-i", "6-8"], "no such GPU: 8. Available: 0, 1, 2, 3, 4, 5, 6, 7"),
         (["snapshot", "--demo", "-i", "3-1"], "'3-1' is not a range such as 0-3"),
         (["snapshot", "--demo", "-i", "0-99999"], "'0-99999' is not a range such as 0-3"),
         (["stream", "--demo", "--interval", "0"], "'0' is not a number of seconds"),
@@ -159,14 +159,14 @@ def test_graphics_processes_are_left_out_on_request() -> None:
         (["stream", "--demo", "--interval", "-1"], "'-1' is not a number of seconds"),
         (["stream", "--demo", "--count", "0"], "'0' is not a whole number"),
         (["snapshot", "--demo", "nonsense"], "no simulated box 'nonsense'"),
-        (["snapshot", "--format", "xml"], "there is no 'xml'. There are: table, json, csv, csv-processes"),
-        (["snapshto"], "there is no 'snapshto'. Did you mean snapshot? See: gputop --help"),
+        (["snapshot", "--format", "xml"], "unknown value 'xml'. Available: table, json, csv, csv-processes"),
+        (["snapshto"], "unknown value 'snapshto'. Did you mean snapshot? See: gputop --help"),
         (
             ["snapshot", "--jsn"],
-            "there is no option --jsn. Did you mean --json? See: gputop snapshot --help",
+            "unknown option --jsn. Did you mean --json? See: gputop snapshot --help",
         ),
-        (["snapshot", "now"], "'now' is one word too many. See: gputop snapshot --help"),
-        (["--nonsense"], "there is no option --nonsense"),
+        (["snapshot", "now"], "unexpected argument 'now'. See: gputop snapshot --help"),
+        (["--nonsense"], "unknown option --nonsense"),
     ],
 )
 def test_bad_input_is_one_line_that_says_what_is_wrong_and_status_2(arguments: list[str], said: str) -> None:

@@ -146,7 +146,7 @@ def opened_control(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **variables:
     for name, value in ({"XDG_CONFIG_HOME": str(tmp_path)} | variables).items():
         monkeypatch.setenv(name, value)
     told: list[str] = []
-    return open_control(BackendRequest(), frozenset(), tell=told.append), told
+    return open_control(BackendRequest(), frozenset(), notify=told.append), told
 
 
 @pytest.mark.parametrize(("text", "variables"), [("read_only = true\n", {}), ("", {"GPUTOP_READ_ONLY": "1"})])
@@ -157,7 +157,7 @@ def test_what_is_settled_to_be_read_only_shuts_the_door_without_a_screen_too(
     control, told = opened_control(tmp_path, monkeypatch, **variables)
 
     assert isinstance(control, ReadOnlyControl)
-    assert control.detail == "gputop is set to read_only by its file or a variable"
+    assert control.detail == "read_only is set in the configuration file or a variable"
     assert told == []
 
 
@@ -180,8 +180,8 @@ def test_where_read_only_may_have_been_meant_the_door_is_shut_and_it_is_said_why
     control, told = opened_control(tmp_path, monkeypatch, **variables)
 
     assert isinstance(control, ReadOnlyControl)
-    assert control.detail == "gputop cannot tell whether it is set to read_only"
-    assert (len(told), told[-1]) == (2, "nothing can be changed until you fix that: it may have meant read_only")
+    assert control.detail == "gputop cannot read its read_only setting"
+    assert (len(told), told[-1]) == (2, "gputop changes nothing until you fix that: it may have meant read_only")
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_a_signal_from_the_command_line_heeds_a_file_that_is_no_toml(tmp_path: P
 
     assert done.returncode == 4
     assert done.stderr.startswith(f"gputop: {file}: line 2: this is not TOML: ")
-    assert "refused: gputop cannot tell whether it is set to read_only" in done.stdout
+    assert "refused: gputop cannot read its read_only setting" in done.stdout
 
 
 def test_the_sampler_of_the_screen_heeds_it_as_well(tmp_path: Path, file: Path) -> None:

@@ -64,7 +64,7 @@ def test_of_a_process_that_is_gone_is_told_what_the_driver_still_lists() -> None
     done = gputop("7113", "--demo", "dying")
 
     assert done.returncode == 4
-    assert done.stderr.startswith("gputop: 7113: there is no such process\n  GPU 0: C · memory ")
+    assert done.stderr.startswith("gputop: 7113: no such process\n  GPU 0: C · memory ")
     assert done.stderr.endswith("\n  no such process: the driver still lists it\n")
 
 
@@ -79,14 +79,14 @@ def test_a_pid_that_nobody_has_is_an_error_in_words() -> None:
     done = gputop("4999999", "--demo")
 
     assert done.returncode == 4
-    assert done.stderr == "gputop: 4999999: there is no such process\n"
+    assert done.stderr == "gputop: 4999999: no such process\n"
 
 
 def test_it_is_said_in_json_as_well() -> None:
     done = gputop("4999999", "--json", "--demo")
 
     assert done.returncode == 4
-    assert json.loads(done.stdout)["problem"] == "there is no such process"
+    assert json.loads(done.stdout)["problem"] == "no such process"
 
 
 @pytest.mark.parametrize("arguments", [("abc",), ("0",), ("-4",), (), (RANK, "--demo", "nosuchbox")])

@@ -54,7 +54,7 @@ def test_the_status_has_all_of_it_as_json() -> None:
 
 def test_gpus_are_chosen_by_index_and_an_unknown_one_is_named() -> None:
     assert mig("status", "-i", "2").stdout.startswith("GPU 2 NVIDIA H100")
-    assert "no such GPU: 9. There are: 0, 1, 2" in mig("status", "-i", "9").stderr
+    assert "no such GPU: 9. Available: 0, 1, 2" in mig("status", "-i", "9").stderr
 
 
 def test_a_gpu_without_mig_says_why() -> None:
@@ -122,7 +122,7 @@ def test_read_only_shows_the_plan_and_refuses() -> None:
 
 
 def test_several_gpus_are_not_changed_unless_that_is_said() -> None:
-    assert "which GPU? Name it: -i 0, or -i all" in mig("apply", "none", "--yes").stderr
+    assert "no GPU selected: add -i 0, or -i all" in mig("apply", "none", "--yes").stderr
 
 
 def test_the_mode_of_a_busy_gpu_is_left_alone() -> None:
@@ -172,7 +172,7 @@ def test_a_file_that_cannot_be_read_is_bad_input(tmp_path: Path, text: str, said
 def test_a_file_that_is_not_there_is_bad_input() -> None:
     assert "No such file" in mig("plan", "-f", "/nowhere/mig.yaml").stderr
     assert "No such file" in mig("restore", "/nowhere/mig.json", "--yes").stderr
-    assert "what? Give a request" in mig("plan").stderr
+    assert "no layout requested" in mig("plan").stderr
 
 
 def test_a_checkpoint_is_restored_with_its_placements(tmp_path: Path) -> None:
@@ -204,8 +204,11 @@ def test_a_checkpoint_that_would_end_a_process_is_not_restored(tmp_path: Path) -
     ("change", "said"),
     [
         ({"gputop_mig": 9}, "another gputop"),
-        ({"gpus": [{"uuid": "GPU-x", "index": 0, "name": "gone", "is_on": True}]}, "not here any more: gone GPU-x"),
-        ({"gpus": 5}, "is not a checkpoint"),
+        (
+            {"gpus": [{"uuid": "GPU-x", "index": 0, "name": "gone", "is_on": True}]},
+            "no longer in this host: gone GPU-x",
+        ),
+        ({"gpus": 5}, "is not a gputop checkpoint"),
     ],
 )
 def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path, change: dict[str, Any], said: str) -> None:

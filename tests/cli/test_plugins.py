@@ -132,7 +132,7 @@ def test_a_source_is_read_as_the_machine_is_and_named(hello: Path) -> None:
     [
         (["snapshot", "--source", "box"], 2, "name a file. It takes: a file with snapshots"),
         (["snapshot", "--source", "bix:x"], 2, "no such source: bix. Did you mean box?"),
-        (["snapshot", "--source", "box:/nothing"], 3, "the source box cannot be read: FileNotFoundError"),
+        (["snapshot", "--source", "box:/nothing"], 3, "cannot read the source box: FileNotFoundError"),
         (["--source", "box:x", "doctor"], 2, "gputop doctor has no --source"),
         (["snapshot", "--source", "box:x", "--demo"], 2, "--demo and --source cannot be combined"),
     ],
@@ -151,7 +151,7 @@ def test_nothing_of_a_source_can_be_signalled(hello: Path) -> None:
     done = gputop(hello, "signal", "SIGTERM", "--user", "bob", "--yes", "--source", f"box:{hello / 'box.json'}")
 
     assert done.returncode == 4
-    assert "nothing there can be changed from here" in done.stdout + done.stderr
+    assert "gputop cannot change that host from here" in done.stdout + done.stderr
 
 
 def test_a_source_that_failed_is_told_by_plugins_until_it_works(hello: Path) -> None:

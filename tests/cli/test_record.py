@@ -110,6 +110,6 @@ def test_analyse_says_what_of_a_tape_is_damaged_and_what_is_none(tmp_path: Path)
     foreign = ran("analyse", str(path))
 
     assert cut.returncode == 0
-    assert "the recording has no end" in cut.stderr
+    assert "the recording is incomplete" in cut.stderr
     assert foreign.returncode == 2
-    assert "is no tape of gputop" in foreign.stderr
+    assert "is not a gputop recording" in foreign.stderr

@@ -208,7 +208,7 @@ def test_a_driver_that_tells_no_profiles_before_mig_is_on_is_asked_in_two_rounds
 
 def test_in_a_terminal_it_asks_and_no_is_no(box: MigBox) -> None:
     told, status = in_a_terminal(box, "apply", "on", answer=b"n\n")
-    assert "Carry this out? [y/N]" in told
+    assert "Apply this plan? [y/N]" in told
     assert status == 4
     assert box.status["is_on"] is False
 

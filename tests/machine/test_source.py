@@ -238,7 +238,7 @@ def test_gpus_that_appear_and_vanish_are_followed() -> None:
         driver.answers["nvmlDeviceGetCount"] = count
         clock.now += 60
         held.read()  # asks for the count
-        held._settle(held._box_worker.take(PATIENCE_S))
+        held._settle(held._inventory_worker.take(PATIENCE_S))
         clock.now += 1
         seen.append(len(held.read().gpus))
 
@@ -256,7 +256,7 @@ def test_only_the_selected_gpus_are_touched() -> None:
 
 
 def test_a_selected_gpu_that_is_not_there_is_an_error_that_names_those_that_are() -> None:
-    with pytest.raises(ValueError, match=r"no such GPU: 7, GPU-x␛\. There are: 0 \(GPU-0, 00000000:00:00\.0\)"):
+    with pytest.raises(ValueError, match=r"no such GPU: 7, GPU-x␛\. Available: 0 \(GPU-0, 00000000:00:00\.0\)"):
         source(functions(1), Hand(), selection=Selection(gpus=("7", "0", "GPU-x\x1b"))).open()
 
 
@@ -324,12 +324,12 @@ def test_gpus_do_not_vanish_because_the_driver_does_not_say_how_many_there_are()
         driver.answers["nvmlDeviceGetCount"] = count
         clock.now += 60
         held.read()  # asks for the count
-        held._settle(held._box_worker.take(PATIENCE_S))
+        held._settle(held._inventory_worker.take(PATIENCE_S))
         seen.append(held.read())
 
     assert [states(sample) for sample in seen] == [[GpuState.OK] * 2] * 2
     assert [sample.problems for sample in seen] == [
-        ("the driver does not give out its GPUs: the driver answered with an error or an impossible value",), (),
+        ("the driver does not list its GPUs: the driver answered with an error or an impossible value",), (),
     ]  # fmt: skip
 
 
@@ -341,7 +341,7 @@ def test_a_driver_that_was_loaded_anew_is_started_anew() -> None:
     for _ in range(3):
         clock.now += 60
         held.read()
-        held._settle(held._box_worker.take(PATIENCE_S))
+        held._settle(held._inventory_worker.take(PATIENCE_S))
 
     assert driver.calls["nvmlInit"] > 1
 

@@ -5,7 +5,7 @@ from typing import Any
 from msgspec.structs import replace
 from simulated import WALL_S, Time
 
-from gputop.machine.processes.progress import Teller
+from gputop.machine.processes.progress import Reporter
 from gputop.simulator.boxes import training
 from gputop.simulator.clock import BoxClock
 from gputop.simulator.curve import Curve
@@ -109,8 +109,8 @@ def test_a_job_reports_its_steps_until_it_stops() -> None:
     steps = []
     for _ in range(4):
         stage.time.now += 40
-        reports.look((), 0.0)
-        found = reports.of(Teller(pid=RANK, uid=1, start_ticks=1, started_s=0.0))
+        reports.read_new((), 0.0)
+        found = reports.of(Reporter(pid=RANK, uid=1, start_ticks=1, started_s=0.0))
         steps.append(found and found.step)
 
     assert steps == [80, 160, 160, 160]

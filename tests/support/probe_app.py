@@ -143,7 +143,7 @@ SOAKED = TestResult(
     key="soak", status=TestStatus.PASS,
     figures=(Figure(name="tflops", value=745.0, unit="TFLOP/s"), Figure(name="power", value=689.0, unit="W")),
 )  # fmt: skip
-IN_USE = "in use; --force tests it all the same\npid 4712, ann, 10.0GiB, python train.py --seed 4712"
+IN_USE = "in use; --force tests it anyway\npid 4712, ann, 10.0GiB, python train.py --seed 4712"
 RUNNING = Course(
     devices=(
         DeviceCourse(

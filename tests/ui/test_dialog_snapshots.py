@@ -51,7 +51,7 @@ def failed() -> Outcome:
         ),
         Result(pid=52_000, status=Status.REFUSED, detail=Presence.HIDDEN.text, remedy=root),
         Result(pid=52_001, status=Status.REFUSED, detail=Presence.HIDDEN.text, remedy=root),
-        Result(pid=53_111, status=Status.GONE, detail="it has ended"),
+        Result(pid=53_111, status=Status.GONE, detail="it has exited"),
     )  # fmt: skip
     return Outcome(id="1", what="SIGTERM", results=results, note="the audit log could not be written: disk full")
 

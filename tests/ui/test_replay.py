@@ -304,4 +304,4 @@ async def test_the_mig_page_of_a_recording_says_that_it_is_not_in_it(tmp_path: P
         await stage.pilot.pause()
         page = text_on(stage.app.screen)
 
-        assert "it does not hold how the GPUs are split" in page
+        assert "it does not contain the MIG layouts" in page

@@ -69,7 +69,7 @@ def test_how_one_dies_is_told() -> None:
 def test_one_that_cannot_be_started_is_told() -> None:
     run = ended(ProbeClient(None, lambda _: ["/nothing/here"], lambda: 5.0))
 
-    assert run.problem == "it cannot be started: No such file or directory"
+    assert run.problem == "it could not start: No such file or directory"
 
 
 def test_stopping_closes_its_stdin_and_its_last_words_count() -> None:

@@ -1,4 +1,4 @@
-"""Backend: one kind of box, as far as monitoring needs it. A snapshot loads no more of it."""
+"""Backend: one kind of box, as monitoring needs it. A snapshot loads no more of it."""
 
 from typing import Final, Protocol
 
@@ -11,7 +11,7 @@ USUAL_INTERVAL_S: Final = 1.0
 
 
 class BackendRequest(Struct, frozen=True, kw_only=True):
-    """The box that the user chose, and what of it to read.
+    """The chosen box, and the part of it to read.
 
     ``demo``: the name of a simulated box. ``source``: NAME[:ARGUMENT] of a plugin's source. Without either: this host.
     ``interval_s``: None means the usual one. ``read_only``: change nothing.
@@ -27,12 +27,12 @@ class BackendRequest(Struct, frozen=True, kw_only=True):
 class OpenSource(Source, Protocol):
     """A source whose GPUs are known."""
 
-    def look_again(self, uuid: str) -> None:
-        """Read the MIG layout of a GPU again with the next sample, because it has changed."""
+    def refresh_layout(self, uuid: str) -> None:
+        """Read the MIG layout of a GPU again with the next sample, because it was changed."""
         ...
 
     def want_details(self, for_s: float) -> None:
-        """Read the details of the host too, for so long."""
+        """Also read the details of the host, for this long."""
         ...
 
 
@@ -46,14 +46,14 @@ class Viewer(Struct, frozen=True):
 class Backend(Protocol):
     """One kind of box. Its parts open when they are first used.
 
-    All methods raise BadRequestError if the request makes no sense, for example if it names an unknown box.
+    All methods raise BadRequestError for an invalid request, such as an unknown box.
     """
 
     notice: str
-    """A sentence to print before a change; empty if there is nothing to say."""
+    """A sentence to print before a change, or an empty text."""
 
     def source(self, *, is_once: bool) -> OpenSource:
-        """Return the source of samples. ``is_once``: the user waits for one sample. Raises NoDriverError."""
+        """Return the source of samples. ``is_once``: the user waits for a single sample. Raises NoDriverError."""
         ...
 
     def judge(self, judge: Judging, *, waits: bool) -> Judging:

@@ -1,4 +1,4 @@
-"""Choice of the backend from a request. Nothing but this module and `operations.choice` tells kinds of box apart."""
+"""Choice of the backend from a request. Only this module and `operations.choice` distinguish kinds of box."""
 
 from gputop.app.backend.backend import Backend, BackendRequest
 

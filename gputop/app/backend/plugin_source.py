@@ -27,7 +27,7 @@ class PluginBackend:
         self._name, _, self._argument = source.partition(":")
 
     def source(self, *, is_once: bool) -> ForeignSource:
-        """Return the source, which has been read once. With ``is_once`` one that fails now is an error."""
+        """Return the source, which has been read once. With ``is_once`` a failure now is an error."""
         name, failures = self._name, Failures(os.environ)
         row = _named(name)
         try:
@@ -36,11 +36,11 @@ class PluginBackend:
             raise BadRequestError(str(error)) from None
         except SourceError as error:
             failures.failed(TABLE, name, str(error))
-            raise UseCaseError(NO_DRIVER, f"{error}. What is installed: gputop plugins") from None
+            raise UseCaseError(NO_DRIVER, f"{error}. To list the plugins: gputop plugins") from None
         if not source.problem:
             failures.worked(TABLE, name)
         elif is_once:
-            raise UseCaseError(NO_DRIVER, f"the source {name} cannot be read: {source.problem}")
+            raise UseCaseError(NO_DRIVER, f"cannot read the source {name}: {source.problem}")
         return source
 
     def judge(self, judge: Judging, *, waits: bool) -> Judging:
@@ -52,9 +52,9 @@ class PluginBackend:
         """Return the user who runs gputop, whose pid is not among the processes of the source."""
         return Viewer(own_user())
 
-    def _opened(self, row: NamedSource, told: Callable[[str], None]) -> ForeignSource:
+    def _opened(self, row: NamedSource, notify: Callable[[str], None]) -> ForeignSource:
         request = self._request
-        source = ForeignSource(row, opened(row, self._argument), selection=request.selection, told=told)
+        source = ForeignSource(row, opened(row, self._argument), selection=request.selection, notify=notify)
         source.interval_s = request.interval_s or USUAL_INTERVAL_S
         source.open()
         return source
@@ -69,5 +69,5 @@ def _named(name: str) -> NamedSource:
             return row
     known = [row.key for row in SOURCES]
     near = nearest(name, known)
-    there = f"There are: {', '.join(known)}" if known else "No plugin has any: gputop plugins"
+    there = f"Available: {', '.join(known)}" if known else "No plugin has a source: gputop plugins"
     raise BadRequestError(f"no such source: {clean(name)}.{f' Did you mean {near}?' if near else ''} {there}")

@@ -24,7 +24,7 @@ class RealBackend:
         return opened(build(request.selection, request.interval_s or USUAL_INTERVAL_S, is_once=is_once))
 
     def judge(self, judge: Judging, *, waits: bool) -> Judging:
-        """Return the judge: gputop has not seen the past of this host."""
+        """Return the judge, without a history of this host."""
         del waits
         return judge
 
@@ -34,7 +34,7 @@ class RealBackend:
 
 
 class _Closed(OpenSource, Protocol):
-    """A source that has not yet found its GPUs."""
+    """A source before it has found its GPUs."""
 
     def open(self) -> None: ...
 
@@ -57,7 +57,7 @@ def own_user() -> str | None:
 
 
 def _name_of(uid: int) -> str:
-    """Look a user up, which may be slow: only if the environment cannot be right."""
+    """Return the name of a user, which may be slow: call it only if the environment cannot be right."""
     import pwd
 
     try:

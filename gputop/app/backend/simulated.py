@@ -20,7 +20,7 @@ def box_named(name: str) -> Box:
 class SimulatedBackend:
     """A simulated box under the machine's real code."""
 
-    notice = "SIMULATED: nothing on this machine is touched; each gputop --demo begins with the box as it was."
+    notice = "SIMULATED: nothing on this machine changes; each gputop --demo starts from the same state."
 
     def __init__(self, request: BackendRequest, name: str) -> None:
         self._request = request

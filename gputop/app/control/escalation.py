@@ -1,4 +1,4 @@
-"""Escalation: a signal, a wait, and SIGKILL for the processes that are left, if the user agrees."""
+"""Escalation: a signal, a wait, and SIGKILL for the remaining processes, if the user agrees."""
 
 from collections.abc import Callable, Sequence
 
@@ -11,13 +11,13 @@ from gputop.core.protocol.command import Change, ChangeMig, SendSignal, Target
 from gputop.core.protocol.outcome import Outcome, Result, Status
 
 _STEP_S = 0.05
-_AFTER_KILL_S = 2.0  # the kernel frees a large process for a while
-_KEPT_WAITING = "it did not end within {:g} s"
-_OUTLIVED = "it got SIGKILL and still runs: it waits in the kernel, and ends when that returns"
+_AFTER_KILL_S = 2.0  # the kernel needs time to free a large process
+_KEPT_WAITING = "it did not exit within {:g} s"
+_OUTLIVED = "it got SIGKILL and still runs: it waits in the kernel, and exits when that returns"
 
 
 class Escalation:
-    """``patience_s``: how long a process may take to end. ``clock`` and ``sleep`` as those of `time`."""
+    """``patience_s``: the time that a process gets to exit. ``clock`` and ``sleep`` as those of `time`."""
 
     def __init__(self, patience_s: float, clock: Callable[[], float], sleep: Callable[[float], None]) -> None:
         self._patience_s = patience_s
@@ -25,16 +25,16 @@ class Escalation:
         self._sleep = sleep
 
     def run(self, change: Change, control: Control, person: Person) -> Outcome:
-        """Execute the change, and then more if it has to be. DONE is who has ended, SURVIVED who has not."""
+        """Execute the change, and then SIGKILL if needed. DONE: the process exited; SURVIVED: it did not."""
         outcome = control.execute(change)
         signalled = () if isinstance(change, ChangeMig) else self._of(outcome, change.targets, Status.DONE)
         if not signalled:
             return outcome
-        person.tell([f"{outcome.summary}; waiting up to {self._patience_s:g} s for them to end"])
+        person.show([f"{outcome.summary}; waiting up to {self._patience_s:g} s for them to exit"])
         left = self._wait(signalled, control, self._patience_s)
         if not left:
             return outcome
-        person.tell([f"{target.pid}: still runs" for target in left])
+        person.show([f"{target.pid}: still runs" for target in left])
         if not person.agrees(f"Send SIGKILL to {len(left)} of them?"):
             return self._survived(outcome, left, _KEPT_WAITING.format(self._patience_s))
         return self._kill(outcome, left, control)
@@ -53,7 +53,7 @@ class Escalation:
         return self._survived(merged, self._wait(hit, control, _AFTER_KILL_S), _OUTLIVED)
 
     def _wait(self, targets: Sequence[Target], control: Control, patience_s: float) -> tuple[Target, ...]:
-        """Wait until all have ended; return those that have not in time."""
+        """Wait until all have exited; return those that have not in time."""
         end = self._clock() + patience_s
         while (left := control.living(targets)) and (rest := end - self._clock()) > 0:
             self._sleep(min(_STEP_S, rest))

@@ -5,18 +5,18 @@ from typing import Protocol
 
 
 class Person(Protocol):
-    """The user who called: sees lines, and answers questions."""
+    """The user who called: reads lines, and answers questions."""
 
-    def tell(self, lines: Sequence[str]) -> None:
+    def show(self, lines: Sequence[str]) -> None:
         """Print lines."""
         ...
 
     def warn(self, line: str) -> None:
-        """Print a line beside the result."""
+        """Print a line apart from the result."""
         ...
 
     def can_answer(self) -> bool:
-        """Return whether a question can be answered: there is a terminal, or the answer is known to be yes."""
+        """Return whether a question can be answered: on a terminal, or because the answer is always yes."""
         ...
 
     def agrees(self, question: str) -> bool:

@@ -1,4 +1,4 @@
-"""Process changes: which processes the user chose, the question, the change, and its exit status."""
+"""Process changes: the processes that the user chose, the question, the change, and its exit status."""
 
 import os
 import sys
@@ -26,19 +26,19 @@ Act = Callable[[Change, Control, Person], Outcome]
 
 
 class ProcessesRequest(FramesRequest, frozen=True, kw_only=True):
-    """The processes to change. ``pids``: only these; ``is_dry``: list them, and end."""
+    """The processes to change. ``pids``: only these; ``is_dry``: only list them."""
 
     pids: tuple[int, ...] = ()
     is_dry: bool = False
 
     @property
     def is_filtered(self) -> bool:
-        """Whether more than pids choose the processes."""
+        """Return whether more than pids choose the processes."""
         return bool(self.where or self.backend.selection.users or self.backend.selection.gpus)
 
 
 class Chosen(Struct, frozen=True):
-    """The chosen processes, as they are now. ``lacking``: chosen pids that do not exist.
+    """The chosen processes in their current state. ``lacking``: chosen pids that do not exist.
 
     ``led``: launchers that are not among them, and how many of them each leads. ``silence``: why there are none.
     """
@@ -56,17 +56,17 @@ def change_processes(
     person: Person,
     act: Act | None = None,
 ) -> int:
-    """List the chosen processes, ask, change them and say how it ended; return the exit status.
+    """List the chosen processes, ask, change them and report the result; return the exit status.
 
     ``make`` makes the change of the processes; ``act`` executes it if that takes more than one step.
     """
     _check(request, person)
     control = open_control(
-        request.backend, frozenset({os.getpid()}), tell=lambda problem: person.warn(f"gputop: {problem}")
+        request.backend, frozenset({os.getpid()}), notify=lambda problem: person.warn(f"gputop: {problem}")
     )
     notice = open_backend(request.backend).notice
     if notice:
-        person.tell([notice])
+        person.show([notice])
     chosen = _chosen(request)
     return carry_out(make(chosen.processes), chosen, control, person, act=act, is_dry=request.is_dry)
 
@@ -74,25 +74,25 @@ def change_processes(
 def carry_out(
     change: Change, chosen: Chosen, control: Control, person: Person, *, act: Act | None = None, is_dry: bool = False
 ) -> int:
-    """Carry a change out on the chosen processes; see `change_processes`."""
+    """Execute a change on the chosen processes; see `change_processes`."""
     from gputop.report.change import counted, ended, plan
     from gputop.report.grid import look
 
     room, style = look(sys.stdout, os.environ)
-    person.tell(plan(wording(change), chosen.processes, chosen.time_s, room, style))
+    person.show(plan(wording(change), chosen.processes, chosen.time_s, room, style))
     if not chosen.processes and chosen.silence:
-        person.tell([chosen.silence])
+        person.show([chosen.silence])
     elif chosen.lacking:
-        person.tell([f"{pid}: has nothing to do with these GPUs" for pid in chosen.lacking])
+        person.show([f"{pid}: not running on the selected GPUs" for pid in chosen.lacking])
     if isinstance(change, SendSignal):
-        person.tell([_LED.format(pid=pid, count=count) for pid, count in chosen.led])
+        person.show([_LED.format(pid=pid, count=count) for pid, count in chosen.led])
     if is_dry or not chosen.processes:
         return NONE if not chosen.processes else SOME if chosen.lacking else OK
     if not person.agrees(f"{wording(change)} for {counted(len(chosen.processes))}?"):
-        person.tell(["Nothing was done."])
+        person.show(["Nothing was changed."])
         return NONE
     outcome = act(change, control, person) if act else control.execute(change)
-    person.tell(list(ended(outcome, style)))
+    person.show(list(ended(outcome, style)))
     if outcome.none_worked:
         return NONE
     return OK if outcome.all_worked and not chosen.lacking else SOME
@@ -117,7 +117,7 @@ def new_id() -> str:
 
 
 def _silence(frame: Frame) -> str:
-    """Return why the driver lists no processes, if it does not; nothing if none matches the request."""
+    """Return why the driver lists no processes, if it does not; an empty text if no process matches."""
     return why_no_processes(frame) if any("processes" in gpu.missing for gpu in frame.gpus) else ""
 
 
@@ -130,9 +130,9 @@ def _launchers(frame: Frame, present: set[int]) -> Iterator[tuple[int, int]]:
 
 def _check(request: ProcessesRequest, person: Person) -> None:
     if not (request.is_filtered or request.pids):
-        raise BadRequestError("which processes? Name them with --where, --pid, --user or --gpu")
+        raise BadRequestError("no processes selected: use --where, --pid, --user or --gpu")
     if not (request.is_dry or person.can_answer()):
-        raise BadRequestError("there is no terminal to ask on: add --yes to do it, --dry-run to see whom it would hit")
+        raise BadRequestError("no terminal to confirm on: add --yes to go ahead, or --dry-run to list the targets")
 
 
 def _chosen(request: ProcessesRequest) -> Chosen:

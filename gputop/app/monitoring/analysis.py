@@ -1,4 +1,4 @@
-"""What today's detectors find in a recording, whatever was found when it was recorded."""
+"""Analysis of a recording with today's detectors, independent of the findings that were recorded."""
 
 from collections.abc import Callable
 
@@ -22,9 +22,9 @@ class Analysis(Struct, frozen=True, kw_only=True):
     findings: tuple[Episode, ...]
 
 
-def analyse(tape: Tape, name: str, tell: Callable[[str], None] | None = None) -> Analysis:
-    """Judge all frames of a recording. ``tell``: receives one line if the configuration has mistakes."""
-    judge_, timeline, frames = judge(is_once=False, tell=tell), Timeline(), 0
+def analyse(tape: Tape, name: str, notify: Callable[[str], None] | None = None) -> Analysis:
+    """Judge all frames of a recording. ``notify``: receives one line if the configuration has mistakes."""
+    judge_, timeline, frames = judge(is_once=False, notify=notify), Timeline(), 0
     for moment in tape.play():
         frame = moment.frame
         timeline.add(moment.at_s, frame.time_s, judge_.judge(frame, frame.jobs))

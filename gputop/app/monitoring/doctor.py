@@ -1,4 +1,4 @@
-"""Doctor: facts about the box, judged."""
+"""Doctor: facts about the box, and the judgement of each."""
 
 import os
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from gputop.core.doctor.verdict import Diagnosis
 
 
 class DoctorRequest(Struct, frozen=True, kw_only=True):
-    """A visit. ``expected``: how many GPUs there should be; ``plugins``: by name why each was rejected, if it was."""
+    """An examination. ``expected``: the number of GPUs; ``plugins``: by name why each was rejected, if it was."""
 
     backend: BackendRequest
     expected: int | None = None

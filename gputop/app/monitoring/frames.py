@@ -14,7 +14,7 @@ from gputop.machine.nvml.driver import NoDriverError
 
 
 class FramesRequest(Struct, frozen=True, kw_only=True):
-    """The box that the user chose, and the processes of it. ``where``: filters that must all match.
+    """The chosen box and its processes. ``where``: filters that must all match.
 
     ``has_host_details``: with network, disks, sensors and users of the host in every frame.
     """
@@ -29,12 +29,12 @@ def open_source(backend: Backend, *, is_once: bool) -> OpenSource:
     try:
         return backend.source(is_once=is_once)
     except NoDriverError as error:
-        hint = "What exactly is wrong: gputop doctor. To look around without a GPU: gputop --demo"
+        hint = "For details: gputop doctor. To try gputop without a GPU: gputop --demo"
         raise UseCaseError(NO_DRIVER, f"{error} {hint}") from None
 
 
 def watch_host(source: OpenSource, request: FramesRequest) -> None:
-    """Read the details of the host with every sample, if the request wants them."""
+    """Read the details of the host with every sample, if the request needs them."""
     if request.has_host_details:
         source.want_details(inf)
 
@@ -45,21 +45,22 @@ def frames(
     request: FramesRequest,
     *,
     waits: bool = False,
-    tell: Callable[[str], None] | None = None,
+    notify: Callable[[str], None] | None = None,
 ) -> Callable[[], Frame]:
     """Return a function that makes the next frame.
 
-    ``waits``: until the judge has seen the past of the box. ``tell``: receives mistakes of the configuration in a line.
+    ``waits``: until the judge has seen the past of the box. ``notify``: receives a line if the configuration has
+    mistakes.
     """
-    judging = backend.judge(judge(is_once=False, tell=tell), waits=waits)
+    judging = backend.judge(judge(is_once=False, notify=notify), waits=waits)
     return filtered(Monitor(source, judging).step, request.where)
 
 
 def single_frame(
-    source: Source, request: FramesRequest, tell: Callable[[str], None] | None = None
+    source: Source, request: FramesRequest, notify: Callable[[str], None] | None = None
 ) -> Callable[[], Frame]:
-    """Return a function that makes the next frame of a few, with the findings that need no time."""
-    return filtered(Monitor(source, judge(is_once=True, tell=tell)).step, request.where)
+    """Return a function that makes single frames, with the findings that one frame is enough for."""
+    return filtered(Monitor(source, judge(is_once=True, notify=notify)).step, request.where)
 
 
 def filtered(step: Callable[[], Frame], where: tuple[str, ...]) -> Callable[[], Frame]:
@@ -72,5 +73,5 @@ def filtered(step: Callable[[], Frame], where: tuple[str, ...]) -> Callable[[], 
 
     queries = [query for query in map(parse, where) if isinstance(query, Query)]
     if len(queries) < len(where):
-        raise BadRequestError("a filter cannot be read")
+        raise BadRequestError("invalid filter")
     return lambda: reduce(kept, queries, step())

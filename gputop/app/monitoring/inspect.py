@@ -1,4 +1,4 @@
-"""Inspect: all that is known about one process."""
+"""Inspect: all known values of one process."""
 
 import time
 from typing import TextIO
@@ -45,7 +45,7 @@ def inspect(request: InspectRequest) -> Inspected:
 
 
 def problem(inspected: Inspected) -> str:
-    """Return why nothing is known of the process, and what it holds if the driver lists its pid all the same."""
+    """Return why there is no inspection, and the process's GPU memory if the driver still lists its pid."""
     from gputop.core.inspection.text import uses
 
     found = inspected.found
@@ -70,7 +70,7 @@ def text(inspected: Inspected, out: TextIO) -> bytes:
 
 
 class _Gpus(Struct, frozen=True):
-    """What the process uses of the GPUs, what is not known of that, and all GPUs that there are."""
+    """The GPU use of a process, the reasons of missing values, and all GPUs."""
 
     uses: tuple[GpuProcess, ...] = ()
     notes: tuple[str, ...] = ()

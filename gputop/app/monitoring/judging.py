@@ -8,23 +8,23 @@ from gputop.core.detection.judge import GENERAL, Judge
 from gputop.core.detectors.registry import detectors, instant, made
 
 
-def judge(*, is_once: bool, tell: Callable[[str], None] | None = None) -> Judge:
-    """Return a judge that has seen nothing yet. ``is_once``: it will see only one sample.
+def judge(*, is_once: bool, notify: Callable[[str], None] | None = None) -> Judge:
+    """Return a judge without a history. ``is_once``: it will receive a single sample.
 
-    ``tell``: receives one line if the configuration has mistakes.
+    ``notify``: receives one line if the configuration has mistakes.
     """
-    settled = _settled(tell)
+    settled = _settled(notify)
     return Judge(made(instant() if is_once else detectors(), settled), settled.get(GENERAL, {}))
 
 
-def _settled(tell: Callable[[str], None] | None) -> Mapping[str, Mapping[str, float]]:
+def _settled(notify: Callable[[str], None] | None) -> Mapping[str, Mapping[str, float]]:
     if not os.path.exists(path()):
         return {}
     from gputop.app.settings.settings_file import first_written, settled
 
     held = settled(said=first_written(path()))
-    if tell and held.problems:
-        tell(_in_one_line(held.problems))
+    if notify and held.problems:
+        notify(_in_one_line(held.problems))
     return held.settings.detectors
 
 

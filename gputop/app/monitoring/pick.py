@@ -28,17 +28,17 @@ class PickRequest(Struct, frozen=True, kw_only=True):
     waits: bool = False
 
 
-def pick_gpus(request: PickRequest, tell: Callable[[str], None]) -> Pick:
-    """Read twice, or until there are enough GPUs. ``tell``: receives what is in the way before a wait."""
+def pick_gpus(request: PickRequest, notify: Callable[[str], None]) -> Pick:
+    """Read twice, or until there are enough GPUs. ``notify``: receives the obstacles before a wait."""
     source = open_source(open_backend(request.backend), is_once=True)
     interval_s = request.backend.interval_s or USUAL_INTERVAL_S
-    return picked(Monitor(source).step, request.wish, lambda: time.sleep(interval_s), tell, waits=request.waits)
+    return picked(Monitor(source).step, request.wish, lambda: time.sleep(interval_s), notify, waits=request.waits)
 
 
 def picked(
-    step: Callable[[], Frame], wish: Wish, pause: Callable[[], None], tell: Callable[[str], None], *, waits: bool
+    step: Callable[[], Frame], wish: Wish, pause: Callable[[], None], notify: Callable[[str], None], *, waits: bool
 ) -> Pick:
-    """Read twice and choose; with ``waits`` go on until there are enough, and tell once what is in the way."""
+    """Read twice and choose; with ``waits`` continue until there are enough, and report the obstacles once."""
     before = step()
     has_told = False
     while True:
@@ -48,8 +48,8 @@ def picked(
         if found.chosen or not waits:
             return found
         if not has_told:
-            tell(in_the_way(found, wish))
-            tell("waiting")
+            notify(in_the_way(found, wish))
+            notify("waiting")
             has_told = True
         before = now
 

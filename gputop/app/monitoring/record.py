@@ -22,27 +22,27 @@ _STDOUT: Final = "-"
 
 
 class RecordRequest(FramesRequest, frozen=True, kw_only=True):
-    """A recording. ``path``: of a new file, or - for standard output. ``duration_s``: None: until a signal ends it."""
+    """A recording. ``path``: a new file, or - for standard output. ``duration_s``: None: until a signal ends it."""
 
     path: str
     duration_s: float | None = None
     is_forced: bool = False
 
 
-def record(request: RecordRequest, tell: Callable[[str], None]) -> bool:
-    """Record until the time is over, a signal ends it, or the file takes no more; return whether it is complete.
+def record(request: RecordRequest, notify: Callable[[str], None]) -> bool:
+    """Record until the time is over, a signal ends it, or the file accepts no more; return whether it is complete.
 
-    ``tell``: receives lines for the user.
+    ``notify``: receives lines for the user.
     """
     backend = open_backend(request.backend)
     source = open_source(backend, is_once=False)
     out = _created(request)
     rhythm = Rhythm(source)
     stop = StopRequest(rhythm.hurry)
-    step = frames(source, backend, request, tell=tell)
+    step = frames(source, backend, request, notify=notify)
     collect_seldom()
     name = clean(request.path)
-    tell(f"recording to {name} every {source.interval_s:g}s; Ctrl-C ends it")
+    notify(f"recording to {name} every {source.interval_s:g}s; Ctrl-C ends it")
     writer = TapeWriter(out)
     problem = ""
     try:
@@ -50,14 +50,14 @@ def record(request: RecordRequest, tell: Callable[[str], None]) -> bool:
     except OSError as error:
         problem = stopped(request.path, error)
     sum_ = Recording(path=request.path, frames=writer.frames, bytes=writer.bytes, seconds=writer.seconds).text
-    tell(f"{problem}; {sum_}" if problem else f"{sum_} in {name}")
+    notify(f"{problem}; {sum_}" if problem else f"{sum_} in {name}")
     return not problem
 
 
 def write_frames(
     step: Callable[[], Frame], writer: TapeWriter, wait: Callable[[], None], is_over: Callable[[], bool]
 ) -> None:
-    """Write frames until it is over. Raises OSError if the file takes no more."""
+    """Write frames until it is over. Raises OSError if the file accepts no more."""
     while True:
         writer.write(step())
         if is_over():
@@ -72,7 +72,7 @@ class Stdout:
     """Standard output, as a pipe or a file."""
 
     def write(self, raw: memoryview) -> int:
-        """Write some of it; return how much."""
+        """Write a part of ``raw``; return its length."""
         return os.write(sys.stdout.fileno(), raw)
 
 
@@ -84,7 +84,7 @@ def _created(request: RecordRequest) -> Out:
     try:
         return TapeFile(request.path, force=request.is_forced)
     except OSError as error:
-        remedy = ". --force overwrites it" if isinstance(error, FileExistsError) else ""
+        remedy = ". To overwrite it, add --force" if isinstance(error, FileExistsError) else ""
         raise BadRequestError(cannot_record(request.path, error) + remedy) from None
 
 

@@ -1,4 +1,4 @@
-"""Screen: its settings, its sampler as a child, and what it may use."""
+"""Screen: its settings, its sampler as a child process, and its parts."""
 
 import os
 import sys
@@ -21,11 +21,11 @@ from gputop.core.recording.recording import Recorder
 from gputop.core.settings.settings import Settings
 from gputop.lazy_imports import collect_seldom
 
-_LAST_FRAMES_S: Final = 2.0  # for the disk, if the user leaves during a recording
+_LAST_FRAMES_S: Final = 2.0  # for the disk, if the user quits during a recording
 
 
 class ScreenRequest(FramesRequest, frozen=True, kw_only=True):
-    """A screen. Values override the settings; None and False leave them."""
+    """A screen. Values override the settings; None and False do not."""
 
     theme: str | None = None
     density: str | None = None
@@ -33,7 +33,7 @@ class ScreenRequest(FramesRequest, frozen=True, kw_only=True):
 
 
 class Parts(Struct, frozen=True, kw_only=True):
-    """The parts that a screen uses if it has them. ``player``: of a recording; ``source``: name of a plugin's."""
+    """The optional parts of a screen. ``player``: of a recording; ``source``: name of a plugin's."""
 
     viewer: Viewer
     player: Player | None = None
@@ -48,7 +48,7 @@ def has_terminal() -> bool:
 
 
 def show_screen(request: ScreenRequest, warn: Callable[[str], None]) -> Down | None:
-    """Show the screen until the user leaves it; return why it ended if its sampler never worked.
+    """Show the screen until the user quits; return why it ended if its sampler never worked.
 
     ``warn``: receives the mistakes in the settings.
     """
@@ -77,7 +77,7 @@ def show_screen(request: ScreenRequest, warn: Callable[[str], None]) -> Down | N
 
 
 def run_screen(link: Link, settings: Settings, said: Written, parts: Parts, warn: Callable[[str], None]) -> Down | None:
-    """Run the screen on a link until the user leaves it."""
+    """Run the screen on a link until the user quits."""
     from gputop.app.settings import settings_file
     from gputop.core.plugins.tables import PANELS
     from gputop.ui.app import GputopApp
@@ -104,8 +104,8 @@ def run_screen(link: Link, settings: Settings, said: Written, parts: Parts, warn
         source=parts.source,
         prober=parts.prober,
     )
-    signal(SIGHUP, SIG_DFL)  # also under nohup: without its terminal a screen is useless
-    collect_seldom()  # after the last lasting import
+    signal(SIGHUP, SIG_DFL)  # also under nohup: a screen without its terminal is useless
+    collect_seldom()  # after the last import that stays loaded
     if not sys.stderr.isatty():
         sys.__stderr__ = sys.__stdout__  # type: ignore[misc] # Textual draws there; `2>file` is for messages
     return GputopApp(link, view).run(mouse=True)
@@ -125,7 +125,7 @@ def overridden(settings: Settings, request: ScreenRequest) -> Settings:
 
 
 def sampler_arguments(request: FramesRequest, settings: Settings) -> list[str]:
-    """Return the arguments that the sampler needs too."""
+    """Return the arguments of the command line that the sampler needs too."""
     backend, selection = request.backend, request.backend.selection
     pairs = [("--gpu", ",".join(selection.gpus)), ("--user", ",".join(selection.users))]
     pairs += [("--demo", backend.demo or ""), ("--source", backend.source or "")]
@@ -147,7 +147,7 @@ def _prober(request: ScreenRequest) -> Prober:
 
 
 def _keep_ending(panel: str, reason: str) -> None:
-    """Keep for `gputop plugins` why a panel was shut off, or forget it if the panel works."""
+    """Store for `gputop plugins` why a panel was switched off, or forget it if the panel works."""
     from gputop.machine.plugins.failures import Failures
 
     failures = Failures(os.environ)

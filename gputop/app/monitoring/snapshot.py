@@ -19,11 +19,11 @@ class SnapshotRequest(FramesRequest, frozen=True, kw_only=True):
     wait_s: float = FIRST_WAIT_S
 
 
-def snapshot(request: SnapshotRequest, tell: Callable[[str], None]) -> Frame:
-    """Read once or twice. ``tell``: receives a line if the configuration has mistakes."""
+def snapshot(request: SnapshotRequest, notify: Callable[[str], None]) -> Frame:
+    """Read once or twice. ``notify``: receives a line if the configuration has mistakes."""
     source = open_source(open_backend(request.backend), is_once=True)
     watch_host(source, request)
-    step = single_frame(source, request, tell)
+    step = single_frame(source, request, notify)
     if request.wait_s:
         source.read()  # rates start from this reading
         time.sleep(request.wait_s)

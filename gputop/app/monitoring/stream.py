@@ -1,4 +1,4 @@
-"""Stream: a frame a line until it is stopped."""
+"""Stream: a frame a line, until a signal ends it."""
 
 from collections.abc import Callable
 from typing import BinaryIO
@@ -10,16 +10,16 @@ from gputop.wire.server import Lines, Rhythm, serve
 
 
 class StreamRequest(FramesRequest, frozen=True, kw_only=True):
-    """A stream. ``count``: of frames; None: without end."""
+    """A stream. ``count``: of frames; None: unlimited."""
 
     count: int | None = None
 
 
-def stream(request: StreamRequest, out: BinaryIO, tell: Callable[[str], None] | None) -> None:
-    """Write frames. ``tell``: receives a line if the configuration has mistakes."""
+def stream(request: StreamRequest, out: BinaryIO, notify: Callable[[str], None] | None) -> None:
+    """Write frames. ``notify``: receives a line if the configuration has mistakes."""
     backend = open_backend(request.backend)
     source = open_source(backend, is_once=False)
     watch_host(source, request)
     rhythm, lines = Rhythm(source), Lines(out)
     collect_seldom()
-    serve(frames(source, backend, request, tell=tell), lines, rhythm, request.count)
+    serve(frames(source, backend, request, notify=notify), lines, rhythm, request.count)

@@ -1,4 +1,4 @@
-"""Watch: look at the box for a while, and report findings with a status that a script can use."""
+"""Watch: observe the box for some time, and report findings with a status that a script can use."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -44,17 +44,17 @@ class Watch(Struct, frozen=True, kw_only=True):
     findings: tuple[Episode, ...]
 
 
-def watch(request: WatchRequest, tell: Callable[[str], None], news: News) -> Watch:
+def watch(request: WatchRequest, notify: Callable[[str], None], news: News) -> Watch:
     """Watch until the time is over or a signal ends it.
 
-    ``tell``: receives lines for the user. ``news``: receives each frame with its new findings.
+    ``notify``: receives lines for the user. ``news``: receives each frame with its new findings.
     """
     backend = open_backend(request.backend)
     source = open_source(backend, is_once=False)
     rhythm = Rhythm(source)
     stop = StopRequest(rhythm.hurry)
-    tell(f"watching for {duration_text(request.duration_s)}; Ctrl-C ends it and prints what was found so far")
-    step = frames(source, backend, request, waits=True, tell=tell)
+    notify(f"watching for {duration_text(request.duration_s)}; Ctrl-C ends it and prints what was found so far")
+    step = frames(source, backend, request, waits=True, notify=notify)
     collect_seldom()
     until = time.monotonic() + request.duration_s
     return watched(step, rhythm.wait, lambda: stop.is_wanted or time.monotonic() >= until, news)

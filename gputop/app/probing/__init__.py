@@ -1,1 +1,1 @@
-"""A run of `gputop probe`: from a request to a report. Start reading in `run`."""
+"""Runs of `gputop probe`: from a request to a report. Start reading in `run`."""

@@ -1,4 +1,4 @@
-"""The devices of a probe: GPUs and MIG devices of this host, or CPUs in their place; who uses them."""
+"""The devices of a probe: GPUs and MIG devices of this host, or CPUs in their place; and their users."""
 
 import os
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ class Device(Struct, frozen=True, kw_only=True):
     instance: int | None = None
 
     def lock(self, held: ExitStack) -> str:
-        """Lock out other probes while ``held`` is open; return why that failed, or nothing."""
+        """Lock out other probes while ``held`` is open; return why that failed, or an empty text."""
         if self.kind == "cpu":
             return ""
         from gputop.machine.mig.lock import LockedError, named_lock
@@ -67,7 +67,7 @@ class Devices(Struct, frozen=True, kw_only=True):
 
     @property
     def busy(self) -> frozenset[str]:
-        """Return the uuids of devices in use."""
+        """Return the UUIDs of devices in use."""
         return frozenset(device.uuid for device in self.all if self.users(device))
 
     def users(self, device: Device) -> tuple[str, ...]:
@@ -78,7 +78,7 @@ class Devices(Struct, frozen=True, kw_only=True):
         return users(self.sample, gpu, (os.getpid(),), device.instance)
 
     def obstacle(self, device: Device, ceiling: Ceiling) -> str:
-        """Return why a device cannot be tested, or not below this ceiling; nothing if it can."""
+        """Return why a device cannot be tested, or not below this ceiling; an empty text if it can."""
         gpu = self._gpus().get(device.gpu)
         if gpu is None:
             return ""
@@ -124,14 +124,14 @@ def open_devices(request: BackendRequest, cpus: int | None) -> Devices:
     try:
         source = open_backend(request).source(is_once=False)
     except NoDriverError as error:
-        text = f"{error} What exactly is wrong: gputop doctor. Without a GPU: gputop probe --device cpu"
+        text = f"{error} For details: gputop doctor. Without a GPU: gputop probe --device cpu"
         raise UseCaseError(NO_DRIVER, text) from None
     if not isinstance(source, MachineSource):
         raise BadRequestError("a probe needs a driver: it cannot test the GPUs of a plugin's source")
     source.limits = Limits(patience_s=_PATIENCE_S)
     sample = source.read()
     if not sample.gpus:
-        raise UseCaseError(NO_DRIVER, "there is no GPU here; gputop probe --device cpu tries the tests out")
+        raise UseCaseError(NO_DRIVER, "no GPU found. To try the tests: gputop probe --device cpu")
     found = tuple(device for gpu in sample.gpus for device in _parts(gpu))
     return Devices(all=found, source=source, sample=sample, is_simulated=sample.driver.simulated is not None)
 

@@ -1,4 +1,4 @@
-"""Readings of the driver during a run: counters after each test, links under copies, power and heat in the soak."""
+"""Readings of the driver during a run: counters after tests, links during copies, power and heat under load."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
@@ -31,7 +31,7 @@ class Readable(Protocol):
         """Return the driver."""
         ...
 
-    def look_again(self, uuid: str) -> None:
+    def refresh_layout(self, uuid: str) -> None:
         """Read the slow values of a GPU with the next sample."""
         ...
 
@@ -41,7 +41,7 @@ class Readable(Protocol):
 
 
 class DriverWatch:
-    """Readings of one run. ``before``: the sample from before the run."""
+    """The readings of a run. ``before``: the sample from before the run."""
 
     def __init__(self, source: Readable, before: Sample, devices: Sequence[Device], guard: Guard) -> None:
         self._source = source
@@ -57,7 +57,7 @@ class DriverWatch:
         self._read_s = 0.0
 
     def update(self, jobs: Sequence[Job], now: float) -> None:
-        """Read the driver once a second and whenever a test has ended; then apply the safety rules."""
+        """Read the driver once a second and after each test; then apply the safety rules."""
         ended = self._ended(jobs)
         if not ended and now - self._read_s < _READ_EVERY_S:
             return
@@ -65,7 +65,7 @@ class DriverWatch:
         running = {self._gpu(job.task.plan.uuid): job.record.current for job in jobs}
         for gpu, test in running.items():
             if test in _COPIES or gpu in ended:
-                self._source.look_again(gpu)  # slow readings come only twice a minute otherwise
+                self._source.refresh_layout(gpu)  # slow readings come only twice a minute otherwise
         sample = self._source.read()
         self._last = {gpu.uuid: gpu for gpu in sample.gpus}
         self._keep(sample, running, ended)
@@ -74,11 +74,11 @@ class DriverWatch:
     def finish(self) -> None:
         """Read all counters for the last time."""
         for uuid in self._before:
-            self._source.look_again(uuid)
+            self._source.refresh_layout(uuid)
         self._after = {gpu.uuid: gpu for gpu in self._source.read().gpus}
 
     def links(self) -> dict[str, tuple[int | None, int | None]]:
-        """Return by GPU its PCIe generation and width under copies; the best possible if unknown."""
+        """Return by GPU its PCIe generation and width during copies; the best possible if unknown."""
         found = {}
         for uuid, samples in self._copies.items():
             generation, width = negotiated(samples)

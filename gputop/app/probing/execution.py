@@ -1,4 +1,4 @@
-"""The workers of a run from start to end, with the driver read and the safety rules applied meanwhile."""
+"""The workers of a run from start to end, with the readings of the driver and the safety rules."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ from gputop.machine.probe.runner import Job
 
 
 class Found(Struct, frozen=True, kw_only=True):
-    """Results of the workers. ``links``: PCIe links under load; ``newcomers``: by device, processes that came."""
+    """The results of the workers. ``links``: PCIe links under load; ``newcomers``: new processes by device."""
 
     devices: tuple[DeviceResult, ...] = ()
     joint: tuple[TestResult, ...] = ()
@@ -39,7 +39,7 @@ def execute(  # noqa: PLR0917 - everything known by then
 ) -> Found:
     """Run the workers of single devices, then those over all devices."""
     if devices.is_simulated:
-        raise UseCaseError(NO_DRIVER, "a simulated GPU cannot be tested; gputop probe --device cpu tries the tests out")
+        raise UseCaseError(NO_DRIVER, "a simulated GPU cannot be tested. To try the tests: gputop probe --device cpu")
     python = _python(request, environment)
     seconds = timed(tests, request.level, request.time_s, len(tested) if request.is_serial else 1)
     guard, driver = _guarded(request, devices, tested)
@@ -87,7 +87,7 @@ def _python(request: ProbeRequest, environment: Mapping[str, str]) -> str:
     found = with_package(tried, needs, environment) if needs else tried[0]
     if found is None:
         text = (
-            f"{needs} is in none of: {', '.join(tried)}. To get it: python3 -m venv ~/probe && ~/probe/bin/pip install "
+            f"{needs} is not in: {', '.join(tried)}. To install it: python3 -m venv ~/probe && ~/probe/bin/pip install "
             f"{needs}; then: gputop probe --python ~/probe/bin/python"
         )
         raise UseCaseError(NO_DRIVER, text)

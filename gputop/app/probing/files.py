@@ -18,7 +18,7 @@ _OWN_REFERENCE: Final = "probe_reference.toml"
 
 
 def expected_figures(reference: str, environment: Mapping[str, str]) -> tuple[Entry, ...]:
-    """Return the user's own table before that of the probe. Raises ValueError for a file that is not one."""
+    """Return the user's own table before that of the probe. Raises ValueError for an invalid file."""
     own = os.path.join(os.path.dirname(config_path(environment)), _OWN_REFERENCE)
     return (*_entries(own), *_entries(reference))
 

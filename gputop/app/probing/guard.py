@@ -1,4 +1,4 @@
-"""Safety rules of a run: give way to newcomers, and take the load from a GPU above its ceiling."""
+"""Safety rules of a run: stop for other users' processes, and stop the load of a GPU above its ceiling."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -11,12 +11,12 @@ from gputop.core.probing.newcomers import newcomers
 from gputop.core.probing.result import TestStatus
 from gputop.machine.probe.runner import Job
 
-_STAYS: Final = 3  # samples in a row: a process that leaves earlier did not want the GPU
+_STAYS: Final = 3  # samples in a row: a process that exits earlier did not need the GPU
 GAVE_WAY: Final = "gave_way"
 
 
 class Guard:
-    """Guard of one run. ``newcomers``: by device, the processes that came while it was tested.
+    """The guard of a run. ``newcomers``: by device, the processes that started during its tests.
 
     ``gives_way``: end the workers of a GPU that another process starts to use and keeps using.
     """
@@ -45,12 +45,12 @@ class Guard:
             if found:
                 self.newcomers.setdefault(device.uuid, found)
             if self._gives_way and self._stayed[device.uuid] == _STAYS:
-                why = (TestStatus.INCONCLUSIVE, GAVE_WAY, f"gave way to a new process: {'; '.join(found)}")
+                why = (TestStatus.INCONCLUSIVE, GAVE_WAY, f"stopped for a new process: {'; '.join(found)}")
                 for job in _on(device, jobs):
                     job.stop(why, is_final=True)
 
     def _keep_below(self, gpus: Mapping[str, Gpu], jobs: Sequence[Job]) -> None:
-        """Take the load from a GPU above a ceiling, or one that stops reporting the reading."""
+        """Stop the load of a GPU above a ceiling, or of one that stops reporting the value."""
         for device in self._devices:
             gpu = gpus.get(device.gpu)
             unknown = self._ceiling.unenforceable(gpu) if gpu is not None else ""
@@ -60,12 +60,12 @@ class Guard:
                 continue
             why = (TestStatus.ERROR, UNKNOWN, unknown)
             if over is not None:
-                why = (TestStatus.FAIL, over[0], f"{over[1]}: the load was taken away")
+                why = (TestStatus.FAIL, over[0], f"{over[1]}: the load was stopped")
             for job in _on(device, jobs):
                 if not job.is_waiting:  # it may have cooled down by then
                     job.stop(why, is_final=True, rest=TestStatus.SKIP)
 
 
 def _on(device: Device, jobs: Sequence[Job]) -> list[Job]:
-    """Return the jobs that load a device: its own, and those over all devices."""
+    """Return the jobs on a device: its own, and those over all devices."""
     return [job for job in jobs if job.task.plan.uuid in (device.uuid, "")]

@@ -16,7 +16,7 @@ _EVERY_S: Final = 0.25
 
 
 class JsonObserver:
-    """Writer of lines in a thread of its own: a reader that pauses must not hold up the probe.
+    """A writer of lines in a thread of its own: a reader that pauses must not delay the probe.
 
     A newer line replaces one that is still unread; the last line is always written.
     """
@@ -79,7 +79,7 @@ class JsonObserver:
                 self._out.write(encode(news))
                 self._out.flush()
             except OSError:
-                return  # the reader is gone: stdin has ended as well, which stops the probe
+                return  # the reader exited: stdin has ended too, which stops the probe
 
 
 def _device(job: Job, progress: DeviceProgress, held: DeviceCourse) -> DeviceCourse:

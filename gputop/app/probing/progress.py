@@ -21,7 +21,7 @@ class Observer(Protocol):
         ...
 
     def update(self, jobs: Sequence[Job], progress: Sequence[DeviceProgress]) -> None:
-        """Show how far each job is. Called many times a second."""
+        """Show the progress of each job. Called many times a second."""
         ...
 
     def end(self, report: ProbeReport) -> None:
@@ -30,7 +30,7 @@ class Observer(Protocol):
 
 
 class RunProgress:
-    """Progress of one run. ``seconds``: by test; ``driver``: read as the workers run."""
+    """The progress of a run. ``seconds``: by test; ``driver``: read while the workers run."""
 
     def __init__(self, driver: DriverWatch | None, seconds: Mapping[str, float], observer: Observer) -> None:
         self._driver = driver
@@ -38,7 +38,7 @@ class RunProgress:
         self._observer = observer
 
     def update(self, jobs: Sequence[Job]) -> None:
-        """Read the driver if it is time, and inform the observer."""
+        """Read the driver if it is due, and inform the observer."""
         if self._driver is not None:
             self._driver.update(jobs, time.monotonic())
         self._observer.update(jobs, self._devices(jobs))
@@ -57,7 +57,7 @@ class RunProgress:
 
 
 def _progress(job: Job, seconds: Mapping[str, float], heat: str) -> DeviceProgress:
-    """Return how far a worker is, by the planned seconds of its tests."""
+    """Return the progress of a worker, by the planned seconds of its tests."""
     record = job.record
     total = sum(seconds[key] for key in record.wanted) or 1.0
     left = sum(seconds[key] for key in record.left)

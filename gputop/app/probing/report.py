@@ -21,7 +21,7 @@ from gputop.machine.probe.python import dropped
 
 
 class Judgement(Struct, frozen=True):
-    """Everything that the results of a run are judged by."""
+    """The inputs of the judgement of a run."""
 
     request: ProbeRequest
     devices: Devices
@@ -46,7 +46,7 @@ class Judgement(Struct, frozen=True):
         return self._put_together(judged, joint, notes)
 
     def _joint(self, found: Found, *, is_busy: bool) -> tuple[tuple[TestResult, ...], tuple[DeviceResult, ...]]:
-        """Return the tests over all devices, and the same as of one device, for its baseline."""
+        """Return the tests over all devices, and the same as results of one device, for its baseline."""
         if not found.joint:
             return (), ()
         where, first = station(self.environment), self.tested[0]
@@ -89,7 +89,7 @@ class Judgement(Struct, frozen=True):
     def _came(self, found: Found) -> Iterator[str]:
         labels = {device.uuid: device.label for device in found.devices}
         for uuid, lines in found.newcomers.items():
-            yield f"{labels.get(uuid, uuid)}: its speed is unclear, other processes came: {', '.join(lines)}"
+            yield f"{labels.get(uuid, uuid)}: its speed is unclear, because other processes used it: {', '.join(lines)}"
 
     def _dropped(self) -> Iterator[str]:
         names = dropped(self.environment)

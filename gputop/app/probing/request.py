@@ -11,11 +11,11 @@ BaselineUse: TypeAlias = Literal["save", "compare"]
 
 
 class ProbeRequest(Struct, frozen=True, kw_only=True):
-    """What to test, and how.
+    """The devices, tests and limits of a probe.
 
     ``cpus``: test this many CPUs in place of GPUs. ``memory_share`` of the free memory is tested, at most
     ``memory_bytes`` per device. ``min_busbw``: bytes per second that sums over all devices must reach. ``patience_s``:
-    how long a test may be silent. ``arguments``: of the command line, for the report.
+    the longest silence of a test. ``arguments``: of the command line, for the report.
     """
 
     probe: Probe

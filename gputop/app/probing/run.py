@@ -1,4 +1,4 @@
-"""One run of a probe: from a request to a report."""
+"""A run of a probe: from a request to a report."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -53,6 +53,6 @@ def _refusals(request: ProbeRequest, devices: Devices, held: ExitStack) -> list[
         users = () if request.is_forced else devices.users(device)
         locked = "" if users else device.lock(held)
         if users or locked:
-            reason = locked or "\n".join(("in use; --force tests it all the same", *users))
+            reason = locked or "\n".join(("in use; --force tests it anyway", *users))
             refused.append(replace(devices.untested(device), status=TestStatus.REFUSED, reason=reason))
     return refused

@@ -23,7 +23,7 @@ _BAD: Final = frozenset({TestStatus.FAIL, TestStatus.ERROR})
 
 
 class Workers(Struct, frozen=True, kw_only=True):
-    """Everything that the workers of a run share. ``near_cpus``: CPUs next to each device; ``update``: of progress."""
+    """The common values of a run's workers. ``near_cpus``: CPUs next to each device; ``update``: gets the progress."""
 
     request: ProbeRequest
     python: str
@@ -94,7 +94,7 @@ class Workers(Struct, frozen=True, kw_only=True):
         is_cpu = device.kind == "cpu"
         plan = replace(
             self._plan(tests), uuid=device.uuid, index=device.index, cpus=self.near_cpus.get(device.uuid, ()),
-            threads=1 if is_cpu else None,  # several that wait for each other on busy cores are 30 times slower
+            threads=1 if is_cpu else None,  # joint workers that wait for each other on busy cores are 30 times slower
         )  # fmt: skip
         return Task(
             label=device.label, command=worker_command(self.python, self.request.probe), plan=plan,
@@ -115,11 +115,11 @@ class Workers(Struct, frozen=True, kw_only=True):
 
 
 def _with_hint(test: TestResult, last_words: str, environment: Mapping[str, str]) -> TestResult:
-    """Return a failed joint test with the warnings of NCCL and where to look."""
+    """Return a failed joint test with the warnings of NCCL and a hint."""
     if test.status not in _BAD:
         return test
     lines = [line for line in last_words.splitlines() if "NCCL WARN" in line][-_MOST_LINES:]
     name = environment.get("NCCL_SOCKET_IFNAME") or environment.get("GLOO_SOCKET_IFNAME") or "not set"
-    text = f"NCCL_SOCKET_IFNAME is {name}; if data is wrong or it hangs, look at PCIe ACS and the IOMMU"
+    text = f"NCCL_SOCKET_IFNAME is {name}; if data is wrong or it hangs, check PCIe ACS and the IOMMU"
     finding = TestFinding(code="collective.hint", status=test.status, text=". ".join((text, *lines)))
     return replace(test, findings=(*test.findings, finding))

@@ -1,4 +1,4 @@
-"""Sampler: the process behind the screen, which streams frames and obeys commands."""
+"""Sampler: the process behind the screen, which streams frames and executes commands."""
 
 import os
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from gputop.wire.server import LAST_CHANGES_S, ChangeQueue, Lines, Rhythm, obey,
 
 
 def sample(request: StreamRequest, out: BinaryIO, commands: BinaryIO) -> None:
-    """Write frames, obey commands, and end when ``commands`` closes."""
+    """Write frames, execute commands, and end when ``commands`` closes."""
     backend = open_backend(request.backend)
     source = open_source(backend, is_once=False)
     watch_host(source, request)
@@ -34,7 +34,7 @@ def sample(request: StreamRequest, out: BinaryIO, commands: BinaryIO) -> None:
 def _obeying(
     request: StreamRequest, source: OpenSource, rhythm: Rhythm, lines: Lines, commands: BinaryIO
 ) -> ChangeQueue:
-    """Obey commands in a thread of its own; return the queue of changes."""
+    """Execute commands in a thread of its own; return the queue of changes."""
     protected = frozenset({os.getpid(), os.getppid()})
     control = open_control(request.backend, protected, progress=progress_lines(lines))
     changes = ChangeQueue(_followed(control.execute, source), lines, rhythm)
@@ -47,12 +47,12 @@ def _obeying(
 
 
 def _followed(execute: Callable[[Change], Outcome], source: OpenSource) -> Callable[[Change], Outcome]:
-    """Return a function that also makes the source read new MIG layouts: not every driver reports them as events."""
+    """Return a function that also makes the source read changed MIG layouts: not every driver reports events."""
 
     def act(change: Change) -> Outcome:
         outcome = execute(change)
         for plan in change.plans if isinstance(change, ChangeMig) else ():
-            source.look_again(plan.gpu)
+            source.refresh_layout(plan.gpu)
         return outcome
 
     return act

@@ -14,12 +14,12 @@ from gputop.core.settings.settings import Problem, Settings, Value, from_environ
 from gputop.core.settings.toml import lines_of
 from gputop.core.text.text import clean
 
-_DOUBT: Final = "nothing can be changed until you fix that: it may have meant read_only"
+_DOUBT: Final = "gputop changes nothing until you fix that: it may have meant read_only"
 _PLACE: Final = re.compile(r" \(at line (\d+), column \d+\)")
 
 
 class Written(Struct, frozen=True, kw_only=True):
-    """Content of a file, not yet checked. ``lines``: line of each key; ``problem``: why the content is unknown."""
+    """The content of a file, not yet checked. ``lines``: line of each key; ``problem``: why the content is unknown."""
 
     file: str
     values: Mapping[str, object] = {}
@@ -28,7 +28,7 @@ class Written(Struct, frozen=True, kw_only=True):
 
 
 class Settled(Struct, frozen=True, kw_only=True):
-    """Settings in force, and a line for each mistake. ``is_in_doubt``: read_only holds only to be on the safe side."""
+    """The current settings, and a line for each mistake. ``is_in_doubt``: read_only is only assumed, to be safe."""
 
     settings: Settings
     problems: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ def settled(
 ) -> Settled:
     """Return the settings of the file, overridden by those of the environment. ``said``: the file, if already read.
 
-    If a mistake may have meant read_only, read_only holds: gputop must not do what its user meant to forbid.
+    If a mistake may have meant read_only, it is on: gputop must not do what its user wanted to forbid.
     """
     said = written(path(variables)) if said is None else said
     from_file, wrong_in_file = _understood(said, actions)
@@ -83,20 +83,20 @@ def settled(
 
 
 def save(changes: Mapping[str, Value | None], file: str | None = None) -> str | None:
-    """Put these values under these keys (``sort``, ``keys.quit``; None removes a key) and leave the rest alone.
+    """Store these values under these keys (``sort``, ``keys.quit``; None removes a key) and keep all other lines.
 
     The file changes atomically, keeps its mode, and is created if missing. Returns the reason of a failure.
     """
     from gputop.app.settings.toml_edit import edited
     from gputop.app.settings.toml_file import TomlError
 
-    target = os.path.realpath(file or path())  # a symbolic link, say into a repository of dotfiles, stays one
+    target = os.path.realpath(file or path())  # a symbolic link, for example into a repository of dotfiles, stays one
     try:
         os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
         text, mode = _text_and_mode(target)
         _write(target, edited(text, changes), mode)
     except TomlError as error:
-        return f"{clean(target)} was not changed, fix it first: {_syntax(str(error))}"
+        return f"{clean(target)} was not changed. Fix it first: {_syntax(str(error))}"
     except (OSError, ValueError) as error:
         return f"{clean(target)} was not changed: {_why(error)}"
     return None
@@ -129,7 +129,7 @@ def _text_and_mode(file: str) -> tuple[str, int | None]:
 
 
 def _write(file: str, text: str, mode: int | None) -> None:
-    """Write beside the file, then rename, so that no reader sees half of it."""
+    """Write a temporary file, then rename it, so that no reader sees half of it."""
     beside = f"{file}.{os.getpid()}.new"
     try:
         with open(beside, "x", encoding="utf-8", newline="") as opened:

@@ -1,4 +1,4 @@
-"""TOML as Python's own parser reads it. Imported only if there is a file to read."""
+"""The TOML parser of Python's library. Imported only if there is a file to read."""
 
 import sys
 from collections.abc import Callable

@@ -9,7 +9,7 @@ from gputop.core.query.selection import Selection
 
 LEAST_INTERVAL_S: Final = 0.1
 USUAL_INTERVAL_S: Final = 1.0
-_DIGITS: Final = 4  # of an index: a longer range is a slip
+_DIGITS: Final = 4  # of an index: a longer range is a typing mistake
 
 
 def add_common(
@@ -18,19 +18,17 @@ def add_common(
     """Add the options of all commands that show processes.
 
     ``repeats``: the command reads repeatedly. ``changes``: it may change the machine. The command also accepts options
-    that do not concern it, so that any option may precede any command; its help omits them.
+    of other commands, so that any option may precede any command; its help omits them.
     """
     absent, group = add_place(parser, is_inner=is_inner, repeats=repeats)
     group.add_argument(
         "-u", "--user", action="append", type=words, default=absent, metavar="USER",
         help="only processes of these users: -u ann,bob",
     )  # fmt: skip
-    group.add_argument(
-        "--only-compute", action="store_true", default=absent or False, help="leave out graphics processes"
-    )
+    group.add_argument("--only-compute", action="store_true", default=absent or False, help="omit graphics processes")
     group.add_argument(
         "--where", action="append", type=_filter, default=absent, metavar="FILTER",
-        help="only processes that match, such as 'user:ann gpu_mem>10GiB sm<5 not cmd~vllm'; several must all match",
+        help="only processes that match, such as 'user:ann gpu_mem>10GiB sm<5 not cmd~vllm'; all filters must match",
     )  # fmt: skip
     group.add_argument(
         "--source", default=absent, metavar="NAME[:ARG]",
@@ -47,7 +45,7 @@ def add_place(
 ) -> tuple[Any, argparse._ActionsContainer]:
     """Add the options that select GPUs, interval and demo; return the default of options and their group.
 
-    An option after the command's name must not reset the same option before it: if absent there, it leaves no value.
+    An option after the command's name must not reset the same option before it: if absent there, it sets no value.
     """
     absent: Any = argparse.SUPPRESS if is_inner else None
     group = parser.add_argument_group("input and selection")
@@ -169,5 +167,5 @@ def duration(text: str) -> float:
 
     value = quantity(text, Unit.SECONDS)
     if value is None or value <= 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no time: {expected(Unit.SECONDS).removeprefix('a time: ')}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time: {expected(Unit.SECONDS).removeprefix('a time: ')}")
     return value

@@ -1,4 +1,4 @@
-"""The parser of arguments: one line for a mistake, with the nearest word, and help in short lines."""
+"""The argument parser: one line for a mistake, with the nearest word, and help in short lines."""
 
 import argparse
 import os
@@ -12,10 +12,10 @@ _WIDEST: Final = 100  # longer lines are hard to read
 
 
 class Help(argparse.HelpFormatter):
-    """Help as wide as the terminal; argparse would import shutil for the width, at each argument's definition.
+    """Help as wide as the terminal; for the width, argparse would import shutil at each argument's definition.
 
-    The usage omits options; the list below it has them. Each line of a text is filled by itself, and a line that
-    begins with blanks stays as it is.
+    The usage omits options, because the list below it has them. Each line of a text is wrapped by itself, and a line
+    that begins with blanks stays unchanged.
     """
 
     def __init__(self, prog: str) -> None:
@@ -25,7 +25,7 @@ class Help(argparse.HelpFormatter):
         self, _usage: str | None, actions: Iterable[argparse.Action], _groups: Iterable[Any], prefix: str | None
     ) -> str:
         words = [self._place(action) for action in actions if not action.option_strings]
-        if prefix == "":  # how the usage of a command's commands begins
+        if prefix == "":  # how the usage of a command's subcommands begins
             return " ".join((self._prog, *words))
         return f"usage: {' '.join((self._prog, '[OPTION ...]', *words))}\n\n"
 
@@ -39,7 +39,7 @@ class Help(argparse.HelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """Parser whose errors begin with one line. ``usage_status``: the exit status of an error, shared by all parsers."""
+    """A parser with errors of one line. ``usage_status``: the exit status of an error, shared by all parsers."""
 
     usage_status = BAD_INPUT
 
@@ -63,14 +63,14 @@ class Parser(argparse.ArgumentParser):
     def _left_over(self, rest: Sequence[str]) -> str:
         word = rest[0]
         if not word.startswith("-"):
-            return f"{word!r} is one word too many"
-        return f"there is no option {word.partition('=')[0]}{_meant(word, self._option_string_actions)}"
+            return f"unexpected argument {word!r}"
+        return f"unknown option {word.partition('=')[0]}{_meant(word, self._option_string_actions)}"
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401 - as argparse calls it
         if action.choices is None or value in action.choices:
             return
         choices = [str(choice) for choice in action.choices]
-        raise argparse.ArgumentError(action, f"there is no {value!r}{_meant(str(value), choices) or _all(choices)}")
+        raise argparse.ArgumentError(action, f"unknown value {value!r}{_meant(str(value), choices) or _all(choices)}")
 
 
 def _columns() -> int | None:
@@ -89,4 +89,4 @@ def _meant(word: str, words: Iterable[str]) -> str:
 
 
 def _all(words: Sequence[str]) -> str:
-    return f". There are: {', '.join(words)}"
+    return f". Available: {', '.join(words)}"

@@ -6,11 +6,11 @@ from gputop.cli.args.options import add_common, add_ending, words
 
 
 def add_choice(parser: argparse.ArgumentParser, *examples: str) -> None:
-    """Add the options that say whom and whether, and how the help ends."""
+    """Add the options that select the processes and confirm the change, and the end of the help."""
     parser.add_argument(
         "--pid", action="append", type=_pids, metavar="PID", help="only these processes: --pid 4711,4712"
     )
-    parser.add_argument("-n", "--dry-run", action="store_true", help="list the processes that are meant, and end")
+    parser.add_argument("-n", "--dry-run", action="store_true", help="list the matching processes and exit")
     parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
     add_common(parser, repeats=False, changes=True)
     add_ending(parser, *examples, status="0 done for all, 1 for some, 2 bad input, 3 no driver, 4 for none")
@@ -19,7 +19,7 @@ def add_choice(parser: argparse.ArgumentParser, *examples: str) -> None:
 def _pids(text: str) -> tuple[int, ...]:
     found = words(text)
     if not all(word.isdecimal() and int(word) > 0 for word in found):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a pid, nor several with commas")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a pid or a list of pids separated by commas")
     return tuple(int(word) for word in found)
 
 

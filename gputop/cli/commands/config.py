@@ -51,7 +51,7 @@ def _init() -> int:
     except FileExistsError:
         fail(BAD_INPUT, f"{clean(file)} exists and was not changed. To see the settings in force: gputop config show")
     except OSError as error:
-        fail(BAD_INPUT, f"{clean(file)} cannot be written: {error.strerror}")
+        fail(BAD_INPUT, f"cannot write {clean(file)}: {error.strerror}")
     print(f"wrote {clean(file)}")
     return OK
 
@@ -71,7 +71,7 @@ def _check() -> int:
 
 
 def _is_absent(file: str) -> bool:
-    """Return whether there is no file; one that this user cannot look up may exist."""
+    """Return whether there is no file; a file that this user may not access can exist."""
     try:
         os.stat(file)
     except FileNotFoundError:

@@ -9,7 +9,7 @@ from gputop.app.monitoring.inspect import InspectRequest, encoded, inspect, prob
 from gputop.cli.args.exits import OK, fail
 from gputop.cli.args.options import add_demo, add_ending, seconds, whole
 
-_NOTHING: Final = 4  # as where a signal reached no process
+_NOTHING: Final = 4  # as for a signal that reached no process
 _WAIT_S: Final = 1.0
 
 

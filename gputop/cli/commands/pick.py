@@ -98,7 +98,7 @@ def _measured(unit: Unit) -> Callable[[str], float]:
         value = quantity(text, unit)
         if value is None or value < 0:
             raise argparse.ArgumentTypeError(f"{text!r} is not {expected(unit)}")
-        if unit is Unit.BYTES and value and text[-1].isdecimal():  # bytes would be a slip
+        if unit is Unit.BYTES and value and text[-1].isdecimal():  # bytes would be a mistake
             raise argparse.ArgumentTypeError(f"{text!r} has no unit: write {text}GiB or {text}MiB")
         return value
 

@@ -128,7 +128,7 @@ def run(options: argparse.Namespace) -> int:
     if options.list:
         _print_tests()
         return OK
-    shut = read_only_control(is_read_only=options.read_only, tell=warn)
+    shut = read_only_control(is_read_only=options.read_only, notify=warn)
     if shut is not None:
         fail(_ERROR, f"{shut.detail}, so no test runs. {shut.remedy}")
     if options.control:
@@ -198,7 +198,7 @@ def _memory(text: str) -> tuple[float, int | None]:
         return share / 100, None
     size = None if text.endswith("%") else quantity(text, Unit.BYTES)
     if not size or size <= 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither up to 95% nor {expected(Unit.BYTES)}")
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a share up to 95% nor {expected(Unit.BYTES)}")
     return _MOST_MEMORY, int(size)
 
 

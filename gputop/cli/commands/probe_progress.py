@@ -1,4 +1,4 @@
-"""Progress of a probe on a terminal: a line per device, drawn over the lines before."""
+"""Progress of a probe on a terminal: a line per device, drawn over the previous lines."""
 
 import time
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _DRAW_EVERY_S: Final = 0.25
 
 
 class TerminalProgress:
-    """Observer of a run that draws on a terminal; on any other stream it draws nothing."""
+    """An observer of a run that draws on a terminal; on any other stream it draws nothing."""
 
     def __init__(self, stream: TextIO) -> None:
         self._terminal = stream if stream.isatty() else None

@@ -13,7 +13,7 @@ _CUT_SHORT: Final = 1
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("file", metavar="FILE", help="a new file; - for standard output")
+    parser.add_argument("file", metavar="FILE", help="a new file, or - for standard output")
     parser.add_argument(
         "--for",
         dest="duration",

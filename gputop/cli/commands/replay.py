@@ -1,4 +1,4 @@
-"""gputop replay: a recording on the screen."""
+"""gputop replay: playback of a recording on the screen."""
 
 import argparse
 

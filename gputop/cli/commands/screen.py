@@ -1,4 +1,4 @@
-"""gputop without a command: the screen, and its sampler as a child."""
+"""gputop without a command: the screen, and its sampler as a child process."""
 
 import argparse
 import sys
@@ -45,8 +45,8 @@ def request(options: argparse.Namespace) -> ScreenRequest:
 
 
 def status_of(down: Down | None) -> int:
-    """Return the exit status of a screen, and print why its sampler does not work if it does not."""
+    """Return the exit status of a screen; if its sampler does not work, print the reason."""
     if down is None:
         return OK
-    print(down.reason, file=sys.stderr)  # the sampler's own words
+    print(down.reason, file=sys.stderr)  # the sampler's own message
     return BAD_INPUT if down.status is None else down.status

@@ -15,7 +15,7 @@ from gputop.machine.control.kernel import KernelCalls
 from gputop.machine.proc.procfs import GONE, Proc
 from gputop.machine.proc.root import Files
 from gputop.machine.proc.stat import ProcessStat, parse_stat
-from gputop.machine.processes.identity import Who
+from gputop.machine.processes.identity import ProcessNames
 
 _KERNEL_THREAD: Final = 0x00200000  # PF_KTHREAD, in the field after nine others behind the name
 _FLAGS_AT: Final = 6
@@ -75,7 +75,7 @@ class TargetOpener:
         is_ours: Callable[[], bool] = lambda: True,
     ) -> None:
         self._proc = proc
-        self._who = Who(proc, users)
+        self._process_names = ProcessNames(proc, users)
         self._kernel = kernel
         self._protected = protected
         self._is_ours = is_ours
@@ -92,7 +92,7 @@ class TargetOpener:
         self.refuse_dead(stat)
         descriptor = self._open(target.pid)
         try:
-            user, command = self._who.user(target.pid), self._who.command(target.pid, stat.name)
+            user, command = self._process_names.user(target.pid), self._process_names.command(target.pid, stat.name)
             stat = self.confirm(target)
             yield TargetHandle(target, descriptor, stat, user, command)
         finally:

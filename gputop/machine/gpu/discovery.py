@@ -14,7 +14,7 @@ _MOST_GPUS: Final = 512  # per host: a driver may return garbage
 Identity = tuple[str, str, str]  # uuid, name, PCI bus id
 
 
-class Box(Struct, frozen=True):
+class Inventory(Struct, frozen=True):
     """The GPUs that the driver lists: index, handle and identity. A lost GPU may not report its identity.
 
     The driver counts a GPU that a container or a job must not use, but it is not listed here. ``refusal``: why the
@@ -36,14 +36,14 @@ class Box(Struct, frozen=True):
         return tuple((index, handle, who) for index, handle, who in self.gpus if not isinstance(who, Missing))
 
 
-def look(driver: Driver, simulated: str | None) -> Box:
+def discover(driver: Driver, simulated: str | None) -> Inventory:
     """Read the list of GPUs. May hang with the driver."""
     count = driver.ask("nvmlDeviceGetCount")
     if isinstance(count, Missing):
-        return Box(driver=_about(driver, simulated), refusal=count)
+        return Inventory(driver=_about(driver, simulated), refusal=count)
     counted = [(index, driver.ask("nvmlDeviceGetHandleByIndex", index)) for index in range(min(count, _MOST_GPUS))]
     handles = [(index, handle) for index, handle in counted if handle is not Missing.FORBIDDEN]
-    return Box(
+    return Inventory(
         driver=_about(driver, simulated),
         gpus=tuple(
             (index, handle, handle if isinstance(handle, Missing) else _identify(driver, handle))

@@ -131,8 +131,8 @@ class MetricReader:
         answer = self.ask("nvmlDeviceGetFieldValues", ids)
         if isinstance(answer, Missing):
             return dict.fromkeys(ids, answer)
-        told = zip(ids, answer, strict=True)
-        return {one: reason(code) if code else (number, time_us) for one, (code, number, time_us) in told}
+        values = zip(ids, answer, strict=True)
+        return {one: reason(code) if code else (number, time_us) for one, (code, number, time_us) in values}
 
     def _rate(self, metric: Metric[Any], origin: FieldRate, number: float, time_us: int) -> float | Missing:
         """Return the growth per second; start again after a counter went back (reset, reload, overflow)."""

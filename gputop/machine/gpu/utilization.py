@@ -29,7 +29,7 @@ class UtilizationReader:
         self._ticks: deque[tuple[float, int, array[int]]] = deque()  # time, length in ms, and the packed entries
         self._sums: dict[int, list[int]] = {}  # by pid: percent times milliseconds, and the number of intervals
         self._before: float | None = None
-        self._told: Missing | tuple[float, dict[int, Shares]] = Missing.NOT_YET
+        self._last: Missing | tuple[float, dict[int, Shares]] = Missing.NOT_YET
 
     def read(self, pids: set[int], now: float) -> Missing | tuple[float, dict[int, Shares]]:
         """Return the window in seconds and the shares of the active processes; all others were idle.
@@ -39,7 +39,7 @@ class UtilizationReader:
         if self._refusal is not None:
             return self._refusal
         if self._before is not None and now - self._before < _SHORTEST_S:
-            return self._told
+            return self._last
         answer = self._driver.ask("nvmlDeviceGetProcessUtilization", self._handle, self._since_us)
         if isinstance(answer, Missing):
             self._refusal = answer if answer in LASTING else None
@@ -54,8 +54,8 @@ class UtilizationReader:
         while self._ticks[0][0] <= now - _WINDOW_S:
             _, length_ms, old = self._ticks.popleft()
             self._weigh(old, length_ms, -1)
-        self._told = self._shares()
-        return self._told
+        self._last = self._shares()
+        return self._last
 
     def _accepted(self, answer: list[UtilizationEntry], pids: set[int]) -> "array[int]":
         answer = [entry for entry in answer if entry[1] < _NEWEST_US]

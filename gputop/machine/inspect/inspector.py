@@ -24,7 +24,7 @@ from gputop.machine.proc.root import Files
 from gputop.machine.proc.stat import ProcessStat, parse_boot_s, parse_stat
 from gputop.machine.proc.visibility import View
 from gputop.machine.processes.containers import Names
-from gputop.machine.processes.identity import Who
+from gputop.machine.processes.identity import ProcessNames
 from gputop.machine.processes.owners import OwnerReader
 
 T = TypeVar("T")
@@ -62,7 +62,7 @@ class Inspector:
     ) -> None:
         self._proc = proc
         self._view = View(proc)
-        self._who = Who(proc, users)
+        self._process_names = ProcessNames(proc, users)
         self._owners = OwnerReader(proc, names)
         self._costly = costly
         self._clock_ticks = clock_ticks
@@ -123,7 +123,7 @@ class Inspector:
             time_s=self._wall(),
             name=decode(stat.name),
             state=stat.state,
-            user=self._who.user(asked.pid),
+            user=self._process_names.user(asked.pid),
             started_s=self._started_s(stat),
             owner=self._owners.read(asked.pid, raw, stat.name, arguments),
             ancestors=self._ancestors(stat),

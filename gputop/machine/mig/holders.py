@@ -7,7 +7,7 @@ from gputop.core.mig.model import Holders, User
 from gputop.core.model.owner import Owner
 from gputop.machine.proc.procfs import Proc
 from gputop.machine.proc.root import Files
-from gputop.machine.processes.identity import Who
+from gputop.machine.processes.identity import ProcessNames
 
 _SERVICES: Final = {  # by the beginning of the process's name, which the kernel cuts to 15 signs
     "nv-hostengine": "sudo systemctl stop nvidia-dcgm",
@@ -30,7 +30,7 @@ class HolderReader:
     def __init__(self, proc: Proc, users: Callable[[int], str | None], owner: Callable[[int], Owner], own: int) -> None:
         self._proc = proc
         self._files = Files(proc)
-        self._who = Who(proc, users)
+        self._process_names = ProcessNames(proc, users)
         self._owner = owner
         self._own = own
 
@@ -40,7 +40,10 @@ class HolderReader:
         if not name:
             return User(pid=pid, command="not visible from here")
         return User(
-            pid=pid, user=self._who.user(pid), command=self._who.command(pid, name.encode()), how=self._how(pid, name)
+            pid=pid,
+            user=self._process_names.user(pid),
+            command=self._process_names.command(pid, name.encode()),
+            how=self._how(pid, name),
         )
 
     def of_gpu(self, minor: int) -> Holders:

@@ -34,13 +34,13 @@ class StepRunner:
             case StepKind.CREATE_INSTANCE:
                 profile = self._profile_id(step)
                 name = "nvmlDeviceCreateGpuInstanceWithPlacement"
-                self._driver.tell(name, self.handle(), profile, step.start, step.size)
+                self._driver.call(name, self.handle(), profile, step.start, step.size)
             case StepKind.DESTROY_INSTANCE:
-                self._driver.tell("nvmlGpuInstanceDestroy", self._instance(step))
+                self._driver.call("nvmlGpuInstanceDestroy", self._instance(step))
             case StepKind.CREATE_COMPUTE:
                 self._create_compute(step)
             case StepKind.DESTROY_COMPUTE:
-                self._driver.tell("nvmlComputeInstanceDestroy", self._compute(step))
+                self._driver.call("nvmlComputeInstanceDestroy", self._compute(step))
 
     def handle(self) -> Handle:
         """Return the GPU's handle. Raises RefusedError."""
@@ -49,7 +49,7 @@ class StepRunner:
 
     def _set_mode(self, *, is_on: bool) -> None:
         """Set the mode. The call can succeed although its status says that the change is pending."""
-        status = self._driver.tell("nvmlDeviceSetMigMode", self.handle(), int(is_on))
+        status = self._driver.call("nvmlDeviceSetMigMode", self.handle(), int(is_on))
         if status:
             raise PendingError(status)
         mode = self._driver.ask("nvmlDeviceGetMigMode", self.handle())
@@ -62,7 +62,7 @@ class StepRunner:
         if profile is None:
             raise RefusedError("nvmlGpuInstanceGetComputeInstanceProfileInfo", codes.NOT_SUPPORTED)
         name = "nvmlGpuInstanceCreateComputeInstanceWithPlacement"
-        self._driver.tell(name, instance, profile, step.compute_start, step.slices)
+        self._driver.call(name, instance, profile, step.compute_start, step.slices)
 
     def _profile_id(self, step: Step) -> int:
         profile = self._ids.get(step.profile)

@@ -66,13 +66,13 @@ class Driver:
     def ask(self, name: str, *args: Any) -> Any:
         """Return the answer of the function ``name``, or a `Missing`. Never raises for a driver error."""
         try:
-            return self.tell(name, *args)
+            return self.call(name, *args)
         except RefusedError as error:
             return reason(error.code)
         except (ValueError, MemoryError):
             return Missing.FAULT  # a lost board returns garbage: invalid text, impossible sizes
 
-    def tell(self, name: str, *args: Any) -> Any:
+    def call(self, name: str, *args: Any) -> Any:
         """Call the function ``name`` and return its answer. Raises `RefusedError`."""
         function = getattr(self._functions, name, None)
         if function is None:  # the installed binding does not have it

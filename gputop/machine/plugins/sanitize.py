@@ -28,7 +28,7 @@ class SourceError(Exception):
 class ForeignSource:
     """A `Source` around that of a plugin. A failure is a problem of the sample, and the source is read again.
 
-    While a source fails, values are missing with that reason, and processes keep their last state. ``told``: receives
+    While a source fails, values are missing with that reason, and processes keep their last state. ``notify``: receives
     the first failure.
     """
 
@@ -38,13 +38,13 @@ class ForeignSource:
         source: Source,
         *,
         selection: Selection = Selection(),  # noqa: B008 - immutable
-        told: Callable[[str], None] = lambda _: None,
+        notify: Callable[[str], None] = lambda _: None,
         wall: Callable[[], float] = time.time,
     ) -> None:
         self._row = row
         self._source = source
         self._selection = selection
-        self._told = told
+        self._notify = notify
         self._wall = wall
         self._last: Sample | None = None
         self._problem = ""
@@ -74,7 +74,7 @@ class ForeignSource:
         if unknown and self._last is not None:
             raise ValueError(f"no such GPU: {clean(', '.join(unknown))}. Available: {_names(gpus)}")
 
-    def look_again(self, uuid: str) -> None:
+    def refresh_layout(self, uuid: str) -> None:
         """Do nothing: a plugin's GPUs have no MIG layout."""
 
     def want_details(self, for_s: float) -> None:
@@ -119,7 +119,7 @@ class ForeignSource:
         """Return the previous sample, marked as stale."""
         if not self._problem:
             self._problem = reason
-            self._told(reason)
+            self._notify(reason)
         problem = f"source {self._row.key}: {reason}"
         driver, host = DriverInfo(source=self._row.key), Host(name=self._row.key)
         last = self._last or Sample(time_s=0.0, interval_s=0.0, driver=driver, host=host)

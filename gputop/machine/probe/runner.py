@@ -61,7 +61,7 @@ class Job:
         self._why: tuple[TestStatus, str, str] | None = None
         self._final: tuple[TestStatus, str, str] | None = None
         self._rest: TestStatus | None = None
-        self._is_told = False  # a test ended because it was stopped: the next one is not to blame
+        self._has_ended = False  # a test ended because it was stopped: the next one is not to blame
         self._asked_s: float | None = None
         self._steps = 0
         self.is_over = False
@@ -158,7 +158,7 @@ class Job:
 
     def _stopped(self, event: End, final: tuple[TestStatus, str, str]) -> End:
         """Return the end of a test that stopped on request, with the reason of the request."""
-        self._is_told = True
+        self._has_ended = True
         status, code, text = final
         if status is not TestStatus.ABORTED:
             self.record.take(FindingEvent(id=event.id, sev=status.value, code=code, text=text))
@@ -205,7 +205,7 @@ class Job:
         """Turn the end of the worker into results; start a new one, once, for the remaining tests."""
         record, why = self.record, self._why
         if why is not None:
-            if not self._is_told:
+            if not self._has_ended:
                 record.close(*why)
         elif record.current is not None:
             record.close(*ended(status))

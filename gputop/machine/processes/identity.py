@@ -17,7 +17,7 @@ _PATIENCE_S: Final = 0.3
 _MOST_WAITING: Final = 8  # threads that may hang at a time
 
 
-class Who:
+class ProcessNames:
     """Names processes. ``users`` names the user of a uid, and is called once for each."""
 
     def __init__(self, proc: Proc, users: Callable[[int], str | None], patience_s: float = _PATIENCE_S) -> None:
@@ -29,13 +29,13 @@ class Who:
         self._names: dict[int, str] = {}
 
     def user(self, pid: int) -> str:
-        """Return the name of the real user, ``somebody`` if it cannot be read.
+        """Return the name of the real user, ``an unknown user`` if it cannot be read.
 
         If a directory server does not answer, the number remains.
         """
         uid = parse_uid(self._files.raw(f"{pid}/status"))
         if uid is None:
-            return "somebody"
+            return "an unknown user"
         if uid not in self._names:
             self._names[uid] = clean(self._in_time(lambda: self._users(uid) or "") or str(uid))
         return self._names[uid]
@@ -62,7 +62,7 @@ class Who:
         self._waiting = [thread for thread in self._waiting if thread.is_alive()]
         if len(self._waiting) >= _MOST_WAITING:
             return None
-        thread = threading.Thread(target=run, name="who", daemon=True)
+        thread = threading.Thread(target=run, name="process-names", daemon=True)
         self._waiting.append(thread)
         thread.start()
         thread.join(self._patience_s)

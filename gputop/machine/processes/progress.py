@@ -31,7 +31,7 @@ _POINTS: Final = 60
 _SLACK_S: Final = 2.0  # the boot time has a resolution of 1 s
 
 
-class Teller(Struct, frozen=True):
+class Reporter(Struct, frozen=True):
     """A process that may have reported. ``inner_pid``: its pid in its own PID namespace, if that is different."""
 
     pid: int
@@ -49,16 +49,16 @@ class Reports(Protocol):
         """The pids that some file names."""
         ...
 
-    def look(self, uids: Iterable[int], now: float) -> None:
+    def read_new(self, uids: Iterable[int], now: float) -> None:
         """Read new reports of these users. ``now``: monotonic seconds. Never raises."""
         ...
 
-    def of(self, teller: Teller) -> Progress | None:
+    def of(self, reporter: Reporter) -> Progress | None:
         """Return the last report of a process."""
         ...
 
 
-class _Told(Struct):
+class _Content(Struct):
     """The content of a file. Other keys are ignored."""
 
     step: int | float | None = None
@@ -69,11 +69,11 @@ class _Told(Struct):
 class _File:
     """The state of a file: the process that it names, its stat at the last reading, and its points for the rate."""
 
-    __slots__ = ("look", "pid", "points", "progress", "start_ticks", "uid")
+    __slots__ = ("pid", "points", "progress", "start_ticks", "stat_key", "uid")
 
     def __init__(self, pid: int, start_ticks: int | None) -> None:
         self.pid, self.start_ticks = pid, start_ticks
-        self.look: tuple[int, ...] = ()
+        self.stat_key: tuple[int, ...] = ()
         self.uid = -1
         self.progress: Progress | None = None
         self.points: deque[tuple[float, float]] = deque(maxlen=_POINTS)  # time and step, 5 s apart
@@ -95,9 +95,9 @@ class ProgressReader:
         self._absent: dict[str, float] = {}
         self._files: dict[str, dict[str, _File]] = {}  # by folder and name
         self.pids: dict[int, list[_File]] = {}
-        self._decoder = Decoder(_Told)
+        self._decoder = Decoder(_Content)
 
-    def look(self, uids: Iterable[int], now: float) -> None:
+    def read_new(self, uids: Iterable[int], now: float) -> None:
         """Read new reports of these users. Never raises."""
         wanted = dict.fromkeys(place for uid in sorted(uids)[:_MOST_USERS] for place in self._places(uid))
         files = {place: found for place in wanted if (found := self._folder(place, now))}
@@ -108,15 +108,15 @@ class ProgressReader:
             for file in found.values():
                 self.pids.setdefault(file.pid, []).append(file)
 
-    def of(self, teller: Teller) -> Progress | None:
+    def of(self, reporter: Reporter) -> Progress | None:
         """Return the last report of a process."""
-        told = [
+        report = [
             file.progress
-            for pid in {teller.pid, teller.inner_pid}
+            for pid in {reporter.pid, reporter.inner_pid}
             for file in self.pids.get(pid or 0, ())
-            if file.progress and file.uid == teller.uid and _is_of(teller, file, file.progress)
+            if file.progress and file.uid == reporter.uid and _is_of(reporter, file, file.progress)
         ]
-        return max(told, key=lambda progress: progress.time_s, default=None)
+        return max(report, key=lambda progress: progress.time_s, default=None)
 
     def _usual_places(self, uid: int) -> Iterable[str]:
         """Return where a user's files may be; our own environment counts for us, a configured folder for all users."""
@@ -149,28 +149,28 @@ class ProgressReader:
         """Read a file if it changed. A file that is unreadable or malformed changes nothing."""
         try:
             seen = os.stat(name, dir_fd=folder, follow_symlinks=False)
-            look = (seen.st_ino, seen.st_mtime_ns, seen.st_size, seen.st_uid, seen.st_mode)
-            if look == file.look:
+            stat_key = (seen.st_ino, seen.st_mtime_ns, seen.st_size, seen.st_uid, seen.st_mode)
+            if stat_key == file.stat_key:
                 return
             if seen.st_uid != file.uid:
                 file.progress, file.uid = None, seen.st_uid
-            file.look = look
+            file.stat_key = stat_key
             raw = _content(folder, name, seen.st_uid)
         except OSError:
             return
-        told = self._parsed(raw) if raw else None
+        report = self._parsed(raw) if raw else None
         at_s = seen.st_mtime_ns / 1e9
-        if told is not None and at_s <= self._wall() + _FUTURE_S:
-            file.progress = _with_rate(told, at_s, file.points)
+        if report is not None and at_s <= self._wall() + _FUTURE_S:
+            file.progress = _with_rate(report, at_s, file.points)
 
-    def _parsed(self, raw: bytes) -> _Told | None:
+    def _parsed(self, raw: bytes) -> _Content | None:
         try:
-            told = self._decoder.decode(raw)
+            report = self._decoder.decode(raw)
         except (DecodeError, UnicodeDecodeError, OverflowError, RecursionError):
             return None
-        values = (told.step, told.total, told.loss)
+        values = (report.step, report.total, report.loss)
         is_good = all(value is None or abs(value) <= _LARGEST for value in values)  # infinity and NaN are not
-        return told if is_good and (told.step or 0) >= 0 and (told.total or 0) >= 0 else None
+        return report if is_good and (report.step or 0) >= 0 and (report.total or 0) >= 0 else None
 
 
 def _named(name: str) -> _File | None:
@@ -178,11 +178,11 @@ def _named(name: str) -> _File | None:
     return _File(int(found[1]), int(found[2]) if found[2] else None) if found else None
 
 
-def _is_of(teller: Teller, file: _File, progress: Progress) -> bool:
+def _is_of(reporter: Reporter, file: _File, progress: Progress) -> bool:
     """Return whether a file belongs to this owner of the pid, and not to an earlier one."""
     if file.start_ticks is not None:
-        return file.start_ticks == teller.start_ticks
-    return teller.started_s is not None and progress.time_s >= teller.started_s - _SLACK_S
+        return file.start_ticks == reporter.start_ticks
+    return reporter.started_s is not None and progress.time_s >= reporter.started_s - _SLACK_S
 
 
 def _content(folder: int, name: str, uid: int) -> bytes | None:
@@ -198,14 +198,14 @@ def _content(folder: int, name: str, uid: int) -> bytes | None:
         os.close(file)
 
 
-def _with_rate(told: _Told, at_s: float, points: deque[tuple[float, float]]) -> Progress:
+def _with_rate(report: _Content, at_s: float, points: deque[tuple[float, float]]) -> Progress:
     """Return a report with its rate since the oldest of the last points; restart after a step backwards."""
     rate = None
-    if told.step is not None:
-        if points and (told.step < points[-1][1] or at_s < points[-1][0]):
+    if report.step is not None:
+        if points and (report.step < points[-1][1] or at_s < points[-1][0]):
             points.clear()
-        first_s, first_step = points[0] if points else (at_s, told.step)
-        rate = (told.step - first_step) / (at_s - first_s) if at_s - first_s >= 1 else None
+        first_s, first_step = points[0] if points else (at_s, report.step)
+        rate = (report.step - first_step) / (at_s - first_s) if at_s - first_s >= 1 else None
         if not points or at_s - points[-1][0] >= _APART_S:
-            points.append((at_s, float(told.step)))
-    return Progress(time_s=at_s, step=told.step, total=told.total, loss=told.loss, rate_per_s=rate or None)
+            points.append((at_s, float(report.step)))
+    return Progress(time_s=at_s, step=report.step, total=report.total, loss=report.loss, rate_per_s=rate or None)

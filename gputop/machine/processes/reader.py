@@ -14,7 +14,7 @@ from gputop.machine.processes.containers import Names
 from gputop.machine.processes.details import DetailsReader
 from gputop.machine.processes.progress import Reports
 from gputop.machine.processes.relatives import Family
-from gputop.machine.processes.tracked import Followed, Units
+from gputop.machine.processes.tracked import TrackedProcess, Units
 
 _CLOCK_TICKS: Final = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
@@ -50,9 +50,9 @@ class ProcessReader:
         self._turn = 0
         self._turns = 1
         self._has_begun = False
-        self._followed: dict[int, Followed] = {}
+        self._tracked: dict[int, TrackedProcess] = {}
         self._renewed: set[int] = set()
-        self._has_told = False  # in this reading or the last one
+        self._had_reports = False  # in this reading or the last one
 
     def read(
         self,
@@ -68,8 +68,8 @@ class ProcessReader:
         """
         self._begin()
         is_foreign = not is_translated and not self._view.is_initial
-        for pid in self._followed.keys() - uses.keys() - self._relatives:
-            self._proc.forget(self._followed.pop(pid).path)
+        for pid in self._tracked.keys() - uses.keys() - self._relatives:
+            self._proc.forget(self._tracked.pop(pid).path)
         self._turn += 1
         self._turns = 1 + len(uses) // _CROWD
         held = [self._follow(pid, now, is_foreign) for pid in sorted(uses)]
@@ -92,32 +92,32 @@ class ProcessReader:
         held = [found[pid] for pid in sorted(found)]
         self._read_threads(held, now)
         self._take_reports(held)
-        self._has_told = bool(self._reports and self._reports.pids)
+        self._had_reports = bool(self._reports and self._reports.pids)
         return tuple([one.row((), self._units) for one in held])
 
-    def _read_threads(self, held: Iterable[Followed], now: float) -> None:
+    def _read_threads(self, held: Iterable[TrackedProcess], now: float) -> None:
         """Read the threads of the processes that were read; those of the others are not known yet."""
         fresh = (one for one in held if one.read_s == now and one.presence is Presence.ALIVE)
         watches = (one.watch for one in fresh if one.stat and one.stat.threads > 1)
         read_threads(self._proc, watches, now, self._units.clock_ticks)
 
-    def _read_reports(self, held: Iterable[Followed], now: float) -> None:
+    def _read_reports(self, held: Iterable[TrackedProcess], now: float) -> None:
         if self._reports:
-            self._reports.look({one.uid for one in held if one.uid is not None}, now)
+            self._reports.read_new({one.uid for one in held if one.uid is not None}, now)
             self._take_reports(held)
 
-    def _take_reports(self, held: Iterable[Followed]) -> None:
-        if self._reports and (self._reports.pids or self._has_told):
+    def _take_reports(self, held: Iterable[TrackedProcess]) -> None:
+        if self._reports and (self._reports.pids or self._had_reports):
             pids = self._reports.pids
-            self._has_told = True
+            self._had_reports = True
             for one in held:
                 is_named = one.pid in pids or (one.inner_pid or 0) in pids
-                one.tell(self._reports.of(one.teller(self._units)) if is_named else None)
+                one.take_progress(self._reports.of(one.reporter(self._units)) if is_named else None)
 
-    def _follow(self, pid: int, now: float, is_foreign: bool) -> Followed:  # noqa: FBT001
-        one = self._followed.get(pid)
+    def _follow(self, pid: int, now: float, is_foreign: bool) -> TrackedProcess:  # noqa: FBT001
+        one = self._tracked.get(pid)
         if one is None:
-            one = self._followed[pid] = Followed(pid)
+            one = self._tracked[pid] = TrackedProcess(pid)
         elif one.is_resting and (pid + self._turn) % self._turns:
             return one
         try:
@@ -143,7 +143,7 @@ class ProcessReader:
             one.describe(self._details.read(pid, one.stat.name, raw), now)
         return one
 
-    def _advance(self, one: Followed, raw: bytes, now: float) -> None:
+    def _advance(self, one: TrackedProcess, raw: bytes, now: float) -> None:
         stat = parse_stat(raw)
         if stat is None:
             one.forget(Presence.ALIVE)
@@ -157,7 +157,7 @@ class ProcessReader:
             self._renewed.add(one.pid)
             one.begin(hash(raw), stat, now)
 
-    def _prove(self, one: Followed, now: float, is_foreign: bool) -> None:  # noqa: FBT001
+    def _prove(self, one: TrackedProcess, now: float, is_foreign: bool) -> None:  # noqa: FBT001
         """Check whether the process behind a pid can be the one that the driver means: whether it uses a GPU at all."""
         if now < one.proof_due:
             return

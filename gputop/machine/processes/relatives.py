@@ -7,7 +7,7 @@ from typing import Final
 from gputop.core.model.sample import HostProcess, Presence
 from gputop.core.processes.program import arguments_of, program
 from gputop.machine.proc.procfs import Proc
-from gputop.machine.processes.tracked import Followed
+from gputop.machine.processes.tracked import TrackedProcess
 
 _DEEPEST: Final = 16
 _MOST: Final = 1024
@@ -16,7 +16,7 @@ _CHILDREN_EVERY_S: Final = 5
 _CROWD: Final = 150  # processes whose children are read per second; with more of them a round takes longer
 _OUTSIDE_S: Final = 60.0  # a pid may be reused
 
-Follow = Callable[[int], Followed]
+Follow = Callable[[int], TrackedProcess]
 
 
 class Family:
@@ -30,11 +30,11 @@ class Family:
         self._outside: dict[int, float] = {}  # by pid: until when that is believed
         self._children: dict[int, tuple[float, tuple[int, ...]]] = {}  # by pid: when to ask again, and who they are
 
-    def find(self, processes: Iterable[HostProcess], follow: Follow, now: float) -> dict[int, Followed]:
+    def find(self, processes: Iterable[HostProcess], follow: Follow, now: float) -> dict[int, TrackedProcess]:
         """Return the relatives by pid. ``follow`` reads a process."""
         alive = [p for p in processes if p.presence is Presence.ALIVE and p.parent_pid is not None]
         known = {p.pid: p.parent_pid or 0 for p in alive}
-        found: dict[int, Followed] = {}
+        found: dict[int, TrackedProcess] = {}
         for parent in set(known.values()):
             self._climb(parent, known, found, follow, now)
         parents = [p.pid for p in alive if not _kind(p.command)[0]]  # a desktop has started everything
@@ -43,7 +43,9 @@ class Family:
         self._children = {pid: held for pid, held in self._children.items() if pid in known or pid in found}
         return found
 
-    def _climb(self, pid: int, known: dict[int, int], found: dict[int, Followed], follow: Follow, now: float) -> None:
+    def _climb(
+        self, pid: int, known: dict[int, int], found: dict[int, TrackedProcess], follow: Follow, now: float
+    ) -> None:
         for _ in range(_DEEPEST):
             if pid <= 1 or pid in known or pid in found or now < self._outside.get(pid, 0.0):
                 return
@@ -55,7 +57,7 @@ class Family:
             pid = one.stat.parent_pid
 
     def _descend(
-        self, parents: list[int], known: dict[int, int], found: dict[int, Followed], follow: Follow, now: float
+        self, parents: list[int], known: dict[int, int], found: dict[int, TrackedProcess], follow: Follow, now: float
     ) -> None:
         for parent in parents:  # grows during the walk
             for pid in self._children_of(parent, now):

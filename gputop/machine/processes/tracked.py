@@ -12,7 +12,7 @@ from gputop.machine.proc.cpu import SHORTEST_S
 from gputop.machine.proc.stat import ProcessStat
 from gputop.machine.proc.threads import ThreadWatch
 from gputop.machine.processes.details import Details
-from gputop.machine.processes.progress import Teller
+from gputop.machine.processes.progress import Reporter
 
 _DETAILS_EVERY_S: Final = 60  # setproctitle and exec change the command line
 
@@ -25,7 +25,7 @@ class Units(Struct, frozen=True):
     boot_s: float | None = None
 
 
-class Followed:
+class TrackedProcess:
     """A pid that the driver lists without a break.
 
     The process behind it may change: then it ``is_suspect``, because the driver may still mean the previous one.
@@ -104,7 +104,7 @@ class Followed:
             self._details = details
             self._is_changed = True
 
-    def tell(self, progress: Progress | None) -> None:
+    def take_progress(self, progress: Progress | None) -> None:
         """Take the progress that the process reported."""
         if progress is not self._progress:
             self._progress = progress
@@ -137,11 +137,11 @@ class Followed:
         """The pid in its own PID namespace, if that is different."""
         return self._details.inner_pid if self._details else None
 
-    def teller(self, units: Units) -> Teller:
+    def reporter(self, units: Units) -> Reporter:
         """Return the key under which its reports are found."""
         ticks = self.stat.start_ticks if self.stat else None
         started_s = None if units.boot_s is None or ticks is None else units.boot_s + ticks / units.clock_ticks
-        return Teller(self.pid, self.uid, ticks, started_s, self.inner_pid)
+        return Reporter(self.pid, self.uid, ticks, started_s, self.inner_pid)
 
     def _busiest(self) -> float | None:
         if self.stat is None or self.presence is not Presence.ALIVE:

@@ -1,1 +1,1 @@
-"""The boxes that can be simulated: a plan each."""
+"""The plans of the simulated boxes."""

@@ -1,4 +1,4 @@
-"""Four H100 in trouble: one falls off the bus, one hangs, one is too hot; a pid that is gone, a hostile name."""
+"""Four H100 with faults: one falls off the bus, one hangs, one is too hot; an exited pid, a hostile name."""
 
 from gputop.simulator.boards import H100
 from gputop.simulator.boxes.parts import ANN, BOB, CHEN, DAY, DORA, GIB, HOUR, USERS, gib, system, threads
@@ -54,7 +54,7 @@ def _processes() -> list[ProcessPlan]:
                 Use(gpu=2, memory=gib(51), activity=training(2)),
             ),
         ),
-        ProcessPlan(  # exited, and its memory is held by nobody that /proc knows
+        ProcessPlan(  # exited, and no process in /proc holds its memory
             pid=7113, uid=CHEN, age_s=1 * HOUR, command=("gone",), is_gone=True,
             uses=(Use(gpu=0, memory=gib(11.5), activity=IDLE),),
         ),

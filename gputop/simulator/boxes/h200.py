@@ -1,4 +1,4 @@
-"""One H200 that serves a language model: bursts of requests, and a small reranker beside it."""
+"""One H200 that serves a language model: bursts of requests, and a small reranker on the same GPU."""
 
 from gputop.simulator.boards import H200
 from gputop.simulator.boxes.parts import BOB, DAY, DORA, GIB, USERS, docker, gib, mib, system, threads

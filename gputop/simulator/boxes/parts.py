@@ -1,4 +1,4 @@
-"""What several boxes have in common: users, the processes of the system, usual threads, paths of cgroups."""
+"""Common parts of the boxes: users, system processes, usual threads, cgroup paths."""
 
 from typing import Final
 
@@ -25,7 +25,7 @@ def mib(amount: float) -> Curve:
 
 
 def threads(main: float, *, seed: int = 0, helpers: float = 0.0, idle: int = 0) -> tuple[ThreadPlan, ...]:
-    """Return a main thread, one that helps it, and some that sleep; CPU in cores."""
+    """Return a main thread, a helper thread, and some sleeping ones; CPU in cores."""
     usual = [ThreadPlan(cpu=Curve(main, noise(min(main, 1 - main) * 0.7, seed)))]
     if helpers:
         usual.append(ThreadPlan(cpu=Curve(helpers, noise(helpers * 0.3, seed + 1)), in_kernel=0.2))
@@ -35,7 +35,7 @@ def threads(main: float, *, seed: int = 0, helpers: float = 0.0, idle: int = 0) 
 
 
 def system(uptime_s: float) -> tuple[ProcessPlan, ...]:
-    """Return the processes that every box has: the first one, a kernel thread, and the usual services."""
+    """Return the processes of every box: init, a kernel thread, and the usual services."""
     services = (
         (2, 0, (), "kthreadd"),
         (1184, 1, ("/usr/sbin/sshd", "-D"), "sshd"),

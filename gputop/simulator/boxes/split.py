@@ -1,4 +1,4 @@
-"""Two A100 and an H100, two of them split with MIG: instances of several sizes, gaps in their numbers, MPS."""
+"""Two A100 and an H100, two of them in MIG mode: instances of several sizes, gaps in their numbers, MPS."""
 
 from gputop.simulator.boards import A100, H100
 from gputop.simulator.boxes.parts import ANN, BOB, CHEN, DAY, DORA, GIB, HOUR, USERS, gib, mib, pod, system, threads
@@ -22,7 +22,7 @@ _H100_INSTANCES = (
 
 
 def plan() -> BoxPlan:
-    """Return the box. Its driver is an older one, so that some functions are missing."""
+    """Return the box. Its older driver lacks some functions."""
     return BoxPlan(
         host="mig-3", driver="535.183.01", cuda=12_020, users=USERS, viewer=ANN, cores=48,
         memory_bytes=int(503 * GIB), uptime_s=_UPTIME_S,

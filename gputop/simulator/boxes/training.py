@@ -1,4 +1,4 @@
-"""Eight H100: a torchrun job on all of them, a notebook that only holds memory, an evaluation, a small server."""
+"""Eight H100: a torchrun job on all of them, an idle notebook that holds memory, an evaluation, a small server."""
 
 from typing import Final
 
@@ -98,7 +98,7 @@ def _rank_pid(rank: int) -> int:
 
 
 def _worker(rank: int, number: int) -> ProcessPlan:
-    """Return a data loader: forked from its rank, with the same command line, and no CUDA context of its own."""
+    """Return a data loader: forked from its rank, with the same command line, and without a CUDA context of its own."""
     seed = rank * _WORKERS + number
     return ProcessPlan(
         pid=48_640 + seed, parent=_rank_pid(rank), uid=ANN, age_s=_STARTED - 90, command=(_PYTHON, "-u", *_SCRIPT),

@@ -1,4 +1,4 @@
-"""Eight H100 shared by four people, with one example of each thing that gputop finds."""
+"""Eight H100 shared by four users, with one example of each finding."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -50,7 +50,7 @@ def _gpu(index: int) -> GpuPlan:
     )  # fmt: skip
 
 
-# --- a job whose ranks wait for one that does not come --------------------------------------------------------------
+# --- a job whose ranks wait for one that does not arrive ------------------------------------------------------------
 def _hung_job() -> list[ProcessPlan]:
     cgroup = "/system.slice/slurmstepd.scope/job_90117/step_0/user/task_0"
     script = ("pretrain.py", "--config", "configs/moe_3b.toml")
@@ -70,7 +70,7 @@ def _hung_job() -> list[ProcessPlan]:
     return [_torchrun(61_002, ANN, cgroup, len(_HUNG), script, 5.1 * HOUR + 6), *ranks]
 
 
-# --- a job that one hot board holds back ----------------------------------------------------------------------------
+# --- a job that one hot board slows down ----------------------------------------------------------------------------
 def _slow_job() -> list[ProcessPlan]:
     cgroup = "/system.slice/slurmstepd.scope/job_90121/step_0/user/task_0"
     script = ("sft.py", "--model", "llama3-8b", "--data", "chat-v4")
@@ -126,9 +126,9 @@ def _slurm(cgroup: str) -> dict[str, str]:
     return {"SLURM_JOB_ID": job, "SLURM_STEP_ID": "0", "VIRTUAL_ENV": "/opt/llm"}
 
 
-# --- three that have a board for themselves -------------------------------------------------------------------------
+# --- three jobs, each alone on a GPU --------------------------------------------------------------------------------
 def _leak() -> ProcessPlan:
-    """Keep what should be freed, 62 MiB a minute, with little left."""
+    """Return a job that leaks 62 MiB a minute, with little memory left."""
     age_s, lasts_s, grows = 1000.0, 1.2 * HOUR, 62 / 1024 / 60
     leak = Curve(74.6 * GIB, (Ramp(grows * lasts_s * GIB, lasts_s, _at(-age_s)),))
     return ProcessPlan(
@@ -141,7 +141,7 @@ def _leak() -> ProcessPlan:
 
 
 def _fake() -> ProcessPlan:
-    """Keep the GPU full of kernels that do next to nothing."""
+    """Return a job that fills the GPU with kernels that do almost nothing."""
     busy = Curve(98.0, noise(0.8, 3))
     activity = Activity(gpu=busy, sm=busy * 0.1, occupancy=busy * 0.03, memory=busy * 0.03, power=busy * 0.0016)
     return ProcessPlan(
@@ -152,7 +152,7 @@ def _fake() -> ProcessPlan:
 
 
 def _starved() -> list[ProcessPlan]:
-    """Wait for data loaders that cannot keep up."""
+    """Return a job that waits for slow data loaders."""
     busy = Curve(3.0, (Pulse(88.0, 1.3, 3.6, 0.4),))
     activity = Activity(
         gpu=busy, memory=busy * 0.4, sm=busy * 0.8, tensor=busy * 0.4, dram=busy * 0.4, power=busy * 0.0078,
@@ -175,9 +175,9 @@ def _starved() -> list[ProcessPlan]:
     return [main, *workers]
 
 
-# --- memory that nobody uses ----------------------------------------------------------------------------------------
+# --- memory that no live process uses -------------------------------------------------------------------------------
 def _left_behind() -> list[ProcessPlan]:
-    """Return a pid that is gone, one that leaves memory behind, a zombie with a child, one without its launcher."""
+    """Return an exited pid, a process that leaves memory behind, a zombie with a child, an orphan without launcher."""
     session = "/user.slice/user-1002.slice/session-19.scope"
     return [
         ProcessPlan(
@@ -212,9 +212,9 @@ def _left_behind() -> list[ProcessPlan]:
     ]  # fmt: skip
 
 
-# --- processes that do nothing --------------------------------------------------------------------------------------
+# --- idle processes -------------------------------------------------------------------------------------------------
 def _idle_ones() -> Iterable[ProcessPlan]:
-    """Return a notebook, one that was stopped, one that waits for a file server, one that spins, one in a deadlock."""
+    """Return a notebook, a stopped process, one that waits for a file server, one that spins, and one in a deadlock."""
     kernel = "/home/dora/.local/share/jupyter/runtime/kernel-5f0c2b1e.json"
     stalled = ("python", "finetune.py", "--workers", "4")
     user = "/user.slice/user-1001.slice/session-22.scope"
@@ -256,5 +256,5 @@ def _idle_ones() -> Iterable[ProcessPlan]:
 
 
 def _at(seconds: float) -> float:
-    """Return an instant, given in seconds since the simulation began, in seconds since the boot."""
+    """Return an instant in seconds since the boot, from seconds since the simulation began."""
     return _UPTIME_S + seconds

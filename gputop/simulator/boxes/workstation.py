@@ -1,4 +1,4 @@
-"""Two consumer cards under a desk: much is not supported; a desktop, blender, a recorder, an image generator."""
+"""Two consumer boards: many metrics are unsupported; a desktop, Blender, a screen recorder, an image generator."""
 
 from gputop.simulator.boards import RTX_3090, RTX_4090
 from gputop.simulator.boxes.parts import GIB, HOUR, gib, mib, system, threads

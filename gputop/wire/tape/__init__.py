@@ -1,1 +1,1 @@
-"""Frames in a file: compressed JSON lines, readable up to the last frame that reached the disk."""
+"""Recordings: frames in a file of compressed JSON lines, readable up to the last frame that reached the disk."""

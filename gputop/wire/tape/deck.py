@@ -1,4 +1,4 @@
-"""A tape deck without a motor: what is asked of it, and the frames that are due at an instant."""
+"""A deck without a motor: the playback that the user requested, and the frames that are due at an instant."""
 
 from collections.abc import Callable, Iterator
 from math import inf
@@ -11,14 +11,14 @@ from gputop.core.recording.playback import SPEEDS, Playing, Stretch
 from gputop.wire.tape.reader import Moment, Tape
 from gputop.wire.tape.reel import Reel
 
-_BUSY_S: Final = 0.08  # spent on reading before something is shown
-_BREATH_S: Final = 1 / 15  # between two stretches
+_BUSY_S: Final = 0.08  # limit for reading before something is shown
+_BREATH_S: Final = 1 / 15  # between two batches of frames
 _LONG_GAP_S: Final = 10.0
 _SHORT_WAIT_S: Final = 2.0
 
 
 class Deck:
-    """Plays a tape. ``clock``: seconds that only grow. Methods but `take` only note what is wanted."""
+    """Plays a recording. ``clock``: monotonic seconds. All methods but `take` only store the request."""
 
     def __init__(self, tape: Tape, clock: Callable[[], float]) -> None:
         self.playing = Playing(length_s=tape.length_s, frames=tape.frames, is_playing=True)
@@ -27,24 +27,24 @@ class Deck:
         self._reel = Reel(tape, clock)
         self._goal: int | None = 0
         self._steps = 0
-        self._hunt: Iterator[Moment] | None = None
-        self._hunted_from = 0
+        self._search: Iterator[Moment] | None = None
+        self._searched_from = 0
         self._found: set[tuple[object, ...]] = set()
         self._has_news = False
-        self._due_s = clock()  # when the frame that is shown was due
+        self._due_s = clock()  # the time at which the shown frame was due
         self._shown_s = -inf
-        self._told = 0  # of the tape's problems
+        self._told = 0  # of the recording's problems
 
-    # --- what is asked ---------------------------------------------------------------------------------------------
+    # --- requests --------------------------------------------------------------------------------------------------
     def play(self) -> None:
-        """Go on, or hold; at the end begin again."""
+        """Play, or pause; at the end start again."""
         is_playing = not self.playing.is_playing
         if is_playing and self.playing.is_over:
             self._goal = 0
         self._change(is_playing=is_playing)
 
     def step(self, frames: int) -> None:
-        """Hold, so many frames on or back."""
+        """Pause, this many frames later or earlier."""
         self._change(is_playing=False)
         if frames > 0 and self._goal is None:
             self._steps += frames
@@ -52,37 +52,37 @@ class Deck:
             self._aim(self._here + frames)
 
     def move(self, seconds: float) -> None:
-        """Go on from so many seconds later or earlier; one frame at least."""
+        """Continue this many seconds later or earlier; at least one frame."""
         here = self._here
         number = self._tape.number_at(max(0.0, self._tape.at(here) + seconds))
         self._change()
         self._aim(max(number, here + 1) if seconds > 0 else min(number, here - 1))
 
     def go(self, at_s: float) -> None:
-        """Go on from this place."""
+        """Continue from this position."""
         self._change()
         self._aim(self._tape.number_at(at_s))
 
     def faster(self, steps: int) -> None:
-        """Take a higher or lower one of the speeds."""
+        """Select the next higher or lower speed."""
         at = SPEEDS.index(self.playing.speed) + steps
         self._change(speed=SPEEDS[max(0, min(len(SPEEDS) - 1, at))])
 
     def loop(self) -> None:
-        """Begin again at the end, or do not."""
+        """Start again at the end, or do not."""
         self._change(loops=not self.playing.loops)
 
     def find(self) -> None:
-        """Hold at the next frame with a finding that is not in this one."""
+        """Pause at the next frame with a finding that is not in this one."""
         self._change(is_playing=False)
-        self._hunted_from = self._here
-        self._hunt = self._tape.play(self._hunted_from + 1)
+        self._searched_from = self._here
+        self._search = self._tape.play(self._searched_from + 1)
         self._change(is_seeking=True)
 
-    # --- what is due -----------------------------------------------------------------------------------------------
+    # --- frames that are due ---------------------------------------------------------------------------------------
     def due_s(self) -> float | None:
-        """Return in how many seconds `take` has something; None: not before something is asked."""
-        is_asked = self._goal is not None or self._hunt is not None or self._steps > 0
+        """Return the seconds until `take` has a result; None: not before a request."""
+        is_asked = self._goal is not None or self._search is not None or self._steps > 0
         if is_asked or self._has_news or self._reel.is_leading:
             return 0.0
         if not self.playing.is_playing:
@@ -92,9 +92,9 @@ class Deck:
         return max(0.0, wait_s, self._shown_s + _BREATH_S - now)
 
     def take(self) -> Stretch | None:
-        """Return what is due; None where nothing is."""
-        if self._hunt is not None:
-            self._go_on_hunting(self._hunt)
+        """Return what is due; None if nothing is."""
+        if self._search is not None:
+            self._continue_search(self._search)
         goal, self._goal = self._goal, None
         has_news, self._has_news = self._has_news, False
         if goal is not None:
@@ -102,7 +102,7 @@ class Deck:
         if self._reel.is_leading:
             return self._lead()
         frames = self._stepped() if self._steps else self._due() if self.playing.is_playing else []
-        self._tell_problems()
+        self._report_problems()
         if not (frames or has_news):
             return None
         return Stretch(self.playing, tuple(frames), frames[-1] if frames else None)
@@ -113,18 +113,18 @@ class Deck:
         here = self._reel.here
         if here is not None:
             self._stand(here, self._clock())
-        self._tell_problems()
+        self._report_problems()
         return Stretch(self.playing, shown=None if here is None else here.frame)
 
     def _lead(self) -> Stretch:
-        """Return some of the frames that lead to the one that is shown."""
+        """Return some of the frames before the shown one, for the plots."""
         frames, is_jump = self._reel.lead(_BUSY_S)
         self._due_s = self._clock()
-        self._tell_problems()
+        self._report_problems()
         return Stretch(self.playing, frames, is_jump=is_jump)
 
     def _stepped(self) -> list[Frame]:
-        """Return the frames that somebody stepped over."""
+        """Return the frames that a step skipped."""
         frames: list[Frame] = []
         while self._steps and self._reel.next is not None:
             frames.append(self._reel.next.frame)
@@ -134,7 +134,7 @@ class Deck:
         return frames
 
     def _due(self) -> list[Frame]:
-        """Return the frames whose time has come, as far as they can be read in a moment."""
+        """Return the frames that are due, as far as they can be read in a moment."""
         frames: list[Frame] = []
         began_s = self._clock()
         while self._reel.next is not None and self._wait_s(self._reel.next, began_s) <= 0:
@@ -142,7 +142,7 @@ class Deck:
             self._shown_s = began_s
             self._advance(self._due_s + self._gap_s(self._reel.next) / self.playing.speed)
             if self._clock() - began_s > _BUSY_S:
-                self._due_s = self._clock()  # slower than was asked for, but without haste afterwards
+                self._due_s = self._clock()  # slower than requested, but without a rush afterwards
                 break
         if self._reel.next is None:
             self._end()
@@ -154,38 +154,38 @@ class Deck:
         else:
             self._change(is_playing=False, note=self.playing.note)
 
-    def _go_on_hunting(self, hunt: Iterator[Moment]) -> None:
-        """Look on for a while; a key that is pressed meanwhile ends it."""
+    def _continue_search(self, search: Iterator[Moment]) -> None:
+        """Continue the search for a short time; a key press stops it."""
         began_s = self._clock()
-        for moment in hunt:
+        for moment in search:
             keys = _keys(moment.frame)
             if keys - self._found:
-                self._hunted(moment.number, "")
+                self._end_search(moment.number, "")
                 return
             self._found = keys
             if self._clock() - began_s > _BUSY_S:
                 self._change(at_s=moment.at_s, number=moment.number, is_seeking=True)
                 return
-        self._hunted(self._hunted_from, "no further finding on this tape")
+        self._end_search(self._searched_from, "no further finding in this recording")
 
-    def _hunted(self, number: int, note: str) -> None:
-        self._hunt = None
+    def _end_search(self, number: int, note: str) -> None:
+        self._search = None
         self._aim(number)
         self._change(note=note)
 
-    # --- where it is -----------------------------------------------------------------------------------------------
+    # --- position --------------------------------------------------------------------------------------------------
     @property
     def _here(self) -> int:
-        """The number of the frame that is shown, or will be."""
+        """The number of the frame that is or will be shown."""
         return self.playing.number + self._steps if self._goal is None else self._goal
 
     def _aim(self, number: int) -> None:
         self._goal = max(0, min(number, self.playing.frames - 1))
 
     def _change(self, *, is_seeking: bool = False, note: str = "", **changes: object) -> None:
-        """Tell of something else; what was looked for is given up."""
-        if self._hunt is not None and not is_seeking:
-            self._hunt = None
+        """Report a change of the playback; cancel the search."""
+        if self._search is not None and not is_seeking:
+            self._search = None
             self._goal = self.playing.number if self._goal is None else self._goal
         self.playing = replace(self.playing, is_seeking=is_seeking, note=note, **changes)
         self._due_s = self._clock()
@@ -201,19 +201,19 @@ class Deck:
         self._found = _keys(moment.frame)
         self._due_s = due_s
 
-    def _tell_problems(self) -> None:
-        """Tell what of the tape turned out to be damaged."""
+    def _report_problems(self) -> None:
+        """Report the damage of the recording that was found."""
         problems = self._tape.problems
         if len(problems) > self._told:
             self._told = len(problems)
             self.playing = replace(self.playing, note=problems[-1])
 
     def _wait_s(self, moment: Moment, now: float) -> float:
-        """Return how long it is until a frame is due."""
+        """Return the time until a frame is due."""
         return self._due_s + self._gap_s(moment) / self.playing.speed - now
 
     def _gap_s(self, moment: Moment) -> float:
-        """Return the time from the frame that is shown to the next; nobody waits for the end of a long gap."""
+        """Return the time from the shown frame to the next; a long gap is shortened."""
         gap_s = moment.at_s - self.playing.at_s
         return _SHORT_WAIT_S if gap_s > max(_LONG_GAP_S, 5 * moment.frame.interval_s) else gap_s
 

@@ -1,10 +1,9 @@
-"""What changed between two frames, as columns of steps, and back.
+"""Changes between two frames, as columns of steps, and back.
 
 A frame is a tree of plain JSON. The places of one name, ``gpus.metrics.power_average_w`` of all GPUs, are a column, in
-the order in which they stand in the frame. Of a column that moved a line has a list with an entry a place: 0 where
-nothing changed, the difference of a number, and ``[value]`` for everything else. Where processes come and go, or one
-gets another shape, the line first puts the list together anew: ``[first, count]`` are elements of the list as it was,
-an object is a new element.
+their order in the frame. For a column that changed, a line has a list with an entry for each place: 0 for no change,
+the difference of a number, and ``[value]`` for everything else. If processes start or exit, or one gets another shape,
+the line first rebuilds the list: ``[first, count]`` are elements of the previous list, an object is a new element.
 """
 
 from collections.abc import Iterator
@@ -26,7 +25,7 @@ _IDENTITY: Final = ("uuid", "pid", "start_ticks", "key", "code", "subject")
 
 
 def rounded(tree: Any, name: str = "") -> Any:  # noqa: ANN401 - JSON
-    """Return a copy of a tree as it is kept."""
+    """Return a copy of a tree with the precision that is stored."""
     if type(tree) is dict:
         return {key: rounded(value, _joined(name, key)) for key, value in tree.items()}
     if type(tree) is list:
@@ -35,13 +34,13 @@ def rounded(tree: Any, name: str = "") -> Any:  # noqa: ANN401 - JSON
 
 
 class Differ:
-    """Remembers the frame before, as a reader of the tape will have it."""
+    """Remembers the previous frame as a reader of the recording will see it."""
 
     def __init__(self, first: Tree) -> None:
         self.tree: Tree = rounded(first)
 
     def step(self, new: Tree) -> tuple[Tree, Columns]:
-        """Return what has another shape, and the columns that moved; afterwards remember ``new``."""
+        """Return the changed shapes, and the columns that changed; afterwards remember ``new``."""
         shapes: Tree = {}
         for key in new:
             before = self.tree.get(key)
@@ -57,14 +56,14 @@ class Differ:
 
 
 class Patcher:
-    """Brings a frame up to date, line by line. Text of a tape is text from outside: nothing in it steers a terminal."""
+    """Updates a frame, line by line. Text from a recording is untrusted: it is cleaned before it reaches a terminal."""
 
     def __init__(self, whole: Tree) -> None:
         self.tree: Tree = _harmless(whole)
         self._places = {key: _columns(key, self.tree) for key in self.tree}
 
     def step(self, changed: Tree, moved: Columns) -> None:
-        """Do what a line says. Raises ValueError, TypeError or LookupError where it does not fit the lines before."""
+        """Apply a line. Raises ValueError, TypeError or LookupError if it does not fit the previous lines."""
         for key, pieces in _harmless(changed).items():
             self.tree[key] = _put_together(self.tree.get(key) or [], pieces) if type(pieces) is list else pieces
             self._places[key] = _columns(key, self.tree)
@@ -83,7 +82,7 @@ def _harmless(value: Any) -> Any:  # noqa: ANN401 - JSON
 
 
 def _columns(key: str, tree: Tree) -> Places:
-    """Return where the values of all columns below a key of a frame stand."""
+    """Return the places of the values of all columns below a key of a frame."""
     found: Places = {}
     for name, holder, at in _below(key, tree, key):
         found.setdefault(name, []).append((holder, at))
@@ -91,7 +90,7 @@ def _columns(key: str, tree: Tree) -> Places:
 
 
 def _put_together(before: list[Any], pieces: list[Any]) -> list[Any]:
-    """Return a list of elements of the one before and of new ones."""
+    """Return a list of elements of the previous list and of new ones."""
     made: list[Any] = []
     for piece in pieces:
         if type(piece) is list:
@@ -107,7 +106,7 @@ def _sum(value: Any, step: float) -> Any:  # noqa: ANN401 - a number
 
 
 def _move(name: str, old: Any, new: Any, columns: Columns) -> None:  # noqa: ANN401 - a dict or a list
-    """Bring the places in a holder up to date, and all below it, and note the steps."""
+    """Update the places in a holder, and all below it, and record the steps."""
     is_dict = type(old) is dict
     for at, before in old.items() if is_dict else enumerate(old):
         now, kind = new[at], type(before)
@@ -126,7 +125,7 @@ def _move(name: str, old: Any, new: Any, columns: Columns) -> None:  # noqa: ANN
 
 
 def _step(before: Any, now: Any) -> Any:  # noqa: ANN401 - JSON
-    """Return the difference, if it gives back the very value; else the value, boxed."""
+    """Return the difference, if it restores the exact value; else the value, boxed."""
     kind = type(now)
     if kind is not type(before) or kind not in {int, float}:
         return 0 if now is None and before is None else [now]
@@ -151,7 +150,7 @@ def _below(name: str, holder: Any, at: Any) -> Iterator[tuple[str, Any, Any]]:  
 
 
 def _joined(name: str, key: object) -> str:
-    """Return the name of a place below another; remembered, since there are few and each is asked for at each frame."""
+    """Return the name of a place below another; cached, since there are few and each frame needs all."""
     found = _names.get((name, key))
     if found is None:
         found = _names[name, key] = f"{name}.{key}" if name else f"{key}"
@@ -159,14 +158,14 @@ def _joined(name: str, key: object) -> str:
 
 
 def _is_node(at: Any, value: Any) -> bool:  # noqa: ANN401 - a holder and a place in it
-    """Say whether there are places below this one; lists of texts are values like any other."""
+    """Return whether there are places below this one; lists of texts are plain values."""
     if type(value) is dict:
         return bool(at != _WHOLE)
     return type(value) is list and bool(value) and type(value[0]) in {dict, float}
 
 
 def _is_list(before: Any, now: Any) -> bool:  # noqa: ANN401 - JSON
-    """Say whether these are elements, which come and go."""
+    """Return whether these are elements, which can be added and removed."""
     return any(type(each) is list and bool(each) and type(each[0]) is dict for each in (before, now))
 
 
@@ -188,7 +187,7 @@ def _same_shape(at: Any, old: Any, new: Any) -> bool:  # noqa: ANN401 - JSON
 
 
 def _pieces(name: str, before: list[Any], now: list[Any]) -> list[Any] | None:
-    """Return how the list is put together from the one before; None where all elements stand where they stood."""
+    """Return how the list is built from the previous one; None if all elements kept their positions."""
     if len(before) == len(now) and all(map(_is_same, before, now)):
         return None
     known = {_identity(each): index for index, each in enumerate(before)}
@@ -205,7 +204,7 @@ def _pieces(name: str, before: list[Any], now: list[Any]) -> list[Any] | None:
 
 
 def _is_same(before: Tree, now: Tree) -> bool:
-    """Say whether these are one element, that kept its shape."""
+    """Return whether these are one element of unchanged shape."""
     return all(before.get(key) == now.get(key) for key in _IDENTITY) and _same_shape(0, before, now)
 
 

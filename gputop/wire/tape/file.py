@@ -1,4 +1,4 @@
-"""The file of a tape, for its owner's eyes: command lines and users are in it."""
+"""The file of a recording, readable by its owner alone: it contains command lines and users."""
 
 import errno
 import os
@@ -10,9 +10,9 @@ _MODE: Final = 0o600
 
 
 class TapeFile:
-    """A new file that is not buffered. ``force``: take the place of one that is there.
+    """A new unbuffered file. ``force``: replace an existing one.
 
-    Raises OSError: FileExistsError where there is one, ENOSPC on a full disk, ENOENT once it was deleted.
+    Raises OSError: FileExistsError for an existing file, ENOSPC on a full disk, ENOENT once it was deleted.
     """
 
     def __init__(self, path: str, *, force: bool = False) -> None:
@@ -21,8 +21,8 @@ class TapeFile:
         self._descriptor = os.open(path, flags, _MODE)
 
     def write(self, raw: memoryview) -> int:
-        """Write some of it; return how much."""
-        if not os.fstat(self._descriptor).st_nlink:  # the kernel would take it, and throw it away at the end
+        """Write a part of ``raw``; return its length."""
+        if not os.fstat(self._descriptor).st_nlink:  # the kernel would accept the data, and drop it at the end
             raise OSError(errno.ENOENT, "the file was deleted")
         return os.write(self._descriptor, raw)
 
@@ -32,22 +32,22 @@ class TapeFile:
 
 
 def cannot_record(path: str, error: OSError) -> str:
-    """Say why a recording cannot begin, and what to do."""
+    """Return why a recording cannot start."""
     name = clean(path)
     if isinstance(error, FileExistsError):
-        return f"{name} is there already"
+        return f"{name} already exists"
     return f"cannot record to {name}: {_why(error)}"
 
 
 def stopped(path: str, error: OSError) -> str:
-    """Say why a recording ended."""
+    """Return why a recording stopped."""
     name = clean(path)
     if error.errno in {errno.ENOENT, errno.ESTALE}:
-        return f"the recording has stopped: {name} was deleted"
-    return f"the recording has stopped: {_why(error)}. {name} is readable up to here"
+        return f"the recording stopped: {name} was deleted"
+    return f"the recording stopped: {_why(error)}. {name} is readable up to here"
 
 
 def _why(error: OSError) -> str:
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-        return "the disk is full" if error.errno == errno.ENOSPC else "your quota is used up"
+        return "the disk is full" if error.errno == errno.ENOSPC else "your disk quota is used up"
     return error.strerror or str(error)

@@ -1,7 +1,7 @@
-"""How a tape is laid out: gzip members, each readable for itself, whose heads say where on the tape they begin.
+"""The layout of a recording: gzip members, each readable by itself, whose heads contain their place in the recording.
 
-``zcat`` prints the lines of a whole tape. A head carries an extra field named GT, as RFC 1952 provides for; the
-members are found by its bytes, without a table that a crash could keep from being written.
+``zcat`` prints the lines of a whole recording. A head has an extra field named GT, as RFC 1952 provides for; the
+members are found by its bytes, without a table that a crash could leave unwritten.
 """
 
 from math import isfinite
@@ -27,7 +27,7 @@ JsonTree: TypeAlias = dict[str, Any]
 
 
 class Header(Struct, frozen=True, kw_only=True):
-    """The first line of a member. ``tape``: what the file is; ``version``: of the layout, ``gputop``: that wrote it."""
+    """The first line of a member. ``tape``: the kind of file; ``version``: of the layout; ``gputop``: of its writer."""
 
     tape: str = KIND
     version: int = VERSION
@@ -38,7 +38,7 @@ class Header(Struct, frozen=True, kw_only=True):
 
 
 class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A line with a whole frame, the first of a member, or with the changes since the line before, as `delta` says.
+    """A line with a whole frame, the first of a member, or with the changes since the previous line, as in `delta`.
 
     ``at_s``: since the recording began.
     """
@@ -50,7 +50,7 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Place(Struct, frozen=True):
-    """Where a member begins: seconds and frames since the recording began, and the time then, since the epoch."""
+    """The start of a member: seconds and frames since the recording began, and the time, since the epoch."""
 
     at_s: float
     frames: int
@@ -64,7 +64,7 @@ def head(place: Place) -> bytes:
 
 
 def place(raw: bytes) -> Place | None:
-    """Return what a head says; None where it is cut off or damaged."""
+    """Return the content of a head; None if it is truncated or damaged."""
     packed, checksum = raw[len(MARK) : -_CHECKSUM.size], raw[-_CHECKSUM.size :]
     if len(raw) != HEAD_BYTES or _CHECKSUM.pack(crc32(packed)) != checksum:
         return None

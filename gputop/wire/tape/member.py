@@ -1,4 +1,4 @@
-"""Unpacks a member of a tape: all lines that are there, even if its end is missing or it is damaged."""
+"""Decompression of a member: all its lines, even if its end is missing or it is damaged."""
 
 from contextlib import suppress
 from typing import Final, Protocol
@@ -12,18 +12,18 @@ _CHUNK: Final = 16_384
 _MOST: Final = 256 * 2**20  # bytes; 120 frames of 2,000 processes are 20 MB
 
 
-class Press(Protocol):
-    """What zlib unpacks with."""
+class Decompressor(Protocol):
+    """The decompressor of zlib."""
 
     def decompress(self, data: bytes, /) -> bytes:
-        """Return what more can be unpacked."""
+        """Return the decompressed data."""
         ...
 
 
 class Member(Struct, frozen=True, kw_only=True):
     """The lines of a member below its header. ``problem``: why there may be fewer than were written.
 
-    ``is_cut``: it does not end where the bytes do: the recording still runs, or was not ended.
+    ``is_cut``: it has no end: the recording still runs, or was interrupted.
     """
 
     header: bytes | None
@@ -34,19 +34,19 @@ class Member(Struct, frozen=True, kw_only=True):
 
 
 def unpack(raw: bytes) -> Member:
-    """Return the member behind a head. Bytes that do not belong to it may follow, such as the half of the next head."""
+    """Return the member behind a head. Other bytes may follow it, such as half of the next head."""
     text, rest, problem = _inflated(raw)
     is_cut = not problem and (rest is None or len(rest) != TRAILER.size)
     if rest is not None:
         problem = _checked(text, rest)
     lines = text.split(b"\n")
-    lines.pop()  # what is behind the last line's end: nothing, or half a line
+    lines.pop()  # after the end of the last line: nothing, or half a line
     header = lines.pop(0) if lines else None
     return Member(header=header, lines=lines, size=len(text), is_cut=is_cut, problem=problem)
 
 
 def _inflated(raw: bytes) -> tuple[bytes, bytes | None, str]:
-    """Return what can be unpacked, what follows the end (None: no end), and what is wrong."""
+    """Return the decompressed data, the bytes after the end (None: no end), and the problem."""
     found: list[bytes] = []
     size = 0
     press = decompressobj(-MAX_WBITS)
@@ -55,7 +55,7 @@ def _inflated(raw: bytes) -> tuple[bytes, bytes | None, str]:
         try:
             found.append(press.decompress(chunk))
         except error:
-            return b"".join((*found, *_up_to_damage(before, chunk))), None, "it cannot be unpacked"
+            return b"".join((*found, *_up_to_damage(before, chunk))), None, "it cannot be decompressed"
         size += len(found[-1])
         if press.eof:
             return b"".join(found), press.unused_data + raw[at + _CHUNK :], ""
@@ -64,8 +64,8 @@ def _inflated(raw: bytes) -> tuple[bytes, bytes | None, str]:
     return b"".join(found), None, ""
 
 
-def _up_to_damage(press: Press, chunk: bytes) -> list[bytes]:
-    """Return what can be unpacked of a chunk with an error in it."""
+def _up_to_damage(press: Decompressor, chunk: bytes) -> list[bytes]:
+    """Return the data before the error in a chunk."""
     found: list[bytes] = []
     with suppress(error):
         for at in range(len(chunk)):
@@ -75,8 +75,8 @@ def _up_to_damage(press: Press, chunk: bytes) -> list[bytes]:
 
 def _checked(text: bytes, rest: bytes) -> str:
     if len(rest) < TRAILER.size:
-        return ""  # cut off within its last bytes, with all lines there
+        return ""  # truncated within its last bytes, with all lines intact
     checksum, size = TRAILER.unpack(rest[: TRAILER.size])
     if checksum != crc32(text) or size != len(text) & 0xFFFFFFFF:
-        return "its checksum is wrong, values may be as well"
+        return "its checksum is wrong, so values may be wrong too"
     return ""

@@ -1,4 +1,4 @@
-"""A `Player` of a tape: the deck's motor, in a thread of its own. What would change the machine is refused."""
+"""A `Player` of a recording: the deck's motor, in a thread of its own. It refuses all changes of the machine."""
 
 import threading
 import time
@@ -20,7 +20,7 @@ RECORDING: Final = "this is a recording"
 
 
 class TapePlayer:
-    """Plays a tape from its beginning."""
+    """Plays a recording from its start."""
 
     def __init__(self, tape: Tape, clock: Callable[[], float] = time.monotonic) -> None:
         self._deck = Deck(tape, clock)
@@ -36,13 +36,13 @@ class TapePlayer:
         threading.Thread(target=self._run, name="tape", daemon=True).start()
 
     def send(self, command: Command) -> None:
-        """Answer: nothing can be changed or asked any more."""
+        """Answer a command: a recording allows no changes and no questions."""
         if self._receive is None:
             return
         if isinstance(command, Change):
-            self._receive(refused(command, RECORDING, "Nothing on it can be changed."))
+            self._receive(refused(command, RECORDING, "Nothing in it can be changed."))
         elif isinstance(command, Inspect):
-            problem = f"{RECORDING}: it holds what the frames tell of a process, and no more"
+            problem = f"{RECORDING}: it has no details of a process beyond the frames"
             pid, start_ticks = command.pid, command.start_ticks
             self._receive(Inspection(id=command.id, pid=pid, start_ticks=start_ticks, problem=problem))
         elif isinstance(command, ReadStatus):
@@ -51,7 +51,7 @@ class TapePlayer:
             )
             self._receive(ProcessStatuses(id=command.id, statuses=seen))
         elif isinstance(command, ReadMig):
-            self._receive(MigBox(id=command.id, problem=f"{RECORDING}: it does not hold how the GPUs are split"))
+            self._receive(MigBox(id=command.id, problem=f"{RECORDING}: it does not contain the MIG layouts"))
 
     def close(self) -> None:
         """Stop."""
@@ -60,35 +60,35 @@ class TapePlayer:
             self._gate.notify()
 
     def play(self) -> None:
-        """Go on, or hold; at the end begin again."""
+        """Play, or pause; at the end start again."""
         self._ask(self._deck.play)
 
     def step(self, frames: int) -> None:
-        """Hold, so many frames on or back."""
+        """Pause, this many frames later or earlier."""
         self._ask(partial(self._deck.step, frames))
 
     def move(self, seconds: float) -> None:
-        """Go on from so many seconds later or earlier."""
+        """Continue this many seconds later or earlier."""
         self._ask(partial(self._deck.move, seconds))
 
     def go(self, at_s: float) -> None:
-        """Go on from this place."""
+        """Continue from this position."""
         self._ask(partial(self._deck.go, at_s))
 
     def faster(self, steps: int) -> None:
-        """Take a higher or lower one of the speeds."""
+        """Select the next higher or lower speed."""
         self._ask(partial(self._deck.faster, steps))
 
     def loop(self) -> None:
-        """Begin again at the end, or do not."""
+        """Start again at the end, or do not."""
         self._ask(self._deck.loop)
 
     def find(self) -> None:
-        """Hold at the next frame with a finding that is not in this one."""
+        """Pause at the next frame with a finding that is not in this one."""
         self._ask(self._deck.find)
 
     def taken(self) -> None:
-        """Say that the last stretch was shown."""
+        """Confirm that the last batch was shown."""
         with self._gate:
             self._is_taken = True
             self._gate.notify()
@@ -108,7 +108,7 @@ class TapePlayer:
                 self._receive(stretch)
 
     def _awaited(self) -> bool:
-        """Wait until something is due and the last stretch was shown; say whether to go on."""
+        """Wait until something is due and the last batch was shown; return whether to continue."""
         with self._gate:
             while not self._is_closed:
                 if not self._is_taken:

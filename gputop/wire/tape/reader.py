@@ -1,4 +1,4 @@
-"""Reads a tape: what is good of it is played, and what is not is told."""
+"""The reader of recordings: intact parts are played, damaged parts are reported."""
 
 import os
 from bisect import bisect_right
@@ -17,16 +17,16 @@ from gputop.wire.tape.delta import Patcher
 from gputop.wire.tape.layout import GZIP, HEAD_BYTES, KIND, MARK, VERSION, Header, Line, Place, place
 from gputop.wire.tape.member import Member, unpack
 
-_MOST_HELD: Final = 32 * 2**20  # bytes of unpacked lines
+_MOST_HELD: Final = 32 * 2**20  # bytes of decompressed lines
 _HEADER: Final = Decoder(Header)
 _LINE: Final = Decoder(Line)
-_UNENDED: Final = "the recording has no end: it was interrupted, or still goes on. What was written is all here."
+_UNENDED: Final = "the recording is incomplete: it was interrupted, or still runs. All frames so far can be played."
 _CHUNK: Final = 2**20
 _WRONG: Final = (DecodeError, ValueError, TypeError, LookupError, ArithmeticError, RecursionError)
 
 
 class Moment(Struct, frozen=True):
-    """A frame of a tape, its number from 0, and the seconds since the recording began."""
+    """A frame of a recording, its number from 0, and the seconds since the recording began."""
 
     number: int
     at_s: float
@@ -34,7 +34,7 @@ class Moment(Struct, frozen=True):
 
 
 class _Part(Struct, frozen=True):
-    """A member, and where it is in the file."""
+    """A member, and its position in the file."""
 
     first: int
     end: int
@@ -49,7 +49,7 @@ _AT: Final = Decoder(_At)
 
 
 def open_tape(path: str) -> "Tape | Problem":
-    """Open a tape; say in words why it cannot be played at all."""
+    """Open a recording; return the problem if it cannot be played at all."""
     name = clean(path)
     try:
         file = _File(path)
@@ -57,17 +57,17 @@ def open_tape(path: str) -> "Tape | Problem":
         return Problem(f"cannot read {name}: {error.strerror or error}")
     parts = _parts(file)
     if not parts:
-        return Problem(f"{name} is no tape of gputop: {_likely(file.read(0, 64))}")
+        return Problem(f"{name} is not a gputop recording: {_description(file.read(0, 64))}")
     tape = Tape(file, parts)
     if tape.refusal:
         return Problem(f"{name} {tape.refusal}")
     if not tape.frames:
-        return Problem(f"{name} holds no whole frame: {tape.problems[0]}")
+        return Problem(f"{name} contains no complete frame: {tape.problems[0]}")
     return tape
 
 
 class _File:
-    """A file that is read here and there. It is not mapped: one that somebody shortens would end the program."""
+    """A file with random access. It is not mapped: if another program truncated it, access would end gputop."""
 
     def __init__(self, path: str) -> None:
         self._descriptor = -1
@@ -79,7 +79,7 @@ class _File:
             os.close(self._descriptor)
 
     def read(self, first: int, end: int) -> bytes:
-        """Return these bytes; fewer where the file ends or cannot be read any more."""
+        """Return these bytes; fewer if the file ends or cannot be read any more."""
         found: list[bytes] = []
         with suppress(OSError):
             while first < end and (chunk := os.pread(self._descriptor, end - first, first)):
@@ -89,7 +89,7 @@ class _File:
 
 
 class Tape:
-    """A tape. ``frames``: how many; ``length_s``: from the first to the last; ``problems`` grow as it is played."""
+    """A recording. ``length_s``: from the first frame to the last; ``problems`` are added as it is played."""
 
     def __init__(self, file: _File, parts: tuple[_Part, ...]) -> None:
         self.problems: list[str] = []
@@ -102,7 +102,7 @@ class Tape:
         self._numbers = [part.place.frames for part in parts]
         self.frames = 0
         self.length_s = 0.0
-        self._look()
+        self._find_ends()
 
     @property
     def began_s(self) -> float:
@@ -110,19 +110,19 @@ class Tape:
         return self._parts[0].place.time_s
 
     def play(self, number: int = 0) -> Iterator[Moment]:
-        """Go through the frames from this one on. Where the tape is damaged the next good ones follow."""
+        """Yield the frames from this one on. After a damaged part the next intact ones follow."""
         for index in range(self._part_of(number), len(self._parts)):
             yield from self._moments(index, number)
 
     def number_at(self, at_s: float) -> int:
-        """Return the number of the last frame that is not later; of the first one where there is none."""
+        """Return the number of the last frame that is not later; of the first one if all are later."""
         index = max(0, bisect_right(self._starts_s, at_s) - 1)
         first = self._numbers[index]
         times = [_time(line, at_s) for line in self._member(index).lines]
         return first + max(0, bisect_right(times, at_s) - 1)
 
     def at(self, number: int) -> float:
-        """Return when a frame was recorded, or the nearest of its part of the tape, in seconds since the beginning."""
+        """Return the time of a frame, or of the nearest one in its part, in seconds since the start."""
         index = self._part_of(number)
         lines = self._member(index).lines
         place = min(number - self._numbers[index], len(lines) - 1)
@@ -131,8 +131,8 @@ class Tape:
     def _part_of(self, number: int) -> int:
         return max(0, bisect_right(self._numbers, number) - 1)
 
-    def _look(self) -> None:
-        """Find the header, and where the tape ends."""
+    def _find_ends(self) -> None:
+        """Find the header, and the end of the recording."""
         for index in range(len(self._parts)):
             if self._header(index):
                 break
@@ -140,8 +140,8 @@ class Tape:
             lines = self._member(index).lines
             if lines:
                 self.frames = self._numbers[index] + len(lines)
-                told_s = (_time(line, -1.0) for line in reversed(lines))  # of a damaged part the end may tell nothing
-                self.length_s = next((at_s for at_s in told_s if at_s >= 0), self._starts_s[index])
+                times_s = (_time(line, -1.0) for line in reversed(lines))  # of a damaged part the end may lack it
+                self.length_s = next((at_s for at_s in times_s if at_s >= 0), self._starts_s[index])
                 return
 
     def _header(self, index: int) -> bool:
@@ -174,13 +174,13 @@ class Tape:
         if held is None:
             part = self._parts[index]
             held = unpack(self._file.read(part.first + HEAD_BYTES, part.end))
-            self._tell(index, held)
+            self._report(index, held)
         self._held[index] = held
         while len(self._held) > 1 and sum(each.size for each in self._held.values()) > _MOST_HELD:
             del self._held[next(iter(self._held))]
         return held
 
-    def _tell(self, index: int, member: Member) -> None:
+    def _report(self, index: int, member: Member) -> None:
         is_last = index == len(self._parts) - 1
         missing = 0 if is_last else self._numbers[index + 1] - self._numbers[index] - len(member.lines)
         if member.problem or missing > 0:
@@ -192,13 +192,13 @@ class Tape:
         at = duration_text(self._starts_s[index])
         is_last = index == len(self._parts) - 1
         end = "its end" if is_last else duration_text(self._starts_s[index + 1])
-        text = f"the tape is damaged between {at} and {end}: {why}"
+        text = f"the recording is damaged between {at} and {end}: {why}"
         if text not in self.problems:
             self.problems.append(text)
 
 
 def _patched(patcher: Patcher | None, line: Line) -> Patcher:
-    """Return the frame as of this line."""
+    """Return the frame after this line."""
     if line.frame is not None:
         return Patcher(line.frame)
     if patcher is None:
@@ -225,7 +225,7 @@ def _parts(file: _File) -> tuple[_Part, ...]:
 
 
 def _time(line: bytes, otherwise: float) -> float:
-    """Return when a line was written, or something else where it does not tell."""
+    """Return when a line was written, or ``otherwise`` if it does not contain the time."""
     try:
         return _AT.decode(line).at_s
     except (DecodeError, RecursionError):
@@ -238,7 +238,7 @@ def _is_later(found: Place, before: Place) -> bool:
 
 def _newer(header: Header) -> str:
     if header.tape != KIND:
-        return f"is a tape of {clean(header.tape)}, not of gputop"
+        return f"is a recording of {clean(header.tape)}, not of gputop"
     for what, held, known in (("tape", header.version, VERSION), ("schema", header.schema_version, SCHEMA_VERSION)):
         if held > known:
             return (
@@ -248,13 +248,13 @@ def _newer(header: Header) -> str:
     return ""
 
 
-def _likely(beginning: bytes) -> str:
+def _description(beginning: bytes) -> str:
     if not beginning:
-        return "it is empty, or no plain file"
+        return "it is empty, or not a regular file"
     if MARK.startswith(beginning[: len(MARK)]):
-        return "it was cut off in its first bytes"
+        return "it ends within its first bytes"
     if beginning.startswith(GZIP):
-        return "it is something else, compressed with gzip"
+        return "it is another kind of gzip file"
     if beginning.lstrip().startswith(b"{"):
-        return "it looks like JSON, maybe of gputop stream; gputop record makes tapes"
-    return "gputop record makes tapes"
+        return "it looks like JSON, maybe of gputop stream; gputop record makes recordings"
+    return "gputop record makes recordings"

@@ -1,4 +1,4 @@
-"""Records what the screen gets, in a thread of its own: a slow disk holds up nothing that somebody looks at."""
+"""The recorder of the screen's frames, in a thread of its own: a slow disk does not delay the screen."""
 
 import os
 import threading
@@ -13,11 +13,11 @@ from gputop.core.recording.recording import Recording
 from gputop.wire.tape.file import TapeFile, cannot_record, stopped
 from gputop.wire.tape.writer import Out, TapeWriter
 
-_MOST_WAITING: Final = 60  # frames; a disk that is slower for longer loses some
+_MOST_WAITING: Final = 60  # frames; a disk that is slow for longer loses some
 
 
 class Opened(Out, Protocol):
-    """What a tape is written to."""
+    """The open file of a recording."""
 
     def close(self) -> None:
         """Close it."""
@@ -33,26 +33,26 @@ class TapeRecorder:
 
     @property
     def recording(self) -> Recording | None:
-        """The one that runs, or the last one."""
+        """The current recording, or the last one."""
         return None if self._run is None else self._run.recording
 
     def start(self, path: str) -> None:
-        """Begin one, in a thread; ``~`` is the home directory."""
+        """Start a recording, in a thread; ``~`` is the home directory."""
         self.stop()
         self._run = _Run(os.path.expanduser(path), self._create)
 
     def take(self, frame: Frame) -> None:
-        """Add a frame, if one runs."""
+        """Add a frame, if a recording runs."""
         if self._run is not None:
             self._run.take(frame)
 
     def stop(self) -> None:
-        """End it; what waits is still written."""
+        """End it; queued frames are still written."""
         if self._run is not None:
             self._run.stop()
 
     def close(self, patience_s: float) -> None:
-        """End it, and wait for that, for so long at the most."""
+        """End it, and wait for at most this long."""
         if self._run is not None:
             self._run.stop()
             self._run.thread.join(patience_s)

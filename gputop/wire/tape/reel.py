@@ -1,4 +1,4 @@
-"""The tape under the head of a deck: the frame that is shown, the next one, and the way there after a jump."""
+"""The position of a deck: the shown frame, the next one, and the frames to read before it after a jump."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -6,14 +6,14 @@ from typing import Final
 from gputop.core.model.sample import Frame
 from gputop.wire.tape.reader import Moment, Tape
 
-_REMEMBERED: Final = 600  # frames that lead to a jump's: the plots of the widest screens show as many
+_REMEMBERED: Final = 600  # frames read before a jump's: the plots of the widest screens show as many
 _LEAST: Final = 60
-_PATIENCE_S: Final = 1.5  # for them, if they take as long as those of the jump before
-_BEFORE: Final = 240  # frames in which the last good one is looked for
+_PATIENCE_S: Final = 1.5  # time limit for them, if they take as long as those of the previous jump
+_BEFORE: Final = 240  # frames among which the last intact one is searched for
 
 
 class Reel:
-    """Winds a tape. ``here``: the moment that is shown; ``next``: the one after it, if there is one."""
+    """Moves through a recording. ``here``: the shown moment; ``next``: the one after it, if there is one."""
 
     def __init__(self, tape: Tape, clock: Callable[[], float]) -> None:
         self.here: Moment | None = None
@@ -27,11 +27,11 @@ class Reel:
 
     @property
     def is_leading(self) -> bool:
-        """Whether frames that lead here are still to be read."""
+        """Return whether frames before this one are still to be read."""
         return self._is_leading
 
     def jump(self, goal: int) -> None:
-        """Go to a frame; where it is damaged to the next good one, else to the last."""
+        """Go to a frame; if it is damaged, to the next intact one, else to the last."""
         self.here = next(self._tape.play(goal), None)
         if self.here is None:
             for moment in self._tape.play(max(0, goal - _BEFORE)):
@@ -43,7 +43,7 @@ class Reel:
         self.next = None
 
     def lead(self, most_s: float) -> tuple[tuple[Frame, ...], bool]:
-        """Read some of the frames that lead here, the last of them the one that is shown.
+        """Read some of the frames before this one, ending with the shown one.
 
         Return them, and whether they are the first.
         """

@@ -1,7 +1,7 @@
-"""What a tape keeps of a number: noise of the fifteenth digit is a third of a recording, and says nothing to anybody.
+"""The precision of stored numbers: noise in the fifteenth digit would be a third of a recording.
 
-Memory of GPUs, counters and clocks are kept as they are. A float has three decimals at the most, so that sums of steps
-between frames give back exactly what was written.
+GPU memory, counters and clocks are stored unchanged. A float has at most three decimals, so that sums of steps between
+frames restore exactly what was written.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ _RESIDENT_STEP: Final = 65_536  # bytes of host memory
 
 
 def kept(column: str, value: object) -> object:
-    """Return what is kept of a value. ``column``: its dotted path, ``frame.gpus.metrics.energy_j``."""
+    """Return the function that rounds a value. ``column``: its dotted path, ``frame.gpus.metrics.energy_j``."""
     if type(value) is float:
         return _rounding(column)(value) if isfinite(value) else None
     if type(value) is int and column in _RESIDENT:
@@ -37,7 +37,7 @@ def _to_decimals(decimals: int) -> Round:
 
 
 def _to_figures(figures: int) -> Round:
-    """Return what keeps so many significant figures, and two decimals at the most."""
+    """Return a function that keeps this many significant figures, and at most two decimals."""
 
     def rounded(value: float) -> float:
         if value == 0.0:

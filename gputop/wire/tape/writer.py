@@ -1,4 +1,4 @@
-"""Writes frames to a tape: each reaches the file before the next one is taken."""
+"""The writer of recordings: each frame reaches the file before the next one is taken."""
 
 import time
 from collections.abc import Callable
@@ -18,17 +18,17 @@ _MOST_MEMORY: Final = 9
 
 
 class Out(Protocol):
-    """A file that is not buffered."""
+    """An unbuffered file."""
 
     def write(self, raw: memoryview, /) -> int:
-        """Write some of it; return how much."""
+        """Write a part of ``raw``; return its length."""
         ...
 
 
 class TapeWriter:
-    """Writes frames. ``clock``: seconds that only grow.
+    """Writes frames. ``clock``: monotonic seconds.
 
-    ``frames``, ``bytes`` and ``seconds``: what has been written so far.
+    ``frames``, ``bytes`` and ``seconds``: the amounts written so far.
     """
 
     def __init__(self, out: Out, clock: Callable[[], float] = time.monotonic) -> None:
@@ -42,7 +42,7 @@ class TapeWriter:
         self._differ: Differ | None = None
 
     def write(self, frame: Frame) -> None:
-        """Write a frame. Raises OSError where the file takes no more; then nothing more is to be written."""
+        """Write a frame. Raises OSError if the file accepts no more; then do not write again."""
         now = self._clock()
         self._began_s = now if self._began_s is None else self._began_s
         self.seconds = round(now - self._began_s, 3)
@@ -58,7 +58,7 @@ class TapeWriter:
         self._put(self._ended())
 
     def _begun(self, frame: Frame) -> bytes:
-        """End a member and begin another with a whole frame."""
+        """End a member and start another with a whole frame."""
         end = self._ended()
         self._differ = Differ(decode(encode(frame)))
         self._member = _Member()

@@ -61,7 +61,7 @@ def test_operations_on_the_samples_of_a_plugin_say_that_there_are_none() -> None
 
     assert "beyond the table" in operations.inspect(Inspect(id="1", pid=7)).problem
     assert operations.process_status(ReadStatus(id="1", targets=(Target(7, 70),))).statuses == ()
-    assert "does not report how GPUs can be split" in survey(operations)(ReadMig(id="1")).problem
+    assert "does not report MIG layouts" in survey(operations)(ReadMig(id="1")).problem
     with pytest.raises(BadRequestError):
         operations.facts(None)
 

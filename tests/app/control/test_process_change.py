@@ -37,7 +37,7 @@ class Person:
         self.heard: list[str] = []
         self.asked: list[str] = []
 
-    def tell(self, lines: Sequence[str]) -> None:
+    def show(self, lines: Sequence[str]) -> None:
         self.heard += lines
 
     def warn(self, line: str) -> None:
@@ -129,7 +129,7 @@ def test_without_a_yes_nothing_is_done(tmp_path: Path) -> None:
 
         assert held.process.poll() is None
     assert status == 4
-    assert person.heard[-1] == "Nothing was done."
+    assert person.heard[-1] == "Nothing was changed."
 
 
 def test_a_dry_run_only_lists(tmp_path: Path) -> None:
@@ -255,7 +255,7 @@ def test_without_another_yes_they_survive() -> None:
 
     assert door.done == [("SIGTERM", (1000, 2000))]
     assert outcome.none_worked
-    assert outcome.results[0].text == "survived: it did not end within 10 s"
+    assert outcome.results[0].text == "survived: it did not exit within 10 s"
 
 
 def test_who_outlives_sigkill_is_said_to_wait_in_the_kernel() -> None:
@@ -280,9 +280,9 @@ def test_a_real_process_that_ignores_sigterm_is_killed_in_the_end(tmp_path: Path
     ("arguments", "said"),
     [
         (["signal", "SIGTREM", "--demo", "--yes", "--pid", "1"], "did you mean SIGTERM?"),
-        (["signal", "TERM", "--demo", "--yes"], "which processes?"),
-        (["signal", "TERM", "--demo", "--yes", "--where", ""], "which processes?"),
-        (["signal", "TERM", "--demo", "--user", "ann"], "no terminal to ask on: add --yes"),
+        (["signal", "TERM", "--demo", "--yes"], "no processes selected"),
+        (["signal", "TERM", "--demo", "--yes", "--where", ""], "no processes selected"),
+        (["signal", "TERM", "--demo", "--user", "ann"], "no terminal to confirm on: add --yes"),
         (["signal", "TERM", "--demo", "--pid", "x"], "'x' is not a pid"),
         (["signal", "TERM", "--demo", "--pid", "0"], "'0' is not a pid"),
         (["renice", "20", "--demo", "--pid", "1"], "'20' is not a nice value"),
@@ -307,7 +307,7 @@ def test_a_dry_run_shows_whom_a_filter_means(command: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("answer", "said"),
-    [(b"y\n", "SIGKILL: 1 not permitted"), (b"n\n", "Nothing was done."), (b"\n", "Nothing was done.")],
+    [(b"y\n", "SIGKILL: 1 not permitted"), (b"n\n", "Nothing was changed."), (b"\n", "Nothing was changed.")],
 )
 def test_on_a_terminal_it_asks_and_only_a_yes_is_one(answer: bytes, said: str) -> None:
     keyboard, terminal = os.openpty()
@@ -329,7 +329,7 @@ def test_a_shut_door_refuses_and_says_how_to_open_it() -> None:
     done = gputop("signal", "SIGKILL", "--demo", "--read-only", "--user", "bob", "--yes", "--escalate", "60")
 
     assert done.returncode == 4
-    assert "refused: gputop runs with --read-only. Start it without, to change anything." in done.stdout
+    assert "refused: gputop runs with --read-only. To allow changes, start it without." in done.stdout
     assert "SIGKILL: 1 refused" in done.stdout
 
 
@@ -338,7 +338,7 @@ def test_on_a_simulated_box_all_of_it_can_be_tried_and_is_labelled() -> None:
     others = gputop("renice", "5", "--demo", "--user", "bob", "--yes")
 
     assert (own.returncode, own.stdout.splitlines()[-1]) == (0, "SIMULATED SIGTERM: 1 done")
-    assert own.stdout.startswith("SIMULATED: nothing on this machine is touched")
+    assert own.stdout.startswith("SIMULATED: nothing on this machine changes")
     assert (others.returncode, others.stdout.splitlines()[-1]) == (4, "SIMULATED nice 5: 1 not permitted")
 
 
@@ -355,7 +355,7 @@ def test_pids_that_are_not_on_a_gpu_are_never_touched() -> None:
 
         assert held.process.poll() is None
     assert done.returncode == 4
-    assert f"{held.pid}: has nothing to do with these GPUs" in done.stdout
+    assert f"{held.pid}: not running on the selected GPUs" in done.stdout
 
 
 @pytest.mark.parametrize(

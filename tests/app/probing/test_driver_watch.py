@@ -53,7 +53,7 @@ class Told:
     def driver(self) -> Driver:
         return self._driver
 
-    def look_again(self, _: str) -> None:
+    def refresh_layout(self, _: str) -> None:
         self.values |= self.slow
 
     def read(self) -> Sample:
@@ -158,7 +158,7 @@ def test_the_probe_makes_way_for_who_comes_and_stays() -> None:
 
     assert (short, play.job.is_over) == (False, True)
     assert [test.status for test in play.job.record.results()] == [TestStatus.INCONCLUSIVE] * 2
-    assert "gave way to a new process: pid 4711, ann" in play.job.record.results()[0].reason
+    assert "stopped for a new process: pid 4711, ann" in play.job.record.results()[0].reason
 
 
 def test_who_looks_in_and_goes_stops_nothing_and_neither_does_anybody_where_it_is_forced() -> None:

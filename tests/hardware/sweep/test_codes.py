@@ -110,7 +110,7 @@ def test_a_count_that_fails_when_each_function_is_tried_is_told(box: Any, code: 
     frame = box.snapshot()
 
     assert frame["gpus"] == []
-    assert "does not give out its GPUs" in frame["problems"][0]
+    assert "does not list its GPUs" in frame["problems"][0]
 
 
 def test_a_count_that_fails_while_gputop_runs_takes_no_gpu_away(box: Any) -> None:

@@ -159,7 +159,7 @@ def test_another_process_of_the_same_pid_is_not_looked_at() -> None:
     found = look(proc(), start_ticks=4999)
 
     assert found.has_ended
-    assert found.problem == "it has ended; its pid belongs to another process now"
+    assert found.problem == "it has exited, and another process has its pid now"
     assert found.environment == ()
 
 
@@ -182,12 +182,12 @@ def test_a_pid_that_changes_hands_meanwhile_tells_nothing() -> None:
 def test_a_process_that_has_ended_is_said_to(error: OSError | None) -> None:
     held = FakeProc({"7/stat": error} if error else None)
 
-    assert (look(held, start_ticks=5000).has_ended, look(held, start_ticks=5000).problem) == (True, "it has ended")
-    assert look(held).problem == "there is no such process"
+    assert (look(held, start_ticks=5000).has_ended, look(held, start_ticks=5000).problem) == (True, "it has exited")
+    assert look(held).problem == "no such process"
 
 
 def test_a_process_that_was_seen_has_ended_also_where_proc_hides_others() -> None:
-    assert look(FakeProc({"1/stat": EACCES}), start_ticks=5000).problem == "it has ended"
+    assert look(FakeProc({"1/stat": EACCES}), start_ticks=5000).problem == "it has exited"
 
 
 def test_where_proc_hides_processes_nobody_is_said_to_have_ended() -> None:

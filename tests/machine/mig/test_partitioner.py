@@ -349,7 +349,7 @@ def test_several_gpus_are_changed_one_after_the_other_until_one_fails(tmp_path: 
     audit.end()
 
     assert [result.status for result in results] == [Status.DONE, Status.FAILED, Status.REFUSED]
-    assert results[2].detail == "not begun, since GPU 1 failed"
+    assert results[2].detail == "not started, because GPU 1 failed"
     assert [step.line for step in told] == ["GPU 0: 1/1 a step", "GPU 1: 1/1 a step"]
     lines = [json.loads(line) for line in (tmp_path / "state/audit.jsonl").read_text().splitlines()]
     assert [(line["event"], line["index"], line.get("status")) for line in lines] == [

@@ -59,15 +59,15 @@ def test_text_from_a_source_is_cleaned_wherever_it_stands() -> None:
     ("given", "why"),
     [
         (ConnectionError("gone"), "ConnectionError: gone"),
-        ({"gpus": []}, "TypeError: it gave a dict, not a Sample"),
-        (None, "TypeError: it gave a NoneType, not a Sample"),
+        ({"gpus": []}, "TypeError: it returned a dict, not a Sample"),
+        (None, "TypeError: it returned a NoneType, not a Sample"),
         (replace(frame(1), gpus=5), "ValidationError"),
         (frame((replace(gpu(0), index="first"),), ()), "ValidationError"),
     ],
 )
 def test_a_source_that_fails_gives_absent_values_with_the_reason_and_is_asked_again(given: Any, why: str) -> None:
     told: list[str] = []
-    source = foreign(frame(1), given, given, frame(1), told=told.append)
+    source = foreign(frame(1), given, given, frame(1), notify=told.append)
     first, second, _, last = (source.read() for _ in range(4))
 
     assert first.problems == ()
@@ -96,7 +96,7 @@ def test_only_what_is_asked_for_is_shown() -> None:
 
 
 def test_a_gpu_that_the_source_does_not_have_is_told_by_name() -> None:
-    with pytest.raises(ValueError, match=r"no such GPU: 7\. There are: 0 \(GPU-00000000"):
+    with pytest.raises(ValueError, match=r"no such GPU: 7\. Available: 0 \(GPU-00000000"):
         foreign(frame(1), selection=Selection(gpus=("7",))).open()
 
 
@@ -117,7 +117,7 @@ def test_an_argument_that_cannot_be_used_is_told_with_what_it_takes() -> None:
     def refuse(_: str) -> Any:
         raise ValueError("no address")
 
-    with pytest.raises(ValueError, match=r"--source net: no address\. It takes: an address"):
+    with pytest.raises(ValueError, match=r"--source net: no address\. Its argument: an address"):
         opened(row(refuse), "")
 
 
@@ -126,7 +126,7 @@ def test_a_source_that_cannot_be_opened_does_not_end_gputop_by_itself(error: Bas
     def fail(_: str) -> Any:
         raise error
 
-    with pytest.raises(SourceError, match="the source net cannot be opened"):
+    with pytest.raises(SourceError, match="cannot open the source net"):
         opened(row(fail), "")
 
 
@@ -140,4 +140,4 @@ def test_a_source_that_has_nothing_new_says_for_how_long() -> None:
     given = (frame(1), frame(1), frame(1), frame(1, time_s=NOW + 1))
     source = ForeignSource(row(), Playing(*given), wall=lambda: NOW + next(seconds))
 
-    assert [source.read().problems for _ in given] == [(), (), ("source net: the same sample for 1m05",), ()]
+    assert [source.read().problems for _ in given] == [(), (), ("source net: no new sample for 1m05",), ()]

@@ -8,7 +8,7 @@ from fake_proc import BOOT_S, FakeProc
 
 from gputop.core.model.progress import Progress
 from gputop.core.model.sample import GpuProcess
-from gputop.machine.processes.progress import ProgressReader, Teller
+from gputop.machine.processes.progress import ProgressReader, Reporter
 from gputop.machine.processes.reader import ProcessReader
 
 NOW = 1_800_000_000.0
@@ -33,10 +33,10 @@ class Folder:
 
     def look(self, pid: int = 7, start: int = 500, **fields: object) -> Progress | None:
         self.now += 1
-        self.reader.look({OURS}, self.now)
-        told = Teller(pid=pid, uid=OURS, start_ticks=start, started_s=NOW - 60)
-        given = {name: getattr(told, name) for name in Teller.__struct_fields__} | fields
-        return self.reader.of(Teller(**given))
+        self.reader.read_new({OURS}, self.now)
+        told = Reporter(pid=pid, uid=OURS, start_ticks=start, started_s=NOW - 60)
+        given = {name: getattr(told, name) for name in Reporter.__struct_fields__} | fields
+        return self.reader.of(Reporter(**given))
 
 
 def test_a_report_is_read_with_its_time(tmp_path: Path) -> None:

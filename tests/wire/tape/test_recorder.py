@@ -52,7 +52,7 @@ def test_a_file_that_is_there_is_not_touched(tmp_path: Path) -> None:
     recorder.close(PATIENCE_S)
 
     assert path.read_text() == "precious"
-    assert recorded(recorder).problem == f"{path} is there already"
+    assert recorded(recorder).problem == f"{path} already exists"
     assert not recorded(recorder).is_on
 
 
@@ -67,7 +67,7 @@ def test_a_full_disk_ends_the_recording_in_words(tmp_path: Path) -> None:
         recorder.take(frame(8, (process(n, command=f"run {n}"),), sequence=n))
     recorder.close(PATIENCE_S)
 
-    assert recorded(recorder).problem == f"the recording has stopped: the disk is full. {path} is readable up to here"
+    assert recorded(recorder).problem == f"the recording stopped: the disk is full. {path} is readable up to here"
     assert recorded(recorder).frames > 0
 
 
@@ -86,7 +86,7 @@ def test_a_folder_that_vanishes_ends_the_recording_in_words(tmp_path: Path) -> N
     recorder.take(frame(1))
     recorder.close(PATIENCE_S)
 
-    assert recorded(recorder).problem == f"the recording has stopped: {folder / 'a.tape'} was deleted"
+    assert recorded(recorder).problem == f"the recording stopped: {folder / 'a.tape'} was deleted"
 
 
 def test_a_folder_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:

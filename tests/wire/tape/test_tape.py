@@ -107,7 +107,7 @@ def test_a_tape_that_is_cut_anywhere_plays_all_that_was_written_before(
     assert played == frames[: len(played)]
     assert len(played) == tape.frames
     assert len(played) in {whole, whole + 1}  # a line may be there before the mark behind it is
-    assert whole % FRAMES_A_MEMBER == 0 or "has no end" in tape.problems[0]
+    assert whole % FRAMES_A_MEMBER == 0 or "is incomplete" in tape.problems[0]
 
 
 @pytest.mark.parametrize("room", [0, 1, HEAD_BYTES, 5_000, 12_000])
@@ -173,11 +173,11 @@ def test_a_tape_that_lost_its_beginning_plays_from_the_next_good_frame(tmp_path:
     ("raw", "words"),
     [
         (b"", "it is empty"),
-        (b"hello", "is no tape of gputop"),
+        (b"hello", "is not a gputop recording"),
         (b'{"schema_version":1}\n', "gputop stream"),
-        (gzip.compress(b"hello", mtime=0), "something else, compressed with gzip"),
-        (MARK[:9], "cut off in its first bytes"),
-        (taped(moving(1))[:200], "holds no whole frame"),
+        (gzip.compress(b"hello", mtime=0), "another kind of gzip file"),
+        (MARK[:9], "ends within its first bytes"),
+        (taped(moving(1))[:200], "contains no complete frame"),
     ],
 )
 def test_what_is_no_tape_is_refused_in_words(raw: bytes, words: str, tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_a_tape_of_a_newer_gputop_is_refused_and_not_guessed_at(tmp_path: Path) 
 
     assert "newer gputop" in refusal(repacked(raw, newer), tmp_path)
     assert "schema 99, this one reads 1" in refusal(repacked(raw, schema), tmp_path)
-    assert "is a tape of other" in refusal(repacked(raw, foreign), tmp_path)
+    assert "is a recording of other" in refusal(repacked(raw, foreign), tmp_path)
 
 
 def repacked(raw: bytes, lines: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""Choice of the operations from a request; of a control that refuses, if the user or the settings want that."""
+"""Choice of the operations from a request; of a control that refuses, if the user or the settings request that."""
 
 from collections.abc import Callable
 
@@ -27,13 +27,13 @@ def open_control(
     request: BackendRequest,
     protected: frozenset[int],
     *,
-    tell: Callable[[str], None] | None = None,
+    notify: Callable[[str], None] | None = None,
     progress: Callable[[MigProgress], None] = lambda _: None,
 ) -> Control:
     """Return the control of the chosen box, or one that refuses if the request or the settings are read-only.
 
-    ``protected``: pids of gputop itself. ``tell``: receives the problems of file and environment. ``progress``:
+    ``protected``: pids of gputop itself. ``notify``: receives the problems of file and environment. ``progress``:
     receives the steps of a MIG change.
     """
-    refusal = read_only_control(is_read_only=request.read_only, tell=tell)
+    refusal = read_only_control(is_read_only=request.read_only, notify=notify)
     return refusal or open_operations(request).control(protected, progress)

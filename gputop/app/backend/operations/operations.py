@@ -1,4 +1,4 @@
-"""Operations: how gputop changes a box, and what it reads of a box beside samples."""
+"""Operations: how gputop changes a box, and its readings besides samples."""
 
 from collections.abc import Callable, Iterable
 from typing import Protocol
@@ -16,7 +16,7 @@ class Control(Protocol):
     """The only way to change a box."""
 
     def execute(self, change: Change) -> Outcome:
-        """Carry a change out. Never raises."""
+        """Execute a change. Never raises."""
         ...
 
     def living(self, targets: Iterable[Target]) -> tuple[Target, ...]:
@@ -25,7 +25,7 @@ class Control(Protocol):
 
 
 class MigReader(Protocol):
-    """How MIG splits the GPUs of a box."""
+    """The MIG layouts of a box."""
 
     def gpus(self) -> tuple[MigGpu, ...]:
         """Return the layouts of all GPUs."""
@@ -36,7 +36,7 @@ class MigReader(Protocol):
         ...
 
     def warnings(self) -> tuple[str, ...]:
-        """Return which other programs split GPUs."""
+        """Return warnings about other programs that change MIG layouts."""
         ...
 
 
@@ -51,7 +51,7 @@ class Operations(Protocol):
         ...
 
     def inspect(self, question: Inspect) -> Inspection:
-        """Return all that is known of a process."""
+        """Return the inspection of a process."""
         ...
 
     def process_status(self, question: ReadStatus) -> ProcessStatuses:
@@ -63,5 +63,5 @@ class Operations(Protocol):
         ...
 
     def facts(self, expected: int | None) -> Facts:
-        """Return the facts that the doctor judges. ``expected``: how many GPUs there should be."""
+        """Return the facts that the doctor judges. ``expected``: the expected number of GPUs."""
         ...

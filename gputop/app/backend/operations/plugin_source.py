@@ -1,4 +1,4 @@
-"""Operations on the samples of a plugin's source: there are none, and each says so."""
+"""Operations on the samples of a plugin's source: each refuses."""
 
 from collections.abc import Callable
 from typing import Final, NoReturn
@@ -11,15 +11,15 @@ from gputop.core.mig.answers import MigProgress
 from gputop.core.protocol.command import Inspect, ReadStatus
 from gputop.core.protocol.process_status import ProcessStatuses
 
-_CONTROL: Final = "the samples come from a source of a plugin: nothing there can be changed from here"
+_CONTROL: Final = "the samples come from a plugin's source: gputop cannot change that host from here"
 _REMEDY: Final = "Change it on the host that the samples come from."
-_INSPECT: Final = "the source of a plugin provides nothing about processes beyond the table"
-_MIG: Final = "the source of a plugin does not report how GPUs can be split"
-_FACTS: Final = "the source of a plugin provides no facts for the doctor"
+_INSPECT: Final = "a plugin's source provides no process details beyond the table"
+_MIG: Final = "a plugin's source does not report MIG layouts"
+_FACTS: Final = "a plugin's source provides no facts for the doctor"
 
 
 class PluginOperations:
-    """Refusals, in the words of each operation."""
+    """Refusals, with a message for each operation."""
 
     def control(self, protected: frozenset[int], progress: Callable[[MigProgress], None]) -> Control:
         """Return a control that refuses every change."""
@@ -27,11 +27,11 @@ class PluginOperations:
         return ReadOnlyControl(_CONTROL, _REMEDY)
 
     def inspect(self, question: Inspect) -> Inspection:
-        """Say that nothing more is known of the process."""
+        """Return that there are no details of the process."""
         return Inspection(id=question.id, pid=question.pid, problem=_INSPECT)
 
     def process_status(self, question: ReadStatus) -> ProcessStatuses:
-        """Say that nothing is known."""
+        """Return that the status is unknown."""
         return ProcessStatuses(id=question.id, statuses=())
 
     def mig(self) -> NoReturn:

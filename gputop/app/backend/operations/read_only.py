@@ -1,4 +1,4 @@
-"""Control that refuses every change, and the settings that ask for it."""
+"""The control that refuses every change, and the settings that select it."""
 
 from collections.abc import Callable, Iterable
 
@@ -15,29 +15,29 @@ class ReadOnlyControl(Struct, frozen=True):
     remedy: str
 
     def execute(self, change: Change) -> Outcome:
-        """Refuse."""
+        """Refuse the change."""
         return refused(change, self.detail, self.remedy)
 
     def living(self, targets: Iterable[Target]) -> tuple[Target, ...]:
-        """Return all targets, since nothing is done to them."""
+        """Return all targets, since no change affects them."""
         return tuple(targets)
 
 
-def read_only_control(*, is_read_only: bool, tell: Callable[[str], None] | None = None) -> ReadOnlyControl | None:
-    """Return a control that refuses, if the user, the environment or the configuration file want it; else None."""
+def read_only_control(*, is_read_only: bool, notify: Callable[[str], None] | None = None) -> ReadOnlyControl | None:
+    """Return a control that refuses, if the user, the environment or the configuration file request it; else None."""
     if is_read_only:
-        return ReadOnlyControl("gputop runs with --read-only", "Start it without, to change anything.")
+        return ReadOnlyControl("gputop runs with --read-only", "To allow changes, start it without.")
     from gputop.app.settings import settings_file
     from gputop.app.settings.config_path import path
 
     settled = settings_file.settled(said=settings_file.first_written(path()))
-    if tell:
+    if notify:
         for problem in settled.problems:
-            tell(problem)
+            notify(problem)
     if settled.is_in_doubt:
-        return ReadOnlyControl("gputop cannot tell whether it is set to read_only", "What is wrong: gputop config show")
+        return ReadOnlyControl("gputop cannot read its read_only setting", "For details: gputop config show")
     if settled.settings.read_only:
         return ReadOnlyControl(
-            "gputop is set to read_only by its file or a variable", "To see the settings: gputop config show"
+            "read_only is set in the configuration file or a variable", "To see the settings: gputop config show"
         )
     return None

@@ -36,7 +36,7 @@ class RealOperations:
         return partitioning_of_this_machine()
 
     def facts(self, expected: int | None) -> Facts:
-        """Collect the facts; the configuration says how many GPUs to expect, unless the user does."""
+        """Collect the facts; the number of expected GPUs is the user's, or else that of the configuration."""
         from gputop.machine.doctor.collect import collect, real_box
 
         return collect(real_box(), _expected() if expected is None else expected)
@@ -57,7 +57,7 @@ def _process_status() -> Callable[[ReadStatus], ProcessStatuses]:
 
 
 def _expected() -> int | None:
-    """Return how many GPUs the configuration expects."""
+    """Return the number of expected GPUs in the configuration."""
     from gputop.app.settings.config_path import path
 
     if not os.path.exists(path()):

@@ -1,1 +1,1 @@
-"""MIG: how GPUs are split, plans for other layouts, and carrying them out."""
+"""MIG: the current layouts, plans for other layouts, and their execution."""

@@ -1,4 +1,4 @@
-"""MIG plan, apply and restore: from a request to a plan, and from there to the driver."""
+"""MIG plan, apply and restore: from a request to a plan, and from a plan to the driver."""
 
 import os
 import sys
@@ -36,7 +36,7 @@ Ask = Callable[[Sequence[MigGpu]], Answers]
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """The JSON of `gputop mig plan` for a GPU: a plan, or why there is none."""
+    """The JSON of `gputop mig plan` for a GPU: a plan, or the reason why there is none."""
 
     index: int
     uuid: str
@@ -53,32 +53,32 @@ def plan(request: MigRequest, person: Person, *, is_json: bool) -> int:
     if is_json:
         from msgspec.json import encode
 
-        person.tell([encode([_json(gpu, found) for gpu, found in answers]).decode()])
+        person.show([encode([_json(gpu, found) for gpu, found in answers]).decode()])
     else:
         _show(answers, reader, person)
-        person.tell(_smi(answers))
+        person.show(_smi(answers))
     return _status(answers)
 
 
 def apply(request: MigRequest, person: Person) -> int:
-    """Carry the request out; return the exit status."""
+    """Execute the request; return the exit status."""
 
     def ask(gpus: Sequence[MigGpu]) -> Answers:
         capable = [gpu for gpu in gpus if gpu.is_on is not None]
         if request.layout and not request.backend.selection.gpus and len(capable) > 1:
-            raise BadRequestError(f"which GPU? Name it: -i {capable[0].index}, or -i all")
+            raise BadRequestError(f"no GPU selected: add -i {capable[0].index}, or -i all")
         return requested(request, gpus)
 
     return _carry_out(request, ask, person)
 
 
 def restore(request: MigRequest, path: str, person: Person) -> int:
-    """Go back to the checkpoint at ``path``; return the exit status."""
+    """Restore the checkpoint at ``path``; return the exit status."""
     return _carry_out(request, lambda gpus: restored(request, path, gpus), person)
 
 
 def _carry_out(request: MigRequest, ask: Ask, person: Person) -> int:
-    """Carry the answers out: in two rounds if the driver reports the profiles only when MIG is on."""
+    """Execute the answers, in two rounds if the driver reports the profiles only while MIG is enabled."""
     reader, names = open_mig(request.backend), request.backend.selection.gpus
     answers = ask(chosen(names, reader.gpus()))
     status = _round(request, answers, reader, person)
@@ -91,28 +91,28 @@ def _carry_out(request: MigRequest, ask: Ask, person: Person) -> int:
 
 
 def _round(request: MigRequest, answers: Answers, reader: MigReader, person: Person) -> int:
-    """Show, ask, change, and say how it ended and what comes next."""
+    """Show, ask, change, and report the result and the next steps."""
     _show(answers, reader, person)
     plans = tuple(found for _, found in answers if isinstance(found, Plan) and found.steps)
     if _status(answers) != OK or not plans or request.is_dry:
         return _status(answers)
     if not person.can_answer():
-        raise BadRequestError("there is no terminal to ask on: add --yes to do it, --dry-run to see the plan")
+        raise BadRequestError("no terminal to confirm on: add --yes to go ahead, or --dry-run to see the plan")
 
-    def tell(progress: MigProgress) -> None:
-        person.tell([progress.line])
+    def notify(progress: MigProgress) -> None:
+        person.show([progress.line])
 
-    control = open_control(request.backend, frozenset({os.getpid()}), progress=tell)
-    if not isinstance(control, ReadOnlyControl) and not person.agrees("Carry this out?"):
-        person.tell(["Nothing was done."])
+    control = open_control(request.backend, frozenset({os.getpid()}), progress=notify)
+    if not isinstance(control, ReadOnlyControl) and not person.agrees("Apply this plan?"):
+        person.show(["Nothing was changed."])
         return NONE
     with interruptible():
         outcome = control.execute(ChangeMig(id=new_id(), plans=plans, is_forced=request.is_forced))
-    person.tell(_ended(outcome))
+    person.show(_ended(outcome))
     if outcome.all_worked:
         changed = {each.gpu for each in plans}
-        person.tell([line for gpu in reader.gpus() if gpu.uuid in changed for line in use_lines(gpu)])
-        person.tell(_AFTER)
+        person.show([line for gpu in reader.gpus() if gpu.uuid in changed for line in use_lines(gpu)])
+        person.show(_AFTER)
         return OK
     return NONE if outcome.none_worked and not _waits(outcome) else SOME
 
@@ -128,16 +128,16 @@ def _ended(outcome: Outcome) -> list[str]:
 def _show(answers: Answers, reader: MigReader, person: Person) -> None:
     for gpu, found in answers:
         lines = plan_lines(gpu, found) if isinstance(found, Plan) else no_plan_lines(found)
-        person.tell([clean(line) for line in lines])
+        person.show([clean(line) for line in lines])
         if isinstance(found, Plan) and found.changes_mode:  # the mode changes only if no process has the GPU open
-            person.tell([f"  ! {clean(line)}" for line in holder_lines(reader.holders(gpu.uuid))])
+            person.show([f"  ! {clean(line)}" for line in holder_lines(reader.holders(gpu.uuid))])
     warn_of_rights([gpu for gpu, _ in answers], person)
     for warning in reader.warnings():
         person.warn(f"! {warning}")
 
 
 def _smi(answers: Answers) -> list[str]:
-    """Return the commands of nvidia-smi that do the same."""
+    """Return the equivalent commands of nvidia-smi."""
     lines = [line for gpu, found in answers if isinstance(found, Plan) for line in smi_lines(gpu.index, found.steps)]
     return ["the same with nvidia-smi (ID: of the instance that was just created):", *lines] if lines else []
 

@@ -1,4 +1,4 @@
-"""The layouts that the user requests: in words, in a configuration of mig-parted, or in a checkpoint."""
+"""The layouts that the user requests: as text, as a configuration of mig-parted, or as a checkpoint."""
 
 from collections.abc import Sequence
 from typing import Final, TypeAlias
@@ -22,9 +22,9 @@ Answers: TypeAlias = list[tuple[MigGpu, Plan | NoPlan]]
 
 
 class MigRequest(Struct, frozen=True, kw_only=True):
-    """Layouts: ``layout`` in words, or a ``file`` of mig-parted; ``config``: which of its configurations.
+    """Layouts: ``layout`` as text, or a ``file`` of mig-parted; ``config``: the name of its configuration.
 
-    ``is_forced``: plan as if no process used a GPU. ``is_dry``: show the plan, and end.
+    ``is_forced``: plan as if no process used a GPU. ``is_dry``: only show the plan.
     """
 
     backend: BackendRequest
@@ -38,10 +38,10 @@ class MigRequest(Struct, frozen=True, kw_only=True):
 def requested(request: MigRequest, gpus: Sequence[MigGpu]) -> Answers:
     """Return an answer for each GPU that the request concerns."""
     if (request.layout is None) == (request.file is None):
-        raise BadRequestError("what? Give a request, as 3g.40gb,2x1g.10gb, or a file with -f")
+        raise BadRequestError("no layout requested: add one, such as 3g.40gb,2x1g.10gb, or a file with -f")
     by_index = _of_file(request.file, request.config, gpus) if request.file else _of_words(request, gpus)
     if not by_index:
-        raise BadRequestError("this concerns no GPU that has MIG")
+        raise BadRequestError("none of the selected GPUs supports MIG")
     is_one = len(by_index) == 1
     return [
         (gpu, _answer(gpu, by_index[gpu.index], is_forced=request.is_forced, is_one=is_one))
@@ -51,16 +51,16 @@ def requested(request: MigRequest, gpus: Sequence[MigGpu]) -> Answers:
 
 
 def restored(request: MigRequest, path: str, gpus: Sequence[MigGpu]) -> Answers:
-    """Return an answer for each GPU of the checkpoint at ``path`` that is here."""
+    """Return an answer for each GPU of the checkpoint at ``path`` that is in this host."""
     saved = {held.uuid: held for held in _checkpoint(path).gpus}
     found = [(gpu, _back(gpu, saved[gpu.uuid], request)) for gpu in gpus if gpu.uuid in saved]
     here = {gpu.uuid for gpu in gpus}
     lost = [held for uuid, held in saved.items() if uuid not in here and not request.backend.selection.gpus]
     if lost:
         names = ", ".join(clean(f"{held.name} {held.uuid}") for held in lost)
-        raise BadRequestError(f"not here any more: {names}. To restore the others name them with -i")
+        raise BadRequestError(f"no longer in this host: {names}. To restore the others, select them with -i")
     if not found:
-        raise BadRequestError("the checkpoint has none of these GPUs")
+        raise BadRequestError("the checkpoint contains none of these GPUs")
     return found
 
 
@@ -82,7 +82,7 @@ def _back(gpu: MigGpu, held: SavedGpu, request: MigRequest) -> Plan | NoPlan:
 
 
 def _of_words(request: MigRequest, gpus: Sequence[MigGpu]) -> dict[int, str]:
-    """Return the layout for each GPU that has MIG, or that the user named."""
+    """Return the layout for each GPU that supports MIG, or that the user selected."""
     is_named = bool(request.backend.selection.gpus)
     return {gpu.index: request.layout or "" for gpu in gpus if is_named or gpu.is_on is not None}
 
@@ -95,7 +95,7 @@ def _of_file(path: str, config: str | None, gpus: Sequence[MigGpu]) -> dict[int,
 
 
 def _config(path: str) -> ConfigFile:
-    import yaml  # 20 ms that only this needs
+    import yaml  # an import of 20 ms that only this needs
 
     try:
         return read_config(yaml.safe_load(_read(path)))
@@ -111,9 +111,9 @@ def _checkpoint(path: str) -> Checkpoint:
     try:
         held = decode(_read(path), type=Checkpoint)
     except (DecodeError, UnicodeDecodeError) as error:
-        raise BadRequestError(clean(f"{path} is not a checkpoint of gputop: {error}")) from None
+        raise BadRequestError(clean(f"{path} is not a gputop checkpoint: {error}")) from None
     except RecursionError:
-        raise BadRequestError(clean(f"{path} is not a checkpoint of gputop: it is nested too deeply")) from None
+        raise BadRequestError(clean(f"{path} is not a gputop checkpoint: it is nested too deeply")) from None
     if held.gputop_mig != VERSION:
         raise BadRequestError(clean(f"{path} was written by another gputop (version {held.gputop_mig}, not {VERSION})"))
     return held
@@ -124,7 +124,7 @@ def _read(path: str) -> bytes:
         with open(path, "rb") as file:
             raw = file.read(_LONGEST + 1)
     except OSError as error:
-        raise BadRequestError(clean(f"{path} cannot be read: {error.strerror}")) from None
+        raise BadRequestError(clean(f"cannot read {path}: {error.strerror}")) from None
     if len(raw) > _LONGEST:
         raise BadRequestError(clean(f"{path} is longer than 1 MiB"))
     return raw

@@ -1,4 +1,4 @@
-"""MIG service: a systemd unit, since instances do not outlive a reboot."""
+"""MIG service: a systemd unit, because MIG instances do not survive a reboot."""
 
 import os
 import sys
@@ -39,9 +39,9 @@ def service(path: str, person: Person) -> None:
     file = os.path.abspath(path)
     for each in (file, _program().split(" -m ")[0]):
         if not all(sign.isalnum() or sign in _PLAIN for sign in each):
-            raise BadRequestError(f"{clean(each)}: a systemd unit needs a path without blanks and signs of a shell")
+            raise BadRequestError(f"{clean(each)}: a systemd unit needs a path without spaces and shell characters")
     words = {"file": file, "program": _program(), "directory": os.path.dirname(file)}
-    person.tell((_HOW.format_map(words) + _UNIT.format_map(words)).splitlines())
+    person.show((_HOW.format_map(words) + _UNIT.format_map(words)).splitlines())
     if os.path.exists(_MANAGER):
         person.warn("! nvidia-mig-manager.service is enabled and does the same at boot: disable one of the two")
 

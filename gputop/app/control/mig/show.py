@@ -21,16 +21,16 @@ class Status(Struct, frozen=True, kw_only=True):
 
 
 def status(request: BackendRequest, person: Person, *, is_json: bool) -> None:
-    """Show how GPUs are split."""
+    """Show the MIG layouts."""
     reader = open_mig(request)
     gpus, warnings = chosen(request.selection.gpus, reader.gpus()), reader.warnings()
     if is_json:
         from msgspec.json import encode
 
-        person.tell([encode(Status(gpus=gpus, warnings=warnings)).decode()])
+        person.show([encode(Status(gpus=gpus, warnings=warnings)).decode()])
         return
     for gpu in gpus:
-        person.tell(list(status_lines(gpu)))
+        person.show(list(status_lines(gpu)))
     if not gpus:
         person.warn("gputop: the driver lists no GPU")
     warn_of_rights(gpus, person)
@@ -39,16 +39,16 @@ def status(request: BackendRequest, person: Person, *, is_json: bool) -> None:
 
 
 def use(request: BackendRequest, person: Person) -> int:
-    """Show the lines that use the instances; return the exit status."""
+    """Print the settings for programs that use the instances; return the exit status."""
     gpus = chosen(request.selection.gpus, open_mig(request).gpus())
     lines = [line for gpu in gpus for line in use_lines(gpu)]
-    person.tell(lines or ["# there is no MIG instance that could be used"])
+    person.show(lines or ["# no MIG instance can be used"])
     return OK if lines else NONE
 
 
 def export(request: BackendRequest, person: Person) -> None:
     """Show the layouts as a configuration of mig-parted."""
-    person.tell(list(export_lines(_readable(request, person))))
+    person.show(list(export_lines(_readable(request, person))))
 
 
 def checkpoint(request: BackendRequest, person: Person) -> bytes:
@@ -65,13 +65,13 @@ def save_checkpoint(request: BackendRequest, person: Person, path: str) -> None:
         with open(path, "wb") as file:
             file.write(raw)
     except OSError as error:
-        raise BadRequestError(f"{clean(path)} cannot be written: {error.strerror}") from None
-    person.tell([f"wrote {clean(path)}"])
+        raise BadRequestError(f"cannot write {clean(path)}: {error.strerror}") from None
+    person.show([f"wrote {clean(path)}"])
 
 
 def _readable(request: BackendRequest, person: Person) -> tuple[MigGpu, ...]:
     gpus = chosen(request.selection.gpus, open_mig(request).gpus())
     if any(gpu.missing for gpu in gpus):
         warn_of_rights(gpus, person)
-        raise UseCaseError(NONE, "the layouts cannot be read")
+        raise UseCaseError(NONE, "cannot read the MIG layouts")
     return gpus

@@ -1,4 +1,4 @@
-"""Readings of how MIG splits the GPUs, for commands and for the sampler."""
+"""Readings of the MIG layouts, for commands and for the sampler."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -28,7 +28,7 @@ def open_mig(request: BackendRequest) -> MigReader:
 
 
 def survey(operations: Operations) -> Callable[[ReadMig], MigBox]:
-    """Return a function that answers how the GPUs are split. The first question starts the driver."""
+    """Return a function that reads the MIG layouts. The first call starts the driver."""
     opened = cache(operations.mig)
 
     def read(question: ReadMig) -> MigBox:
@@ -43,16 +43,16 @@ def survey(operations: Operations) -> Callable[[ReadMig], MigBox]:
 
 
 def chosen(names: Sequence[str], gpus: Sequence[MigGpu]) -> tuple[MigGpu, ...]:
-    """Return the GPUs of these names; all if there are no names."""
+    """Return the GPUs with these names; all if there are no names."""
     for name in names:
         if name != _ALL and not any(_is_named(gpu, name) for gpu in gpus):
             there = ", ".join(str(gpu.index) for gpu in gpus) or "none"
-            raise BadRequestError(f"no such GPU: {clean(name)}. There are: {there}")
+            raise BadRequestError(f"no such GPU: {clean(name)}. Available: {there}")
     return tuple(gpu for gpu in gpus if not names or any(name == _ALL or _is_named(gpu, name) for name in names))
 
 
 def warn_of_rights(gpus: Sequence[MigGpu], person: Person) -> None:
-    """Name the right that is missing to read the layouts, if one is."""
+    """Print the missing right to read the layouts, if one is missing."""
     if any(gpu.missing for gpu in gpus):
         from gputop.machine.mig.rights import reading_right
 

@@ -157,7 +157,7 @@ class MigScreen(Page):
         """Choose a line that uses an instance, and copy it."""
         lines = [line for line in use_lines(self.gpu) if not line.startswith("#")] if self.gpu is not None else []
         if not lines:
-            self.notify("there is no instance that could be used", markup=False, timeout=3)
+            self.notify("no MIG instance can be used", markup=False, timeout=3)
             return
         choices = [Choice(line, line) for line in lines]
         self.app.push_screen(MenuScreen("Copy", choices, None), self._copied)
@@ -204,7 +204,7 @@ class MigScreen(Page):
 
     def _waiting(self) -> str:
         if self._view.playing is not None:
-            return "A recording does not tell how GPUs can be split: it has the instances alone, on the main screen."
+            return "A recording does not contain MIG layouts. The main screen shows the instances."
         if self.box is not None:
             return "The driver does not know this GPU any more."
         return "asking the sampler…"

@@ -9,7 +9,7 @@ from gputop.ui.render.line import Line
 from gputop.ui.screens.pages.page import Page
 from gputop.ui.state.plugin_panels import PanelState
 
-_NOBODY = "No plugin adds a panel here. What is installed: gputop plugins. How to write one: docs/plugins.md."
+_NOBODY = "No plugin adds a panel here. To list the plugins: gputop plugins. How to write one: docs/plugins.md."
 
 
 class PanelsScreen(Page):

@@ -16,7 +16,7 @@ from gputop.ui.state.view import View
 
 _NO_PROBE = (
     "There is nothing to run: the tests are a plugin. From a checkout of gputop: pip install ./plugins/cuda-probe. "
-    "What is installed: gputop plugins"
+    "To list the plugins: gputop plugins"
 )
 
 
@@ -130,7 +130,7 @@ class ProbeScreen(Page):
             self.choice = first_choice(self._view.frame)
             self.redraw()
         elif run is None and self.choice.in_use(candidates(self._view.frame)):
-            self._say(f"a GPU is in use: only {self.name_of('yes')} tests it all the same")
+            self._say(f"a GPU is in use: only {self.name_of('yes')} tests it anyway")
         elif run is None:
             self._start()
 
