@@ -19,10 +19,10 @@ class Stat(Struct, frozen=True):
 
 def family(root: int) -> list[Stat]:
     """Return the process and its descendants."""
-    everybody = {stat.pid: stat for name in os.listdir("/proc") if name.isdecimal() and (stat := _stat(int(name)))}
-    found = [everybody[root]] if root in everybody else []
+    running = {stat.pid: stat for name in os.listdir("/proc") if name.isdecimal() and (stat := _stat(int(name)))}
+    found = [running[root]] if root in running else []
     for parent in found:
-        found += [stat for stat in everybody.values() if stat.parent == parent.pid]
+        found += [stat for stat in running.values() if stat.parent == parent.pid]
     return found
 
 

@@ -81,7 +81,7 @@ def running(terminal: Terminal, seconds: float) -> Running:
 
 def keys(terminal: Terminal, presses: int, rows: int, no_answer_s: float = 2.0) -> Keys:
     """Press Down, and Up again at the end of ``rows``, 50 to 200 ms after the last repaint, for all programs."""
-    chance = random.Random(1)  # noqa: S311 - the same for everybody
+    chance = random.Random(1)  # noqa: S311 - the same for all programs
     next_key = _zigzag(rows)
     for _ in range(2):  # the first press may only show the cursor
         terminal.press_arrow(_DOWN)

@@ -141,7 +141,7 @@ def measured() -> str:
     )
 
 
-def told(done: int, frames: int) -> None:
+def print_progress(done: int, frames: int) -> None:
     """Print the measurements after every tenth of the frames."""
     if done in (1, frames // 100) or done % max(1, frames // 10) == 0:
         print(f"{done:>8} frames  {measured()}", flush=True)
@@ -151,7 +151,7 @@ def sampler(box: str, frames: int) -> None:
     """Make frames."""
     collect_seldom()
     for done, _ in enumerate(lines(box), 1):
-        told(done, frames)
+        print_progress(done, frames)
         if done == frames:
             return
 
@@ -189,7 +189,7 @@ async def screen(box: str, frames: int) -> None:
             frame = codec.answer(await made.readline())
             app.post_message(FrameArrived(frame))  # type: ignore[arg-type]
             await pilot.pause(0)
-            told(done, frames)
+            print_progress(done, frames)
     await maker.wait()
 
 

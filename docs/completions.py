@@ -17,7 +17,7 @@ _LISTS: Final = {  # what prints values, a line each; nothing where there is no 
     "pids": f"{_SNAPSHOT} csv-processes 2>/dev/null | tail -n +2 | cut -d, -f2 | sort -un",
     "tests": "probe --list 2>/dev/null | cut -d' ' -f1",
 }
-_FUNCTIONS: Final = {  # run the gputop that stands on the line, which may be a path
+_FUNCTIONS: Final = {  # run the gputop of the command line, which may be a path
     "bash": """_gputop_{name}() {{
   compgen -W "$("${{COMP_WORDS[0]/#~/$HOME}}" {command})" -- "$1"
 }}""",

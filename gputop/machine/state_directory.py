@@ -20,7 +20,7 @@ def state_directory(environment: Mapping[str, str]) -> str:
     if not base.startswith("/"):  # XDG: ignore a relative path
         base = environment.get("HOME", "") + "/.local/state"
     if not base.startswith("/") or not _is_ours(base):
-        import pwd  # noqa: PLC0415 - only where the environment is of no use
+        import pwd  # noqa: PLC0415 - only if the environment is no help
 
         try:
             base = pwd.getpwuid(os.geteuid()).pw_dir.rstrip("/") + "/.local/state"

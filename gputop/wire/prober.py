@@ -71,7 +71,7 @@ class ProbeClient:
                 self._child.stdin.close()
 
     def _follow(self, wish: Wish, news: Callable[[], object]) -> None:
-        def tell(**changes: object) -> None:
+        def notify(**changes: object) -> None:
             with self._gate:
                 if self._run is not None:
                     self._run = replace(self._run, **changes)
@@ -81,21 +81,21 @@ class ProbeClient:
         try:
             child = self._spawn(wish)
         except OSError as error:
-            tell(problem=f"it could not start: {error.strerror}")
+            notify(problem=f"it could not start: {error.strerror}")
             return
         report = None
         with child.stdout or nullcontext(()) as lines:
             for line in lines:
                 match _read(line):
                     case Course() as course:
-                        tell(course=course)
+                        notify(course=course)
                     case Ended(report=found):
                         report = found
         why = _last_words(child)
         status = child.wait()
         with self._gate:
             self._hang_up()
-        tell(**({"report": report} if report is not None else {"problem": why or _ending(status)}))
+        notify(**({"report": report} if report is not None else {"problem": why or _ending(status)}))
 
     def _spawn(self, wish: Wish) -> "subprocess.Popen[bytes]":
         child = subprocess.Popen(

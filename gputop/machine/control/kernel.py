@@ -115,7 +115,7 @@ def _machine() -> str:
 
 def _call(number: int, *arguments: int) -> int:
     """Make a system call. Raises OSError."""
-    import ctypes  # noqa: PLC0415 - only where it is asked for
+    import ctypes  # noqa: PLC0415 - only for a call
 
     library: Any = ctypes.CDLL(None, use_errno=True)
     answer: int = library.syscall(*(ctypes.c_long(each) for each in (number, *arguments)))

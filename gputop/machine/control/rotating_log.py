@@ -35,7 +35,7 @@ def open_bounded(directory: str, name: str, most_bytes: int = MOST_BYTES) -> int
 
 def _is_settled(file: int, path: str, other: str, most_bytes: int) -> bool:
     """Return whether this is the file to write to; it is not if this or another gputop has moved it away."""
-    import fcntl  # noqa: PLC0415 - only where something is changed
+    import fcntl  # noqa: PLC0415 - only for a change
 
     if os.fstat(file).st_size >= most_bytes:
         try:

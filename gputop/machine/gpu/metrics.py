@@ -54,11 +54,11 @@ class MetricReader:
         Raises `GpuLostError`.
         """
         self._answers: dict[tuple[Any, ...], Any] = {}
-        asked = [metric for cadence in self._take_due(now) for metric in self._by_cadence[cadence]]
-        asked += [metric for metric in self._pending if metric not in asked]
+        wanted = [metric for cadence in self._take_due(now) for metric in self._by_cadence[cadence]]
+        wanted += [metric for metric in self._pending if metric not in wanted]
         self._pending = []
-        while asked:
-            asked = self._read(asked, now)
+        while wanted:
+            wanted = self._read(wanted, now)
         return self._values.copy(), self._missing.copy()
 
     def ask(self, name: str, *args: Any) -> Any:

@@ -76,7 +76,7 @@ class _HiddenError(Exception):
 
 
 def _psutil() -> Any:
-    import psutil  # noqa: PLC0415 - 31 ms, which only who looks at a process pays
+    import psutil  # noqa: PLC0415 - 31 ms, only for an inspection
 
     return psutil
 

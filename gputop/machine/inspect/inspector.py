@@ -68,64 +68,64 @@ class Inspector:
         self._clock_ticks = clock_ticks
         self._wall = wall
 
-    def inspect(self, asked: Inspect) -> Inspection:
+    def inspect(self, request: Inspect) -> Inspection:
         """Return the known values of the process. Never raises.
 
         The start time is compared before and after, so all values belong to this process and to no other.
         """
-        before = self._identify(asked)
+        before = self._identify(request)
         if isinstance(before, Inspection):
             return before
         raw, stat = before
-        found = self._read(asked, raw, stat)
-        after = self._identify(Inspect(id=asked.id, pid=asked.pid, start_ticks=stat.start_ticks))
+        found = self._read(request, raw, stat)
+        after = self._identify(Inspect(id=request.id, pid=request.pid, start_ticks=stat.start_ticks))
         return after if isinstance(after, Inspection) else found
 
-    def _identify(self, asked: Inspect) -> tuple[bytes, ProcessStat] | Inspection:
+    def _identify(self, request: Inspect) -> tuple[bytes, ProcessStat] | Inspection:
         """Return the stat line, raw and parsed, or an error message."""
         try:
-            raw = self._proc.read(f"{asked.pid}/stat")
+            raw = self._proc.read(f"{request.pid}/stat")
         except GONE:
-            return self._absent(asked)
+            return self._absent(request)
         except OSError:
-            return self._nothing(asked, _FORBIDDEN)
+            return self._nothing(request, _FORBIDDEN)
         stat = parse_stat(raw)
         if stat is None:
-            return self._nothing(asked, _FORBIDDEN)
-        if asked.start_ticks not in {None, stat.start_ticks}:
-            return self._nothing(asked, _REUSED, has_ended=True)
+            return self._nothing(request, _FORBIDDEN)
+        if request.start_ticks not in {None, stat.start_ticks}:
+            return self._nothing(request, _REUSED, has_ended=True)
         return raw, stat
 
-    def _absent(self, asked: Inspect) -> Inspection:
+    def _absent(self, request: Inspect) -> Inspection:
         """Return the message for a pid that /proc lacks: a process with a known start time existed before."""
-        if asked.start_ticks is not None:
-            return self._nothing(asked, _ENDED, has_ended=True)
+        if request.start_ticks is not None:
+            return self._nothing(request, _ENDED, has_ended=True)
         if self._view.absence() is Presence.HIDDEN:
-            return self._nothing(asked, f"no such process, or it is {Presence.HIDDEN.text}")
-        return self._nothing(asked, "no such process", has_ended=True)
+            return self._nothing(request, f"no such process, or it is {Presence.HIDDEN.text}")
+        return self._nothing(request, "no such process", has_ended=True)
 
-    def _nothing(self, asked: Inspect, problem: str, *, has_ended: bool = False) -> Inspection:
+    def _nothing(self, request: Inspect, problem: str, *, has_ended: bool = False) -> Inspection:
         return Inspection(
-            id=asked.id, pid=asked.pid, start_ticks=asked.start_ticks, time_s=self._wall(), problem=problem,
+            id=request.id, pid=request.pid, start_ticks=request.start_ticks, time_s=self._wall(), problem=problem,
             has_ended=has_ended,
         )  # fmt: skip
 
-    def _read(self, asked: Inspect, raw: bytes, stat: ProcessStat) -> Inspection:
-        reading = _Reading(self._proc, asked.pid, self._clock_ticks)
+    def _read(self, request: Inspect, raw: bytes, stat: ProcessStat) -> Inspection:
+        reading = _Reading(self._proc, request.pid, self._clock_ticks)
         parts = {name: part for read in _PARTS for name, part in read(reading).items()}
-        environ = reading.environment(reveal=asked.reveal)
+        environ = reading.environment(reveal=request.reveal)
         arguments = parts["command"]
-        costly = self._costly(asked.pid, stat.start_ticks)
+        costly = self._costly(request.pid, stat.start_ticks)
         return Inspection(
-            id=asked.id,
-            pid=asked.pid,
+            id=request.id,
+            pid=request.pid,
             start_ticks=stat.start_ticks,
             time_s=self._wall(),
             name=decode(stat.name),
             state=stat.state,
-            user=self._process_names.user(asked.pid),
+            user=self._process_names.user(request.pid),
             started_s=self._started_s(stat),
-            owner=self._owners.read(asked.pid, raw, stat.name, arguments),
+            owner=self._owners.read(request.pid, raw, stat.name, arguments),
             ancestors=self._ancestors(stat),
             environment=environ,
             sockets=costly.sockets,

@@ -23,12 +23,12 @@ class ProcessStatusReader:
         self._proc = proc
         self._kernel = kernel
 
-    def read(self, asked: ReadStatus) -> ProcessStatuses:
+    def read(self, request: ReadStatus) -> ProcessStatuses:
         """Return the status of each target. Never raises.
 
         It reads only /proc/PID/stat, which never blocks, not even for a process that hangs.
         """
-        return ProcessStatuses(id=asked.id, statuses=tuple([self._seen(target) for target in asked.targets]))
+        return ProcessStatuses(id=request.id, statuses=tuple([self._seen(target) for target in request.targets]))
 
     def _seen(self, target: Target) -> ProcessStatus:
         is_running, state, nice = self._life(target)

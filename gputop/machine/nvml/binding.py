@@ -164,10 +164,10 @@ class Binding(HealthFunctions, MigFunctions):
         self, handle: Any, ids: tuple[tuple[int, int], ...]
     ) -> list[tuple[int, int | float, int]]:
         """Return (return code, value, timestamp in µs) for each (field, scope) in one driver call."""
-        asked = self._field_questions.get(ids)
-        if asked is None:
-            asked = self._field_questions[ids] = b"".join([_FIELD_QUESTION.pack(*one) for one in (*ids, (0, 0))])
-        values = ctypes.create_string_buffer(asked, len(asked))
+        packed = self._field_questions.get(ids)
+        if packed is None:
+            packed = self._field_questions[ids] = b"".join([_FIELD_QUESTION.pack(*one) for one in (*ids, (0, 0))])
+        values = ctypes.create_string_buffer(packed, len(packed))
         check(self._function("nvmlDeviceGetFieldValues")(handle, len(ids), byref(values)))
         return [_field_value(*value) for value in _unpacked(_FIELD_VALUE, values, len(ids))]
 
@@ -209,9 +209,11 @@ class Binding(HealthFunctions, MigFunctions):
 
     def nvmlGpmMetricsGet(self, older: Any, newer: Any, ids: Sequence[int]) -> list[tuple[int, float]]:
         """Return (return code, value) for each metric between two samples."""
-        asked = [_GPM_QUESTION.pack(each) for each in ids]
+        packed = [_GPM_QUESTION.pack(each) for each in ids]
         head = _GPM_HEAD.pack(_GPM_V1, len(ids), older.value, newer.value)
-        request = ctypes.create_string_buffer(b"".join([head, *asked]), _GPM_HEAD.size + _GPM_QUESTION.size * _GPM_ROOM)
+        request = ctypes.create_string_buffer(
+            b"".join([head, *packed]), _GPM_HEAD.size + _GPM_QUESTION.size * _GPM_ROOM
+        )
         check(self._function("nvmlGpmMetricsGet")(request))
         return list(_unpacked(_GPM_ANSWER, request[_GPM_HEAD.size :], len(ids)))
 

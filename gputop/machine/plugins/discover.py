@@ -87,7 +87,7 @@ def _lines(path: str) -> Iterator[tuple[str, str]]:
 
 def _loaded(entry: EntryPoint) -> tuple[Any, str]:
     """Return the plugin, or the reason why it cannot be used."""
-    from gputop.core.plugins.api import guarded, wrong_with  # noqa: PLC0415 - only where somebody has plugins
+    from gputop.core.plugins.api import guarded, wrong_with  # noqa: PLC0415 - only if plugins are installed
 
     module, _, attributes = entry.value.partition(":")
     stdout, sys.stdout = sys.stdout, sys.stderr  # output of a plugin's import must not get into JSON
@@ -97,7 +97,7 @@ def _loaded(entry: EntryPoint) -> tuple[Any, str]:
             value = getattr(value, attribute)
         reason = wrong_with(value)
         return (None, reason) if reason else (guarded(value), "")
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - this is the border: whatever a plugin does on import
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - this is the border: a plugin may do anything on import
         return None, f"{type(error).__name__}: {error}{_where(error)}"
     finally:
         sys.stdout = stdout

@@ -232,7 +232,7 @@ class Job:
 
 def run(
     tasks: Sequence[Task],
-    tell: Callable[[Sequence[Job]], None],
+    notify: Callable[[Sequence[Job]], None],
     limits: Limits | None = None,
     clock: Callable[[], float] = time.monotonic,
     *,
@@ -240,29 +240,29 @@ def run(
 ) -> list[Job]:
     """Run all tasks to their ends, at the same time or one after another (``is_serial``).
 
-    ``tell`` is called ten times a second with the progress. A KeyboardInterrupt stops the tasks; the call waits for
+    ``notify`` is called ten times a second with the progress. A KeyboardInterrupt stops the tasks; the call waits for
     their ends, and their results report it.
     """
     jobs = [Job(task, limits or Limits(), clock) for task in tasks]
     try:
         try:
-            _go_on(jobs, tell, is_serial=is_serial)
+            _go_on(jobs, notify, is_serial=is_serial)
         except KeyboardInterrupt:
             for job in jobs:
                 job.stop((TestStatus.ABORTED, "aborted", "stopped"), is_final=True)
-            _go_on(jobs, tell)  # an interrupt arrives once: `interruptible`
+            _go_on(jobs, notify)  # an interrupt arrives once: `interruptible`
     finally:
         for job in jobs:
             job.close()
     return jobs
 
 
-def _go_on(jobs: Sequence[Job], tell: Callable[[Sequence[Job]], None], *, is_serial: bool = False) -> None:
+def _go_on(jobs: Sequence[Job], notify: Callable[[Sequence[Job]], None], *, is_serial: bool = False) -> None:
     """Step until all tasks are over. Separate, so that an interrupt between two steps is caught as well."""
     while left := [job for job in jobs if not job.is_over]:
         for job in left[:1] if is_serial else left:
             job.step()
-        tell(jobs)
+        notify(jobs)
         _wait(jobs)
 
 

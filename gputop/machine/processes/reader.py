@@ -183,7 +183,7 @@ def resolve_user(uid: int) -> str | None:
 
     May block for as long as a directory server (LDAP, NIS) does not answer, so call it once per uid.
     """
-    import pwd  # noqa: PLC0415 - only where there is a process to name
+    import pwd  # noqa: PLC0415 - only for a process to name
 
     try:
         return pwd.getpwuid(uid).pw_name

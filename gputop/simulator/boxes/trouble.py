@@ -20,7 +20,7 @@ _HUNG: Final = (0, 1)
 _FAKE, _LEAK, _STARVED = 2, 6, 7
 _SLOW: Final = (3, 4, 5)
 _HOT: Final = 5
-_SICK: Final = 4
+_DAMAGED: Final = 4
 
 
 def plan() -> BoxPlan:
@@ -37,12 +37,12 @@ def plan() -> BoxPlan:
 
 
 def _gpu(index: int) -> GpuPlan:
-    sick = Health(ecc={(0, 0): 212, (1, 0): 1, (0, 1): 4100, (1, 1): 2}, remapped=(2, 1, 1, 0))
+    damaged = Health(ecc={(0, 0): 212, (1, 0): 1, (0, 1): 4100, (1, 1): 2}, remapped=(2, 1, 1, 0))
     return GpuPlan(
         board=H100, bus=_BUSES[index], warmer_c=27.0 if index == _HOT else spread(index) * 5,
-        health=sick if index == _SICK else Health(),
+        health=damaged if index == _DAMAGED else Health(),
         faults={
-            _SICK: (Fault(63, Outage(40.0, 0.0, 1e9)),),
+            _DAMAGED: (Fault(63, Outage(40.0, 0.0, 1e9)),),
             _STARVED: (Fault(31, Outage(75.0, 0.0, 3600.0)),),
         }.get(index, ()),
         pcie_width=8 if index == _FAKE else 16,
