@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 
 from textual import events
-from textual.message import Message
 
 from gputop.ui.input.text_input import TextInput
 from gputop.ui.render.line import Line, cut
@@ -14,6 +13,7 @@ class AskScreen(Dialog[str | None]):
     """Asks for a text. ``wrong`` returns what is wrong with a text, or nothing. Ends with the text, or with None."""
 
     field: TextInput
+    takes_early_keys = True
 
     def __init__(self, title: str, text: str, hint: str, wrong: Callable[[str], str]) -> None:
         super().__init__()
@@ -26,10 +26,6 @@ class AskScreen(Dialog[str | None]):
         """Propose the text; what was typed ahead comes after it."""
         self.field.propose(self.text + self.field.value)
         super().on_mount()
-
-    def is_meant(self, event: Message, guard_s: float = 0.0) -> bool:  # noqa: ARG002 - nothing happens before Enter
-        """Take keys that were typed ahead as well."""
-        return True
 
     def typed(self, event: events.Key) -> bool:
         """Give every key to the field except Enter and Esc."""

@@ -1,7 +1,7 @@
 """Question over the screen; a key counts only if it was typed after the question was drawn."""
 
 from time import monotonic
-from typing import Final, TypeVar
+from typing import ClassVar, Final, TypeVar
 
 from textual import events
 from textual.message import Message
@@ -15,7 +15,9 @@ _CLICK_GUARD_S: Final = 0.3  # for a click that was meant for the screen below
 
 
 class Dialog(KeyedScreen[T]):
-    """Covers the screen with a question."""
+    """Covers the screen with a question. ``takes_early_keys``: keys count that were typed before it was drawn."""
+
+    takes_early_keys: ClassVar[bool] = False
 
     def __init__(self) -> None:
         super().__init__()
@@ -29,6 +31,8 @@ class Dialog(KeyedScreen[T]):
 
     def is_meant(self, event: Message, guard_s: float = 0.0) -> bool:
         """Return whether an event happened after the user saw the dialog."""
+        if self.takes_early_keys:
+            return True
         return self._drawn_s is not None and event.time >= max(self._drawn_s + guard_s, self._deaf_until_s)
 
     @property

@@ -1,14 +1,12 @@
 """The dialog for the I/O class."""
 
-from collections.abc import Callable
 from typing import Final
 
 from textual import events
 
-from gputop.core.protocol.command import Change, Command, IoClass, SetIoClass, io_class_text
+from gputop.core.protocol.command import Change, IoClass, SetIoClass, io_class_text
 from gputop.core.protocol.targets import targets
 from gputop.ui.screens.dialogs.value import ValueScreen
-from gputop.ui.state.signal_targets import Scope, TargetSelection
 
 _LEVELS: Final = (IoClass.REALTIME, IoClass.BEST_EFFORT)
 _IO_HELP: Final = {
@@ -24,17 +22,8 @@ class IoClassScreen(ValueScreen):
 
     asks_for = "I/O class"
     signs = "01234567"
-
-    def __init__(
-        self,
-        selection: TargetSelection,
-        change_id: str,
-        ask: Callable[[Command], None],
-        *,
-        scope: Scope,
-    ) -> None:
-        self.io_class, self.level = IoClass.BEST_EFFORT, 4
-        super().__init__(selection, change_id, ask, scope=scope)
+    io_class = IoClass.BEST_EFFORT
+    level = 4
 
     def first_text(self) -> str:
         """Propose what it is now, the usual where that differs or is not known."""
@@ -46,16 +35,14 @@ class IoClassScreen(ValueScreen):
 
     def change(self, text: str) -> Change:  # noqa: ARG002 - the text only shows it
         """Return the change."""
-        return SetIoClass(
-            id=self.change_id, io_class=self.io_class, level=self.level, targets=targets(self.targets)
-        )  # fmt: skip
+        return SetIoClass(id=self.change_id, io_class=self.io_class, level=self.level, targets=targets(self.targets))
 
     def typed(self, event: events.Key) -> bool:
         """Take a digit as the level; the class is chosen, not typed."""
         is_level = (event.character or "x") in self.signs
         if is_level:
             self.level = int(event.character or "0")
-            self._step(0)
+            self.change_by(0)
         return is_level
 
     def step(self, by: int) -> None:

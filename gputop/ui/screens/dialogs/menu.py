@@ -7,7 +7,6 @@ from msgspec import Struct
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
-from textual.message import Message
 from textual.widgets import OptionList
 
 from gputop.core.text.cells import width
@@ -15,6 +14,7 @@ from gputop.core.text.text import fit
 from gputop.ui.render.line import Line, ends
 from gputop.ui.render.line_widget import as_text
 from gputop.ui.screens.dialogs.dialog import Dialog
+from gputop.ui.screens.dialogs.modal import FAR
 
 
 class Choice(Struct, frozen=True):
@@ -29,9 +29,10 @@ class MenuScreen(Dialog[str | None]):
     """Ends with the chosen value, or with None. A letter goes to the next entry that begins with it."""
 
     TAKES: ClassVar[Mapping[str, str]] = {
-        "back": "cancel", "quit": "cancel", "accept": "choose", "up": "previous", "down": "following",
-        "home": "first", "end": "last", "page-up": "page_up", "page-down": "page_down",
+        "back": "cancel", "quit": "cancel", "accept": "choose", "up": "move(-1)", "down": "move(1)",
+        "home": f"move({-FAR})", "end": f"move({FAR})", "page-up": "page_up", "page-down": "page_down",
     }  # fmt: skip
+    takes_early_keys = True
 
     def __init__(self, title: str, choices: Sequence[Choice], current: str | None) -> None:
         super().__init__()
@@ -54,10 +55,6 @@ class MenuScreen(Dialog[str | None]):
     def at(self) -> int:
         """The number of the highlighted entry."""
         return self.list.highlighted or 0
-
-    def is_meant(self, event: Message, guard_s: float = 0.0) -> bool:  # noqa: ARG002 - no choice here does harm
-        """Take keys that were typed ahead as well."""
-        return True
 
     def title_line(self) -> str:
         """Return the question."""
@@ -113,21 +110,9 @@ class MenuScreen(Dialog[str | None]):
         """Choose the highlighted entry."""
         self.dismiss(self.choices[self.at].value)
 
-    def previous(self) -> None:
-        """Highlight the entry before; the first has none."""
-        self.list.highlighted = max(0, self.at - 1)
-
-    def following(self) -> None:
-        """Highlight the next entry; the last has none."""
-        self.list.highlighted = min(len(self.choices) - 1, self.at + 1)
-
-    def first(self) -> None:
-        """Highlight the first entry."""
-        self.list.action_first()
-
-    def last(self) -> None:
-        """Highlight the last entry."""
-        self.list.action_last()
+    def move(self, step: int) -> None:
+        """Move the highlight, at most to the first or last entry."""
+        self.list.highlighted = max(0, min(self.at + step, len(self.choices) - 1))
 
     def page_up(self) -> None:
         """Go back a page."""

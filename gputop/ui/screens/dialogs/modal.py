@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final, TypeVar
 
-from textual import events
+from textual import actions, events
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
@@ -25,7 +25,11 @@ from gputop.ui.terminal_app import TerminalApp
 T = TypeVar("T")
 
 WIDEST: Final = 110  # columns; longer lines are hard to read
-_FAR: Final = 10**6
+FAR: Final = 10**6
+SCROLLS: Final = {
+    "up": "scroll_lines(-1)", "down": "scroll_lines(1)", "page-up": "scroll_pages(-1)", "page-down": "scroll_pages(1)",
+    "home": "scroll_page_to(0)", "end": f"scroll_page_to({FAR})",
+}  # fmt: skip
 
 
 class Frame(VerticalScroll, can_focus=False):
@@ -44,7 +48,9 @@ class Frame(VerticalScroll, can_focus=False):
 
 
 class KeyedScreen(ModalScreen[T]):
-    """Covers the screen. ``TAKES``: the method for each action. ``is_full``: it hides the main screen completely.
+    """Covers the screen. ``TAKES``: the method for each action, as ``move(-1)``.
+
+    ``is_full``: it hides the main screen completely.
 
     Keys come from the table of actions, so that every keymap holds here. Textual's bindings are not used: they would
     also take a key that was typed for the screen below before this one appeared.
@@ -183,9 +189,10 @@ class KeyedScreen(ModalScreen[T]):
 
     def pressed(self, key: str, character: str) -> None:  # noqa: ARG002 - for subclasses
         """Run the method of a key."""
-        name = self.method(key)
-        if name is not None:
-            getattr(self, name)()
+        method = self.method(key)
+        if method is not None:
+            _, name, arguments = actions.parse(method)
+            getattr(self, name)(*arguments)
 
     def missed(self, event: events.Key) -> None:
         """Take note of a key that does not count."""
@@ -208,26 +215,11 @@ class KeyedScreen(ModalScreen[T]):
         return self.app.keymap if isinstance(self.app, TerminalApp) else keymap("htop")
 
     # --- scrolling -----------------------------------------------------------------------------------------------
-    def line_up(self) -> None:
-        """Scroll up."""
-        self.scroll_page_to(self.top - 1)
 
-    def line_down(self) -> None:
-        """Scroll down."""
-        self.scroll_page_to(self.top + 1)
+    def scroll_lines(self, step: int) -> None:
+        """Scroll by lines."""
+        self.scroll_page_to(self.top + step)
 
-    def page_up(self) -> None:
-        """Scroll up by a page."""
-        self.scroll_page_to(self.top - max(1, self._shown - 2))
-
-    def page_down(self) -> None:
-        """Scroll down by a page."""
-        self.scroll_page_to(self.top + max(1, self._shown - 2))
-
-    def first(self) -> None:
-        """Go to the first line."""
-        self.scroll_page_to(0)
-
-    def last(self) -> None:
-        """Go to the last line."""
-        self.scroll_page_to(_FAR)
+    def scroll_pages(self, pages: int) -> None:
+        """Scroll by pages."""
+        self.scroll_page_to(self.top + pages * max(1, self._shown - 2))

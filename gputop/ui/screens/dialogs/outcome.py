@@ -7,14 +7,14 @@ from typing import ClassVar
 from gputop.core.protocol.outcome import Outcome, Result
 from gputop.ui.render.line import BLANK, Line
 from gputop.ui.screens.dialogs.dialog import Dialog
+from gputop.ui.screens.dialogs.modal import SCROLLS
 
 
 class OutcomeScreen(Dialog[None]):
     """Shows every failure with its reason and its remedy; later outcomes are added."""
 
     TAKES: ClassVar[Mapping[str, str]] = {
-        "back": "close", "quit": "close", "accept": "close", "up": "line_up", "down": "line_down",
-        "page-up": "page_up", "page-down": "page_down",
+        "back": "close", "quit": "close", "accept": "close", **SCROLLS,
     }  # fmt: skip
     ink = "hot"
 

@@ -4,36 +4,29 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from textual import events
-from textual.message import Message
 
 from gputop.core.processes.columns import COLUMN_BY_KEY
 from gputop.core.settings.settings import Settings
 from gputop.core.text.text import fit
 from gputop.ui.render.line import BLANK, Line
-from gputop.ui.screens.dialogs.dialog import Dialog
+from gputop.ui.screens.dialogs.list_dialog import MOVES, ListDialog
 from gputop.ui.state.settings_edit import OPTIONS, listed, moved, shown, toggled
 
 
-class SetupScreen(Dialog[Settings]):
+class SetupScreen(ListDialog[Settings]):
     """Changes settings. ``apply`` is called with each change; ends with what holds."""
 
     TAKES: ClassVar[Mapping[str, str]] = {
-        "back": "close", "quit": "close", "accept": "close", "setup": "close", "up": "previous", "down": "following",
-        "page-up": "page_back", "page-down": "page_on", "home": "first", "end": "last", "left": "less",
-        "right": "more", "faster": "less", "slower": "more", "tag": "toggle",
+        "back": "close", "quit": "close", "accept": "close", "setup": "close", **MOVES,
+        "page-up": "move_page(-1)", "page-down": "move_page(1)", "left": "step(-1)", "right": "step(1)",
+        "faster": "step(-1)", "slower": "step(1)", "tag": "toggle",
     }  # fmt: skip
 
     def __init__(self, settings: Settings, apply: Callable[[Settings], None]) -> None:
         super().__init__()
         self.settings = settings
-        self.at = 0
         self._apply = apply
-        self._top = 0
         self._rest = 0
-
-    def is_meant(self, event: Message, guard_s: float = 0.0) -> bool:  # noqa: ARG002 - nothing here does harm
-        """Take keys that were typed ahead as well."""
-        return True
 
     def title_line(self) -> str:
         """Return what this is."""
@@ -54,69 +47,37 @@ class SetupScreen(Dialog[Settings]):
         lines = [_title("Screen"), *options, BLANK, _title("Columns of the processes, in their order"), *columns]
         self._shown = min(height, len(lines))
         line = self._line_of(self.at)
-        top = 0 if self.at == 0 else min(self._top, line)
-        self._top = max(0, min(max(top, line - self._shown + 1), len(lines) - self._shown))
-        self._rest = len(lines) - self._top - self._shown
-        return lines[self._top : self._top + self._shown]
+        top = 0 if self.at == 0 else min(self.first_shown, line)
+        self.first_shown = max(0, min(max(top, line - self._shown + 1), len(lines) - self._shown))
+        self._rest = len(lines) - self.first_shown - self._shown
+        return lines[self.first_shown : self.first_shown + self._shown]
 
     def on_click(self, event: events.Click) -> None:
         """Choose what is clicked, a second time change it; beside the list close."""
         if not self.frame.region.contains(event.screen_x, event.screen_y):
             self.close()
             return
-        line = self._top + event.screen_y - self.frame.region.y - 1
+        line = self.first_shown + event.screen_y - self.frame.region.y - 1
         for at in range(self._count):
             if self._line_of(at) == line:
-                self.toggle() if at == self.at else self._go(at)
+                self.toggle() if at == self.at else self.move_to(at)
 
-    def on_mouse_scroll_down(self) -> None:
-        """Go on."""
-        self.following()
+    def move_to(self, at: int) -> None:
+        """Set the cursor on an option or a column."""
+        super().move_to(max(0, min(at, self._count - 1)))
 
-    def on_mouse_scroll_up(self) -> None:
-        """Go back."""
-        self.previous()
+    def move_page(self, pages: int) -> None:
+        """Move by pages."""
+        self.move(pages * self._shown)
 
     def close(self) -> None:
-        """Go away."""
+        """Close; the settings are saved."""
         self.dismiss(self.settings)
-
-    def previous(self) -> None:
-        """Go to the entry before."""
-        self._go(self.at - 1)
-
-    def following(self) -> None:
-        """Go to the next entry."""
-        self._go(self.at + 1)
-
-    def page_back(self) -> None:
-        """Go a page back."""
-        self._go(self.at - self._shown)
-
-    def page_on(self) -> None:
-        """Go a page on."""
-        self._go(self.at + self._shown)
-
-    def first(self) -> None:
-        """Go to the first entry."""
-        self._go(0)
-
-    def last(self) -> None:
-        """Go to the last entry."""
-        self._go(self._count - 1)
-
-    def less(self) -> None:
-        """Take the value before, or move the column to the left."""
-        self._step(-1)
-
-    def more(self) -> None:
-        """Take the next value, or move the column to the right."""
-        self._step(1)
 
     def toggle(self) -> None:
         """Show or hide the column, or take the next value."""
         if self.at < len(OPTIONS):
-            self._step(1)
+            self.step(1)
             return
         self._take(toggled(self.settings, self._key), self._key)
 
@@ -131,11 +92,8 @@ class SetupScreen(Dialog[Settings]):
     def _line_of(self, at: int) -> int:
         return at + 1 if at < len(OPTIONS) else at + 3
 
-    def _go(self, at: int) -> None:
-        self.at = max(0, min(at, self._count - 1))
-        self.redraw()
-
-    def _step(self, step: int) -> None:
+    def step(self, step: int) -> None:
+        """Take the next or previous value, or move the column."""
         if self.at < len(OPTIONS):
             self._take(OPTIONS[self.at].changed(self.settings, step))
         else:

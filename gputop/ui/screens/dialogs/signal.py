@@ -10,6 +10,7 @@ from gputop.core.model.sample import HostProcess
 from gputop.core.protocol.signals import SIGNALS, signal_number
 from gputop.core.text.text import fit, fit_right
 from gputop.ui.render.line import BLANK, Line, cut
+from gputop.ui.screens.dialogs.list_dialog import MOVES
 from gputop.ui.screens.dialogs.signal_wording import KILL, names, remarks
 from gputop.ui.screens.dialogs.targets_dialog import TargetsDialog
 from gputop.ui.state.signal_targets import Processes, Scope, SignalRequest, TargetSelection, count_text
@@ -24,8 +25,7 @@ class SignalScreen(TargetsDialog[SignalRequest | None]):
 
     TAKES: ClassVar[Mapping[str, str]] = {
         **TargetsDialog.TAKES,
-        "accept": "choose", "yes": "say_yes", "up": "previous", "down": "following", "home": "first", "end": "last",
-        "offer-kill": "toggle_kill_offer",
+        "accept": "choose", "yes": "say_yes", **MOVES, "offer-kill": "toggle_kill_offer",
     }  # fmt: skip
 
     def __init__(self, selection: TargetSelection, *, scope: Scope, is_kill: bool = False, why: str = "") -> None:
@@ -71,7 +71,7 @@ class SignalScreen(TargetsDialog[SignalRequest | None]):
         row = event.screen_y - self.frame.region.y - 1 + self._signals_from
         is_left = event.screen_x - self.frame.region.x < _LEFT + 2  # the edge of the frame before them
         if is_left and not self.is_asking and self.is_meant_click(event) and 0 <= row < len(SIGNALS):
-            self._move_to(row)
+            self.move_to(row)
 
     def choose(self) -> None:
         """Send the highlighted signal; ask first for SIGKILL. In that question Enter presses Cancel."""
@@ -88,22 +88,6 @@ class SignalScreen(TargetsDialog[SignalRequest | None]):
         if self.is_asking:
             self._send()
 
-    def previous(self) -> None:
-        """Highlight the signal above."""
-        self._move_to(self._at - 1)
-
-    def following(self) -> None:
-        """Highlight the signal below."""
-        self._move_to(self._at + 1)
-
-    def first(self) -> None:
-        """Highlight the first signal."""
-        self._move_to(0)
-
-    def last(self) -> None:
-        """Highlight the last signal."""
-        self._move_to(len(SIGNALS) - 1)
-
     def toggle_kill_offer(self) -> None:
         """Offer SIGKILL later, or do not."""
         if self.signal != KILL:
@@ -113,17 +97,17 @@ class SignalScreen(TargetsDialog[SignalRequest | None]):
     def title_line(self) -> str:
         """Name what is asked."""
         if self.is_asking:
-            return f"Send {KILL} to {self.whom()}?"
-        return f"Send a signal to {self.whom()}"
+            return f"Send {KILL} to {self.targets_text()}?"
+        return f"Send a signal to {self.targets_text()}"
 
     def keys_line(self) -> str:
         """Name the keys."""
         if self.is_asking:
             no = " ".join(self.name_of(action) for action in ("accept", "back", "refuse"))
-            return f"{self.name_of('yes')} send SIGKILL to {self.briefly()} · {no} cancel"
+            return f"{self.name_of('yes')} send SIGKILL to {self.short_targets_text()} · {no} cancel"
         offer = "without SIGKILL" if self.offers_kill else "then SIGKILL?"
         accept, back = self.name_of("accept"), self.name_of("back")
-        sent = f"{accept} send {self.signal} to {self.briefly()}"
+        sent = f"{accept} send {self.signal} to {self.short_targets_text()}"
         return f"{sent} · {back} cancel · {self.name_of('offer-kill')} {offer}"
 
     def page(self, width: int, height: int) -> Sequence[Line]:
@@ -146,9 +130,14 @@ class SignalScreen(TargetsDialog[SignalRequest | None]):
         number = self._digits + character
         self._digits = number if int(number) in _NUMBERS else character
         if int(self._digits) in _NUMBERS:
-            self._move_to(_NUMBERS.index(int(self._digits)))
+            self.move_to(_NUMBERS.index(int(self._digits)))
 
-    def _move_to(self, at: int) -> None:
+    def move(self, step: int) -> None:
+        """Move the highlight."""
+        self.move_to(self._at + step)
+
+    def move_to(self, at: int) -> None:
+        """Highlight a signal, unless the dialog waits for the answer about SIGKILL."""
         if not self.is_asking:
             self._at = max(0, min(len(SIGNALS) - 1, at))
             self.redraw()

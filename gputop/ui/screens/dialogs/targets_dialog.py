@@ -20,8 +20,9 @@ class TargetsDialog(Dialog[T]):
     """Asks something about processes. Neither the list nor anything that it says changes while it is open."""
 
     TAKES: ClassVar[Mapping[str, str]] = {
-        "back": "cancel", "quit": "cancel", "refuse": "cancel", "page-up": "page_up", "page-down": "page_down",
-        "scope-process": "mean_process", "scope-job": "mean_job", "scope-tree": "mean_tree",
+        "back": "cancel", "quit": "cancel", "refuse": "cancel", "page-up": "scroll_targets(-1)",
+        "page-down": "scroll_targets(1)", "scope-process": "take_scope('process')", "scope-job": "take_scope('job')",
+        "scope-tree": "take_scope('tree')",
     }  # fmt: skip
 
     def __init__(self, selection: TargetSelection, *, scope: Scope) -> None:
@@ -38,40 +39,24 @@ class TargetsDialog(Dialog[T]):
         """Do nothing, and go."""
         self.dismiss(None)
 
-    def page_up(self) -> None:
-        """Scroll the targets up."""
-        self._top -= self._page_lines
-        self.redraw()
-
-    def page_down(self) -> None:
-        """Scroll the targets down."""
-        self._top += self._page_lines
+    def scroll_targets(self, pages: int) -> None:
+        """Scroll the targets by pages."""
+        self._top += pages * self._page_lines
         self.redraw()
 
     def on_mouse_scroll_down(self) -> None:
         """Scroll the targets down."""
-        self.page_down()
+        self.scroll_targets(1)
 
     def on_mouse_scroll_up(self) -> None:
         """Scroll the targets up."""
-        self.page_up()
+        self.scroll_targets(-1)
 
-    def mean_process(self) -> None:
-        """Mean what was chosen alone."""
-        self.mean(Scope.PROCESS)
-
-    def mean_job(self) -> None:
-        """Mean the whole job."""
-        self.mean(Scope.JOB)
-
-    def mean_tree(self) -> None:
-        """Mean what was chosen and all that it started."""
-        self.mean(Scope.TREE)
-
-    def mean(self, scope: Scope) -> None:
-        """Take another scope, if it means anybody else."""
-        if scope in self.by_scope:
-            self.scope, self.targets, self._top = scope, self.by_scope[scope], 0
+    def take_scope(self, scope: str) -> None:
+        """Take another scope, if it has targets of its own."""
+        wanted = Scope(scope)
+        if wanted in self.by_scope:
+            self.scope, self.targets, self._top = wanted, self.by_scope[wanted], 0
             self.redraw()
 
     def once(self, key: tuple[object, ...], make: Callable[[], V]) -> V:
@@ -100,14 +85,14 @@ class TargetsDialog(Dialog[T]):
         sums = Line((("      ", "text"), (f"{label}: " if label else "", "title"), (text, "text")))
         return [Line(tuple(spans)), sums]
 
-    def whom(self) -> str:
-        """Return who is meant, for a title: how many, and how far that reaches."""
+    def targets_text(self) -> str:
+        """Return the scope and the number of targets, for a title."""
         if self.scope is Scope.PROCESS:
             return f"process {self.targets[0].pid}" if len(self.targets) == 1 else count_text(self.targets)
         return f"the whole {self.scope.value}: {count_text(self.targets)}"
 
-    def briefly(self) -> str:
-        """Return who is meant, for the keys: what stands there is all that a hurried eye reads."""
+    def short_targets_text(self) -> str:
+        """Return the targets in a word or two, for the line of keys."""
         if self.scope is not Scope.PROCESS:
             return f"the {self.scope.value}"
         return str(self.targets[0].pid) if len(self.targets) == 1 else count_text(self.targets)

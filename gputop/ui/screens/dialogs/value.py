@@ -24,7 +24,7 @@ class ValueScreen(TargetsDialog[Change | None]):
 
     TAKES: ClassVar[Mapping[str, str]] = {
         **TargetsDialog.TAKES,
-        "accept": "apply", "up": "raise_it", "down": "lower_it",
+        "accept": "apply", "up": "change_by(1)", "down": "change_by(-1)",
     }  # fmt: skip
     field: TextInput
     signs: ClassVar[str] = ""
@@ -61,7 +61,7 @@ class ValueScreen(TargetsDialog[Change | None]):
         raise NotImplementedError
 
     def step(self, by: int) -> None:
-        """Take the next value up or down."""
+        """Put the next value up or down into the field."""
 
     @property
     def text(self) -> str:
@@ -107,28 +107,20 @@ class ValueScreen(TargetsDialog[Change | None]):
             self._error = str(error)
             self.redraw()
 
-    def raise_it(self) -> None:
-        """Take the next value up."""
-        self._step(1)
-
-    def lower_it(self) -> None:
-        """Take the next value down."""
-        self._step(-1)
-
-    def mean(self, scope: Scope) -> None:
-        """Take another scope; what it adds is asked for as well."""
-        super().mean(scope)
+    def take_scope(self, scope: str) -> None:
+        """Take another scope, and request the present values of its targets."""
+        super().take_scope(scope)
         self._ask_for_present()
         self._propose()
 
     def title_line(self) -> str:
         """Name what is asked."""
-        return f"{self.asks_for} of {self.whom()}"
+        return f"{self.asks_for} of {self.targets_text()}"
 
     def keys_line(self) -> str:
         """Name the keys."""
         up, down, accept, back = (self.name_of(action) for action in ("up", "down", "accept", "back"))
-        return f"{accept} apply to {self.briefly()} · {back} cancel · {up} {down} step"
+        return f"{accept} apply to {self.short_targets_text()} · {back} cancel · {up} {down} step"
 
     def page(self, width: int, height: int) -> Sequence[Line]:
         """Return the field, what is known of it, and who is meant."""
@@ -137,7 +129,8 @@ class ValueScreen(TargetsDialog[Change | None]):
         lines = [*top, *self.target_lines(width, max(3, height - len(top)), {})]
         return [Line(tuple(cut(list(line.spans), width)), line.base) for line in lines][:height]
 
-    def _step(self, by: int) -> None:
+    def change_by(self, by: int) -> None:
+        """Take the next value up or down."""
         self._error, self._is_touched = "", True
         self.step(by)
         self.redraw()

@@ -12,6 +12,7 @@ from gputop.core.mig.text import holder_lines, plan_lines, smi_lines, use_lines
 from gputop.core.protocol.outcome import Outcome, Status
 from gputop.ui.render.line import BLANK, Line
 from gputop.ui.screens.dialogs.dialog import Dialog
+from gputop.ui.screens.dialogs.modal import FAR, SCROLLS
 from gputop.ui.screens.dialogs.outcome import outcome_lines
 from gputop.ui.screens.mig.lines import paragraph
 from gputop.ui.screens.mig.plan_dialog import coloured
@@ -25,8 +26,7 @@ class MigApplyScreen(Dialog[bool]):
     """
 
     TAKES: ClassVar[Mapping[str, str]] = {
-        "back": "close", "quit": "close", "refuse": "close", "yes": "carry_out", "mig-copy": "copy", "up": "line_up",
-        "down": "line_down", "page-up": "page_up", "page-down": "page_down",
+        "back": "close", "quit": "close", "refuse": "close", "yes": "carry_out", "mig-copy": "copy", **SCROLLS,
     }  # fmt: skip
     ink = "warm"
 
@@ -69,7 +69,7 @@ class MigApplyScreen(Dialog[bool]):
         if progress.index == self._plan.index and self.change_id and self.outcome is None:
             self.progress.append(progress)
             self.redraw()
-            self.last()
+            self.scroll_page_to(FAR)
 
     def end(self, outcome: Outcome) -> bool:
         """Show how it ended; say whether this was the change of this screen."""

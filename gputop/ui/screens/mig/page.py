@@ -31,7 +31,7 @@ class MigScreen(Page):
 
     TAKES: ClassVar[Mapping[str, str]] = {
         **Page.TAKES,
-        "mig": "close", "left": "before", "right": "following", "accept": "plan", "mig-plan": "plan",
+        "mig": "close", "left": "turn(-1)", "right": "turn(1)", "accept": "plan", "mig-plan": "plan",
         "mig-copy": "copy", "read-now": "ask",
     }  # fmt: skip
     is_full = True
@@ -135,14 +135,6 @@ class MigScreen(Page):
         shown = next((self._view.values(each) for each in self._view.gpus if each.uuid == gpu.uuid), None)
         return [*lines, *([BLANK] if lines else []), *mig_page(gpu, shown, self._view.frame, width)]
 
-    def before(self) -> None:
-        """Show the GPU before."""
-        self._turn(-1)
-
-    def following(self) -> None:
-        """Show the next GPU."""
-        self._turn(1)
-
     def plan(self) -> None:
         """Choose what it is to be."""
         gpu = self.gpu
@@ -191,7 +183,8 @@ class MigScreen(Page):
         if wants_copy:
             self.copy()
 
-    def _turn(self, step: int) -> None:
+    def turn(self, step: int) -> None:
+        """Show the next or previous GPU."""
         uuids = self._gpus()
         at = uuids.index(self._uuid) if self._uuid in uuids else 0
         if uuids:

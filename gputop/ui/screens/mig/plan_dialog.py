@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar, Final, TypeAlias
 
 from textual import events
-from textual.message import Message
 
 from gputop.core.mig.explain import NoPlan, answer, pending, possible
 from gputop.core.mig.model import MigGpu, layout
@@ -14,7 +13,7 @@ from gputop.core.mig.text import no_plan_lines, plan_lines, plan_summary, target
 from gputop.ui.input.text_input import TextInput
 from gputop.ui.render.line import Line, ends
 from gputop.ui.screens.dialogs import target_list
-from gputop.ui.screens.dialogs.dialog import Dialog
+from gputop.ui.screens.dialogs.list_dialog import MOVES, ListDialog
 from gputop.ui.screens.mig.lines import paragraph
 
 _LONGEST: Final = 200
@@ -25,14 +24,13 @@ _INKS: Final = {"-": "hot", "+": "accent", "!": "warm", "●": "warm", "=": "mut
 Answer: TypeAlias = Plan | NoPlan | str
 
 
-class MigPlanScreen(Dialog[Plan | None]):
+class MigPlanScreen(ListDialog[Plan | None]):
     """Ends with the plan that is to be carried out, or None. It changes nothing itself."""
 
     field: TextInput
 
     TAKES: ClassVar[Mapping[str, str]] = {
-        "back": "cancel", "accept": "choose", "up": "previous", "down": "following", "page-up": "plan_up",
-        "page-down": "plan_down", "home": "first", "end": "last",
+        "back": "cancel", "accept": "choose", **MOVES, "page-up": "scroll_plan(-5)", "page-down": "scroll_plan(5)",
     }  # fmt: skip
 
     def __init__(self, gpu: MigGpu, *, refusal: str) -> None:
@@ -44,7 +42,6 @@ class MigPlanScreen(Dialog[Plan | None]):
         self._now = target_text(layout(gpu.instances), gpu) if gpu.is_on else ""
         self.field = TextInput(hint=_HINT)
         self.at = self._possible.index(self._now) if self._now in self._possible else 0
-        self._top = 0
         self._plan_top = 0
 
     def take(self, gpu: MigGpu) -> None:
@@ -80,10 +77,6 @@ class MigPlanScreen(Dialog[Plan | None]):
                 self._known[request] = str(error)
         return self._known[request]
 
-    def is_meant(self, event: Message, guard_s: float = 0.0) -> bool:  # noqa: ARG002 - nothing here does harm
-        """Take keys that were typed ahead as well."""
-        return True
-
     def title_line(self) -> str:
         """Name the GPU."""
         return f"Plan MIG of GPU {self._gpu.index} · nothing changes yet"
@@ -100,9 +93,7 @@ class MigPlanScreen(Dialog[Plan | None]):
         self.at = max(0, min(self.at, len(listed) - 1))
         told = self._told(width)
         rows = max(1, min(len(listed), max(_LEAST_LIST, height - 1 - len(told))))
-        self._top = max(0, min(self._top, self.at, len(listed) - rows))
-        self._top = max(self._top, self.at - rows + 1)
-        lines = [self._row(each, at, width) for at, each in enumerate(listed)][self._top : self._top + rows]
+        lines = self.window([self._row(each, at, width) for at, each in enumerate(listed)], rows)
         lines = lines or [Line((("no layout is possible", "muted"),))]
         count = f" {self.at + 1} of {len(listed)} " if len(listed) > rows else ""
         rule = Line(((f"{count:─<{width}}", "faint"),))
@@ -122,10 +113,10 @@ class MigPlanScreen(Dialog[Plan | None]):
     def edited(self) -> None:
         """Mark what was typed; a beginning that is no request yet marks the first layout that has it."""
         self.field.value = "".join(self.field.value.split()).lower()[:_LONGEST]
-        self._top = 0
+        self.first_shown = 0
         listed = self.listed
         is_beginning = len(listed) > 1 and isinstance(self.answer(listed[0]), str)
-        self._go(1 if self.text and is_beginning else 0)
+        self.move_to(1 if self.text and is_beginning else 0)
 
     @property
     def text(self) -> str:
@@ -150,42 +141,14 @@ class MigPlanScreen(Dialog[Plan | None]):
         else:
             self.notify("there is nothing that could be carried out", markup=False, timeout=3)
 
-    def previous(self) -> None:
-        """Mark the layout before."""
-        self._go(self.at - 1)
+    def move_to(self, at: int) -> None:
+        """Set the cursor on a layout, and show the begin of its plan."""
+        self._plan_top = 0
+        super().move_to(max(0, at))
 
-    def following(self) -> None:
-        """Mark the next layout."""
-        self._go(self.at + 1)
-
-    def first(self) -> None:
-        """Mark the first layout."""
-        self._go(0)
-
-    def last(self) -> None:
-        """Mark the last layout."""
-        self._go(len(self.listed) - 1)
-
-    def plan_up(self) -> None:
-        """Scroll the plan up."""
-        self._plan_top -= 5
-        self.redraw()
-
-    def plan_down(self) -> None:
-        """Scroll the plan down."""
-        self._plan_top += 5
-        self.redraw()
-
-    def on_mouse_scroll_down(self) -> None:
-        """Go on."""
-        self._go(self.at + 1)
-
-    def on_mouse_scroll_up(self) -> None:
-        """Go back."""
-        self._go(self.at - 1)
-
-    def _go(self, at: int) -> None:
-        self.at, self._plan_top = max(0, at), 0
+    def scroll_plan(self, step: int) -> None:
+        """Scroll the plan."""
+        self._plan_top += step
         self.redraw()
 
     def _row(self, request: str, at: int, width: int) -> Line:

@@ -5,7 +5,6 @@ from textwrap import wrap
 from typing import ClassVar
 
 from textual import events
-from textual.message import Message
 
 from gputop.core.detection.timeline import Episode
 from gputop.core.detection.watchlist import Watchlist
@@ -13,22 +12,22 @@ from gputop.core.model.finding import Finding, confidence_text
 from gputop.core.model.units import duration_text
 from gputop.ui.panels.findings import clock_text, finding_line
 from gputop.ui.render.line import BLANK, Line, Spans
-from gputop.ui.screens.dialogs.dialog import Dialog
+from gputop.ui.screens.dialogs.list_dialog import MOVES, ListDialog
 from gputop.ui.state.view import View
 
 _LEAST_LIST = 4
 _INDENT = 11
 
 
-class FindingsScreen(Dialog[None]):
+class FindingsScreen(ListDialog[None]):
     """Lists findings; below the list stands the whole of the one that is marked.
 
     ``go``: jumps to the subject of a finding; ``act``: asks what is to be done about it; ``hush``: mutes one.
     """
 
     TAKES: ClassVar[Mapping[str, str]] = {
-        "back": "close", "quit": "close", "findings": "close", "accept": "jump", "signal": "act_on", "up": "previous",
-        "down": "following", "home": "first", "end": "last", "mute": "mute", "past-findings": "turn", "help": "help",
+        "back": "close", "quit": "close", "findings": "close", "accept": "jump", "signal": "act_on", **MOVES,
+        "mute": "mute", "past-findings": "turn", "help": "help",
     }  # fmt: skip
 
     def __init__(
@@ -44,9 +43,7 @@ class FindingsScreen(Dialog[None]):
         self._watchlist = watchlist
         self._go, self._act, self._hush = go, act, hush
         self.is_past = False
-        self.at = 0
         self._key: tuple[object, ...] | None = None
-        self._top = 0
         self._rows = 0
 
     def follow(self, view: View) -> None:
@@ -69,10 +66,6 @@ class FindingsScreen(Dialog[None]):
         """The finding under the mark."""
         listed = self.listed
         return listed[min(self.at, len(listed) - 1)] if listed else None
-
-    def is_meant(self, event: Message, guard_s: float = 0.0) -> bool:  # noqa: ARG002 - nothing here does harm
-        """Take keys that were typed ahead as well."""
-        return True
 
     def title_line(self) -> str:
         """Return what is listed."""
@@ -100,9 +93,7 @@ class FindingsScreen(Dialog[None]):
         self._key = listed[self.at].key
         told = self._told(listed[self.at], width)
         self._rows = rows = min(len(listed), max(_LEAST_LIST, height - len(told) - 1))
-        self._top = max(0, min(self._top, self.at, len(listed) - rows))
-        self._top = max(self._top, self.at - rows + 1)
-        lines = [self._line(one, at, width) for at, one in enumerate(listed)][self._top : self._top + rows]
+        lines = self.window([self._line(one, at, width) for at, one in enumerate(listed)], rows)
         return [*lines, Line((("─" * width, "faint"),)), *told][:height]
 
     def on_click(self, event: events.Click) -> None:
@@ -111,15 +102,7 @@ class FindingsScreen(Dialog[None]):
         if not self.frame.region.contains(event.screen_x, event.screen_y):
             self.close()
         elif 0 <= at < self._rows:
-            self._move(self._top + at)
-
-    def on_mouse_scroll_down(self) -> None:
-        """Go on."""
-        self._move(self.at + 1)
-
-    def on_mouse_scroll_up(self) -> None:
-        """Go back."""
-        self._move(self.at - 1)
+            self.move_to(self.first_shown + at)
 
     def close(self) -> None:
         """Go."""
@@ -144,27 +127,7 @@ class FindingsScreen(Dialog[None]):
 
     def turn(self) -> None:
         """Show what is over, or what holds."""
-        self.is_past, self.at, self._top = not self.is_past, 0, 0
-        self.redraw()
-
-    def previous(self) -> None:
-        """Mark the one before."""
-        self._move(self.at - 1)
-
-    def following(self) -> None:
-        """Mark the next."""
-        self._move(self.at + 1)
-
-    def first(self) -> None:
-        """Mark the first."""
-        self._move(0)
-
-    def last(self) -> None:
-        """Mark the last."""
-        self._move(len(self.listed) - 1)
-
-    def _move(self, at: int) -> None:
-        self.at = at
+        self.is_past, self.at, self.first_shown = not self.is_past, 0, 0
         self.redraw()
 
     def _close_with(self, then: Callable[[Finding], None]) -> None:

@@ -28,7 +28,7 @@ class GpuScreen(Page):
     """Shows one GPU in full; new frames are shown as they come."""
 
     TAKES: ClassVar[Mapping[str, str]] = {
-        **Page.TAKES, "detail": "close", "mig": "open_mig", "left": "before", "right": "following",
+        **Page.TAKES, "detail": "close", "mig": "open_mig", "left": "turn(-1)", "right": "turn(1)",
     }  # fmt: skip
 
     def __init__(self, gpu: Gpu, view: View) -> None:
@@ -51,15 +51,8 @@ class GpuScreen(Page):
         """Say whose page it is."""
         return f"GPU {self.gpu.index} · {self.gpu.name or NOTHING}"
 
-    def before(self) -> None:
-        """Show the GPU before, the same part of its page."""
-        self._turn(-1)
-
-    def following(self) -> None:
-        """Show the next GPU."""
-        self._turn(1)
-
-    def _turn(self, step: int) -> None:
+    def turn(self, step: int) -> None:
+        """Show the next or previous GPU."""
         gpus = self._view.gpus
         at = next((number for number, gpu in enumerate(gpus) if gpu.uuid == self.gpu.uuid), None)
         if at is not None:

@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from gputop.ui.screens.dialogs.modal import WIDEST, KeyedScreen
+from gputop.ui.screens.dialogs.modal import SCROLLS, WIDEST, KeyedScreen
 
 
 class Page(KeyedScreen[None]):
     """Covers the main screen with a page that scrolls."""
 
     TAKES: ClassVar[Mapping[str, str]] = {
-        "back": "close", "quit": "close", "accept": "close", "help": "show_help", "up": "line_up", "down": "line_down",
-        "page-up": "page_up", "page-down": "page_down", "page-on": "page_down", "home": "first", "end": "last",
+        "back": "close", "quit": "close", "accept": "close", "help": "show_help", **SCROLLS,
+        "page-on": "scroll_pages(1)",
     }  # fmt: skip
     title_text = ""
 

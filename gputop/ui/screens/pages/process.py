@@ -39,10 +39,10 @@ class ProcessScreen(Page):
 
     TAKES: ClassVar[Mapping[str, str]] = {
         **Page.TAKES,
-        "command-line": "go_to_command", "open-files": "go_to_files", "devices": "go_to_devices",
-        "environment": "go_to_environment", "all-threads": "toggle_threads", "secrets": "toggle_secrets",
-        "signal": "ask_signal", "kill": "ask_kill", "search": "begin_search", "search-next": "next_match",
-        "search-before": "match_before",
+        "command-line": "go_to('command')", "open-files": "go_to('files')", "devices": "go_to('devices')",
+        "environment": "go_to('environment')", "all-threads": "toggle_threads", "secrets": "toggle_secrets",
+        "signal": "signal(False)", "kill": "signal(True)", "search": "begin_search", "search-next": "find_next(1)",
+        "search-before": "find_next(-1)",
     }  # fmt: skip
     is_full = True
 
@@ -169,41 +169,17 @@ class ProcessScreen(Page):
         self.set_focus(None)
         self.redraw()
 
-    def go_to_command(self) -> None:
-        """Go to the command line."""
-        self._go_to("command")
-
-    def go_to_files(self) -> None:
-        """Go to the open files."""
-        self._go_to("files")
-
-    def go_to_devices(self) -> None:
-        """Go to the device files of GPUs."""
-        self._go_to("devices")
-
-    def go_to_environment(self) -> None:
-        """Go to the environment."""
-        self._go_to("environment")
-
     def toggle_threads(self) -> None:
         """Show all threads, or only the busiest."""
         self._has_all_threads = not self._has_all_threads
-        self._go_to("threads")
+        self.go_to("threads")
 
     def toggle_secrets(self) -> None:
         """Show the values of secrets, or mask them again."""
         self.reveals = not self.reveals
         if self.reveals:
             self.ask(is_urgent=True)
-        self._go_to("environment")
-
-    def ask_signal(self) -> None:
-        """Ask for a signal."""
-        self.post_message(SignalRequested(self.process, is_kill=False))
-
-    def ask_kill(self) -> None:
-        """Ask for SIGKILL."""
-        self.post_message(SignalRequested(self.process, is_kill=True))
+        self.go_to("environment")
 
     def begin_search(self) -> None:
         """Open the prompt for a text."""
@@ -211,15 +187,15 @@ class ProcessScreen(Page):
         self.prompt.ask("Search", "")
         self.redraw()
 
-    def next_match(self) -> None:
-        """Go to the next line with the text."""
-        self._find(self.top + 1, 1)
+    def signal(self, is_kill: bool) -> None:  # noqa: FBT001 - an argument of a key
+        """Open the signal dialog; ``is_kill``: for SIGKILL."""
+        self.post_message(SignalRequested(self.process, is_kill=is_kill))
 
-    def match_before(self) -> None:
-        """Go to the line before that has the text."""
-        self._find(self.top - 1, -1)
+    def find_next(self, step: int) -> None:
+        """Go to the next or previous line with the text."""
+        self._find(self.top + step, step)
 
-    def _go_to(self, key: str) -> None:
+    def go_to(self, key: str) -> None:
         """Go to a section, as soon as it is there."""
         self._wanted = key
         self.redraw()

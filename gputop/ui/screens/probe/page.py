@@ -7,6 +7,7 @@ from gputop.core.model.units import duration_text
 from gputop.core.probing.progress import Prober, Run, Wish
 from gputop.core.probing.wording import WORDS
 from gputop.ui.render.line import Line
+from gputop.ui.screens.dialogs.modal import SCROLLS
 from gputop.ui.screens.mig.lines import paragraph
 from gputop.ui.screens.pages.page import Page
 from gputop.ui.screens.probe.lines import choice_lines, report_lines, running_lines
@@ -27,9 +28,9 @@ class ProbeScreen(Page):
     """
 
     TAKES: ClassVar[Mapping[str, str]] = {
-        "back": "close", "quit": "close", "probe": "close", "help": "show_help", "up": "previous", "down": "following",
-        "left": "less", "right": "more", "tag": "toggle", "accept": "go_on", "yes": "insist", "probe-stop": "stop",
-        "page-up": "page_up", "page-down": "page_down", "home": "first", "end": "last",
+        "back": "close", "quit": "close", "probe": "close", "help": "show_help", **SCROLLS, "up": "move(-1)",
+        "down": "move(1)", "left": "change_level(-1)", "right": "change_level(1)", "tag": "toggle", "accept": "go_on",
+        "yes": "insist", "probe-stop": "stop",
     }  # fmt: skip
     is_full = True
 
@@ -99,22 +100,6 @@ class ProbeScreen(Page):
         gpus = [self._view.values(gpu) for gpu in self._view.gpus]
         return running_lines(run, questions, gpus, at=self.at, size=(width, height))
 
-    def previous(self) -> None:
-        """Mark the device before."""
-        self._move(-1)
-
-    def following(self) -> None:
-        """Mark the next device."""
-        self._move(1)
-
-    def less(self) -> None:
-        """Take the level before."""
-        self._level(-1)
-
-    def more(self) -> None:
-        """Take the next level."""
-        self._level(1)
-
     def toggle(self) -> None:
         """Test the marked device, or do not."""
         if self.is_choosing:
@@ -155,12 +140,14 @@ class ProbeScreen(Page):
         self._begin(self.choice.wish(candidates(self._view.frame)))
         self.redraw()
 
-    def _level(self, step: int) -> None:
+    def change_level(self, step: int) -> None:
+        """Take the next or previous level."""
         if self.is_choosing:
             self.choice = self.choice.leveled(step)
             self.redraw()
 
-    def _move(self, step: int) -> None:
+    def move(self, step: int) -> None:
+        """Move the cursor to another device."""
         run = self.run
         if run is None:
             self.choice = self.choice.moved(step, len(self._uuids()))
