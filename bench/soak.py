@@ -173,7 +173,7 @@ class Hand:
 async def screen(box: str, frames: int) -> None:
     """Show frames that another process makes."""
     from gputop.ui.app import GputopApp
-    from gputop.ui.messages import FrameArrived
+    from gputop.ui.messages import NewsArrived
     from gputop.ui.options import ViewOptions
     from gputop.wire import codec
 
@@ -187,7 +187,7 @@ async def screen(box: str, frames: int) -> None:
         collect_seldom()
         for done in range(1, frames + 1):
             frame = codec.answer(await made.readline())
-            app.post_message(FrameArrived(frame))  # type: ignore[arg-type]
+            app.post_message(NewsArrived(frame))  # type: ignore[arg-type]
             await pilot.pause(0)
             print_progress(done, frames)
     await maker.wait()

@@ -10,8 +10,6 @@ from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
 from textual.screen import Screen
 
-from gputop.core.inspection.inspection import Inspection
-from gputop.core.mig.answers import MigBox, MigProgress
 from gputop.core.model.sample import Frame
 from gputop.core.protocol.link import Down, Link, News
 from gputop.core.protocol.outcome import Outcome
@@ -20,15 +18,7 @@ from gputop.core.recording.playback import Stretch
 from gputop.ui.input.keymap import ALWAYS_QUITS
 from gputop.ui.input.palette import commands
 from gputop.ui.input.tape_actions import active_keys
-from gputop.ui.messages import (
-    AnswerArrived,
-    ChangeEnded,
-    FrameArrived,
-    LinkWentDown,
-    SettingsChanged,
-    SignalRequested,
-    StretchArrived,
-)
+from gputop.ui.messages import NewsArrived, SettingsChanged, SignalRequested
 from gputop.ui.options import ViewOptions
 from gputop.ui.render.layout import Density
 from gputop.ui.screens.dialogs.modal import KeyedScreen
@@ -74,7 +64,7 @@ class GputopApp(TerminalApp):
 
     def on_mount(self) -> None:
         """Open the link, and check the age of the frame once a second."""
-        self._link.open(self._receive)
+        self._link.open(self._post)
         problems = (*self.options.problems, *self.keymap.problems)
         if problems:
             self.notify(_in_short(problems), title="settings", severity="warning", markup=False, timeout=12)
@@ -86,38 +76,24 @@ class GputopApp(TerminalApp):
         if self.options.prober is not None:
             self.options.prober.close()
 
-    def on_frame_arrived(self, message: FrameArrived) -> None:
-        """Show the frame unless the screen is paused."""
-        self._store.take(message.frame)
-        self.main.take_frame(message.frame)
-        self._draw()
-
-    def on_stretch_arrived(self, message: StretchArrived) -> None:
-        """Show the next part of a recording, and request more when it is drawn."""
-        self._store.play(message.stretch)
-        self.main.controllers.plugin.request()
-        self._draw()
-        if self.options.player is not None:
-            self.call_after_refresh(self.options.player.taken)
-
-    def on_link_went_down(self, message: LinkWentDown) -> None:
-        """Grey the values and show the reason; quit if there are none and the link is down for good."""
-        if self._store.newest is None and message.down.retry_s is None:
-            self.exit(message.down)
-        self._store.lose(message.down)
-        self._draw()
-
-    def on_change_ended(self, message: ChangeEnded) -> None:
-        """Show the outcome of a change."""
-        if not self._hand_on(message.outcome):
-            self.main.controllers.signal.take_outcome(message.outcome)
-
-    def on_answer_arrived(self, message: AnswerArrived) -> None:
-        """Pass an answer to the screen that requested it."""
-        if not (
-            isinstance(message.answer, ProcessStatuses) and self.main.controllers.signal.take_statuses(message.answer)
-        ):
-            self._hand_on(message.answer)
+    def on_news_arrived(self, message: NewsArrived) -> None:
+        """Take news of the link; pass an answer to the page or dialog that requested it."""
+        match message.news:
+            case Frame() as frame:
+                self._store.take(frame)
+                self.main.take_frame(frame)
+                self._draw()
+            case Stretch() as stretch:
+                self._play(stretch)
+            case Down() as down:
+                self._lose(down)
+            case Outcome() as outcome:
+                if not self._hand_on(outcome):
+                    self.main.controllers.signal.take_outcome(outcome)
+            case ProcessStatuses() as statuses if self.main.controllers.signal.followups.take_statuses(statuses):
+                pass
+            case answer:
+                self._hand_on(answer)
 
     def on_signal_requested(self, message: SignalRequested) -> None:
         """Open the signal dialog for a process."""
@@ -128,7 +104,7 @@ class GputopApp(TerminalApp):
         was_grey = self.view.is_grey
         if self._store.grow_old():
             self.main.draw_age() if was_grey else self.main.draw()
-        self.main.controllers.signal.poll()
+        self.main.controllers.signal.followups.poll()
         self.main.controllers.recording.update()
 
     def on_settings_changed(self, message: SettingsChanged) -> None:
@@ -160,19 +136,24 @@ class GputopApp(TerminalApp):
         """Quit at once."""
         self.exit()
 
-    def _receive(self, news: News) -> None:
+    def _post(self, news: News) -> None:
         """Post news of the link, from its thread."""
-        match news:
-            case Frame():
-                self.post_message(FrameArrived(news))
-            case Down():
-                self.post_message(LinkWentDown(news))
-            case Outcome():
-                self.post_message(ChangeEnded(news))
-            case ProcessStatuses() | Inspection() | MigBox() | MigProgress():
-                self.post_message(AnswerArrived(news))
-            case Stretch():
-                self.post_message(StretchArrived(news))
+        self.post_message(NewsArrived(news))
+
+    def _play(self, stretch: Stretch) -> None:
+        """Show the next part of a recording, and request more when it is drawn."""
+        self._store.play(stretch)
+        self.main.controllers.plugin.request()
+        self._draw()
+        if self.options.player is not None:
+            self.call_after_refresh(self.options.player.taken)
+
+    def _lose(self, down: Down) -> None:
+        """Grey the values and show the reason; quit if there are none and the link is down for good."""
+        if self._store.newest is None and down.retry_s is None:
+            self.exit(down)
+        self._store.lose(down)
+        self._draw()
 
     def _draw(self) -> None:
         """Draw the view; panels below a full page are drawn when it closes."""

@@ -1,63 +1,26 @@
-"""Messages of the app; a newer frame replaces one that waits."""
+"""Messages of the app."""
 
 from textual.message import Message
 
-from gputop.core.inspection.inspection import Inspection
-from gputop.core.mig.answers import MigBox, MigProgress
 from gputop.core.model.sample import Frame, HostProcess
-from gputop.core.protocol.link import Down
-from gputop.core.protocol.outcome import Outcome
-from gputop.core.protocol.process_status import ProcessStatuses
-from gputop.core.recording.playback import Stretch
+from gputop.core.protocol.link import Down, News
 from gputop.core.settings.settings import Settings
 
 
-class FrameArrived(Message):
-    """A frame arrived."""
+class NewsArrived(Message):
+    """The link delivered news. A later frame, or a later reason for the loss of the link, replaces one that waits."""
 
-    def __init__(self, frame: Frame) -> None:
+    def __init__(self, news: News) -> None:
         super().__init__()
-        self.frame = frame
+        self.news = news
 
     def can_replace(self, message: Message) -> bool:
-        """Let a later frame replace one that was not drawn yet."""
-        return isinstance(message, FrameArrived)
-
-
-class StretchArrived(Message):
-    """The next part of a recording arrived; none may be dropped."""
-
-    def __init__(self, stretch: Stretch) -> None:
-        super().__init__()
-        self.stretch = stretch
-
-
-class LinkWentDown(Message):
-    """The link to the sampler is down."""
-
-    def __init__(self, down: Down) -> None:
-        super().__init__()
-        self.down = down
-
-    def can_replace(self, message: Message) -> bool:
-        """Let the latest reason replace an earlier one."""
-        return isinstance(message, LinkWentDown)
-
-
-class ChangeEnded(Message):
-    """The outcome of a change arrived."""
-
-    def __init__(self, outcome: Outcome) -> None:
-        super().__init__()
-        self.outcome = outcome
-
-
-class AnswerArrived(Message):
-    """An answer of the sampler arrived, or the progress of a change."""
-
-    def __init__(self, answer: ProcessStatuses | Inspection | MigBox | MigProgress) -> None:
-        super().__init__()
-        self.answer = answer
+        """Replace news of the same kind, where only the latest counts."""
+        return (
+            isinstance(message, NewsArrived)
+            and isinstance(self.news, Frame | Down)
+            and type(self.news) is type(message.news)
+        )
 
 
 class PanelChanged(Message):

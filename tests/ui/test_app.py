@@ -13,7 +13,7 @@ from gputop.core.model.sample import Frame, GpuState
 from gputop.core.protocol.command import ReadNow, SetInterval
 from gputop.core.protocol.link import Down
 from gputop.ui.input.actions import ACTIONS, CHORD
-from gputop.ui.messages import FrameArrived
+from gputop.ui.messages import NewsArrived
 from gputop.ui.screens.pages.gpu import GpuScreen, gpu_page
 from gputop.ui.screens.pages.help import HelpScreen
 
@@ -39,7 +39,7 @@ async def test_a_frame_is_shown() -> None:
 
 
 async def test_of_waiting_frames_only_the_newest_is_shown() -> None:
-    assert FrameArrived(busy(1)).can_replace(FrameArrived(busy(2)))
+    assert NewsArrived(busy(1)).can_replace(NewsArrived(busy(2)))
 
 
 async def test_a_driver_without_gpus_is_told() -> None:

@@ -1,6 +1,7 @@
 """The table of actions and their keys: key dispatch, footer, palette, help page and README follow from it."""
 
 from enum import Enum
+from functools import partial
 from typing import Final
 
 from msgspec import Struct
@@ -41,6 +42,10 @@ GENERAL, FIND, VIEW, SORT, MOVE = "General", "Find", "View", "Sort", "Move"
 ACT: Final = "Act on processes"
 DIALOGS, PAGES = "In dialogs", "On detail pages"
 READ_ONLY: Final = "gputop is read-only: set by --read-only, GPUTOP_READ_ONLY or the configuration file"
+
+_Move = partial(Action, group=MOVE, in_palette=False)
+_InDialog = partial(Action, group=DIALOGS, place=Place.DIALOG, in_palette=False)
+_OnPage = partial(Action, group=PAGES, place=Place.PAGE, in_palette=False)
 
 ACTIONS: Final = (
     Action(
@@ -106,7 +111,7 @@ ACTIONS: Final = (
         label="Sort menu", group=SORT, footer="Sort", help="Choose the column to sort by.",
     ),
     Action(
-        id="percent", keys=("percent_sign",), run="table.percent", label="Percent or bytes", group=VIEW,
+        id="percent", keys=("percent_sign",), run="processes.toggle_percent", label="Percent or bytes", group=VIEW,
         help="Show the GPU memory of processes in percent of the GPU, or in bytes.",
     ),
     Action(
@@ -254,134 +259,100 @@ ACTIONS: Final = (
         help="Switch between dark, light, high contrast, monochrome and 16 colours.",
     ),
     Action(
-        id="sort-cpu", keys=("P",), run="table.sort('cpu')", label="Sort by CPU", group=SORT, help="Sort by CPU time.",
+        id="sort-cpu", keys=("P",), run="processes.sort_by('cpu')", label="Sort by CPU", group=SORT,
+        help="Sort by CPU time.",
     ),
     Action(
-        id="sort-memory", keys=("M",), run="table.sort('memory')", label="Sort by host memory", group=SORT,
+        id="sort-memory", keys=("M",), run="processes.sort_by('memory')", label="Sort by host memory", group=SORT,
         help="Sort by host memory.",
     ),
     Action(
-        id="sort-pid", keys=("N",), run="table.sort('pid')", label="Sort by PID", group=SORT,
+        id="sort-pid", keys=("N",), run="processes.sort_by('pid')", label="Sort by PID", group=SORT,
         help="Sort by process number.",
     ),
     Action(
-        id="sort-time", keys=("T",), run="table.sort('time')", label="Sort by time", group=SORT,
+        id="sort-time", keys=("T",), run="processes.sort_by('time')", label="Sort by time", group=SORT,
         help="Sort by run time.",
     ),
     Action(
-        id="sort-gpu-memory", keys=("G",), run="table.sort('gpu_memory')", label="Sort by GPU memory", group=SORT,
-        help="Sort by GPU memory.",
+        id="sort-gpu-memory", keys=("G",), run="processes.sort_by('gpu_memory')", label="Sort by GPU memory",
+        group=SORT, help="Sort by GPU memory.",
     ),
     Action(
-        id="sort-before", keys=("comma",), run="table.sort_beside(-1)",
+        id="sort-before", keys=("comma",), run="processes.sort_beside(-1)",
         label="Sort by previous column", group=SORT, help="Sort by the column to the left.",
     ),
     Action(
-        id="sort-next", keys=("full_stop",), run="table.sort_beside(1)",
+        id="sort-next", keys=("full_stop",), run="processes.sort_beside(1)",
         label="Sort by next column", group=SORT, help="Sort by the column to the right.",
     ),
-    Action(
-        id="up", keys=("up", "alt+k"), run="table.move(-1)", label="Up", group=MOVE, help="Go to the previous process.",
-        in_palette=False,
+    _Move(id="up", keys=("up", "alt+k"), run="processes.move(-1)", label="Up", help="Go to the previous process."),
+    _Move(id="down", keys=("down", "alt+j"), run="processes.move(1)", label="Down", help="Go to the next process."),
+    _Move(id="page-up", keys=("pageup",), run="processes.move_page(-1)", label="Page up", help="Go up a page."),
+    _Move(id="page-down", keys=("pagedown",), run="processes.move_page(1)", label="Page down", help="Go down a page."),
+    _Move(id="home", keys=("home",), run="processes.move_to_end(0)", label="First", help="Go to the first process."),
+    _Move(id="end", keys=("end",), run="processes.move_to_end(1)", label="Last", help="Go to the last process."),
+    _Move(
+        id="left", keys=("left", "alt+h"), run="processes.scroll_command(-8)", label="Left",
+        help="Scroll the command lines to the left.",
     ),
-    Action(
-        id="down", keys=("down", "alt+j"), run="table.move(1)", label="Down", group=MOVE,
-        help="Go to the next process.",
-        in_palette=False,
+    _Move(
+        id="right", keys=("right", "alt+l"), run="processes.scroll_command(8)", label="Right",
+        help="Scroll the command lines to the right.",
     ),
-    Action(
-        id="page-up", keys=("pageup",), run="table.move_page(-1)", label="Page up", group=MOVE, help="Go up a page.",
-        in_palette=False,
+    _Move(
+        id="line-start", keys=("ctrl+a", "circumflex_accent"), run="processes.scroll_command(-9999)",
+        label="Line start", help="Scroll to the start of the command lines.",
     ),
-    Action(
-        id="page-down", keys=("pagedown",), run="table.move_page(1)",
-        label="Page down", group=MOVE, help="Go down a page.",
-        in_palette=False,
+    _Move(
+        id="line-end", keys=("ctrl+e", "dollar_sign"), run="processes.scroll_command(9999)", label="Line end",
+        help="Scroll to the end of the longest command line.",
     ),
-    Action(
-        id="home", keys=("home",), run="table.move_to_end(0)", label="First", group=MOVE,
-        help="Go to the first process.",
-        in_palette=False,
-    ),
-    Action(
-        id="end", keys=("end",), run="table.move_to_end(1)", label="Last", group=MOVE, help="Go to the last process.",
-        in_palette=False,
-    ),
-    Action(
-        id="left", keys=("left", "alt+h"), run="table.scroll_command(-8)", label="Left", group=MOVE,
-        help="Scroll the command lines to the left.", in_palette=False,
-    ),
-    Action(
-        id="right", keys=("right", "alt+l"), run="table.scroll_command(8)", label="Right", group=MOVE,
-        help="Scroll the command lines to the right.", in_palette=False,
-    ),
-    Action(
-        id="line-start", keys=("ctrl+a", "circumflex_accent"), run="table.scroll_command(-9999)", label="Line start",
-        group=MOVE, help="Scroll to the start of the command lines.", in_palette=False,
-    ),
-    Action(
-        id="line-end", keys=("ctrl+e", "dollar_sign"), run="table.scroll_command(9999)", label="Line end", group=MOVE,
-        help="Scroll to the end of the longest command line.", in_palette=False,
-    ),
-    Action(
-        id="accept", keys=("enter",), label="Accept", group=DIALOGS, place=Place.DIALOG, in_palette=False,
+    _InDialog(
+        id="accept", keys=("enter",), label="Accept",
         help="Confirm the choice. Enter never sends SIGKILL: only y does.",
     ),
-    Action(
-        id="refuse", keys=("n",), label="Cancel", group=DIALOGS, place=Place.DIALOG, in_palette=False,
-        help="Cancel, as Esc and q do.",
-    ),
-    Action(
-        id="yes", keys=("y",), label="Confirm SIGKILL or MIG", group=DIALOGS, place=Place.DIALOG,
-        in_palette=False,
+    _InDialog(id="refuse", keys=("n",), label="Cancel", help="Cancel, as Esc and q do."),
+    _InDialog(
+        id="yes", keys=("y",), label="Confirm SIGKILL or MIG",
         help="Answer yes to these questions, and to the test of a GPU in use.", changes_machine=True,
     ),
-    Action(
-        id="scope-process", keys=("p",), label="The process alone", group=DIALOGS, place=Place.DIALOG,
-        in_palette=False, help="Target only the process under the cursor, or the tagged ones.",
+    _InDialog(
+        id="scope-process", keys=("p",), label="The process alone",
+        help="Target only the process under the cursor, or the tagged ones.",
     ),
-    Action(
-        id="scope-job", keys=("j",), label="The whole job", group=DIALOGS, place=Place.DIALOG, in_palette=False,
+    _InDialog(
+        id="scope-job", keys=("j",), label="The whole job",
         help="Target the launcher and all its workers. Dialogs begin with this.",
     ),
-    Action(
-        id="scope-tree", keys=("t",), label="The tree", group=DIALOGS, place=Place.DIALOG, in_palette=False,
-        help="Target the process and all its descendants.",
-    ),
-    Action(
-        id="offer-kill", keys=("e",), label="Offer SIGKILL after", group=DIALOGS, place=Place.DIALOG, in_palette=False,
+    _InDialog(id="scope-tree", keys=("t",), label="The tree", help="Target the process and all its descendants."),
+    _InDialog(
+        id="offer-kill", keys=("e",), label="Offer SIGKILL after",
         help="Wait 5 s after the signal, then offer SIGKILL for the processes that remain.",
     ),
-    Action(
-        id="mute", keys=("m",), label="Mute", group=PAGES, place=Place.PAGE, in_palette=False,
-        help="Hide a finding for an hour, or show it again.",
-    ),
-    Action(
-        id="past-findings", keys=("tab", "p"), label="Past findings", group=PAGES, place=Place.PAGE, in_palette=False,
+    _OnPage(id="mute", keys=("m",), label="Mute", help="Hide a finding for an hour, or show it again."),
+    _OnPage(
+        id="past-findings", keys=("tab", "p"), label="Past findings",
         help="Show findings that are over, or the current ones.",
     ),
-    Action(
-        id="mig-plan", keys=("e",), label="Plan another MIG layout", group=PAGES, place=Place.PAGE, in_palette=False,
+    _OnPage(
+        id="mig-plan", keys=("e",), label="Plan another MIG layout",
         help="Show the steps of a plan. Nothing changes until you confirm with y.",
     ),
-    Action(
-        id="mig-copy", keys=("c",), label="Copy a MIG setting", group=PAGES, place=Place.PAGE, in_palette=False,
+    _OnPage(
+        id="mig-copy", keys=("c",), label="Copy a MIG setting",
         help="Copy the setting that selects a MIG instance: CUDA_VISIBLE_DEVICES, docker or Kubernetes.",
     ),
-    Action(
-        id="probe-stop", keys=("a",), label="Stop the probe", group=PAGES, place=Place.PAGE, in_palette=False,
+    _OnPage(
+        id="probe-stop", keys=("a",), label="Stop the probe",
         help="Stop its processes within seconds, and show the results so far.",
     ),
-    Action(
-        id="page-on", keys=("space",), label="Next page", group=PAGES, place=Place.PAGE, in_palette=False,
-        help="Go down a page, as PgDn does.",
+    _OnPage(id="page-on", keys=("space",), label="Next page", help="Go down a page, as PgDn does."),
+    _OnPage(
+        id="all-threads", keys=("t",), label="All threads", help="Show all threads of a process, or only the busiest.",
     ),
-    Action(
-        id="all-threads", keys=("t",), label="All threads", group=PAGES, place=Place.PAGE, in_palette=False,
-        help="Show all threads of a process, or only the busiest.",
-    ),
-    Action(
-        id="secrets", keys=("s",), label="Show secrets", group=PAGES, place=Place.PAGE, in_palette=False,
+    _OnPage(
+        id="secrets", keys=("s",), label="Show secrets",
         help="Show the masked values in the environment of a process, or mask them again.",
     ),
 )  # fmt: skip

@@ -1,6 +1,7 @@
 """What the palette offers: all that can be done by its name, each theme, and each column to sort by."""
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator
+from functools import partial
 from typing import TypeAlias
 
 from textual.app import SystemCommand
@@ -16,15 +17,8 @@ def commands(actions: Iterable[Action], run: Run) -> Iterator[SystemCommand]:
     """Return the commands; ``run`` runs an action."""
     for action in actions:
         if action.in_palette:
-            yield SystemCommand(action.label, action.help, _runner(run, action.run))
+            yield SystemCommand(action.label, action.help, partial(run, action.run))
     for name in THEME_NAMES:
-        yield SystemCommand(f"Theme: {name}", "Change the colours.", _runner(run, f"theme('{name}')"))
+        yield SystemCommand(f"Theme: {name}", "Change the colours.", partial(run, f"theme('{name}')"))
     for column in COLUMNS:
-        yield SystemCommand(f"Sort by {column.title}", column.help, _runner(run, f"table.sort('{column.key}')"))
-
-
-def _runner(run: Run, action: str) -> Callable[[], Awaitable[None]]:
-    async def run_it() -> None:
-        await run(action)
-
-    return run_it
+        yield SystemCommand(f"Sort by {column.title}", column.help, partial(run, f"processes.sort_by('{column.key}')"))

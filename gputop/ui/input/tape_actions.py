@@ -30,29 +30,29 @@ TAPE_ACTIONS: Final = (
         help="Go forward one frame and pause.",
     ),
     _Row(
-        id="tape-back", keys=("less_than_sign", "shift+left"), run="player.skip(-10)", label="Back 10 s",
+        id="tape-back", keys=("less_than_sign", "shift+left"), run="player.move(-10)", label="Back 10 s",
         help="Go back 10 s, or at least one frame.",
     ),
     _Row(
-        id="tape-on", keys=("greater_than_sign", "shift+right"), run="player.skip(10)", label="Forward 10 s",
+        id="tape-on", keys=("greater_than_sign", "shift+right"), run="player.move(10)", label="Forward 10 s",
         footer="10s", help="Go forward 10 s, or at least one frame.",
     ),
     _Row(
-        id="tape-back-minute", keys=("left_parenthesis", "ctrl+left"), run="player.skip(-60)",
+        id="tape-back-minute", keys=("left_parenthesis", "ctrl+left"), run="player.move(-60)",
         label="Back 1 minute", help="Go back one minute, or at least one frame.",
     ),
     _Row(
-        id="tape-on-minute", keys=("right_parenthesis", "ctrl+right"), run="player.skip(60)",
+        id="tape-on-minute", keys=("right_parenthesis", "ctrl+right"), run="player.move(60)",
         label="Forward 1 minute", footer="1min", help="Go forward one minute, or at least one frame.",
     ),
     _Row(
-        id="tape-first", keys=("ctrl+home",), run="player.go_to_end(0)", label="To the start",
+        id="tape-first", keys=("ctrl+home",), run="tape.go_to_end(0)", label="To the start",
         help="Go to the start of the recording.",
     ),
-    _Row(id="tape-last", keys=("ctrl+end",), run="player.go_to_end(1)", label="To the end",
+    _Row(id="tape-last", keys=("ctrl+end",), run="tape.go_to_end(1)", label="To the end",
     help="Go to the end of the recording."),
     _Row(
-        id="tape-go", keys=("g",), run="player.choose_place", label="Go to…", footer="Go to",
+        id="tape-go", keys=("g",), run="tape.choose_place", label="Go to…", footer="Go to",
         help="Enter a time: 12:30, 1:02:03, 50%, +30s, -5m, or @14:05 for a time of day.",
     ),
     _Row(
@@ -60,11 +60,11 @@ TAPE_ACTIONS: Final = (
         help="Go to the next frame with a new finding.",
     ),
     _Row(
-        id="tape-slower", keys=("minus",), run="player.change_speed(-1)", label="Slower", footer="Slower",
+        id="tape-slower", keys=("minus",), run="tape.change_speed(-1)", label="Slower", footer="Slower",
         help="Slow down, to 0.25x at most. In a tree or in groups - folds.",
     ),
     _Row(
-        id="tape-faster", keys=("plus",), run="player.change_speed(1)", label="Faster", footer="Faster",
+        id="tape-faster", keys=("plus",), run="tape.change_speed(1)", label="Faster", footer="Faster",
         help="Speed up to 32x, then as fast as the file can be read. In a tree or in groups + unfolds.",
     ),
     _Row(id="tape-loop", keys=("L",), run="player.loop", label="Loop", help="Start again at the end, or stop there."),

@@ -3,14 +3,12 @@
 import time
 from typing import Final
 
-from textual.message import Message
-
 from gputop.core.model.finding import Finding, Stage
 from gputop.core.model.sample import Gpu
 from gputop.core.model.units import duration_text
 from gputop.core.text.text import fit
 from gputop.ui.render.line import Line, Span, Spans, ends, length
-from gputop.ui.render.line_widget import FastLines
+from gputop.ui.render.line_widget import OpeningLines
 from gputop.ui.state.view import View
 
 INKS: Final = {Stage.ALARM: "alarm", Stage.SUSPECT: "warm", Stage.OBSERVATION: "muted"}
@@ -19,27 +17,15 @@ _WORDS: Final = {Stage.ALARM: " ALARM ", Stage.SUSPECT: "suspect", Stage.OBSERVA
 _LABEL_SHARE: Final = 4
 
 
-class FindingsPanel(FastLines):
+class FindingsPanel(OpeningLines):
     """Shows suspects and alarms, the gravest first. A click opens the page of findings."""
 
-    class Clicked(Message):
-        """The user clicked the panel to see all of it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.display = False
+    opens = "finding.open"
 
     def show(self, view: View, width: int, most: int, key: str) -> int:
         """Draw findings in at most so many lines; return their number. ``key``: opens the page of findings."""
         lines = panel(view, width, most, key)
-        self.display = bool(lines)
-        self.styles.height = max(1, len(lines))
-        self.draw(lines, is_grey=view.is_grey)
-        return len(lines)
-
-    def on_click(self) -> None:
-        """Post the click."""
-        self.post_message(self.Clicked())
+        return self.draw_fitted(lines, is_grey=view.is_grey)
 
 
 def panel(view: View, width: int, most: int, key: str) -> list[Line]:

@@ -6,7 +6,6 @@ from textwrap import wrap
 from typing import TypeAlias
 
 from textual import events
-from textual.message import Message
 
 from gputop.core.model.sample import Gpu
 from gputop.core.query.selection import why_no_gpus
@@ -20,31 +19,22 @@ Places: TypeAlias = list[int | None]  # the GPUs that share a line evenly, by in
 
 
 class GpuPanel(FastLines):
-    """Shows the GPUs. A click posts the index of the GPU."""
+    """Shows the GPUs. A click shows a GPU alone."""
 
-    class Picked(Message):
-        """The user clicked the GPU of this index."""
-
-        def __init__(self, index: int) -> None:
-            super().__init__()
-            self.index = index
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._places: list[Places] = []
+    _places: Sequence[Places] = ()
 
     def show(self, view: View, plan: Plan, width: int) -> None:
         """Draw the view in this shape; the panel may not have that width yet."""
         lines, self._places = gpu_panel(view, plan, width)
         self.draw(lines, is_grey=view.is_grey)
 
-    def on_click(self, event: events.Click) -> None:
-        """Post the GPU under the mouse."""
+    async def on_click(self, event: events.Click) -> None:
+        """Show the GPU under the mouse alone, or all again."""
         if event.y < len(self._places) and self._places[event.y]:
             row = self._places[event.y]
             index = row[min(len(row) - 1, event.x * len(row) // max(1, self.size.width))]
             if index is not None:
-                self.post_message(self.Picked(index))
+                await self.app.run_action(f"view.focus_gpu({index})")
 
 
 def gpu_panel(view: View, plan: Plan, width: int) -> tuple[list[Line], list[Places]]:

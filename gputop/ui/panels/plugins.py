@@ -2,35 +2,21 @@
 
 from collections.abc import Sequence
 
-from textual.message import Message
-
 from gputop.core.plugins.panel import Written
 from gputop.ui.render.line import Line, Span, tone_ink
-from gputop.ui.render.line_widget import FastLines
+from gputop.ui.render.line_widget import OpeningLines
 from gputop.ui.state.plugin_panels import LATE_S, PanelState
 
 
-class PluginsPanel(FastLines):
+class PluginsPanel(OpeningLines):
     """Shows the lines of plugins. A click opens the page with all of them."""
 
-    class Clicked(Message):
-        """The user clicked the panel to see all of it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.display = False
+    opens = "plugin.open"
 
     def show(self, states: Sequence[PanelState], most: int, key: str) -> int:
         """Draw at most so many lines; return their number. ``key``: opens the page with all of them."""
         lines = strip(states, most, key)
-        self.display = bool(lines)
-        self.styles.height = max(1, len(lines))
-        self.draw(lines)
-        return len(lines)
-
-    def on_click(self) -> None:
-        """Post the click."""
-        self.post_message(self.Clicked())
+        return self.draw_fitted(lines)
 
 
 def strip(states: Sequence[PanelState], most: int, key: str) -> list[Line]:

@@ -148,7 +148,7 @@ class ProcessPanel(FastLines, can_focus=True):
         else:
             self.move(pages * max(1, self._shown - 1))
 
-    def move_to_end(self, *, is_last: bool) -> None:
+    def move_to_end(self, is_last: int) -> None:
         """Go to the first or the last row."""
         self._set_cursor(len(self._entries) - 1 if is_last else 0)
 

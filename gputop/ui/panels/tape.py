@@ -3,7 +3,6 @@
 import time
 
 from textual import events
-from textual.message import Message
 
 from gputop.core.model.sample import Frame
 from gputop.core.recording.playback import Playing, place_text, speed_text
@@ -17,17 +16,7 @@ _LEAST_BAR = 10
 class TapePanel(FastLines):
     """Shows the line; a click on its bar goes there."""
 
-    class Picked(Message):
-        """Somebody pointed at a place. ``share``: of the tape, 0 to 1."""
-
-        def __init__(self, share: float) -> None:
-            super().__init__()
-            self.share = share
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._bar = (0, 0)
-        self.display = False
+    _bar = (0, 0)
 
     def show(self, view: View) -> None:
         """Draw the line, if a recording is played."""
@@ -36,11 +25,11 @@ class TapePanel(FastLines):
             line, self._bar = tape_line(view.playing, view.frame, self.size.width or self.screen.size.width)
             self.draw((line,))
 
-    def on_click(self, event: events.Click) -> None:
+    async def on_click(self, event: events.Click) -> None:
         """Go to the place under the pointer."""
         first, cells = self._bar
         if first <= event.x < first + cells:
-            self.post_message(self.Picked((event.x - first) / max(1, cells - 1)))
+            await self.app.run_action(f"tape.go_to_share({(event.x - first) / max(1, cells - 1)})")
 
 
 def tape_line(playing: Playing, frame: Frame | None, width: int) -> tuple[Line, tuple[int, int]]:

@@ -123,6 +123,23 @@ class FastLines(Widget):
         return self.app.get_component_styles(f"ink--{ink}").partial_rich_style
 
 
+class OpeningLines(FastLines):
+    """Lines that take as much of the screen as they are many, or nothing. ``opens``: the action of a click."""
+
+    opens: ClassVar[str]
+
+    def draw_fitted(self, lines: Sequence[Line], *, is_grey: bool = False) -> int:
+        """Draw the lines; return their number."""
+        self.display = bool(lines)
+        self.styles.height = max(1, len(lines))
+        self.draw(lines, is_grey=is_grey)
+        return len(lines)
+
+    async def on_click(self) -> None:
+        """Open the page with all of it."""
+        await self.app.run_action(self.opens)
+
+
 def as_text(line: Line, app: App[Any]) -> Text:
     """Return a line for one of Textual's widgets."""
     spans = [(text, app.get_component_styles(f"ink--{ink}").partial_rich_style) for text, ink in line.spans]

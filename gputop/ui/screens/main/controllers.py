@@ -1,4 +1,4 @@
-"""The controllers of the main screen: each action of a key names one of them and its method."""
+"""The controllers of the main screen: the action of a key names one of them, the process table or the player."""
 
 from textual import actions
 
@@ -23,6 +23,7 @@ class Controllers:
     """Makes each controller after those that it uses."""
 
     def __init__(self, host: ScreenHost) -> None:
+        self.processes = host.processes
         self.changes = Changes(host)
         self.settings = SettingsActions(host)
         self.table = TableActions(host)
@@ -36,7 +37,8 @@ class Controllers:
         self.probe = ProbeActions(host)
         self.plugin = PluginPanelActions(host)
         self.recording = RecordingActions(host)
-        self.player = PlayerActions(host, host.options.player) if host.options.player is not None else None
+        self.player = player = host.options.player
+        self.tape = PlayerActions(host, player) if player is not None else None
 
     def run(self, action: str) -> bool:
         """Run an action such as ``signal.choose(1)``; return whether it is one of a controller."""

@@ -8,23 +8,11 @@ from gputop.ui.screens.main.host import ScreenHost
 
 
 class PlayerActions:
-    """Passes keys to the player; without a recording there is none, and no key leads here."""
+    """Moves the player by places and in folded tables; without a recording there is none, and no key leads here."""
 
     def __init__(self, host: ScreenHost, player: Player) -> None:
         self._host = host
         self._player = player
-
-    def play(self) -> None:
-        """Play, or pause."""
-        self._player.play()
-
-    def step(self, frames: int) -> None:
-        """Pause, and move by frames."""
-        self._player.step(frames)
-
-    def skip(self, seconds: int) -> None:
-        """Continue from an earlier or later time."""
-        self._player.move(float(seconds))
 
     def go_to_end(self, is_last: int) -> None:
         """Go to the start or the end."""
@@ -39,14 +27,6 @@ class PlayerActions:
         """Play slower or faster; in a tree or in groups unfold or fold."""
         if not self._host.processes.fold(is_open=step > 0):
             self._player.faster(step)
-
-    def loop(self) -> None:
-        """Start again at the end, or do not."""
-        self._player.loop()
-
-    def find(self) -> None:
-        """Go to the next finding."""
-        self._player.find()
 
     def choose_place(self) -> None:
         """Open the dialog for a time to go to."""

@@ -116,7 +116,7 @@ class MainScreen(Screen[None]):
     # --- frames and keys -------------------------------------------------------------------------------------------
     def take_frame(self, frame: Frame) -> None:
         """Pass a new frame to the controllers that use it."""
-        self.controllers.signal.take_frame(frame)
+        self.controllers.signal.followups.take_frame(frame)
         self.controllers.recording.take_frame(frame)
         if self.store.has_new_alarm and self.controllers.settings.current.bell:
             self.app.bell()
@@ -154,23 +154,6 @@ class MainScreen(Screen[None]):
     def on_resize(self) -> None:
         """Draw once the panels have their new size."""
         self.call_after_refresh(self.draw)
-
-    def on_gpu_panel_picked(self, message: GpuPanel.Picked) -> None:
-        """Show the clicked GPU alone."""
-        self.controllers.view.focus_gpu(message.index)
-
-    def on_tape_panel_picked(self, message: TapePanel.Picked) -> None:
-        """Go to the clicked place of the recording."""
-        if self.controllers.player is not None:
-            self.controllers.player.go_to_share(message.share)
-
-    def on_findings_panel_clicked(self, _: FindingsPanel.Clicked) -> None:
-        """List all findings."""
-        self.controllers.finding.open()
-
-    def on_plugins_panel_clicked(self, _: PluginsPanel.Clicked) -> None:
-        """Show all lines of plugins."""
-        self.controllers.plugin.open()
 
     def on_prompt_panel_changed(self, message: PromptPanel.Changed) -> None:
         """Filter or search while the user types."""

@@ -2,10 +2,9 @@
 
 from collections.abc import Callable
 
-from gputop.core.model.sample import Frame, HostProcess
+from gputop.core.model.sample import HostProcess
 from gputop.core.protocol.command import SendSignal
 from gputop.core.protocol.outcome import Outcome
-from gputop.core.protocol.process_status import ProcessStatuses
 from gputop.core.protocol.targets import targets
 from gputop.ui.screens.main.changes import Changes
 from gputop.ui.screens.main.host import ScreenHost
@@ -22,7 +21,7 @@ class SignalActions:
         self._host = host
         self._selected = selected
         self._changes = changes
-        self._followups = SignalFollowups(host.send, host.store.clock, self._show)
+        self.followups = SignalFollowups(host.send, host.store.clock, self._show)
         self._waiting: dict[str, Callable[[Outcome], None]] = {}  # dialogs that count down, by the id of the change
 
     def choose(self, is_kill: int = 0) -> None:
@@ -38,27 +37,15 @@ class SignalActions:
             self._open(selection, is_kill=is_kill, scope=Scope.JOB)
 
     # --- what the sampler sends ------------------------------------------------------------------------------------
-    def take_frame(self, frame: Frame) -> None:
-        """Look for the targets of earlier signals in a new frame."""
-        self._followups.take_frame(frame)
-
-    def take_statuses(self, statuses: ProcessStatuses) -> bool:
-        """Take the status of targets; return whether a follow-up had requested it."""
-        return self._followups.take_statuses(statuses)
-
     def take_outcome(self, outcome: Outcome) -> None:
         """Show the outcome of a change."""
-        self._followups.take_outcome(outcome)
+        self.followups.take_outcome(outcome)
         waiting = self._waiting.get(outcome.id)
         if waiting is None:
             self._changes.show(outcome)
         else:
             waiting(outcome)
             self._changes.show_later(outcome)
-
-    def poll(self) -> None:
-        """Request the status of targets again, once a second."""
-        self._followups.poll()
 
     # --- from the dialog to the outcome ----------------------------------------------------------------------------
     def _open(self, selection: TargetSelection, *, is_kill: bool, scope: Scope, why: str = "") -> None:
@@ -75,7 +62,7 @@ class SignalActions:
         from gputop.ui.screens.dialogs.escalation import EscalationScreen
 
         change_id = self._changes.next_id()
-        followup = self._followups.begin(change_id, request.signal, request.targets, is_quiet=request.offers_kill)
+        followup = self.followups.begin(change_id, request.signal, request.targets, is_quiet=request.offers_kill)
         self._changes.send(SendSignal(id=change_id, signal=request.signal, targets=targets(request.recipients)))
         if request.offers_kill:
             dialog = EscalationScreen(selection, followup, self._host.store.clock)
@@ -85,7 +72,7 @@ class SignalActions:
     def _escalate(self, change_id: str, signal: str, remaining: Processes | None) -> None:
         """Offer SIGKILL to the targets that remain; if none remain, show that they ended."""
         self._waiting.pop(change_id, None)
-        self._followups.end(change_id, is_shown=remaining == ())
+        self.followups.end(change_id, is_shown=remaining == ())
         frame = self._host.view.frame
         if remaining and frame is not None:
             why = f"{count_text(remaining)} survived {signal}. "

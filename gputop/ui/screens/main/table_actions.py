@@ -1,4 +1,4 @@
-"""Actions on the process table: cursor, order, grouping, users."""
+"""Actions on the process table that take more than one call of it: order, grouping, users."""
 
 from msgspec.structs import replace
 
@@ -8,39 +8,14 @@ from gputop.ui.state.rows import Grouping
 
 
 class TableActions:
-    """Passes keys to the process table. ``is_chord``: the next key is the letter of a column to sort by."""
+    """Changes order and grouping of the process table. ``is_chord``: the next key is the letter of a column."""
 
     def __init__(self, host: ScreenHost) -> None:
         self._host = host
         self._processes = host.processes
         self.is_chord = False
 
-    # --- cursor ----------------------------------------------------------------------------------------------------
-    def move(self, step: int) -> None:
-        """Move the cursor."""
-        self._processes.move(step)
-
-    def move_page(self, pages: int) -> None:
-        """Move by pages."""
-        self._processes.move_page(pages)
-
-    def move_to_end(self, is_last: int) -> None:
-        """Go to the first or the last process."""
-        self._processes.move_to_end(is_last=bool(is_last))
-
-    def scroll_command(self, step: int) -> None:
-        """Scroll the command lines sideways."""
-        self._processes.scroll_command(step)
-
     # --- order -----------------------------------------------------------------------------------------------------
-    def sort(self, key: str) -> None:
-        """Sort by a column."""
-        self._processes.sort_by(key)
-
-    def sort_beside(self, step: int) -> None:
-        """Sort by the column to the left or right."""
-        self._processes.sort_beside(step)
-
     def invert(self) -> None:
         """Reverse the order."""
         self._processes.sort_by(self._processes.sort_key)
@@ -80,10 +55,6 @@ class TableActions:
         """Take the next or previous grouping."""
         groupings = list(Grouping)
         self._processes.group(groupings[(groupings.index(self._processes.grouping) + step) % len(groupings)])
-
-    def percent(self) -> None:
-        """Show GPU memory in percent, or in bytes again."""
-        self._processes.toggle_percent()
 
     def choose_user(self) -> None:
         """Choose the user whose processes are shown."""

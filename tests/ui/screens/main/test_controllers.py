@@ -7,6 +7,7 @@ from app_driver import FakeLink
 from textual import actions
 
 from gputop.core.protocol.command import ReadNow
+from gputop.core.protocol.player import Player
 from gputop.ui.app import GputopApp
 from gputop.ui.input.actions import Place
 from gputop.ui.input.tape_actions import EVERY
@@ -18,9 +19,9 @@ def test_every_action_names_a_controller_and_a_method_that_takes_its_arguments()
 
     for action in (one for one in EVERY if one.place in {Place.MAIN, Place.TAPE}):
         controller, name, arguments = actions.parse(action.run.format(key="1"))
-        owner = getattr(app.main.controllers, controller) if controller else app
+        owner = Player if controller == "player" else getattr(app.main.controllers, controller) if controller else app
         method = getattr(owner, name if controller else f"action_{name}")
-        signature(method).bind(*arguments)
+        signature(method).bind(*([owner] if owner is Player else []), *arguments)
 
 
 def test_an_action_of_no_controller_is_left_to_textual() -> None:

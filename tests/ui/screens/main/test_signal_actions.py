@@ -65,11 +65,11 @@ def test_a_target_that_ends_is_reported_once_with_the_memory_that_it_freed() -> 
     host = FakeHost(frame(processes=(TRAIN,)))
     actions = chosen(host)
     actions.take_outcome(outcome(Status.DONE))
-    assert actions.take_statuses(answer(host, is_running=False))
+    assert actions.followups.take_statuses(answer(host, is_running=False))
     assert len(host.notices) == 1
 
-    actions.take_frame(frame(processes=()))
-    actions.take_frame(frame(processes=()))
+    actions.followups.take_frame(frame(processes=()))
+    actions.followups.take_frame(frame(processes=()))
 
     assert host.notices[1:] == ["SIGTERM: 1 process ended, 10.0GiB GPU memory freed"]
 
@@ -78,7 +78,7 @@ def test_an_answer_that_nobody_here_requested_is_left_to_others() -> None:
     host = FakeHost(frame(processes=(TRAIN,)))
     actions = chosen(host)
 
-    assert not actions.take_statuses(ProcessStatuses(id="present-1", statuses=()))
+    assert not actions.followups.take_statuses(ProcessStatuses(id="present-1", statuses=()))
 
 
 def test_a_target_that_survives_gets_the_dialog_for_sigkill_after_the_countdown() -> None:
