@@ -147,15 +147,15 @@ ACTIONS: Final = (
         group=ACT, help="Raise the nice value by 1.", footer="Nice+", changes_machine=True,
     ),
     Action(
-        id="renice", keys=("r",), run="scheduling.renice", label="Nice value…", group=ACT,
+        id="renice", keys=("r",), run="scheduling.open('nice')", label="Nice value…", group=ACT,
         help="Enter a nice value.", changes_machine=True,
     ),
     Action(
-        id="io-class", keys=("d",), run="scheduling.set_io_class", label="I/O class…", group=ACT,
+        id="io-class", keys=("d",), run="scheduling.open('io-class')", label="I/O class…", group=ACT,
         help="Choose how the kernel serves disks to a process. htop uses i for this.", changes_machine=True,
     ),
     Action(
-        id="affinity", keys=("a",), run="scheduling.set_affinity", label="CPU affinity…", group=ACT,
+        id="affinity", keys=("a",), run="scheduling.open('cpus')", label="CPU affinity…", group=ACT,
         help="Choose the CPUs that a process may run on.", changes_machine=True,
     ),
     Action(

@@ -1,6 +1,5 @@
 """The findings panel: a few lines between GPUs and processes; without findings there is none."""
 
-import time
 from typing import Final
 
 from gputop.core.model.finding import Finding, Stage
@@ -49,11 +48,6 @@ def finding_line(
     label = min(len(finding.subject.label), max(12, room // _LABEL_SHARE))
     left += [(fit(finding.subject.label, label), "title"), (" · ", "faint"), (finding.summary, "text")]
     return Line(ends(left, right, width), base)
-
-
-def clock_text(time_s: float) -> str:
-    """Return a time of day."""
-    return time.strftime("%H:%M:%S", time.localtime(time_s))
 
 
 def mark(gpu: Gpu, view: View) -> str:

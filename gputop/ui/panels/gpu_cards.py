@@ -26,7 +26,7 @@ from gputop.core.model.catalogue import (
 from gputop.core.model.metric import Metric
 from gputop.core.model.sample import Gpu
 from gputop.core.model.tone_rules import memory_tone, temperature_tone, throttle
-from gputop.core.model.units import NOTHING, duration_text, share
+from gputop.core.model.units import duration_text, share
 from gputop.core.text.plot import samples_shown
 from gputop.core.text.text import fit, fit_right
 from gputop.ui.panels import gpu_strip, values
@@ -167,8 +167,7 @@ def _bordered(left: Spans, right: Spans, width: int, frame: str, corner: str) ->
 
 
 def _value(number: float | None, unit: str, ink: str = "title") -> Spans:
-    text = NOTHING if number is None else f"{number:.0f}{unit}"
-    return [(fit_right(text, _LABEL - 5), "muted" if number is None else ink)]
+    return values.number(number, _LABEL - 5, ink, unit)
 
 
 def _known(value: float | None, otherwise: float) -> float:

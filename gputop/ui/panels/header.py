@@ -1,12 +1,12 @@
 """The first line: host, driver and age of the values."""
 
-import time
 from typing import Final
 
 from gputop.core.model.units import bytes_text, duration_text
 from gputop.core.probing.progress import Run
 from gputop.core.probing.result import TestStatus
 from gputop.core.probing.wording import WORDS
+from gputop.ui.panels import values
 from gputop.ui.render.line import Line, Span, Spans, length
 from gputop.ui.render.line_widget import FastLines
 from gputop.ui.state.view import View
@@ -73,7 +73,7 @@ def _right(view: View) -> Spans:
         spans += [(" ", "text"), (f" SIMULATED {frame.driver.simulated} ", "badge")]
     if frame is not None and frame.driver.source is not None:
         spans += [(" ", "text"), (f" FROM {frame.driver.source} ", "badge")]
-    clock = "" if frame is None else time.strftime("%H:%M:%S", time.localtime(frame.time_s))
+    clock = "" if frame is None else values.clock(frame.time_s)
     return [*spans, (f"  {clock} ", "muted")]
 
 

@@ -16,7 +16,7 @@ from gputop.ui.render.line import Line
 from gputop.ui.render.line_widget import FastLines
 from gputop.ui.state.row_filter import RowFilter
 from gputop.ui.state.rows import Grouping, LineKey, Order, TableLine, table_lines
-from gputop.ui.state.search import next_match
+from gputop.ui.state.search import has, next_match
 from gputop.ui.state.selection import Tags, process_ids, tagged
 from gputop.ui.state.view import View
 
@@ -129,7 +129,7 @@ class ProcessPanel(FastLines, can_focus=True):
         """Highlight a text and go to the next line that has it; return whether there is one."""
         self.search = text
         begin = self._cursor_at + step if start is None else start
-        at = next_match(self._entries, text, begin, step) if text and self._entries else None
+        at = next_match(self._entries, lambda entry: has(entry, text), begin, step) if text else None
         if at is None:
             self._paint()
             return not text

@@ -53,8 +53,7 @@ def name_within(name: str, width: int) -> str:
 
 def percent(value: float | None, width: int, ink: str) -> Spans:
     """Return a percentage, at the right."""
-    text = NOTHING if value is None else f"{value:.0f}%"
-    return [(fit_right(text, width), "muted" if value is None else ink)]
+    return number(value, width, ink, "%")
 
 
 def number(value: float | None, width: int, ink: str = "text", unit: str = "") -> Spans:
@@ -162,7 +161,7 @@ def trouble(gpu: Gpu) -> tuple[str, str] | None:
     word, reason = _STATES[gpu.state]
     if gpu.read_s is None:
         return word, reason
-    return word, f"since {time.strftime('%H:%M:%S', time.localtime(gpu.read_s))} · {reason}"
+    return word, f"since {clock(gpu.read_s)} · {reason}"
 
 
 def dimmed(spans: Spans) -> Spans:

@@ -6,14 +6,11 @@ from math import ceil
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 LEAST_ROWS: Final = 6  # of processes, below their header
 _LEAST_CARD: Final = 38
-_GRIDS: Final = (
-    (146, 4, 5),
-    (52, 2, 3),
-    (0, 1, 2),
-)  # from this inner width: plots side by side, rows of a plot at most
+_GRIDS: Final = ((146, 4, 5), (52, 2, 3), (0, 1, 2))  # from this inner width: plots side by side, most rows of a plot
 _LEAST_BLOCK: Final = 36
 INSTANCE: Final = 36
 
@@ -106,7 +103,8 @@ def _plan(width: int, room: int, height: int, instances: Sequence[int], density:
 
 def _cards(width: int, room: int, instances: Sequence[int]) -> Plan | None:
     """Return the cards with the largest plots; a hole in the grid counts against it."""
-    best, best_score = None, 0.0
+    best: Plan | None = None
+    best_score = 0.0
     for columns in range(1, len(instances) + 1):
         card = column_width(width, columns)
         if card < _LEAST_CARD and columns > 1:
@@ -117,17 +115,8 @@ def _cards(width: int, room: int, instances: Sequence[int]) -> Plan | None:
             filled = len(instances) / (ceil(len(instances) / columns) * columns)
             score = len(instances) * plot_rows * max(1, (card - 4) // side - 14) * 4 * filled
             if height <= room and score > best_score:
-                best, best_score = (
-                    Plan(
-                        kind=Kind.CARDS,
-                        height=height,
-                        columns=columns,
-                        plot_rows=plot_rows,
-                        has_instances=any(instances),
-                    ),
-                    score,
-                )
-    return best
+                best_score, best = score, Plan(kind=Kind.CARDS, height=height, columns=columns, plot_rows=plot_rows)
+    return replace(best, has_instances=any(instances)) if best is not None else None
 
 
 def cards_height(card: int, columns: int, plot_rows: int, instances: Sequence[int]) -> int:

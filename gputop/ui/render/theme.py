@@ -63,14 +63,7 @@ _MONOCHROME: Final = Theme(
     warning="ansi_default", error="ansi_default", success="ansi_default", foreground="ansi_default",
     background="ansi_default", surface="ansi_default", panel="ansi_default", boost="ansi_default",
     variables=_variables(
-        **dict.fromkeys(
-            (
-                "text", "muted", "faint", "title", "accent", "key", "utilization", "memory", "power", "temperature",
-                "cpu", "warm", "hot", "badge", "badge_back", "alarm", "alarm_back", "head", "head_back", "mark",
-                "cursor", "cursor_back", "track",
-            ),
-            "ansi_default",
-        ),
+        **dict.fromkeys((*INKS, "badge_back", "alarm_back", "head_back", "cursor_back"), "ansi_default"),
         muted_style="dim", faint_style="dim", warm_style="underline", hot_style="bold underline",
         badge_style="bold reverse", alarm_style="bold reverse", head_style="underline", mark_style="bold underline",
         cursor_style="reverse",

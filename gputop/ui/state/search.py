@@ -1,9 +1,12 @@
-"""Search in the table: the lines that have a text, and its place in a line."""
+"""Search in the table and on a page: the lines that have a text, and its place in a line."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
-from gputop.ui.render.line import Span, Spans
+from gputop.ui.render.line import Line, Span, Spans
 from gputop.ui.state.rows import TableLine
+
+T = TypeVar("T")
 
 
 def has(entry: TableLine, text: str) -> bool:
@@ -13,14 +16,16 @@ def has(entry: TableLine, text: str) -> bool:
     return is_pid or needle in process.command.lower() or needle in (process.user or "").lower()
 
 
-def next_match(entries: Sequence[TableLine], text: str, start: int, step: int = 1) -> int | None:
-    """Return the place of the next line that has the text, from ``start`` on and around the end."""
-    count = len(entries)
-    for distance in range(count):
-        at = (start + distance * step) % count
-        if has(entries[at], text):
-            return at
-    return None
+def next_match(lines: Sequence[T], matches: Callable[[T], bool], start: int, step: int = 1) -> int | None:
+    """Return the place of the next line that matches, from ``start`` on and around the end."""
+    places = ((start + distance * step) % len(lines) for distance in range(len(lines)))
+    return next((at for at in places if matches(lines[at])), None)
+
+
+def find_line(page: Sequence[Line], text: str, start: int, step: int = 1) -> int | None:
+    """Return the next line of a page that has the text; case does not matter."""
+    needle = text.lower()
+    return next_match(page, lambda line: needle in "".join(part for part, _ in line.spans).lower(), start, step)
 
 
 def highlighted(spans: Sequence[Span], text: str, ink: str = "badge") -> Spans:

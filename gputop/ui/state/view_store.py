@@ -37,10 +37,7 @@ class ViewStore:
     def take(self, frame: Frame) -> None:
         """Remember a frame, and show it unless the screen is paused."""
         self.newest, self._heard_s = frame, self.clock()
-        self._known.update((gpu.uuid, gpu) for gpu in frame.gpus if gpu.state is GpuState.OK)
-        self.view.history.remember(frame)
-        self.view.tracks.remember(frame)
-        self.has_new_alarm = self.watchlist.take(frame)
+        self.has_new_alarm = self._remember(frame)
         self.change(down=None, age_s=None, retry_s=None, interval_s=frame.interval_s)
         self.release()
 
@@ -53,10 +50,7 @@ class ViewStore:
             self.view.plots.forget()
             self.watchlist.forget()
         for frame in stretch.frames:
-            self._known.update((gpu.uuid, gpu) for gpu in frame.gpus if gpu.state is GpuState.OK)
-            self.view.history.remember(frame)
-            self.view.tracks.remember(frame)
-            self.watchlist.take(frame)
+            self._remember(frame)
         self.newest = stretch.shown or self.newest
         interval_s = self.newest.interval_s if self.newest is not None else self.view.interval_s
         self.change(playing=stretch.playing, frame=self.newest, standing=self._standing(), interval_s=interval_s)
@@ -75,6 +69,13 @@ class ViewStore:
         """Judge the shown frame again, after a finding was muted or unmuted."""
         if self.view.frame is not None:
             self.change(standing=self.watchlist.standing(self.view.frame))
+
+    def _remember(self, frame: Frame) -> bool:
+        """Add a frame to what the view remembers; return whether it raises an alarm."""
+        self._known.update((gpu.uuid, gpu) for gpu in frame.gpus if gpu.state is GpuState.OK)
+        self.view.history.remember(frame)
+        self.view.tracks.remember(frame)
+        return self.watchlist.take(frame)
 
     def _standing(self) -> Standing:
         return Standing() if self.newest is None else self.watchlist.standing(self.newest)

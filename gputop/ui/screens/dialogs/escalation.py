@@ -19,7 +19,7 @@ class EscalationScreen(Dialog[Processes | None]):
     """
 
     TAKES: ClassVar[Mapping[str, str]] = {
-        "back": "give_up", "quit": "give_up", "refuse": "give_up", "accept": "give_up",
+        "back": "close", "quit": "close", "refuse": "close", "accept": "close",
     }  # fmt: skip
     ink = "warm"
 
@@ -42,7 +42,7 @@ class EscalationScreen(Dialog[Processes | None]):
 
     def pressed(self, key: str, character: str) -> None:
         """Take the 0 as well, as in the dialog before."""
-        self.give_up() if character == "0" else super().pressed(key, character)
+        self.close() if character == "0" else super().pressed(key, character)
 
     def tick(self) -> None:
         """Count down; go when nobody is left, or when the sampler told who is left after the time was over."""
@@ -53,10 +53,6 @@ class EscalationScreen(Dialog[Processes | None]):
             return
         self.followup.poll()
         self.redraw()
-
-    def give_up(self) -> None:
-        """Leave them alone."""
-        self.dismiss(None)
 
     @property
     def rest_s(self) -> int:

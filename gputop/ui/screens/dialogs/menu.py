@@ -29,7 +29,7 @@ class MenuScreen(Dialog[str | None]):
     """Ends with the chosen value, or with None. A letter goes to the next entry that begins with it."""
 
     TAKES: ClassVar[Mapping[str, str]] = {
-        "back": "cancel", "quit": "cancel", "accept": "choose", "up": "move(-1)", "down": "move(1)",
+        "back": "close", "quit": "close", "accept": "choose", "up": "move(-1)", "down": "move(1)",
         "home": f"move({-FAR})", "end": f"move({FAR})", "page-up": "page_up", "page-down": "page_down",
     }  # fmt: skip
     takes_early_keys = True
@@ -101,10 +101,6 @@ class MenuScreen(Dialog[str | None]):
         """Choose nothing after a click beside the list."""
         if not self.frame.region.contains(event.screen_x, event.screen_y):
             self.dismiss(None)
-
-    def cancel(self) -> None:
-        """Choose nothing."""
-        self.dismiss(None)
 
     def choose(self) -> None:
         """Choose the highlighted entry."""

@@ -214,6 +214,14 @@ class KeyedScreen(ModalScreen[T]):
         """The keys as they are now."""
         return self.app.keymap if isinstance(self.app, TerminalApp) else keymap("htop")
 
+    def close(self) -> None:
+        """Close without a result."""
+        self.dismiss()
+
+    def show_help(self) -> None:
+        """Show the help page on top."""
+        self.call_later(self.app.run_action, "page.help")
+
     # --- scrolling -----------------------------------------------------------------------------------------------
 
     def scroll_lines(self, step: int) -> None:

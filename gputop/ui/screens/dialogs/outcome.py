@@ -27,10 +27,6 @@ class OutcomeScreen(Dialog[None]):
         self._outcomes.insert(0, outcome)
         self.redraw()
 
-    def close(self) -> None:
-        """Go."""
-        self.dismiss(None)
-
     def title_line(self) -> str:
         """Say what went wrong."""
         failed = sum(len(outcome.failures) for outcome in self._outcomes)

@@ -76,7 +76,7 @@ class SignalScreen(TargetsDialog[SignalRequest | None]):
     def choose(self) -> None:
         """Send the highlighted signal; ask first for SIGKILL. In that question Enter presses Cancel."""
         if self.is_asking:
-            self.cancel()
+            self.close()
         elif self.signal == KILL:
             self.is_asking = True
             self.redraw()
@@ -123,7 +123,7 @@ class SignalScreen(TargetsDialog[SignalRequest | None]):
 
     def _digit(self, character: str) -> None:
         if character == "0" and int(self._digits or "0") * 10 not in _NUMBERS:
-            self.cancel()
+            self.close()
             return
         if self.is_asking:
             return

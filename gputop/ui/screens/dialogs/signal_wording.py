@@ -18,13 +18,9 @@ def remarks(selection: TargetSelection, signal: str, targets: Processes) -> list
     recipients = [one for one in targets if one.id not in via_launcher]
     obstacles = sum(bool(selection.obstacle(one)) for one in recipients)
     way = owner_command(targets)
+    only = f"{SENT} Sent to launcher {launchers} only: it ends its {len(via_launcher)} workers."
     said = [
-        (
-            f"{SENT} Sent to launcher {launchers} only: it ends its {len(via_launcher)} workers."
-            if via_launcher
-            else "",
-            "accent",
-        ),
+        (only if via_launcher else "", "accent"),
         (_reach_of_kill(selection, targets) if signal == KILL else "", "accent"),
         (f"{_part(obstacles, len(recipients))} may be refused or wait, see above." if obstacles else "", "warm"),
         (f"The owner's way: {way}" if way else "", "muted"),

@@ -20,7 +20,7 @@ class TargetsDialog(Dialog[T]):
     """Asks something about processes. Neither the list nor anything that it says changes while it is open."""
 
     TAKES: ClassVar[Mapping[str, str]] = {
-        "back": "cancel", "quit": "cancel", "refuse": "cancel", "page-up": "scroll_targets(-1)",
+        "back": "close", "quit": "close", "refuse": "close", "page-up": "scroll_targets(-1)",
         "page-down": "scroll_targets(1)", "scope-process": "take_scope('process')", "scope-job": "take_scope('job')",
         "scope-tree": "take_scope('tree')",
     }  # fmt: skip
@@ -34,10 +34,6 @@ class TargetsDialog(Dialog[T]):
         self._top = 0
         self._page_lines = 1
         self._made: dict[tuple[object, ...], object] = {}
-
-    def cancel(self) -> None:
-        """Do nothing, and go."""
-        self.dismiss(None)
 
     def scroll_targets(self, pages: int) -> None:
         """Scroll the targets by pages."""

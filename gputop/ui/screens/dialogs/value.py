@@ -20,7 +20,7 @@ _MOST_KINDS: Final = 3
 
 
 class ValueScreen(TargetsDialog[Change | None]):
-    """Asks for a value. ``change_id``: of the change that it ends with; ``ask`` sends a question to the sampler."""
+    """Asks for a value. ``change_id``: of the change that it ends with; ``send`` sends a command to the sampler."""
 
     TAKES: ClassVar[Mapping[str, str]] = {
         **TargetsDialog.TAKES,
@@ -31,16 +31,11 @@ class ValueScreen(TargetsDialog[Change | None]):
     asks_for: ClassVar[str] = ""
 
     def __init__(
-        self,
-        selection: TargetSelection,
-        change_id: str,
-        ask: Callable[[Command], None],
-        *,
-        scope: Scope,
+        self, selection: TargetSelection, change_id: str, send: Callable[[Command], None], *, scope: Scope
     ) -> None:
         super().__init__(selection, scope=scope)
         self.change_id = change_id
-        self._ask = ask
+        self._send = send
         self._question = ""
         self._asked: set[ProcessId] = set()
         self._seen: dict[ProcessId, ProcessStatus] = {}
@@ -140,7 +135,7 @@ class ValueScreen(TargetsDialog[Change | None]):
         if new:
             self._asked |= {one.id for one in new}
             self._question = f"present-{next(_QUESTIONS)}"
-            self._ask(ReadStatus(id=self._question, targets=targets(new)))
+            self._send(ReadStatus(id=self._question, targets=targets(new)))
 
     def _propose(self) -> None:
         if not self._is_touched:

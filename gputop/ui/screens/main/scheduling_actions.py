@@ -1,28 +1,10 @@
 """Actions that change how the kernel schedules processes: nice value, I/O class, CPUs."""
 
-from collections.abc import Callable
-from typing import Protocol
-
-from textual.screen import Screen
-
-from gputop.core.protocol.command import Change, Command, Renice
+from gputop.core.protocol.command import Renice
 from gputop.core.protocol.targets import targets
 from gputop.ui.screens.main.changes import Changes
 from gputop.ui.screens.main.host import ScreenHost
 from gputop.ui.screens.main.target_actions import TargetActions
-from gputop.ui.state.signal_targets import Scope, TargetSelection
-
-
-class _ValueDialog(Protocol):
-    def __call__(
-        self,
-        selection: TargetSelection,
-        change_id: str,
-        send: Callable[[Command], None],
-        /,
-        *,
-        scope: Scope,
-    ) -> Screen[Change | None]: ...
 
 
 class SchedulingActions:
@@ -41,27 +23,14 @@ class SchedulingActions:
             change_id = self._changes.next_id()
             self._changes.send(Renice(id=change_id, nice=step, is_relative=True, targets=targets(processes)))
 
-    def renice(self) -> None:
-        """Open the dialog for a nice value."""
+    def open(self, value: str) -> None:
+        """Open the dialog for a value: ``nice``, ``io-class`` or ``cpus``."""
+        from gputop.ui.screens.dialogs.affinity import AffinityScreen
+        from gputop.ui.screens.dialogs.io_class import IoClassScreen
         from gputop.ui.screens.dialogs.renice import ReniceScreen
 
-        self._open(ReniceScreen)
-
-    def set_io_class(self) -> None:
-        """Open the dialog for an I/O class."""
-        from gputop.ui.screens.dialogs.io_class import IoClassScreen
-
-        self._open(IoClassScreen)
-
-    def set_affinity(self) -> None:
-        """Open the dialog for CPUs."""
-        from gputop.ui.screens.dialogs.affinity import AffinityScreen
-
-        self._open(AffinityScreen)
-
-    def _open(self, dialog: _ValueDialog) -> None:
         selection = self._selected.select()
         if selection is not None:
+            dialog = {"nice": ReniceScreen, "io-class": IoClassScreen, "cpus": AffinityScreen}[value]
             change_id, scope = self._changes.next_id(), self._selected.scope
-            screen = dialog(selection, change_id, self._host.send, scope=scope)
-            self._host.push(screen, self._changes.send)
+            self._host.push(dialog(selection, change_id, self._host.send, scope=scope), self._changes.send)

@@ -91,10 +91,6 @@ class MigApplyScreen(Dialog[bool]):
             self._is_stale = (bool(gpu.is_on), layout(gpu.instances)) != (self._plan.was_on, self._plan.before)
         self.redraw()
 
-    def close(self) -> None:
-        """Go. What has begun goes on, and its end is told wherever the user is then."""
-        self.dismiss(False)
-
     def copy(self) -> None:
         """Go, and choose a line to copy."""
         if self.outcome is not None and self._is_fresh:

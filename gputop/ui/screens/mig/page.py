@@ -37,12 +37,12 @@ class MigScreen(Page):
     is_full = True
 
     def __init__(
-        self, gpu: str, view: View, ask: Callable[[Command], None], *, clock: Clock, options: ViewOptions
+        self, gpu: str, view: View, send: Callable[[Command], None], *, clock: Clock, options: ViewOptions
     ) -> None:
         super().__init__()
         self._uuid = gpu
         self._view = view
-        self._send = ask
+        self._send = send
         self._clock = clock
         self._refusal = options.refusal
         self.box: MigBox | None = None

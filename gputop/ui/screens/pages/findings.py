@@ -10,7 +10,8 @@ from gputop.core.detection.timeline import Episode
 from gputop.core.detection.watchlist import Watchlist
 from gputop.core.model.finding import Finding, confidence_text
 from gputop.core.model.units import duration_text
-from gputop.ui.panels.findings import clock_text, finding_line
+from gputop.ui.panels.findings import finding_line
+from gputop.ui.panels.values import clock
 from gputop.ui.render.line import BLANK, Line, Spans
 from gputop.ui.screens.dialogs.list_dialog import MOVES, ListDialog
 from gputop.ui.state.view import View
@@ -27,7 +28,7 @@ class FindingsScreen(ListDialog[None]):
 
     TAKES: ClassVar[Mapping[str, str]] = {
         "back": "close", "quit": "close", "findings": "close", "accept": "jump", "signal": "act_on", **MOVES,
-        "mute": "mute", "past-findings": "turn", "help": "help",
+        "mute": "mute", "past-findings": "turn", "help": "show_help",
     }  # fmt: skip
 
     def __init__(
@@ -104,14 +105,6 @@ class FindingsScreen(ListDialog[None]):
         elif 0 <= at < self._rows:
             self.move_to(self.first_shown + at)
 
-    def close(self) -> None:
-        """Go."""
-        self.dismiss(None)
-
-    def help(self) -> None:
-        """Show the help page on top."""
-        self.call_later(self.app.run_action, "page.help")
-
     def jump(self) -> None:
         """Close, and go to whom the marked finding is about."""
         self._close_with(self._go)
@@ -150,9 +143,9 @@ class FindingsScreen(ListDialog[None]):
 
 def told(finding: Finding, width: int, episode: Episode | None = None) -> list[Line]:
     """Return all of a finding: what, since when, by which numbers, what is not known, what to do."""
-    since = f"since {clock_text(finding.since_s)}"
+    since = f"since {clock(finding.since_s)}"
     if episode is not None and episode.end_s is not None:
-        since += f" to {clock_text(episode.end_s)}, {duration_text(episode.end_s - finding.since_s)}"
+        since += f" to {clock(episode.end_s)}, {duration_text(episode.end_s - finding.since_s)}"
     if finding.returned:
         since += f", came back {finding.returned} times"
     lines = [Line(((finding.code, "accent"), (f"  {finding.stage.value} {since}", "muted")))]

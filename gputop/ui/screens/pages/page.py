@@ -31,14 +31,6 @@ class Page(KeyedScreen[None]):
         """Name the key that closes the page, or the number of lines below."""
         return f"{self.rest} more below" if self.rest > 0 else f"{self.name_of('back')} closes"
 
-    def close(self) -> None:
-        """Close the page."""
-        self.dismiss()
-
-    def show_help(self) -> None:
-        """Show the help page on top."""
-        self.call_later(self.app.run_action, "page.help")
-
     def on_click(self) -> None:
         """Close the page; one that covers everything stays."""
         if not self.is_full:

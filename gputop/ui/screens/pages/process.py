@@ -1,6 +1,5 @@
 """All of one process: what the frames tell at once, and what the sampler finds when it is asked, every two seconds."""
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import ClassVar, Final
@@ -18,10 +17,10 @@ from gputop.ui.panels.prompt import PromptPanel
 from gputop.ui.render.line import BLANK, Line
 from gputop.ui.screens.pages.findings import findings_part
 from gputop.ui.screens.pages.page import Page
-from gputop.ui.screens.pages.page_search import find_line
 from gputop.ui.screens.pages.process_lines import Subject, head, section_lines
-from gputop.ui.state.search import highlighted
+from gputop.ui.state.search import find_line, highlighted
 from gputop.ui.state.selection import find
+from gputop.ui.state.signal_followup import Clock
 from gputop.ui.state.view import View
 
 EVERY_S: Final = 2.0
@@ -34,7 +33,7 @@ _QUESTIONS: Final = count(1)
 class ProcessScreen(Page):
     """Shows one process. When it ends the screen says so and keeps what it knew.
 
-    ``ask`` sends a command; ``part``: the key of the section to begin with.
+    ``send`` sends a command; ``part``: the key of the section to begin with.
     """
 
     TAKES: ClassVar[Mapping[str, str]] = {
@@ -47,13 +46,7 @@ class ProcessScreen(Page):
     is_full = True
 
     def __init__(
-        self,
-        process: HostProcess,
-        view: View,
-        ask: Callable[[Command], None],
-        *,
-        part: str = "",
-        clock: Callable[[], float] = time.monotonic,
+        self, process: HostProcess, view: View, send: Callable[[Command], None], *, part: str = "", clock: Clock
     ) -> None:
         self.title_text = f"Process {process.pid}"
         super().__init__()
@@ -63,7 +56,7 @@ class ProcessScreen(Page):
         self.text = ""  # that is searched for
         self.reveals = False
         self._view = view
-        self._ask = ask
+        self._send = send
         self._clock = clock
         self._wanted = part
         self._before: Inspection | None = None
@@ -101,7 +94,7 @@ class ProcessScreen(Page):
             return
         self._question, self._asked_s = f"inspect-{next(_QUESTIONS)}", self._clock()
         pid, start_ticks = self.process.pid, self.process.start_ticks
-        self._ask(Inspect(id=self._question, pid=pid, start_ticks=start_ticks, reveal=self.reveals))
+        self._send(Inspect(id=self._question, pid=pid, start_ticks=start_ticks, reveal=self.reveals))
 
     def hear(self, news: News) -> bool:
         """Take an inspection."""
@@ -201,7 +194,7 @@ class ProcessScreen(Page):
         self.redraw()
 
     def _find(self, start: int, step: int) -> None:
-        at = find_line(self.body.lines, self.text, start, step)
+        at = find_line(self.body.lines, self.text, start, step) if self.text else None
         if at is not None:
             self.scroll_page_to(at)
 

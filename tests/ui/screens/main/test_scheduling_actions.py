@@ -30,7 +30,7 @@ def test_a_key_adds_to_the_nice_value_without_a_dialog() -> None:
 
 def test_a_dialog_returns_the_change_that_is_sent() -> None:
     host = FakeHost(frame(processes=(TRAIN,)))
-    made(host).renice()
+    made(host).open("nice")
     change = Renice(id="screen-1", nice=5, targets=(Target(4711, 47110),))
 
     host.close(change)
@@ -42,8 +42,8 @@ def test_each_value_has_its_dialog() -> None:
     host = FakeHost(frame(processes=(TRAIN,)))
     actions = made(host)
     opened = []
-    for open_dialog in (actions.renice, actions.set_io_class, actions.set_affinity):
-        open_dialog()
+    for value in ("nice", "io-class", "cpus"):
+        actions.open(value)
         opened.append(type(host.top))
         host.close(None)
 
