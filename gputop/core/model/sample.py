@@ -111,6 +111,10 @@ class Gpu(Readings, frozen=True, kw_only=True):
     instances: tuple[GpuInstance, ...] = ()
     xids: tuple[XidEvent, ...] = ()
 
+    def part(self, instance: int | None) -> Readings | None:
+        """Return the instance with an id, if the GPU has it; the GPU itself for None."""
+        return self if instance is None else next((one for one in self.instances if one.id == instance), None)
+
 
 def _readings_of(struct: type[Struct], *others: str) -> tuple[str, ...]:
     """Return the fields with a reading or None; ``others`` are optional fields that are not readings."""

@@ -21,9 +21,7 @@ def users(sample: Sample, gpu: Gpu, own: Collection[int], instance: int | None =
     """
     uses = _uses(sample, gpu, instance)
     found = tuple(_line(process, memory) for process, memory in uses if process.pid not in own)
-    part: Readings | None = gpu
-    if instance is not None:
-        part = next((one for one in gpu.instances if one.id == instance), None)
+    part = gpu.part(instance)
     return found or tuple(_traces(part) if part is not None else ())
 
 

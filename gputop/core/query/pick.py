@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from gputop.core.model.catalogue import COMPUTE_MODE, GPU_UTILIZATION, GRAPHICS_ACTIVE, MEMORY_FREE, MIG_MODE, SM_ACTIVE
 from gputop.core.model.metric import Metric
-from gputop.core.model.sample import Frame, Gpu, GpuProcess, GpuState, Readings
+from gputop.core.model.sample import Frame, Gpu, GpuInstance, GpuProcess, GpuState, Readings
 from gputop.core.model.units import bytes_text
 
 _FREE_STEP_BYTES: Final = 1024**3  # less than a step apart, GPUs count as equally free
@@ -56,15 +56,18 @@ class Pick(Struct, frozen=True, kw_only=True):
     obstacles: tuple[Obstacle, ...]
 
 
-class _Place(Struct, frozen=True, kw_only=True):
+class _Place(Struct, frozen=True):
     """A GPU or compute instance with its earlier and current readings, and its processes."""
 
     name: str
     uuid: str
     model: str
-    is_instance: bool
     readings: tuple[Readings, Readings]
     uses: Sequence[GpuProcess]
+
+    @property
+    def is_instance(self) -> bool:
+        return isinstance(self.readings[1], GpuInstance)
 
 
 def pick(before: Frame, now: Frame, wish: Wish) -> Pick:
@@ -102,10 +105,7 @@ def _judged(gpu: Gpu, before: Gpu, uses: Iterable[GpuProcess], wish: Wish) -> li
         return [Obstacle(place=str(gpu.index), reason=refusal)]
     if gpu[MIG_MODE]:
         return [_weighed(place, wish) for place in _instances(gpu, before, here)]
-    whole = _Place(
-        name=str(gpu.index), uuid=gpu.uuid, model=gpu.name, is_instance=False, readings=(before, gpu), uses=here
-    )
-    return [_weighed(whole, wish)]
+    return [_weighed(_Place(str(gpu.index), gpu.uuid, gpu.name, (before, gpu), here), wish)]
 
 
 def _refusal(gpu: Gpu, uses: Sequence[GpuProcess]) -> str:
@@ -134,12 +134,11 @@ def _instances(gpu: Gpu, before: Gpu, uses: Sequence[GpuProcess]) -> Iterator[_P
         for part in instance.compute_instances:
             tail = f":{part.id}" if len(instance.compute_instances) > 1 else ""
             yield _Place(
-                name=f"{gpu.index}:{instance.id}{tail}",
-                uuid=part.uuid,
-                model=f"{gpu.name} {part.name}",
-                is_instance=True,
-                readings=(earlier.get(instance.id, instance), instance),
-                uses=[use for use in here if use.compute_instance in {None, part.id}],
+                f"{gpu.index}:{instance.id}{tail}",
+                part.uuid,
+                f"{gpu.name} {part.name}",
+                (earlier.get(instance.id, instance), instance),
+                [use for use in here if use.compute_instance in {None, part.id}],
             )
 
 

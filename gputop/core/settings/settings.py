@@ -124,9 +124,7 @@ def from_environment(
     for setting in SETTINGS:
         if setting.variable and setting.variable in variables:
             value = setting.read(_typed(variables[setting.variable], setting.default))
-            before = len(problems)
-            _settle(found, problems, setting.key, value)
-            problems[before:] = [replace(problem, path=setting.variable) for problem in problems[before:]]
+            _settle(found, problems, setting.key, value, path=setting.variable)
     return replace(base, **found), tuple(problems)
 
 
@@ -139,9 +137,11 @@ def may_mean_read_only(problems: Iterable[Problem]) -> bool:
     )
 
 
-def _settle(found: dict[str, object], problems: list[Problem], key: str, value: Value | Wrong) -> None:
+def _settle(
+    found: dict[str, object], problems: list[Problem], key: str, value: Value | Wrong, *, path: str = ""
+) -> None:
     if isinstance(value, Wrong):
-        problems.append(Problem(path=key, message=value.message, suggestion=value.suggestion))
+        problems.append(Problem(path=path or key, message=value.message, suggestion=value.suggestion))
     else:
         found[key] = value
 

@@ -16,7 +16,7 @@ from gputop.core.detectors.leak.wording import NO_AGE, POOL, Case, claim_of
 from gputop.core.detectors.subjects import gpu_subject, process_subject
 from gputop.core.model.catalogue import GPU_UTILIZATION, MEMORY_FREE, MEMORY_TOTAL, MEMORY_USED, SM_ACTIVE
 from gputop.core.model.finding import Subject
-from gputop.core.model.sample import Gpu, GpuProcess, HostProcess, Readings
+from gputop.core.model.sample import Gpu, GpuProcess, HostProcess
 from gputop.core.processes.program import arguments_of, program
 
 _MIB: Final = 1024.0**2
@@ -90,7 +90,7 @@ class LeakDetector:
 
     def _due(self, key: _Key, held: Followed, gpu: Gpu | None, instance: int | None) -> None:
         """Put it into the queue for evaluation, with the total and free memory."""
-        part = _part(gpu, instance)
+        part = gpu.part(instance) if gpu else None
         total, free = (part[MEMORY_TOTAL], part[MEMORY_FREE]) if part else (None, None)
         held.total_mib = total / _MIB if total else _UNKNOWN_TOTAL_MIB
         held.free_mib = free / _MIB if free is not None else -1.0
@@ -160,7 +160,7 @@ class LeakDetector:
 
     def _follow_gpu(self, where: _Where, pids: set[int], context: Context) -> Iterable[Claim]:
         gpu = context.gpus.get(where[0])
-        part = _part(gpu, where[1])
+        part = gpu.part(where[1]) if gpu else None
         used = part[MEMORY_USED] if part else None
         if gpu is None or used is None:
             return ()
@@ -203,16 +203,9 @@ def _track(context: Context, mib: float, started_s: float | None, turn: int) -> 
     return MemoryTrack(context.now_s, mib, age_s, turn)
 
 
-def _part(gpu: Gpu | None, instance: int | None) -> Readings | None:
-    """Return the GPU, or one of its instances."""
-    if gpu is None or instance is None:
-        return gpu
-    return next((one for one in gpu.instances if one.id == instance), None)
-
-
 def _busy(gpu: Gpu | None, instance: int | None) -> float | None:
     """Return the activity of an instance, where the driver reports none per process; of a GPU, only 0 if it is idle."""
-    part = _part(gpu, instance)
+    part = gpu.part(instance) if gpu else None
     if part is None:
         return None
     if instance is not None:

@@ -6,11 +6,11 @@ from typing import Final
 from gputop.core.detection.detector import FORGET_S, Claim, Context, Dial, Kind
 from gputop.core.detectors.orphan.memory import MemoryGaps
 from gputop.core.detectors.orphan.parent import Strays
-from gputop.core.detectors.orphan.track import Track, has_ended, memory_of
+from gputop.core.detectors.orphan.track import Track, has_ended, held_text, memory_of
 from gputop.core.detectors.subjects import process_subject
 from gputop.core.model.finding import Evidence, Stage
 from gputop.core.model.sample import HostProcess
-from gputop.core.model.units import bytes_text, duration_text
+from gputop.core.model.units import duration_text
 
 KIND: Final = Kind(
     name="orphan",
@@ -93,10 +93,10 @@ class OrphanDetector:
             code="orphan.gone",
             stage=self._stage(lasts_s, held),
             subject=process_subject(process),
-            summary=f"{_memory(held)} held by an exited process for {duration_text(lasts_s)}{_once(track)}{heirs}",
+            summary=f"{held_text(held)} held by an exited process for {duration_text(lasts_s)}{_once(track)}{heirs}",
             evidence=(
                 Evidence("gone_s", round(lasts_s, 1), f"{process.presence.text}, for {duration_text(lasts_s)}"),
-                Evidence("memory_bytes", held, f"{_memory(held)} of GPU memory"),
+                Evidence("memory_bytes", held, f"{held_text(held)} of GPU memory"),
             ),
             remedy=_end(track.children) if track.children else _nobody(process),
             began_s=track.since_s,
@@ -119,10 +119,10 @@ class OrphanDetector:
             code="orphan.zombie",
             stage=self._stage(lasts_s, held),
             subject=process_subject(process),
-            summary=f"{_memory(held)} held by a zombie for {duration_text(lasts_s)}{_once(track)}: {holder}",
+            summary=f"{held_text(held)} held by a zombie for {duration_text(lasts_s)}{_once(track)}: {holder}",
             evidence=(
                 Evidence("zombie_s", round(lasts_s, 1), f"a zombie for {duration_text(lasts_s)}"),
-                Evidence("memory_bytes", held, f"{_memory(held)} of GPU memory"),
+                Evidence("memory_bytes", held, f"{held_text(held)} of GPU memory"),
                 Evidence("living_children", len(children), f"children alive: {len(children)}, other threads: {others}"),
             ),
             remedy=remedy,
@@ -167,10 +167,6 @@ class _Processes:
 
 def _once(track: Track) -> str:
     return f" ({track.words[:60]})" if track.words else ""
-
-
-def _memory(held: int | None) -> str:
-    return "an unknown amount of memory" if held is None else bytes_text(held)
 
 
 def _pids(pids: Iterable[int]) -> str:

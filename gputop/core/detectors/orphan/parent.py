@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from gputop.core.detection.detector import Claim, Context
-from gputop.core.detectors.orphan.track import Track, memory_of
+from gputop.core.detectors.orphan.track import Track, held_text, memory_of
 from gputop.core.detectors.subjects import process_subject
 from gputop.core.model.finding import Evidence, Stage
 from gputop.core.model.sample import HostProcess
-from gputop.core.model.units import bytes_text, duration_text
+from gputop.core.model.units import duration_text
 from gputop.core.processes.program import LAUNCHERS, arguments_of, program
 
 _IN_ORDER: Final = frozenset({"tmux", "screen"})
@@ -79,7 +79,7 @@ class Strays:
             code="orphan.parent",
             stage=(Stage.OBSERVATION, Stage.SUSPECT, Stage.ALARM)[doubts if is_over else min(doubts, 1)],
             subject=process_subject(first.process),
-            summary=f"{count}orphaned for {duration_text(ago_s)}: {what} parent {parent} exited, {_text(held)} "
+            summary=f"{count}orphaned for {duration_text(ago_s)}: {what} parent {parent} exited, {held_text(held)} "
             f"held{step}{idle}",
             evidence=(
                 Evidence("parent_ended_s", round(ago_s, 1), f"now a child of {first.process.parent_pid}"),
@@ -87,7 +87,7 @@ class Strays:
                     "processes", len(tracks), f"left behind: {' '.join(str(one.process.pid) for one in tracks[:32])}"
                 ),
                 Evidence("idle_s", idle_s and round(idle_s, 1), "idle" if is_idle else "working, or unknown"),
-                Evidence("memory_bytes", held, f"{_text(held)} of GPU memory"),
+                Evidence("memory_bytes", held, f"{held_text(held)} of GPU memory"),
             ),
             remedy="Ask the owner: a job under nohup or disown looks the same. If it is no longer needed: "
             + " ".join(("gputop signal SIGTERM", *(f"--pid {one.process.pid}" for one in tracks[:8]))),
@@ -121,7 +121,3 @@ def _held(tracks: Sequence[Track]) -> int | None:
     amounts = [memory_of(track.process) for track in tracks]
     known = [amount for amount in amounts if amount is not None]
     return sum(known) if len(known) == len(amounts) else None
-
-
-def _text(held: int | None) -> str:
-    return "an unknown amount of memory" if held is None else bytes_text(held)

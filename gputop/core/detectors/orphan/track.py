@@ -5,6 +5,7 @@ from typing import Final
 
 from gputop.core.detection.detector import Context
 from gputop.core.model.sample import HostProcess, Presence
+from gputop.core.model.units import bytes_text
 
 _MEETS_S: Final = 30.0  # relatives are found within seconds, in turns
 
@@ -101,6 +102,11 @@ def memory_of(process: HostProcess) -> int | None:
             return None
         held += use.memory_bytes
     return held
+
+
+def held_text(held: int | None) -> str:
+    """Return the result of `memory_of` as text."""
+    return "an unknown amount of memory" if held is None else bytes_text(held)
 
 
 def _kind_of(process: HostProcess) -> str:
