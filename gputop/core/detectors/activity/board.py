@@ -25,7 +25,7 @@ from gputop.core.model.catalogue import (
     TENSOR_ACTIVE,
 )
 from gputop.core.model.metric import Metric
-from gputop.core.model.sample import Gpu, GpuInstance, GpuState, Readings
+from gputop.core.model.sample import Gpu, GpuState, Readings
 
 BoardKey = tuple[str, int | None]  # uuid, GPU instance
 
@@ -81,7 +81,7 @@ class Board:
         if has_context is not None:
             self._context_s = self._context_s + step_s if has_context else 0.0
             self._empty_s = 0.0 if has_context else self._empty_s + step_s
-        readings = _readings_of(gpu, self.key[1])
+        readings = gpu.part(self.key[1]) if gpu else None
         is_old = gpu is None or gpu.read_s is None or time_s - gpu.read_s > self.limits.stale_s
         self.gpu = gpu or self.gpu
         self.is_known = readings is not None and not is_old and gpu is not None and gpu.state is GpuState.OK
@@ -173,12 +173,6 @@ class Board:
         if self.context_w is not None:
             most_w = max(most_w, min(self.context_w, seen_w))
         return most_w if self._lowest_w is None else min(most_w, self._lowest_w)
-
-
-def _readings_of(gpu: Gpu | None, instance: int | None) -> Gpu | GpuInstance | None:
-    if gpu is None or instance is None:
-        return gpu
-    return next((one for one in gpu.instances if one.id == instance), None)
 
 
 def _sum(readings: Readings, one: Metric[float], other: Metric[float]) -> float | None:
