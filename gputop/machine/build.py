@@ -7,8 +7,7 @@ from typing import Final
 from gputop.core.query.selection import Selection
 from gputop.machine.nvml.binding import Binding
 from gputop.machine.nvml.driver import Driver
-from gputop.machine.proc.host import HostReader
-from gputop.machine.proc.host_details import HostDetailsReader
+from gputop.machine.proc.host import Details, HostReader
 from gputop.machine.proc.procfs import RealProc
 from gputop.machine.processes.containers import ContainerFiles
 from gputop.machine.processes.progress import ProgressReader
@@ -23,10 +22,16 @@ def build(selection: Selection, interval_s: float, *, is_once: bool) -> MachineS
     proc = RealProc()
     return MachineSource(
         Driver(Binding()),
-        HostReader(proc, os.uname().nodename, HostDetailsReader(patience_s=_PATIENCE_S if is_once else 0.0)),
+        HostReader(proc, os.uname().nodename, lambda: _host_details(_PATIENCE_S if is_once else 0.0)),
         ProcessReader(proc, resolve_user, names=ContainerFiles(), reports=ProgressReader(time.time, os.environ)),
         selection=selection,
         interval_s=interval_s,
         limits=limits(is_once=is_once),
         watches_events=not is_once,
     )
+
+
+def _host_details(patience_s: float) -> Details:
+    from gputop.machine.proc.host_details import HostDetailsReader  # noqa: PLC0415 - on request only
+
+    return HostDetailsReader(patience_s=patience_s)

@@ -13,7 +13,7 @@ def source_of_box(box: Box, selection: Selection, interval_s: float, *, is_once:
     """Return the source of a box's samples. ``is_once``: the user waits for a single sample."""
     return MachineSource(
         Driver(box.driver),
-        HostReader(box.proc, box.host, box.details),
+        HostReader(box.proc, box.host, lambda: box.details),
         ProcessReader(box.proc, box.users.get, reports=box.reports, clock_ticks=HERTZ, page_bytes=PAGE),
         selection=selection,
         interval_s=interval_s,

@@ -1,13 +1,12 @@
 """The host around the GPUs, from seven small files of /proc and a link."""
 
 from collections.abc import Callable
-from typing import Final, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from gputop.core.model.metric import Missing
 from gputop.core.model.sample import Host, HostDetails, Pressure, Reasons
 from gputop.core.text.text import clean
 from gputop.machine.proc.cpu import CpuMeter
-from gputop.machine.proc.host_details import Details
 from gputop.machine.proc.procfs import Proc, reason
 from gputop.machine.proc.visibility import NAMESPACE, is_initial
 
@@ -17,14 +16,23 @@ _KIB: Final = 1024
 _CPU_KEYS: Final = ("cpu_percent", "cores_percent")
 
 
+class Details(Protocol):
+    """Reads the details of a host."""
+
+    def read(self, now: float) -> HostDetails:
+        """Return the details. ``now``: monotonic seconds. Never raises."""
+        ...
+
+
 class HostReader:
     """Reads the host. CPU percentages are means since the previous reading, so the first one has none."""
 
-    def __init__(self, proc: Proc, name: str, details: Details | None = None) -> None:
+    def __init__(self, proc: Proc, name: str, details: Callable[[], Details] | None = None) -> None:
         self._proc = proc
         self._name = clean(name)
         self._cpu = CpuMeter()
-        self._details = details
+        self._make_details = details
+        self._details: Details | None = None
         self._details_until = float("-inf")
 
     def want_details(self, until: float) -> None:
@@ -51,7 +59,10 @@ class HostReader:
         )
 
     def _read_details(self, now: float) -> HostDetails | None:
-        return self._details.read(now) if self._details and now < self._details_until else None
+        if self._make_details is None or now >= self._details_until:
+            return None
+        self._details = self._details or self._make_details()
+        return self._details.read(now)
 
     def _ask(self, path: str, parse: Callable[[bytes], T], keys: tuple[str, ...], missing: Reasons) -> T | None:
         """Return the parsed content of a file; else None, and the reason under these keys."""

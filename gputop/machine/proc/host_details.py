@@ -6,7 +6,7 @@ and frequency, at most every 10 s; its first task is the import of psutil (31 ms
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -23,14 +23,6 @@ _NETWORK: Final = ("network_received_bytes_per_s", "network_sent_bytes_per_s")
 _DISKS: Final = ("disk_read_bytes_per_s", "disk_written_bytes_per_s")
 _ERRORS: Final = (OSError, ValueError, RuntimeError, AttributeError)  # AttributeError: not on this kind of machine
 _SLOW: Final = ("temperatures", "fans", "users", "cpu_hertz")
-
-
-class Details(Protocol):
-    """Reads the details of a host."""
-
-    def read(self, now: float) -> HostDetails:
-        """Return the details. ``now``: monotonic seconds. Never raises."""
-        ...
 
 
 class _Slow(Struct, frozen=True):
