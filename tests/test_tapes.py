@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gputop.app.monitoring.analysis import analyse
+from gputop.app.monitoring.analysis import analysed
 from gputop.core.model.finding import Stage
 from gputop.wire.tape.reader import Tape, open_tape
 
@@ -31,7 +31,7 @@ def test_every_tape_is_played_to_its_end(path: Path) -> None:
 
 
 def test_a_gpu_that_falls_off_the_bus_and_comes_back_is_found_on_an_old_tape() -> None:
-    lost = [each for each in analyse(tape("dying"), "dying").findings if each.finding.code == "gpu.lost"]
+    lost = [each for each in analysed(tape("dying"), "dying").findings if each.finding.code == "gpu.lost"]
 
     assert [(each.finding.stage, each.passages[0].at_s) for each in lost] == [
         (Stage.ALARM, 20.0), (Stage.ALARM, 140.0),
@@ -40,7 +40,7 @@ def test_a_gpu_that_falls_off_the_bus_and_comes_back_is_found_on_an_old_tape() -
 
 
 def test_on_a_training_that_is_well_nothing_is_found_to_act_on() -> None:
-    found = analyse(tape("training"), "training").findings
+    found = analysed(tape("training"), "training").findings
 
     assert [each.finding.code for each in found if each.finding.stage is Stage.ALARM] == []
 
@@ -51,7 +51,7 @@ def test_on_a_real_h100_a_kernel_that_hangs_is_the_only_suspect_and_nothing_is_a
     Too short for alarms: the processes end at 3m45 and restart the five minutes of a hang; a leak takes ten. PCIe rates
     are those of a counter that wrapped.
     """
-    found = analyse(tape("h100"), "h100").findings
+    found = analysed(tape("h100"), "h100").findings
     grave = [each for each in found if each.finding.stage is not Stage.OBSERVATION]
 
     assert [(each.finding.code, each.finding.stage) for each in grave] == [("stuck.kernel", Stage.SUSPECT)]

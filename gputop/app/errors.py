@@ -1,4 +1,4 @@
-"""Errors that end a use case: the sentence to print, and the exit status."""
+"""Exit statuses, and the errors that end a use case: the sentence to print, and the status."""
 
 from typing import Final
 

@@ -11,8 +11,8 @@ from io import TextIOWrapper
 from typing import Final, NoReturn
 
 from gputop import __version__
-from gputop.app.errors import BadRequestError, UseCaseError
-from gputop.cli.args.exits import BAD_INPUT, OK, fail, warn
+from gputop.app.errors import BAD_INPUT, OK, BadRequestError, UseCaseError
+from gputop.app.terminal import warn
 from gputop.cli.args.options import add_common, add_ending
 from gputop.cli.args.parser import Parser
 from gputop.machine.plugins.discover import plug_in
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
         plugins = plug_in(() if os.environ.get(NO_PLUGINS) else sys.path)  # before their tables are imported
         options = _parser(own).parse_args(own, argparse.Namespace(command=command, plugins=plugins))
         if options.source is not None:
-            _check_source(options)
+            _check_source(options.run.__module__.rpartition(".")[2], options.demo)
         status = options.run(options)
         sys.stdout.flush()
     except BrokenPipeError:
@@ -88,13 +88,13 @@ def _write_plainly() -> None:
             stream.reconfigure(errors="gputop")
 
 
-def _check_source(options: argparse.Namespace) -> None:
-    """End the program if the command cannot read the named source."""
-    name = options.run.__module__.rpartition(".")[2]
-    if name not in _OF_SOURCES:
-        fail(BAD_INPUT, f"gputop {name} has no --source; {', '.join(_OF_SOURCES[1:])} and the screen do")
-    if options.demo is not None:
-        fail(BAD_INPUT, "--demo and --source cannot be combined")
+def _check_source(command: str, demo: str | None) -> None:
+    """Refuse a source that the command cannot read."""
+    if command not in _OF_SOURCES:
+        text = f"gputop {command} has no --source; {', '.join(_OF_SOURCES[1:])} and the screen do"
+        raise UseCaseError(BAD_INPUT, text)
+    if demo is not None:
+        raise UseCaseError(BAD_INPUT, "--demo and --source cannot be combined")
 
 
 def _fill_streams() -> None:

@@ -11,11 +11,11 @@ import pytest
 from gputop.app.backend.backend import BackendRequest
 from gputop.app.backend.operations.choice import open_control
 from gputop.app.backend.operations.read_only import ReadOnlyControl
-from gputop.app.monitoring.frames import FramesRequest
-from gputop.app.monitoring.screen import overridden, sampler_arguments
+from gputop.app.monitoring.screen import ScreenRequest, overridden, sampler_arguments
 from gputop.app.settings import settings_file
 from gputop.app.settings.toml_file import loads
 from gputop.cli.args.options import add_common
+from gputop.cli.args.requests import request_of
 from gputop.cli.commands import screen
 from gputop.core.settings.settings import SETTINGS, Settings
 from gputop.core.settings.toml import commented
@@ -126,16 +126,17 @@ def test_the_command_line_wins_over_what_is_settled(arguments: list[str], expect
     add_common(parser, is_inner=False)
     settled = Settings(theme="light", interval_s=5.0, read_only=True)
 
-    assert overridden(settled, screen.request(parser.parse_args(arguments))) == expected
+    assert overridden(settled, request_of(parser.parse_args(arguments), ScreenRequest)) == expected
 
 
 def test_the_sampler_is_told_what_is_settled_and_asked_for() -> None:
     parser = argparse.ArgumentParser()
     screen.add(parser)
     add_common(parser, is_inner=False)
-    request = screen.request(parser.parse_args(["-i", "0", "-i", "2", "--where", "user:ann sm<5", "--demo", "mig"]))
+    options = parser.parse_args(["-i", "0", "-i", "2", "--where", "user:ann sm<5", "--demo", "mig"])
+    request = request_of(options, ScreenRequest)
 
-    assert sampler_arguments(request, Settings(interval_s=5.0, read_only=True)) == [
+    assert sampler_arguments(request.backend, Settings(interval_s=5.0, read_only=True)) == [
         "--gpu", "0,2", "--demo", "mig", "--where", 'user:"ann" and sm<5.0', "--read-only", "--interval", "5.0",
     ]  # fmt: skip
 
@@ -216,7 +217,7 @@ def test_the_sampler_of_the_screen_heeds_it_as_well(tmp_path: Path, file: Path) 
     written(file, "no settings at all")
     held = settings_file.settled({"XDG_CONFIG_HOME": str(tmp_path)}).settings
 
-    assert "--read-only" in sampler_arguments(FramesRequest(), held)
+    assert "--read-only" in sampler_arguments(BackendRequest(), held)
 
 
 @pytest.mark.parametrize("command", [("snapshot", "--wait", "0"), ("stream", "--count", "1")])

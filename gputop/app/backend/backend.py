@@ -1,5 +1,6 @@
 """Backend: one kind of box, as monitoring needs it. A snapshot loads no more of it."""
 
+import os
 from typing import Final, Protocol
 
 from msgspec import Struct
@@ -7,21 +8,30 @@ from msgspec import Struct
 from gputop.core.monitor import Judging, Source
 from gputop.core.query.selection import Selection
 
-USUAL_INTERVAL_S: Final = 1.0
+_USUAL_INTERVAL_S: Final = 1.0
 
 
 class BackendRequest(Struct, frozen=True, kw_only=True):
     """The chosen box, and the part of it to read.
 
     ``demo``: the name of a simulated box. ``source``: NAME[:ARGUMENT] of a plugin's source. Without either: this host.
-    ``interval_s``: None means the usual one. ``read_only``: change nothing.
+    ``interval_s``: None means the usual one. ``where``: filters of processes that must all match.
+    ``has_host_details``: with network, disks, sensors and users of the host in every frame. ``read_only``: change
+    nothing.
     """
 
     demo: str | None = None
     source: str | None = None
     selection: Selection = Selection()
     interval_s: float | None = None
+    where: tuple[str, ...] = ()
+    has_host_details: bool = False
     read_only: bool = False
+
+    @property
+    def every_s(self) -> float:
+        """Return the interval between samples."""
+        return self.interval_s or _USUAL_INTERVAL_S
 
 
 class OpenSource(Source, Protocol):
@@ -49,7 +59,7 @@ class Backend(Protocol):
     All methods raise BadRequestError for an invalid request, such as an unknown box.
     """
 
-    notice: str
+    notice: str = ""
     """A sentence to print before a change, or an empty text."""
 
     def source(self, *, is_once: bool) -> OpenSource:
@@ -58,8 +68,27 @@ class Backend(Protocol):
 
     def judge(self, judge: Judging, *, waits: bool) -> Judging:
         """Return the judge with the past of the box, if it has one. ``waits``: until the judge has seen the past."""
-        ...
+        del waits
+        return judge
 
     def viewer(self) -> Viewer:
-        """Return the user of the screen."""
-        ...
+        """Return the user of the screen: the one who runs gputop."""
+        return Viewer(own_user())
+
+
+def own_user() -> str | None:
+    """Return the name of the user whose rights gputop has."""
+    uid, name = os.geteuid(), os.environ.get("USER")
+    if uid == 0:
+        return "root"
+    return name if name not in (None, "", "root") else _name_of(uid)
+
+
+def _name_of(uid: int) -> str:
+    """Return the name of a user, which may be slow: call it only if the environment cannot be right."""
+    import pwd
+
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)

@@ -4,10 +4,8 @@ import os
 from collections.abc import Callable
 from typing import Final
 
-from gputop.app.backend.backend import USUAL_INTERVAL_S, BackendRequest, Viewer
-from gputop.app.backend.real import own_user
+from gputop.app.backend.backend import Backend, BackendRequest
 from gputop.app.errors import NO_DRIVER, BadRequestError, UseCaseError
-from gputop.core.monitor import Judging
 from gputop.core.plugins.named_source import NamedSource
 from gputop.core.text.suggest import nearest
 from gputop.core.text.text import clean
@@ -17,10 +15,8 @@ from gputop.machine.plugins.sanitize import ForeignSource, SourceError, opened
 TABLE: Final = "sources"
 
 
-class PluginBackend:
+class PluginBackend(Backend):
     """Samples of a plugin in place of those of this host. ``source``: NAME[:ARGUMENT]."""
-
-    notice = ""
 
     def __init__(self, request: BackendRequest, source: str) -> None:
         self._request = request
@@ -43,19 +39,10 @@ class PluginBackend:
             raise UseCaseError(NO_DRIVER, f"cannot read the source {name}: {source.problem}")
         return source
 
-    def judge(self, judge: Judging, *, waits: bool) -> Judging:
-        """Return the judge: a source has no past."""
-        del waits
-        return judge
-
-    def viewer(self) -> Viewer:
-        """Return the user who runs gputop, whose pid is not among the processes of the source."""
-        return Viewer(own_user())
-
     def _opened(self, row: NamedSource, notify: Callable[[str], None]) -> ForeignSource:
         request = self._request
         source = ForeignSource(row, opened(row, self._argument), selection=request.selection, notify=notify)
-        source.interval_s = request.interval_s or USUAL_INTERVAL_S
+        source.interval_s = request.every_s
         source.open()
         return source
 

@@ -3,15 +3,12 @@
 import os
 from typing import Protocol
 
-from gputop.app.backend.backend import USUAL_INTERVAL_S, BackendRequest, OpenSource, Viewer
+from gputop.app.backend.backend import Backend, BackendRequest, OpenSource, Viewer, own_user
 from gputop.app.errors import BadRequestError
-from gputop.core.monitor import Judging
 
 
-class RealBackend:
+class RealBackend(Backend):
     """This host: its driver, /proc and kernel."""
-
-    notice = ""
 
     def __init__(self, request: BackendRequest) -> None:
         self._request = request
@@ -20,16 +17,10 @@ class RealBackend:
         """Return the source of samples."""
         from gputop.machine.build import build
 
-        request = self._request
-        return opened(build(request.selection, request.interval_s or USUAL_INTERVAL_S, is_once=is_once))
-
-    def judge(self, judge: Judging, *, waits: bool) -> Judging:
-        """Return the judge, without a history of this host."""
-        del waits
-        return judge
+        return opened(build(self._request.selection, self._request.every_s, is_once=is_once))
 
     def viewer(self) -> Viewer:
-        """Return the user who runs gputop."""
+        """Return the user who runs gputop, and its pid."""
         return Viewer(own_user(), os.getpid())
 
 
@@ -46,21 +37,3 @@ def opened(source: _Closed) -> OpenSource:
     except ValueError as error:
         raise BadRequestError(str(error)) from None
     return source
-
-
-def own_user() -> str | None:
-    """Return the name of the user whose rights gputop has."""
-    uid, name = os.geteuid(), os.environ.get("USER")
-    if uid == 0:
-        return "root"
-    return name if name not in (None, "", "root") else _name_of(uid)
-
-
-def _name_of(uid: int) -> str:
-    """Return the name of a user, which may be slow: call it only if the environment cannot be right."""
-    import pwd
-
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return str(uid)

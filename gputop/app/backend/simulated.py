@@ -2,7 +2,7 @@
 
 import time
 
-from gputop.app.backend.backend import USUAL_INTERVAL_S, BackendRequest, OpenSource, Viewer
+from gputop.app.backend.backend import Backend, BackendRequest, OpenSource, Viewer
 from gputop.app.backend.real import opened
 from gputop.app.errors import BadRequestError
 from gputop.core.monitor import Judging
@@ -17,7 +17,7 @@ def box_named(name: str) -> Box:
         raise BadRequestError(str(error)) from None
 
 
-class SimulatedBackend:
+class SimulatedBackend(Backend):
     """A simulated box under the machine's real code."""
 
     notice = "SIMULATED: nothing on this machine changes; each gputop --demo starts from the same state."
@@ -31,8 +31,7 @@ class SimulatedBackend:
         from gputop.simulator.source import source_of_box
 
         request, box = self._request, box_named(self._name)
-        interval_s = request.interval_s or USUAL_INTERVAL_S
-        return opened(source_of_box(box, request.selection, interval_s, is_once=is_once))
+        return opened(source_of_box(box, request.selection, request.every_s, is_once=is_once))
 
     def judge(self, judge: Judging, *, waits: bool) -> Judging:
         """Return the judge with the minutes before the start of the box."""

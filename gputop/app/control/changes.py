@@ -3,7 +3,6 @@
 import time
 
 from gputop.app.control.escalation import Escalation
-from gputop.app.control.person import Person
 from gputop.app.control.process_change import ProcessesRequest, change_processes, new_id
 from gputop.core.model.sample import HostProcess
 from gputop.core.protocol.command import Change, Renice, SendSignal
@@ -23,20 +22,20 @@ class ReniceRequest(ProcessesRequest, frozen=True, kw_only=True):
     nice: int
 
 
-def send_signal(request: SignalRequest, person: Person) -> int:
+def send_signal(request: SignalRequest) -> int:
     """List the processes, ask, and send the signal; return the exit status."""
     act = None if request.escalate_s is None else Escalation(request.escalate_s, time.monotonic, time.sleep).run
 
     def make(processes: tuple[HostProcess, ...]) -> Change:
         return SendSignal(id=new_id(), signal=request.signal, targets=targets(processes))
 
-    return change_processes(request, make, person, act)
+    return change_processes(request, make, act)
 
 
-def renice(request: ReniceRequest, person: Person) -> int:
+def renice(request: ReniceRequest) -> int:
     """List the processes, ask, and set the nice value; return the exit status."""
 
     def make(processes: tuple[HostProcess, ...]) -> Change:
         return Renice(id=new_id(), nice=request.nice, targets=targets(processes))
 
-    return change_processes(request, make, person)
+    return change_processes(request, make)

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from gputop.app.backend.operations.operations import Control
-from gputop.app.control.person import Person
 from gputop.app.control.process_change import new_id
+from gputop.app.terminal import Person
 from gputop.core.protocol.command import Change, ChangeMig, SendSignal, Target
 from gputop.core.protocol.outcome import Outcome, Result, Status
 

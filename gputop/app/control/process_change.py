@@ -8,12 +8,13 @@ from typing import Final
 
 from msgspec import Struct
 
+from gputop.app.backend.backend import BackendRequest
 from gputop.app.backend.choice import open_backend
 from gputop.app.backend.operations.choice import open_control
 from gputop.app.backend.operations.operations import Control
-from gputop.app.control.person import Person
 from gputop.app.errors import NONE, OK, SOME, BadRequestError
-from gputop.app.monitoring.frames import FramesRequest, open_source, single_frame
+from gputop.app.monitoring.frames import frames, open_source
+from gputop.app.terminal import Person, warn
 from gputop.core.model.sample import Frame, HostProcess
 from gputop.core.protocol.command import Change, SendSignal, wording
 from gputop.core.protocol.outcome import Outcome
@@ -25,16 +26,18 @@ _RATES_S: Final = 1.0  # between the two readings that a filter on rates needs
 Act = Callable[[Change, Control, Person], Outcome]
 
 
-class ProcessesRequest(FramesRequest, frozen=True, kw_only=True):
-    """The processes to change. ``pids``: only these; ``is_dry``: only list them."""
+class ProcessesRequest(Struct, frozen=True, kw_only=True):
+    """The processes to change. ``pids``: only these; ``is_dry``: only list them; ``is_sure``: do not ask."""
 
+    backend: BackendRequest
     pids: tuple[int, ...] = ()
     is_dry: bool = False
+    is_sure: bool = False
 
     @property
     def is_filtered(self) -> bool:
         """Return whether more than pids choose the processes."""
-        return bool(self.where or self.backend.selection.users or self.backend.selection.gpus)
+        return bool(self.backend.where or self.backend.selection.users or self.backend.selection.gpus)
 
 
 class Chosen(Struct, frozen=True):
@@ -53,17 +56,15 @@ class Chosen(Struct, frozen=True):
 def change_processes(
     request: ProcessesRequest,
     make: Callable[[tuple[HostProcess, ...]], Change],
-    person: Person,
     act: Act | None = None,
 ) -> int:
     """List the chosen processes, ask, change them and report the result; return the exit status.
 
     ``make`` makes the change of the processes; ``act`` executes it if that takes more than one step.
     """
+    person = Person(is_sure=request.is_sure)
     _check(request, person)
-    control = open_control(
-        request.backend, frozenset({os.getpid()}), notify=lambda problem: person.warn(f"gputop: {problem}")
-    )
+    control = open_control(request.backend, frozenset({os.getpid()}), notify=warn)
     notice = open_backend(request.backend).notice
     if notice:
         person.show([notice])
@@ -136,9 +137,9 @@ def _check(request: ProcessesRequest, person: Person) -> None:
 
 
 def _chosen(request: ProcessesRequest) -> Chosen:
-    step = single_frame(open_source(open_backend(request.backend), is_once=True), request)
+    step = frames(open_source(request.backend, is_once=True), request.backend, is_once=True)
     frame = step()
-    if request.where:
+    if request.backend.where:
         time.sleep(_RATES_S)
         frame = step()
     return choose(frame, request.pids, is_filtered=request.is_filtered)

@@ -1,13 +1,27 @@
 """Analysis of a recording with today's detectors, independent of the findings that were recorded."""
 
+import time
 from collections.abc import Callable
 
 from msgspec import Struct
 
+from gputop.app.errors import BadRequestError
 from gputop.app.monitoring.judging import judge
+from gputop.app.terminal import print_json, warn
 from gputop.core.detection.timeline import Episode, Timeline
+from gputop.core.model.units import duration_text
 from gputop.core.text.text import clean
-from gputop.wire.tape.reader import Tape
+from gputop.lazy_imports import collect_seldom
+from gputop.report.timeline import timeline
+from gputop.wire.codec import Problem
+from gputop.wire.tape.reader import Tape, open_tape
+
+
+class AnalysisRequest(Struct, frozen=True, kw_only=True):
+    """An analysis of the recording at ``path``."""
+
+    path: str
+    format: str
 
 
 class Analysis(Struct, frozen=True, kw_only=True):
@@ -22,12 +36,37 @@ class Analysis(Struct, frozen=True, kw_only=True):
     findings: tuple[Episode, ...]
 
 
-def analyse(tape: Tape, name: str, notify: Callable[[str], None] | None = None) -> Analysis:
+def analyse(request: AnalysisRequest) -> None:
+    """Judge all frames and print the findings."""
+    tape = opened(request.path)
+    collect_seldom()
+    began_s = time.monotonic()
+    found = analysed(tape, clean(request.path), warn)
+    took_s = max(1e-6, time.monotonic() - began_s)
+    if request.format == "json":
+        print_json(found)
+        return
+    for problem in found.problems:
+        warn(problem)
+    print(timeline(found.findings) or "no findings")
+    sum_ = f"{len(found.findings)} findings in {found.frames} frames of {duration_text(round(tape.length_s))}"
+    warn(f"{sum_}, read in {took_s:.1f}s: {tape.length_s / took_s:.0f} times real time")
+
+
+def opened(path: str) -> Tape:
+    """Return the recording at ``path``."""
+    tape = open_tape(path)
+    if isinstance(tape, Problem):
+        raise BadRequestError(tape.text)
+    return tape
+
+
+def analysed(tape: Tape, name: str, notify: Callable[[str], None] | None = None) -> Analysis:
     """Judge all frames of a recording. ``notify``: receives one line if the configuration has mistakes."""
-    judge_, timeline, frames = judge(is_once=False, notify=notify), Timeline(), 0
+    judge_, found, frames = judge(is_once=False, notify=notify), Timeline(), 0
     for moment in tape.play():
         frame = moment.frame
-        timeline.add(moment.at_s, frame.time_s, judge_.judge(frame, frame.jobs))
+        found.add(moment.at_s, frame.time_s, judge_.judge(frame, frame.jobs))
         frames += 1
     return Analysis(
         tape=name,
@@ -36,5 +75,5 @@ def analyse(tape: Tape, name: str, notify: Callable[[str], None] | None = None) 
         length_s=tape.length_s,
         frames=frames,
         problems=tuple(tape.problems),
-        findings=timeline.episodes,
+        findings=found.episodes,
     )

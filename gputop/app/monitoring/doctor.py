@@ -1,43 +1,36 @@
 """Doctor: facts about the box, and the judgement of each."""
 
 import os
-from collections.abc import Mapping
-from typing import TextIO
+import sys
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from gputop.app.backend.backend import BackendRequest
 from gputop.app.backend.operations.choice import open_operations
+from gputop.app.terminal import print_json
 from gputop.core.doctor.diagnose import diagnose
-from gputop.core.doctor.verdict import Diagnosis
+from gputop.machine.plugins.discover import Found
 
 
 class DoctorRequest(Struct, frozen=True, kw_only=True):
-    """An examination. ``expected``: the number of GPUs; ``plugins``: by name why each was rejected, if it was."""
+    """A visit. ``expected``: how many GPUs there should be; ``plugins``: the installed ones."""
 
-    backend: BackendRequest
+    demo: str | None = None
     expected: int | None = None
-    plugins: Mapping[str, str] = {}
+    plugins: tuple[Found, ...] = ()
+    is_json: bool = False
 
 
-def examine(request: DoctorRequest) -> Diagnosis:
-    """Collect the facts and judge them."""
-    facts = open_operations(request.backend).facts(request.expected)
-    return diagnose(replace(facts, plugins=request.plugins))
+def doctor(request: DoctorRequest) -> int:
+    """Collect the facts, judge them, print the diagnosis, and return the exit status."""
+    facts = open_operations(BackendRequest(demo=request.demo)).facts(request.expected)
+    diagnosis = diagnose(replace(facts, plugins={found.entry.name: found.rejected for found in request.plugins}))
+    if request.is_json:
+        print_json(diagnosis)
+    else:
+        from gputop.report.doctor import report
+        from gputop.report.grid import look
 
-
-def encoded(diagnosis: Diagnosis) -> bytes:
-    """Return a diagnosis as a line of JSON."""
-    from gputop.wire.encoder import encode
-
-    return encode(diagnosis)
-
-
-def text(diagnosis: Diagnosis, out: TextIO) -> bytes:
-    """Return a diagnosis as lines for ``out``."""
-    from gputop.report.doctor import report
-    from gputop.report.grid import look
-
-    room, style = look(out, os.environ)
-    return f"{report(diagnosis, room, style)}\n".encode(out.encoding or "utf-8", out.errors or "replace")
+        print(report(diagnosis, *look(sys.stdout, os.environ)))
+    return diagnosis.status

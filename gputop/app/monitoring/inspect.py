@@ -1,7 +1,7 @@
 """Inspect: all known values of one process."""
 
 import time
-from typing import TextIO
+from collections.abc import Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -9,9 +9,13 @@ from msgspec.structs import replace
 from gputop.app.backend.backend import BackendRequest
 from gputop.app.backend.choice import open_backend
 from gputop.app.backend.operations.choice import open_operations
+from gputop.app.errors import NONE, OK
+from gputop.app.terminal import print_json, warn
 from gputop.core.inspection.inspection import Inspection
+from gputop.core.inspection.text import lines, uses
 from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import Gpu, GpuProcess
+from gputop.core.processes.gpu_use import uses_of
 from gputop.core.protocol.command import Inspect
 from gputop.machine.nvml.driver import NoDriverError
 
@@ -19,54 +23,36 @@ from gputop.machine.nvml.driver import NoDriverError
 class InspectRequest(Struct, frozen=True, kw_only=True):
     """A process. ``reveal``: show secrets. ``wait_s``: between the two readings that rates need; 0: no rates."""
 
-    backend: BackendRequest
+    demo: str | None = None
     pid: int
-    reveal: bool = False
-    wait_s: float = 1.0
+    reveal: bool
+    wait_s: float
+    is_json: bool
 
 
-class Inspected(Struct, frozen=True):
-    """The newest inspection, the first one, and all GPUs of the box."""
-
-    found: Inspection
-    first: Inspection
-    gpus: tuple[Gpu, ...] = ()
-
-
-def inspect(request: InspectRequest) -> Inspected:
-    """Inspect a process, twice if it has rates."""
-    look = open_operations(request.backend).inspect
+def inspect(request: InspectRequest) -> int:
+    """Inspect a process, twice if it has rates; print it and return the exit status."""
+    look = open_operations(BackendRequest(demo=request.demo)).inspect
     first = look(Inspect(id="", pid=request.pid, reveal=request.reveal))
     gpus = _gpus(ProcessId(first.pid, first.start_ticks), request)
     found = first
     if gpus.uses and request.wait_s and not first.problem:
         found = look(Inspect(id="", pid=first.pid, start_ticks=first.start_ticks, reveal=request.reveal))
-    return Inspected(replace(found, gpus=gpus.uses, gpu_notes=gpus.notes), first, gpus.present)
+    found = replace(found, gpus=gpus.uses, gpu_notes=gpus.notes)
+    if request.is_json:
+        print_json(found)
+    elif found.problem:
+        warn(_problem(found, gpus.present))
+    else:
+        print("\n".join(lines(found, first, gpus.present)))
+    return NONE if found.problem else OK
 
 
-def problem(inspected: Inspected) -> str:
+def _problem(found: Inspection, present: Sequence[Gpu]) -> str:
     """Return why there is no inspection, and the process's GPU memory if the driver still lists its pid."""
-    from gputop.core.inspection.text import uses
-
-    found = inspected.found
-    rows = uses(found, inspected.gpus).rows if found.gpus else ()
-    lines = [f"{row.label}: {row.text}" if row.label else row.text for row in rows]
-    return "\n  ".join([f"{found.pid}: {found.problem}", *lines])
-
-
-def encoded(inspected: Inspected) -> bytes:
-    """Return the inspection as a line of JSON."""
-    from gputop.wire.encoder import encode
-
-    return encode(inspected.found)
-
-
-def text(inspected: Inspected, out: TextIO) -> bytes:
-    """Return the inspection as lines for ``out``."""
-    from gputop.core.inspection.text import lines
-
-    shown = "".join(f"{line}\n" for line in lines(inspected.found, inspected.first, inspected.gpus))
-    return shown.encode(out.encoding or "utf-8", out.errors or "replace")
+    rows = uses(found, present).rows if found.gpus else ()
+    held = [f"{row.label}: {row.text}" if row.label else row.text for row in rows]
+    return "\n  ".join([f"{found.pid}: {found.problem}", *held])
 
 
 class _Gpus(Struct, frozen=True):
@@ -78,10 +64,8 @@ class _Gpus(Struct, frozen=True):
 
 
 def _gpus(process: ProcessId, request: InspectRequest) -> _Gpus:
-    from gputop.core.processes.gpu_use import uses_of
-
     try:
-        source = open_backend(request.backend).source(is_once=True)
+        source = open_backend(BackendRequest(demo=request.demo)).source(is_once=True)
     except NoDriverError as error:
         return _Gpus(notes=(str(error),))
     sample = source.read()

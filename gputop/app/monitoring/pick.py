@@ -8,31 +8,49 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.app.backend.backend import USUAL_INTERVAL_S, BackendRequest
-from gputop.app.backend.choice import open_backend
-from gputop.app.errors import UseCaseError
+from gputop.app.backend.backend import BackendRequest
+from gputop.app.errors import OK, BadRequestError, UseCaseError
 from gputop.app.monitoring.frames import open_source
+from gputop.app.terminal import warn
 from gputop.core.model.sample import Frame
 from gputop.core.monitor import Monitor
 from gputop.core.query.pick import Pick, Wish, pick
 from gputop.core.text.text import clean
 
+_NOT_ENOUGH: Final = 1
 _NOT_STARTED: Final = {True: 127, False: 126}  # as of a shell: not found, cannot be run
 
 
 class PickRequest(Struct, frozen=True, kw_only=True):
-    """A pick. ``waits``: until there are enough free GPUs."""
+    """A pick. ``waits``: until there are enough free GPUs. ``command``: to become, instead of printing the GPUs."""
 
     backend: BackendRequest
     wish: Wish
     waits: bool = False
+    format: str = "env"
+    command: tuple[str, ...] | None = None
 
 
-def pick_gpus(request: PickRequest, notify: Callable[[str], None]) -> Pick:
-    """Read twice, or until there are enough GPUs. ``notify``: receives the obstacles before a wait."""
-    source = open_source(open_backend(request.backend), is_once=True)
-    interval_s = request.backend.interval_s or USUAL_INTERVAL_S
-    return picked(Monitor(source).step, request.wish, lambda: time.sleep(interval_s), notify, waits=request.waits)
+def pick_gpus(request: PickRequest) -> int:
+    """Read twice, or until there are enough GPUs; print the choice, or become the command. Return the exit status."""
+    command = request.command
+    if command is not None:
+        command = command[1:] if command[:1] == ("--",) else command
+        if not command:
+            raise BadRequestError("--exec needs a command")
+    backend, wish = request.backend, request.wish
+    if backend.selection.users or backend.selection.only_compute or backend.where:
+        raise BadRequestError("pick counts all processes, so it does not accept --user, --only-compute and --where")
+    source = open_source(backend, is_once=True)
+    found = picked(Monitor(source).step, wish, lambda: time.sleep(backend.every_s), warn, waits=request.waits)
+    if command is None and (found.chosen or request.format == "json"):
+        print(_text(found, request.format))
+    if not found.chosen:
+        warn(_in_the_way(found, wish))
+        return _NOT_ENOUGH
+    if command is not None:
+        _become(command, found)
+    return OK
 
 
 def picked(
@@ -48,13 +66,13 @@ def picked(
         if found.chosen or not waits:
             return found
         if not has_told:
-            notify(in_the_way(found, wish))
+            notify(_in_the_way(found, wish))
             notify("waiting")
             has_told = True
         before = now
 
 
-def text(found: Pick, form: str) -> str:
+def _text(found: Pick, form: str) -> str:
     """Return the chosen GPUs as JSON, indices, UUIDs, or a variable for a shell."""
     if form == "json":
         import msgspec
@@ -65,14 +83,14 @@ def text(found: Pick, form: str) -> str:
     return ("CUDA_VISIBLE_DEVICES=" if form == "env" else "") + _uuids(found)
 
 
-def in_the_way(found: Pick, wish: Wish) -> str:
+def _in_the_way(found: Pick, wish: Wish) -> str:
     """Return how many GPUs were found, and a line for each obstacle."""
     none = "" if found.suitable or found.obstacles else ": the driver lists none"
     lines = [f"{found.suitable} of {wish.count} GPUs found{none}"]
     return "\n".join([*lines, *(f"  GPU {one.place}: {one.reason}" for one in found.obstacles)])
 
 
-def become(command: list[str], found: Pick) -> None:
+def _become(command: tuple[str, ...], found: Pick) -> None:
     """Replace this process by the command. Raises UseCaseError with the status that a shell would give if it fails."""
     import signal
 

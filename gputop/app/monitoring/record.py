@@ -3,13 +3,15 @@
 import os
 import sys
 from collections.abc import Callable
-from functools import partial
 from typing import Final
 
-from gputop.app.backend.choice import open_backend
-from gputop.app.errors import BadRequestError
+from msgspec import Struct
+
+from gputop.app.backend.backend import BackendRequest
+from gputop.app.errors import OK, BadRequestError
 from gputop.app.interrupts import StopRequest
-from gputop.app.monitoring.frames import FramesRequest, frames, open_source
+from gputop.app.monitoring.frames import frames, open_source
+from gputop.app.terminal import warn
 from gputop.core.model.sample import Frame
 from gputop.core.recording.recording import Recording
 from gputop.core.text.text import clean
@@ -18,40 +20,43 @@ from gputop.wire.server import Rhythm
 from gputop.wire.tape.file import TapeFile, cannot_record, stopped
 from gputop.wire.tape.writer import Out, TapeWriter
 
+_CUT_SHORT: Final = 1
 _STDOUT: Final = "-"
 
 
-class RecordRequest(FramesRequest, frozen=True, kw_only=True):
+class RecordRequest(Struct, frozen=True, kw_only=True):
     """A recording. ``path``: a new file, or - for standard output. ``duration_s``: None: until a signal ends it."""
 
+    backend: BackendRequest
     path: str
     duration_s: float | None = None
     is_forced: bool = False
 
 
-def record(request: RecordRequest, notify: Callable[[str], None]) -> bool:
-    """Record until the time is over, a signal ends it, or the file accepts no more; return whether it is complete.
-
-    ``notify``: receives lines for the user.
-    """
-    backend = open_backend(request.backend)
-    source = open_source(backend, is_once=False)
+def record(request: RecordRequest) -> int:
+    """Record until the time is over, a signal ends it, or the file takes no more; return the exit status."""
+    source = open_source(request.backend, is_once=False)
     out = _created(request)
     rhythm = Rhythm(source)
     stop = StopRequest(rhythm.hurry)
-    step = frames(source, backend, request, notify=notify)
+    step = frames(source, request.backend, notify=warn)
     collect_seldom()
     name = clean(request.path)
-    notify(f"recording to {name} every {source.interval_s:g}s; Ctrl-C ends it")
+    warn(f"recording to {name} every {source.interval_s:g}s; Ctrl-C ends it")
     writer = TapeWriter(out)
     problem = ""
+
+    def is_over() -> bool:
+        in_time = request.duration_s is None or writer.seconds + source.interval_s / 2 < request.duration_s
+        return stop.is_wanted or not in_time
+
     try:
-        write_frames(step, writer, rhythm.wait, partial(_is_over, writer, stop, request, source.interval_s))
+        write_frames(step, writer, rhythm.wait, is_over)
     except OSError as error:
         problem = stopped(request.path, error)
     sum_ = Recording(path=request.path, frames=writer.frames, bytes=writer.bytes, seconds=writer.seconds).text
-    notify(f"{problem}; {sum_}" if problem else f"{sum_} in {name}")
-    return not problem
+    warn(f"{problem}; {sum_}" if problem else f"{sum_} in {name}")
+    return _CUT_SHORT if problem else OK
 
 
 def write_frames(
@@ -86,7 +91,3 @@ def _created(request: RecordRequest) -> Out:
     except OSError as error:
         remedy = ". To overwrite it, add --force" if isinstance(error, FileExistsError) else ""
         raise BadRequestError(cannot_record(request.path, error) + remedy) from None
-
-
-def _is_over(writer: TapeWriter, stop: StopRequest, request: RecordRequest, interval_s: float) -> bool:
-    return stop.is_wanted or (request.duration_s is not None and writer.seconds + interval_s / 2 >= request.duration_s)

@@ -2,20 +2,20 @@
 
 import os
 import sys
-from collections.abc import Callable
 from signal import SIG_DFL, SIGHUP, signal
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gputop.app.backend.backend import Viewer
+from gputop.app.backend.backend import BackendRequest, Viewer
 from gputop.app.backend.choice import open_backend
-from gputop.app.errors import NO_DRIVER, UseCaseError
-from gputop.app.monitoring.frames import FramesRequest
-from gputop.app.settings.settings_file import Written
+from gputop.app.errors import BAD_INPUT, NO_DRIVER, OK, UseCaseError
+from gputop.app.settings.config_path import path
+from gputop.app.settings.settings_file import Written, save, settled, written
+from gputop.app.terminal import warn
 from gputop.core.probing.progress import Prober
-from gputop.core.protocol.link import Down, Link
+from gputop.core.protocol.link import Link
 from gputop.core.protocol.player import Player
 from gputop.core.recording.recording import Recorder
 from gputop.core.settings.settings import Settings
@@ -24,9 +24,10 @@ from gputop.lazy_imports import collect_seldom
 _LAST_FRAMES_S: Final = 2.0  # for the disk, if the user quits during a recording
 
 
-class ScreenRequest(FramesRequest, frozen=True, kw_only=True):
+class ScreenRequest(Struct, frozen=True, kw_only=True):
     """A screen. Values override the settings; None and False do not."""
 
+    backend: BackendRequest
     theme: str | None = None
     density: str | None = None
     ascii: bool = False
@@ -47,20 +48,19 @@ def has_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def show_screen(request: ScreenRequest, warn: Callable[[str], None]) -> Down | None:
-    """Show the screen until the user quits; return why it ended if its sampler never worked.
+def show_screen(request: ScreenRequest) -> int:
+    """Show the screen until the user quits, or a snapshot without a suitable terminal; return the exit status."""
+    if not has_terminal():
+        from gputop.app.monitoring.snapshot import SnapshotRequest, snapshot
 
-    ``warn``: receives the mistakes in the settings.
-    """
-    from gputop.app.settings import settings_file
-    from gputop.app.settings.config_path import path
+        snapshot(SnapshotRequest(backend=request.backend))
+        return OK
     from gputop.wire.client import Client, sampler_command
     from gputop.wire.tape.recorder import TapeRecorder
 
-    said = settings_file.written(path())
-    settings = overridden(settings_file.settled(said=said).settings, request)
-    try:
-        link = Client(sampler_command(sampler_arguments(request, settings)))  # it reads while the screen still imports
+    said, settings = configured(request)
+    try:  # first of all: it reads while the screen still imports
+        link = Client(sampler_command(sampler_arguments(request.backend, settings)))
     except OSError as error:
         text = f"cannot start the sampler: {error.filename or 'no process'}: {error.strerror}"
         raise UseCaseError(NO_DRIVER, text) from None
@@ -69,23 +69,31 @@ def show_screen(request: ScreenRequest, warn: Callable[[str], None]) -> Down | N
         viewer=open_backend(request.backend).viewer(),
         recorder=recorder,
         source=(request.backend.source or "").partition(":")[0],
-        prober=_prober(request),
+        prober=_prober(request.backend.demo),
     )
-    down = run_screen(link, settings, said, parts, warn)
+    status = run_screen(link, said, settings, parts)
     recorder.close(_LAST_FRAMES_S)
-    return down
+    return status
 
 
-def run_screen(link: Link, settings: Settings, said: Written, parts: Parts, warn: Callable[[str], None]) -> Down | None:
-    """Run the screen on a link until the user quits."""
-    from gputop.app.settings import settings_file
+def configured(request: ScreenRequest) -> tuple[Written, Settings]:
+    """Return the file as it is written, and the settings in force with the values of the request over them."""
+    said = written(path())
+    return said, overridden(settled(said=said).settings, request)
+
+
+def run_screen(link: Link, said: Written, settings: Settings, parts: Parts) -> int:
+    """Run the screen on a link until the user quits; return the exit status.
+
+    Print the mistakes in the settings, and why the link does not work if it does not.
+    """
     from gputop.core.plugins.tables import PANELS
     from gputop.ui.app import GputopApp
     from gputop.ui.input.tape_actions import EVERY
     from gputop.ui.options import ViewOptions
     from gputop.ui.render.layout import Density
 
-    problems = settings_file.settled(actions={action.id: action.place for action in EVERY}, said=said).problems
+    problems = settled(actions={action.id: action.place for action in EVERY}, said=said).problems
     for problem in problems:
         warn(problem)
     view = ViewOptions(
@@ -96,7 +104,7 @@ def run_screen(link: Link, settings: Settings, said: Written, parts: Parts, warn
         own_pid=parts.viewer.pid,
         settings=settings,
         problems=problems,
-        save=settings_file.save,
+        save=save,
         player=parts.player,
         recorder=parts.recorder,
         panels=PANELS,
@@ -108,7 +116,11 @@ def run_screen(link: Link, settings: Settings, said: Written, parts: Parts, warn
     collect_seldom()  # after the last import that stays loaded
     if not sys.stderr.isatty():
         sys.__stderr__ = sys.__stdout__  # type: ignore[misc] # Textual draws there; `2>file` is for messages
-    return GputopApp(link, view).run(mouse=True)
+    down = GputopApp(link, view).run(mouse=True)
+    if down is None:
+        return OK
+    print(down.reason, file=sys.stderr)  # the sampler's own message
+    return BAD_INPUT if down.status is None else down.status
 
 
 def overridden(settings: Settings, request: ScreenRequest) -> Settings:
@@ -124,25 +136,25 @@ def overridden(settings: Settings, request: ScreenRequest) -> Settings:
     )
 
 
-def sampler_arguments(request: FramesRequest, settings: Settings) -> list[str]:
+def sampler_arguments(backend: BackendRequest, settings: Settings) -> list[str]:
     """Return the arguments of the command line that the sampler needs too."""
-    backend, selection = request.backend, request.backend.selection
+    selection = backend.selection
     pairs = [("--gpu", ",".join(selection.gpus)), ("--user", ",".join(selection.users))]
     pairs += [("--demo", backend.demo or ""), ("--source", backend.source or "")]
     words = [word for name, value in pairs if value for word in (name, value)]
-    words += [word for query in request.where for word in ("--where", query)]
+    words += [word for query in backend.where for word in ("--where", query)]
     flags = (("--only-compute", selection.only_compute), ("--read-only", settings.read_only))
     return [*words, *(name for name, is_set in flags if is_set), "--interval", str(settings.interval_s)]
 
 
-def _prober(request: ScreenRequest) -> Prober:
+def _prober(demo: str | None) -> Prober:
     """Return the client that runs probes on the box of the screen."""
     import time
 
     from gputop.core.plugins.tables import PROBES
     from gputop.wire.prober import ProbeClient, probe_command
 
-    more = ["--demo", request.backend.demo] if request.backend.demo else []
+    more = ["--demo", demo] if demo else []
     return ProbeClient(PROBES[0] if PROBES else None, lambda wish: probe_command(wish, more), time.monotonic)
 
 

@@ -1,25 +1,26 @@
 """Stream: a frame a line, until a signal ends it."""
 
-from collections.abc import Callable
-from typing import BinaryIO
+import sys
 
-from gputop.app.backend.choice import open_backend
-from gputop.app.monitoring.frames import FramesRequest, frames, open_source, watch_host
+from msgspec import Struct
+
+from gputop.app.backend.backend import BackendRequest
+from gputop.app.monitoring.frames import frames, open_source
+from gputop.app.terminal import warn
 from gputop.lazy_imports import collect_seldom
 from gputop.wire.server import Lines, Rhythm, serve
 
 
-class StreamRequest(FramesRequest, frozen=True, kw_only=True):
+class StreamRequest(Struct, frozen=True, kw_only=True):
     """A stream. ``count``: of frames; None: unlimited."""
 
+    backend: BackendRequest
     count: int | None = None
 
 
-def stream(request: StreamRequest, out: BinaryIO, notify: Callable[[str], None] | None) -> None:
-    """Write frames. ``notify``: receives a line if the configuration has mistakes."""
-    backend = open_backend(request.backend)
-    source = open_source(backend, is_once=False)
-    watch_host(source, request)
-    rhythm, lines = Rhythm(source), Lines(out)
+def stream(request: StreamRequest) -> None:
+    """Write frames."""
+    source = open_source(request.backend, is_once=False)
+    rhythm, lines = Rhythm(source), Lines(sys.stdout.buffer)
     collect_seldom()
-    serve(frames(source, backend, request, notify=notify), lines, rhythm, request.count)
+    serve(frames(source, request.backend, notify=warn), lines, rhythm, request.count)

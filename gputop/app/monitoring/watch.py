@@ -1,24 +1,26 @@
 """Watch: observe the box for some time, and report findings with a status that a script can use."""
 
+import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
 from msgspec import Struct
 
-from gputop.app.backend.choice import open_backend
+from gputop.app.backend.backend import BackendRequest
 from gputop.app.errors import NO_DRIVER, OK
 from gputop.app.interrupts import StopRequest
-from gputop.app.monitoring.frames import FramesRequest, frames, open_source
+from gputop.app.monitoring.frames import frames, open_source
+from gputop.app.terminal import print_json, warn
 from gputop.core.detection.judge import worst
 from gputop.core.detection.timeline import Episode, Timeline
 from gputop.core.model.finding import Finding, Stage
 from gputop.core.model.sample import Frame, GpuState
 from gputop.core.model.units import duration_text
 from gputop.core.query.selection import why_no_gpus
+from gputop.core.text.text import clean
 from gputop.lazy_imports import collect_seldom
 from gputop.report.timeline import timeline
-from gputop.wire.encoder import encode
 from gputop.wire.server import Rhythm
 
 STATUS: Final = {None: OK, Stage.OBSERVATION: OK, Stage.SUSPECT: 1, Stage.ALARM: 2}
@@ -26,10 +28,13 @@ STATUS: Final = {None: OK, Stage.OBSERVATION: OK, Stage.SUSPECT: 1, Stage.ALARM:
 News = Callable[[Frame, Sequence[Finding]], None]
 
 
-class WatchRequest(FramesRequest, frozen=True, kw_only=True):
+class WatchRequest(Struct, frozen=True, kw_only=True):
     """A watch of ``duration_s``."""
 
+    backend: BackendRequest
     duration_s: float
+    format: str
+    has_observations: bool
 
 
 class Watch(Struct, frozen=True, kw_only=True):
@@ -44,20 +49,23 @@ class Watch(Struct, frozen=True, kw_only=True):
     findings: tuple[Episode, ...]
 
 
-def watch(request: WatchRequest, notify: Callable[[str], None], news: News) -> Watch:
-    """Watch until the time is over or a signal ends it.
-
-    ``notify``: receives lines for the user. ``news``: receives each frame with its new findings.
-    """
-    backend = open_backend(request.backend)
-    source = open_source(backend, is_once=False)
+def watch(request: WatchRequest) -> int:
+    """Watch until the time is over or a signal ends it, print the findings, and return the exit status."""
+    source = open_source(request.backend, is_once=False)
     rhythm = Rhythm(source)
     stop = StopRequest(rhythm.hurry)
-    notify(f"watching for {duration_text(request.duration_s)}; Ctrl-C ends it and prints what was found so far")
-    step = frames(source, backend, request, waits=True, notify=notify)
+    warn(f"watching for {duration_text(request.duration_s)}; Ctrl-C ends it and prints what was found so far")
+    step = frames(source, request.backend, waits=True, notify=warn)
     collect_seldom()
     until = time.monotonic() + request.duration_s
-    return watched(step, rhythm.wait, lambda: stop.is_wanted or time.monotonic() >= until, news)
+    found = watched(step, rhythm.wait, lambda: stop.is_wanted or time.monotonic() >= until, _tell)
+    if request.format == "json":
+        print_json(found)
+    else:
+        print(_text(found, has_observations=request.has_observations))
+    for problem in found.problems:
+        warn(clean(problem))
+    return found.status
 
 
 def watched(step: Callable[[], Frame], wait: Callable[[], None], is_over: Callable[[], bool], news: News) -> Watch:
@@ -87,12 +95,16 @@ def watched(step: Callable[[], Frame], wait: Callable[[], None], is_over: Callab
     )
 
 
-def encoded(found: Watch) -> bytes:
-    """Return a watch as a line of JSON."""
-    return encode(found)
+def _tell(frame: Frame, new: Sequence[Finding]) -> None:
+    """Show new findings on a terminal."""
+    if not sys.stderr.isatty():
+        return
+    clock = time.strftime("%H:%M:%S", time.localtime(frame.time_s))
+    for one in new:
+        print(f"{clock} {one.stage.value:11} {one.code:18} {one.subject.label}: {one.summary}", file=sys.stderr)
 
 
-def text(found: Watch, *, has_observations: bool) -> str:
+def _text(found: Watch, *, has_observations: bool) -> str:
     """Return a watch as lines: its findings, and a sum of them."""
     shown = [one for one in found.findings if has_observations or one.finding.stage is not Stage.OBSERVATION]
     rest = len(found.findings) - len(shown)

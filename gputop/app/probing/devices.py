@@ -10,11 +10,13 @@ from msgspec import Struct
 from gputop.app.backend.backend import BackendRequest
 from gputop.app.backend.choice import open_backend
 from gputop.app.errors import NO_DRIVER, BadRequestError, UseCaseError
+from gputop.app.probing.request import ProbeRequest
 from gputop.core.model.catalogue import PCIE_GENERATION_MAX, PCIE_WIDTH_MAX, POWER_LIMIT, SERIAL, VBIOS
 from gputop.core.model.sample import Gpu, GpuState, Sample
 from gputop.core.probing.limits import Ceiling
 from gputop.core.probing.newcomers import users
 from gputop.core.probing.result import DeviceResult
+from gputop.core.query.selection import Selection
 from gputop.machine.nvml.driver import NoDriverError
 from gputop.machine.source import Limits, MachineSource
 
@@ -117,12 +119,14 @@ def cpu_devices(count: int) -> Devices:
     )
 
 
-def open_devices(request: BackendRequest, cpus: int | None) -> Devices:
-    """Return the GPUs of the chosen box, or ``cpus`` in their place. Raises UseCaseError if there are none."""
-    if cpus:
-        return cpu_devices(cpus)
+def open_devices(request: ProbeRequest) -> Devices:
+    """Return the GPUs of the chosen box, or CPUs in their place. Raises UseCaseError if there are none."""
+    if request.cpus:
+        return cpu_devices(request.cpus)
     try:
-        source = open_backend(request).source(is_once=False)
+        source = open_backend(BackendRequest(demo=request.demo, selection=Selection(gpus=request.gpus))).source(
+            is_once=False
+        )
     except NoDriverError as error:
         text = f"{error} For details: gputop doctor. Without a GPU: gputop probe --device cpu"
         raise UseCaseError(NO_DRIVER, text) from None

@@ -1,7 +1,8 @@
 """The workers of a run from start to end, with the readings of the driver and the safety rules."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import os
+from collections.abc import Mapping, Sequence
+from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -29,23 +30,18 @@ class Found(Struct, frozen=True, kw_only=True):
     newcomers: Mapping[str, tuple[str, ...]] = {}
 
 
-def execute(  # noqa: PLR0917 - everything known by then
-    request: ProbeRequest,
-    tests: Sequence[ProbeTest],
-    devices: Devices,
-    tested: Sequence[Device],
-    environment: Mapping[str, str],
-    observer: Observer,
+def execute(
+    request: ProbeRequest, tests: Sequence[ProbeTest], devices: Devices, tested: Sequence[Device], observer: Observer
 ) -> Found:
     """Run the workers of single devices, then those over all devices."""
     if devices.is_simulated:
         raise UseCaseError(NO_DRIVER, "a simulated GPU cannot be tested. To try the tests: gputop probe --device cpu")
-    python = _python(request, environment)
+    python = _python(request)
     seconds = timed(tests, request.level, request.time_s, len(tested) if request.is_serial else 1)
     guard, driver = _guarded(request, devices, tested)
-    with _folder(environment) as folder:
+    with TemporaryDirectory(prefix="gputop-probe-", ignore_cleanup_errors=True) as folder:
         workers = Workers(
-            request=request, python=python, seconds=seconds, environment=environment, folder=folder, devices=tested,
+            request=request, python=python, seconds=seconds, folder=folder, devices=tested,
             update=RunProgress(driver, seconds, observer).update,
             near_cpus={device.uuid: devices.near_cpus(device) for device in tested},
         )  # fmt: skip
@@ -81,10 +77,10 @@ def _result(device: DeviceResult, job: Job) -> DeviceResult:
     return replace(device, tests=job.record.results(), last_words=job.last_words)
 
 
-def _python(request: ProbeRequest, environment: Mapping[str, str]) -> str:
+def _python(request: ProbeRequest) -> str:
     """Return a Python that has the package that the worker needs."""
-    tried, needs = candidates(request.python, environment), request.probe.needs
-    found = with_package(tried, needs, environment) if needs else tried[0]
+    tried, needs = candidates(request.python, os.environ), request.probe.needs
+    found = with_package(tried, needs, os.environ) if needs else tried[0]
     if found is None:
         text = (
             f"{needs} is not in: {', '.join(tried)}. To install it: python3 -m venv ~/probe && ~/probe/bin/pip install "
@@ -92,16 +88,3 @@ def _python(request: ProbeRequest, environment: Mapping[str, str]) -> str:
         )
         raise UseCaseError(NO_DRIVER, text)
     return found
-
-
-@contextmanager
-def _folder(environment: Mapping[str, str]) -> Iterator[str]:
-    """Make a folder for the files of workers, and remove it with its content."""
-    from shutil import rmtree
-    from tempfile import mkdtemp
-
-    made = mkdtemp(prefix="gputop-probe-", dir=environment.get("TMPDIR"))
-    try:
-        yield made
-    finally:
-        rmtree(made, ignore_errors=True)

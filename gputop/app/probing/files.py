@@ -2,7 +2,6 @@
 
 import os
 import re
-from collections.abc import Mapping
 from typing import Final
 
 from msgspec import DecodeError, ValidationError
@@ -17,9 +16,9 @@ from gputop.wire.encoder import encode
 _OWN_REFERENCE: Final = "probe_reference.toml"
 
 
-def expected_figures(reference: str, environment: Mapping[str, str]) -> tuple[Entry, ...]:
+def expected_figures(reference: str) -> tuple[Entry, ...]:
     """Return the user's own table before that of the probe. Raises ValueError for an invalid file."""
-    own = os.path.join(os.path.dirname(config_path(environment)), _OWN_REFERENCE)
+    own = os.path.join(os.path.dirname(config_path()), _OWN_REFERENCE)
     return (*_entries(own), *_entries(reference))
 
 
@@ -35,18 +34,18 @@ def _entries(path: str) -> tuple[Entry, ...]:
         raise ValueError(f"{path}: {error}") from None
 
 
-def read_baseline(environment: Mapping[str, str], uuid: str) -> Baseline:
+def read_baseline(uuid: str) -> Baseline:
     """Return the baseline of a device; an empty one if there is none, or it cannot be read."""
     try:
-        with open(_path(environment, uuid), "rb") as opened:
+        with open(_path(uuid), "rb") as opened:
             return decode(opened.read(), type=Baseline)
     except (OSError, DecodeError, ValidationError, RecursionError):
         return Baseline(uuid=uuid)
 
 
-def write_baseline(environment: Mapping[str, str], baseline: Baseline) -> None:
+def write_baseline(baseline: Baseline) -> None:
     """Write the baseline of a device."""
-    path = _path(environment, baseline.uuid)
+    path = _path(baseline.uuid)
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     write_file(path, encode(baseline))
 
@@ -68,5 +67,5 @@ def write_file(path: str, content: bytes) -> None:
         raise
 
 
-def _path(environment: Mapping[str, str], uuid: str) -> str:
-    return os.path.join(state_directory(environment), "baseline", f"{re.sub('[^A-Za-z0-9-]', '_', uuid)}.json")
+def _path(uuid: str) -> str:
+    return os.path.join(state_directory(os.environ), "baseline", f"{re.sub('[^A-Za-z0-9-]', '_', uuid)}.json")

@@ -1,8 +1,9 @@
 """The judgement of a run: results compared with tables and baselines, put into a report."""
 
 import os
+import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -27,7 +28,6 @@ class Judgement(Struct, frozen=True):
     devices: Devices
     tested: Sequence[Device]
     table: tuple[Entry, ...]
-    environment: Mapping[str, str]
 
     def report(self, found: Found, refused: Sequence[DeviceResult]) -> ProbeReport:
         """Return the report, without its times; save the figures if the request says so."""
@@ -49,7 +49,7 @@ class Judgement(Struct, frozen=True):
         """Return the tests over all devices, and the same as results of one device, for its baseline."""
         if not found.joint:
             return (), ()
-        where, first = station(self.environment), self.tested[0]
+        where, first = station(os.environ), self.tested[0]
         uuid = name_of([(device.index, device.uuid) for device in self.tested], where.boxes if where else 1)
         group = Group(
             uuid=uuid, kind=first.kind, name=first.name, entries=self.table, least_busbw=self.request.min_busbw,
@@ -63,7 +63,7 @@ class Judgement(Struct, frozen=True):
         return tests, (as_one,)
 
     def _past(self, uuid: str) -> dict[str, float]:
-        return read_baseline(self.environment, uuid).figures() if self.request.baseline == "compare" else {}
+        return read_baseline(uuid).figures() if self.request.baseline == "compare" else {}
 
     def _baselines(self, results: Sequence[DeviceResult]) -> Iterator[str]:
         """Save the figures, or yield doubts about the comparison."""
@@ -75,12 +75,12 @@ class Judgement(Struct, frozen=True):
                 level=self.request.level.value, power_limit_w=self.devices.power_limit_w(device.uuid),
                 figures=figures_of(device),
             )  # fmt: skip
-            held = read_baseline(self.environment, device.uuid)
+            held = read_baseline(device.uuid)
             if self.request.baseline == "compare":
                 yield from held.doubts(run, device.label)
             elif device.status in (TestStatus.PASS, TestStatus.WARN):
                 kept = held.with_run(run)
-                write_baseline(self.environment, kept)
+                write_baseline(kept)
                 count = len(kept.runs)
                 yield f"{device.label}: the baseline now holds {count} run{'s' if count > 1 else ''}"
             else:
@@ -92,7 +92,7 @@ class Judgement(Struct, frozen=True):
             yield f"{labels.get(uuid, uuid)}: its speed is unclear, because other processes used it: {', '.join(lines)}"
 
     def _dropped(self) -> Iterator[str]:
-        names = dropped(self.environment)
+        names = dropped(os.environ)
         if names:
             yield f"workers ran without {', '.join(names)}, which would change the measurements"
 
@@ -106,7 +106,7 @@ class Judgement(Struct, frozen=True):
         request = self.request
         return ProbeReport(
             started_s=0.0, duration_s=0.0, host=os.uname().nodename, driver=self.devices.driver_version,
-            probe=request.probe.key, level=request.level.value, seed=request.seed, arguments=request.arguments,
+            probe=request.probe.key, level=request.level.value, seed=request.seed, arguments=tuple(sys.argv[1:]),
             status=worst(statuses), devices=devices, joint=joint, notes=notes,
             exit_status=exit_status(statuses, has_skips=skips, is_strict=request.is_strict),
         )  # fmt: skip

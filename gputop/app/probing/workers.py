@@ -1,5 +1,6 @@
 """The workers of one run: one per device, one over all devices, and joint ones started by torchrun."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
@@ -11,13 +12,15 @@ from gputop.app.probing.guard import GAVE_WAY
 from gputop.app.probing.request import ProbeRequest
 from gputop.core.probing.limits import GUARD
 from gputop.core.probing.plan import PlannedTest, WorkerPlan
-from gputop.core.probing.probe import ProbeTest
+from gputop.core.probing.probe import Level, ProbeTest
 from gputop.core.probing.result import TestFinding, TestResult, TestStatus
 from gputop.core.probing.slurm import station
 from gputop.machine.probe.python import worker_environment
 from gputop.machine.probe.runner import Job, Limits, Task, joint_command, run, worker_command
 
 _LEAST: Final = 2
+_MEMORY: Final = 0.9  # of the free memory
+_QUICK_MEMORY: Final = 0.25
 _MOST_LINES: Final = 5
 _BAD: Final = frozenset({TestStatus.FAIL, TestStatus.ERROR})
 
@@ -28,7 +31,6 @@ class Workers(Struct, frozen=True, kw_only=True):
     request: ProbeRequest
     python: str
     seconds: Mapping[str, float]
-    environment: Mapping[str, str]
     folder: str
     update: Callable[[Sequence[Job]], None]
     devices: Sequence[Device]
@@ -55,16 +57,16 @@ class Workers(Struct, frozen=True, kw_only=True):
 
     def joint(self, tests: Sequence[ProbeTest], before: Sequence[TestResult]) -> tuple[TestResult, ...]:
         """Run a process for each device, started by torchrun; in a Slurm job together with those of other hosts."""
-        where = station(self.environment)
+        where = station(os.environ)
         if not tests or (left := self._left_out(tests, before, is_alone=where is None)):
             return left if tests else ()
-        debug = {"NCCL_DEBUG": self.environment.get("NCCL_DEBUG", "WARN"), "OMP_NUM_THREADS": "1"}
+        debug = {"NCCL_DEBUG": os.environ.get("NCCL_DEBUG", "WARN"), "OMP_NUM_THREADS": "1"}
         task = Task(
             label="all together", command=joint_command(self.python, self.request.probe, self._count, where),
             plan=self._plan(tests), environment=self._environment() | debug, is_joint=True,
         )  # fmt: skip
         job = self._run([task])[0]
-        return tuple(_with_hint(test, job.last_words, self.environment) for test in job.record.results())
+        return tuple(_with_hint(test, job.last_words) for test in job.record.results())
 
     @property
     def _count(self) -> int:
@@ -98,28 +100,30 @@ class Workers(Struct, frozen=True, kw_only=True):
         )  # fmt: skip
         return Task(
             label=device.label, command=worker_command(self.python, self.request.probe), plan=plan,
-            environment=worker_environment(self.environment, "" if is_cpu else device.uuid, self.folder),
+            environment=worker_environment(os.environ, "" if is_cpu else device.uuid, self.folder),
         )  # fmt: skip
 
     def _plan(self, tests: Sequence[ProbeTest]) -> WorkerPlan:
         request = self.request
+        usual = _QUICK_MEMORY if request.level is Level.QUICK else _MEMORY
+        share, most_bytes = request.memory or (usual, None)
         return WorkerPlan(
-            device=self.devices[0].kind, uuid="", index=0, memory=request.memory_share, budget=request.memory_bytes,
+            device=self.devices[0].kind, uuid="", index=0, memory=share, budget=most_bytes,
             tests=tuple(PlannedTest(test.key, self.seconds[test.key], test.key in request.tests) for test in tests),
             seed=request.seed,
         )  # fmt: skip
 
     def _environment(self) -> dict[str, str]:
         visible = "" if self.request.cpus else ",".join(device.uuid for device in self.devices)
-        return worker_environment(self.environment, visible, self.folder)
+        return worker_environment(os.environ, visible, self.folder)
 
 
-def _with_hint(test: TestResult, last_words: str, environment: Mapping[str, str]) -> TestResult:
+def _with_hint(test: TestResult, last_words: str) -> TestResult:
     """Return a failed joint test with the warnings of NCCL and a hint."""
     if test.status not in _BAD:
         return test
     lines = [line for line in last_words.splitlines() if "NCCL WARN" in line][-_MOST_LINES:]
-    name = environment.get("NCCL_SOCKET_IFNAME") or environment.get("GLOO_SOCKET_IFNAME") or "not set"
+    name = os.environ.get("NCCL_SOCKET_IFNAME") or os.environ.get("GLOO_SOCKET_IFNAME") or "not set"
     text = f"NCCL_SOCKET_IFNAME is {name}; if data is wrong or it hangs, check PCIe ACS and the IOMMU"
     finding = TestFinding(code="collective.hint", status=test.status, text=". ".join((text, *lines)))
     return replace(test, findings=(*test.findings, finding))

@@ -1,14 +1,13 @@
 """Sampler: the process behind the screen, which streams frames and executes commands."""
 
 import os
+import sys
 from collections.abc import Callable
-from typing import BinaryIO
 
-from gputop.app.backend.backend import OpenSource
-from gputop.app.backend.choice import open_backend
+from gputop.app.backend.backend import BackendRequest, OpenSource
 from gputop.app.backend.operations.choice import open_control, open_operations
 from gputop.app.control.mig.survey import survey
-from gputop.app.monitoring.frames import frames, open_source, watch_host
+from gputop.app.monitoring.frames import frames, open_source
 from gputop.app.monitoring.stream import StreamRequest
 from gputop.core.protocol.command import Change, ChangeMig
 from gputop.core.protocol.outcome import Outcome
@@ -17,32 +16,28 @@ from gputop.wire.questions import Questions, progress_lines
 from gputop.wire.server import LAST_CHANGES_S, ChangeQueue, Lines, Rhythm, obey, serve
 
 
-def sample(request: StreamRequest, out: BinaryIO, commands: BinaryIO) -> None:
-    """Write frames, execute commands, and end when ``commands`` closes."""
-    backend = open_backend(request.backend)
-    source = open_source(backend, is_once=False)
-    watch_host(source, request)
-    rhythm, lines = Rhythm(source, watch_host=source.want_details), Lines(out)
-    changes = _obeying(request, source, rhythm, lines, commands)
+def sample(request: StreamRequest) -> None:
+    """Write frames, obey the commands on stdin, and end when that closes."""
+    source = open_source(request.backend, is_once=False)
+    rhythm, lines = Rhythm(source, watch_host=source.want_details), Lines(sys.stdout.buffer)
+    changes = _obeying(request.backend, source, rhythm, lines)
     collect_seldom()
     try:
-        serve(frames(source, backend, request), lines, rhythm, request.count)
+        serve(frames(source, request.backend), lines, rhythm, request.count)
     finally:
         changes.close(LAST_CHANGES_S)
 
 
-def _obeying(
-    request: StreamRequest, source: OpenSource, rhythm: Rhythm, lines: Lines, commands: BinaryIO
-) -> ChangeQueue:
+def _obeying(request: BackendRequest, source: OpenSource, rhythm: Rhythm, lines: Lines) -> ChangeQueue:
     """Execute commands in a thread of its own; return the queue of changes."""
     protected = frozenset({os.getpid(), os.getppid()})
-    control = open_control(request.backend, protected, progress=progress_lines(lines))
+    control = open_control(request, protected, progress=progress_lines(lines))
     changes = ChangeQueue(_followed(control.execute, source), lines, rhythm)
-    operations = open_operations(request.backend)
+    operations = open_operations(request)
     questions = Questions(
         lines, inspect=operations.inspect, process_status=operations.process_status, read_mig=survey(operations)
     )
-    obey(commands, rhythm, changes, questions=questions.ask)
+    obey(sys.stdin.buffer, rhythm, changes, questions=questions.ask)
     return changes
 
 

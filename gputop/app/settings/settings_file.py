@@ -102,13 +102,6 @@ def save(changes: Mapping[str, Value | None], file: str | None = None) -> str | 
     return None
 
 
-def create(file: str, text: str) -> None:
-    """Write a new file. Raises FileExistsError if it exists."""
-    os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
-    with open(file, "x", encoding="utf-8") as opened:
-        opened.write(text)
-
-
 def _understood(said: Written, actions: Collection[str] | None) -> tuple[Settings, tuple[Problem, ...]]:
     if said.problem:
         return Settings(), (said.problem,)

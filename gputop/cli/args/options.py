@@ -5,10 +5,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from gputop.core.model.metric import Unit
-from gputop.core.query.selection import Selection
 
-LEAST_INTERVAL_S: Final = 0.1
-USUAL_INTERVAL_S: Final = 1.0
+_LEAST_INTERVAL_S: Final = 0.1
 _DIGITS: Final = 4  # of an index: a longer range is a typing mistake
 
 
@@ -22,12 +20,12 @@ def add_common(
     """
     absent, group = add_place(parser, is_inner=is_inner, repeats=repeats)
     group.add_argument(
-        "-u", "--user", action="append", type=words, default=absent, metavar="USER",
+        "-u", "--user", dest="users", action="extend", type=words, default=absent, metavar="USER",
         help="only processes of these users: -u ann,bob",
     )  # fmt: skip
     group.add_argument("--only-compute", action="store_true", default=absent or False, help="omit graphics processes")
     group.add_argument(
-        "--where", action="append", type=_filter, default=absent, metavar="FILTER",
+        "--where", action="extend", type=_filters, default=absent, metavar="FILTER",
         help="only processes that match, such as 'user:ann gpu_mem>10GiB sm<5 not cmd~vllm'; all filters must match",
     )  # fmt: skip
     group.add_argument(
@@ -50,11 +48,11 @@ def add_place(
     absent: Any = argparse.SUPPRESS if is_inner else None
     group = parser.add_argument_group("input and selection")
     group.add_argument(
-        "-i", "--gpu", action="append", type=gpu_names, default=absent, metavar="GPU",
+        "-i", "--gpu", dest="gpus", action="extend", type=gpu_names, default=absent, metavar="GPU",
         help="only these GPUs: -i 0,2 or -i 0-3, UUIDs or bus ids",
     )  # fmt: skip
     group.add_argument(
-        "--interval", type=seconds(LEAST_INTERVAL_S), default=absent, metavar="SECONDS",
+        "--interval", dest="interval_s", type=seconds(_LEAST_INTERVAL_S), default=absent, metavar="SECONDS",
         help="time between readings (default 1)" if repeats else argparse.SUPPRESS,
     )  # fmt: skip
     add_demo(group, default=absent)
@@ -80,7 +78,7 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 def add_host_details(parser: argparse.ArgumentParser) -> None:
     """Add ``--host-details``."""
     parser.add_argument(
-        "--host-details", action="store_true",
+        "--host-details", dest="has_host_details", action="store_true",
         help="add network and disk rates, sensors, logged-in users and CPU frequency of the host to JSON",
     )  # fmt: skip
 
@@ -91,17 +89,8 @@ def add_ending(parser: argparse.ArgumentParser, *examples: str, status: str = ""
     parser.epilog = f"{shown}\n\nexit status: {status}" if status else shown
 
 
-def selection(options: argparse.Namespace) -> Selection:
-    """Return the GPUs and users that the options select."""
-    return Selection(
-        gpus=tuple(word for group in options.gpu or () for word in group),
-        users=tuple(word for group in options.user or () for word in group),
-        only_compute=options.only_compute,
-    )
-
-
-def _filter(text: str) -> object:
-    """Read a filter; the error points at the mistake, in lines of its own."""
+def _filters(text: str) -> tuple[str, ...]:
+    """Check a filter; the error points at the mistake, in lines of its own. Leave out one that keeps everything."""
     from gputop.core.query.query import QueryError, parse, pointed
     from gputop.core.text.text import clean
 
@@ -110,7 +99,7 @@ def _filter(text: str) -> object:
         pointer = (f"  {line}" for line in pointed(text, found).splitlines())
         message = f"column {found.position + 1}: {clean(str(found))}"
         raise argparse.ArgumentTypeError("\n".join((message, *pointer)))
-    return found
+    return (str(found),) if str(found) else ()
 
 
 def words(text: str) -> tuple[str, ...]:

@@ -6,8 +6,9 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NoReturn
 
-from gputop.cli.args.exits import BAD_INPUT
+from gputop.app.errors import BAD_INPUT
 
+USAGE: Final = 64  # the status of bad input for a command that uses 2 as a verdict
 _WIDEST: Final = 100  # longer lines are hard to read
 
 

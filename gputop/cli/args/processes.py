@@ -8,10 +8,13 @@ from gputop.cli.args.options import add_common, add_ending, words
 def add_choice(parser: argparse.ArgumentParser, *examples: str) -> None:
     """Add the options that select the processes and confirm the change, and the end of the help."""
     parser.add_argument(
-        "--pid", action="append", type=_pids, metavar="PID", help="only these processes: --pid 4711,4712"
+        "--pid", dest="pids", action="extend", type=_pids, metavar="PID",
+        help="only these processes: --pid 4711,4712",
+    )  # fmt: skip
+    parser.add_argument(
+        "-n", "--dry-run", dest="is_dry", action="store_true", help="list the matching processes and exit"
     )
-    parser.add_argument("-n", "--dry-run", action="store_true", help="list the matching processes and exit")
-    parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    parser.add_argument("-y", "--yes", dest="is_sure", action="store_true", help="do not ask")
     add_common(parser, repeats=False, changes=True)
     add_ending(parser, *examples, status="0 done for all, 1 for some, 2 bad input, 3 no driver, 4 for none")
 
@@ -21,8 +24,3 @@ def _pids(text: str) -> tuple[int, ...]:
     if not all(word.isdecimal() and int(word) > 0 for word in found):
         raise argparse.ArgumentTypeError(f"{text!r} is not a pid or a list of pids separated by commas")
     return tuple(int(word) for word in found)
-
-
-def named_pids(options: argparse.Namespace) -> tuple[int, ...]:
-    """Return the pids of --pid."""
-    return tuple(pid for group in options.pid or () for pid in group)

@@ -1,22 +1,17 @@
-"""Typed requests from the options that commands share."""
+"""Typed requests from options: an option has the name of the field that it fills."""
 
 import argparse
+from typing import Final, TypeVar
 
-from gputop.app.backend.backend import BackendRequest
-from gputop.cli.args.options import selection
+from msgspec import Struct, convert
 
+_PARTS: Final = ("backend", "selection", "wish", "ceiling")
 
-def backend_request(options: argparse.Namespace) -> BackendRequest:
-    """Return the box that the options choose."""
-    return BackendRequest(
-        demo=options.demo,
-        source=options.source,
-        selection=selection(options),
-        interval_s=options.interval,
-        read_only=options.read_only,
-    )
+Request = TypeVar("Request", bound=Struct)
 
 
-def filters(options: argparse.Namespace) -> tuple[str, ...]:
-    """Return the filters of --where."""
-    return tuple(text for query in options.where or () if (text := str(query)))
+def request_of(options: argparse.Namespace, kind: type[Request]) -> Request:
+    """Return the request that the options make. Its parts read the same options; an absent option is the default."""
+    given = {name: value for name, value in vars(options).items() if value is not None}
+    given |= dict.fromkeys(_PARTS, given)
+    return convert(given, kind)

@@ -1,21 +1,20 @@
 """gputop doctor: the health of this host."""
 
 import argparse
-import sys
 
-from gputop.app.backend.backend import BackendRequest
-from gputop.app.monitoring.doctor import DoctorRequest, encoded, examine, text
-from gputop.cli.args.exits import USAGE
+from gputop.app.monitoring.doctor import DoctorRequest, doctor
 from gputop.cli.args.options import add_demo, add_ending, whole
-from gputop.cli.args.parser import Parser
+from gputop.cli.args.parser import USAGE, Parser
+from gputop.cli.args.requests import request_of
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     Parser.usage_status = USAGE  # of all parsers: an unknown option is reported by the outermost one
-    parser.add_argument("--json", action="store_true", help="one line of JSON")
+    parser.add_argument("--json", dest="is_json", action="store_true", help="one line of JSON")
     parser.add_argument(
         "--expect",
+        dest="expected",
         type=whole(0),
         metavar="N",
         help="expected number of GPUs (default: expected_gpus of the configuration)",
@@ -35,8 +34,4 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Collect the facts, judge them and print the diagnosis."""
-    plugins = {found.entry.name: found.rejected for found in options.plugins}
-    request = DoctorRequest(backend=BackendRequest(demo=options.demo), expected=options.expect, plugins=plugins)
-    diagnosis = examine(request)
-    sys.stdout.buffer.write(encoded(diagnosis) if options.json else text(diagnosis, sys.stdout))
-    return diagnosis.status
+    return doctor(request_of(options, DoctorRequest))

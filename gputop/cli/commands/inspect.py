@@ -1,25 +1,24 @@
 """gputop inspect: the details of one process."""
 
 import argparse
-import sys
 from typing import Final
 
-from gputop.app.backend.backend import BackendRequest
-from gputop.app.monitoring.inspect import InspectRequest, encoded, inspect, problem, text
-from gputop.cli.args.exits import OK, fail
+from gputop.app.monitoring.inspect import InspectRequest, inspect
 from gputop.cli.args.options import add_demo, add_ending, seconds, whole
+from gputop.cli.args.requests import request_of
 
-_NOTHING: Final = 4  # as for a signal that reached no process
 _WAIT_S: Final = 1.0
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("pid", type=whole(1), metavar="PID", help="pid of any process, with or without a GPU")
-    parser.add_argument("--json", action="store_true", help="one line of JSON, with the reason for each missing part")
+    parser.add_argument(
+        "--json", dest="is_json", action="store_true", help="one line of JSON, with the reason for each missing part"
+    )
     parser.add_argument("--reveal", action="store_true", help="show secrets in the environment instead of masking them")
     parser.add_argument(
-        "--wait", type=seconds(0), default=_WAIT_S, metavar="SECONDS",
+        "--wait", dest="wait_s", type=seconds(0), default=_WAIT_S, metavar="SECONDS",
         help="time between the two readings for rates (default 1); 0: one reading, no rates",
     )  # fmt: skip
     add_demo(parser)
@@ -28,14 +27,4 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Inspect and print."""
-    request = InspectRequest(
-        backend=BackendRequest(demo=options.demo), pid=options.pid, reveal=options.reveal, wait_s=options.wait
-    )
-    inspected = inspect(request)
-    if options.json:
-        sys.stdout.buffer.write(encoded(inspected))
-    elif inspected.found.problem:
-        fail(_NOTHING, problem(inspected))
-    else:
-        sys.stdout.buffer.write(text(inspected, sys.stdout))
-    return _NOTHING if inspected.found.problem else OK
+    return inspect(request_of(options, InspectRequest))

@@ -1,17 +1,16 @@
 """gputop mig: show, plan and change MIG layouts."""
 
 import argparse
-import sys
 from collections.abc import Callable
 from typing import Any, Final
 
-from gputop.app.control.mig import apply, show
+from gputop.app.control.mig.apply import apply, plan, restore
 from gputop.app.control.mig.requested import MigRequest
 from gputop.app.control.mig.service import service
-from gputop.cli.args.exits import OK
+from gputop.app.control.mig.show import checkpoint, export, status, use
+from gputop.app.terminal import Person
 from gputop.cli.args.options import add_demo, add_ending, gpu_names
-from gputop.cli.args.requests import backend_request
-from gputop.cli.terminal import TerminalPerson
+from gputop.cli.args.requests import request_of
 
 _WHAT: Final = {
     "status": "show how the GPUs are partitioned, what else fits, and what blocks the rest",
@@ -56,79 +55,33 @@ def add(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(metavar="WHAT", dest="what", required=True)
     for name, about in _WHAT.items():
         action = actions.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
-        _ADD[name](action)
+        for add_option in _OPTIONS[name]:
+            add_option(action)
         add_ending(action, *_EXAMPLES[name], status=_STATUS)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the subcommand."""
-    return _RUN[options.what](options, TerminalPerson(is_sure=getattr(options, "yes", False)))
-
-
-def _run_status(options: argparse.Namespace, person: TerminalPerson) -> int:
-    show.status(backend_request(options), person, is_json=options.json)
-    return OK
-
-
-def _run_use(options: argparse.Namespace, person: TerminalPerson) -> int:
-    return show.use(backend_request(options), person)
-
-
-def _run_export(options: argparse.Namespace, person: TerminalPerson) -> int:
-    show.export(backend_request(options), person)
-    return OK
-
-
-def _run_checkpoint(options: argparse.Namespace, person: TerminalPerson) -> int:
-    if options.output is None:
-        sys.stdout.buffer.write(show.checkpoint(backend_request(options), person))
-    else:
-        show.save_checkpoint(backend_request(options), person, options.output)
-    return OK
-
-
-def _run_service(options: argparse.Namespace, person: TerminalPerson) -> int:
-    service(options.file, person)
-    return OK
-
-
-def _run_plan(options: argparse.Namespace, person: TerminalPerson) -> int:
-    return apply.plan(_requested(options), person, is_json=options.json)
-
-
-def _run_apply(options: argparse.Namespace, person: TerminalPerson) -> int:
-    return apply.apply(_requested(options), person)
-
-
-def _run_restore(options: argparse.Namespace, person: TerminalPerson) -> int:
-    request = MigRequest(backend=backend_request(options), is_forced=options.force, is_dry=options.dry_run)
-    return apply.restore(request, options.file, person)
-
-
-def _requested(options: argparse.Namespace) -> MigRequest:
-    return MigRequest(
-        backend=backend_request(options), layout=options.request, file=options.file, config=options.config,
-        is_forced=options.force, is_dry=getattr(options, "dry_run", False),
-    )  # fmt: skip
+    request = request_of(options, MigRequest)
+    return _RUN[options.what](request, Person(is_sure=request.is_sure))
 
 
 def _common(parser: argparse.ArgumentParser) -> None:
     absent: Any = argparse.SUPPRESS
     parser.add_argument(
-        "-i", "--gpu", action="append", type=gpu_names, default=absent, metavar="GPU",
+        "-i", "--gpu", dest="gpus", action="extend", type=gpu_names, default=absent, metavar="GPU",
         help="only these GPUs: -i 0,2 or -i 0-3, UUIDs or bus ids, or all",
     )  # fmt: skip
     add_demo(parser, box="mig")
 
 
-def _status(parser: argparse.ArgumentParser) -> None:
-    _common(parser)
-    parser.add_argument("--json", action="store_true", help="one line of JSON")
+def _json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", dest="is_json", action="store_true", help="one line of JSON")
 
 
 def _asked(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "request", nargs="?", metavar="REQUEST", help="the layout, such as 3g.40gb,2x1g.10gb; see gputop mig --help"
+        "layout", nargs="?", metavar="REQUEST", help="the layout, such as 3g.40gb,2x1g.10gb; see gputop mig --help"
     )
     parser.add_argument("-f", "--file", metavar="FILE", help="use a mig-parted configuration instead of a request")
     parser.add_argument(
@@ -136,38 +89,27 @@ def _asked(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _plan(parser: argparse.ArgumentParser) -> None:
-    _asked(parser)
-    _status(parser)
-    _forced(parser)
+def _saved(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("checkpoint", metavar="FILE", help="a checkpoint, as written by gputop mig checkpoint")
 
 
-def _apply(parser: argparse.ArgumentParser) -> None:
-    _asked(parser)
-    _common(parser)
-    _changing(parser)
-
-
-def _restore(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a checkpoint, as written by gputop mig checkpoint")
-    _common(parser)
-    _changing(parser)
-
-
-def _checkpoint(parser: argparse.ArgumentParser) -> None:
-    _common(parser)
-    parser.add_argument("-o", "--output", metavar="FILE", help="write to this file (default: standard output)")
+def _output(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-o", "--output", dest="checkpoint", metavar="FILE",
+        help="write to this file (default: standard output)",
+    )  # fmt: skip
 
 
 def _service(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "file", nargs="?", default="/etc/gputop/mig.json", metavar="FILE", help="the checkpoint (default %(default)s)"
-    )
+        "checkpoint", nargs="?", default="/etc/gputop/mig.json", metavar="FILE",
+        help="the checkpoint (default %(default)s)",
+    )  # fmt: skip
 
 
 def _changing(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-n", "--dry-run", action="store_true", help="show the plan and exit")
-    parser.add_argument("-y", "--yes", action="store_true", help="do not ask for confirmation")
+    parser.add_argument("-n", "--dry-run", dest="is_dry", action="store_true", help="show the plan and exit")
+    parser.add_argument("-y", "--yes", dest="is_sure", action="store_true", help="do not ask for confirmation")
     _forced(parser)
     parser.add_argument("--read-only", action="store_true", default=argparse.SUPPRESS, help="change nothing")
 
@@ -175,16 +117,18 @@ def _changing(parser: argparse.ArgumentParser) -> None:
 def _forced(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--force",
+        dest="is_forced",
         action="store_true",
         help="plan as if no instance were in use; the driver still refuses to destroy busy ones",
     )
 
 
-_ADD: Final[dict[str, Callable[[argparse.ArgumentParser], None]]] = {
-    "status": _status, "plan": _plan, "apply": _apply, "use": _common, "export": _common, "checkpoint": _checkpoint,
-    "restore": _restore, "service": _service,
+_OPTIONS: Final[dict[str, tuple[Callable[[argparse.ArgumentParser], None], ...]]] = {
+    "status": (_common, _json), "plan": (_asked, _common, _json, _forced), "apply": (_asked, _common, _changing),
+    "use": (_common,), "export": (_common,), "checkpoint": (_common, _output), "restore": (_saved, _common, _changing),
+    "service": (_service,),
 }  # fmt: skip
-_RUN: Final[dict[str, Callable[[argparse.Namespace, TerminalPerson], int]]] = {
-    "status": _run_status, "plan": _run_plan, "apply": _run_apply, "use": _run_use, "export": _run_export,
-    "checkpoint": _run_checkpoint, "restore": _run_restore, "service": _run_service,
+_RUN: Final[dict[str, Callable[[MigRequest, Person], int]]] = {
+    "status": status, "plan": plan, "apply": apply, "use": use, "export": export, "checkpoint": checkpoint,
+    "restore": restore, "service": service,
 }  # fmt: skip

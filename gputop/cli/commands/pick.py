@@ -4,15 +4,12 @@ import argparse
 from collections.abc import Callable
 from typing import Final
 
-from gputop.app.monitoring.pick import PickRequest, become, in_the_way, pick_gpus, text
-from gputop.cli.args.exits import BAD_INPUT, OK, fail, warn
+from gputop.app.monitoring.pick import PickRequest, pick_gpus
 from gputop.cli.args.options import add_ending, add_json, add_place, whole
-from gputop.cli.args.requests import backend_request
+from gputop.cli.args.requests import request_of
 from gputop.core.model.metric import Unit
 from gputop.core.model.quantity import expected, quantity
-from gputop.core.query.pick import Wish
 
-NOT_ENOUGH: Final = 1
 _FORMATS: Final = ("env", "index", "uuid", "json")
 
 
@@ -34,6 +31,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-n", "--count", type=whole(1), default=1, metavar="N", help="number of GPUs (default 1)")
     parser.add_argument(
         "--min-free",
+        dest="min_free_bytes",
         type=_measured(Unit.BYTES),
         default=0.0,
         metavar="SIZE",
@@ -41,12 +39,18 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--max-util",
+        dest="max_utilization_percent",
         type=_measured(Unit.PERCENT),
         metavar="PERCENT",
         help="maximum utilization per GPU, such as 10",
     )
-    parser.add_argument("--mig", action="store_true", help="also choose MIG instances; a process can use only one")
-    parser.add_argument("--wait", action="store_true", help="check again every interval until there are enough")
+    parser.add_argument(
+        "--mig", dest="with_instances", action="store_true",
+        help="also choose MIG instances; a process can use only one",
+    )  # fmt: skip
+    parser.add_argument(
+        "--wait", dest="waits", action="store_true", help="check again every interval until there are enough"
+    )
     parser.add_argument(
         "--format", choices=_FORMATS, default="env", metavar="FORMAT",
         help="env (default: CUDA_VISIBLE_DEVICES=…), uuid, json, or index: nvidia-smi's, which matches CUDA's only with"
@@ -62,33 +66,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read twice, or until there are enough; print the choice, or become the command."""
-    _check(options)
-    wish = Wish(
-        count=options.count,
-        min_free_bytes=options.min_free,
-        max_utilization_percent=options.max_util,
-        with_instances=options.mig,
-    )
-    found = pick_gpus(PickRequest(backend=backend_request(options), wish=wish, waits=options.wait), warn)
-    if not found.chosen:
-        if options.format == "json" and options.command is None:
-            print(text(found, "json"))
-        warn(in_the_way(found, wish))
-        return NOT_ENOUGH
-    if options.command is not None:
-        become(options.command, found)
-    print(text(found, options.format))
-    return OK
-
-
-def _check(options: argparse.Namespace) -> None:
-    if options.command is not None:
-        if options.command[:1] == ["--"]:
-            del options.command[0]
-        if not options.command:
-            fail(BAD_INPUT, "--exec needs a command")
-    if options.user or options.only_compute or options.where:
-        fail(BAD_INPUT, "pick counts all processes, so it does not accept --user, --only-compute and --where")
+    return pick_gpus(request_of(options, PickRequest))
 
 
 def _measured(unit: Unit) -> Callable[[str], float]:

@@ -1,27 +1,23 @@
 """gputop record: frames into a file, for later."""
 
 import argparse
-from typing import Final
 
 from gputop.app.monitoring.record import RecordRequest, record
-from gputop.cli.args.exits import OK, warn
 from gputop.cli.args.options import add_common, add_ending, duration
-from gputop.cli.args.requests import backend_request, filters
-
-_CUT_SHORT: Final = 1
+from gputop.cli.args.requests import request_of
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("file", metavar="FILE", help="a new file, or - for standard output")
+    parser.add_argument("path", metavar="FILE", help="a new file, or - for standard output")
     parser.add_argument(
         "--for",
-        dest="duration",
+        dest="duration_s",
         type=duration,
         metavar="DURATION",
         help="duration, such as 90s, 10m, 1h30m (default: until Ctrl-C)",
     )
-    parser.add_argument("--force", action="store_true", help="overwrite an existing file")
+    parser.add_argument("--force", dest="is_forced", action="store_true", help="overwrite an existing file")
     add_common(parser)
     add_ending(
         parser, "gputop record night.tape --for 8h --interval 5", status="0 done, 1 cut short, 2 bad input, 3 no driver"
@@ -30,8 +26,4 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Record."""
-    request = RecordRequest(
-        backend=backend_request(options), where=filters(options), path=options.file, duration_s=options.duration,
-        is_forced=options.force,
-    )  # fmt: skip
-    return OK if record(request, warn) else _CUT_SHORT
+    return record(request_of(options, RecordRequest))

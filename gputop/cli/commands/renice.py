@@ -3,9 +3,8 @@
 import argparse
 
 from gputop.app.control.changes import ReniceRequest, renice
-from gputop.cli.args.processes import add_choice, named_pids
-from gputop.cli.args.requests import backend_request, filters
-from gputop.cli.terminal import TerminalPerson
+from gputop.cli.args.processes import add_choice
+from gputop.cli.args.requests import request_of
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -17,11 +16,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """List, ask, renice."""
-    request = ReniceRequest(
-        backend=backend_request(options), where=filters(options), pids=named_pids(options), is_dry=options.dry_run,
-        nice=options.nice,
-    )  # fmt: skip
-    return renice(request, TerminalPerson(is_sure=options.yes))
+    return renice(request_of(options, ReniceRequest))
 
 
 def _nice(text: str) -> int:

@@ -1,11 +1,10 @@
 """gputop schema: the JSON Schema of a frame or of a diagnosis."""
 
 import argparse
-import json
 
-from gputop.cli.args.exits import OK
+from gputop.app.errors import OK
+from gputop.app.terminal import print_schema
 from gputop.cli.args.options import add_ending
-from gputop.report.schema import doctor_schema, schema
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -19,5 +18,5 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the schema."""
-    print(json.dumps(doctor_schema() if options.what == "doctor" else schema(), indent=2))
+    print_schema(options.what)
     return OK

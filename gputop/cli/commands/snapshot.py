@@ -1,13 +1,12 @@
 """gputop snapshot: the current state, once."""
 
 import argparse
-import sys
 from typing import Final
 
-from gputop.app.monitoring.snapshot import FIRST_WAIT_S, SnapshotRequest, encoded, snapshot, text
-from gputop.cli.args.exits import OK, warn
+from gputop.app.errors import OK
+from gputop.app.monitoring.snapshot import SnapshotRequest, snapshot
 from gputop.cli.args.options import add_common, add_ending, add_host_details, add_json, seconds
-from gputop.cli.args.requests import backend_request, filters
+from gputop.cli.args.requests import request_of
 
 _FORMATS: Final = ("table", "json", "csv", "csv-processes")
 
@@ -20,7 +19,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_json(parser)
     parser.add_argument(
-        "--wait", type=seconds(0), default=FIRST_WAIT_S, metavar="SECONDS",
+        "--wait", dest="wait_s", type=seconds(0), metavar="SECONDS",
         help="time between the two readings for rates (default 1); 0: one reading, no rates",
     )  # fmt: skip
     add_host_details(parser)
@@ -35,19 +34,5 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read once or twice and print."""
-    return show(options, options.format, options.wait, has_host_details=options.host_details)
-
-
-def show(
-    options: argparse.Namespace, form: str = "table", wait_s: float = FIRST_WAIT_S, *, has_host_details: bool = False
-) -> int:
-    """Print a snapshot."""
-    request = SnapshotRequest(
-        backend=backend_request(options), where=filters(options), wait_s=wait_s, has_host_details=has_host_details
-    )
-    frame = snapshot(request, warn)
-    if form == "json":
-        sys.stdout.buffer.write(encoded(frame))
-    else:
-        sys.stdout.write(text(frame, form, sys.stdout))
+    snapshot(request_of(options, SnapshotRequest))
     return OK

@@ -1,12 +1,11 @@
 """gputop stream: one frame per line until stopped. With --control it is the screen's sampler."""
 
 import argparse
-import sys
 
+from gputop.app.errors import OK
 from gputop.app.monitoring.stream import StreamRequest, stream
-from gputop.cli.args.exits import OK, warn
 from gputop.cli.args.options import add_common, add_ending, add_host_details, whole
-from gputop.cli.args.requests import backend_request, filters
+from gputop.cli.args.requests import request_of
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -28,16 +27,11 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print frames."""
-    request = StreamRequest(
-        backend=backend_request(options),
-        where=filters(options),
-        count=options.count,
-        has_host_details=options.host_details,
-    )
+    request = request_of(options, StreamRequest)
     if options.control:
         from gputop.app.serving.sampler import sample
 
-        sample(request, sys.stdout.buffer, sys.stdin.buffer)
+        sample(request)
     else:
-        stream(request, sys.stdout.buffer, warn)
+        stream(request)
     return OK

@@ -14,6 +14,7 @@ from fake_driver import FakeFunctions
 
 from gputop.app.control.escalation import Escalation
 from gputop.app.control.process_change import Chosen, carry_out, choose
+from gputop.app.terminal import Person
 from gputop.core.model.metric import Missing
 from gputop.core.model.sample import HostProcess, Job, JobKind, Presence
 from gputop.core.monitor import Monitor
@@ -29,10 +30,11 @@ from gputop.machine.source import Limits, MachineSource
 PATIENCE_S = 60  # only ever waited for when a test fails
 
 
-class Person:
+class Listener(Person):
     """Answers as it was told to; hears everything."""
 
     def __init__(self, *answers: bool) -> None:
+        super().__init__()
         self._answers = list(answers)
         self.heard: list[str] = []
         self.asked: list[str] = []
@@ -111,7 +113,7 @@ def gputop(*arguments: str) -> "subprocess.CompletedProcess[str]":
 def test_whom_it_hits_is_listed_before_the_question_and_then_hit(tmp_path: Path) -> None:
     with child("SIGUSR1") as held:
         found = meant(row(held, command="python \x1b[2Jtrain.py"))
-        person = Person(True)
+        person = Listener(True)
         status = carry_out(term(found, "SIGUSR1"), found, control(tmp_path), person)
 
         assert held.line() == "SIGUSR1"
@@ -124,7 +126,7 @@ def test_whom_it_hits_is_listed_before_the_question_and_then_hit(tmp_path: Path)
 
 def test_without_a_yes_nothing_is_done(tmp_path: Path) -> None:
     with child() as held:
-        found, person = meant(row(held)), Person(False)
+        found, person = meant(row(held)), Listener(False)
         status = carry_out(term(found), found, control(tmp_path), person)
 
         assert held.process.poll() is None
@@ -134,7 +136,7 @@ def test_without_a_yes_nothing_is_done(tmp_path: Path) -> None:
 
 def test_a_dry_run_only_lists(tmp_path: Path) -> None:
     with child() as held:
-        found, person = meant(row(held)), Person()
+        found, person = meant(row(held)), Listener()
         status = carry_out(term(found), found, control(tmp_path), person, is_dry=True)
 
         assert held.process.poll() is None
@@ -146,7 +148,7 @@ def test_the_status_says_whether_all_some_or_none_worked(tmp_path: Path) -> None
     with child("SIGUSR1") as held:
         there, gone = row(held), process(held.pid, start_ticks=1)
         statuses = [
-            carry_out(term(found, "SIGUSR1"), found, door, Person(True))
+            carry_out(term(found, "SIGUSR1"), found, door, Listener(True))
             for found in (meant(there), meant(there, gone), meant(there, lacking=(7,)), meant(gone), meant())
         ]
 
@@ -154,7 +156,7 @@ def test_the_status_says_whether_all_some_or_none_worked(tmp_path: Path) -> None
 
 
 def test_a_row_that_is_no_process_of_ours_is_listed_with_the_reason_and_refused(tmp_path: Path) -> None:
-    found, person = meant(HostProcess(pid=os.getpid(), presence=Presence.HIDDEN)), Person(True)
+    found, person = meant(HostProcess(pid=os.getpid(), presence=Presence.HIDDEN)), Listener(True)
     status = carry_out(term(found), found, control(tmp_path), person)
 
     assert status == 4
@@ -165,7 +167,7 @@ def test_a_row_that_is_no_process_of_ours_is_listed_with_the_reason_and_refused(
 def test_renice_says_what_was_and_what_became(tmp_path: Path) -> None:
     with child() as held:
         was = os.getpriority(os.PRIO_PROCESS, held.pid)
-        found, person = meant(row(held)), Person(True)
+        found, person = meant(row(held)), Listener(True)
         carry_out(Renice(id="a", nice=15, targets=targets(found.processes)), found, control(tmp_path), person)
 
     assert f"{held.pid}: done: {was} → 15: all 2 threads" in person.heard
@@ -184,7 +186,7 @@ def test_workers_without_their_launcher_are_hit_and_it_is_said_who_leads_them(tm
         worker, launcher = row(held), process(4000, gpus=())
         job = Job(key="j", kind=JobKind.LAUNCHER, label="j", launcher=launcher.id, members=(launcher.id, worker.id))
         shown = frame(2, processes=(worker,), relatives=(launcher,), jobs=(job,))
-        found, person = choose(shown, []), Person(True)
+        found, person = choose(shown, []), Listener(True)
         carry_out(term(found, "SIGUSR1"), found, control(tmp_path), person)
 
         assert held.line() == "SIGUSR1"
@@ -194,7 +196,10 @@ def test_workers_without_their_launcher_are_hit_and_it_is_said_who_leads_them(tm
 
 
 def test_where_the_driver_lists_nobody_that_is_said_and_not_that_a_pid_is_on_no_gpu(tmp_path: Path) -> None:
-    found, person = choose(frame(gpus=(gpu(missing={"processes": Missing.UNSUPPORTED}),), processes=()), [7]), Person()
+    found, person = (
+        choose(frame(gpus=(gpu(missing={"processes": Missing.UNSUPPORTED}),), processes=()), [7]),
+        Listener(),
+    )
 
     assert carry_out(term(found), found, control(tmp_path), person) == 4
     assert person.heard[1:] == [f"the driver lists no processes: {Missing.UNSUPPORTED.text}"]
@@ -215,7 +220,7 @@ def test_from_the_drivers_list_to_the_signal_it_is_one_process(tmp_path: Path) -
         reader = ProcessReader(proc, resolve_user)
         source = MachineSource(Driver(driver), HostReader(proc, "node7"), reader, limits=Limits(patience_s=30.0))
         source.open()
-        found, person = choose(Monitor(source).step(), []), Person(True)
+        found, person = choose(Monitor(source).step(), []), Listener(True)
         status = carry_out(term(found, "SIGUSR1"), found, control(tmp_path), person)
 
         assert held.line() == "SIGUSR1"
@@ -225,8 +230,8 @@ def test_from_the_drivers_list_to_the_signal_it_is_one_process(tmp_path: Path) -
 
 
 # --- escalation --------------------------------------------------------------------------------------------------
-def escalated(door: Stubborn, *answers: bool) -> tuple[Outcome, Person]:
-    clock, person = Clock(), Person(*answers)
+def escalated(door: Stubborn, *answers: bool) -> tuple[Outcome, Listener]:
+    clock, person = Clock(), Listener(*answers)
     change = signal_to(Target(1000, 1), Target(2000, 2))
     return Escalation(10, clock.read, clock.sleep).run(change, door, person), person
 
@@ -269,7 +274,7 @@ def test_a_real_process_that_ignores_sigterm_is_killed_in_the_end(tmp_path: Path
     clock = Clock()
     with child("SIGTERM") as held:
         change = signal_to(held.target)
-        outcome = Escalation(0.5, clock.read, clock.sleep).run(change, control(tmp_path), Person(True))
+        outcome = Escalation(0.5, clock.read, clock.sleep).run(change, control(tmp_path), Listener(True))
 
         assert held.process.wait(PATIENCE_S) == -9
     assert only(outcome).pid == held.pid

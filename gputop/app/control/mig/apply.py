@@ -12,10 +12,10 @@ from gputop.app.backend.operations.operations import MigReader
 from gputop.app.backend.operations.read_only import ReadOnlyControl
 from gputop.app.control.mig.requested import Answers, MigRequest, requested, restored
 from gputop.app.control.mig.survey import chosen, open_mig, warn_of_rights
-from gputop.app.control.person import Person
 from gputop.app.control.process_change import new_id
 from gputop.app.errors import NONE, OK, SOME, BadRequestError
 from gputop.app.interrupts import interruptible
+from gputop.app.terminal import Person
 from gputop.core.mig.answers import MigProgress
 from gputop.core.mig.explain import NoPlan
 from gputop.core.mig.model import MigGpu
@@ -46,11 +46,11 @@ class Answer(Struct, frozen=True, kw_only=True):
     nvidia_smi: tuple[str, ...] = ()
 
 
-def plan(request: MigRequest, person: Person, *, is_json: bool) -> int:
+def plan(request: MigRequest, person: Person) -> int:
     """Show the plan; return the exit status."""
     reader = open_mig(request.backend)
     answers = requested(request, chosen(request.backend.selection.gpus, reader.gpus()))
-    if is_json:
+    if request.is_json:
         from msgspec.json import encode
 
         person.show([encode([_json(gpu, found) for gpu, found in answers]).decode()])
@@ -72,9 +72,9 @@ def apply(request: MigRequest, person: Person) -> int:
     return _carry_out(request, ask, person)
 
 
-def restore(request: MigRequest, path: str, person: Person) -> int:
-    """Restore the checkpoint at ``path``; return the exit status."""
-    return _carry_out(request, lambda gpus: restored(request, path, gpus), person)
+def restore(request: MigRequest, person: Person) -> int:
+    """Go back to the checkpoint; return the exit status."""
+    return _carry_out(request, lambda gpus: restored(request, gpus), person)
 
 
 def _carry_out(request: MigRequest, ask: Ask, person: Person) -> int:

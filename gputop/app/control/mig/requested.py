@@ -24,15 +24,19 @@ Answers: TypeAlias = list[tuple[MigGpu, Plan | NoPlan]]
 class MigRequest(Struct, frozen=True, kw_only=True):
     """Layouts: ``layout`` as text, or a ``file`` of mig-parted; ``config``: the name of its configuration.
 
-    ``is_forced``: plan as if no process used a GPU. ``is_dry``: only show the plan.
+    ``checkpoint``: path of one, to restore or to write. ``is_forced``: plan as if no process used a GPU. ``is_dry``:
+    show the plan, and end. ``is_sure``: do not ask.
     """
 
     backend: BackendRequest
     layout: str | None = None
     file: str | None = None
     config: str | None = None
+    checkpoint: str | None = None
+    is_json: bool = False
     is_forced: bool = False
     is_dry: bool = False
+    is_sure: bool = False
 
 
 def requested(request: MigRequest, gpus: Sequence[MigGpu]) -> Answers:
@@ -50,9 +54,9 @@ def requested(request: MigRequest, gpus: Sequence[MigGpu]) -> Answers:
     ]
 
 
-def restored(request: MigRequest, path: str, gpus: Sequence[MigGpu]) -> Answers:
-    """Return an answer for each GPU of the checkpoint at ``path`` that is in this host."""
-    saved = {held.uuid: held for held in _checkpoint(path).gpus}
+def restored(request: MigRequest, gpus: Sequence[MigGpu]) -> Answers:
+    """Return an answer for each GPU of the checkpoint that is here."""
+    saved = {held.uuid: held for held in _checkpoint(request.checkpoint or "").gpus}
     found = [(gpu, _back(gpu, saved[gpu.uuid], request)) for gpu in gpus if gpu.uuid in saved]
     here = {gpu.uuid for gpu in gpus}
     lost = [held for uuid, held in saved.items() if uuid not in here and not request.backend.selection.gpus]

@@ -4,8 +4,9 @@ import os
 import sys
 from typing import Final
 
-from gputop.app.control.person import Person
-from gputop.app.errors import BadRequestError
+from gputop.app.control.mig.requested import MigRequest
+from gputop.app.errors import OK, BadRequestError
+from gputop.app.terminal import Person
 from gputop.core.text.text import clean
 
 _MANAGER: Final = "/etc/systemd/system/multi-user.target.wants/nvidia-mig-manager.service"
@@ -34,9 +35,9 @@ _HOW: Final = """\
 """
 
 
-def service(path: str, person: Person) -> None:
-    """Print a unit that restores the checkpoint at ``path``; its comments say how to install it."""
-    file = os.path.abspath(path)
+def service(request: MigRequest, person: Person) -> int:
+    """Print a unit that restores the checkpoint; its comments say how to install it."""
+    file = os.path.abspath(request.checkpoint or "")
     for each in (file, _program().split(" -m ")[0]):
         if not all(sign.isalnum() or sign in _PLAIN for sign in each):
             raise BadRequestError(f"{clean(each)}: a systemd unit needs a path without spaces and shell characters")
@@ -44,6 +45,7 @@ def service(path: str, person: Person) -> None:
     person.show((_HOW.format_map(words) + _UNIT.format_map(words)).splitlines())
     if os.path.exists(_MANAGER):
         person.warn("! nvidia-mig-manager.service is enabled and does the same at boot: disable one of the two")
+    return OK
 
 
 def _program() -> str:

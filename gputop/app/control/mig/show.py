@@ -1,11 +1,13 @@
 """MIG status, use, export and checkpoint: the current layouts, in several forms."""
 
-from msgspec import Struct
+import sys
 
-from gputop.app.backend.backend import BackendRequest
+from msgspec import Struct, json
+
+from gputop.app.control.mig.requested import MigRequest
 from gputop.app.control.mig.survey import chosen, open_mig, warn_of_rights
-from gputop.app.control.person import Person
 from gputop.app.errors import NONE, OK, BadRequestError, UseCaseError
+from gputop.app.terminal import Person
 from gputop.core.mig.checkpoint import checkpoint as saved
 from gputop.core.mig.mig_parted import export_lines
 from gputop.core.mig.model import MigGpu
@@ -20,15 +22,13 @@ class Status(Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...]
 
 
-def status(request: BackendRequest, person: Person, *, is_json: bool) -> None:
+def status(request: MigRequest, person: Person) -> int:
     """Show the MIG layouts."""
-    reader = open_mig(request)
-    gpus, warnings = chosen(request.selection.gpus, reader.gpus()), reader.warnings()
-    if is_json:
-        from msgspec.json import encode
-
-        person.show([encode(Status(gpus=gpus, warnings=warnings)).decode()])
-        return
+    reader = open_mig(request.backend)
+    gpus, warnings = chosen(request.backend.selection.gpus, reader.gpus()), reader.warnings()
+    if request.is_json:
+        person.show([json.encode(Status(gpus=gpus, warnings=warnings)).decode()])
+        return OK
     for gpu in gpus:
         person.show(list(status_lines(gpu)))
     if not gpus:
@@ -36,41 +36,41 @@ def status(request: BackendRequest, person: Person, *, is_json: bool) -> None:
     warn_of_rights(gpus, person)
     for warning in warnings:
         person.warn(f"! {warning}")
+    return OK
 
 
-def use(request: BackendRequest, person: Person) -> int:
+def use(request: MigRequest, person: Person) -> int:
     """Print the settings for programs that use the instances; return the exit status."""
-    gpus = chosen(request.selection.gpus, open_mig(request).gpus())
+    gpus = chosen(request.backend.selection.gpus, open_mig(request.backend).gpus())
     lines = [line for gpu in gpus for line in use_lines(gpu)]
     person.show(lines or ["# no MIG instance can be used"])
     return OK if lines else NONE
 
 
-def export(request: BackendRequest, person: Person) -> None:
+def export(request: MigRequest, person: Person) -> int:
     """Show the layouts as a configuration of mig-parted."""
     person.show(list(export_lines(_readable(request, person))))
+    return OK
 
 
-def checkpoint(request: BackendRequest, person: Person) -> bytes:
-    """Return the layouts as a checkpoint."""
-    from msgspec import json
-
-    return json.format(json.encode(saved(_readable(request, person)))) + b"\n"
-
-
-def save_checkpoint(request: BackendRequest, person: Person, path: str) -> None:
-    """Write a checkpoint to a file."""
-    raw = checkpoint(request, person)
+def checkpoint(request: MigRequest, person: Person) -> int:
+    """Write the layouts as a checkpoint, to a file if the request names one."""
+    raw = json.format(json.encode(saved(_readable(request, person)))) + b"\n"
+    path = request.checkpoint
+    if path is None:
+        sys.stdout.buffer.write(raw)
+        return OK
     try:
         with open(path, "wb") as file:
             file.write(raw)
     except OSError as error:
         raise BadRequestError(f"cannot write {clean(path)}: {error.strerror}") from None
     person.show([f"wrote {clean(path)}"])
+    return OK
 
 
-def _readable(request: BackendRequest, person: Person) -> tuple[MigGpu, ...]:
-    gpus = chosen(request.selection.gpus, open_mig(request).gpus())
+def _readable(request: MigRequest, person: Person) -> tuple[MigGpu, ...]:
+    gpus = chosen(request.backend.selection.gpus, open_mig(request.backend).gpus())
     if any(gpu.missing for gpu in gpus):
         warn_of_rights(gpus, person)
         raise UseCaseError(NONE, "cannot read the MIG layouts")

@@ -7,8 +7,8 @@ from typing import Final
 from gputop.app.backend.backend import BackendRequest
 from gputop.app.backend.operations.choice import open_operations
 from gputop.app.backend.operations.operations import MigReader, Operations
-from gputop.app.control.person import Person
 from gputop.app.errors import NO_DRIVER, BadRequestError, UseCaseError
+from gputop.app.terminal import Person
 from gputop.core.mig.answers import MigBox
 from gputop.core.mig.model import MigGpu
 from gputop.core.protocol.command import ReadMig

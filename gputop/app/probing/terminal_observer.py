@@ -13,7 +13,7 @@ from gputop.report.probe import DeviceProgress, progress
 _DRAW_EVERY_S: Final = 0.25
 
 
-class TerminalProgress:
+class TerminalObserver:
     """An observer of a run that draws on a terminal; on any other stream it draws nothing."""
 
     def __init__(self, stream: TextIO) -> None:
