@@ -4,8 +4,7 @@ import time
 
 from gputop.app.control.escalation import Escalation
 from gputop.app.control.process_change import ProcessesRequest, change_processes, new_id
-from gputop.core.model.sample import HostProcess
-from gputop.core.protocol.command import Change, Renice, SendSignal
+from gputop.core.protocol.command import Renice, SendSignal
 from gputop.core.protocol.targets import targets
 
 
@@ -25,17 +24,11 @@ class ReniceRequest(ProcessesRequest, frozen=True, kw_only=True):
 def send_signal(request: SignalRequest) -> int:
     """List the processes, ask, and send the signal; return the exit status."""
     act = None if request.escalate_s is None else Escalation(request.escalate_s, time.monotonic, time.sleep).run
-
-    def make(processes: tuple[HostProcess, ...]) -> Change:
-        return SendSignal(id=new_id(), signal=request.signal, targets=targets(processes))
-
-    return change_processes(request, make, act)
+    return change_processes(
+        request, lambda found: SendSignal(id=new_id(), signal=request.signal, targets=targets(found)), act
+    )
 
 
 def renice(request: ReniceRequest) -> int:
     """List the processes, ask, and set the nice value; return the exit status."""
-
-    def make(processes: tuple[HostProcess, ...]) -> Change:
-        return Renice(id=new_id(), nice=request.nice, targets=targets(processes))
-
-    return change_processes(request, make)
+    return change_processes(request, lambda found: Renice(id=new_id(), nice=request.nice, targets=targets(found)))

@@ -1,4 +1,4 @@
-"""Inspect: all known values of one process."""
+"""Inspect: all that is known about one process."""
 
 import time
 from collections.abc import Sequence
@@ -34,43 +34,37 @@ def inspect(request: InspectRequest) -> int:
     """Inspect a process, twice if it has rates; print it and return the exit status."""
     look = open_operations(BackendRequest(demo=request.demo)).inspect
     first = look(Inspect(id="", pid=request.pid, reveal=request.reveal))
-    gpus = _gpus(ProcessId(first.pid, first.start_ticks), request)
+    used, notes, present = _gpus(ProcessId(first.pid, first.start_ticks), request)
     found = first
-    if gpus.uses and request.wait_s and not first.problem:
+    if used and request.wait_s and not first.problem:
         found = look(Inspect(id="", pid=first.pid, start_ticks=first.start_ticks, reveal=request.reveal))
-    found = replace(found, gpus=gpus.uses, gpu_notes=gpus.notes)
+    found = replace(found, gpus=used, gpu_notes=notes)
     if request.is_json:
         print_json(found)
     elif found.problem:
-        warn(_problem(found, gpus.present))
+        warn(_problem(found, present))
     else:
-        print("\n".join(lines(found, first, gpus.present)))
+        print("\n".join(lines(found, first, present)))
     return NONE if found.problem else OK
 
 
 def _problem(found: Inspection, present: Sequence[Gpu]) -> str:
-    """Return why there is no inspection, and the process's GPU memory if the driver still lists its pid."""
+    """Return why nothing is known of the process, and what it holds if the driver lists its pid all the same."""
     rows = uses(found, present).rows if found.gpus else ()
     held = [f"{row.label}: {row.text}" if row.label else row.text for row in rows]
     return "\n  ".join([f"{found.pid}: {found.problem}", *held])
 
 
-class _Gpus(Struct, frozen=True):
-    """The GPU use of a process, the reasons of missing values, and all GPUs."""
-
-    uses: tuple[GpuProcess, ...] = ()
-    notes: tuple[str, ...] = ()
-    present: tuple[Gpu, ...] = ()
-
-
-def _gpus(process: ProcessId, request: InspectRequest) -> _Gpus:
+def _gpus(
+    process: ProcessId, request: InspectRequest
+) -> tuple[tuple[GpuProcess, ...], tuple[str, ...], tuple[Gpu, ...]]:
+    """Return what the process uses of the GPUs, what is not known of that, and all GPUs of the box."""
     try:
         source = open_backend(BackendRequest(demo=request.demo)).source(is_once=True)
     except NoDriverError as error:
-        return _Gpus(notes=(str(error),))
+        return (), (str(error),), ()
     sample = source.read()
     if request.wait_s and any(each.id == process for each in sample.processes):
         time.sleep(request.wait_s)
         sample = source.read()
-    uses, notes = uses_of(sample, process)
-    return _Gpus(uses, notes, sample.gpus)
+    return *uses_of(sample, process), sample.gpus

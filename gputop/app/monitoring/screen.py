@@ -126,14 +126,11 @@ def run_screen(link: Link, said: Written, settings: Settings, parts: Parts) -> i
 def overridden(settings: Settings, request: ScreenRequest) -> Settings:
     """Return the settings with the values of the request over them."""
     backend = request.backend
-    return replace(
-        settings,
-        theme=request.theme or settings.theme,
-        density=request.density or settings.density,
-        interval_s=backend.interval_s or settings.interval_s,
-        ascii=request.ascii or settings.ascii,
-        read_only=backend.read_only or settings.read_only,
-    )
+    given = {
+        "theme": request.theme, "density": request.density, "ascii": request.ascii, "interval_s": backend.interval_s,
+        "read_only": backend.read_only,
+    }  # fmt: skip
+    return replace(settings, **{name: value for name, value in given.items() if value})
 
 
 def sampler_arguments(backend: BackendRequest, settings: Settings) -> list[str]:

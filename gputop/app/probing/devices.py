@@ -124,9 +124,8 @@ def open_devices(request: ProbeRequest) -> Devices:
     if request.cpus:
         return cpu_devices(request.cpus)
     try:
-        source = open_backend(BackendRequest(demo=request.demo, selection=Selection(gpus=request.gpus))).source(
-            is_once=False
-        )
+        box = BackendRequest(demo=request.demo, selection=Selection(gpus=request.gpus))
+        source = open_backend(box).source(is_once=False)
     except NoDriverError as error:
         text = f"{error} For details: gputop doctor. Without a GPU: gputop probe --device cpu"
         raise UseCaseError(NO_DRIVER, text) from None

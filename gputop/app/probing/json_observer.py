@@ -5,6 +5,8 @@ import time
 from collections.abc import Sequence
 from typing import BinaryIO, Final
 
+from msgspec.structs import replace
+
 from gputop.app.probing.devices import Device
 from gputop.core.probing.progress import Course, DeviceCourse, Ended, shortened
 from gputop.core.probing.result import DeviceResult, ProbeReport
@@ -38,10 +40,7 @@ class JsonObserver:
             )
         for one in refused:
             held = self._devices[one.label]
-            self._devices[one.label] = DeviceCourse(
-                label=held.label, uuid=held.uuid, gpu=held.gpu, name=held.name, status=one.status, reason=one.reason,
-                is_over=True,
-            )  # fmt: skip
+            self._devices[one.label] = replace(held, status=one.status, reason=one.reason, is_over=True)
         self._put(self._course())
 
     def update(self, jobs: Sequence[Job], progress: Sequence[DeviceProgress]) -> None:
@@ -85,9 +84,8 @@ class JsonObserver:
 def _device(job: Job, progress: DeviceProgress, held: DeviceCourse) -> DeviceCourse:
     record = job.record
     done = tuple(shortened(test) for test in record.results() if test.key != record.current)
-    return DeviceCourse(
-        label=held.label, uuid=held.uuid, gpu=held.gpu, wanted=record.wanted, tests=done, current=record.current,
-        name=record.hello.name if record.hello is not None and record.hello.name else held.name, done=progress.done,
-        test_done=record.done, left_s=progress.left_s, text=record.text, is_over=job.is_over,
-        is_waiting=job.is_waiting,
+    return replace(
+        held, wanted=record.wanted, tests=done, current=record.current, done=progress.done, test_done=record.done,
+        name=record.hello.name if record.hello is not None and record.hello.name else held.name,
+        left_s=progress.left_s, text=record.text, is_over=job.is_over, is_waiting=job.is_waiting,
     )  # fmt: skip
