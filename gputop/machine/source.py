@@ -63,7 +63,7 @@ class MachineSource:
     ) -> None:
         self.interval_s = interval_s
         self.limits = limits
-        self._driver = driver
+        self.driver = driver
         self._host = host
         self._processes = processes
         self._selection = selection
@@ -90,11 +90,6 @@ class MachineSource:
     def want_details(self, for_s: float) -> None:
         """Also read the details of the host, for this long."""
         self._host.want_details(self._clock() + for_s)
-
-    @property
-    def driver(self) -> Driver:
-        """Return the driver, for calls that are not part of a sample."""
-        return self._driver
 
     def open(self) -> None:
         """Find the GPUs; wait no longer than the time after which a driver counts as hung.
@@ -197,12 +192,12 @@ class MachineSource:
     def _discover(self, _: float) -> Inventory | NoDriverError:
         if not self._is_started:
             try:
-                self._driver.start()
+                self.driver.start()
             except NoDriverError as error:
                 return (
                     error if self._inventory is None else Inventory(self._inventory.driver, refusal=reason(error.code))
                 )
-        found = discover(self._driver, self._simulated)
+        found = discover(self.driver, self._simulated)
         self._is_started = found.refusal is None  # a reloaded driver must be started again
         return found
 
@@ -237,7 +232,7 @@ class MachineSource:
         if uuid in self._slots:
             self._slots[uuid].reader.index = index
         elif self._selection.wants_gpu(index, uuid, bus_id):
-            self._slots[uuid] = Slot(DeviceReader(self._driver, handle, index, identity), self._wall)
+            self._slots[uuid] = Slot(DeviceReader(self.driver, handle, index, identity), self._wall)
             self._events.watch(handle)
 
     def _driver_info(self) -> DriverInfo:

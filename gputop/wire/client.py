@@ -42,6 +42,12 @@ def gputop_command(*words: str) -> list[str]:
     return [sys.executable, "-c", _ENTRY, *words]
 
 
+def start(command: Sequence[str]) -> subprocess.Popen[bytes]:
+    """Start a child with pipes, in a session of its own: only the screen gets Ctrl-C and Ctrl-Z. Raises OSError."""
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
+
+
 class Client:
     """A `Link` to a sampler in a child process. ``child`` changes when the sampler is restarted.
 
@@ -95,13 +101,7 @@ class Client:
                 self.child.stdin.close()
 
     def _spawn(self) -> subprocess.Popen[bytes]:
-        child = subprocess.Popen(
-            self._command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,  # so that only the screen gets Ctrl-C and Ctrl-Z
-        )
+        child = start(self._command)
         if child.stdin is not None:
             os.set_blocking(child.stdin.fileno(), False)
         for pipe in filter(None, (child.stdin, child.stdout)):

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from gputop.core.probing.probe import Probe
 from gputop.core.probing.progress import Course, Ended, Run, Wish
 from gputop.core.text.text import decode
-from gputop.wire.client import gputop_command
+from gputop.wire.client import gputop_command, start
 
 _NEWS: Final[Decoder[Course | Ended]] = Decoder(Course | Ended)
 _PREFIX: Final = "gputop: "
@@ -39,25 +39,20 @@ class ProbeClient:
         self._gate = threading.Lock()
         self._child: subprocess.Popen[bytes] | None = None
         self._is_closed = False
-        self._run: Run | None = None
-
-    @property
-    def run(self) -> Run | None:
-        """The run; None before the first."""
-        return self._run
+        self.run: Run | None = None
 
     def start(self, wish: Wish, news: Callable[[], object]) -> None:
         """Start a run, unless one is in progress."""
-        if self._run is not None and not self._run.is_over:
+        if self.run is not None and not self.run.is_over:
             return
-        self._run = Run(wish=wish, began_s=self._clock())
+        self.run = Run(wish=wish, began_s=self._clock())
         threading.Thread(target=self._follow, args=(wish, news), name="probe", daemon=True).start()
 
     def stop(self) -> None:
         """Stop the run."""
         with self._gate:
-            if self._run is not None and not self._run.is_over:
-                self._run = replace(self._run, is_stopping=True)
+            if self.run is not None and not self.run.is_over:
+                self.run = replace(self.run, is_stopping=True)
                 self._hang_up()
 
     def close(self) -> None:
@@ -73,8 +68,8 @@ class ProbeClient:
     def _follow(self, wish: Wish, news: Callable[[], object]) -> None:
         def notify(**changes: object) -> None:
             with self._gate:
-                if self._run is not None:
-                    self._run = replace(self._run, **changes)
+                if self.run is not None:
+                    self.run = replace(self.run, **changes)
             if not self._is_closed:
                 news()
 
@@ -98,13 +93,10 @@ class ProbeClient:
         notify(**({"report": report} if report is not None else {"problem": why or _ending(status)}))
 
     def _spawn(self, wish: Wish) -> "subprocess.Popen[bytes]":
-        child = subprocess.Popen(
-            self._command(wish), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            start_new_session=True,  # so that only the screen gets Ctrl-C and Ctrl-Z
-        )  # fmt: skip
+        child = start(self._command(wish))
         with self._gate:
             self._child = child
-            if self._run is not None and self._run.is_stopping:
+            if self.run is not None and self.run.is_stopping:
                 self._hang_up()
         return child
 

@@ -108,7 +108,7 @@ def test_every_gpu_and_its_processes_are_read() -> None:
 
 def test_a_process_on_several_gpus_is_one_process_with_several_uses() -> None:
     held = source(functions(2), Hand())
-    held._driver._functions.answers["nvmlDeviceGetComputeRunningProcesses"] = [(7, 1024, None, None)]
+    held.driver._functions.answers["nvmlDeviceGetComputeRunningProcesses"] = [(7, 1024, None, None)]
     held.open()
     (process,) = held.read().processes
 

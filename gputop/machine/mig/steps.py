@@ -73,22 +73,24 @@ class StepRunner:
     def _instance(self, step: Step) -> Handle:
         """Return the GPU instance of the step's profile and start. Raises RefusedError."""
         most = self._ids[step.profile].most if step.profile in self._ids else 0
-        handles = self._driver.ask("nvmlDeviceGetGpuInstances", self.handle(), self._profile_id(step), most)
-        for instance in _checked("nvmlDeviceGetGpuInstances", handles):
-            info = self._driver.ask("nvmlGpuInstanceGetInfo", instance)
-            if not isinstance(info, Missing) and info[2] == step.start:
-                return instance
-        raise RefusedError("nvmlDeviceGetGpuInstances", codes.NOT_FOUND)
+        name = "nvmlDeviceGetGpuInstances"
+        handles = self._driver.ask(name, self.handle(), self._profile_id(step), most)
+        return self._at(step.start, name, handles, "nvmlGpuInstanceGetInfo")
 
     def _compute(self, step: Step) -> Handle:
         instance = self._instance(step)
         profile = compute_profiles(self._driver, instance).get(step.slices)
-        handles = self._driver.ask("nvmlGpuInstanceGetComputeInstances", instance, profile)
-        for compute in _checked("nvmlGpuInstanceGetComputeInstances", handles):
-            info = self._driver.ask("nvmlComputeInstanceGetInfo", compute)
-            if not isinstance(info, Missing) and info[2] == step.compute_start:
-                return compute
-        raise RefusedError("nvmlGpuInstanceGetComputeInstances", codes.NOT_FOUND)
+        name = "nvmlGpuInstanceGetComputeInstances"
+        handles = self._driver.ask(name, instance, profile)
+        return self._at(step.compute_start, name, handles, "nvmlComputeInstanceGetInfo")
+
+    def _at(self, start: int, name: str, handles: Any, info_name: str) -> Handle:
+        """Return the handle, of those that the function ``name`` returned, with this start. Raises RefusedError."""
+        for handle in _checked(name, handles):
+            info = self._driver.ask(info_name, handle)
+            if not isinstance(info, Missing) and info[2] == start:
+                return handle
+        raise RefusedError(name, codes.NOT_FOUND)
 
 
 def _checked(name: str, answer: Any) -> Any:

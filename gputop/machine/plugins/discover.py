@@ -66,13 +66,10 @@ def _names(path: str) -> list[str]:
 def _lines(path: str) -> Iterator[tuple[str, str]]:
     """Return name and value of each line of the group."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        with open(path, "rb", buffering=0) as file:
+            content = file.read(_MOST_BYTES)
     except OSError:
         return
-    try:
-        content = os.read(descriptor, _MOST_BYTES)
-    finally:
-        os.close(descriptor)
     if _HEADER not in content:
         return
     section = ""

@@ -47,7 +47,7 @@ class ForeignSource:
         self._notify = notify
         self._wall = wall
         self._last: Sample | None = None
-        self._problem = ""
+        self.problem = ""
         self._interval_s = 1.0
         self._renewed_s = 0.0
 
@@ -61,11 +61,6 @@ class ForeignSource:
         self._interval_s = value
         with suppress(Exception):  # the border; the source may have its own rhythm
             self._source.interval_s = value
-
-    @property
-    def problem(self) -> str:
-        """The first failure of the source; an empty text if there was none."""
-        return self._problem
 
     def open(self) -> None:
         """Read once. Raises ValueError if a selected GPU does not exist."""
@@ -117,8 +112,8 @@ class ForeignSource:
 
     def _stale(self, reason: str) -> Sample:
         """Return the previous sample, marked as stale."""
-        if not self._problem:
-            self._problem = reason
+        if not self.problem:
+            self.problem = reason
             self._notify(reason)
         problem = f"source {self._row.key}: {reason}"
         driver, host = DriverInfo(source=self._row.key), Host(name=self._row.key)

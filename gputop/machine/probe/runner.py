@@ -67,11 +67,6 @@ class Job:
         self.is_over = False
         self.child: Child | None = None  # the first step starts it, so that an interrupt finds a consistent state
 
-    @property
-    def began_s(self) -> float:
-        """Return when the running test began."""
-        return self._began_s
-
     def step(self) -> None:
         """Read the available events, and end a worker whose time is over."""
         if self.is_over:
@@ -133,7 +128,7 @@ class Job:
         if self.task.is_joint:
             environment["GPUTOP_PROBE_PLAN"] = line.decode()
         child = Child(self.task.command, environment, b"" if self.task.is_joint else line + b"\n")
-        self._started_s = self._seen_s = self._began_s = self._clock()
+        self._started_s = self._seen_s = self.began_s = self._clock()
         self._has_spoken = False
         return child
 
@@ -154,7 +149,7 @@ class Job:
         if isinstance(event, Hello):
             self._has_spoken = True  # this child: the previous one may have crashed
         if self.record.current != current:
-            self._began_s = now
+            self.began_s = now
 
     def _stopped(self, event: End, final: tuple[TestStatus, str, str]) -> End:
         """Return the end of a test that stopped on request, with the reason of the request."""
@@ -174,7 +169,7 @@ class Job:
         if now - self._seen_s > limits.silence_s:
             text = f"no sign of life for {limits.silence_s:.0f} s in {test or 'the worker'}"
             self.stop((TestStatus.FAIL, "hang", text))
-        elif test is not None and now - self._began_s > limit_s(self._seconds(test)):
+        elif test is not None and now - self.began_s > limit_s(self._seconds(test)):
             self.stop(
                 (TestStatus.FAIL, "time_limit", f"{test} did not end within {limit_s(self._seconds(test)):.0f} s")
             )

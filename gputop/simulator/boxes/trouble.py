@@ -1,7 +1,9 @@
 """Eight H100 shared by four users, with one example of each finding."""
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
+
+from msgspec import Struct
 
 from gputop.simulator.boards import H100
 from gputop.simulator.boxes.parts import ANN, BOB, CHEN, DAY, DORA, GIB, HOUR, USERS, docker, gib, mib, system, threads
@@ -52,78 +54,60 @@ def _gpu(index: int) -> GpuPlan:
 
 # --- a job whose ranks wait for one that does not arrive ------------------------------------------------------------
 def _hung_job() -> list[ProcessPlan]:
-    cgroup = "/system.slice/slurmstepd.scope/job_90117/step_0/user/task_0"
     script = ("pretrain.py", "--config", "configs/moe_3b.toml")
+    job = _Job(job="90117", pid=61_002, uid=ANN, age_s=5.1 * HOUR, script=script, world=len(_HUNG))
     steps = Steps(total=40_000, per_s=1.8, began_s=-5 * HOUR, stops_s=_HANG_S, loss=3.1)
     then = {0: (IDLE, 0.0), 1: (spinning(), 0.99)}  # rank 0 sleeps, rank 1 waits for it
     ranks = []
     for rank in _HUNG:
         activity, cpu = then[rank]
         changed = Curve(0.95).until(_at(_HANG_S)) + Curve(cpu).since(_at(_HANG_S))
-        ranks.append(
-            _rank(
-                pid=61_020 + rank, parent=61_002, rank=rank, world=len(_HUNG), cgroup=cgroup, script=script, uid=ANN,
-                memory_gib=41.0, age_s=5.1 * HOUR, gpu=rank, steps=steps, main=changed,
-                activity=together(training(rank).until(_at(_HANG_S)), activity.since(_at(_HANG_S))),
-            )
-        )  # fmt: skip
-    return [_torchrun(61_002, ANN, cgroup, len(_HUNG), script, 5.1 * HOUR + 6), *ranks]
+        activity = together(training(rank).until(_at(_HANG_S)), activity.since(_at(_HANG_S)))
+        ranks.append(job.rank(rank, Use(gpu=rank, memory=gib(41.0), activity=activity), changed, steps))
+    return [job.launcher(), *ranks]
 
 
 # --- a job that one hot board slows down ----------------------------------------------------------------------------
 def _slow_job() -> list[ProcessPlan]:
-    cgroup = "/system.slice/slurmstepd.scope/job_90121/step_0/user/task_0"
     script = ("sft.py", "--model", "llama3-8b", "--data", "chat-v4")
-    return [
-        _torchrun(61_302, DORA, cgroup, len(_SLOW), script, 2.2 * HOUR + 6),
-        *(
-            _rank(
-                pid=61_320 + rank, parent=61_302, rank=rank, world=len(_SLOW), cgroup=cgroup, script=script, uid=DORA,
-                memory_gib=58.0 + rank, age_s=2.2 * HOUR, gpu=gpu, main=Curve(0.94, noise(0.03, rank)),
-                activity=training(gpu), steps=Steps(total=24_000, per_s=1.31, began_s=-2.2 * HOUR, loss=1.2),
-            )
-            for rank, gpu in enumerate(_SLOW)
-        ),
-    ]  # fmt: skip
+    job = _Job(job="90121", pid=61_302, uid=DORA, age_s=2.2 * HOUR, script=script, world=len(_SLOW))
+    steps = Steps(total=24_000, per_s=1.31, began_s=-2.2 * HOUR, loss=1.2)
+    uses = [Use(gpu=gpu, memory=gib(58.0 + rank), activity=training(gpu)) for rank, gpu in enumerate(_SLOW)]
+    ranks = [job.rank(rank, use, Curve(0.94, noise(0.03, rank)), steps) for rank, use in enumerate(uses)]
+    return [job.launcher(), *ranks]
 
 
-def _torchrun(  # noqa: PLR0917 - the columns of a table
-    pid: int, uid: int, cgroup: str, ranks: int, script: tuple[str, ...], age_s: float
-) -> ProcessPlan:
-    return ProcessPlan(
-        pid=pid, uid=uid, age_s=age_s, name="torchrun", memory=mib(580), cgroup=cgroup, threads=threads(0.01, idle=7),
-        command=(_PYTHON, "/opt/llm/bin/torchrun", "--standalone", f"--nproc-per-node={ranks}", *script),
-        environ=_slurm(cgroup),
-    )  # fmt: skip
+class _Job(Struct, frozen=True, kw_only=True):
+    """A Slurm job of torchrun. ``pid``: of the launcher; the ranks have the pids from 18 above it on."""
 
+    job: str
+    pid: int
+    uid: int
+    age_s: float
+    script: tuple[str, ...]
+    world: int
 
-def _rank(
-    *,
-    pid: int,
-    parent: int,
-    rank: int,
-    world: int,
-    cgroup: str,
-    script: tuple[str, ...],
-    uid: int,
-    memory_gib: float,
-    age_s: float,
-    gpu: int,
-    main: Curve,
-    activity: Activity,
-    steps: Steps,
-) -> ProcessPlan:
-    ranks = {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(world), "TORCHELASTIC_RUN_ID": str(parent)}
-    return ProcessPlan(
-        pid=pid, parent=parent, uid=uid, age_s=age_s, command=(_PYTHON, "-u", *script), name="python", cgroup=cgroup,
-        memory=gib(11 + rank), environ=_slurm(cgroup) | ranks, threads=(ThreadPlan(cpu=main), *threads(0.0, idle=40)),
-        uses=(Use(gpu=gpu, memory=gib(memory_gib), activity=activity),), steps=steps if rank == 0 else None,
-    )  # fmt: skip
+    def process(self, **fields: Any) -> ProcessPlan:
+        """Return a process of the job."""
+        cgroup = f"/system.slice/slurmstepd.scope/job_{self.job}/step_0/user/task_0"
+        environ = {"SLURM_JOB_ID": self.job, "SLURM_STEP_ID": "0", "VIRTUAL_ENV": "/opt/llm"}
+        return ProcessPlan(uid=self.uid, cgroup=cgroup, environ=environ | fields.pop("environ", {}), **fields)
 
+    def launcher(self) -> ProcessPlan:
+        """Return torchrun."""
+        return self.process(
+            pid=self.pid, age_s=self.age_s + 6, name="torchrun", memory=mib(580), threads=threads(0.01, idle=7),
+            command=(_PYTHON, "/opt/llm/bin/torchrun", "--standalone", f"--nproc-per-node={self.world}", *self.script),
+        )  # fmt: skip
 
-def _slurm(cgroup: str) -> dict[str, str]:
-    job = cgroup.partition("job_")[2].partition("/")[0]
-    return {"SLURM_JOB_ID": job, "SLURM_STEP_ID": "0", "VIRTUAL_ENV": "/opt/llm"}
+    def rank(self, rank: int, use: Use, main: Curve, steps: Steps) -> ProcessPlan:
+        """Return a rank, whose first thread does ``main``."""
+        ranks = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": self.world, "TORCHELASTIC_RUN_ID": self.pid}
+        return self.process(
+            pid=self.pid + 18 + rank, parent=self.pid, age_s=self.age_s, command=(_PYTHON, "-u", *self.script),
+            name="python", memory=gib(11 + rank), environ={key: str(value) for key, value in ranks.items()},
+            threads=(ThreadPlan(cpu=main), *threads(0.0, idle=40)), uses=(use,), steps=steps if rank == 0 else None,
+        )  # fmt: skip
 
 
 # --- three jobs, each alone on a GPU --------------------------------------------------------------------------------

@@ -21,14 +21,9 @@ class Reel:
         self._tape = tape
         self._clock = clock
         self._ahead: Iterator[Moment] = iter(())
-        self._is_leading = False
+        self.is_leading = False
         self._is_first = False
         self._cost_s = 0.0
-
-    @property
-    def is_leading(self) -> bool:
-        """Return whether frames before this one are still to be read."""
-        return self._is_leading
 
     def jump(self, goal: int) -> None:
         """Go to a frame; if it is damaged, to the next intact one, else to the last."""
@@ -39,7 +34,7 @@ class Reel:
         shown = goal if self.here is None else self.here.number
         count = _REMEMBERED if not self._cost_s else int(_PATIENCE_S / self._cost_s)
         self._ahead = self._tape.play(max(0, shown - max(_LEAST, min(_REMEMBERED, count))))
-        self._is_leading = self._is_first = True
+        self.is_leading = self._is_first = True
         self.next = None
 
     def lead(self, most_s: float) -> tuple[tuple[Frame, ...], bool]:
@@ -52,14 +47,14 @@ class Reel:
         for moment in self._ahead:
             frames.append(moment.frame)
             if self.here is None or moment.number >= self.here.number:
-                self._is_leading = False
+                self.is_leading = False
                 break
             if self._clock() - began_s > most_s:
                 break
         else:
-            self._is_leading = False
+            self.is_leading = False
         self._cost_s = (self._clock() - began_s) / max(1, len(frames))
-        if not self._is_leading:
+        if not self.is_leading:
             self.next = next(self._ahead, None)
         return tuple(frames), is_first
 
