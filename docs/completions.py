@@ -46,7 +46,7 @@ _gputop_commands() {
   compgen -f -- "$1"
 }"""
 _CHOICES: Final = {
-    "BOX": tuple(BOXES),
+    "MACHINE": tuple(BOXES),
     "SIGNAL": tuple(signal.name for signal in SIGNALS if signal.name != "SIGSTKFLT"),  # not known to every Python
     "REQUEST": ("none", "on", "off"),
     "cpu:N": ("cpu",),
@@ -87,7 +87,7 @@ def _tell(action: argparse.Action) -> None:
         vars(action)["complete"] = found
     else:
         action.choices = action.choices or _CHOICES.get(metavar)
-    if metavar == "BOX":
+    if metavar == "MACHINE":
         action.nargs = None  # for bash every word after an option that may have a value would be one
 
 

@@ -24,18 +24,18 @@ _FULL: Final = (ENOSPC, EDQUOT, EFBIG)
 NO_PLUGINS: Final = "GPUTOP_NO_PLUGINS"
 COMMANDS: Final = {
     "snapshot": "print the current state once, as a table, JSON or CSV",
-    "stream": "print the current state repeatedly, one line of JSON each, until stopped",
+    "stream": "print the state repeatedly as lines of JSON, until stopped",
     "signal": "send a signal to processes on GPUs",
     "renice": "change the nice value of processes on GPUs",
-    "pick": "print the freest GPUs for CUDA_VISIBLE_DEVICES; wait for them, start a command on them",
+    "pick": "choose the freest GPUs for a job; optionally wait for them, or start a command on them",
     "inspect": "print everything known about one process",
-    "watch": "watch for some time, then print what is wrong",
+    "watch": "watch for some time, then print the problems found",
     "record": "record samples to a file for later",
     "replay": "show a recording on the screen, as if it were live",
-    "analyse": "print what is wrong in a recording",
+    "analyse": "print the problems in a recording",
     "doctor": "check driver, GPUs and configuration of this host, and suggest fixes",
-    "probe": "test GPUs: exact results, memory, speed, steady load",
-    "mig": "show how MIG splits the GPUs, plan another layout, apply it",
+    "probe": "test GPUs: correct results, memory, speed, sustained load",
+    "mig": "show, plan and change the MIG layout of the GPUs",
     "schema": "print the JSON Schema of the output of snapshot, stream or doctor",
     "plugins": "list the plugins, what each adds, and why any was rejected",
     "config": "write, check or show the configuration file",
@@ -140,10 +140,10 @@ def _of(called: Collection[str], filled: Collection[str]) -> Parser:
     parser.add_argument("--version", action="version", version=f"gputop {__version__}", help="print the version")
     add_ending(
         parser,
-        "gputop --demo trouble        the screen, on a simulated box",
+        "gputop --demo trouble        the screen, on a simulated machine",
         "gputop -i 0,2 --user ann     only GPUs 0 and 2, and only ann's processes",
         "gputop snapshot --json | jq '.gpus[].metrics.power_average_w'",
-        status="0 all succeeded, 1 only some, 2 bad input, 3 no driver, 4 none; see each command's help for others",
+        status="0 success, 1 partial success, 2 bad input, 3 no driver, 4 nothing succeeded; commands may have others",
     )
     if not called:
         screen = import_module("gputop.cli.commands.screen")

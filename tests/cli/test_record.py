@@ -54,7 +54,7 @@ def test_ctrl_c_ends_a_recording_with_a_line_of_what_was_written(number: int, tm
     path = tmp_path / "a.tape"
     child = subprocess.Popen([*GPUTOP, "record", str(path), "--demo"], stderr=subprocess.PIPE, text=True)
     assert child.stderr is not None
-    assert "Ctrl-C ends it" in child.stderr.readline()
+    assert "press Ctrl-C to stop" in child.stderr.readline()
     os.kill(child.pid, number)
     said = child.communicate()[1]
     tape = open_tape(str(path))

@@ -115,7 +115,7 @@ async def test_enter_opens_the_selected_process_with_what_the_frame_knows() -> N
 
         assert screen(stage).process.pid == PID
         assert "R running · runs 1h00" in page(stage)
-        assert "job 84213.0: 2 processes · led by 48211" in page(stage)
+        assert "job 84213.0: 2 processes · launcher 48211" in page(stage)
         assert "Slurm 84213.0 · torchrun rank 0/8 · environment llm" in page(stage)
         assert "10.0GiB of 80.0GiB" in page(stage)
         assert "asking the sampler" in page(stage)

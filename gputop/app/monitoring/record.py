@@ -42,7 +42,7 @@ def record(request: RecordRequest) -> int:
     step = frames(source, request.backend, notify=warn)
     collect_seldom()
     name = clean(request.path)
-    warn(f"recording to {name} every {source.interval_s:g}s; Ctrl-C ends it")
+    warn(f"recording to {name} every {source.interval_s:g}s; press Ctrl-C to stop")
     writer = TapeWriter(out)
     problem = ""
 

@@ -54,7 +54,7 @@ def watch(request: WatchRequest) -> int:
     source = open_source(request.backend, is_once=False)
     rhythm = Rhythm(source)
     stop = StopRequest(rhythm.hurry)
-    warn(f"watching for {duration_text(request.duration_s)}; Ctrl-C ends it and prints what was found so far")
+    warn(f"watching for {duration_text(request.duration_s)}; press Ctrl-C to stop and print the findings so far")
     step = frames(source, request.backend, waits=True, notify=warn)
     collect_seldom()
     until = time.monotonic() + request.duration_s
@@ -110,7 +110,7 @@ def _text(found: Watch, *, has_observations: bool) -> str:
     rest = len(found.findings) - len(shown)
     counts = [sum(one.finding.stage is stage for one in found.findings) for stage in (Stage.ALARM, Stage.SUSPECT)]
     sum_ = f"{_counted(counts[0], 'alarm')}, {_counted(counts[1], 'suspect')} in {duration_text(found.length_s)}"
-    hint = f"; {_counted(rest, 'observation')} more: --observations" if rest else ""
+    hint = f"; to see {_counted(rest, 'observation')}: --observations" if rest else ""
     return (timeline(shown) + "\n" if shown else "") + sum_ + hint
 
 

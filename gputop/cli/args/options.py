@@ -49,7 +49,7 @@ def add_place(
     group = parser.add_argument_group("input and selection")
     group.add_argument(
         "-i", "--gpu", dest="gpus", action="extend", type=gpu_names, default=absent, metavar="GPU",
-        help="only these GPUs: -i 0,2 or -i 0-3, UUIDs or bus ids",
+        help="only these GPUs, by index (0,2 or 0-3), UUID or bus ID",
     )  # fmt: skip
     group.add_argument(
         "--interval", dest="interval_s", type=seconds(_LEAST_INTERVAL_S), default=absent, metavar="SECONDS",
@@ -65,8 +65,8 @@ def add_demo(
     """Add the option for a simulated box; ``box``: the box if the user names none."""
     boxes = "training, h200, mig, workstation, trouble, dying"
     parser.add_argument(
-        "--demo", nargs="?", const=box, default=default, metavar="BOX",
-        help=f"a simulated box instead of this host: {boxes} (default {box})",
+        "--demo", nargs="?", const=box, default=default, metavar="MACHINE",
+        help=f"a simulated machine instead of this host: {boxes} (default {box})",
     )  # fmt: skip
 
 

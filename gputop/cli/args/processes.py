@@ -14,9 +14,9 @@ def add_choice(parser: argparse.ArgumentParser, *examples: str) -> None:
     parser.add_argument(
         "-n", "--dry-run", dest="is_dry", action="store_true", help="list the matching processes and exit"
     )
-    parser.add_argument("-y", "--yes", dest="is_sure", action="store_true", help="do not ask")
+    parser.add_argument("-y", "--yes", dest="is_sure", action="store_true", help="do not ask for confirmation")
     add_common(parser, repeats=False, changes=True)
-    add_ending(parser, *examples, status="0 done for all, 1 for some, 2 bad input, 3 no driver, 4 for none")
+    add_ending(parser, *examples, status="0 all changed, 1 only some changed, 2 bad input, 3 no driver, 4 none changed")
 
 
 def _pids(text: str) -> tuple[int, ...]:

@@ -8,9 +8,9 @@ from gputop.cli.args.options import add_ending
 
 _WHAT: Final = {
     "path": "print the path of the file",
-    "init": "write a file that explains every setting, all commented out; never overwrite one",
-    "check": "print the mistakes in the file, with line and nearest correct word",
-    "show": "print the settings in force: those of the file, overridden by GPUTOP_… variables",
+    "init": "write a file with every setting explained and commented out; never overwrite a file",
+    "check": "print the mistakes in the file, each with its line and a correction",
+    "show": "print the current settings: those in the file, overridden by GPUTOP_… variables",
 }
 
 _STATUS: Final = {

@@ -17,12 +17,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         dest="expected",
         type=whole(0),
         metavar="N",
-        help="expected number of GPUs (default: expected_gpus of the configuration)",
+        help="expected number of GPUs (default: expected_gpus in the configuration file)",
     )
     add_demo(parser, box="dying")
     parser.description = (
         "Check the driver, GPUs and configuration of this host, and suggest fixes for problems.\n"
-        "gputop changes nothing and executes no fix."
+        "gputop only reports: it changes nothing and applies no fix."
     )
     add_ending(
         parser,

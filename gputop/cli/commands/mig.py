@@ -13,13 +13,13 @@ from gputop.cli.args.options import add_demo, add_ending, gpu_names
 from gputop.cli.args.requests import request_of
 
 _WHAT: Final = {
-    "status": "show how the GPUs are partitioned, what else fits, and what blocks the rest",
-    "plan": "show the plan for a request, or why it is impossible and what is possible; changes nothing",
-    "apply": "show the plan, ask, carry it out, and roll back if a step fails",
+    "status": "show the MIG layout, what else fits, and why other instances do not fit",
+    "plan": "show the plan for a request, or why it is impossible and what would fit; change nothing",
+    "apply": "show the plan, ask for confirmation, apply it, and roll back if a step fails",
     "use": "print how to use the instances: CUDA_VISIBLE_DEVICES, docker, Kubernetes",
     "export": "print the layouts as a mig-parted configuration (YAML)",
     "checkpoint": "save the layouts to a file, including placements",
-    "restore": "restore a checkpoint: show the plan, ask, carry it out",
+    "restore": "restore a checkpoint: show the plan, ask for confirmation, apply it",
     "service": "print a systemd unit that restores a checkpoint at boot, and how to install it",
 }
 _EXAMPLES: Final = {
@@ -35,16 +35,19 @@ _EXAMPLES: Final = {
     "restore": ("gputop mig restore mig.json --dry-run",),
     "service": ("gputop mig service /etc/gputop/mig.json",),
 }
-_STATUS: Final = "0 all done or possible, 1 partly, or waiting for a reset, 2 bad input, 3 no driver, 4 nothing done"
+_STATUS: Final = (
+    "0 all done or possible, 1 only part of it, or a reset is needed, 2 bad input, 3 no driver, 4 nothing done"
+)
 _REQUESTS: Final = """requests:
   3g.40gb,2x1g.10gb  exactly these instances
-  3g,all=1g          these, and as many more of this profile as fit
-  +1x2g.20gb         one more than now
-  -1g.10gb           one fewer than now; put it after --
-  3g.40gb@4          at this memory slot
-  2g.20gb/1c+1c      with these compute instances
-  1c.3g.40gb         a compute instance; equal ones share a GPU instance
-  none, on, off      no instances; MIG mode only
+  3g,all=1g          3g, then as many 1g as fit
+  +1x2g.20gb         one more 2g.20gb than now
+  -1g.10gb           one 1g.10gb fewer than now; write it after --
+  3g.40gb@4          starting at memory slot 4
+  2g.20gb/1c+1c      split into these compute instances
+  1c.3g.40gb         this compute instance; equal ones share a GPU instance
+  none               no instances
+  on, off            only switch MIG mode on or off
 """
 
 
@@ -70,7 +73,7 @@ def _common(parser: argparse.ArgumentParser) -> None:
     absent: Any = argparse.SUPPRESS
     parser.add_argument(
         "-i", "--gpu", dest="gpus", action="extend", type=gpu_names, default=absent, metavar="GPU",
-        help="only these GPUs: -i 0,2 or -i 0-3, UUIDs or bus ids, or all",
+        help="only these GPUs, by index (0,2 or 0-3), UUID or bus ID; or all",
     )  # fmt: skip
     add_demo(parser, box="mig")
 

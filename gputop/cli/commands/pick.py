@@ -26,7 +26,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "gputop pick -n 2 --min-free 20GiB --wait --exec python train.py",
         "env $(gputop pick) python train.py",
         status="0 found, 1 not enough GPUs (reasons on standard error), 2 bad input, 3 no driver; with --exec,"
-        " that of the command",
+        " the status of the command",
     )
     parser.add_argument("-n", "--count", type=whole(1), default=1, metavar="N", help="number of GPUs (default 1)")
     parser.add_argument(
@@ -49,12 +49,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="also choose MIG instances; a process can use only one",
     )  # fmt: skip
     parser.add_argument(
-        "--wait", dest="waits", action="store_true", help="check again every interval until there are enough"
+        "--wait", dest="waits", action="store_true", help="check again at every interval until enough GPUs are free"
     )
     parser.add_argument(
         "--format", choices=_FORMATS, default="env", metavar="FORMAT",
-        help="env (default: CUDA_VISIBLE_DEVICES=…), uuid, json, or index: nvidia-smi's, which matches CUDA's only with"
-        " CUDA_DEVICE_ORDER=PCI_BUS_ID",
+        help="env (default: CUDA_VISIBLE_DEVICES=…), uuid, json, or index (as in nvidia-smi; CUDA uses the same"
+        " index only with CUDA_DEVICE_ORDER=PCI_BUS_ID)",
     )  # fmt: skip
     add_json(parser)
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""gputop probe: test GPUs: exact results, memory, speed, steady load."""
+"""gputop probe: test GPUs: correct results, memory, speed, sustained load."""
 
 import argparse
 from collections.abc import Callable
@@ -22,7 +22,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     Parser.usage_status = USAGE
     parser.description = (
-        "Test GPUs in parallel, with a program that a plugin provides. GPUs in use are refused. "
+        "Test GPUs in parallel, with a program that a plugin provides. gputop refuses to test GPUs in use. "
         "gputop changes no GPU setting and ends only processes that it started itself."
     )
     parser.add_argument(
@@ -50,7 +50,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="GB/S",
         help="minimum all-reduce bandwidth of all GPUs, by nccl-tests' formula",
     )
-    parser.add_argument("--python", metavar="PYTHON", help="the Python with torch (default: the first one found)")
+    parser.add_argument(
+        "--python", metavar="PYTHON", help="the Python interpreter that has torch (default: the first one found)"
+    )
     _add_manner(parser)
     parser.add_argument(
         "--control", dest="is_controlled", action="store_true",
@@ -62,7 +64,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         parser,
         "gputop probe --level quick -i 0,1",
         "gputop probe gemm.bf16 memory --json - | jq .status",
-        status="of the worst GPU: 0 pass, 1 warnings or unclear, 2 fail, 3 error, 4 refused because it is in use, 5"
+        status="(of the worst GPU) 0 pass, 1 warnings or unclear, 2 fail, 3 error, 4 refused because it is in use, 5"
         " nothing was tested, 64 bad options, 130 stopped",
     )
 
@@ -70,7 +72,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def _add_manner(parser: argparse.ArgumentParser) -> None:
     """Add the options of the tests."""
     parser.add_argument(
-        "--device", dest="cpus", type=_device, metavar="cpu:N", help="test N CPUs instead of GPUs, to try it out"
+        "--device", dest="cpus", type=_device, metavar="cpu:N", help="test N CPUs instead of GPUs, to try the command"
     )
     parser.add_argument(
         "--serial", dest="is_serial", action="store_true", help="test one device after another, not in parallel"
@@ -109,7 +111,7 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--junit", metavar="FILE", help="write JUnit XML to this file")
     parser.add_argument(
         "--baseline", choices=("save", "compare"), metavar="WHAT",
-        help="save: keep the figures of this run; compare: compare with the saved ones",
+        help="save: save the results of this run; compare: compare with the saved results",
     )  # fmt: skip
 
 

@@ -20,7 +20,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", dest="is_forced", action="store_true", help="overwrite an existing file")
     add_common(parser)
     add_ending(
-        parser, "gputop record night.tape --for 8h --interval 5", status="0 done, 1 cut short, 2 bad input, 3 no driver"
+        parser,
+        "gputop record night.tape --for 8h --interval 5",
+        status="0 done, 1 incomplete, 2 bad input, 3 no driver",
     )
 
 

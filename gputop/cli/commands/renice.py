@@ -9,9 +9,13 @@ from gputop.cli.args.requests import request_of
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("nice", type=_nice, metavar="NICE", help="from -20 (highest; needs root) to 19 (lowest)")
+    parser.add_argument(
+        "nice", type=_nice, metavar="NICE", help="nice value, from -20 (highest priority; needs root) to 19 (lowest)"
+    )
     add_choice(parser, "gputop renice 10 --pid 4711,4712", "gputop renice 19 --user bob --dry-run")
-    parser.description = "List the selected GPU processes, ask, and change the nice value of all their threads."
+    parser.description = (
+        "List the selected GPU processes, ask for confirmation, and change the nice value of all their threads."
+    )
 
 
 def run(options: argparse.Namespace) -> int:

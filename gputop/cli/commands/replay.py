@@ -12,7 +12,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("path", metavar="FILE", help="a recording made by gputop record")
     parser.add_argument(
-        "--at", metavar="PLACE", help="where to start: 12:30, 1:02:03, 50%%, 90s (default: at the start)"
+        "--at",
+        metavar="PLACE",
+        help="where to start: 12:30 (minutes:seconds), 1:02:03, 90s or 50%% (default: at the start)",
     )
     screen.add(parser)
     add_ending(parser, "gputop replay night.tape --at 1:02:03", status="0 done, 2 bad input")

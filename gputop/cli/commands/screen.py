@@ -19,7 +19,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument(
         "--density", choices=_DENSITIES, metavar="DENSITY",
-        help=f"size of each GPU: {', '.join(_DENSITIES)} (default auto: depends on the space)",
+        help=f"size of the GPU panel: {', '.join(_DENSITIES)} (default auto: depends on the space)",
     )  # fmt: skip
     group.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
 

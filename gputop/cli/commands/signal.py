@@ -21,7 +21,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "gputop signal SIGTERM --where 'user:ann sm<5 time>2h' --dry-run",
         "gputop signal SIGTERM --pid 4711 --escalate 10",
     )
-    parser.description = "List the selected GPU processes, ask, and send them a signal."
+    parser.description = "List the selected GPU processes, ask for confirmation, and send them a signal."
 
 
 def run(options: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--control",
         action="store_true",
-        help="accept JSON commands on standard input, as from the screen; exit when it closes",
+        help="accept the screen's commands as JSON on standard input; exit when standard input closes",
     )
     add_host_details(parser)
     add_common(parser, changes=True)

@@ -15,8 +15,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     Parser.usage_status = USAGE
     parser.description = (
-        "Watch for a while, then print what is wrong. A hang becomes an alarm after 5 minutes; a leak needs 10"
-        " minutes to differ from warm-up."
+        "Watch for a while, then print the problems found. A hang becomes an alarm after 5 minutes. A leak needs 10"
+        " minutes: before that it looks like warm-up."
     )
     parser.add_argument(
         "--for",
@@ -32,7 +32,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
     parser.add_argument(
         "--observations", dest="has_observations", action="store_true",
-        help="also print observations: worth knowing, nothing to fix",
+        help="also print observations, which need no action",
     )  # fmt: skip
     add_common(parser)
     add_ending(

@@ -214,7 +214,7 @@ def _who(track: Track) -> str:
     if track.role.is_server:
         return "; a server without requests"
     if track.role.is_interactive:
-        return "; a notebook or prompt"
+        return "; a notebook or shell"
     return ""
 
 

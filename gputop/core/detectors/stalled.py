@@ -147,10 +147,10 @@ def _summary(
     held = sum(one.use.memory_bytes or 0 for one in group.tracks)
     workers = f", {len(children)} idle children" if children else ""
     zombies = f" ({len(dead)} of them dead)" if dead else ""
-    longest = f", longest pause before {duration_text(track.longest_pause_s)}" if track.longest_pause_s else ""
+    longest = f", longest pause {duration_text(track.longest_pause_s)}" if track.longest_pause_s else ""
     return (
         f"{count_text(group)}stalled for {duration_text(pause_s)}: GPU and CPU at 0%{workers}{zombies}, holds "
-        f"{bytes_text(held)} (worked {duration_text(track.busy_s)}{longest})"
+        f"{bytes_text(held)} (worked {duration_text(track.busy_s)} before{longest})"
     )
 
 

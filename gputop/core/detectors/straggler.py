@@ -220,14 +220,16 @@ def claim_of(slow: Slow, context: Context, dials: Mapping[str, float]) -> Claim:
         code="straggler.gpu" if slow.is_clock else "straggler.neighbour" if slow.is_shared else "straggler.host",
         stage=Stage.ALARM if is_grave else Stage.SUSPECT,
         subject=process_subject(track.process, track.use),
-        summary=f"slows the job {slow.ranks.job.label} for {duration_text(slow.lasted_s)}: {rank_text(track)} on GPU "
+        summary=f"slows job {slow.ranks.job.label} for {duration_text(slow.lasted_s)}: {rank_text(track)} on GPU "
         f"{track.board.index} has {_how(slow, share)}{_why(gpu, reasons)}",
         evidence=(
             Evidence("lasted_s", round(slow.lasted_s, 1), f"for {duration_text(slow.lasted_s)}"),
             Evidence("clock_share", round(share, 3), f"{100 * share:.0f}% of the others' SM clock"),
             Evidence("gpu_utilization_percent", round(slow.gu, 1), f"GPU at {slow.gu:.0f}%"),
             Evidence(
-                "others_utilization_percent", round(slow.others_gu, 1), f"the other ranks at {slow.others_gu:.0f}%"
+                "others_utilization_percent",
+                round(slow.others_gu, 1),
+                f"GPUs of the other ranks at {slow.others_gu:.0f}%",
             ),
             Evidence("clocks_event_reasons", ", ".join(reasons) or None, ", ".join(reasons) or "no reason given"),
         ),

@@ -241,7 +241,7 @@ def _clock(gpu: Gpu) -> str:
 
 def _heat_of(gpu: Gpu) -> str:
     chip, margin, memory = gpu[TEMPERATURE], gpu[TEMPERATURE_MARGIN], gpu[MEMORY_TEMPERATURE]
-    parts = [] if chip is None else [f"{chip}°C" + ("" if margin is None else f" (margin {margin})")]
+    parts = [] if chip is None else [f"{chip}°C" + ("" if margin is None else f" ({margin}°C below slowdown)")]
     return ", ".join([*parts, *([] if memory is None else [f"memory {memory}°C"])]) or "temperature unknown"
 
 

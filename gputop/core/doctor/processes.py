@@ -64,7 +64,7 @@ def leftovers(facts: Facts) -> Verdicts:
             ],
             fix=(
                 f"$ sudo fuser -v {' '.join(f'/dev/nvidia{gpu.index}' for gpu in gpus)}",
-                "End the leftovers of dead jobs: forked data loaders keep their memory.",
+                "End what remains of dead jobs: forked data loaders can hold GPU memory.",
                 f"If no process has the GPU open: sudo nvidia-smi --gpu-reset -i {numbers(gpus)}",
             ),
         )

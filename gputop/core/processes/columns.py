@@ -263,7 +263,7 @@ _OWN: Final = (
     ),
     Column(
         key="gpu_memory_percent", title="GMEM%", width=5, rank=12, text=lambda r: number_text(_memory_percent(r)),
-        sort=_memory_percent, help="GPU memory of the process, as a share of that of the GPU or GPU instance.",
+        sort=_memory_percent, help="GPU memory of the process, in percent of the memory of the GPU or GPU instance.",
         unit=Unit.PERCENT, is_optional=True,
     ),
     Column(

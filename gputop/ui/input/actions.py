@@ -50,7 +50,7 @@ _OnPage = partial(Action, group=PAGES, place=Place.PAGE, in_palette=False)
 ACTIONS: Final = (
     Action(
         id="quit", keys=("q", "f10", "ctrl+c"), run="quit", label="Quit", group=GENERAL, footer="Quit",
-        help="Quit at once. Ctrl-C never signals a process.",
+        help="Quit at once. Ctrl-C never sends a signal to a process.",
     ),
     Action(
         id="help", keys=("f1", "h", "question_mark"), run="page.help", label="Help", group=GENERAL, footer="Help",
@@ -63,7 +63,7 @@ ACTIONS: Final = (
     Action(
         id="sort-chord", keys=("o",), run="table.start_chord", label="Sort by…", group=SORT,
         help="Then press a letter: n GPU, p PID, u user, g GPU memory, s SM, b memory bandwidth, c CPU, m host memory, "
-        "t time. A capital reverses the order.", in_palette=False,
+        "t time. A capital letter reverses the order.", in_palette=False,
     ),
     Action(
         id="search", keys=("f3", "slash"), run="search.search", label="Search", group=FIND, footer="Search",
@@ -91,7 +91,7 @@ ACTIONS: Final = (
     ),
     Action(
         id="tree", keys=("f5", "t"), run="table.tree", label="Tree", group=VIEW, footer="Tree",
-        help="Show processes below their parents, or as a list. + and - unfold and fold.",
+        help="Show processes below their parents, or as a list. + and - unfold and fold a process.",
     ),
     Action(
         id="signal", keys=("f9", "k"), run="signal.choose", label="Send a signal…", group=ACT, footer="Signal",
@@ -120,11 +120,11 @@ ACTIONS: Final = (
     ),
     Action(
         id="save", keys=("f12", "W"), run="settings.save", label="Save the set-up", group=GENERAL,
-        help="Save columns, order, sizes and theme. Changes in the set-up dialog are saved without it.",
+        help="Save columns, order, sizes and theme. The set-up dialog saves its changes itself.",
     ),
     Action(
         id="kill", keys=("K",), run="signal.choose(1)", label="SIGKILL…", group=ACT,
-        help="Ask before SIGKILL is sent. Only y sends it.", changes_machine=True,
+        help="Send SIGKILL, after you confirm it with y.", changes_machine=True,
     ),
     Action(
         id="tag", keys=("space",), run="target.tag", label="Tag", group=ACT, footer="Tag",
@@ -152,7 +152,7 @@ ACTIONS: Final = (
     ),
     Action(
         id="io-class", keys=("d",), run="scheduling.open('io-class')", label="I/O class…", group=ACT,
-        help="Choose how the kernel serves disks to a process. htop uses i for this.", changes_machine=True,
+        help="Choose the priority of a process for disk access. In htop, the key is i.", changes_machine=True,
     ),
     Action(
         id="affinity", keys=("a",), run="scheduling.open('cpus')", label="CPU affinity…", group=ACT,
@@ -189,17 +189,17 @@ ACTIONS: Final = (
     ),
     Action(
         id="probe", keys=("X",), run="probe.open", label="Probe: test GPUs…", group=ACT,
-        help="Test arithmetic, memory, speed and steady load. A GPU in use needs your confirmation. You can stop "
+        help="Test arithmetic, memory, speed and sustained load. A GPU in use needs your confirmation. You can stop "
         "the test.",
         changes_machine=True,
     ),
     Action(
         id="density", keys=("g",), run="view.next_density", label="GPU panel size", group=VIEW, footer="Size",
-        help="Show GPUs in one line each, as cards with plots, or as they fit.",
+        help="Show GPUs as lines, as cards with plots, or as cards if they fit.",
     ),
     Action(
         id="findings", keys=("F",), run="finding.open", label="Findings", group=VIEW, footer="Findings",
-        help="Show what is wrong, with evidence and advice, and past findings.",
+        help="Show current and past findings, with evidence and advice.",
     ),
     Action(
         id="panels", keys=("E",), run="plugin.open", label="Plugin panels", group=VIEW,
@@ -219,11 +219,12 @@ ACTIONS: Final = (
     ),
     Action(
         id="slower", keys=("plus",), run="view.step_interval(1)", label="Longer interval", group=GENERAL,
-        help="Read less often, up to every 10 s. In a tree or in groups + and - unfold and fold.", footer="Slower",
+        help="Read less often. The longest interval is 10 s. In a tree or in groups, + and - unfold and fold.",
+        footer="Slower",
     ),
     Action(
         id="faster", keys=("minus",), run="view.step_interval(-1)", label="Shorter interval", group=GENERAL,
-        help="Read more often, down to every 0.25 s.", footer="Faster",
+        help="Read more often. The shortest interval is 0.25 s.", footer="Faster",
     ),
     Action(
         id="meters", keys=("m",), run="settings.toggle_host", label="Host panel", group=VIEW, footer="Host",
@@ -235,16 +236,17 @@ ACTIONS: Final = (
     ),
     Action(
         id="focus-gpu", keys=tuple("0123456789"), run="view.type_gpu({key})", label="Only this GPU", group=VIEW,
-        help="Show one GPU and its processes. Two digits in a row are one number. Press it again, or Esc, to show all.",
+        help="Show one GPU and its processes. For GPU 10, press 1 then 0. Press the number again, or Esc, to show all.",
         in_palette=False,
     ),
     Action(
         id="back", keys=("escape",), run="view.back", label="Back", group=GENERAL,
-        help="Take one step back: tags, cursor, search, filter, GPU. It never quits.", in_palette=False,
+        help="Clear the tags, the cursor, the search, the filter or the selected GPU, one per press. It never quits.",
+        in_palette=False,
     ),
     Action(
-        id="suspend", keys=("ctrl+z",), run="suspend_process", label="To the background", group=GENERAL,
-        help="Suspend gputop. The command fg of the shell resumes it.", in_palette=False,
+        id="suspend", keys=("ctrl+z",), run="suspend_process", label="Suspend", group=GENERAL,
+        help="Suspend gputop. To resume it, type fg in the shell.", in_palette=False,
     ),
     Action(
         id="redraw", keys=("ctrl+l",), run="redraw", label="Redraw", group=GENERAL,
@@ -315,29 +317,29 @@ ACTIONS: Final = (
     _InDialog(id="refuse", keys=("n",), label="Cancel", help="Cancel, as Esc and q do."),
     _InDialog(
         id="yes", keys=("y",), label="Confirm SIGKILL or MIG",
-        help="Answer yes to these questions, and to the test of a GPU in use.", changes_machine=True,
+        help="Confirm SIGKILL, a MIG change, or the test of a GPU in use.", changes_machine=True,
     ),
     _InDialog(
-        id="scope-process", keys=("p",), label="The process alone",
+        id="scope-process", keys=("p",), label="Only the process",
         help="Target only the process under the cursor, or the tagged ones.",
     ),
     _InDialog(
         id="scope-job", keys=("j",), label="The whole job",
-        help="Target the launcher and all its workers. Dialogs begin with this.",
+        help="Target the launcher and all its workers. This is the default.",
     ),
     _InDialog(id="scope-tree", keys=("t",), label="The tree", help="Target the process and all its descendants."),
     _InDialog(
-        id="offer-kill", keys=("e",), label="Offer SIGKILL after",
+        id="offer-kill", keys=("e",), label="Offer SIGKILL later",
         help="Wait 5 s after the signal, then offer SIGKILL for the processes that remain.",
     ),
     _OnPage(id="mute", keys=("m",), label="Mute", help="Hide a finding for an hour, or show it again."),
     _OnPage(
         id="past-findings", keys=("tab", "p"), label="Past findings",
-        help="Show findings that are over, or the current ones.",
+        help="Switch between past and current findings.",
     ),
     _OnPage(
         id="mig-plan", keys=("e",), label="Plan another MIG layout",
-        help="Show the steps of a plan. Nothing changes until you confirm with y.",
+        help="Plan another layout, and show its steps. Nothing changes until you confirm with y.",
     ),
     _OnPage(
         id="mig-copy", keys=("c",), label="Copy a MIG setting",

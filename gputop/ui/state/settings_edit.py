@@ -34,11 +34,11 @@ class Option(Struct, frozen=True):
 
 OPTIONS: Final = (
     Option("theme", "Theme", THEMES, "auto follows the terminal"),
-    Option("density", "GPU panel", DENSITIES, "auto, a line each, or cards with plots"),
+    Option("density", "GPU panel", DENSITIES, "auto, lines, or cards with plots"),
     Option("show_host", "Host panel", _SWITCH, "CPU, memory and load of the host"),
     Option("sort", "Sort by", tuple(column.key for column in COLUMNS), "column of the process table"),
-    Option("sort_reversed", "Reverse order", _SWITCH, "against the column's own direction"),
-    Option("keymap", "Key preset", KEYMAPS, "at once; your own keys stay"),
+    Option("sort_reversed", "Reverse order", _SWITCH, "opposite to the column's default"),
+    Option("keymap", "Key preset", KEYMAPS, "applied at once; keeps the keys you changed"),
     Option("show_panels", "Plugin panels", _SWITCH, "plugin lines on the main screen"),
 )
 

@@ -32,7 +32,7 @@ def test_how_long_how_much_and_what_it_costs_is_told() -> None:
     assert abs(joules - watts * seconds) < 1 + seconds / 10
     assert "kWh (1" in finding.summary
     assert "W of an otherwise empty GPU)" in finding.summary
-    assert finding.summary.endswith("; a notebook or prompt")
+    assert finding.summary.endswith("; a notebook or shell")
     assert "Ask ann" in finding.remedy
 
 

@@ -91,7 +91,7 @@ def test_the_words_have_clock_share_temperature_and_neighbours() -> None:
     (found,) = last(growing(THROTTLED_SW_THERMAL, 0.64), range(310))
 
     assert found.summary == (
-        "thermal slowdown in 64% of the last 5m00; SM clock 1095 of 1980 MHz; 88°C (margin 0); "
+        "thermal slowdown in 64% of the last 5m00; SM clock 1095 of 1980 MHz; 88°C (0°C below slowdown); "
         "the other GPUs are at 61°C"
     )
 

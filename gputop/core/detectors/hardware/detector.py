@@ -25,7 +25,7 @@ KIND: Final = Kind(
         "ecc.uncorrected": "The GPU memory had errors that ECC could not correct.",
         "ecc.corrected": "ECC corrected many memory errors.",
         "remap.failed": "A bad memory row could not be replaced.",
-        "remap.pending": "A bad memory row will be replaced with the next reset.",
+        "remap.pending": "A bad memory row will be replaced at the next reset.",
         "remap.many": "A very large number of bad memory rows was replaced.",
         "retired.pending": "Bad memory pages will be retired with the next reset.",
         "retired.many": "A very large number of memory pages is retired.",

@@ -83,7 +83,7 @@ class MemoryWatch:
             )  # fmt: skip
         if gpu[REMAPPED_ROWS_PENDING]:
             yield gpu_claim(
-                gpu, "remap.pending", Stage.SUSPECT, "a bad memory row will be replaced with the next reset",
+                gpu, "remap.pending", Stage.SUSPECT, "a bad memory row will be replaced at the next reset",
                 Evidence("remapped_rows_pending", value=True, text="row remap pending"), _RESET,
             )  # fmt: skip
         if replaced is not None and replaced >= self._dials["most_remaps"]:

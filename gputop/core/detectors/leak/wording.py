@@ -23,7 +23,7 @@ _GPU_CODE: Final = "leak.gpu"
 
 NO_WORK: Final = "SM utilization of the process: without it, loading looks like a leak"
 NO_AGE: Final = "age of the process: gputop counts from when it first saw it"
-POOL: Final = "a preallocated pool, as in vLLM or JAX, hides the memory use inside"
+POOL: Final = "a preallocated pool, as in vLLM or JAX, hides the memory use inside it"
 _WHOLE_GPU: Final = "memory per process: only that of the GPU is known, so no process can be named"
 
 _REMEDY: Final = (
@@ -147,10 +147,12 @@ def _claim(case: Case, one: Growth, stage: Stage, summary: str, sure: float) -> 
 def _evidence(case: Case, one: Growth) -> Sequence[Evidence]:
     span_s = one.ended_s - one.began_s
     found = [
-        Evidence("grown_bytes", round(one.grown * _MIB), f"+{_mib(one.grown)} kept"),
+        Evidence("grown_bytes", round(one.grown * _MIB), f"+{_mib(one.grown)} not freed"),
         Evidence("span_s", round(span_s), f"within {duration_text(span_s)}"),
-        Evidence("rate_bytes_per_s", round(one.even * _MIB), f"{_rate(one)} on average, without single large steps"),
-        Evidence("grown_parts", f"{one.segments}/{one.of}", f"grew in {one.segments} of {one.of} parts of that time"),
+        Evidence("rate_bytes_per_s", round(one.even * _MIB), f"{_rate(one)} on average, without large single steps"),
+        Evidence(
+            "grown_parts", f"{one.segments}/{one.of}", f"grew in {one.segments} of {one.of} equal parts of this time"
+        ),
         Evidence("steady_log_odds", round(case.vote.odds, 1), _odds_text(case.vote.odds)),
     ]
     if one.cycles:
@@ -174,7 +176,7 @@ def _grown(one: Growth, is_of_gpu: bool) -> str:  # noqa: FBT001 - private
 
 
 def _kept(one: Growth) -> str:
-    parts = f"in {one.segments} of {one.of} parts of that time"
+    parts = f"in {one.segments} of {one.of} equal parts of this time"
     return f"{parts}, fell back {one.cycles} times but never as low" if one.cycles else f"{parts}, never fell back"
 
 

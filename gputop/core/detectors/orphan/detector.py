@@ -109,7 +109,7 @@ class OrphanDetector:
         held, children = memory_of(process), processes.children(process.pid)
         others = (process.threads or 1) - 1
         if children:
-            holder, remedy = f"its children {_pids(children)} still run and hold it", _end(children)
+            holder, remedy = f"child processes still hold it: {_pids(children)}", _end(children)
         elif others > 0:
             holder, remedy = f"{others} of its threads still run and hold it", f"End them: kill -9 {process.pid}"
         else:

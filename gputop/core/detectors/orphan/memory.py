@@ -116,8 +116,8 @@ class MemoryGaps:
         amount = bytes_text(open_bytes - max(0.0, usual))
         count = len(holders.pids)
         listed = "1 listed process" if count == 1 else f"{count or 'no'} listed processes"
-        why = f"{listed} on this GPU" if not count else f"more than its {listed} hold"
-        why += "; a process exited at that time" if has_left else ""
+        why = f"{listed} on this GPU" if not count else f"more than the {listed} on it hold"
+        why += "; a process exited when this began" if has_left else ""
         device = "*" if gpu[MINOR_NUMBER] is None else gpu[MINOR_NUMBER]
         return Claim(
             code="memory.unexplained",

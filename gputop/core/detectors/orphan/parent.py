@@ -82,11 +82,11 @@ class Strays:
             summary=f"{count}orphaned for {duration_text(ago_s)}: {what} parent {parent} exited, {held_text(held)} "
             f"held{step}{idle}",
             evidence=(
-                Evidence("parent_ended_s", round(ago_s, 1), f"now a child of {first.process.parent_pid}"),
+                Evidence("parent_ended_s", round(ago_s, 1), f"its parent is now PID {first.process.parent_pid}"),
                 Evidence(
-                    "processes", len(tracks), f"left behind: {' '.join(str(one.process.pid) for one in tracks[:32])}"
+                    "processes", len(tracks), f"orphaned: {' '.join(str(one.process.pid) for one in tracks[:32])}"
                 ),
-                Evidence("idle_s", idle_s and round(idle_s, 1), "idle" if is_idle else "working, or unknown"),
+                Evidence("idle_s", idle_s and round(idle_s, 1), "idle" if is_idle else "not known to be idle"),
                 Evidence("memory_bytes", held, f"{held_text(held)} of GPU memory"),
             ),
             remedy="Ask the owner: a job under nohup or disown looks the same. If it is no longer needed: "

@@ -44,7 +44,7 @@ class SetupScreen(ListDialog[Settings]):
         """Return options and columns, as much as fits around the cursor."""
         options = [self._option(at) for at in range(len(OPTIONS))]
         columns = [self._column(at, key) for at, key in enumerate(listed(self.settings), len(OPTIONS))]
-        lines = [_title("Screen"), *options, BLANK, _title("Columns of the processes, in their order"), *columns]
+        lines = [_title("Screen"), *options, BLANK, _title("Columns of the process table, in this order"), *columns]
         self._shown = min(height, len(lines))
         line = self._line_of(self.at)
         top = 0 if self.at == 0 else min(self.first_shown, line)

@@ -105,7 +105,7 @@ class SignalScreen(TargetsDialog[SignalRequest | None]):
         if self.is_asking:
             no = " ".join(self.name_of(action) for action in ("accept", "back", "refuse"))
             return f"{self.name_of('yes')} send SIGKILL to {self.short_targets_text()} · {no} cancel"
-        offer = "without SIGKILL" if self.offers_kill else "then SIGKILL?"
+        offer = "without SIGKILL" if self.offers_kill else "offer SIGKILL later"
         accept, back = self.name_of("accept"), self.name_of("back")
         sent = f"{accept} send {self.signal} to {self.short_targets_text()}"
         return f"{sent} · {back} cancel · {self.name_of('offer-kill')} {offer}"

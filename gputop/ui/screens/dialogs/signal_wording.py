@@ -23,7 +23,7 @@ def remarks(selection: TargetSelection, signal: str, targets: Processes) -> list
         (only if via_launcher else "", "accent"),
         (_reach_of_kill(selection, targets) if signal == KILL else "", "accent"),
         (f"{_part(obstacles, len(recipients))} may be refused or wait, see above." if obstacles else "", "warm"),
-        (f"The owner's way: {way}" if way else "", "muted"),
+        (f"Better: {way}" if way else "", "muted"),
     ]
     return [(text, ink) for text, ink in said if text]
 

@@ -54,7 +54,7 @@ def mig_page(gpu: MigGpu, shown: Gpu | None, frame: Frame | None, width: int) ->
         lines += [BLANK, Line((("What else", "accent"),))]
         lines += [line for text in room_lines(gpu) for line in paragraph(text, width)]
     elif gpu.geometry.profiles:
-        lines += [BLANK, Line((("With MIG on there could be", "accent"),)), *_profiles(gpu, width)]
+        lines += [BLANK, Line((("Instances that fit with MIG on", "accent"),)), *_profiles(gpu, width)]
     return lines
 
 
@@ -176,9 +176,7 @@ def _profiles(gpu: MigGpu, width: int) -> Iterator[Line]:
     for profile in gpu.geometry.profiles:
         starts = ",".join(map(str, profile.starts))
         size = f"{profile.multiprocessors} SMs, {bytes_text(profile.memory_bytes)}"
-        text = (
-            f"{profile.most} x {profile.name:<12} {size}, {profile.size} slot{'s' * (profile.size > 1)} from {starts}"
-        )
+        text = f"{profile.most} x {profile.name:<12} {size}, {profile.size} slot{'s' * (profile.size > 1)}, at {starts}"
         yield from paragraph(text, width, indent=2)
 
 

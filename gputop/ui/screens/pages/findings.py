@@ -71,24 +71,24 @@ class FindingsScreen(ListDialog[None]):
     def title_line(self) -> str:
         """Return what is listed."""
         if self.is_past:
-            return f"Findings that are over · {len(self.listed)}"
+            return f"Past findings · {len(self.listed)}"
         muted = len(self._view.standing.muted)
         return f"Findings · {len(self.listed)}" + (f" · {muted} muted" if muted else "")
 
     def keys_line(self) -> str:
         """Return what keys do."""
-        turn = "now" if self.is_past else "past"
+        turn = "current findings" if self.is_past else "past findings"
         name = self.name_of
         return (
-            f"{name('accept')} goes there  {name('signal')} acts  {name('mute')} mutes 1h  "
-            f"{name('past-findings')} {turn}  {name('back')} closes"
+            f"{name('accept')} show it  {name('signal')} signal  {name('mute')} mute 1h  "
+            f"{name('past-findings')} {turn}  {name('back')} close"
         )
 
     def page(self, width: int, height: int) -> Sequence[Line]:
         """Return the list, and below it the finding that is marked."""
         listed = self.listed
         if not listed:
-            words = "no finding is over so far" if self.is_past else "nothing is wrong as far as gputop can see"
+            words = "no past findings yet" if self.is_past else "no findings"
             return [BLANK, Line(((f"  {words}", "muted"),)), BLANK]
         self.at = max(0, min(self.at, len(listed) - 1))
         self._key = listed[self.at].key

@@ -122,9 +122,9 @@ def _user(process: HostProcess, job: Job | None) -> list[str]:
     if job is not None:
         parts.append(f"job {job.label}: {len(job.members)} processes")
         if job.launcher == process.id:
-            parts.append("which it leads")
+            parts.append("this is the launcher")
         elif job.launcher is not None:
-            parts.append(f"led by {job.launcher.pid}")
+            parts.append(f"launcher {job.launcher.pid}")
     return parts
 
 
@@ -178,7 +178,7 @@ def _plots(subject: Subject, view: View, width: int, rows: int) -> list[Line]:
     totals = [_memory_total(use, view) for use in process.gpus]
     whole = sum(total for total in totals if total)
     size = (max(1, width - LABEL), rows)
-    lines = [Line((("Since gputop saw it", "accent"), (f"  {_span(track, view.tracks, size[0])}", "muted")))]
+    lines = [Line((("Since gputop first saw it", "accent"), (f"  {_span(track, view.tracks, size[0])}", "muted")))]
     if process.gpus:
         lines += _plot(_Plot("GPU memory", track.memory, "memory", whole or _highest(track.memory)), size, view)
         lines += _plot(_Plot("SM", track.sm, "utilization", 100.0), size, view)

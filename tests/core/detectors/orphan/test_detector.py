@@ -97,7 +97,7 @@ def test_a_zombie_whose_children_live_names_them() -> None:
     (found,) = last(lambda _: of(zombie(), relatives=heirs), range(40))
 
     assert (found.code, found.stage) == ("orphan.zombie", Stage.SUSPECT)
-    assert "its children 77 still run" in found.summary
+    assert "child processes still hold it: 77" in found.summary
     assert "kill -9 77." in found.remedy
 
 
@@ -249,7 +249,7 @@ def test_what_stays_when_a_process_leaves_is_a_suspect_with_its_amount() -> None
 
     assert (found.code, found.stage) == ("memory.unexplained", Stage.SUSPECT)
     assert found.summary.startswith("10.0GiB not owned by any process")
-    assert "a process exited at that time" in found.summary
+    assert "a process exited when this began" in found.summary
 
 
 def test_a_gap_that_is_usual_here_is_learned() -> None:

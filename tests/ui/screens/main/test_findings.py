@@ -159,7 +159,7 @@ async def test_where_nothing_is_over_the_page_does_not_say_that_nothing_has_been
         await stage.deliver(box(leak()))
         await stage.press("F", "tab")
 
-        assert "no finding is over so far" in shown(stage, FindingsScreen)
+        assert "no past findings yet" in shown(stage, FindingsScreen)
 
 
 async def test_the_mark_stays_on_its_finding_when_others_come_before_it() -> None:
