@@ -44,7 +44,7 @@ def test_a_file_that_is_there_is_only_overwritten_when_told_to(tmp_path: Path) -
     forced = ran("record", str(path), "--demo", "--interval", "0.1", "--for", "0.1s", "--force")
 
     assert (refused.returncode, precious) == (2, "precious")
-    assert "--force overwrites it" in refused.stderr
+    assert "To overwrite it, add --force" in refused.stderr
     assert forced.returncode == 0
     assert isinstance(open_tape(str(path)), Tape)
 
@@ -81,7 +81,7 @@ def test_a_tape_can_be_piped(tmp_path: Path) -> None:
     assert isinstance(open_tape(str(path)), Tape)
 
 
-@pytest.mark.parametrize(("text", "words"), [("x", "is no time"), ("0s", "is no time"), ("5 parsecs", "is no time")])
+@pytest.mark.parametrize(("text", "words"), [("x", "is not a time"), ("0s", "is not a time"), ("5 parsecs", "is not a time")])
 def test_a_time_that_cannot_be_read_is_said(text: str, words: str, tmp_path: Path) -> None:
     done = ran("record", str(tmp_path / "a.tape"), "--for", text)
 
