@@ -81,12 +81,12 @@ def test_a_tape_can_be_piped(tmp_path: Path) -> None:
     assert isinstance(open_tape(str(path)), Tape)
 
 
-@pytest.mark.parametrize(("text", "words"), [("x", "is not a time"), ("0s", "is not a time"), ("5 parsecs", "is not a time")])
-def test_a_time_that_cannot_be_read_is_said(text: str, words: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ["x", "0s", "5 parsecs"])
+def test_a_time_that_cannot_be_read_is_said(text: str, tmp_path: Path) -> None:
     done = ran("record", str(tmp_path / "a.tape"), "--for", text)
 
     assert done.returncode == 2
-    assert words in done.stderr
+    assert "is not a time" in done.stderr
 
 
 def test_analyse_judges_a_tape_anew(tmp_path: Path) -> None:
