@@ -46,7 +46,7 @@ def plan(screen: Terminal, request: str) -> None:
     screen.press(request)
     screen.until(f"layout {request}_")
     screen.press(ENTER)
-    screen.until("y carries it out")
+    screen.until("y apply the plan")
 
 
 def back(screen: Terminal) -> None:
@@ -66,7 +66,7 @@ def change(screen: Terminal, request: str, *end: str) -> None:
 def test_the_full_cycle(box: MigBox, screen: Terminal, process: int, tmp_path: Path) -> None:
     screen.until("MIG off")
     plan(screen, "on")
-    assert re.search(r"nobody is seen to have the GPU open|the open files cannot be seen", screen.text)
+    assert re.search(r"No process seems to have this GPU open|the open files cannot be seen", screen.text)
     screen.insist("y", "done and verified")
     back(screen)
     screen.until("There are no instances")
@@ -150,7 +150,7 @@ def test_a_failure_of_any_call_is_shown_taken_back_and_verified(box: MigBox, scr
     screen.until("3g.40gb@4 GPU instance")
     for call, request, step in FAILURES:
         box.write("[gpu 0]", f"fail.{call} = 999")
-        change(screen, request, "did not work", step, "NVML error 999", "The layout is as before")
+        change(screen, request, "failed", step, "NVML error 999", "The layout is as before")
 
         assert (box.status["is_on"], box.layout) == (True, before)
 
@@ -160,7 +160,7 @@ def test_a_second_failure_says_what_is_and_how_to_go_back(box: MigBox, screen: T
     screen.until("7g.80gb@0 GPU instance")
     box.write("[gpu 0]", "fail.nvmlDeviceCreateGpuInstanceWithPlacement = 999")
     change(
-        screen, "2x3g.40gb", "did not work", "The rollback failed too: create 7g.80gb@0: NVML error 999",
+        screen, "2x3g.40gb", "failed", "The rollback failed too: create 7g.80gb@0: NVML error 999",
         "Now: no instances. Meant was: 3g.40gb@0 3g.40gb@4. Before there was: 7g.80gb@0",
         "To try again to go back: gputop mig restore ",
     )  # fmt: skip

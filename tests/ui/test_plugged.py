@@ -171,7 +171,7 @@ async def test_without_panels_the_page_says_so_in_full() -> None:
         screen = stage.app.screen
 
         assert isinstance(screen, PanelsScreen)
-        assert "No plugin adds a panel here" in text_on(screen)
+        assert "No installed plugin adds a panel" in text_on(screen)
         assert "docs/plugins.md." in text_on(screen)
 
 

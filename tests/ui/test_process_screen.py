@@ -118,7 +118,7 @@ async def test_enter_opens_the_selected_process_with_what_the_frame_knows() -> N
         assert "job 84213.0: 2 processes · launcher 48211" in page(stage)
         assert "Slurm 84213.0 · torchrun rank 0/8 · environment llm" in page(stage)
         assert "10.0GiB of 80.0GiB" in page(stage)
-        assert "asking the sampler" in page(stage)
+        assert "reading the details" in page(stage)
 
 
 async def test_a_folded_launcher_is_itself_and_not_its_first_worker() -> None:
@@ -277,7 +277,7 @@ async def test_a_text_that_is_nowhere_is_said_to_be() -> None:
     async with staged(shown()) as stage:
         await stage.press("down", "enter", "slash", *"zzz")
 
-        assert "zzz is not on this page" in picture(stage)
+        assert "no match for zzz on this page" in picture(stage)
 
 
 async def test_esc_ends_the_search_and_then_the_screen() -> None:
@@ -300,7 +300,7 @@ async def test_a_process_that_has_ended_says_so_and_keeps_what_was_known() -> No
         count = len(questions(stage))
         screen(stage).ask()
 
-        assert "it has exited. This is what was known of it." in page(stage)
+        assert "it has exited. This page shows its last values." in page(stage)
         assert "worker-0" in page(stage)
         assert "10.0GiB" in page(stage)
         assert "runs 1h00" in page(stage)
@@ -313,7 +313,7 @@ async def test_a_process_that_only_leaves_the_gpu_has_not_ended() -> None:
         await answered(stage)
         await stage.deliver(shown(process(5)))
 
-        assert "It uses no GPU any more." in page(stage)
+        assert "This process no longer uses a GPU." in page(stage)
         assert "ended" not in page(stage)
 
 

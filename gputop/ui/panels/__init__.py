@@ -1,1 +1,1 @@
-"""The panels of the main screen: each draws the frame that it is given."""
+"""Panels of the main screen, each of which draws the given frame."""

@@ -1,4 +1,4 @@
-"""The findings panel: a few lines between GPUs and processes; without findings there is none."""
+"""Findings panel: a few lines between GPUs and processes, hidden without findings."""
 
 from typing import Final
 
@@ -17,12 +17,12 @@ _LABEL_SHARE: Final = 4
 
 
 class FindingsPanel(OpeningLines):
-    """Shows suspects and alarms, the gravest first. A click opens the page of findings."""
+    """Shows suspects and alarms, the gravest first. A click opens the findings page."""
 
     opens = "finding.open"
 
     def show(self, view: View, width: int, most: int, key: str) -> int:
-        """Draw findings in at most so many lines; return their number. ``key``: opens the page of findings."""
+        """Draw findings in at most ``most`` lines; return their number. ``key``: opens the findings page."""
         lines = panel(view, width, most, key)
         return self.draw_fitted(lines, is_grey=view.is_grey)
 
@@ -33,7 +33,7 @@ def panel(view: View, width: int, most: int, key: str) -> list[Line]:
     if view.frame is None or not found or most < 1:
         return []
     shown, rest = found[:most], len(found) - most
-    more = (f" +{rest} more: {key} ", "key") if rest > 0 else (f" {key}: why ", "muted")
+    more = (f" +{rest} more: {key} ", "key") if rest > 0 else (f" {key}: details ", "muted")
     now_s, last = view.frame.time_s, len(shown) - 1
     return [finding_line(one, now_s, width, more=(more,) if n == last else ()) for n, one in enumerate(shown)]
 
@@ -51,7 +51,7 @@ def finding_line(
 
 
 def mark(gpu: Gpu, view: View) -> str:
-    """Return the mark of a GPU that has a finding."""
+    """Return ``!`` for a GPU with a finding, else nothing."""
     return "!" if gpu.uuid in view.standing.marks else ""
 
 

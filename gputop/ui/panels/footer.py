@@ -1,4 +1,4 @@
-"""The last line: the keys, or the letters of a chord."""
+"""Last line of the screen: the keys, or the letters of a chord."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from gputop.ui.render.line_widget import FastLines
 
 
 class FooterPanel(FastLines):
-    """Shows keys; a click on one does the same as the key."""
+    """Shows keys; a click on one works like the key."""
 
     def __init__(self, *, is_read_only: bool = False, actions: Sequence[Action] = ACTIONS) -> None:
         super().__init__()
@@ -22,7 +22,7 @@ class FooterPanel(FastLines):
         self._said: Line | None = None
 
     def take(self, actions: Sequence[Action]) -> None:
-        """Show other keys from now on."""
+        """Show these keys from now on."""
         self._actions = actions
         self.show()
 
@@ -49,7 +49,7 @@ class FooterPanel(FastLines):
         self.show()
 
     async def on_click(self, event: events.Click) -> None:
-        """Do what the clicked key does."""
+        """Run the action of the clicked key."""
         for end, action in self._ends:
             if event.x < end:
                 await self.app.run_action(action.run)

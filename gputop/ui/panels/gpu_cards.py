@@ -1,4 +1,4 @@
-"""A GPU as a card: four plots on fixed scales between a title and a line of facts."""
+"""GPU card: four plots on fixed scales between a title and a line of facts."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -40,7 +40,7 @@ _SEPARATOR: Final = 2
 
 
 class Shape(Struct, frozen=True):
-    """The size of a card: its width, and the plots side by side with the cells of each."""
+    """Size of a card: its width, the number of plots side by side, and the cells of each."""
 
     width: int
     inner: int
@@ -62,7 +62,7 @@ class Plot(Struct, frozen=True):
 
 
 def shape_of(width: int, rows: int, instances: int) -> Shape:
-    """Return the shape of a card with room for so many instances."""
+    """Return the shape of a card with room for this number of instances."""
     inner, side = width - 4, card_grid(width)[0]
     cell = (inner - (side - 1) * _SEPARATOR) // side
     return Shape(width, inner, side, cell, rows, instance_lines(instances, inner))
@@ -119,7 +119,7 @@ def _title(gpu: Gpu, view: View, width: int, frame: str, right: Spans) -> tuple[
 
 
 def _state(gpu: Gpu) -> Spans:
-    """Return fan, reason of lowered clocks and P-state, as far as known."""
+    """Return fan, reason of lowered clocks and P-state, as far as they are known."""
     word, tone = throttle(gpu)
     parts: Spans = []
     fan, state = gpu[FAN], gpu[PSTATE]

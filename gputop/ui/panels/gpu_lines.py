@@ -1,4 +1,4 @@
-"""A line per GPU, as a table: with more width it has more columns and longer bars."""
+"""GPU table: a line per GPU; a wider screen has more columns and longer bars."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
@@ -65,7 +65,7 @@ class Shape(Struct, frozen=True):
 
 
 def shape(gpus: Sequence[Gpu], width: int) -> Shape:
-    """Choose the columns for the width; a column that no board fills is left out."""
+    """Choose the columns for the width, without those that no GPU fills."""
     gap = _GAP if width >= 100 else " "
     most = 20 if width >= 100 else 14 if width >= 76 else 8
     name = min(most, max((length([(values.name_within(gpu.name, most), "")]) for gpu in gpus), default=4))

@@ -1,4 +1,4 @@
-"""GPUs where a line each does not fit: several in a line, or a cell each with the totals."""
+"""Compact GPU display for many GPUs: several in a line, or totals and a cell for each."""
 
 from gputop.core.model.catalogue import GPU_UTILIZATION, MEMORY_TOTAL, MEMORY_USED, POWER_AVERAGE, TEMPERATURE
 from gputop.core.model.sample import Gpu, GpuInstance, GpuState

@@ -1,4 +1,4 @@
-"""The GPU panel: the lines of all GPUs in the given shape."""
+"""GPU panel: the lines of all GPUs in the given shape."""
 
 from collections.abc import Sequence
 from itertools import zip_longest
@@ -56,7 +56,7 @@ def gpu_panel(view: View, plan: Plan, width: int) -> tuple[list[Line], list[Plac
 
 
 def _filled(row: Sequence[Gpu], columns: int) -> Places:
-    """Return the indices, and none for columns that the last GPUs leave empty."""
+    """Return the indices, and None for the columns without a GPU in the last row."""
     return [*(gpu.index for gpu in row), *[None] * (columns - len(row))]
 
 

@@ -1,4 +1,4 @@
-"""The first line: host, driver and age of the values."""
+"""First line of the screen: host, driver and age of the values."""
 
 from typing import Final
 
@@ -23,7 +23,7 @@ class HeaderPanel(FastLines):
 
 
 def header(view: View, width: int) -> Line:
-    """Return the line; the least important parts are left out first."""
+    """Return the line; on a narrow screen the least important parts are left out first."""
     right = _right(view)
     room = width - length(right) - 2
     left: Spans = [(" gputop", "accent")]

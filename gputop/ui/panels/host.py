@@ -1,4 +1,4 @@
-"""The host in one to three lines: processors, memory, load and pressure."""
+"""Host panel in one to three lines: processors, memory, load and pressure."""
 
 from typing import Final
 
@@ -30,7 +30,7 @@ class HostPanel(FastLines):
 
 
 def host_lines(host: Host, view: View, size: tuple[int, int]) -> list[Line]:
-    """Return so many lines: all in one, or processors and memory with a plot, or the cores as well."""
+    """Return 1, 2 or 3 lines: all in one; processors and memory with plots; the cores too."""
     width, lines = size
     if lines == 0:
         return []

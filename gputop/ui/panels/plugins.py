@@ -1,4 +1,4 @@
-"""The panels of plugins: a few lines of each on the main screen, all lines on a page."""
+"""Plugin panels: a few lines of each on the main screen, all lines on a page."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ class PluginsPanel(OpeningLines):
     opens = "plugin.open"
 
     def show(self, states: Sequence[PanelState], most: int, key: str) -> int:
-        """Draw at most so many lines; return their number. ``key``: opens the page with all of them."""
+        """Draw at most ``most`` lines; return their number. ``key``: opens the page with all lines."""
         lines = strip(states, most, key)
         return self.draw_fitted(lines)
 

@@ -1,4 +1,4 @@
-"""A process as a line: each column's text in its ink."""
+"""Lines of the process table: each column's text in its ink."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -11,7 +11,7 @@ from gputop.ui.render.line import Line, Span, Spans, ends, length
 from gputop.ui.state.rows import TableLine
 from gputop.ui.state.search import has, highlighted
 
-_QUIET: Final = {NOTHING, "0", "0B"}  # nothing to see: muted, so that what is busy stands out
+_QUIET: Final = {NOTHING, "0", "0B"}  # muted, so that busy values stand out
 
 
 def row_line(
@@ -26,8 +26,8 @@ def row_line(
 ) -> Line:
     """Return an entry's line.
 
-    ``skip``: cells of the command scrolled off at the left; ``search``: text to be marked; ``mark``: the ink of a
-    finding about it, if there is one.
+    ``skip``: cells of the command scrolled off at the left; ``search``: text to highlight; ``mark``: the ink of a
+    finding about the process, if there is one.
     """
     spans: Spans = []
     row, instead = entry.row, entry.instead
@@ -106,7 +106,7 @@ def _command(row: Row, column: Column, width: int, *, skip: int, is_own: bool) -
     directory, slash, name = program.rpartition("/")
     if not text.isascii() or not name:
         return [(fit(text, width), "text" if is_own else "muted")]
-    head = directory + slash if len(text) <= width else ""  # where there is no room the directory goes first
+    head = directory + slash if len(text) <= width else ""  # without room for all, the directory is dropped first
     if len(head) + len(name) >= width:
         return [(fit(name, width), "title" if is_own else "muted")]
     tail = fit(blank + rest, width - len(head) - len(name))

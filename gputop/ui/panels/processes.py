@@ -1,4 +1,4 @@
-"""The process table: a window onto the sorted lines; only the visible lines are formatted."""
+"""Process table: a window onto the sorted lines; only visible lines are formatted."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -22,7 +22,7 @@ from gputop.ui.state.view import View
 
 _WHEEL: Final = 3
 _LEAST_COMMAND: Final = 16
-_CROWD: Final = 250  # rows that are looked at in a frame for columns that have come to be used
+_CROWD: Final = 250  # rows checked per frame for columns that have become used
 
 
 class ProcessPanel(FastLines, can_focus=True):
@@ -39,7 +39,7 @@ class ProcessPanel(FastLines, can_focus=True):
         self._folded: frozenset[LineKey] = frozenset()
         self._columns: list[tuple[Column, int]] = []
         self._used: frozenset[str] = frozenset()
-        self._looked = 0  # how often for columns that have come to be used
+        self._looked = 0  # how often the rows were checked for columns that have become used
         self._top = 0
         self._skip = 0
         self._cursor: LineKey | None = None
@@ -84,7 +84,7 @@ class ProcessPanel(FastLines, can_focus=True):
         self.sort_by(key)
 
     def narrow(self, row_filter: RowFilter) -> None:
-        """Show only these."""
+        """Show only the rows that match."""
         self.row_filter = row_filter
         self._again()
 
@@ -97,9 +97,9 @@ class ProcessPanel(FastLines, can_focus=True):
             self._go_to(held)
 
     def fold(self, *, is_open: bool) -> bool:
-        """Fold or unfold what is under the cursor, or fold what it is part of; without a cursor everything.
+        """Fold or unfold the row under the cursor, or fold the group it is in; without a cursor all rows.
 
-        Say whether there is anything that folds.
+        Return whether anything can fold.
         """
         if self.grouping is Grouping.PROCESSES:
             return False
@@ -196,7 +196,7 @@ class ProcessPanel(FastLines, can_focus=True):
 
     @property
     def counts(self) -> tuple[int, int]:
-        """The numbers of rows that are shown, and that a filter hides."""
+        """The number of shown rows, and of rows that a filter hides."""
         return self._kept, self._hidden
 
     @property
@@ -252,7 +252,7 @@ class ProcessPanel(FastLines, can_focus=True):
         return table_lines(view.frame, kept, self.grouping, order, self._folded)
 
     def _newly_used(self, found: Sequence[Row]) -> frozenset[str]:
-        """Return the columns that have had values. Of many rows only a part is checked each time, after the first."""
+        """Return the columns that have had values. After the first time, only some of many rows are checked."""
         turns = 1 + len(found) // _CROWD if self._looked else 1
         self._looked += bool(found)
         return used_columns(found[self._looked % turns :: turns], self._used)

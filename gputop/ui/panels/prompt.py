@@ -13,7 +13,7 @@ from gputop.ui.render.line_widget import FastLines
 
 
 class PromptPanel(Horizontal):
-    """Takes a line of text; while it is open, every key is its own except Ctrl-C."""
+    """Takes a line of text; while it is open it gets every key except Ctrl-C."""
 
     class Changed(Message):
         """The text has changed."""
@@ -57,7 +57,7 @@ class PromptPanel(Horizontal):
         return self.field.value
 
     def ask(self, label: str, text: str, earlier: Sequence[str] = ()) -> None:
-        """Open with a text; ``earlier`` are the texts that Up goes back to, the newest last."""
+        """Open with a text; Up goes back through ``earlier``, the newest last."""
         self.left = len(label) + 3
         self._label.styles.width = self.left
         self._label.draw((Line(((f" {label} ", "badge"), (" ", "text"))),))

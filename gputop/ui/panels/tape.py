@@ -1,4 +1,4 @@
-"""The line of a recording that is played: where it is, how fast, and what time it was then."""
+"""Playback line of a recording: position, speed and recorded time."""
 
 import time
 
@@ -19,21 +19,21 @@ class TapePanel(FastLines):
     _bar = (0, 0)
 
     def show(self, view: View) -> None:
-        """Draw the line, if a recording is played."""
+        """Draw the line while a recording plays."""
         self.display = view.playing is not None
         if view.playing is not None:
             line, self._bar = tape_line(view.playing, view.frame, self.size.width or self.screen.size.width)
             self.draw((line,))
 
     async def on_click(self, event: events.Click) -> None:
-        """Go to the place under the pointer."""
+        """Go to the position under the pointer."""
         first, cells = self._bar
         if first <= event.x < first + cells:
             await self.app.run_action(f"tape.go_to_share({(event.x - first) / max(1, cells - 1)})")
 
 
 def tape_line(playing: Playing, frame: Frame | None, width: int) -> tuple[Line, tuple[int, int]]:
-    """Return the line, and the first cell and the length of its bar; there is none where it is narrow."""
+    """Return the line, and the first cell and the length of its bar; a narrow screen has no bar."""
     left: Spans = [(" REPLAY ", "badge"), (f" {_state(playing)} ", "title"), (f" {_place(playing)} ", "text")]
     right = _right(playing, frame)
     cells = width - length(left) - length(right) - 1

@@ -1,4 +1,4 @@
-"""A GPU's values as spans: one way to write them, in one line per GPU and in cards."""
+"""Values of a GPU as spans, the same in the GPU table and in cards."""
 
 import time
 from typing import Final
@@ -109,7 +109,7 @@ def utilization(gpu: Readings, width: int) -> Spans:
 
 
 def sm_active(gpu: Readings, width: int) -> Spans:
-    """Return the share of SMs that work."""
+    """Return the share of active SMs."""
     return percent(gpu[SM_ACTIVE], width, "text")
 
 
@@ -155,7 +155,7 @@ def note(gpu: Readings, width: int) -> Spans:
 
 
 def trouble(gpu: Gpu) -> tuple[str, str] | None:
-    """Return the word and the reason of a GPU that does not answer, with since when; None if it does."""
+    """Return a word, the reason and the time for a GPU that does not answer; None if it answers."""
     if gpu.state is GpuState.OK:
         return None
     word, reason = _STATES[gpu.state]
@@ -165,7 +165,7 @@ def trouble(gpu: Gpu) -> tuple[str, str] | None:
 
 
 def dimmed(spans: Spans) -> Spans:
-    """Return the same spans, standing back."""
+    """Return the same spans, muted."""
     return [(text, "faint" if ink in {"track", "faint"} else "muted") for text, ink in spans]
 
 

@@ -1,4 +1,4 @@
-"""What follows a signal on request: a visible countdown, and then the question whether SIGKILL is to follow."""
+"""Countdown after a signal, then the question whether to send SIGKILL."""
 
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
@@ -13,9 +13,9 @@ from gputop.ui.state.signal_targets import Processes, TargetSelection, count_tex
 
 
 class EscalationScreen(Dialog[Processes | None]):
-    """Waits for processes to end, as the sampler tells; sends no signal itself.
+    """Waits until the sampler reports that the processes exited; sends no signal itself.
 
-    It ends with those that still run; with None if they are to be left alone.
+    It returns the processes that still run, or None if the user leaves them alone.
     """
 
     TAKES: ClassVar[Mapping[str, str]] = {
@@ -31,21 +31,21 @@ class EscalationScreen(Dialog[Processes | None]):
         self._failed: dict[ProcessId, str] = {}
 
     def on_mount(self) -> None:
-        """Count."""
+        """Start the countdown."""
         super().on_mount()
         self.set_interval(0.25, self.tick)
 
     def ended(self, outcome: Outcome) -> None:
-        """Show for whom the signal did not work."""
+        """Show the processes that the signal did not reach."""
         self._failed = {ProcessId(one.pid, one.start_ticks): one.text for one in outcome.failures}
         self.redraw()
 
     def pressed(self, key: str, character: str) -> None:
-        """Take the 0 as well, as in the dialog before."""
+        """Cancel with 0 too, as the signal dialog does."""
         self.close() if character == "0" else super().pressed(key, character)
 
     def tick(self) -> None:
-        """Count down; go when nobody is left, or when the sampler told who is left after the time was over."""
+        """Count down; close when all processes exited, or when the sampler reports the rest after the deadline."""
         if not self.is_active or not self.is_mounted:
             return
         if self.followup.is_decided:
@@ -56,25 +56,25 @@ class EscalationScreen(Dialog[Processes | None]):
 
     @property
     def rest_s(self) -> int:
-        """Whole seconds that are left."""
+        """Whole seconds until the deadline."""
         return max(0, -int(-(self.followup.began_s + PATIENCE_S - self._clock()) // 1))
 
     def title_line(self) -> str:
-        """Name what was done."""
+        """Return the title."""
         return f"{self.followup.signal} was sent"
 
     def keys_line(self) -> str:
-        """Name the keys."""
+        """Return the keys."""
         return f"{self.name_of('back')} leave them alone"
 
     def page(self, width: int, height: int) -> Sequence[Line]:
-        """Return the countdown, and who still runs."""
+        """Return the countdown and the processes that still run."""
         remaining = self.followup.remaining
-        still = f"{len(remaining)} of {count_text(self.followup.targets)} still there."
+        still = f"{len(remaining)} of {count_text(self.followup.targets)} still running."
         if self.rest_s > 0:
-            head = f"{still} SIGKILL is offered in {self.rest_s} s."
+            head = f"{still} gputop offers SIGKILL in {self.rest_s} s."
         else:
-            head = "The time is over. Waiting for the sampler to tell who is left."
+            head = "Time is up. Waiting for the sampler to report which processes still run."
         shape = target_list.shape_of(remaining, width)
         lines = [Line(((head, "warm"),)), BLANK, target_list.head(shape)]
         below = [Line(tuple(cut([(f"{who.pid}: {text}", "hot")], width))) for who, text in self._failed.items()]

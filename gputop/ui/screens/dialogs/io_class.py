@@ -1,4 +1,4 @@
-"""The dialog for the I/O class."""
+"""Dialog for the I/O class."""
 
 from typing import Final
 
@@ -10,10 +10,10 @@ from gputop.ui.screens.dialogs.value import ValueScreen
 
 _LEVELS: Final = (IoClass.REALTIME, IoClass.BEST_EFFORT)
 _IO_HELP: Final = {
-    IoClass.NONE: "none: as its nice value says",
-    IoClass.REALTIME: "realtime: before all others; needs root",
+    IoClass.NONE: "none: the priority follows from the nice value",
+    IoClass.REALTIME: "realtime: served before all others; needs root",
     IoClass.BEST_EFFORT: "best-effort: the usual class",
-    IoClass.IDLE: "idle: only when nobody else wants the disk",
+    IoClass.IDLE: "idle: served only when no other process uses the disk",
 }
 
 
@@ -26,7 +26,7 @@ class IoClassScreen(ValueScreen):
     level = 4
 
     def first_text(self) -> str:
-        """Propose what it is now, the usual where that differs or is not known."""
+        """Propose the present class; the usual one if the targets differ or it is not known."""
         words = (self.common(lambda one: one.io_class) or "").split()
         if words and words[0] in {each.value for each in IoClass}:
             self.io_class = IoClass(words[0])
@@ -38,7 +38,7 @@ class IoClassScreen(ValueScreen):
         return SetIoClass(id=self.change_id, io_class=self.io_class, level=self.level, targets=targets(self.targets))
 
     def typed(self, event: events.Key) -> bool:
-        """Take a digit as the level; the class is chosen, not typed."""
+        """Read a digit as the level; the arrow keys choose the class."""
         is_level = (event.character or "x") in self.signs
         if is_level:
             self.level = int(event.character or "0")
@@ -46,14 +46,14 @@ class IoClassScreen(ValueScreen):
         return is_level
 
     def step(self, by: int) -> None:
-        """Take the class above or below."""
+        """Choose the class above or below."""
         order = list(IoClass)
         self.io_class = order[(order.index(self.io_class) - by) % len(order)]
         self.field.propose(self._chosen_text())
 
     def hints(self) -> list[tuple[str, str]]:
-        """Return what each class is."""
-        level = "level 0 to 7: 0 goes first" if self.io_class in _LEVELS else f"{self.io_class.value} has no level"
+        """Return the present class and the help of the chosen one."""
+        level = "level 0 (highest) to 7 (lowest)" if self.io_class in _LEVELS else f"{self.io_class.value} has no level"
         return [
             (f"now {self.present(lambda one: one.io_class)}", "text"),
             (f"↑ ↓ class: {', '.join(each.value for each in IoClass)}; {level}", "muted"),

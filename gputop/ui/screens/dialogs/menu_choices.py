@@ -1,4 +1,4 @@
-"""What the menus offer: the columns to sort by, the users that are there."""
+"""Choices of the menus: columns to sort by, users to filter by."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,11 +8,11 @@ from gputop.core.processes.columns import COLUMNS
 from gputop.core.processes.sums import sums
 from gputop.ui.screens.dialogs.menu import Choice
 
-EVERYBODY = "\0everybody"  # no user is called so
+EVERYBODY = "\0everybody"  # no user has this name
 
 
 def column_choices(shown: Iterable[str]) -> list[Choice]:
-    """Return all columns, with what they are; those that are not shown say so."""
+    """Return all columns with their help; a hidden column has the note ``not shown``."""
     held = set(shown)
     return [
         Choice(column.key, column.title.ljust(12) + column.help, "" if column.key in held else "not shown")
@@ -21,13 +21,13 @@ def column_choices(shown: Iterable[str]) -> list[Choice]:
 
 
 def user_choices(rows: Sequence[Row]) -> list[Choice]:
-    """Return everybody, and each user with sums, who holds most GPU memory first."""
+    """Return all users together, then each user with totals; the most GPU memory comes first."""
     by_user: dict[str, list[Row]] = {}
     for row in rows:
         by_user.setdefault(row.process.user or "", []).append(row)
     ordered = sorted(by_user.items(), key=lambda held: (-_memory(held[1]), held[0]))
     return [
-        Choice(EVERYBODY, "everybody", _sums(rows)),
+        Choice(EVERYBODY, "all users", _sums(rows)),
         *(Choice(n, n or "user unknown", _sums(r)) for n, r in ordered),
     ]
 

@@ -1,4 +1,4 @@
-"""How a change ended for those for whom it did not work: stays until it is closed."""
+"""Failures of a change; the dialog stays until the user closes it."""
 
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
@@ -23,17 +23,17 @@ class OutcomeScreen(Dialog[None]):
         self._outcomes = [outcome]
 
     def add(self, outcome: Outcome) -> None:
-        """Show another one too, the latest first."""
+        """Add an outcome; the latest comes first."""
         self._outcomes.insert(0, outcome)
         self.redraw()
 
     def title_line(self) -> str:
-        """Say what went wrong."""
+        """Return the number of failures."""
         failed = sum(len(outcome.failures) for outcome in self._outcomes)
-        return f"Did not work for {failed}" if failed else "Worked, but"
+        return f"Failed for {failed}" if failed else "Done, with a note"
 
     def keys_line(self) -> str:
-        """Name the keys."""
+        """Return the keys."""
         more = f"{self.rest} more below · " if self.rest else ""
         return f"{more}{self.name_of('back')} close"
 
@@ -47,7 +47,7 @@ class OutcomeScreen(Dialog[None]):
 
 
 def outcome_lines(outcome: Outcome, width: int) -> list[Line]:
-    """Return the sum of an outcome, its note, and each failure; what failed for the same reason stands together."""
+    """Return the summary of an outcome, its note, and its failures grouped by reason."""
     lines = _wrapped(outcome.summary, "title", width)
     if outcome.note:
         lines += _wrapped(outcome.note, "warm", width)
@@ -71,6 +71,6 @@ def _failure(said: str, remedy: str, subjects: Sequence[str], width: int) -> lis
 
 
 def _wrapped(text: str, ink: str, width: int, *, indent: int = 0) -> list[Line]:
-    """Return text in lines; blanks at its begin stay."""
+    """Return text in lines; leading blanks stay."""
     parts = wrap(text, width, subsequent_indent=" " * indent, drop_whitespace=True, break_long_words=True)
     return [Line(((part, ink),)) for part in parts]

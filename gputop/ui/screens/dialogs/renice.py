@@ -1,4 +1,4 @@
-"""The dialog for the nice value."""
+"""Dialog for the nice value."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -18,7 +18,7 @@ class ReniceScreen(ValueScreen):
     asks_for = "Nice value"
 
     def first_text(self) -> str:
-        """Propose what it is."""
+        """Propose the present value."""
         nices = {one.nice for one in self.targets if one.nice is not None}
         return str(nices.pop()) if len(nices) == 1 else "0"
 
@@ -27,19 +27,19 @@ class ReniceScreen(ValueScreen):
         return Renice(id=self.change_id, nice=self._number(text), targets=targets(self.targets))
 
     def step(self, by: int) -> None:
-        """Go up or down by one; up is a higher number, which is a lower priority."""
+        """Go up or down by one; a higher number is a lower priority."""
         try:
             self.field.propose(str(max(LEAST_NICE, min(MOST_NICE, self._number(self.text) + by))))
         except ValueError:
             self.field.propose("0")
 
     def hints(self) -> list[tuple[str, str]]:
-        """Return the range, and who may go where."""
+        """Return the range, and the rights that a lower value needs."""
         present = _range([one.nice for one in self.targets if one.nice is not None])
-        lines = [(f"now {present}; allowed {LEAST_NICE} (goes first) to {MOST_NICE} (goes last)", "muted")]
+        lines = [(f"now {present}; allowed {LEAST_NICE} (highest priority) to {MOST_NICE} (lowest)", "muted")]
         if self.selection.own_user not in {None, "root"}:
             is_lower = _is_number(self.text) and any(int(self.text) < (one.nice or 0) for one in self.targets)
-            lines.append(("lower than now needs root, or RLIMIT_NICE", "warm" if is_lower else "muted"))
+            lines.append(("a lower value needs root, or RLIMIT_NICE", "warm" if is_lower else "muted"))
         return lines
 
     def _number(self, text: str) -> int:
@@ -54,5 +54,5 @@ def _is_number(text: str) -> bool:
 
 def _range(values: Sequence[int]) -> str:
     if not values:
-        return "not known"
+        return "unknown"
     return str(values[0]) if min(values) == max(values) else f"{min(values)} to {max(values)}"

@@ -1,4 +1,7 @@
-"""The set-up screen: what it changes is shown at once, and saved when it closes."""
+"""Set-up dialog: the screen shows each change at once, and closing the dialog saves them.
+
+The list is drawn by hand, not with an OptionList: left and right change the marked row in place and move columns.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
@@ -14,7 +17,7 @@ from gputop.ui.state.settings_edit import OPTIONS, listed, moved, shown, toggled
 
 
 class SetupScreen(ListDialog[Settings]):
-    """Changes settings. ``apply`` is called with each change; ends with what holds."""
+    """Changes settings. ``apply`` gets the settings after each change; the dialog returns the final settings."""
 
     TAKES: ClassVar[Mapping[str, str]] = {
         "back": "close", "quit": "close", "accept": "close", "setup": "close", **MOVES,
@@ -29,19 +32,19 @@ class SetupScreen(ListDialog[Settings]):
         self._rest = 0
 
     def title_line(self) -> str:
-        """Return what this is."""
+        """Return the title."""
         return "Set-up"
 
     def keys_line(self) -> str:
-        """Return what keys do."""
+        """Return the keys."""
         left, right, back = (self.name_of(action) for action in ("left", "right", "back"))
         rest = f"{self._rest} more below  " if self._rest else ""
         if self.at < len(OPTIONS):
-            return f"{rest}{left} {right} changes  {back} closes and saves"
-        return f"{rest}{self.name_of('tag')} shows or hides  {left} {right} moves it  {back} closes and saves"
+            return f"{rest}{left} {right} change  {back} save and close"
+        return f"{rest}{self.name_of('tag')} show or hide  {left} {right} move  {back} save and close"
 
     def page(self, width: int, height: int) -> Sequence[Line]:  # noqa: ARG002 - lines are cut
-        """Return options and columns, as much as fits around the cursor."""
+        """Return the options and columns that fit around the cursor."""
         options = [self._option(at) for at in range(len(OPTIONS))]
         columns = [self._column(at, key) for at, key in enumerate(listed(self.settings), len(OPTIONS))]
         lines = [_title("Screen"), *options, BLANK, _title("Columns of the process table, in this order"), *columns]
@@ -53,7 +56,7 @@ class SetupScreen(ListDialog[Settings]):
         return lines[self.first_shown : self.first_shown + self._shown]
 
     def on_click(self, event: events.Click) -> None:
-        """Choose what is clicked, a second time change it; beside the list close."""
+        """Mark the clicked entry, change it on the second click; close on a click outside."""
         if not self.frame.region.contains(event.screen_x, event.screen_y):
             self.close()
             return
@@ -100,7 +103,7 @@ class SetupScreen(ListDialog[Settings]):
             self._take(moved(self.settings, self._key, step), self._key)
 
     def _take(self, settings: Settings, key: str | None = None) -> None:
-        """Let a change hold; the cursor stays on its column."""
+        """Apply a change; the cursor stays on its column."""
         self.settings = settings
         if key is not None:
             self.at = len(OPTIONS) + listed(settings).index(key)

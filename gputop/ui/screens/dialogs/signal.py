@@ -1,4 +1,8 @@
-"""The signal dialog: all signals at the left, everything that will be hit at the right; SIGKILL is asked for twice."""
+"""Signal dialog: signals at the left, targets at the right; SIGKILL needs a second confirmation.
+
+The lists are drawn by hand, not with an OptionList: both stay aligned side by side, and a click in an OptionList
+selects, while here a mouse click must never send a signal.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
@@ -21,7 +25,7 @@ _LEFT: Final = 15
 
 
 class SignalScreen(TargetsDialog[SignalRequest | None]):
-    """Asks for a signal. ``is_kill``: begin at the question for SIGKILL."""
+    """Asks for a signal. ``is_kill``: start at the confirmation of SIGKILL."""
 
     TAKES: ClassVar[Mapping[str, str]] = {
         **TargetsDialog.TAKES,
@@ -44,22 +48,22 @@ class SignalScreen(TargetsDialog[SignalRequest | None]):
 
     @property
     def ink(self) -> str:  # type: ignore[override] # of this state
-        """The frame warns while SIGKILL is asked for."""
+        """The colour of the frame: a warning while SIGKILL needs its confirmation."""
         return "hot" if self.is_asking else "accent"
 
     @property
     def recipients(self) -> Processes:
-        """Those that get the signal itself."""
+        """The processes that get the signal directly."""
         via_launcher = self.via_launcher
         return tuple(one for one in self.targets if one.id not in via_launcher) if via_launcher else self.targets
 
     @property
     def via_launcher(self) -> Mapping[ProcessId, HostProcess]:
-        """Those whom the signal is not sent to, with the launcher that ends them."""
+        """The processes that get no signal, each with the launcher that ends it."""
         return self.once(("led", self.signal), lambda: self.selection.via_launcher(self.signal, self.targets))
 
     def pressed(self, key: str, character: str) -> None:
-        """Take digits as the number of a signal; the 0 alone cancels."""
+        """Read digits as a signal number; a single 0 cancels."""
         if len(character) == 1 and character in "0123456789":
             self._digit(character)
             return
@@ -67,14 +71,14 @@ class SignalScreen(TargetsDialog[SignalRequest | None]):
         super().pressed(key, character)
 
     def on_click(self, event: events.Click) -> None:
-        """Highlight a clicked signal. The mouse sends nothing."""
+        """Highlight the clicked signal. A click never sends one."""
         row = event.screen_y - self.frame.region.y - 1 + self._signals_from
         is_left = event.screen_x - self.frame.region.x < _LEFT + 2  # the edge of the frame before them
         if is_left and not self.is_asking and self.is_meant_click(event) and 0 <= row < len(SIGNALS):
             self.move_to(row)
 
     def choose(self) -> None:
-        """Send the highlighted signal; ask first for SIGKILL. In that question Enter presses Cancel."""
+        """Send the highlighted signal; ask for confirmation before SIGKILL. There Enter cancels."""
         if self.is_asking:
             self.close()
         elif self.signal == KILL:
@@ -84,24 +88,24 @@ class SignalScreen(TargetsDialog[SignalRequest | None]):
             self._send()
 
     def say_yes(self) -> None:
-        """Answer the question for SIGKILL."""
+        """Confirm SIGKILL."""
         if self.is_asking:
             self._send()
 
     def toggle_kill_offer(self) -> None:
-        """Offer SIGKILL later, or do not."""
+        """Switch whether SIGKILL is offered later."""
         if self.signal != KILL:
             self.offers_kill = not self.offers_kill
             self.redraw()
 
     def title_line(self) -> str:
-        """Name what is asked."""
+        """Return the question."""
         if self.is_asking:
             return f"Send {KILL} to {self.targets_text()}?"
         return f"Send a signal to {self.targets_text()}"
 
     def keys_line(self) -> str:
-        """Name the keys."""
+        """Return the keys."""
         if self.is_asking:
             no = " ".join(self.name_of(action) for action in ("accept", "back", "refuse"))
             return f"{self.name_of('yes')} send SIGKILL to {self.short_targets_text()} · {no} cancel"
@@ -111,7 +115,7 @@ class SignalScreen(TargetsDialog[SignalRequest | None]):
         return f"{sent} · {back} cancel · {self.name_of('offer-kill')} {offer}"
 
     def page(self, width: int, height: int) -> Sequence[Line]:
-        """Return signals and targets side by side, what it means below."""
+        """Return signals and targets side by side, and the consequences below."""
         below = [Line(tuple(cut(list(line.spans), width)), line.base) for line in self._meaning()]
         room = max(4, min(height, len(SIGNALS) + len(below)) - len(below) - 1)
         rights = self.target_lines(width - _LEFT - 3, room, self.via_launcher)
@@ -162,7 +166,7 @@ class SignalScreen(TargetsDialog[SignalRequest | None]):
         return (lines + [BLANK] * room)[:room]
 
     def _meaning(self) -> list[Line]:
-        """Return what will happen: the question, the scope, the signal, launchers, doubts, a better way."""
+        """Return the question, the scope, the signal, the launchers, obstacles and a better command."""
         lines = self.scope_lines()
         if self.is_asking:
             question = f"{self._why}Send {KILL} to {count_text(self.recipients)}? Press {self.name_of('yes')}."
@@ -172,5 +176,5 @@ class SignalScreen(TargetsDialog[SignalRequest | None]):
         said = self.once(("remarks", self.signal), lambda: remarks(self.selection, self.signal, self.targets))
         lines += [Line(((text, ink),)) for text, ink in said]
         if self.offers_kill and not self.is_asking:
-            lines.append(Line((("Then 5 s to end; SIGKILL is offered for what is left.", "accent"),)))
+            lines.append(Line((("After 5 s gputop offers SIGKILL for the processes that still run.", "accent"),)))
         return lines

@@ -1,4 +1,4 @@
-"""What a signal will do, in words: to whom it goes, who may be spared, and whether there is a better way."""
+"""Consequences of a signal in words: who gets it, what can fail, and a better command."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -12,34 +12,43 @@ _ASKS_LAUNCHERS: Final = "SIGTERM"
 
 
 def remarks(selection: TargetSelection, signal: str, targets: Processes) -> list[tuple[str, str]]:
-    """Return what is to be said, each with its ink."""
+    """Return the remarks, each with its ink."""
     via_launcher = selection.via_launcher(signal, targets)
     launchers = " ".join(str(pid) for pid in sorted({one.pid for one in via_launcher.values()}))
     recipients = [one for one in targets if one.id not in via_launcher]
     obstacles = sum(bool(selection.obstacle(one)) for one in recipients)
     way = owner_command(targets)
-    only = f"{SENT} Sent to launcher {launchers} only: it ends its {len(via_launcher)} workers."
+    only = f"{SENT} The signal goes to launcher {launchers} only, which ends its {_workers(len(via_launcher))}."
     said = [
         (only if via_launcher else "", "accent"),
         (_reach_of_kill(selection, targets) if signal == KILL else "", "accent"),
-        (f"{_part(obstacles, len(recipients))} may be refused or wait, see above." if obstacles else "", "warm"),
+        (
+            f"The signal may fail or wait{_part(obstacles, len(recipients))}: see the list for the reason."
+            if obstacles
+            else "",
+            "warm",
+        ),
         (f"Better: {way}" if way else "", "muted"),
     ]
     return [(text, ink) for text, ink in said if text]
 
 
 def _part(some: int, all_of_them: int) -> str:
-    return "It" if all_of_them == 1 else f"{some} of {all_of_them} processes"
+    return "" if all_of_them == 1 else f" for {some} of {all_of_them} processes"
 
 
 def names(targets: Sequence[HostProcess]) -> str:
-    """Return who they are as far as one line tells it."""
+    """Return the pids; for a single target its command too."""
     return " ".join(f"{one.pid} {one.command}" if len(targets) == 1 else str(one.pid) for one in targets)
 
 
 def _reach_of_kill(selection: TargetSelection, targets: Processes) -> str:
-    """Say that SIGKILL goes to launchers and workers alike."""
+    """Return the sentence that SIGKILL goes to launchers and workers alike, or nothing without a launcher."""
     workers = selection.via_launcher(_ASKS_LAUNCHERS, targets)
     launchers = len({one.id for one in workers.values()})
     each = "launcher" if launchers == 1 else f"{launchers} launchers"
-    return f"Sent to the {each} and to {len(workers)} workers." if workers else ""
+    return f"The signal goes to the {each} and to {_workers(len(workers))}." if workers else ""
+
+
+def _workers(number: int) -> str:
+    return f"{number} worker{'s' * (number != 1)}"

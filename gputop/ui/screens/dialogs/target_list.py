@@ -1,4 +1,4 @@
-"""The frozen list of everything that a change will hit, as lines."""
+"""Frozen list of the targets of a change, as lines."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, overload
@@ -18,25 +18,25 @@ _WIDE: Final = 48
 
 
 class Shape(Struct, frozen=True):
-    """The width of the list; ``has_inner``: whether pids inside of containers have a column."""
+    """Width of the list; ``has_inner``: whether it has a column of pids inside containers."""
 
     width: int
     has_inner: bool = False
 
 
 def head(shape: Shape) -> Line:
-    """Return the titles."""
+    """Return the column titles."""
     titles = ("PID", "IN-PID", "USER", "AGE", "GPU-MEM", "S", "NI", "COMMAND")
     return Line(((" " + _columns(titles, shape), "head"),), "text")
 
 
 def shape_of(targets: Sequence[HostProcess], width: int) -> Shape:
-    """Return the shape that shows what there is of these."""
+    """Return the shape with the columns that these processes need."""
     return Shape(width, has_inner=any(one.inner_pid is not None for one in targets))
 
 
 class Listed(Sequence[Line]):
-    """A line per process, and one below it where something is to be said; made when they are looked at.
+    """A line per process, and its obstacle, if any, on a line below. Each line is made when it is read.
 
     ``via_launcher``: of `TargetSelection.via_launcher`; with such targets, the recipients of the signal have a mark.
     """
@@ -50,7 +50,7 @@ class Listed(Sequence[Line]):
     ) -> None:
         self._selection, self._via_launcher, self._shape = selection, via_launcher, shape
         self._selected_ids = {one.id for one in selection.selected} if len(selection.selected) < len(targets) else set()
-        self._held: list[tuple[HostProcess, str]] = []  # with an empty text: the line of the process itself
+        self._held: list[tuple[HostProcess, str]] = []  # an empty text: the line of the process itself
         for one in targets:
             self._held.append((one, ""))
             obstacle = selection.obstacle(one)
@@ -81,7 +81,7 @@ class Listed(Sequence[Line]):
 
 
 def window(all_lines: Sequence[Line], top: int, room: int) -> tuple[list[Line], int]:
-    """Return what fits, and the top that was possible; the last line tells of what is hidden."""
+    """Return the lines that fit, and the top they begin at; the last line counts the hidden ones."""
     if len(all_lines) <= room:
         return list(all_lines), 0
     shown = max(1, room - 1)
@@ -112,7 +112,7 @@ def _columns(texts: tuple[str, ...], shape: Shape) -> str:
 
 
 def _shortened(command: str, room: int) -> str:
-    """Return the command without the program's directory where there is no room for it."""
+    """Return the command, without the program's directory if that does not fit."""
     program, blank, rest = command.partition(" ")
     name = program.rpartition("/")[2]
     return name + blank + rest if len(command) > room and name else command

@@ -1,4 +1,4 @@
-"""A question about processes: the frozen list of those that are meant, and the switch for how far that reaches."""
+"""Dialog about processes: the frozen list of targets, and the switch for their scope."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Final, TypeVar, cast
@@ -17,7 +17,7 @@ _SWITCH: Final = {Scope.PROCESS: "scope-process", Scope.JOB: "scope-job", Scope.
 
 
 class TargetsDialog(Dialog[T]):
-    """Asks something about processes. Neither the list nor anything that it says changes while it is open."""
+    """Asks something about processes. The list and its texts do not change while the dialog is open."""
 
     TAKES: ClassVar[Mapping[str, str]] = {
         "back": "close", "quit": "close", "refuse": "close", "page-up": "scroll_targets(-1)",
@@ -56,14 +56,14 @@ class TargetsDialog(Dialog[T]):
             self.redraw()
 
     def once(self, key: tuple[object, ...], make: Callable[[], V]) -> V:
-        """Return what is made once for a key and the scope: of thousands of targets a key press makes nothing anew."""
+        """Return the cached value of a key and the scope: with thousands of targets a key press must stay fast."""
         whole = (self.scope, *key)
         if whole not in self._made:
             self._made[whole] = make()
         return cast("V", self._made[whole])
 
     def target_lines(self, width: int, room: int, via_launcher: Mapping[ProcessId, HostProcess]) -> list[Line]:
-        """Return the head of the list and as much of it as there is room for."""
+        """Return the titles of the list and the lines that fit."""
         shape = self.once(("shape", width), lambda: target_list.shape_of(self.targets, width))
         key = ("lines", width, frozenset(via_launcher))
         listed = self.once(key, lambda: target_list.Listed(self.selection, self.targets, via_launcher, shape))
@@ -72,7 +72,7 @@ class TargetsDialog(Dialog[T]):
         return [target_list.head(shape), *shown]
 
     def scope_lines(self) -> list[Line]:
-        """Return the switch, and below it what is meant by it."""
+        """Return the scope switch, and below it a summary of the targets."""
         spans: Spans = [("Scope ", "muted")]
         for scope in Scope:
             spans += self._choice(scope)
@@ -94,7 +94,7 @@ class TargetsDialog(Dialog[T]):
         return str(self.targets[0].pid) if len(self.targets) == 1 else count_text(self.targets)
 
     def _choice(self, scope: Scope) -> Sequence[tuple[str, str]]:
-        """Return a position of the switch: its key, its name and how many it means."""
+        """Return a position of the switch: its key, its name and its number of targets."""
         held = self.by_scope.get(scope)
         if held is None:
             return [(f" no {scope.value}  ", "faint")]

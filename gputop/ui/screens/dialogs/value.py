@@ -1,4 +1,4 @@
-"""A dialog that asks for a value of processes, and shows what it is now. Enter applies it to the frozen list."""
+"""Dialog that shows a value of processes and asks for a new one. Enter applies it to the frozen list."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -44,11 +44,11 @@ class ValueScreen(TargetsDialog[Change | None]):
         self.field = TextInput(signs=self.signs, selects=True)
 
     def first_text(self) -> str:
-        """Return what is proposed."""
+        """Return the proposed value."""
         return ""
 
     def change(self, text: str) -> Change:
-        """Return the change. Raises ValueError in words."""
+        """Return the change. Raise ValueError with a message for the user."""
         raise NotImplementedError
 
     def hints(self) -> list[tuple[str, str]]:
@@ -60,17 +60,17 @@ class ValueScreen(TargetsDialog[Change | None]):
 
     @property
     def text(self) -> str:
-        """The value as it is in the field."""
+        """The text in the field."""
         return self.field.value
 
     def on_mount(self) -> None:
-        """Ask what the values are now."""
+        """Ask the sampler for the present values."""
         self.field.propose(self.first_text())
         super().on_mount()
         self._ask_for_present()
 
     def hear(self, news: News) -> bool:
-        """Take what the sampler saw; say whether it was asked for here. What was typed or chosen stays."""
+        """Take the present values; return whether this dialog asked for them. The user's own input stays."""
         if not isinstance(news, ProcessStatuses) or news.id != self._question:
             return False
         self._seen |= {ProcessId(one.pid, one.start_ticks): one for one in news.statuses}
@@ -78,24 +78,24 @@ class ValueScreen(TargetsDialog[Change | None]):
         return True
 
     def present(self, value: Callable[[ProcessStatus], str | None]) -> str:
-        """Return what the targets have now: ``none``, or ``best-effort 4 (6), idle (1)`` where they differ."""
+        """Return the present values: ``none``, or ``best-effort 4 (6), idle (1)`` if they differ."""
         seen = [self._seen[one.id] for one in self.targets if one.id in self._seen]
         if not seen:
-            return "asking the sampler…"
+            return "reading…"
         return kinds_text(value(one) for one in seen)
 
     def common(self, value: Callable[[ProcessStatus], str | None]) -> str | None:
-        """Return the value that all targets have now; None where they differ or it is not known."""
+        """Return the value that all targets have now; None if they differ or it is not known."""
         found = {value(self._seen[one.id]) if one.id in self._seen else None for one in self.targets}
         return found.pop() if len(found) == 1 else None
 
     def edited(self) -> None:
-        """Keep what the user typed, whatever the sampler answers."""
+        """Keep the user's input when the sampler answers later."""
         self._error, self._is_touched = "", True
         self.redraw()
 
     def apply(self) -> None:
-        """Do it, or say why that is no value."""
+        """Apply the value, or show why it is invalid."""
         try:
             self.dismiss(self.change(self.text))
         except ValueError as error:
@@ -109,23 +109,23 @@ class ValueScreen(TargetsDialog[Change | None]):
         self._propose()
 
     def title_line(self) -> str:
-        """Name what is asked."""
+        """Return the question."""
         return f"{self.asks_for} of {self.targets_text()}"
 
     def keys_line(self) -> str:
-        """Name the keys."""
+        """Return the keys."""
         up, down, accept, back = (self.name_of(action) for action in ("up", "down", "accept", "back"))
         return f"{accept} apply to {self.short_targets_text()} · {back} cancel · {up} {down} step"
 
     def page(self, width: int, height: int) -> Sequence[Line]:
-        """Return the field, what is known of it, and who is meant."""
+        """Return the hints, the scope and the targets."""
         top = [Line((part,)) for part in self.hints()]
         top += [Line(((self._error, "hot"),)), *self.scope_lines(), BLANK]
         lines = [*top, *self.target_lines(width, max(3, height - len(top)), {})]
         return [Line(tuple(cut(list(line.spans), width)), line.base) for line in lines][:height]
 
     def change_by(self, by: int) -> None:
-        """Take the next value up or down."""
+        """Choose the next value up or down."""
         self._error, self._is_touched = "", True
         self.step(by)
         self.redraw()
@@ -144,8 +144,8 @@ class ValueScreen(TargetsDialog[Change | None]):
 
 
 def kinds_text(values: Iterable[str | None]) -> str:
-    """Return the values, the most frequent first, each with how many have it where there are several."""
-    counts = Counter("not known" if value is None else value for value in values).most_common()
+    """Return the values, the most frequent first; several values have their counts."""
+    counts = Counter("unknown" if value is None else value for value in values).most_common()
     if len(counts) == 1:
         return counts[0][0]
     told = [f"{value} ({number})" for value, number in counts[:_MOST_KINDS]]

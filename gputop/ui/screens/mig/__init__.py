@@ -1,1 +1,1 @@
-"""The MIG page and its dialogs."""
+"""MIG page and its dialogs."""

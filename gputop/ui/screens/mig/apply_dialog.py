@@ -1,4 +1,4 @@
-"""Carrying out a MIG plan: the plan and the question, then each step as it is done, then how it ended."""
+"""Dialog that applies a MIG plan: the plan and the question, then each step, then the result."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
@@ -19,10 +19,9 @@ from gputop.ui.screens.mig.plan_dialog import coloured
 
 
 class MigApplyScreen(Dialog[bool]):
-    """Asks; only `y` carries the plan out. It ends with whether a line of the new instances is to be copied.
+    """Asks before it applies a plan; only `y` does. It returns whether the user wants to copy a setting.
 
-    ``begin`` has the plan carried out and returns the id of the change. Once begun, the screen may go: the change does
-    not depend on it.
+    ``begin`` starts the change and returns its id. The change goes on if the user closes the dialog.
     """
 
     TAKES: ClassVar[Mapping[str, str]] = {
@@ -39,15 +38,15 @@ class MigApplyScreen(Dialog[bool]):
         self.change_id = ""
         self.progress: list[MigProgress] = []
         self.outcome: Outcome | None = None
-        self._is_fresh = False  # whether the GPU was looked at since the end
-        self._is_stale = False  # whether it was changed by somebody else since it was planned
-        self._is_asking = plan.changes_mode  # whether who has the GPU open is still to be told
+        self._is_fresh = False  # whether the layout was read after the change
+        self._is_stale = False  # whether another program changed the GPU after the plan was made
+        self._is_asking = plan.changes_mode  # whether the list of processes that have the GPU open is pending
         self._holders: Holders | None = None
 
     def carry_out(self) -> None:
-        """Begin, once; not before it is told who has the GPU open, where that matters."""
+        """Start the change once; a mode change first needs the list of processes that have the GPU open."""
         if self.wants_holders and self._is_asking:
-            self.notify("it is being looked who has the GPU open", markup=False, timeout=3)
+            self.notify("checking which processes have this GPU open…", markup=False, timeout=3)
         elif not self.change_id and not self._is_stale:
             self.top = 0
             self.change_id = self._begin(self._plan)
@@ -55,24 +54,24 @@ class MigApplyScreen(Dialog[bool]):
 
     @property
     def wants_holders(self) -> str:
-        """The uuid of the GPU while it matters who has it open: its mode is about to be changed. Nothing otherwise."""
+        """The uuid of the GPU before a mode change, which needs the processes that have it open; else empty."""
         return self._plan.gpu if self._plan.changes_mode and not self.change_id else ""
 
     def held_by(self, holders: Holders | None) -> None:
-        """Take who has the GPU open; None: that could not be told."""
+        """Take the processes that have the GPU open; None: they are unknown."""
         if self.wants_holders:
             self._is_asking, self._holders = False, holders
             self.redraw()
 
     def told(self, progress: MigProgress) -> None:
-        """Show which step begins."""
+        """Show the step that begins."""
         if progress.index == self._plan.index and self.change_id and self.outcome is None:
             self.progress.append(progress)
             self.redraw()
             self.scroll_page_to(FAR)
 
     def end(self, outcome: Outcome) -> bool:
-        """Show how it ended; say whether this was the change of this screen."""
+        """Show the result; return whether this dialog started the change."""
         if not self.change_id or outcome.id != self.change_id:
             return False
         self.outcome = outcome
@@ -82,7 +81,7 @@ class MigApplyScreen(Dialog[bool]):
         return True
 
     def take(self, gpu: MigGpu) -> None:
-        """Take how the GPU is split now: before the answer it may not be as it was planned for any more."""
+        """Take the present layout; before the answer, a layout other than the planned one makes the plan stale."""
         if gpu.uuid != self._plan.gpu:
             return
         if self.outcome is not None:
@@ -92,35 +91,35 @@ class MigApplyScreen(Dialog[bool]):
         self.redraw()
 
     def copy(self) -> None:
-        """Go, and choose a line to copy."""
+        """Close the dialog and choose a setting to copy."""
         if self.outcome is not None and self._is_fresh:
             self.dismiss(True)
 
     def title_line(self) -> str:
-        """Say how far it is."""
+        """Return the state of the change."""
         whose = f"MIG of GPU {self._plan.index}"
         if self.outcome is not None:
-            done = "done and verified" if self.outcome.all_worked else "did not work"
+            done = "done and verified" if self.outcome.all_worked else "failed"
             end = "waits for a reset" if self._waits else done
             return f"{whose} · {end}"
-        return f"{whose} · being changed" if self.change_id else f"Change {whose}?"
+        return f"{whose} · changing" if self.change_id else f"Change {whose}?"
 
     def keys_line(self) -> str:
-        """Name the keys."""
+        """Return the keys."""
         name = self.name_of
         if self.outcome is not None:
-            copies = f"{name('mig-copy')} copy a line · " if self._is_fresh and self.outcome.all_worked else ""
-            return f"{copies}{name('back')} closes"
+            copies = f"{name('mig-copy')} copy a setting · " if self._is_fresh and self.outcome.all_worked else ""
+            return f"{copies}{name('back')} close"
         if self.change_id:
-            return f"{name('back')} leaves this page; the change goes on"
+            return f"{name('back')} leave this page; the change goes on"
         if self._is_stale:
-            return f"({name('yes')} is refused) · {name('back')} back, to plan again"
+            return f"({name('yes')} disabled: plan is out of date) · {name('back')} back, plan again"
         if self.wants_holders and self._is_asking:
-            return f"({name('yes')} waits) · {name('back')} leaves everything as it is"
-        return f"{name('yes')} carries it out · {name('back')} leaves everything as it is"
+            return f"({name('yes')} disabled until checked) · {name('back')} cancel"
+        return f"{name('yes')} apply the plan · {name('back')} cancel"
 
     def page(self, width: int, height: int) -> Sequence[Line]:  # noqa: ARG002 - it scrolls
-        """Return the plan, the steps, or the end."""
+        """Return the plan, the steps, or the result."""
         lines = self._question(width) if not self.change_id else self._steps(width)
         if self.outcome is not None:
             lines = self._ended(self.outcome, width) + (lines if self.progress else [])
@@ -128,44 +127,44 @@ class MigApplyScreen(Dialog[bool]):
 
     @property
     def _waits(self) -> bool:
-        """Whether it ended with a mode that waits for a reset."""
+        """Whether the new MIG mode waits for a GPU reset."""
         return self.outcome is not None and any(one.status is Status.PENDING for one in self.outcome.results)
 
     def _question(self, width: int) -> list[Line]:
-        gone = "! Somebody else has changed this GPU since: this plan cannot be carried out any more."
+        gone = "! This GPU has changed since the plan was made, so the plan no longer fits. Go back and plan again."
         lines = [*paragraph(gone, width, "hot"), BLANK] if self._is_stale else []
         lines += coloured(plan_lines(self._gpu, self._plan), width)
         for held in self._held_lines() if self._plan.changes_mode else ():
             lines += paragraph(held, width, "warm", 2)
         for warning in self._warnings:
             lines += paragraph(f"! {warning}", width, "warm", 2)
-        again = "If a step fails, everything is put back as it was; the driver is asked afterwards whether it is so."
+        again = "If a step fails, gputop rolls back to the layout before, and checks the result with the driver."
         lines += [BLANK, *paragraph(again, width, "muted"), BLANK]
-        lines += paragraph("the same with nvidia-smi (ID: of the instance that was just created):", width, "muted")
+        lines += paragraph("The same with nvidia-smi (ID: the instance created just before):", width, "muted")
         return lines + [Line(((f"  {line}", "muted"),)) for line in smi_lines(self._plan.index, self._plan.steps)]
 
     def _held_lines(self) -> list[str]:
         if self._is_asking:
-            return ["looking who has the GPU open…"]
-        return [f"! {line}" for line in holder_lines(self._holders)] or ["nobody is seen to have the GPU open"]
+            return ["checking which processes have this GPU open…"]
+        return [f"! {line}" for line in holder_lines(self._holders)] or ["No process seems to have this GPU open."]
 
     def _steps(self, width: int) -> list[Line]:
-        """Return the steps with a mark: done, running, failed; and the way back, if there was one."""
+        """Return the steps, each marked as done, running or failed, and the rollback if there was one."""
         total = len(self._plan.steps)
         lines = [Line((("Steps", "accent"),))]
         for at, step in enumerate(self._plan.steps):
             mark, ink = self._mark(at)
             lines += paragraph(f"{mark:<4} {at + 1}/{total} {step.text}", width, ink)
         back = [each for each in self.progress if each.is_going_back]
-        lines += [BLANK, Line((("Going back", "warm"),))] if back else []
+        lines += [BLANK, Line((("Rolling back", "warm"),))] if back else []
         for each in back:
             lines += paragraph(f"     {each.done + 1}/{each.total} {each.text}", width, "warm")
         if not self.progress and self.outcome is None:
-            lines += [BLANK, *paragraph("asking the sampler to begin…", width, "muted")]
+            lines += [BLANK, *paragraph("starting…", width, "muted")]
         return lines
 
     def _mark(self, at: int) -> tuple[str, str]:
-        """Return how far a step is, and its ink."""
+        """Return the state of a step, and its ink."""
         if self.outcome is not None and self.outcome.all_worked:
             return "done", "muted"
         last = max((each.done for each in self.progress if not each.is_going_back), default=-1)
@@ -177,7 +176,7 @@ class MigApplyScreen(Dialog[bool]):
         return ("done", "muted") if at < last else ("", "text")
 
     def _newest_first(self) -> MigGpu:
-        """Return the GPU with the instances first that have just come."""
+        """Return the GPU with its new instances first."""
         new = {(target.profile, target.start) for target in self._plan.created}
         order = sorted(self._gpu.instances, key=lambda one: (one.profile, one.start) not in new)
         return replace(self._gpu, instances=tuple(order))
@@ -189,7 +188,7 @@ class MigApplyScreen(Dialog[bool]):
                 lines += paragraph(f"{result.before} → {result.after}", width)
         if outcome.all_worked and self._is_fresh:
             use = list(use_lines(self._newest_first()))
-            lines += [BLANK, Line((("What uses the instances", "accent"),))] if use else []
+            lines += [BLANK, Line((("How to use the instances", "accent"),))] if use else []
             for line in use:
                 lines += paragraph(line, width, "muted" if line.startswith("#") else "text")
         return [*lines, BLANK]

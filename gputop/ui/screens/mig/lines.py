@@ -1,4 +1,4 @@
-"""The MIG page of a GPU as lines: its memory slots as a bar, who uses its instances, what else would fit."""
+"""Lines of the MIG page: a bar of memory slots, instances with their processes, and room for more."""
 
 from collections.abc import Iterable, Iterator
 from textwrap import wrap
@@ -24,20 +24,20 @@ from gputop.ui.screens.pages.process_lines import wrapped
 
 BUSY: Final = "●"
 _IN_USE, _IDLE, _FREE = "█", "▄", "╌"
-_COLOURS: Final = ("utilization", "memory", "power", "temperature", "cpu")  # of neighbours, one after the other
+_COLOURS: Final = ("utilization", "memory", "power", "temperature", "cpu")  # neighbours get different ones
 _ACTIVITIES: Final = (
     ("compute", GRAPHICS_ACTIVE), ("SMs", SM_ACTIVE), ("tensor", TENSOR_ACTIVE), ("DRAM", DRAM_ACTIVE),
 )  # fmt: skip
 _HIDDEN: Final = (
-    "Where instances stand, and instances that nothing can use yet, can be read by root, or with read access to the "
-    "device file of the right to configure MIG (usually /dev/nvidia-caps/nvidia-cap1)."
+    "Run gputop as root to see the placement of instances and unusable instances. Read access to the device file that "
+    "allows MIG configuration (usually /dev/nvidia-caps/nvidia-cap1) is enough too."
 )
 
 
 def mig_page(gpu: MigGpu, shown: Gpu | None, frame: Frame | None, width: int) -> list[Line]:
-    """Return the page. ``shown``: the GPU in ``frame``, for what its instances do."""
+    """Return the page. ``shown``: the GPU in ``frame``, for the activity of its instances."""
     if gpu.is_on is None:
-        return paragraph(f"This GPU cannot be split: {gpu.why or 'it has no MIG'}.", width, "warm")
+        return paragraph(f"This GPU cannot be partitioned: {gpu.why or 'it does not support MIG'}.", width, "warm")
     lines = paragraph(mode_text(gpu), width, "accent" if gpu.is_on else "warm")
     if gpu.is_on:
         lines += [BLANK, *bar_lines(gpu, width)] if is_placed(gpu) else []
@@ -46,12 +46,12 @@ def mig_page(gpu: MigGpu, shown: Gpu | None, frame: Frame | None, width: int) ->
         for at, instance in enumerate(gpu.instances):
             lines += [BLANK, *_instance(gpu, instance, at, shown, frame, width)]
         if not gpu.instances:
-            lines += [BLANK, *paragraph("There are no instances: nothing can use this GPU yet.", width, "warm")]
+            lines += [BLANK, *paragraph("This GPU has no instances, so no process can use it yet.", width, "warm")]
     if gpu.users:
-        where = "On no instance" if gpu.is_on else "Processes"
+        where = "Processes outside the instances" if gpu.is_on else "Processes"
         lines += [BLANK, Line(((where, "accent"),)), *_users(gpu.users, frame, width)]
     if gpu.is_on:
-        lines += [BLANK, Line((("What else", "accent"),))]
+        lines += [BLANK, Line((("Room for more", "accent"),))]
         lines += [line for text in room_lines(gpu) for line in paragraph(text, width)]
     elif gpu.geometry.profiles:
         lines += [BLANK, Line((("Instances that fit with MIG on", "accent"),)), *_profiles(gpu, width)]
@@ -59,12 +59,12 @@ def mig_page(gpu: MigGpu, shown: Gpu | None, frame: Frame | None, width: int) ->
 
 
 def is_placed(gpu: MigGpu) -> bool:
-    """Say whether it is known where the instances stand."""
+    """Return whether the placement of the instances is known."""
     return gpu.geometry.slots > 0 and not {"placements", "instances"} & set(gpu.missing)
 
 
 def bar_lines(gpu: MigGpu, width: int) -> list[Line]:
-    """Return the memory slots as a bar: their numbers, what takes them, and its name."""
+    """Return the memory slots as a bar: numbers, blocks, and the names of the instances."""
     slots = gpu.geometry.slots
     cell = max(2, width // slots)
     numbers = "".join(f"{slot:<{cell}}" for slot in range(slots))
@@ -84,9 +84,9 @@ def bar_lines(gpu: MigGpu, width: int) -> list[Line]:
 
 
 def paragraph(text: str, width: int, ink: str = "text", indent: int = 0) -> list[Line]:
-    """Return text in lines; those after the first stand further in."""
+    """Return text in lines; those after the first are indented further."""
     first, rest = " " * indent, " " * (indent + 2)
-    if cells(text) != len(text):  # signs that take two cells, or none: textwrap counts signs
+    if cells(text) != len(text):  # textwrap counts characters, not cells
         lines = wrapped(text, max(20, width - len(rest)))
         return [Line((((first if at == 0 else rest) + line, ink),)) for at, line in enumerate(lines)]
     parts = wrap(text, max(20, width), initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
@@ -94,7 +94,7 @@ def paragraph(text: str, width: int, ink: str = "text", indent: int = 0) -> list
 
 
 def _pieces(gpu: MigGpu) -> Iterator[tuple[int, int, PlacedInstance | None]]:
-    """Return what stands in the slots from left to right: how many it takes, which instance it is, and the instance."""
+    """Yield the slots from left to right: size, number of the instance, and the instance (None: a free slot)."""
     free = set(free_slots(gpu.geometry.slots, gpu.occupied))
     taken = {one.start: (one.size or 1, at, one) for at, one in enumerate(gpu.instances) if one.start is not None}
     for slot in range(gpu.geometry.slots):
@@ -105,7 +105,7 @@ def _pieces(gpu: MigGpu) -> Iterator[tuple[int, int, PlacedInstance | None]]:
 
 
 def _name(gpu: MigGpu, instance: PlacedInstance, wide: int) -> str:
-    """Return the name of its profile, without the memory where there is no room for that."""
+    """Return the profile's name, without the memory if that does not fit."""
     profile = gpu.geometry.profile(instance.profile)
     return instance.profile if len(instance.profile) <= wide or profile is None else profile.short
 
@@ -123,7 +123,7 @@ def _instance(  # noqa: PLR0917 - all that is known of it
     if held is not None:
         yield _activity(held)
     if not instance.computes:
-        yield from paragraph("no compute instance: nothing can use it yet", width, "warm", 2)
+        yield from paragraph("no compute instance, so no process can use it yet", width, "warm", 2)
     for compute in instance.computes:
         yield _compute(compute)
         yield from _users(compute.users, frame, width)
@@ -139,7 +139,7 @@ def _memory(held: GpuInstance | None, size: float | None) -> str:
 
 
 def _activity(held: GpuInstance) -> Line:
-    """Return what it does; utilization in the usual sense is not told of instances."""
+    """Return the activity of an instance; the driver reports no utilization for instances."""
     told = [f"{name} {percent_text(held[metric])}" for name, metric in _ACTIVITIES if held[metric] is not None]
     if told:
         return Line((("  active: ", "muted"), (" · ".join(told), "text")))
@@ -149,11 +149,11 @@ def _activity(held: GpuInstance) -> Line:
 
 def _compute(compute: PlacedCompute) -> Line:
     place = "" if compute.start is None else f"@{compute.start}"
-    return Line(((f"  {compute.slices}c{place} ", "muted"), (compute.uuid or "without a MIG device", "text")))
+    return Line(((f"  {compute.slices}c{place} ", "muted"), (compute.uuid or "no MIG device", "text")))
 
 
 def _users(users: Iterable[User], frame: Frame | None, width: int) -> Iterator[Line]:
-    """Return who uses it: pid, user, owner and command, and what ends it."""
+    """Yield its processes: pid, user, owner and command, and the command that ends each."""
     known = {one.pid: one for one in frame.processes} if frame is not None else {}
     for user in users:
         owner = _owner(known.get(user.pid))

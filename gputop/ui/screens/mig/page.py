@@ -1,4 +1,4 @@
-"""The MIG page: how one GPU after the other is split, and from here to planning a change and carrying it out."""
+"""MIG page: the layout of one GPU at a time, and the way to plan and apply a change."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
@@ -27,7 +27,7 @@ _NUMBERS: Final = count(1)
 
 
 class MigScreen(Page):
-    """Shows a GPU; asks the sampler now and again how the GPUs are split."""
+    """Shows a GPU, and asks the sampler regularly for the layout of all GPUs."""
 
     TAKES: ClassVar[Mapping[str, str]] = {
         **Page.TAKES,
@@ -54,30 +54,30 @@ class MigScreen(Page):
 
     @property
     def gpu(self) -> MigGpu | None:
-        """The GPU that is shown, as MIG sees it; None before the sampler has told."""
+        """The layout of the shown GPU; None before the first answer."""
         gpus = self.box.gpus if self.box is not None else ()
         return next((gpu for gpu in gpus if gpu.uuid == self._uuid), None)
 
     def on_mount(self) -> None:
-        """Ask, now and again."""
+        """Ask now, and then regularly."""
         super().on_mount()
         self.ask()
         self.set_interval(EVERY_S, self.ask)
 
     def ask(self) -> None:
-        """Ask how the GPUs are split, unless that is on its way."""
+        """Ask for the layout of the GPUs, unless an answer is pending."""
         if not self._question or self._clock() - self._asked_s >= _PATIENCE_S:
             self._question, self._asked_s = f"mig-look-{next(_NUMBERS)}", self._clock()
             holders_of = self._applying.wants_holders if self._applying is not None else ""
             self._send(ReadMig(id=self._question, holders_of=holders_of))
 
     def follow(self, view: View) -> None:
-        """Draw what the instances do now."""
+        """Draw the present activity of the instances."""
         self._view = view
         self.redraw()
 
     def take(self, box: MigBox) -> None:
-        """Take how the GPUs are split."""
+        """Take the layout of the GPUs."""
         if box.id != self._question:
             return
         self._question, self._problem = "", box.problem
@@ -104,25 +104,25 @@ class MigScreen(Page):
         return False
 
     def _end(self, outcome: Outcome) -> bool:
-        """Show how a change ended; say whether it is shown here."""
-        self._question = ""  # what is on its way may be of before
+        """Show the result of a change; return whether this page shows it."""
+        self._question = ""  # a pending answer may be older than the change
         self.ask()
         return self._applying is not None and self._applying.end(outcome)
 
     def title_line(self) -> str:
-        """Name the GPU."""
+        """Return the index and name of the GPU."""
         gpu = self.gpu
         shown = next((each for each in self._view.gpus if each.uuid == self._uuid), None)
         index, name = (gpu.index, gpu.name) if gpu is not None else (shown.index, shown.name) if shown else ("?", "")
         return f"MIG · GPU {index} · {name}"
 
     def keys_line(self) -> str:
-        """Name the keys, and say how much there is below."""
+        """Return the keys and the number of lines below."""
         name = self.name_of
         more = f"{self.rest} more below · " if self.rest > 0 else ""
         change = f"({name('mig-plan')} plan, read-only)" if self._refusal else f"{name('mig-plan')} change…"
         turn = f"{name('left')} {name('right')} GPU · " if len(self._gpus()) > 1 else ""
-        return f"{more}{change} · {name('mig-copy')} copy a line · {turn}{name('back')} closes"
+        return f"{more}{change} · {name('mig-copy')} copy a setting · {turn}{name('back')} close"
 
     def page(self, width: int, height: int) -> Sequence[Line]:  # noqa: ARG002 - it scrolls
         """Return the page of the GPU."""
@@ -136,17 +136,17 @@ class MigScreen(Page):
         return [*lines, *([BLANK] if lines else []), *mig_page(gpu, shown, self._view.frame, width)]
 
     def plan(self) -> None:
-        """Choose what it is to be."""
+        """Open the plan dialog."""
         gpu = self.gpu
         if gpu is None or gpu.is_on is None:
-            why = "the sampler has not told yet how it is split" if gpu is None else gpu.why or "it has no MIG"
-            self.notify(f"there is nothing to plan: {why}", markup=False, timeout=4)
+            why = "gputop is still reading the layout" if gpu is None else gpu.why or "this GPU does not support MIG"
+            self.notify(f"cannot plan: {why}", markup=False, timeout=4)
             return
         self._planning = MigPlanScreen(gpu, refusal=self._refusal)
         self.app.push_screen(self._planning, self._planned)
 
     def copy(self) -> None:
-        """Choose a line that uses an instance, and copy it."""
+        """Choose a setting that selects an instance, and copy it."""
         lines = [line for line in use_lines(self.gpu) if not line.startswith("#")] if self.gpu is not None else []
         if not lines:
             self.notify("no MIG instance can be used", markup=False, timeout=3)
@@ -157,10 +157,10 @@ class MigScreen(Page):
     def _copied(self, line: str | None) -> None:
         if line is not None:
             self.app.copy_to_clipboard(line)
-            self.notify(f"{line}\ncopied, if the terminal lets programs do that (OSC 52)", markup=False, timeout=8)
+            self.notify(f"{line}\ncopied, if the terminal supports OSC 52", markup=False, timeout=8)
 
     def _planned(self, plan: Plan | None) -> None:
-        """Ask whether a plan is to be carried out."""
+        """Ask whether to apply a plan."""
         self._planning = None
         gpu = self.gpu
         if plan is None or gpu is None or self._refusal:
@@ -169,11 +169,11 @@ class MigScreen(Page):
         self._applying = MigApplyScreen(gpu, plan, warnings, self._begin)
         self.app.push_screen(self._applying, self._applied)
         if self._applying.wants_holders:
-            self._question = ""  # what is on its way does not tell who has the GPU open
+            self._question = ""  # a pending answer does not list the processes that have the GPU open
             self.ask()
 
     def _begin(self, plan: Plan) -> str:
-        """Have a plan carried out; return the id of the change."""
+        """Start to apply a plan; return the id of the change."""
         change = ChangeMig(id=f"mig-{next(_NUMBERS)}", plans=(plan,))
         self._send(change)
         return change.id
@@ -199,5 +199,5 @@ class MigScreen(Page):
         if self._view.playing is not None:
             return "A recording does not contain MIG layouts. The main screen shows the instances."
         if self.box is not None:
-            return "The driver does not know this GPU any more."
-        return "asking the sampler…"
+            return "The driver no longer lists this GPU."
+        return "reading the MIG layout…"

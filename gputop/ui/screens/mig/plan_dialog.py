@@ -1,4 +1,8 @@
-"""Planning a MIG layout: a layout is chosen or typed, and its plan stands below before anything happens."""
+"""Dialog that plans a MIG layout: the user chooses or types one, and sees its plan before anything changes.
+
+The list is drawn by hand, not with an OptionList: it is filtered while the user types in the field, and each row has
+its note aligned at the right.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar, Final, TypeAlias
@@ -17,7 +21,7 @@ from gputop.ui.screens.dialogs.list_dialog import MOVES, ListDialog
 from gputop.ui.screens.mig.lines import paragraph
 
 _LONGEST: Final = 200
-_HINT: Final = "type to narrow down, or a request: 3g,2x1g  +1x2g  all=1g"
+_HINT: Final = "type to filter, or enter a request: 3g,2x1g  +1x2g  all=1g"
 _LEAST_LIST: Final = 4
 _INKS: Final = {"-": "hot", "+": "accent", "!": "warm", "●": "warm", "=": "muted"}
 
@@ -25,7 +29,7 @@ Answer: TypeAlias = Plan | NoPlan | str
 
 
 class MigPlanScreen(ListDialog[Plan | None]):
-    """Ends with the plan that is to be carried out, or None. It changes nothing itself."""
+    """Returns the plan to apply, or None. It changes nothing itself."""
 
     field: TextInput
 
@@ -45,7 +49,7 @@ class MigPlanScreen(ListDialog[Plan | None]):
         self._plan_top = 0
 
     def take(self, gpu: MigGpu) -> None:
-        """Plan for the GPU as it is now; the mark stays on its layout."""
+        """Plan for the present layout of the GPU; the mark stays on its row."""
         if gpu == self._gpu:
             return
         marked = self.marked
@@ -57,19 +61,19 @@ class MigPlanScreen(ListDialog[Plan | None]):
 
     @property
     def listed(self) -> list[str]:
-        """What is offered: what was typed, and the layouts that are possible and have all parts of it."""
+        """The typed request, and the possible layouts that contain all parts of it."""
         parts = [part.strip() for part in self.text.split(",") if part.strip()]
         fitting = [each for each in self._possible if all(part in each for part in parts)]
         return [self.text, *(each for each in fitting if each != self.text)] if parts else fitting
 
     @property
     def marked(self) -> str:
-        """The request under the mark; nothing where none is offered."""
+        """The request under the mark; empty if the list is empty."""
         listed = self.listed
         return listed[min(self.at, len(listed) - 1)] if listed else ""
 
     def answer(self, request: str) -> Answer:
-        """Return the plan for a request, why there is none, or what cannot be understood about it."""
+        """Return the plan for a request, the reason why there is none, or the error in the request."""
         if request not in self._known:
             try:
                 self._known[request] = answer(self._gpu, read_request(request, self._gpu))
@@ -78,30 +82,32 @@ class MigPlanScreen(ListDialog[Plan | None]):
         return self._known[request]
 
     def title_line(self) -> str:
-        """Name the GPU."""
+        """Return the index of the GPU."""
         return f"Plan MIG of GPU {self._gpu.index} · nothing changes yet"
 
     def keys_line(self) -> str:
-        """Name the keys."""
+        """Return the keys."""
         name = self.name_of
-        accept = f"({name('accept')} is refused: read-only)" if self._refusal else f"{name('accept')} goes on"
-        return f"{accept} · {name('up')} {name('down')} layout · {name('page-down')} plan · {name('back')} cancels"
+        accept = f"({name('accept')} disabled: read-only)" if self._refusal else f"{name('accept')} review the plan"
+        return (
+            f"{accept} · {name('up')} {name('down')} layout · {name('page-down')} scroll plan · {name('back')} cancel"
+        )
 
     def page(self, width: int, height: int) -> Sequence[Line]:
-        """Return the field, the layouts, and below them the plan for the marked one."""
+        """Return the layouts, and below them the plan for the marked one."""
         listed = self.listed
         self.at = max(0, min(self.at, len(listed) - 1))
         told = self._told(width)
         rows = max(1, min(len(listed), max(_LEAST_LIST, height - 1 - len(told))))
         lines = self.window([self._row(each, at, width) for at, each in enumerate(listed)], rows)
-        lines = lines or [Line((("no layout is possible", "muted"),))]
+        lines = lines or [Line((("No layout is possible.", "muted"),))]
         count = f" {self.at + 1} of {len(listed)} " if len(listed) > rows else ""
         rule = Line(((f"{count:─<{width}}", "faint"),))
         shown, self._plan_top = target_list.window(told, self._plan_top, max(1, height - 1 - len(lines)))
         return [*lines, rule, *shown][:height]
 
     def typed(self, event: events.Key) -> bool:
-        """Edit the request; the keys that move keep their meaning, and blanks have none."""
+        """Edit the request; cursor keys keep their meaning, and blanks are ignored."""
         if event.character == " ":
             return False
         if event.key != "ctrl+u":
@@ -111,7 +117,7 @@ class MigPlanScreen(ListDialog[Plan | None]):
         return True
 
     def edited(self) -> None:
-        """Mark what was typed; a beginning that is no request yet marks the first layout that has it."""
+        """Mark the typed request; if it is not a complete request, mark the first layout that contains it."""
         self.field.value = "".join(self.field.value.split()).lower()[:_LONGEST]
         self.first_shown = 0
         listed = self.listed
@@ -120,11 +126,11 @@ class MigPlanScreen(ListDialog[Plan | None]):
 
     @property
     def text(self) -> str:
-        """The request as it is typed so far."""
+        """The typed text."""
         return self.field.value
 
     def cancel(self) -> None:
-        """Take back what was typed, or go."""
+        """Clear the field; close the dialog if it is empty."""
         if self.text:
             self.field.clear()
             self.edited()
@@ -132,14 +138,14 @@ class MigPlanScreen(ListDialog[Plan | None]):
             self.dismiss(None)
 
     def choose(self) -> None:
-        """Go on with the plan, if there is one that does something and may be carried out."""
+        """Return the marked plan, if it has steps and gputop is not read-only."""
         found = self.answer(self.marked) if self.marked else ""
         if self._refusal:
-            self.notify(f"nothing is changed: {self._refusal}", markup=False, severity="warning", timeout=5)
+            self.notify(f"not applied: {self._refusal}", markup=False, severity="warning", timeout=5)
         elif isinstance(found, Plan) and found.steps:
             self.dismiss(found)
         else:
-            self.notify("there is nothing that could be carried out", markup=False, timeout=3)
+            self.notify("this layout has no plan to apply", markup=False, timeout=3)
 
     def move_to(self, at: int) -> None:
         """Set the cursor on a layout, and show the begin of its plan."""
@@ -152,17 +158,17 @@ class MigPlanScreen(ListDialog[Plan | None]):
         self.redraw()
 
     def _row(self, request: str, at: int, width: int) -> Line:
-        """Return a layout, with what the plan for it would do, as far as that was asked for."""
+        """Return a layout; the marked one has a summary of its plan."""
         found = self.answer(request) if at == self.at else None
         note = plan_summary(found) if isinstance(found, Plan) else ""
-        note = "as it is" if request == self._now else note
+        note = "present layout" if request == self._now else note
         mark = "▶ " if at == self.at else "  "
         left = [(mark, "accent"), (request, "text")]
         return Line(ends(left, [(note, "muted")], width), "cursor" if at == self.at else "text")
 
     def _told(self, width: int) -> list[Line]:
         if not self.marked:
-            return paragraph("There is nothing to plan with.", width, "muted")
+            return paragraph("There is no layout to plan.", width, "muted")
         found = self.answer(self.marked)
         if isinstance(found, str):
             return paragraph(found, width, "hot")
@@ -172,7 +178,7 @@ class MigPlanScreen(ListDialog[Plan | None]):
 
 
 def coloured(texts: Iterable[str], width: int, ink: str = "title") -> list[Line]:
-    """Return the lines of a plan: what goes, what comes, what stays and what to know, each in its ink."""
+    """Return the lines of a plan in colour: removed, created and kept instances, and warnings."""
     lines: list[Line] = []
     for at, text in enumerate(texts):
         bare = text.strip()
@@ -182,10 +188,10 @@ def coloured(texts: Iterable[str], width: int, ink: str = "title") -> list[Line]
 
 
 def _choices(gpu: MigGpu) -> list[str]:
-    """Return the layouts to choose from, and the mode alone; first what it is now."""
+    """Return the possible layouts, and the mode alone; the present layout comes first."""
     if gpu.is_on is None:
         return []
-    if pending(gpu):  # then it can be taken back, and nothing else
+    if pending(gpu):  # then the mode change can be undone, and nothing else
         return ["on" if gpu.is_on else "off"]
     layouts = possible(gpu) if gpu.geometry.profiles else ()
     if not gpu.is_on:

@@ -1,4 +1,7 @@
-"""All findings: what is wrong, with the evidence and what to do; and what was wrong before."""
+"""Findings page: present and past findings, each with its evidence and remedy.
+
+The list is drawn by hand, not with an OptionList: its rows are redrawn with every frame, and durations stay aligned.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from textwrap import wrap
@@ -21,9 +24,9 @@ _INDENT = 11
 
 
 class FindingsScreen(ListDialog[None]):
-    """Lists findings; below the list stands the whole of the one that is marked.
+    """Lists findings, and below them the details of the marked one.
 
-    ``go``: jumps to the subject of a finding; ``act``: asks what is to be done about it; ``hush``: mutes one.
+    ``go``: jumps to the subject of a finding; ``act``: opens the signal dialog for it; ``hush``: mutes it.
     """
 
     TAKES: ClassVar[Mapping[str, str]] = {
@@ -48,7 +51,7 @@ class FindingsScreen(ListDialog[None]):
         self._rows = 0
 
     def follow(self, view: View) -> None:
-        """Draw what holds now; the mark stays on its finding."""
+        """Draw the present findings; the mark stays on its finding."""
         self._view = view
         keys = [one.key for one in self.listed]
         if self._key in keys:
@@ -57,7 +60,7 @@ class FindingsScreen(ListDialog[None]):
 
     @property
     def listed(self) -> Sequence[Finding]:
-        """What the list shows."""
+        """The findings in the list."""
         if self.is_past:
             return [each.finding for each in self._watchlist.past]
         return (*self._view.standing.findings, *self._view.standing.muted)
@@ -69,14 +72,14 @@ class FindingsScreen(ListDialog[None]):
         return listed[min(self.at, len(listed) - 1)] if listed else None
 
     def title_line(self) -> str:
-        """Return what is listed."""
+        """Return the title with the number of findings."""
         if self.is_past:
             return f"Past findings · {len(self.listed)}"
         muted = len(self._view.standing.muted)
         return f"Findings · {len(self.listed)}" + (f" · {muted} muted" if muted else "")
 
     def keys_line(self) -> str:
-        """Return what keys do."""
+        """Return the keys."""
         turn = "current findings" if self.is_past else "past findings"
         name = self.name_of
         return (
@@ -85,7 +88,7 @@ class FindingsScreen(ListDialog[None]):
         )
 
     def page(self, width: int, height: int) -> Sequence[Line]:
-        """Return the list, and below it the finding that is marked."""
+        """Return the list, and the marked finding below it."""
         listed = self.listed
         if not listed:
             words = "no past findings yet" if self.is_past else "no findings"
@@ -98,7 +101,7 @@ class FindingsScreen(ListDialog[None]):
         return [*lines, Line((("─" * width, "faint"),)), *told][:height]
 
     def on_click(self, event: events.Click) -> None:
-        """Mark what is clicked; beside the page close it."""
+        """Mark the clicked finding; close on a click outside."""
         at = event.screen_y - self.frame.region.y - 1
         if not self.frame.region.contains(event.screen_x, event.screen_y):
             self.close()
@@ -106,20 +109,20 @@ class FindingsScreen(ListDialog[None]):
             self.move_to(self.first_shown + at)
 
     def jump(self) -> None:
-        """Close, and go to whom the marked finding is about."""
+        """Close, and jump to the subject of the marked finding."""
         self._close_with(self._go)
 
     def act_on(self) -> None:
-        """Close, and ask for a signal to whom the marked finding is about."""
+        """Close, and open the signal dialog for the subject of the marked finding."""
         self._close_with(self._act)
 
     def mute(self) -> None:
-        """Do not show the marked finding for an hour, or show it again."""
+        """Mute the marked finding for an hour, or unmute it."""
         if self.marked is not None and not self.is_past:
             self._hush(self.marked)
 
     def turn(self) -> None:
-        """Show what is over, or what holds."""
+        """Switch between present and past findings."""
         self.is_past, self.at, self.first_shown = not self.is_past, 0, 0
         self.redraw()
 
@@ -142,24 +145,24 @@ class FindingsScreen(ListDialog[None]):
 
 
 def told(finding: Finding, width: int, episode: Episode | None = None) -> list[Line]:
-    """Return all of a finding: what, since when, by which numbers, what is not known, what to do."""
+    """Return a finding in full: summary, time, evidence, confidence, unknowns, remedy."""
     since = f"since {clock(finding.since_s)}"
     if episode is not None and episode.end_s is not None:
         since += f" to {clock(episode.end_s)}, {duration_text(episode.end_s - finding.since_s)}"
     if finding.returned:
-        since += f", came back {finding.returned} times"
+        since += f", returned {finding.returned} times"
     lines = [Line(((finding.code, "accent"), (f"  {finding.stage.value} {since}", "muted")))]
     lines += _part("", finding.subject.label, width, "title") + _part("", finding.summary, width)
     lines += [line for each in finding.evidence for line in _part("evidence", each.text, width)]
     if finding.confidence is not None:
         lines += _part("confidence", confidence_text(finding.confidence), width)
     if finding.lacking:
-        lines += _part("not known", ", ".join(finding.lacking), width, "muted")
+        lines += _part("unknown", ", ".join(finding.lacking), width, "muted")
     return lines + _part("to do", finding.remedy, width, "title")
 
 
 def findings_part(findings: Sequence[Finding], width: int) -> list[Line]:
-    """Return the part of a page that is about what is wrong with its subject; nothing where nothing is."""
+    """Return the section of a page with the findings about its subject; empty without findings."""
     lines = [line for each in findings for line in (BLANK, *told(each, width))]
     return [BLANK, Line((("Findings", "accent"),)), *lines[1:]] if lines else []
 

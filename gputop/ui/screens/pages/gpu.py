@@ -1,4 +1,4 @@
-"""All that is known of one GPU: every metric of the catalogue, with its value or the reason why there is none."""
+"""GPU page: every metric of the catalogue, with its value or the reason why it is missing."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
@@ -25,7 +25,7 @@ _GROUPS: Final = {
 
 
 class GpuScreen(Page):
-    """Shows one GPU in full; new frames are shown as they come."""
+    """Shows one GPU in full, and each new frame."""
 
     TAKES: ClassVar[Mapping[str, str]] = {
         **Page.TAKES, "detail": "close", "mig": "open_mig", "left": "turn(-1)", "right": "turn(1)",
@@ -37,18 +37,18 @@ class GpuScreen(Page):
         self._view = view
 
     def page(self, width: int, height: int) -> Sequence[Line]:  # noqa: ARG002 - it scrolls
-        """Return the page of the GPU as it last came."""
+        """Return the page of the GPU from the latest frame."""
         wrong = findings_part(self._view.standing.of(self.gpu.uuid), width)
         return gpu_page(self.gpu, wrong)
 
     def keys_line(self) -> str:
-        """Name the ways to MIG and to the other GPUs as well."""
+        """Return the keys, with those for MIG and for the other GPUs."""
         name = self.name_of
         turn = f"{name('left')} {name('right')} GPU · " if len(self._view.gpus) > 1 else ""
         return f"{super().keys_line()} · {turn}{name('mig')} MIG"
 
     def title_line(self) -> str:
-        """Say whose page it is."""
+        """Return the index and name of the GPU."""
         return f"GPU {self.gpu.index} · {self.gpu.name or NOTHING}"
 
     def turn(self, step: int) -> None:
@@ -60,11 +60,11 @@ class GpuScreen(Page):
             self.redraw()
 
     def open_mig(self) -> None:
-        """Show how it is split, on top."""
+        """Open the MIG page of this GPU on top."""
         self.call_later(self.app.run_action, f"page.mig({self.gpu.index})")
 
     def follow(self, view: View) -> None:
-        """Draw its new values."""
+        """Draw the new values."""
         self._view = view
         for gpu in view.gpus:
             if gpu.uuid == self.gpu.uuid:
@@ -73,7 +73,7 @@ class GpuScreen(Page):
 
 
 def gpu_page(gpu: Gpu, wrong: Sequence[Line] = ()) -> list[Line]:
-    """Return the lines: who it is, what is wrong, each metric, its instances, its errors."""
+    """Return the lines: identity, findings, metrics, instances, errors."""
     lines = [_pair("UUID", gpu.uuid), _pair("Bus id", gpu.bus_id or NOTHING), _pair("State", gpu.state.value)]
     trouble = values.trouble(gpu)
     if trouble is not None:

@@ -1,4 +1,4 @@
-"""The help page, from the tables of keys and columns."""
+"""Help page, made from the tables of keys and columns."""
 
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
@@ -13,7 +13,7 @@ from gputop.ui.screens.pages.page import Page
 
 
 class HelpScreen(Page):
-    """Shows what each key and each column is."""
+    """Explains each key and each column."""
 
     TAKES: ClassVar[Mapping[str, str]] = {**Page.TAKES, "help": "close"}
     title_text = "Help"
@@ -41,7 +41,7 @@ class HelpScreen(Page):
 
 
 def _entry(names: tuple[str, str], text: str, width: int, *, is_off: bool = False) -> list[Line]:
-    """Return an entry; its text goes on below itself."""
+    """Return an entry; a long text continues below its beginning."""
     keys, label = names
     head = fit(keys, 16), fit(label, 26) if label else ""
     room = max(16, width - len(head[0]) - len(head[1]))

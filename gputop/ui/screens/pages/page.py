@@ -1,4 +1,4 @@
-"""Page of lines over the main screen."""
+"""Scrolling page over the main screen."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -17,7 +17,7 @@ class Page(KeyedScreen[None]):
 
     @property
     def room(self) -> tuple[int, int]:
-        """Columns and lines inside of the frame, at its largest."""
+        """Columns and lines inside the frame, at its largest."""
         width, height = self.size
         if self.is_full:
             return super().room
@@ -28,10 +28,10 @@ class Page(KeyedScreen[None]):
         return self.title_text
 
     def keys_line(self) -> str:
-        """Name the key that closes the page, or the number of lines below."""
-        return f"{self.rest} more below" if self.rest > 0 else f"{self.name_of('back')} closes"
+        """Return the key that closes the page, or the number of lines below."""
+        return f"{self.rest} more below" if self.rest > 0 else f"{self.name_of('back')} close"
 
     def on_click(self) -> None:
-        """Close the page; one that covers everything stays."""
+        """Close the page, unless it covers the whole screen."""
         if not self.is_full:
             self.dismiss()

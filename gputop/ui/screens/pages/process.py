@@ -1,4 +1,4 @@
-"""All of one process: what the frames tell at once, and what the sampler finds when it is asked, every two seconds."""
+"""Process page: values from the frames at once, and an inspection by the sampler every two seconds."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
@@ -24,16 +24,16 @@ from gputop.ui.state.signal_followup import Clock
 from gputop.ui.state.view import View
 
 EVERY_S: Final = 2.0
-_PATIENCE_S: Final = 10.0  # then the question is asked again: the sampler may be another by now
+_PATIENCE_S: Final = 10.0  # then the page asks again: the sampler may have restarted
 _FEW_THREADS: Final = 12
 _ROOMY: Final = 110  # columns
 _QUESTIONS: Final = count(1)
 
 
 class ProcessScreen(Page):
-    """Shows one process. When it ends the screen says so and keeps what it knew.
+    """Shows one process. After it exits the page says so and keeps the last values.
 
-    ``send`` sends a command; ``part``: the key of the section to begin with.
+    ``send`` sends a command; ``part``: the key of the first section to show.
     """
 
     TAKES: ClassVar[Mapping[str, str]] = {
@@ -53,7 +53,7 @@ class ProcessScreen(Page):
         self.process = process
         self.inspection: Inspection | None = None
         self.prompt = PromptPanel()
-        self.text = ""  # that is searched for
+        self.text = ""  # the text of the search
         self.reveals = False
         self._view = view
         self._send = send
@@ -72,7 +72,7 @@ class ProcessScreen(Page):
         self._cached: tuple[object, list[tuple[str, list[Line]]]] = (None, [])
 
     def on_mount(self) -> None:
-        """Ask, now and again."""
+        """Ask now, and then regularly."""
         super().on_mount()
         self.ask()
         self.set_interval(EVERY_S, self.ask)
@@ -88,7 +88,7 @@ class ProcessScreen(Page):
         self.redraw()
 
     def ask(self, *, is_urgent: bool = False) -> None:
-        """Ask for an inspection, unless one is on its way or nothing more is to be learned."""
+        """Ask for an inspection, unless one is pending or the process has ended."""
         waits = bool(self._question) and self._clock() - self._asked_s < _PATIENCE_S
         if self._has_ended or self.process.presence is not Presence.ALIVE or (waits and not is_urgent):
             return
@@ -103,7 +103,7 @@ class ProcessScreen(Page):
         return False
 
     def take(self, inspection: Inspection) -> None:
-        """Take an answer; those to older questions are of no use any more."""
+        """Take the answer to the latest question; ignore older ones."""
         if inspection.id != self._question:
             return
         self._question = ""
@@ -113,12 +113,12 @@ class ProcessScreen(Page):
         self.redraw()
 
     def compose(self) -> ComposeResult:
-        """Show the page, and below it the prompt for a search."""
+        """Compose the page, with the search prompt below."""
         yield from super().compose()
         yield self.prompt
 
     def redraw(self) -> None:
-        """Draw the page; what was in view stays there."""
+        """Draw the page; the section in view stays in view."""
         place = self._place()
         super().redraw()
         if self._wanted in self._anchors:
@@ -128,7 +128,7 @@ class ProcessScreen(Page):
             self.scroll_page_to(self._anchors.get(place[0], 0) + place[1])
 
     def page(self, width: int, height: int) -> Sequence[Line]:
-        """Return the whole page, with the text that is searched for marked."""
+        """Return the whole page with the search text highlighted."""
         return [self._marked(line) for line in self._lines(width, height)]
 
     def _lines(self, width: int, height: int) -> list[Line]:
@@ -136,7 +136,7 @@ class ProcessScreen(Page):
         lines += findings_part(self._view.standing.of(self.process.id), width)
         self._anchors = {}
         if self.inspection is None and not self._trouble and self.process.presence is Presence.ALIVE:
-            return [*lines, BLANK, Line((("asking the sampler for the rest…", "muted"),))]
+            return [*lines, BLANK, Line((("reading the details of this process…", "muted"),))]
         for key, drawn in self._sections(width):
             lines.append(BLANK)
             self._anchors[key] = len(lines)
@@ -144,19 +144,19 @@ class ProcessScreen(Page):
         return lines
 
     def typed(self, event: events.Key) -> bool:
-        """Give every key to the search while it is open."""
+        """Give every key to the search prompt while it is open."""
         if self.prompt.display:
             self.prompt.on_key(event)
         return self.prompt.display
 
     def on_prompt_panel_changed(self, message: PromptPanel.Changed) -> None:
-        """Go to the first line with the text, as it is typed."""
+        """Go to the first line with the text while the user types."""
         self.text = message.text
         self._find(self.top, 1)
         self.redraw()
 
     def on_prompt_panel_ended(self, message: PromptPanel.Ended) -> None:
-        """Keep the text, or drop it."""
+        """Keep the text or drop it."""
         self.text = message.text if message.is_kept else ""
         self.prompt.close()
         self.set_focus(None)
@@ -175,7 +175,7 @@ class ProcessScreen(Page):
         self.go_to("environment")
 
     def begin_search(self) -> None:
-        """Open the prompt for a text."""
+        """Open the search prompt."""
         self.text = ""
         self.prompt.ask("Search", "")
         self.redraw()
@@ -189,7 +189,7 @@ class ProcessScreen(Page):
         self._find(self.top + step, step)
 
     def go_to(self, key: str) -> None:
-        """Go to a section, as soon as it is there."""
+        """Go to a section, as soon as it is loaded."""
         self._wanted = key
         self.redraw()
 
@@ -199,7 +199,7 @@ class ProcessScreen(Page):
             self.scroll_page_to(at)
 
     def _sections(self, width: int) -> list[tuple[str, list[Line]]]:
-        """Return the inspection's sections as lines; made again only if something of it is new."""
+        """Return the inspection's sections as lines, from a cache while nothing changed."""
         if self.inspection is None:
             return []
         key = (self.inspection, width, self.reveals, self._has_all_threads)
@@ -222,22 +222,22 @@ class ProcessScreen(Page):
 
     def _told_trouble(self) -> str:
         if self._has_ended:
-            return f"{self._trouble}. This is what was known of it."
+            return f"{self._trouble}. This page shows its last values."
         if self._trouble:
             return self._trouble
         if self.process.presence is not Presence.ALIVE or self._is_listed:
             return ""
-        return "It uses no GPU any more. The first lines are as they were."
+        return "This process no longer uses a GPU. The first lines show its last values."
 
     def title_line(self) -> str:
-        """Name the process."""
+        """Return pid, name and user of the process."""
         name = self.inspection.name if self.inspection else self.process.command.partition(" ")[0].rpartition("/")[2]
         return " · ".join(part for part in (self.title_text, name, self.process.user) if part)
 
     def keys_line(self) -> str:
-        """Name the keys and the number of lines below, or say that the text is not here."""
+        """Return the keys and the number of lines below, or that the search has no match."""
         if self.prompt.display and self.text and find_line(self.body.lines, self.text, 0) is None:
-            return f"{self.text} is not on this page"
+            return f"no match for {self.text} on this page"
         rest = self.rest
         is_roomy = self.size.width >= _ROOMY
         hints = _hints(is_revealed=self.reveals, has_all_threads=self._has_all_threads)
@@ -249,7 +249,7 @@ class ProcessScreen(Page):
         return Line(tuple(highlighted(line.spans, self.text)), line.base) if self.text else line
 
     def _place(self) -> tuple[str, int] | None:
-        """Return the section at the upper edge, and how far into it the page is scrolled."""
+        """Return the section at the top, and the lines of it that are scrolled away."""
         top = self.top
         above = [(at, key) for key, at in self._anchors.items() if at <= top]
         if not above:
@@ -259,7 +259,7 @@ class ProcessScreen(Page):
 
 
 def _hints(*, is_revealed: bool, has_all_threads: bool) -> list[tuple[str, str | None, str]]:
-    """Return actions, each with its words for a narrow and for a wide screen; None where there is no room for it."""
+    """Return actions with their labels for a narrow and for a wide screen; None: the label does not fit."""
     return [
         ("signal", "", "signal"),
         ("command-line", "command", "command"),

@@ -1,4 +1,4 @@
-"""The page of a process: what the frame knows of it, plots since gputop saw it, and what an inspection found."""
+"""Lines of the process page: facts from the frame, plots since gputop first saw it, sections of an inspection."""
 
 from math import isnan
 from time import localtime, strftime
@@ -22,14 +22,14 @@ from gputop.ui.render.line import BLANK, Line, Span, Spans
 from gputop.ui.state.view import View
 
 LABEL: Final = 16
-_HIGH: Final = 34  # lines of the screen from which on the plots have a third row
+_HIGH: Final = 34  # screen lines from which the plots have a third row
 _INDENT: Final = "  "
 _BETWEEN: Final = " · "
-_BOUND: Final = "\u00a0"  # a blank at which no line ends
+_BOUND: Final = "\u00a0"  # a blank without a line break
 
 
 class Subject(Struct, frozen=True, kw_only=True):
-    """Whom the page is about. ``process``: as a frame last told, at ``seen_s``."""
+    """Subject of the page. ``process``: from the last frame that lists it, at ``seen_s``."""
 
     process: HostProcess
     job: Job | None
@@ -39,7 +39,7 @@ class Subject(Struct, frozen=True, kw_only=True):
 
 
 class _Plot(Struct, frozen=True):
-    """A plot: its name, what it shows, the ink, and the value of the upper edge."""
+    """A plot: its name, its series, its ink, and the value of its upper edge."""
 
     name: str
     series: Series
@@ -48,7 +48,7 @@ class _Plot(Struct, frozen=True):
 
 
 def head(subject: Subject, view: View, width: int, height: int) -> list[Line]:
-    """Return what the frames tell: it is there at once."""
+    """Return the facts and plots from the frames, which need no inspection."""
     process = subject.process
     lines = [Line(((f" {subject.trouble} ", "alarm"),))] if subject.trouble else []
     lines += _facts("State", _state(process, subject.seen_s), width)
@@ -63,7 +63,7 @@ def head(subject: Subject, view: View, width: int, height: int) -> list[Line]:
 
 
 def section_lines(section: Section, width: int) -> list[Line]:
-    """Return a section under its title; long texts go on below themselves."""
+    """Return a section below its title; long texts continue on the next line."""
     title: Spans = [(section.title, "accent")]
     if section.note:
         title.append((f"  {section.note}", "muted"))
@@ -77,7 +77,7 @@ def section_lines(section: Section, width: int) -> list[Line]:
 
 
 def wrapped(text: str, room: int) -> list[str]:
-    """Return text in lines of at most so many cells, cut at blanks where there are any."""
+    """Return text in lines of at most ``room`` cells, cut at blanks if possible."""
     room = max(2, room)
     lines, line, used = [], "", 0
     for number, word in enumerate(text.split(" ")):
@@ -94,7 +94,7 @@ def wrapped(text: str, room: int) -> list[str]:
 
 
 def _facts(label: str, facts: list[str], width: int) -> list[Line]:
-    """Return facts side by side, each in one piece where there is room."""
+    """Return facts side by side; a fact that fits is not broken."""
     text = _BETWEEN.join(fact.replace(" ", _BOUND) for fact in facts) or NOTHING
     return [
         Line(tuple((part.replace(_BOUND, " "), ink) for part, ink in line.spans)) for line in _pair(label, text, width)
@@ -204,7 +204,7 @@ def _highest(series: Series) -> float:
 
 
 def _cpu_top(series: Series) -> float:
-    """Return 100 times a power of two: a scale that seldom changes."""
+    """Return 100 times a power of two, so that the scale seldom changes."""
     highest = max((value for value in series.last(10**6) if not isnan(value)), default=0.0)
     top = 100.0
     while top < highest:

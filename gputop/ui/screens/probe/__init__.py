@@ -1,1 +1,1 @@
-"""The probe page."""
+"""Probe page."""

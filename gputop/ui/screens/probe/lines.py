@@ -1,4 +1,7 @@
-"""The probe page as lines: what can be chosen, how far each device is, and what was found."""
+"""Lines of the probe page: the choice, the progress of each device, and the report.
+
+The rows are drawn by hand, not with an OptionList: bars and figures stay aligned and change with every sample.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -25,13 +28,13 @@ _CPU: Final = "CPU-"
 _BAD: Final = frozenset({TestStatus.FAIL, TestStatus.ERROR, TestStatus.WARN, TestStatus.INCONCLUSIVE})
 _RATE: Final = "/s"
 _MANNERS: Final = (
-    "Each device gets a process of its own, which loads it fully and takes up to 90 % of its free memory. No setting "
-    "of a GPU is changed, and nothing is left behind."
+    "The tests load each device fully and use up to 90 % of its free memory, with one process per device. They change "
+    "no GPU setting, and leave no files or processes behind."
 )
-_SIMULATED: Final = "The GPUs of a simulated box cannot be tested: there is nothing behind them."
+_SIMULATED: Final = "These GPUs are simulated, so they cannot be tested."
 _FORCED: Final = (
-    "Who uses a GPU that is tested may run out of memory and gets slower; its own speed is then inconclusive. Only y "
-    "starts that."
+    "A GPU you selected is in use. Its processes get slower and may run out of memory, and its measured speed is "
+    "inconclusive. Press y to start; Enter does nothing."
 )
 
 
@@ -39,15 +42,15 @@ _FORCED: Final = (
 def choice_lines(
     probe: Probe, choice: Choice, held: Sequence[Candidate], *, is_simulated: bool, width: int
 ) -> list[Line]:
-    """Return what can be chosen."""
+    """Return the level and the devices to choose from."""
     tests = chosen(probe, choice.level, ())
     about = duration_text(START_S + sum(timed(tests, choice.level, None).values()))
     level: Spans = [(" Level   ", "muted"), ("◂ ", "faint"), (choice.level.value, "title"), (" ▸", "faint")]
     lines = [Line((*level, (f"   about {about}, {len(tests)} tests", "text")))]
     lines += paragraph(", ".join(test.key for test in tests), width, "muted", indent=9)
-    lines += [BLANK, Line(((" What is tested", "accent"),))]
+    lines += [BLANK, Line(((" Devices to test", "accent"),))]
     lines += [_candidate(one, choice, at, width) for at, one in enumerate(held)]
-    cpus = f"{CPU_COUNT} CPUs in place of GPUs, to try the tests out"
+    cpus = f"{CPU_COUNT} CPUs instead of GPUs, to try the tests"
     lines.append(_row(choice, CPUS, len(held), [(cpus, "text")], width))
     lines += [BLANK, *(Line(((f" {line}", "muted"),)) for line in _texts(_MANNERS, width))]
     if is_simulated:
@@ -84,15 +87,15 @@ def _row(choice: Choice, uuid: str, at: int, spans: Spans, width: int) -> Line:
 def running_lines(
     run: Run, questions: Mapping[str, str], gpus: Sequence[Gpu], *, at: int, size: tuple[int, int]
 ) -> list[Line]:
-    """Return a line for each device, and the tests of the one that is marked. ``gpus``: with their present values.
+    """Return a line for each device, and the tests of the marked one. ``gpus``: with their present values.
 
-    ``size``: cells and lines that there is room for. Where they are too few, tests that passed and tests that are to
-    come share a line each, so that what runs and what went wrong is in sight.
+    ``size``: columns and lines that fit. If they are too few, passed and pending tests share a line each, so that
+    running and failed tests stay visible.
     """
     width, height = size
     devices = run.course.devices
     if not devices:
-        return [Line(((" looking for the GPUs, and for the Python that the tests run in…", "muted"),))]
+        return [Line(((" finding the GPUs and a Python for the tests…", "muted"),))]
     by_uuid = {gpu.uuid: gpu for gpu in gpus}
     label = max(len(one.label) for one in devices)
     lines = []
@@ -115,13 +118,13 @@ def _refused(one: DeviceCourse) -> Spans:
 
 
 def _why(reason: str) -> str:
-    """Return why a device is not tested, in a line; what to type for it in a shell is of no use here."""
+    """Return in a line why a device is not tested, without the shell command that would test it."""
     first, *more = reason.split("\n")
     return clean(": ".join((first.partition("; --force")[0], *more[:1])))
 
 
 def _progress(one: DeviceCourse, gpu: Gpu | None, width: int) -> Spans:
-    """Return bar, share, time left, temperature, power, and what runs with what it says."""
+    """Return bar, share, remaining time, temperature, power, and the running test with its message."""
     cells, room = (_SMALL_BAR, 9) if width < _NARROW else (_BAR, 12)
     left = "done" if one.is_over else "starting" if one.left_s is None else f"{duration_text(one.left_s)} left"
     spans: Spans = [*values.meter(100 * one.done, cells, "utilization"), (f" {one.done:4.0%} ", "text")]
@@ -132,14 +135,14 @@ def _progress(one: DeviceCourse, gpu: Gpu | None, width: int) -> Spans:
         spans.append((f"{fit_right(NOTHING, 6)}{fit_right(NOTHING, 9)}  ", "muted"))
     has_room = width >= _NARROW + len(one.wanted)
     counts = [*_marks(one.tests, one.wanted, one.current), ("  ", "text")] if has_room else _counts(one.tests)
-    what = one.current or ("" if one.is_over or one.done else "waits" if one.is_waiting else "starts")
+    what = one.current or ("" if one.is_over or one.done else "waiting" if one.is_waiting else "starting")
     told = one.text if one.current else ""
     name = fit(what, max(map(len, (what, *one.wanted)))) if has_room else what
     return [*spans, *counts, (f"{name}  ", "text"), (f"{told}  " if told else "", "text"), (_speed(one, told), "muted")]
 
 
 def _counts(tests: Sequence[TestResult]) -> Spans:
-    """Return how many tests came out badly, and how many are done."""
+    """Return the number of failed tests and of passed ones."""
     bad = [one.status for one in tests if one.status in (TestStatus.FAIL, TestStatus.ERROR, TestStatus.WARN)]
     found: Spans = (
         [(f"{len(bad)}✗ ", "hot" if TestStatus.FAIL in bad or TestStatus.ERROR in bad else "warm")] if bad else []
@@ -148,7 +151,7 @@ def _counts(tests: Sequence[TestResult]) -> Spans:
 
 
 def _marks(tests: Sequence[TestResult], wanted: Sequence[str], current: str | None = None) -> Spans:
-    """Return a sign for each test: how it came out, which one runs, which ones come."""
+    """Return a sign for each test: its result, running, or pending."""
     done = {test.key: test.status for test in tests}
     return [_mark(done.get(key), is_current=key == current) for key in wanted]
 
@@ -161,7 +164,7 @@ def _mark(status: TestStatus | None, *, is_current: bool) -> Span:
 
 
 def _speed(one: DeviceCourse, told: str) -> str:
-    """Return the last throughput that was measured, unless the test that runs tells its own."""
+    """Return the last measured throughput, unless the running test reports its own."""
     figures = [(test.key, figure) for test in one.tests for figure in test.figures if figure.unit.endswith("/s")]
     if not figures or _RATE in told:
         return ""
@@ -170,11 +173,11 @@ def _speed(one: DeviceCourse, told: str) -> str:
 
 
 def _unknown(one: DeviceCourse, gpu: Gpu | None) -> str:
-    """Say why temperature or power are not shown; nothing where they are."""
+    """Return why temperature or power is missing; empty if both are known."""
     if one.uuid.startswith(_CPU):
-        return "no temperature, no power: a CPU stands in for a GPU"
+        return "no temperature or power: this device is a CPU"
     if gpu is None:
-        return "no temperature, no power: this GPU is not among those that gputop reads" if one.gpu else ""
+        return "no temperature or power: gputop does not read this GPU" if one.gpu else ""
     reasons = ((metric, gpu.why(metric)) for metric in (TEMPERATURE, POWER_AVERAGE))
     return ", ".join(f"no {metric.label.lower()}: {reason.text}" for metric, reason in reasons if reason is not None)
 
@@ -182,9 +185,9 @@ def _unknown(one: DeviceCourse, gpu: Gpu | None) -> str:
 def _course(
     one: DeviceCourse, gpu: Gpu | None, questions: Mapping[str, str], width: int, *, most: int | None = None
 ) -> Iterator[Line]:
-    """Return the tests of a device: those done, the one that runs, those that come.
+    """Yield the tests of a device: done, running, pending.
 
-    ``most``: of those that passed the last so many have lines of their own; what is to come then shares one.
+    ``most``: the number of passed tests with a line of their own; pending tests then share a line.
     """
     head: Spans = [(f" {one.label}", "accent"), (f"  {one.name}", "muted")]
     yield Line(tuple(cut([*head, (f"  {_unknown(one, gpu)}", "muted")], width)))
@@ -210,21 +213,18 @@ def _course(
         else:
             yield Line(((fit("", _MARK + 3) + key, "faint"),))
     if most is not None:
-        yield _several("to come", coming, width)
+        yield _several("pending", coming, width)
 
 
 def _several(word: str, keys: Sequence[str], width: int) -> Line:
-    """Return several tests in a line."""
+    """Return several tests in one line."""
     told = fit(f"{len(keys)}: {', '.join(keys)}" if keys else "none", max(1, width - _MARK - 3))
     return Line(((fit(f" {word}", _MARK + 3), "muted"), (told, "faint")))
 
 
 # --- when it is over ---------------------------------------------------------------------------------------------
 def report_lines(report: ProbeReport, questions: Mapping[str, str], at: int, width: int) -> list[Line]:
-    """Return a line for each device with its verdict, and the tests of the one that is marked.
-
-    ``questions``: of the tests.
-    """
+    """Return a line for each device with its verdict, and the tests of the marked one."""
     devices = report.devices
     label = max((len(one.label) for one in devices), default=0)
     lines = [_verdict(one, label, n == at, width) for n, one in enumerate(devices)]
@@ -232,7 +232,7 @@ def report_lines(report: ProbeReport, questions: Mapping[str, str], at: int, wid
     if report.joint:
         tests = [line for test in report.joint for line in _test(test, questions, width)]
         is_bad = any(test.status in _BAD for test in report.joint)
-        parts.insert(0 if is_bad else len(parts), [BLANK, Line(((" all together", "accent"),)), *tests])
+        parts.insert(0 if is_bad else len(parts), [BLANK, Line(((" all devices together", "accent"),)), *tests])
     lines += [line for part in parts for line in part]
     notes = [line for note in report.notes for line in paragraph(f" {clean(note)}", width, "muted")]
     return [*lines, BLANK, *notes] if notes else lines
@@ -256,7 +256,7 @@ def _result(one: DeviceResult, questions: Mapping[str, str], width: int) -> Iter
     yield Line(((f" {one.label}", "accent"), (f"  {clean(one.name)}  {one.uuid}{torch}", "muted")))
     for line in one.reason.split("\n") if one.reason else ():
         yield from paragraph(f" {clean(line)}", width, "warm")
-    for test in sorted(one.tests, key=lambda test: test.status not in _BAD):  # what went wrong first
+    for test in sorted(one.tests, key=lambda test: test.status not in _BAD):  # bad results first
         yield from _test(test, questions, width)
     if one.status is TestStatus.ERROR:
         for line in one.last_words.splitlines()[-5:]:
@@ -264,7 +264,7 @@ def _result(one: DeviceResult, questions: Mapping[str, str], width: int) -> Iter
 
 
 def _test(test: TestResult, questions: Mapping[str, str], width: int) -> Iterator[Line]:
-    """Return a test with its figures; what is wrong below it."""
+    """Yield a test with its figures, and its findings below."""
     word, tone = WORDS[test.status]
     figures = figures_text(test.figures)
     told = (
@@ -278,10 +278,10 @@ def _test(test: TestResult, questions: Mapping[str, str], width: int) -> Iterato
         ink = "hot" if finding.status is TestStatus.FAIL else "warm"
         yield from paragraph(f"{clean(finding.code)}: {clean(finding.text)}", width, ink, indent=_MARK + 3)
     if len(test.findings) > MOST_FINDINGS:
-        more = f"and {len(test.findings) - MOST_FINDINGS} more: gputop probe --json has them all"
+        more = f"and {len(test.findings) - MOST_FINDINGS} more: gputop probe --json lists them all"
         yield from paragraph(more, width, "muted", indent=_MARK + 3)
 
 
 def _name(width: int) -> int:
-    """Return how many cells the names of tests have: on a narrow screen the longest are cut."""
+    """Return the cells for the names of tests; a narrow screen cuts the longest."""
     return 20 if width < _NARROW else 26

@@ -1,4 +1,4 @@
-"""The probe page: what is to be tested is chosen here, how it goes is shown, and it can be stopped at any time."""
+"""Probe page: choose devices to test, follow the run, and stop it at any time."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
@@ -16,15 +16,15 @@ from gputop.ui.state.signal_followup import Clock
 from gputop.ui.state.view import View
 
 _NO_PROBE = (
-    "There is nothing to run: the tests are a plugin. From a checkout of gputop: pip install ./plugins/cuda-probe. "
-    "To list the plugins: gputop plugins"
+    "No tests are installed. Install them from a checkout of gputop: pip install ./plugins/cuda-probe. List the "
+    "installed plugins: gputop plugins"
 )
 
 
 class ProbeScreen(Page):
-    """Shows the run that there is; without one, or on request, what can be chosen. Leaving it stops nothing.
+    """Shows the current run; without a run, or on request, the choice of devices. Leaving the page stops nothing.
 
-    ``begin``: has a wish carried out.
+    ``begin``: starts a run.
     """
 
     TAKES: ClassVar[Mapping[str, str]] = {
@@ -46,16 +46,16 @@ class ProbeScreen(Page):
 
     @property
     def run(self) -> Run | None:
-        """The run that is shown."""
+        """The shown run; None while the user chooses."""
         return None if self.is_choosing else self._prober.run
 
     def follow(self, view: View) -> None:
-        """Draw what the GPUs do now."""
+        """Draw the present values of the GPUs."""
         self._view = view
         self.redraw()
 
     def title_line(self) -> str:
-        """Say how far it is."""
+        """Return the state of the run."""
         run = self.run
         if run is None:
             return "Probe"
@@ -68,24 +68,24 @@ class ProbeScreen(Page):
         return f"{level} · {state} · for {duration_text(max(0.0, self._clock() - run.began_s))}"
 
     def keys_line(self) -> str:
-        """Name the keys, and say how much there is below."""
+        """Return the keys and the number of lines below."""
         name, run = self.name_of, self.run
         more = f"{self.rest} more below · " if self.rest > 0 else ""
         if self._prober.probe is None:
-            return f"{name('back')} closes"
+            return f"{name('back')} close"
         if run is None:
             start = name("yes") if self.choice.in_use(candidates(self._view.frame)) else name("accept")
             return (
-                f"{more}{start} starts · {name('left')} {name('right')} level · {name('up')} {name('down')} "
-                f"{name('tag')} choose · {name('back')} closes"
+                f"{more}{start} start · {name('left')} {name('right')} level · {name('up')} {name('down')} "
+                f"{name('tag')} select · {name('back')} close"
             )
         if run.is_over:
-            return f"{more}{name('accept')} another one · {name('up')} {name('down')} device · {name('back')} closes"
-        stop = "" if run.is_stopping else f"{name('probe-stop')} stops it · "
-        return f"{more}{stop}{name('up')} {name('down')} device · {name('back')} leaves it running"
+            return f"{more}{name('accept')} new run · {name('up')} {name('down')} device · {name('back')} close"
+        stop = "" if run.is_stopping else f"{name('probe-stop')} stop · "
+        return f"{more}{stop}{name('up')} {name('down')} device · {name('back')} close, the run goes on"
 
     def page(self, width: int, height: int) -> Sequence[Line]:
-        """Return what is chosen, runs, or was found."""
+        """Return the choice, the running tests, or the report."""
         probe, run, frame = self._prober.probe, self.run, self._view.frame
         if probe is None:
             return paragraph(_NO_PROBE, width, "warm")
@@ -101,14 +101,14 @@ class ProbeScreen(Page):
         return running_lines(run, questions, gpus, at=self.at, size=(width, height))
 
     def toggle(self) -> None:
-        """Test the marked device, or do not."""
+        """Select or deselect the marked device."""
         if self.is_choosing:
             uuids = self._uuids()
             self.choice = self.choice.toggled(uuids[min(self.choice.at, len(uuids) - 1)])
             self.redraw()
 
     def go_on(self) -> None:
-        """Start what is chosen, unless somebody uses it; after the end choose anew."""
+        """Start the run unless a selected GPU is in use; after a run, choose again."""
         run = self.run
         if run is not None and run.is_over:
             self.is_choosing = True
@@ -120,12 +120,12 @@ class ProbeScreen(Page):
             self._start()
 
     def insist(self) -> None:
-        """Start what is chosen, whoever uses it."""
+        """Start the run even if a selected GPU is in use."""
         if self.run is None:
             self._start()
 
     def stop(self) -> None:
-        """End the run; what was found so far is shown."""
+        """Stop the run and show its results so far."""
         if self.run is not None and not self.run.is_over:
             self._prober.stop()
             self.redraw()
@@ -134,7 +134,7 @@ class ProbeScreen(Page):
         if self._prober.probe is None:
             return
         if not self.choice.chosen:
-            self._say(f"nothing is chosen: {self.name_of('tag')} chooses what is marked")
+            self._say(f"Select a device first: {self.name_of('tag')} selects the marked one.")
             return
         self.is_choosing, self.at, self.top = False, 0, 0
         self._begin(self.choice.wish(candidates(self._view.frame)))

@@ -64,8 +64,8 @@ async def test_the_dialog_shows_the_present_value_and_the_range() -> None:
     async with staged(some(1, nice=7), own_user="ann") as stage:
         await stage.press("down", "r")
 
-        assert "now 7; allowed -20 (goes first) to 19 (goes last)" in page(stage)
-        assert "lower than now needs root" in page(stage)
+        assert "now 7; allowed -20 (highest priority) to 19 (lowest)" in page(stage)
+        assert "a lower value needs root" in page(stage)
 
 
 @pytest.mark.parametrize("typed", ["2,0", "minus,2,1", "minus", "backspace"])
@@ -111,7 +111,7 @@ async def test_a_cpu_that_is_not_there_is_refused() -> None:
         await stage.press("down", "a", "7", "enter")
 
         assert stage.changes == []
-        assert "there is no CPU 7: they go from 0 to 1" in page(stage)
+        assert "there is no CPU 7: this host has 0 to 1" in page(stage)
 
 
 @pytest.mark.parametrize(("text", "cpus"), [("0", (0,)), ("0-3,8", (0, 1, 2, 3, 8)), ("3,1", (1, 3))])

@@ -123,7 +123,7 @@ async def test_sigterm_for_a_job_goes_to_the_launcher_only_and_the_dialog_says_s
         said = page(stage)
         await stage.press("enter")
 
-        assert "Sent to launcher 10 only: it ends its 2 workers." in said
+        assert "The signal goes to launcher 10 only, which ends its 2 workers." in said
         assert "→     10 " in said
         assert "      20 " in said
         assert sent(stage) == [("SIGTERM", [10])]
@@ -136,7 +136,7 @@ async def test_sigkill_for_a_job_goes_to_launcher_and_workers_and_the_dialog_say
         await stage.press("y")
 
         assert "Send SIGKILL to 3 processes? Press y. 10 20 21" in said
-        assert "Sent to the launcher and to 2 workers." in said
+        assert "The signal goes to the launcher and to 2 workers." in said
         assert sent(stage) == [("SIGKILL", [10, 20, 21])]
 
 
@@ -548,8 +548,8 @@ async def test_sigkill_is_offered_for_what_is_left_after_five_seconds() -> None:
         offer = page(stage)
         await stage.press("y")
 
-        assert "2 of 2 processes still there. SIGKILL is offered in 5 s." in first
-        assert "SIGKILL is offered in 2 s." in later
+        assert "2 of 2 processes still running. gputop offers SIGKILL in 5 s." in first
+        assert "gputop offers SIGKILL in 2 s." in later
         assert "1 process survived SIGTERM. Send SIGKILL to 1 process? Press y. 2 " in offer
         assert sent(stage) == [("SIGTERM", [1, 2]), ("SIGKILL", [2])]
 

@@ -169,7 +169,7 @@ async def test_the_users_are_offered_with_sums_and_the_chosen_one_is_shown() -> 
         notes = " ".join(menu.choices[1].note.split())
         await stage.press("a", "enter")
 
-        assert offered == ["everybody", "ann", "bob", "eve"]
+        assert offered == ["all users", "ann", "bob", "eve"]
         assert notes.startswith("2 proc 2 GPUs 20.0GiB SM 160%")
         assert pids(stage) == [1, 3]
 

@@ -108,7 +108,7 @@ def page_of(one: MigGpu) -> str:
 def test_a_gpu_without_mig_says_why() -> None:
     lone = replace(board(H100), is_on=None, why="this GPU has no MIG: only A100, H100 and the like have it")
 
-    assert "cannot be split: this GPU has no MIG: only A100" in page_of(lone)
+    assert "cannot be partitioned: this GPU has no MIG: only A100" in page_of(lone)
 
 
 def test_a_mode_that_waits_for_a_reset_is_told() -> None:
@@ -129,7 +129,7 @@ def test_without_the_right_to_see_places_it_says_so_and_shows_what_it_can() -> N
 async def test_planning_begins_with_the_layout_that_is_and_enter_does_nothing_then() -> None:
     async with mig_staged() as stage:
         await stage.press("p", "e")
-        assert "as it is" in stage.dialog
+        assert "present layout" in stage.dialog
         await stage.press("enter")
 
         assert isinstance(stage.app.screen, MigPlanScreen)
@@ -227,7 +227,7 @@ async def test_who_has_the_gpu_open_is_told_before_its_mode_is_changed() -> None
             stage.dialog
         )
         assert "! cannot see the open files of 3 processes: run gputop with sudo" in stage.dialog
-        assert "y carries it out" in stage.dialog
+        assert "y apply the plan" in stage.dialog
 
 
 @pytest.mark.parametrize(
@@ -328,7 +328,7 @@ async def test_each_step_is_shown_while_it_is_done() -> None:
     async with mig_staged(BoxLink(waits=True), size=WIDE) as stage:
         screen = await asked(stage)
         await stage.press("y")
-        assert "asking the sampler to begin" in stage.dialog
+        assert "starting…" in stage.dialog
         assert [change.id for change in stage.box.mig_changes] == [screen.change_id]
         await stage.press("y")
         assert len(stage.box.mig_changes) == 1
@@ -344,9 +344,9 @@ async def test_a_failure_shows_the_step_the_way_back_and_that_all_is_as_before()
         await asked(stage)
         await stage.press("y")
 
-        assert "did not work" in stage.dialog
+        assert "failed" in stage.dialog
         assert "fail 4/4 create compute instance" in stage.dialog
-        assert "Going back" in stage.dialog
+        assert "Rolling back" in stage.dialog
         assert "The layout is as before" in words(stage.dialog)
         assert names(stage) == AS_IT_WAS
 
@@ -371,7 +371,7 @@ async def test_read_only_plans_and_never_asks() -> None:
         await stage.press("e", "down", "enter")
 
         assert isinstance(stage.app.screen, MigPlanScreen)
-        assert "(Enter is refused: read-only)" in stage.dialog
+        assert "(Enter disabled: read-only)" in stage.dialog
 
 
 async def test_a_line_that_uses_an_instance_is_copied() -> None:
@@ -387,7 +387,7 @@ async def test_a_problem_of_the_sampler_is_shown() -> None:
         await stage.press("p")
         screen = stage.app.screen
         assert isinstance(screen, MigScreen)
-        assert "asking the sampler" in text_on(screen)
+        assert "reading the MIG layout" in text_on(screen)
         question = [one for one in stage.link.sent if isinstance(one, ReadMig)][-1]
         await stage.deliver(MigBox(id=question.id, problem="the driver cannot be started"))
 
@@ -401,7 +401,7 @@ async def test_everything_fits_a_small_terminal() -> None:
         assert stage.mig.frame.region == stage.mig.region
         await asked_small(stage)
 
-        assert "y carries it out" in stage.dialog
+        assert "y apply the plan" in stage.dialog
 
 
 async def asked_small(stage: MigStage) -> None:

@@ -37,7 +37,7 @@ def a_course(**changes: Any) -> Course:
 @pytest.mark.parametrize(
     ("changes", "values", "told"),
     [
-        ({"uuid": "CPU-0", "gpu": "", "label": "CPU 0"}, {}, "no temperature, no power: a CPU stands in for a GPU"),
+        ({"uuid": "CPU-0", "gpu": "", "label": "CPU 0"}, {}, "no temperature or power: this device is a CPU"),
         ({}, {POWER_AVERAGE: Missing.UNSUPPORTED}, f"no power draw: {Missing.UNSUPPORTED.text}"),
         ({"gpu": "GPU-gone"}, {}, "this GPU is not among those that gputop reads"),
     ],
@@ -72,7 +72,7 @@ async def test_of_more_tests_than_lines_what_runs_and_what_failed_stay_in_sight(
         assert any("▶ runs     test30" in line and "812 GB/s" in line for line in lines)
         assert any("✓ pass     test29" in line for line in lines)
         assert any("✓ pass     " in line and ": test00, test01, test02, test04" in line for line in lines)
-        assert any("to come    9: test31, test32" in line for line in lines)
+        assert any("pending    9: test31, test32" in line for line in lines)
 
 
 async def test_who_waits_for_others_says_so() -> None:
@@ -97,7 +97,7 @@ async def test_what_went_wrong_over_all_devices_stands_above_the_tests_of_one() 
         await stage.pilot.pause()
         text = page(stage)
 
-        assert text.index("all together") < text.index("gemm.bf16")
+        assert text.index("all devices together") < text.index("gemm.bf16")
         assert "7 peer, 251 GB/s to 257 GB/s" in text
         assert text.count("pairs.data: 0 to") == MOST_FINDINGS
-        assert "and 3 more: gputop probe --json has them all" in text
+        assert "and 3 more: gputop probe --json lists them all" in text

@@ -100,7 +100,7 @@ async def test_nothing_chosen_starts_nothing() -> None:
         await stage.press("X", "space", "enter", "y")
 
         assert not prober.wishes
-        assert "nothing is chosen" in said(stage)
+        assert "Select a device first" in said(stage)
 
 
 async def test_on_a_simulated_box_cpus_stand_in_and_it_says_why() -> None:
@@ -109,7 +109,7 @@ async def test_on_a_simulated_box_cpus_stand_in_and_it_says_why() -> None:
     async with staged(held, prober=prober, size=WIDE) as stage:
         await stage.press("X")
         assert "simulated box cannot be tested" in page(stage)
-        assert "[x] 2 CPUs in place of GPUs" in page(stage)
+        assert "[x] 2 CPUs instead of GPUs" in page(stage)
         await stage.press("enter")
 
         assert prober.wishes == [Wish(cpus=2)]
@@ -210,7 +210,7 @@ async def test_the_verdict_of_each_test_is_shown_with_what_was_found() -> None:
         assert "memory.wrong: chunk 0 word 12345: 1 bits differ" in page(stage)
         assert "– skipped  soak                      the worker died" in page(stage)
         await stage.press("enter")
-        assert "What is tested" in page(stage)
+        assert "Devices to test" in page(stage)
 
 
 async def test_leaving_the_page_leaves_it_running_with_a_mark_and_its_end_is_told() -> None:
