@@ -33,7 +33,7 @@ def panel(view: View, width: int, most: int, key: str) -> list[Line]:
     if view.frame is None or not found or most < 1:
         return []
     shown, rest = found[:most], len(found) - most
-    more = (f" +{rest} more: {key} ", "key") if rest > 0 else (f" {key}: details ", "muted")
+    more = (f" +{rest} more: {key} ", "key") if rest > 0 else (f" {key}: why ", "muted")
     now_s, last = view.frame.time_s, len(shown) - 1
     return [finding_line(one, now_s, width, more=(more,) if n == last else ()) for n, one in enumerate(shown)]
 

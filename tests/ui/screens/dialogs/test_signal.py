@@ -577,7 +577,7 @@ async def test_neither_frames_nor_old_answers_tell_who_is_left() -> None:
 
         assert isinstance(stage.app.screen, EscalationScreen)
         assert isinstance(stage.link.sent[-1], ReadStatus)
-        assert "Waiting for the sampler to tell who is left." in page(stage)
+        assert "Waiting for the sampler to report which processes still run." in page(stage)
 
 
 async def test_the_workers_of_a_launcher_are_watched_too() -> None:

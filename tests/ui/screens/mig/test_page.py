@@ -119,7 +119,7 @@ def test_without_the_right_to_see_places_it_says_so_and_shows_what_it_can() -> N
     unplaced = replace(instance(H100, "3g.40gb", 4, users=1), start=None, size=None)
     page = page_of(board(H100, unplaced, missing={"placements": Missing.FORBIDDEN}))
 
-    assert "read access to the device file" in words(page)
+    assert "Read access to the device file" in words(page)
     assert "MIG-3g.40gb-4-0" in page
     assert "(ann) python" in page
     assert "cannot say what fits: cannot read its placements: no permission" in page
@@ -231,7 +231,7 @@ async def test_who_has_the_gpu_open_is_told_before_its_mode_is_changed() -> None
 
 
 @pytest.mark.parametrize(
-    ("holders", "said"), [(None, "! cannot see which processes have the GPU open"), (Holders(), "nobody")]
+    ("holders", "said"), [(None, "! cannot see which processes have the GPU open"), (Holders(), "No process seems")]
 )
 async def test_that_nobody_or_an_unknown_has_the_gpu_open_is_told_too(holders: Holders | None, said: str) -> None:
     async with mig_staged(OffLink(holders), size=WIDE) as stage:
@@ -246,7 +246,7 @@ async def test_a_mode_is_not_changed_before_it_is_told_who_has_the_gpu_open() ->
         await stage.pilot.pause(0.05)
         await stage.press("y")
 
-        assert "(y waits)" in stage.dialog
+        assert "(y disabled until checked)" in stage.dialog
         assert not stage.box.mig_changes
 
 
@@ -309,7 +309,7 @@ async def test_a_plan_for_a_gpu_that_somebody_else_changed_meanwhile_is_not_carr
         await stage.pilot.pause()
         await stage.press("y")
 
-        assert "Somebody else has changed this GPU" in stage.dialog
+        assert "This GPU has changed since the plan was made" in stage.dialog
         assert not link.mig_changes
 
 

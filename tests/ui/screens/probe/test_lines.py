@@ -39,7 +39,7 @@ def a_course(**changes: Any) -> Course:
     [
         ({"uuid": "CPU-0", "gpu": "", "label": "CPU 0"}, {}, "no temperature or power: this device is a CPU"),
         ({}, {POWER_AVERAGE: Missing.UNSUPPORTED}, f"no power draw: {Missing.UNSUPPORTED.text}"),
-        ({"gpu": "GPU-gone"}, {}, "this GPU is not among those that gputop reads"),
+        ({"gpu": "GPU-gone"}, {}, "no temperature or power: gputop does not read this GPU"),
     ],
 )  # fmt: skip
 async def test_where_temperature_or_power_are_not_shown_it_says_why(
@@ -83,7 +83,7 @@ async def test_who_waits_for_others_says_so() -> None:
         await stage.pilot.pause()
 
         assert "44s left" in page(stage)
-        assert "waits" in page(stage)
+        assert "waiting" in page(stage)
 
 
 async def test_what_went_wrong_over_all_devices_stands_above_the_tests_of_one() -> None:

@@ -108,7 +108,7 @@ async def test_on_a_simulated_box_cpus_stand_in_and_it_says_why() -> None:
     held = replace(free(), driver=DriverInfo(simulated="training"))
     async with staged(held, prober=prober, size=WIDE) as stage:
         await stage.press("X")
-        assert "simulated box cannot be tested" in page(stage)
+        assert "so they cannot be tested" in page(stage)
         assert "[x] 2 CPUs instead of GPUs" in page(stage)
         await stage.press("enter")
 
