@@ -130,7 +130,7 @@ def test_a_source_is_read_as_the_machine_is_and_named(hello: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "status", "told"),
     [
-        (["snapshot", "--source", "box"], 2, "name a file. It takes: a file with snapshots"),
+        (["snapshot", "--source", "box"], 2, "name a file. Its argument: a file with snapshots"),
         (["snapshot", "--source", "bix:x"], 2, "no such source: bix. Did you mean box?"),
         (["snapshot", "--source", "box:/nothing"], 3, "cannot read the source box: FileNotFoundError"),
         (["--source", "box:x", "doctor"], 2, "gputop doctor has no --source"),

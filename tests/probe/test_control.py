@@ -119,7 +119,7 @@ def test_where_nothing_may_be_changed_nothing_is_tested(words: list[str], variab
     )  # fmt: skip
 
     assert (done.returncode, done.stdout) == (3, "")
-    assert "no test is run" in done.stderr
+    assert "no test runs" in done.stderr
 
 
 def test_one_after_another_the_second_waits_for_the_first(fake_box: FakeBox) -> None:
@@ -163,8 +163,8 @@ def test_a_test_over_all_devices_is_compared_with_its_own_past(fake_box: FakeBox
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--max-temp", "hot"], "'hot' is no number of °C up to 120"), (["--max-temp", "0"], "no number of °C"),
-        (["--max-power", "-5"], "no number of W"), (["--max-power", "nan"], "no number of W"),
+        (["--max-temp", "hot"], "'hot' is not a number of °C up to 120"), (["--max-temp", "0"], "not a number of °C"),
+        (["--max-power", "-5"], "not a number of W"), (["--max-power", "nan"], "not a number of W"),
         (["--device", "cpu", "--max-temp", "80"], "gputop reads neither from a CPU"),
     ],
 )  # fmt: skip

@@ -200,7 +200,7 @@ def test_a_driver_that_lists_no_processes_is_not_taken_for_idle_gpus() -> None:
 
 def test_a_box_without_gpus_says_so() -> None:
     assert (
-        "the driver lists no GPU. In a container, pass the GPUs in: docker run --gpus all"
+        "the driver lists no GPU. To pass GPUs to a container: docker run --gpus all"
         in table(frame(0)).splitlines()
     )
 

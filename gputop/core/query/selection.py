@@ -48,7 +48,7 @@ def why_no_gpus(sample: Sample) -> str:
     """Return why no GPU is shown."""
     if sample.driver.missing.get("version") is Missing.HUNG:
         return "the driver has not responded since gputop started. Check the kernel log: sudo dmesg | tail"
-    return "the driver lists no GPU. In a container, pass the GPUs in: docker run --gpus all"
+    return "the driver lists no GPU. To pass GPUs to a container: docker run --gpus all"
 
 
 def _names(wish: str, index: int, uuid: str, bus_id: str) -> bool:

@@ -124,7 +124,7 @@ def test_a_file_with_a_mistake_is_left_alone(file: Path) -> None:
     said = settings_file.save({"sort": "sm"}, written(file, 'theme = "dark\n'))
 
     assert said is not None
-    assert "fix it first: line 1" in said
+    assert "Fix it first: line 1" in said
     assert file.read_text() == 'theme = "dark\n'
 
 
