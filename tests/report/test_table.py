@@ -199,10 +199,7 @@ def test_a_driver_that_lists_no_processes_is_not_taken_for_idle_gpus() -> None:
 
 
 def test_a_box_without_gpus_says_so() -> None:
-    assert (
-        "the driver lists no GPU. To pass GPUs to a container: docker run --gpus all"
-        in table(frame(0)).splitlines()
-    )
+    assert "the driver lists no GPU. To pass GPUs to a container: docker run --gpus all" in table(frame(0)).splitlines()
 
 
 def _without_colour(text: str) -> str:
