@@ -15,7 +15,7 @@ from gputop.core.probing.judge import Known, judge
 from gputop.core.probing.plan import PlannedTest, WorkerPlan
 from gputop.core.probing.result import DeviceResult, TestResult, TestStatus
 from gputop.machine.probe.python import worker_environment
-from gputop.machine.probe.runner import Job, Limits, Task, run, worker_command
+from gputop.machine.probe.runner import Limits, Task, WorkerJob, run, worker_command
 
 pytestmark = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed: make probe-tests")
 
@@ -33,7 +33,7 @@ SECONDS = 0.15
 CPUS = Group(kind="cpu", name="CPU")
 
 
-def quiet(_: Sequence[Job]) -> None:
+def quiet(_: Sequence[WorkerJob]) -> None:
     """Be told, and do nothing."""
 
 

@@ -15,7 +15,7 @@ from gputop.core.probing.plan import PlannedTest, WorkerPlan
 from gputop.core.probing.result import TestResult, TestStatus
 from gputop.core.probing.slurm import station
 from gputop.machine.probe.python import worker_environment
-from gputop.machine.probe.runner import Job, Limits, Task, joint_command, run, worker_command
+from gputop.machine.probe.runner import Limits, Task, WorkerJob, joint_command, run, worker_command
 
 pytestmark = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed: make probe-tests")
 
@@ -27,7 +27,7 @@ CPUS = Group(kind="cpu", name="CPU")
 SAID: dict[str, set[tuple[str, str]]] = {}  # by the ranks of a run, while it ran: the test, and what it said
 
 
-def quiet(_: Sequence[Job]) -> None:
+def quiet(_: Sequence[WorkerJob]) -> None:
     """Be told, and do nothing."""
 
 
@@ -106,7 +106,7 @@ def joined(inject: str, count: int = 3, tests: tuple[str, ...] = JOINT) -> tuple
         environment=ranks_environment(inject),
     )  # fmt: skip
 
-    def listen(jobs: Sequence[Job]) -> None:
+    def listen(jobs: Sequence[WorkerJob]) -> None:
         told.update((job.record.current, job.record.text) for job in jobs if job.record.current and job.record.text)
 
     told = SAID.setdefault(inject, set())

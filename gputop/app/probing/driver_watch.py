@@ -15,7 +15,7 @@ from gputop.core.probing.result import DeviceResult, TestResult, worst
 from gputop.core.probing.telemetry import link, negotiated, series, soak
 from gputop.machine.doctor.boards import details
 from gputop.machine.nvml.driver import Driver
-from gputop.machine.probe.runner import Job
+from gputop.machine.probe.runner import WorkerJob
 
 _READ_EVERY_S: Final = 1.0
 _SOAK: Final = "soak"
@@ -56,7 +56,7 @@ class DriverWatch:
         self._running: dict[str, str | None] = {}
         self._read_s = 0.0
 
-    def update(self, jobs: Sequence[Job], now: float) -> None:
+    def update(self, jobs: Sequence[WorkerJob], now: float) -> None:
         """Read the driver once a second and after each test; then apply the safety rules."""
         ended = self._ended(jobs)
         if not ended and now - self._read_s < _READ_EVERY_S:
@@ -118,7 +118,7 @@ class DriverWatch:
     def _gpu(self, uuid: str) -> str:
         return self._gpu_of.get(uuid, uuid)
 
-    def _ended(self, jobs: Sequence[Job]) -> dict[str, str]:
+    def _ended(self, jobs: Sequence[WorkerJob]) -> dict[str, str]:
         """Return by GPU the test that has ended since the last update."""
         found: dict[str, str] = {}
         for job in jobs:

@@ -18,7 +18,7 @@ from gputop.core.probing.plan import timed
 from gputop.core.probing.probe import ProbeTest
 from gputop.core.probing.result import DeviceResult, TestResult
 from gputop.machine.probe.python import candidates, with_package
-from gputop.machine.probe.runner import Job
+from gputop.machine.probe.runner import WorkerJob
 
 
 class Found(Struct, frozen=True, kw_only=True):
@@ -68,7 +68,7 @@ def _guarded(
     return guard, DriverWatch(devices.source, devices.sample, tested, guard)
 
 
-def _result(device: DeviceResult, job: Job) -> DeviceResult:
+def _result(device: DeviceResult, job: WorkerJob) -> DeviceResult:
     hello = job.record.hello
     if hello is not None:
         device = replace(

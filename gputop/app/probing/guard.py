@@ -9,7 +9,7 @@ from gputop.core.model.sample import Gpu, Sample
 from gputop.core.probing.limits import UNKNOWN, Ceiling
 from gputop.core.probing.newcomers import newcomers
 from gputop.core.probing.result import TestStatus
-from gputop.machine.probe.runner import Job
+from gputop.machine.probe.runner import WorkerJob
 
 _STAYS: Final = 3  # samples in a row: a process that exits earlier did not need the GPU
 GAVE_WAY: Final = "gave_way"
@@ -30,13 +30,13 @@ class Guard:
         self._stayed: dict[str, int] = {}  # samples in a row with a newcomer
         self._unknown: dict[str, int] = {}  # samples in a row without a reading to compare with the ceiling
 
-    def check(self, sample: Sample, jobs: Sequence[Job]) -> None:
+    def check(self, sample: Sample, jobs: Sequence[WorkerJob]) -> None:
         """Apply both rules to a new sample."""
         gpus = {gpu.uuid: gpu for gpu in sample.gpus}
         self._give_way(sample, gpus, jobs)
         self._keep_below(gpus, jobs)
 
-    def _give_way(self, sample: Sample, gpus: Mapping[str, Gpu], jobs: Sequence[Job]) -> None:
+    def _give_way(self, sample: Sample, gpus: Mapping[str, Gpu], jobs: Sequence[WorkerJob]) -> None:
         own = {os.getpid(), *(job.child.pid for job in jobs if job.child is not None)}
         for device in self._devices:
             gpu = gpus.get(device.gpu)
@@ -49,7 +49,7 @@ class Guard:
                 for job in _on(device, jobs):
                     job.stop(why, is_final=True)
 
-    def _keep_below(self, gpus: Mapping[str, Gpu], jobs: Sequence[Job]) -> None:
+    def _keep_below(self, gpus: Mapping[str, Gpu], jobs: Sequence[WorkerJob]) -> None:
         """Stop the load of a GPU above a ceiling, or of one that stops reporting the value."""
         for device in self._devices:
             gpu = gpus.get(device.gpu)
@@ -66,6 +66,6 @@ class Guard:
                     job.stop(why, is_final=True, rest=TestStatus.SKIP)
 
 
-def _on(device: Device, jobs: Sequence[Job]) -> list[Job]:
+def _on(device: Device, jobs: Sequence[WorkerJob]) -> list[WorkerJob]:
     """Return the jobs on a device: its own, and those over all devices."""
     return [job for job in jobs if job.task.plan.uuid in (device.uuid, "")]

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from gputop.app.probing.devices import Device
 from gputop.core.probing.progress import Course, DeviceCourse, Ended, shortened
 from gputop.core.probing.result import DeviceResult, ProbeReport
-from gputop.machine.probe.runner import Job
+from gputop.machine.probe.runner import WorkerJob
 from gputop.report.probe import DeviceProgress
 from gputop.wire.encoder import encode
 
@@ -43,7 +43,7 @@ class JsonObserver:
             self._devices[one.label] = replace(held, status=one.status, reason=one.reason, is_over=True)
         self._put(self._course())
 
-    def update(self, jobs: Sequence[Job], progress: Sequence[DeviceProgress]) -> None:
+    def update(self, jobs: Sequence[WorkerJob], progress: Sequence[DeviceProgress]) -> None:
         """Write the progress, a few times a second and when the last job ends."""
         now = time.monotonic()
         if now - self._written_s < _EVERY_S and not all(job.is_over for job in jobs):
@@ -81,7 +81,7 @@ class JsonObserver:
                 return  # the reader exited: stdin has ended too, which stops the probe
 
 
-def _device(job: Job, progress: DeviceProgress, held: DeviceCourse) -> DeviceCourse:
+def _device(job: WorkerJob, progress: DeviceProgress, held: DeviceCourse) -> DeviceCourse:
     record = job.record
     done = tuple(shortened(test) for test in record.results() if test.key != record.current)
     return replace(

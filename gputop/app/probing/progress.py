@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from gputop.app.probing.devices import Device
 from gputop.app.probing.driver_watch import DriverWatch
 from gputop.core.probing.result import DeviceResult, ProbeReport
-from gputop.machine.probe.runner import Job
+from gputop.machine.probe.runner import WorkerJob
 from gputop.report.probe import DeviceProgress
 
 
@@ -20,7 +20,7 @@ class Observer(Protocol):
         """Show all devices, and which of them are not tested."""
         ...
 
-    def update(self, jobs: Sequence[Job], progress: Sequence[DeviceProgress]) -> None:
+    def update(self, jobs: Sequence[WorkerJob], progress: Sequence[DeviceProgress]) -> None:
         """Show the progress of each job. Called many times a second."""
         ...
 
@@ -37,13 +37,13 @@ class RunProgress:
         self._seconds = seconds
         self._observer = observer
 
-    def update(self, jobs: Sequence[Job]) -> None:
+    def update(self, jobs: Sequence[WorkerJob]) -> None:
         """Read the driver if it is due, and inform the observer."""
         if self._driver is not None:
             self._driver.update(jobs, time.monotonic())
         self._observer.update(jobs, self._devices(jobs))
 
-    def _devices(self, jobs: Sequence[Job]) -> list[DeviceProgress]:
+    def _devices(self, jobs: Sequence[WorkerJob]) -> list[DeviceProgress]:
         """Return the progress of all jobs; one that waits for others takes their time as well."""
         found, ahead_s = list[DeviceProgress](), 0.0
         for job in jobs:
@@ -56,7 +56,7 @@ class RunProgress:
         return found
 
 
-def _progress(job: Job, seconds: Mapping[str, float], heat: str) -> DeviceProgress:
+def _progress(job: WorkerJob, seconds: Mapping[str, float], heat: str) -> DeviceProgress:
     """Return the progress of a worker, by the planned seconds of its tests."""
     record = job.record
     total = sum(seconds[key] for key in record.wanted) or 1.0

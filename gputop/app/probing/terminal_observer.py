@@ -6,7 +6,7 @@ from typing import Final, TextIO
 
 from gputop.app.probing.devices import Device
 from gputop.core.probing.result import DeviceResult, ProbeReport
-from gputop.machine.probe.runner import Job
+from gputop.machine.probe.runner import WorkerJob
 from gputop.report.grid import look
 from gputop.report.probe import DeviceProgress, progress
 
@@ -24,7 +24,7 @@ class TerminalObserver:
     def begin(self, devices: Sequence[Device], refused: Sequence[DeviceResult]) -> None:
         """Draw nothing yet."""
 
-    def update(self, _: Sequence[Job], devices: Sequence[DeviceProgress]) -> None:
+    def update(self, _: Sequence[WorkerJob], devices: Sequence[DeviceProgress]) -> None:
         """Draw the progress a few times a second."""
         now = time.monotonic()
         if self._terminal is not None and now - self._drawn_s >= _DRAW_EVERY_S:

@@ -16,7 +16,7 @@ from gputop.core.probing.probe import Level, ProbeTest
 from gputop.core.probing.result import TestFinding, TestResult, TestStatus
 from gputop.core.probing.slurm import station
 from gputop.machine.probe.python import worker_environment
-from gputop.machine.probe.runner import Job, Limits, Task, joint_command, run, worker_command
+from gputop.machine.probe.runner import Limits, Task, WorkerJob, joint_command, run, worker_command
 
 _LEAST: Final = 2
 _MEMORY: Final = 0.9  # of the free memory
@@ -32,11 +32,11 @@ class Workers(Struct, frozen=True, kw_only=True):
     python: str
     seconds: Mapping[str, float]
     folder: str
-    update: Callable[[Sequence[Job]], None]
+    update: Callable[[Sequence[WorkerJob]], None]
     devices: Sequence[Device]
     near_cpus: Mapping[str, tuple[int, ...]]
 
-    def single(self, tests: Sequence[ProbeTest]) -> list[Job]:
+    def single(self, tests: Sequence[ProbeTest]) -> list[WorkerJob]:
         """Run a worker for each device: all at the same time, unless the request is serial."""
         tasks = [self._task(device, tests) for device in self.devices] if tests else []
         return self._run(tasks, is_serial=self.request.is_serial) if tasks else []
@@ -89,7 +89,7 @@ class Workers(Struct, frozen=True, kw_only=True):
             why = "another process uses one of the GPUs now"
         return tuple(TestResult(key=test.key, status=TestStatus.SKIP, reason=why) for test in tests) if why else ()
 
-    def _run(self, tasks: Sequence[Task], *, is_serial: bool = False) -> list[Job]:
+    def _run(self, tasks: Sequence[Task], *, is_serial: bool = False) -> list[WorkerJob]:
         return run(tasks, self.update, Limits(silence_s=self.request.patience_s), is_serial=is_serial)
 
     def _task(self, device: Device, tests: Sequence[ProbeTest]) -> Task:

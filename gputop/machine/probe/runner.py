@@ -49,7 +49,7 @@ class Task(Struct, frozen=True, kw_only=True):
     is_joint: bool = False
 
 
-class Job:
+class WorkerJob:
     """A running task. ``record``: the events of its worker."""
 
     def __init__(self, task: Task, limits: Limits, clock: Callable[[], float]) -> None:
@@ -227,18 +227,18 @@ class Job:
 
 def run(
     tasks: Sequence[Task],
-    notify: Callable[[Sequence[Job]], None],
+    notify: Callable[[Sequence[WorkerJob]], None],
     limits: Limits | None = None,
     clock: Callable[[], float] = time.monotonic,
     *,
     is_serial: bool = False,
-) -> list[Job]:
+) -> list[WorkerJob]:
     """Run all tasks to their ends, at the same time or one after another (``is_serial``).
 
     ``notify`` is called ten times a second with the progress. A KeyboardInterrupt stops the tasks; the call waits for
     their ends, and their results report it.
     """
-    jobs = [Job(task, limits or Limits(), clock) for task in tasks]
+    jobs = [WorkerJob(task, limits or Limits(), clock) for task in tasks]
     try:
         try:
             _go_on(jobs, notify, is_serial=is_serial)
@@ -252,7 +252,9 @@ def run(
     return jobs
 
 
-def _go_on(jobs: Sequence[Job], notify: Callable[[Sequence[Job]], None], *, is_serial: bool = False) -> None:
+def _go_on(
+    jobs: Sequence[WorkerJob], notify: Callable[[Sequence[WorkerJob]], None], *, is_serial: bool = False
+) -> None:
     """Step until all tasks are over. Separate, so that an interrupt between two steps is caught as well."""
     while left := [job for job in jobs if not job.is_over]:
         for job in left[:1] if is_serial else left:
@@ -261,7 +263,7 @@ def _go_on(jobs: Sequence[Job], notify: Callable[[Sequence[Job]], None], *, is_s
         _wait(jobs)
 
 
-def _wait(jobs: Sequence[Job]) -> None:
+def _wait(jobs: Sequence[WorkerJob]) -> None:
     """Sleep until a worker writes something, at most a tenth of a second."""
     with selectors.DefaultSelector() as selector:
         for job in jobs:

@@ -1,4 +1,4 @@
-"""How fast bytes travel, and whether they arrive: on the device, to it, from it, both. Slow and wrong are different."""
+"""Bandwidth and correctness of copies: on the device, to it, from it, both. Slow and wrong are separate results."""
 
 from collections import deque
 from collections.abc import Callable

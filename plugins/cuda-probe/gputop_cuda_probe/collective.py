@@ -93,7 +93,7 @@ def _join(device: Device) -> None:
 
 
 class _Silent(Lines):
-    """The events of the other ranks, which are not told."""
+    """Drops the events of the other ranks."""
 
     def __init__(self) -> None:
         os.dup2(2, 1)

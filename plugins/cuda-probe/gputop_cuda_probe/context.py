@@ -1,4 +1,4 @@
-"""How long it takes until a GPU can be used. Where it takes long, driver, firmware or fabric are in trouble."""
+"""Time until a GPU can be used. A long time points to trouble in driver, firmware or fabric."""
 
 import time
 from typing import Final

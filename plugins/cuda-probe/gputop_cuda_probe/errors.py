@@ -1,4 +1,4 @@
-"""What is wrong in memory: each word with its address and what differs, two histograms, and what they point to."""
+"""Memory errors: each word with its address and difference, two histograms, and the likely cause."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -94,7 +94,7 @@ class Errors:
         )  # fmt: skip
 
     def _taxonomy(self) -> str:
-        """Say what the pattern of errors points to, after memtest_vulkan's experience."""
+        """Return the likely cause of the pattern of errors, after memtest_vulkan's experience."""
         bits, flips, words = self._bits, self._flips, len(self._bad)
         if self._fresh == words:
             return "right when read again: the way from the memory, not its cells"

@@ -44,7 +44,7 @@ def exchange(turn: Turn) -> None:
 
 
 def partners(rank: int, ranks: int) -> Iterator[int | None]:
-    """Return with whom a rank is in each round, so that each meets each once; None: with nobody, the number is odd.
+    """Return the partner of a rank in each round, so that each meets each once; None: no partner, the number is odd.
 
     The circle method: one sits still, the others move on by one.
     """

@@ -26,7 +26,7 @@ _FOR_EVER_S: Final = 86_400.0
 
 
 class Fault(NamedTuple):
-    """What happens in which test, on which device; ``device`` None: on all."""
+    """A fault to inject: its kind, test and device; ``device`` None: on all devices."""
 
     kind: str
     test: str
@@ -44,12 +44,12 @@ class Faults:
         }
 
     def has(self, kind: str) -> bool:
-        """Say whether this fault is to be made."""
+        """Return whether this fault must be injected."""
         return kind in self._kinds
 
     @property
     def slowness(self) -> float:
-        """Return by how much a time is to be told too long."""
+        """Return the factor by which a measured time is reported too long."""
         return SLOWNESS if "slow" in self._kinds else 1.0
 
     def strike(self) -> None:

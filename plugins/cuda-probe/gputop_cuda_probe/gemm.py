@@ -233,7 +233,7 @@ class Product:
             )  # fmt: skip
 
     def _cause(self, result: Tensor, again: Tensor, wrong: Tensor) -> str:
-        """Say what a second look, a second product and the operands say of the cause."""
+        """Return the cause that a second reading, a second product and the operands suggest."""
         if not bool(wrong.any()):
             return "wrong when it was read, and right when read again: the way from the memory"
         if not self._has_good_operands():
@@ -243,7 +243,7 @@ class Product:
         return "a second product is the same: each time"
 
     def _has_good_operands(self) -> bool:
-        """Say whether the operands are still what was put there."""
+        """Return whether the operands are unchanged."""
         left, right = self._operands()
         pairs = ((left, self._left), (right, self._right))
         return all(bool(torch.equal(_bits(fresh), _bits(held))) for fresh, held in pairs)

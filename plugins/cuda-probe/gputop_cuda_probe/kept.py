@@ -15,7 +15,7 @@ _LEAST_READS: Final = 2
 
 
 class Kept:
-    """Of a worker. What is found is told when its own turn comes: a test at a time is under way."""
+    """The block of a worker. Errors are reported in its own turn, because one test runs at a time."""
 
     TEST: Final = TEST
 
@@ -39,7 +39,7 @@ class Kept:
         self._reads += 1
 
     def run(self, turn: Turn) -> None:
-        """Read it until the time is over, and tell all that was found since the start."""
+        """Read it until the time is over, and report all errors since the start."""
         while self._reads < _LEAST_READS or not turn.is_due():
             turn.faults.strike()
             self.look("a while")

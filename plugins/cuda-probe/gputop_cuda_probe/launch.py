@@ -1,4 +1,4 @@
-"""How long a kernel takes to begin: how fast they are issued, how long one takes, and the gap between."""
+"""Launch latency of kernels: the rate of launches, the time of one, and the gap between two."""
 
 import time
 from typing import Final

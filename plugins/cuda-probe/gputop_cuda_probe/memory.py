@@ -89,7 +89,7 @@ class Filled:
         self._words, self._began_s = 0, time.perf_counter()
 
     def went_on(self, words: int) -> None:
-        """Say that so many words more are done with, and how fast they go in this pass."""
+        """Report that this number of words is done, and the speed of this pass."""
         self._words += words
         taken_s = max(time.perf_counter() - self._began_s, 1e-9)
         self.turn.tick(text=self.what, rate=(self._words * _WORD / taken_s, "B/s"))

@@ -1,4 +1,4 @@
-"""What matrix products do not touch: sorting, gathering, atomics, and the units for special functions."""
+"""Tests of units that matrix products do not use: sorting, gathering, atomics, special functions."""
 
 from typing import Final
 
@@ -38,7 +38,7 @@ class _Pass:
         self._iota = torch.arange(count, device=turn.device.torch)
 
     def run(self) -> Tensor:
-        """Compare each with what must come out; return what only siblings can tell of."""
+        """Compare each result with the expected one; return those that only other devices can judge."""
         inverse = torch.empty_like(self._order)
         inverse[self._order] = self._iota
         self._check("permutation", self._order[inverse], self._iota)

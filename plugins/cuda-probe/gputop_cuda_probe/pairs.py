@@ -43,7 +43,7 @@ def run(turn: Turn) -> None:
 
 
 class _End:
-    """One GPU: what it sends, and where it receives. ``device``: a CPU stands in for all of them."""
+    """One GPU: the data that it sends and the buffer that receives. ``device``: a CPU replaces all of them."""
 
     def __init__(self, turn: Turn, number: int, count: int) -> None:
         is_cpu = turn.device.is_cpu
@@ -117,7 +117,7 @@ def _both_ways(turn: Turn, a: _End, b: _End, until: float) -> None:
 
 
 def _kind(a: _End, b: _End) -> str:
-    """Say whether one reaches the other, or the host has to carry it: these are not to be compared."""
+    """Return whether one device reaches the other, or the host carries the data: do not compare the two."""
     if a.device.type == "cpu":
         return "peer"
     return "peer" if torch.cuda.can_device_access_peer(a.device, b.device) else "staged"

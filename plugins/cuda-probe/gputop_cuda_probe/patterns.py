@@ -59,7 +59,7 @@ def _address(_: Turn) -> Iterator[Callable[[Filled], None]]:
 
 
 def _own_address(filled: Filled, *, is_inverted: bool) -> None:
-    """Write into each word where it is: whoever reads a wrong address reads another number."""
+    """Write its address into each word: a read from a wrong address returns a wrong number."""
     filled.what = "its own address" + ", inverted" * is_inverted
 
     def base(piece: Piece) -> int:

@@ -1,4 +1,4 @@
-"""What ranks make together, with whole numbers that depend on the rank: every result is known exactly."""
+"""Collectives on whole numbers that depend on the rank: every result is known exactly."""
 
 import time
 from collections.abc import Callable
@@ -35,7 +35,7 @@ class Made(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Who asks: the rank, of how many, what all begin with, and the part of it that is one's own."""
+    """One rank: its number, the number of ranks, the common input, and its own part of it."""
 
     rank: int
     ranks: int
@@ -159,7 +159,7 @@ def _least(turn: Turn, value: int) -> int:
 
 
 def _all_due(turn: Turn, until: float) -> bool:
-    """Say whether the time is over, as the first rank's clock has it: all have to stop at the same time."""
+    """Return whether the time is over by the first rank's clock: all ranks must stop at the same time."""
     held = torch.tensor([int(turn.is_due(until))], dtype=torch.int64, device=turn.device.torch)
     dist.broadcast(held, 0)
     return bool(int(held))

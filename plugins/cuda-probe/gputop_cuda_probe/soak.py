@@ -18,7 +18,7 @@ _READ_SHARE: Final = 0.05
 
 
 def run(turn: Turn) -> None:
-    """Load the device for the whole time, its memory full of outputs, and tell how the speed went."""
+    """Load the device for the whole time, its memory full of outputs, and report the course of the speed."""
     left, right = operands(turn)
     n = left.shape[0]
     ring = _ring(turn, left)

@@ -1,4 +1,4 @@
-"""What the worker knows to run: a function per test. `plugin.py` describes the same tests to gputop."""
+"""The tests of the worker: a function per test. `plugin.py` describes the same tests to gputop."""
 
 from collections.abc import Callable
 from functools import partial

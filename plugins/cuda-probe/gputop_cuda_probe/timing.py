@@ -1,4 +1,4 @@
-"""How long work on a device takes: by its own events on a GPU, by the clock on a CPU."""
+"""Timing of work on a device: by its own events on a GPU, by the clock on a CPU."""
 
 import time
 from collections.abc import Callable

@@ -25,7 +25,7 @@ class SkippedError(Exception):
 
 
 class Device:
-    """What the tests run on."""
+    """The device that the tests run on."""
 
     def __init__(self, kind: str, index: int, memory: float, budget_bytes: int | None) -> None:
         self.kind = kind
@@ -38,7 +38,7 @@ class Device:
 
     @property
     def is_cpu(self) -> bool:
-        """Say whether this stands in for a GPU: sizes are small then."""
+        """Return whether a CPU replaces the GPU: then sizes are small."""
         return self.kind == "cpu"
 
     def label(self, place: int) -> int:
@@ -94,11 +94,11 @@ class Turn:
         return time.monotonic() - self._began_s
 
     def is_due(self, share: float = 1.0) -> bool:
-        """Say whether this share of the time is over."""
+        """Return whether this share of the time is over."""
         return self.elapsed_s >= self.seconds * share
 
     def tick(self, done: float | None = None, text: str = "", rate: tuple[float, str] | None = None) -> None:
-        """Say that the test goes on; call it at least ten times a second. Raises `StoppedError`.
+        """Report that the test goes on; call it at least ten times a second. Raises `StoppedError`.
 
         ``rate``: how fast it goes at this moment, as value and unit; it is told before the text. Where neither is
         given, what was told last still holds.

@@ -16,7 +16,7 @@ DTYPES: Final = {"fp32": torch.float32, "bf16": torch.bfloat16}
 
 
 def run(turn: Turn, name: str) -> None:
-    """Repeat one product until the time is over: each must have the digest of the first, which is then told."""
+    """Repeat one product until the time is over: each must have the digest of the first, which is then reported."""
     if turn.device.kind == "cuda" and name == "bf16" and torch.cuda.get_device_capability() < (8, 0):
         raise SkippedError("this GPU does not have bf16")
     n = 256 if turn.device.is_cpu else 4096

@@ -80,7 +80,7 @@ class _Worker:
             torch.set_num_threads(int(threads))
 
     def _meet(self) -> Any:  # noqa: ANN401 - its module imports torch
-        """Say what is tested. Return None where it is not what the plan names."""
+        """Report the device under test. Return None if it is not the one that the plan names."""
         import torch  # noqa: PLC0415
 
         from gputop_cuda_probe.turn import Device  # noqa: PLC0415
@@ -195,7 +195,7 @@ _CODES: Final = {  # cudaGetErrorString, driver_types.h
 
 
 def _is_sticky(reason: str) -> bool:
-    """Say whether nothing more can be done with the device in this process."""
+    """Return whether this process can do nothing more with the device."""
     text = reason.lower()
     return "cuda error" in text and "out of memory" not in text
 

@@ -29,7 +29,7 @@ from gputop.core.probing.result import DeviceResult, TestStatus
 from gputop.core.query.selection import Selection
 from gputop.machine.nvml.driver import Driver
 from gputop.machine.probe.child import Child
-from gputop.machine.probe.runner import Job, Limits, Task
+from gputop.machine.probe.runner import Limits, Task, WorkerJob
 from gputop.simulator import running
 from gputop.simulator.source import source_of_box
 
@@ -74,7 +74,7 @@ class Play:
         self.watch = DriverWatch(self.source, before, DEVICES, self.guard)
         plan = WorkerPlan(device="cuda", uuid=UUID, index=0, tests=tuple(PlannedTest(key, 1.0) for key in tests))
         task = Task(label="GPU 0", command=(sys.executable,), plan=plan, environment={})
-        self.job = Job(task, Limits(), lambda: self.seconds)
+        self.job = WorkerJob(task, Limits(), lambda: self.seconds)
         self.seconds = 10.0
 
     def look(self, times: int = 1) -> None:

@@ -14,7 +14,7 @@ from gputop.core.probing.probe import Level, Probe, ProbeTest, Purpose
 from gputop.core.probing.result import TestStatus
 from gputop.machine.probe.child import undisturbed
 from gputop.machine.probe.python import candidates, with_package, worker_environment
-from gputop.machine.probe.runner import Job, Limits, Task, run, worker_command
+from gputop.machine.probe.runner import Limits, Task, WorkerJob, run, worker_command
 
 QUICK = Limits(start_s=20, silence_s=0.5, stop_s=0.3, end_s=0.3, kill_s=5)
 BEGIN = """
@@ -38,11 +38,11 @@ def task(tmp_path: Path, body: str, *tests: str) -> Task:
     return Task(label="x", command=(sys.executable, str(script)), plan=plan, environment=dict(os.environ))
 
 
-def quiet(_: Sequence[Job]) -> None:
+def quiet(_: Sequence[WorkerJob]) -> None:
     """Be told, and do nothing."""
 
 
-def told(job: Job) -> list[tuple[str, str, list[str]]]:
+def told(job: WorkerJob) -> list[tuple[str, str, list[str]]]:
     return [(one.key, one.status.value, [f.code for f in one.findings]) for one in job.record.results()]
 
 
@@ -144,7 +144,7 @@ def test_an_interrupt_stops_the_workers_and_is_told(tmp_path: Path) -> None:
     """
     told_once: list[int] = []
 
-    def interrupt(jobs: Sequence[Job]) -> None:
+    def interrupt(jobs: Sequence[WorkerJob]) -> None:
         if jobs[0].record.current and not told_once:
             told_once.append(1)
             raise KeyboardInterrupt
@@ -163,7 +163,7 @@ def test_a_stop_that_is_final_ends_the_test_that_runs_and_no_fresh_worker_runs_t
         sys.stdin.read()
     """
 
-    def stop(jobs: Sequence[Job]) -> None:
+    def stop(jobs: Sequence[WorkerJob]) -> None:
         if jobs[0].record.current:
             jobs[0].stop((TestStatus.INCONCLUSIVE, "gave_way", "somebody came"), is_final=True)
 
@@ -180,7 +180,7 @@ def test_a_test_that_heeds_a_stop_is_told_with_why_it_was_stopped(tmp_path: Path
         say("summary", status="aborted")
     """
 
-    def stop(jobs: Sequence[Job]) -> None:
+    def stop(jobs: Sequence[WorkerJob]) -> None:
         if jobs[0].record.current:
             jobs[0].stop((TestStatus.INCONCLUSIVE, "gave_way", "somebody came"), is_final=True)
 
@@ -285,7 +285,7 @@ def test_an_interrupt_leaves_out_those_whose_turn_has_not_come(tmp_path: Path) -
     """
     told_once: list[int] = []
 
-    def interrupt(jobs: Sequence[Job]) -> None:
+    def interrupt(jobs: Sequence[WorkerJob]) -> None:
         if jobs[0].record.current and not told_once:
             told_once.append(1)
             raise KeyboardInterrupt
@@ -303,7 +303,7 @@ def test_what_follows_a_stop_may_have_a_status_of_its_own(tmp_path: Path) -> Non
         say("end", id="a", status="aborted")
     """
 
-    def stop(jobs: Sequence[Job]) -> None:
+    def stop(jobs: Sequence[WorkerJob]) -> None:
         if jobs[0].record.current:
             jobs[0].stop((TestStatus.FAIL, "guard.temperature", "too hot"), is_final=True, rest=TestStatus.SKIP)
 
