@@ -133,7 +133,7 @@ def test_a_fault_fails_with_its_place_everywhere(site: Path) -> None:
 
     assert done.returncode == 2
     assert "chunk 0 word 12345: 1 bits differ" in done.stdout
-    assert "words by the bit that flipped:  37: 1" in done.stdout
+    assert "words by flipped bit:  37: 1" in done.stdout
     assert failure is not None
     assert "xor=0x0000002000000000" in (failure.text or "")
 
