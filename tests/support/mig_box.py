@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-FAULTY = Path(__file__).with_name("hardware") / "faulty.py"
+FAULTY = Path(__file__).parents[1] / "hardware" / "faulty.py"
 MIXED = "3g.40gb@4,1g.10gb,1g.10gb,2g.20gb/1c+1c"
 PATIENCE_S = 120  # only ever waited for when a test fails
 
