@@ -102,7 +102,7 @@ def test_a_second_failure_leaves_a_report_and_a_way_back(box: MigBox) -> None:
     assert done.status == 4
     assert "The rollback failed too" in done.out
     assert "Now: " in done.out
-    assert "Meant was: 1g.10gb@0" in done.out
+    assert "Planned: 1g.10gb@0" in done.out
     assert box.layout != before
     file = done.out.partition("gputop mig restore ")[2].split()[0]
     assert box.mig("restore", file, "--yes").status == 0
@@ -196,7 +196,7 @@ def test_a_layout_is_exported_and_applied_to_an_empty_gpu(box: MigBox, tmp_path:
 def test_a_driver_that_tells_no_profiles_before_mig_is_on_is_asked_in_two_rounds(box: MigBox, tmp_path: Path) -> None:
     planned, done = box.mig("plan", "3g,1g", fails="silent"), box.apply("3g,1g", fails="silent")
 
-    assert "instances are planned then" in planned.out
+    assert "gputop plans the instances then" in planned.out
     assert done.status == 0
     assert box.layout == ["1g.10gb@0/1", "3g.40gb@4/3"]
     saved = tmp_path / "mig.json"
