@@ -8,7 +8,8 @@ from msgspec import Struct
 
 from gputop.core.detection.detector import Claim, Context, Detector, Dial, settled
 from gputop.core.model.finding import Finding, Judgement, Stage, Subject
-from gputop.core.model.sample import HostProcess, Job, Sample
+from gputop.core.model.process_id import ProcessId
+from gputop.core.model.sample import GpuState, HostProcess, Job, Sample
 from gputop.core.text.text import clean
 
 BROKEN: Final = "gputop.detector"
@@ -34,13 +35,26 @@ _Key = tuple[object, ...]
 
 
 class _Kept(Struct):
-    """A finding, its last claim, and the times that decide its end. Times are those of `Context.now_s`."""
+    """A finding, its last claim, and the times that decide its end. Times are those of `Context.now_s`.
+
+    ``concerned``: the processes that it is about, when it began; ``gpus``: those that they used, by uuid.
+    """
 
     finding: Finding
     claim: Claim
     seen_s: float
     stage_seen_s: float
     hold_s: float
+    concerned: frozenset[ProcessId] = frozenset()
+    gpus: frozenset[str] = frozenset()
+
+    def has_exited(self, sample: Sample) -> bool:
+        """Return whether all its processes have exited, as far as their GPUs report processes."""
+        told = {gpu.uuid for gpu in sample.gpus if gpu.state is GpuState.OK and "processes" not in gpu.missing}
+        if not self.concerned or not self.gpus <= told:
+            return False
+        pids = {one.pid for one in self.concerned}
+        return not any(p.pid in pids and p.id in self.concerned for p in (*sample.processes, *sample.relatives))
 
 
 class Judge:
@@ -113,7 +127,9 @@ class Judge:
         key = (claim.code, *claim.subject.key)
         kept = self._kept.get(key)
         if kept is None:
-            self._kept[key] = _Kept(self._begun(key, claim, context), claim, context.now_s, context.now_s, claim.hold_s)
+            concerned, gpus = _concerned(claim.subject, context)
+            found, now_s = self._begun(key, claim, context), context.now_s
+            self._kept[key] = _Kept(found, claim, now_s, now_s, claim.hold_s, concerned, gpus)
             return
         if claim is kept.claim:
             kept.seen_s = kept.stage_seen_s = context.now_s
@@ -137,7 +153,8 @@ class Judge:
     def _end(self, context: Context) -> None:
         least_s = max(self._hold_s, 2 * context.round_s if self._turns > 1 else 0.0)
         for key, kept in tuple(self._kept.items()):
-            if context.now_s - kept.seen_s > max(kept.hold_s, least_s):
+            unseen_s = context.now_s - kept.seen_s
+            if unseen_s > max(kept.hold_s, least_s) or (unseen_s and kept.has_exited(context.sample)):
                 del self._kept[key]
                 self._ended[key] = (kept.finding, context.now_s)
         for key, (_, ended_s) in tuple(self._ended.items()):
@@ -154,6 +171,15 @@ def _step(before: tuple[float, float] | None, sample: Sample, gap: tuple[float, 
     if passed <= 0 or passed > max(gap[0], gap[1] * interval_s):
         return 0.0, True
     return passed, False
+
+
+def _concerned(subject: Subject, context: Context) -> tuple[frozenset[ProcessId], frozenset[str]]:
+    """Return the processes that a finding is about, and the GPUs that they use."""
+    members = next((job.members for job in context.jobs if job.key == subject.job), ())
+    concerned = frozenset((*members, *((subject.process,) if subject.process else ())))
+    pids = {one.pid for one in concerned}
+    used = (use.gpu for process in context.sample.processes if process.pid in pids for use in process.gpus)
+    return concerned, frozenset(used)
 
 
 def _found(claim: Claim, since_s: float, stage_since_s: float, returned: int) -> Finding:

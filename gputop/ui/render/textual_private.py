@@ -5,6 +5,7 @@ version of Textual fails there and not on a screen.
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from rich.color import ColorSystem
@@ -12,13 +13,14 @@ from rich.console import Console, RenderableType
 from textual._compositor import ChopsUpdate, CompositorUpdate
 from textual.app import App
 from textual.filter import LineFilter
+from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
 __all__ = [
-    "ChopsUpdate", "CompositorUpdate", "DisplayHook", "Update", "changed_spans", "color_system", "mark_painted",
-    "painted",
+    "ChopsUpdate", "CompositorUpdate", "DisplayHook", "Update", "changed_spans", "color_system", "in_place_of",
+    "mark_painted", "painted",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -38,6 +40,11 @@ class DisplayHook(App[T], Generic[T], inherit_bindings=False):
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         super()._display(screen, self.reduced(screen, renderable))  # type: ignore[arg-type] # Textual does so too
+
+
+def in_place_of(pump: MessagePump) -> AbstractContextManager[None]:
+    """Let Textual give the result of a screen that is pushed here to this widget, whichever widget runs the code."""
+    return pump._context()
 
 
 def mark_painted(widget: Widget) -> None:

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable
 
-from examples import NOW, frame, process
+from examples import NOW, frame, gpu, process
 from judging import at, judge_with, watch
 from msgspec.structs import replace
 
 from gputop.core.detection.detector import Claim, Context
 from gputop.core.detection.judge import BROKEN, Judge
 from gputop.core.model.finding import Finding, Stage, Subject
+from gputop.core.model.metric import Missing
+from gputop.core.model.sample import Job, JobKind
 
 HOLD_S = 10.0
 
@@ -164,3 +166,44 @@ class Two:
     def detect(self, context: Context) -> Iterable[Claim]:
         del context
         return [Claim(code="other", stage=Stage.ALARM, subject=Subject(label="box"), summary="x")]
+
+
+class Claims:
+    """A detector that claims once about a process, and keeps the claim for a minute."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+
+    def detect(self, context: Context) -> Iterable[Claim]:
+        if context.sample.time_s == NOW:
+            yield Claim(code="it", stage=Stage.ALARM, subject=self.subject, summary="it leaks", hold_s=60.0)
+
+
+def test_a_finding_does_not_outlive_its_process() -> None:
+    one, other = process(4711), process(4712)
+    judge = judge_with(it=Claims(Subject(label="4711", process=one.id)))
+
+    found = watch(judge, range(3), lambda second: frame(processes=(one, other) if second < 2 else (other,)))
+
+    assert [names(now) for now in found] == [["it"], ["it"], []]
+
+
+def test_a_finding_about_a_job_lasts_until_its_last_process_has_exited() -> None:
+    one, other = process(4711), process(4712)
+    job = Job(key="j", kind=JobKind.TORCH, label="j", members=(one.id, other.id))
+    judge = judge_with(it=Claims(Subject(label="job j", job="j")))
+    left = [(one, other), (other,), ()]
+
+    found = watch(judge, range(3), lambda second: frame(processes=left[second], jobs=(job,) if second == 0 else ()))
+
+    assert [names(now) for now in found] == [["it"], ["it"], []]
+
+
+def test_a_process_that_its_gpu_does_not_report_has_not_exited() -> None:
+    one = process(4711)
+    judge = judge_with(it=Claims(Subject(label="4711", process=one.id)))
+    silent = replace(gpu(0), missing={"processes": Missing.FAULT})
+
+    found = watch(judge, range(2), lambda second: frame((silent if second else gpu(0),), () if second else (one,)))
+
+    assert [names(now) for now in found] == [["it"], ["it"]]

@@ -14,7 +14,7 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
-from gputop.ui.render.textual_private import ChopsUpdate, changed_spans, color_system, painted
+from gputop.ui.render.textual_private import ChopsUpdate, changed_spans, color_system, in_place_of, painted
 
 WHERE = "Textual changed a private name: see gputop/ui/render/textual_private.py"
 
@@ -70,3 +70,12 @@ async def test_the_compositor_makes_such_updates_of_changed_lines() -> None:
 
 def test_a_console_keeps_its_colours_in_color_system() -> None:
     assert color_system(Console(color_system="256")) is ColorSystem.EIGHT_BIT, f"Console._color_system of rich: {WHERE}"
+
+
+async def test_the_result_of_a_screen_goes_to_the_widget_that_pushed_it_in_place_of_another() -> None:
+    async with staged(frame(1), size=SMALL) as stage:
+        screen: Screen[None] = Screen()
+        with in_place_of(stage.app.main):
+            stage.app.push_screen(screen, lambda _: None)
+
+        assert screen._result_callbacks[-1].requester is stage.app.main, f"MessagePump._context: {WHERE}"

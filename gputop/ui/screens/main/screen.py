@@ -22,6 +22,7 @@ from gputop.ui.panels.processes import ProcessPanel
 from gputop.ui.panels.prompt import PromptPanel
 from gputop.ui.panels.tape import TapePanel
 from gputop.ui.render.layout import Arrangement, arrange
+from gputop.ui.render.textual_private import in_place_of
 from gputop.ui.screens.dialogs.modal import KeyedScreen
 from gputop.ui.screens.main.controllers import Controllers
 from gputop.ui.state.view import View
@@ -80,8 +81,9 @@ class MainScreen(Screen[None]):
         super().notify(message, **{"markup": False, **how})
 
     def push(self, screen: Screen[T], then: Callable[[T | None], None] | None = None) -> None:
-        """Open a page or a dialog; ``then`` gets its result."""
-        self.app.push_screen(screen, then)
+        """Open a page or a dialog; ``then`` gets its result, even if the page that asked for it has closed."""
+        with in_place_of(self):
+            self.app.push_screen(screen, then)
 
     def change(self, **changes: Any) -> None:  # noqa: ANN401 - the fields of View
         """Change fields of the view, and draw it."""
