@@ -22,7 +22,7 @@ from gputop.core.settings.settings import SETTINGS
 from gputop.core.settings.toml import value_text
 from gputop.simulator import BOXES
 from gputop.ui.input.keymap import keys_text
-from gputop.ui.input.tape_actions import EVERY
+from gputop.ui.input.replay_actions import EVERY
 
 _DOCS: Final = Path(__file__).parent
 PAGES: Final = (

@@ -11,7 +11,7 @@ from gputop import __version__
 from gputop.cli.args.parser import Parser
 from gputop.core.settings.settings import SETTINGS
 from gputop.ui.input.keymap import keys_text
-from gputop.ui.input.tape_actions import EVERY
+from gputop.ui.input.replay_actions import EVERY
 
 _SIGNS: Final = {"\\": r"\e", "-": r"\-", "'": r"\(aq", "^": r"\(ha", "~": r"\(ti", ".": r"\&."}
 _SUMMARY: Final = "a terminal UI process manager for NVIDIA GPUs"

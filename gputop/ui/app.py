@@ -17,7 +17,7 @@ from gputop.core.protocol.process_status import ProcessStatuses
 from gputop.core.recording.playback import Stretch
 from gputop.ui.input.keymap import ALWAYS_QUITS
 from gputop.ui.input.palette import commands
-from gputop.ui.input.tape_actions import active_keys
+from gputop.ui.input.replay_actions import active_keys
 from gputop.ui.messages import NewsArrived, SettingsChanged, SignalRequested
 from gputop.ui.options import ViewOptions
 from gputop.ui.render.layout import Density

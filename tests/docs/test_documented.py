@@ -11,7 +11,7 @@ from documented import DOCUMENTS, HELPS, ROOT, anchors, calls, commands, example
 from gputop.app.settings.settings_file import load
 from gputop.cli.main import whole
 from gputop.simulator import BOXES
-from gputop.ui.input.tape_actions import EVERY
+from gputop.ui.input.replay_actions import EVERY
 
 PLACES = re.compile(r"\]\(([^)#:]*)#([^)]+)\)")
 

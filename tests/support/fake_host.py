@@ -14,7 +14,7 @@ from textual.screen import Screen
 from gputop.core.model.sample import Frame, HostProcess
 from gputop.core.protocol.command import Command
 from gputop.ui.input.keymap import Keymap
-from gputop.ui.input.tape_actions import EVERY
+from gputop.ui.input.replay_actions import EVERY
 from gputop.ui.options import ViewOptions
 from gputop.ui.panels.footer import FooterPanel
 from gputop.ui.panels.plugins import PluginsPanel

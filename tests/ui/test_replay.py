@@ -19,7 +19,7 @@ from gputop.core.protocol.link import News
 from gputop.core.recording.recording import Recording
 from gputop.ui.app import GputopApp
 from gputop.ui.options import ViewOptions
-from gputop.wire.tape.deck import Deck
+from gputop.wire.tape.playback import Playback
 from gputop.wire.tape.player import TapePlayer
 
 FOUND = Finding(
@@ -34,7 +34,7 @@ class HandPlayer(FakeLink):
     def __init__(self, raw: bytes, folder: Path, clock: Clock) -> None:
         super().__init__()
         tape = opened(raw, folder)
-        self.deck = Deck(tape, clock)
+        self.playback = Playback(tape, clock)
         self._answers = TapePlayer(tape, clock)
 
     def open(self, receive: Callable[[News], None]) -> None:
@@ -47,37 +47,37 @@ class HandPlayer(FakeLink):
         self._answers.send(command)
 
     def pump(self) -> None:
-        while self.deck.due_s() == 0.0:
-            stretch = self.deck.take()
+        while self.playback.due_s() == 0.0:
+            stretch = self.playback.take()
             if stretch is not None and self.receive is not None:
                 self.receive(stretch)
 
     def play(self) -> None:
-        self.deck.play()
+        self.playback.play()
         self.pump()
 
     def step(self, frames: int) -> None:
-        self.deck.step(frames)
+        self.playback.step(frames)
         self.pump()
 
     def move(self, seconds: float) -> None:
-        self.deck.move(seconds)
+        self.playback.move(seconds)
         self.pump()
 
     def go(self, at_s: float) -> None:
-        self.deck.go(at_s)
+        self.playback.go(at_s)
         self.pump()
 
     def faster(self, steps: int) -> None:
-        self.deck.faster(steps)
+        self.playback.faster(steps)
         self.pump()
 
     def loop(self) -> None:
-        self.deck.loop()
+        self.playback.loop()
         self.pump()
 
     def find(self) -> None:
-        self.deck.find()
+        self.playback.find()
         self.pump()
 
     def taken(self) -> None:
@@ -111,7 +111,7 @@ async def replayed(folder: Path, size: tuple[int, int] = MIDDLE, **options: Any)
 
 
 def line(stage: Stage) -> str:
-    return text_of(stage.app.main.tape.lines)
+    return text_of(stage.app.main.replay.lines)
 
 
 async def test_a_line_says_where_the_recording_is_and_what_time_it_was(tmp_path: Path) -> None:
@@ -123,8 +123,8 @@ async def test_a_line_says_where_the_recording_is_and_what_time_it_was(tmp_path:
 
 async def test_without_a_recording_there_is_no_such_line() -> None:
     async with staged(frame()) as stage:
-        assert not stage.app.main.tape.display
-        assert "tape-play" not in {action.id for action in stage.app.keymap.actions}
+        assert not stage.app.main.replay.display
+        assert "replay-play" not in {action.id for action in stage.app.keymap.actions}
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ async def test_without_a_recording_there_is_no_such_line() -> None:
         (["ctrl+end", "ctrl+home", "space"], "▶ 1x  0:00 /"),
     ],
 )
-async def test_keys_of_a_tape_deck(keys: list[str], place: str, tmp_path: Path) -> None:
+async def test_keys_of_a_recording(keys: list[str], place: str, tmp_path: Path) -> None:
     async with replayed(tmp_path) as stage:
         await stage.press(*keys)
 
@@ -206,7 +206,7 @@ async def test_nothing_on_a_recording_can_be_changed_and_that_is_said(key: str, 
         assert any("a recording cannot be changed" in notice.message for notice in stage.app._notifications)
 
 
-async def test_the_footer_is_that_of_a_tape_deck_and_what_is_refused_is_in_brackets(tmp_path: Path) -> None:
+async def test_the_footer_is_that_of_a_recording_with_refused_keys_in_brackets(tmp_path: Path) -> None:
     async with replayed(tmp_path, size=(200, 40)) as stage:
         assert stage.footer.startswith(" Space Play  ] Step")
         assert "(F9 Signal)" in stage.footer
@@ -226,8 +226,8 @@ async def test_a_process_of_a_recording_shows_what_the_frames_tell(tmp_path: Pat
 
 async def test_a_click_on_the_bar_goes_there(tmp_path: Path) -> None:
     async with replayed(tmp_path, size=(160, 40)) as stage:
-        first, cells = stage.app.main.tape._bar
-        await stage.pilot.click("TapePanel", offset=(first + cells // 2, 0))
+        first, cells = stage.app.main.replay._bar
+        await stage.pilot.click("ReplayPanel", offset=(first + cells // 2, 0))
         await stage.pilot.pause()
 
         assert 250 < stage.app.view.frame.sequence < 350  # type: ignore[union-attr]

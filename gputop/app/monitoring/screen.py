@@ -89,7 +89,7 @@ def run_screen(link: Link, said: Written, settings: Settings, parts: Parts) -> i
     """
     from gputop.core.plugins.tables import PANELS
     from gputop.ui.app import GputopApp
-    from gputop.ui.input.tape_actions import EVERY
+    from gputop.ui.input.replay_actions import EVERY
     from gputop.ui.options import ViewOptions
     from gputop.ui.render.layout import Density
 

@@ -70,6 +70,6 @@ def _is_absent(file: str) -> bool:
 
 def _actions() -> dict[str, str]:
     """Return the ids of actions for [keys], each with its place."""
-    from gputop.ui.input.tape_actions import EVERY
+    from gputop.ui.input.replay_actions import EVERY
 
     return {action.id: action.place for action in EVERY}

@@ -102,5 +102,5 @@ def _at_clock(wanted_s: float, playing: Playing, clock_s: float) -> float:
     """Return the position with this time of day, the nearest one of several."""
     ahead = playing.at_s + wanted_s - clock_s
     days = range(-1 - int(playing.length_s // _DAY_S), 2 + int(playing.length_s // _DAY_S))
-    held = [ahead + day * _DAY_S for day in days if 0 <= ahead + day * _DAY_S <= playing.length_s]
-    return min(held, key=lambda at: abs(at - playing.at_s)) if held else _within(ahead, playing)
+    found = [ahead + day * _DAY_S for day in days if 0 <= ahead + day * _DAY_S <= playing.length_s]
+    return min(found, key=lambda at: abs(at - playing.at_s)) if found else _within(ahead, playing)

@@ -13,7 +13,7 @@ class Place(str, Enum):
     MAIN = "main"
     DIALOG = "dialog"
     PAGE = "page"
-    TAPE = "tape"
+    REPLAY = "replay"
 
 
 class Action(Struct, frozen=True, kw_only=True):

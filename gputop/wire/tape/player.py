@@ -1,4 +1,4 @@
-"""A `Player` of a recording: the deck's motor, in a thread of its own. It refuses all changes of the machine."""
+"""A `Player` of a recording: its playback in a thread of its own. It refuses all changes of the machine."""
 
 import threading
 import time
@@ -13,7 +13,7 @@ from gputop.core.protocol.command import Change, Command, Inspect, ReadMig, Read
 from gputop.core.protocol.link import News
 from gputop.core.protocol.outcome import refused
 from gputop.core.protocol.process_status import ProcessStatus, ProcessStatuses
-from gputop.wire.tape.deck import Deck
+from gputop.wire.tape.playback import Playback
 from gputop.wire.tape.reader import Tape
 
 RECORDING: Final = "this is a recording"
@@ -23,9 +23,9 @@ class TapePlayer:
     """Plays a recording from its start."""
 
     def __init__(self, tape: Tape, clock: Callable[[], float] = time.monotonic) -> None:
-        self._deck = Deck(tape, clock)
-        self._gate = threading.Condition()
-        self._asked: deque[Callable[[], None]] = deque()
+        self._playback = Playback(tape, clock)
+        self._changed = threading.Condition()
+        self._requests: deque[Callable[[], None]] = deque()
         self._is_taken = True
         self._is_closed = False
         self._receive: Callable[[News], None] | None = None
@@ -33,7 +33,7 @@ class TapePlayer:
     def open(self, receive: Callable[[News], None]) -> None:
         """Play, in a thread of its own."""
         self._receive = receive
-        threading.Thread(target=self._run, name="tape", daemon=True).start()
+        threading.Thread(target=self._run, name="replay", daemon=True).start()
 
     def send(self, command: Command) -> None:
         """Answer a command: a recording allows no changes and no questions."""
@@ -55,66 +55,66 @@ class TapePlayer:
 
     def close(self) -> None:
         """Stop."""
-        with self._gate:
+        with self._changed:
             self._is_closed = True
-            self._gate.notify()
+            self._changed.notify()
 
     def play(self) -> None:
         """Play, or pause; at the end start again."""
-        self._ask(self._deck.play)
+        self._request(self._playback.play)
 
     def step(self, frames: int) -> None:
         """Pause, this many frames later or earlier."""
-        self._ask(partial(self._deck.step, frames))
+        self._request(partial(self._playback.step, frames))
 
     def move(self, seconds: float) -> None:
         """Continue this many seconds later or earlier."""
-        self._ask(partial(self._deck.move, seconds))
+        self._request(partial(self._playback.move, seconds))
 
     def go(self, at_s: float) -> None:
         """Continue from this position."""
-        self._ask(partial(self._deck.go, at_s))
+        self._request(partial(self._playback.go, at_s))
 
     def faster(self, steps: int) -> None:
         """Select the next higher or lower speed."""
-        self._ask(partial(self._deck.faster, steps))
+        self._request(partial(self._playback.faster, steps))
 
     def loop(self) -> None:
         """Start again at the end, or do not."""
-        self._ask(self._deck.loop)
+        self._request(self._playback.loop)
 
     def find(self) -> None:
         """Pause at the next frame with a finding that is not in this one."""
-        self._ask(self._deck.find)
+        self._request(self._playback.find)
 
     def taken(self) -> None:
         """Confirm that the last batch was shown."""
-        with self._gate:
+        with self._changed:
             self._is_taken = True
-            self._gate.notify()
+            self._changed.notify()
 
-    def _ask(self, wish: Callable[[], None]) -> None:
-        with self._gate:
-            self._asked.append(wish)
-            self._gate.notify()
+    def _request(self, request: Callable[[], None]) -> None:
+        with self._changed:
+            self._requests.append(request)
+            self._changed.notify()
 
     def _run(self) -> None:
-        while self._awaited():
-            while self._asked:
-                self._asked.popleft()()
-            stretch = self._deck.take()
+        while self._wait():
+            while self._requests:
+                self._requests.popleft()()
+            stretch = self._playback.take()
             if stretch is not None and self._receive is not None:
                 self._is_taken = False
                 self._receive(stretch)
 
-    def _awaited(self) -> bool:
+    def _wait(self) -> bool:
         """Wait until something is due and the last batch was shown; return whether to continue."""
-        with self._gate:
+        with self._changed:
             while not self._is_closed:
                 if not self._is_taken:
-                    self._gate.wait()
-                elif self._asked or (wait_s := self._deck.due_s()) == 0.0:
+                    self._changed.wait()
+                elif self._requests or (wait_s := self._playback.due_s()) == 0.0:
                     return True
                 else:
-                    self._gate.wait(wait_s)
+                    self._changed.wait(wait_s)
             return False

@@ -17,7 +17,7 @@ from gputop.wire.tape.delta import Patcher
 from gputop.wire.tape.layout import GZIP, HEAD_BYTES, KIND, MARK, VERSION, Header, Line, Place, place
 from gputop.wire.tape.member import Member, unpack
 
-_MOST_HELD: Final = 32 * 2**20  # bytes of decompressed lines
+_CACHE_BYTES: Final = 32 * 2**20  # bytes of decompressed lines
 _HEADER: Final = Decoder(Header)
 _LINE: Final = Decoder(Line)
 _UNENDED: Final = "the recording is incomplete: it was interrupted, or still runs. All frames so far can be played."
@@ -97,7 +97,7 @@ class Tape:
         self.header = Header()
         self._file = file
         self._parts = parts
-        self._held: dict[int, Member] = {}
+        self._cache: dict[int, Member] = {}
         self._starts_s = [part.place.at_s for part in parts]
         self._numbers = [part.place.frames for part in parts]
         self.frames = 0
@@ -170,15 +170,15 @@ class Tape:
             yield Moment(number, read.at_s, frame)
 
     def _member(self, index: int) -> Member:
-        held = self._held.pop(index, None)
-        if held is None:
+        member = self._cache.pop(index, None)
+        if member is None:
             part = self._parts[index]
-            held = unpack(self._file.read(part.first + HEAD_BYTES, part.end))
-            self._report(index, held)
-        self._held[index] = held
-        while len(self._held) > 1 and sum(each.size for each in self._held.values()) > _MOST_HELD:
-            del self._held[next(iter(self._held))]
-        return held
+            member = unpack(self._file.read(part.first + HEAD_BYTES, part.end))
+            self._report(index, member)
+        self._cache[index] = member
+        while len(self._cache) > 1 and sum(each.size for each in self._cache.values()) > _CACHE_BYTES:
+            del self._cache[next(iter(self._cache))]
+        return member
 
     def _report(self, index: int, member: Member) -> None:
         is_last = index == len(self._parts) - 1
@@ -239,10 +239,13 @@ def _is_later(found: Place, before: Place) -> bool:
 def _newer(header: Header) -> str:
     if header.tape != KIND:
         return f"is a recording of {clean(header.tape)}, not of gputop"
-    for what, held, known in (("tape", header.version, VERSION), ("schema", header.schema_version, SCHEMA_VERSION)):
-        if held > known:
+    for what, version, known in (
+        ("recording", header.version, VERSION),
+        ("schema", header.schema_version, SCHEMA_VERSION),
+    ):
+        if version > known:
             return (
-                f"was recorded by a newer gputop {clean(header.gputop)} ({what} {held}, this one reads {known}): "
+                f"was recorded by a newer gputop {clean(header.gputop)} ({what} {version}, this one reads {known}): "
                 "update gputop"
             )
     return ""

@@ -97,11 +97,11 @@ class _Run:
         writer = TapeWriter(file)
         while (frame := self._waiting.get()) is not None:
             writer.write(frame)
-            self._tell(writer)
+            self._report(writer)
         writer.close()
-        self._tell(writer)
+        self._report(writer)
 
-    def _tell(self, writer: TapeWriter) -> None:
+    def _report(self, writer: TapeWriter) -> None:
         frames, size, seconds = writer.frames, writer.bytes, writer.seconds
         self.recording = replace(self.recording, frames=frames, bytes=size, seconds=seconds)
 

@@ -14,7 +14,7 @@ _RESIDENT_STEP: Final = 65_536  # bytes of host memory
 
 
 def kept(column: str, value: object) -> object:
-    """Return the function that rounds a value. ``column``: its dotted path, ``frame.gpus.metrics.energy_j``."""
+    """Return a value as it is stored. ``column``: its dotted path, ``frame.gpus.metrics.energy_j``."""
     if type(value) is float:
         return _rounding(column)(value) if isfinite(value) else None
     if type(value) is int and column in _RESIDENT:
@@ -23,10 +23,10 @@ def kept(column: str, value: object) -> object:
 
 
 def _rounding(column: str) -> Round:
-    found = _held.get(column)
+    found = _by_column.get(column)
     if found is None:
         name = column.rpartition(".")[2]
-        found = _held[column] = _BY_NAME.get(name) or next(
+        found = _by_column[column] = _BY_NAME.get(name) or next(
             (round_ for end, round_ in _BY_END if name.endswith(end)), _to_decimals(DECIMALS)
         )
     return found
@@ -47,7 +47,7 @@ def _to_figures(figures: int) -> Round:
     return rounded
 
 
-_held: dict[str, Round] = {}
+_by_column: dict[str, Round] = {}
 _RESIDENT: Final = frozenset({"processes.memory_bytes", "relatives.memory_bytes", "host.memory_used_bytes"})
 _BY_NAME: Final[dict[str, Round]] = {
     "energy_j": _to_decimals(0),

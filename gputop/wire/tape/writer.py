@@ -86,14 +86,14 @@ class _Member:
     """Compresses the lines of a member."""
 
     def __init__(self) -> None:
-        self._press = compressobj(_LEVEL, DEFLATED, -MAX_WBITS, _MOST_MEMORY)
+        self._compressor = compressobj(_LEVEL, DEFLATED, -MAX_WBITS, _MOST_MEMORY)
         self._sum = 0
         self._size = 0
 
     def add(self, lines: bytes) -> bytes:
         self._sum = crc32(lines, self._sum)
         self._size += len(lines)
-        return self._press.compress(lines) + self._press.flush(Z_SYNC_FLUSH)
+        return self._compressor.compress(lines) + self._compressor.flush(Z_SYNC_FLUSH)
 
     def end(self) -> bytes:
-        return self._press.flush(Z_FINISH) + TRAILER.pack(self._sum, self._size & 0xFFFFFFFF)
+        return self._compressor.flush(Z_FINISH) + TRAILER.pack(self._sum, self._size & 0xFFFFFFFF)

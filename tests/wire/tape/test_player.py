@@ -1,4 +1,4 @@
-"""The deck's motor, in its own thread."""
+"""A playback in its own thread."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

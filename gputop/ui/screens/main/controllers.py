@@ -38,7 +38,7 @@ class Controllers:
         self.plugin = PluginPanelActions(host)
         self.recording = RecordingActions(host)
         self.player = player = host.options.player
-        self.tape = PlayerActions(host, player) if player is not None else None
+        self.replay = PlayerActions(host, player) if player is not None else None
 
     def run(self, action: str) -> bool:
         """Run an action such as ``signal.choose(1)``; return whether it is one of a controller."""

@@ -20,7 +20,7 @@ from gputop.ui.panels.host import DETAILED_LINES, HostPanel
 from gputop.ui.panels.plugins import PluginsPanel
 from gputop.ui.panels.processes import ProcessPanel
 from gputop.ui.panels.prompt import PromptPanel
-from gputop.ui.panels.tape import TapePanel
+from gputop.ui.panels.replay import ReplayPanel
 from gputop.ui.render.layout import Arrangement, arrange
 from gputop.ui.render.textual_private import in_place_of
 from gputop.ui.screens.dialogs.modal import KeyedScreen
@@ -42,7 +42,7 @@ class MainScreen(Screen[None]):
         self.options, self.store, self.send = options, store, send
         self._arranged: Arrangement | None = None
         self.header = HeaderPanel()
-        self.tape = TapePanel()
+        self.replay = ReplayPanel()
         self.gpus = GpuPanel()
         self.host = HostPanel()
         self.findings = FindingsPanel()
@@ -56,7 +56,7 @@ class MainScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """Put the panels below each other."""
         yield self.header
-        yield self.tape
+        yield self.replay
         yield self.gpus
         yield self.host
         yield self.findings
@@ -95,10 +95,10 @@ class MainScreen(Screen[None]):
         view, size = self.view, (self.size.width, self.size.height)
         if 0 in size:
             return
-        self.tape.show(view)
+        self.replay.show(view)
         findings = self.findings.show(view, size[0], size[1] // 10, self.keys.name("findings"))
         plugins = self.controllers.plugin.draw(is_shown=self.controllers.settings.current.show_panels)
-        room = (size[0], size[1] - self.tape.display - findings - plugins)
+        room = (size[0], size[1] - self.replay.display - findings - plugins)
         counts = [len(view.values(gpu).instances) for gpu in view.gpus]
         arranged = arrange(room, counts, view.density, has_host=self.controllers.settings.current.show_host)
         if arranged != self._arranged:

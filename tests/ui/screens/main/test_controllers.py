@@ -10,14 +10,14 @@ from gputop.core.protocol.command import ReadNow
 from gputop.core.protocol.player import Player
 from gputop.ui.app import GputopApp
 from gputop.ui.input.actions import Place
-from gputop.ui.input.tape_actions import EVERY
+from gputop.ui.input.replay_actions import EVERY
 from gputop.ui.options import ViewOptions
 
 
 def test_every_action_names_a_controller_and_a_method_that_takes_its_arguments() -> None:
     app = GputopApp(FakeLink(), ViewOptions(player=cast("Any", FakeLink())))
 
-    for action in (one for one in EVERY if one.place in {Place.MAIN, Place.TAPE}):
+    for action in (one for one in EVERY if one.place in {Place.MAIN, Place.REPLAY}):
         controller, name, arguments = actions.parse(action.run.format(key="1"))
         owner = Player if controller == "player" else getattr(app.main.controllers, controller) if controller else app
         method = getattr(owner, name if controller else f"action_{name}")

@@ -1,4 +1,4 @@
-"""A deck without a motor: the playback that the user requested, and the frames that are due at an instant."""
+"""The playback that the user requested, and the frames that are due at an instant."""
 
 from collections.abc import Callable, Iterator
 from math import inf
@@ -8,23 +8,23 @@ from msgspec.structs import replace
 
 from gputop.core.model.sample import Frame
 from gputop.core.recording.playback import SPEEDS, Playing, Stretch
+from gputop.wire.tape.position import Position
 from gputop.wire.tape.reader import Moment, Tape
-from gputop.wire.tape.reel import Reel
 
 _BUSY_S: Final = 0.08  # limit for reading before something is shown
-_BREATH_S: Final = 1 / 15  # between two batches of frames
+_PAUSE_S: Final = 1 / 15  # between two batches of frames
 _LONG_GAP_S: Final = 10.0
 _SHORT_WAIT_S: Final = 2.0
 
 
-class Deck:
+class Playback:
     """Plays a recording. ``clock``: monotonic seconds. All methods but `take` only store the request."""
 
     def __init__(self, tape: Tape, clock: Callable[[], float]) -> None:
         self.playing = Playing(length_s=tape.length_s, frames=tape.frames, is_playing=True)
         self._tape = tape
         self._clock = clock
-        self._reel = Reel(tape, clock)
+        self._position = Position(tape, clock)
         self._goal: int | None = 0
         self._steps = 0
         self._search: Iterator[Moment] | None = None
@@ -33,7 +33,7 @@ class Deck:
         self._has_news = False
         self._due_s = clock()  # the time at which the shown frame was due
         self._shown_s = -inf
-        self._told = 0  # of the recording's problems
+        self._reported = 0  # number of problems of the recording
 
     # --- requests --------------------------------------------------------------------------------------------------
     def play(self) -> None:
@@ -49,19 +49,19 @@ class Deck:
         if frames > 0 and self._goal is None:
             self._steps += frames
         else:
-            self._aim(self._here + frames)
+            self._set_goal(self._here + frames)
 
     def move(self, seconds: float) -> None:
         """Continue this many seconds later or earlier; at least one frame."""
         here = self._here
         number = self._tape.number_at(max(0.0, self._tape.at(here) + seconds))
         self._change()
-        self._aim(max(number, here + 1) if seconds > 0 else min(number, here - 1))
+        self._set_goal(max(number, here + 1) if seconds > 0 else min(number, here - 1))
 
     def go(self, at_s: float) -> None:
         """Continue from this position."""
         self._change()
-        self._aim(self._tape.number_at(at_s))
+        self._set_goal(self._tape.number_at(at_s))
 
     def faster(self, steps: int) -> None:
         """Select the next higher or lower speed."""
@@ -82,14 +82,14 @@ class Deck:
     # --- frames that are due ---------------------------------------------------------------------------------------
     def due_s(self) -> float | None:
         """Return the seconds until `take` has a result; None: not before a request."""
-        is_asked = self._goal is not None or self._search is not None or self._steps > 0
-        if is_asked or self._has_news or self._reel.is_leading:
+        is_requested = self._goal is not None or self._search is not None or self._steps > 0
+        if is_requested or self._has_news or self._position.is_leading:
             return 0.0
         if not self.playing.is_playing:
             return None
         now = self._clock()
-        wait_s = 0.0 if self._reel.next is None else self._wait_s(self._reel.next, now)
-        return max(0.0, wait_s, self._shown_s + _BREATH_S - now)
+        wait_s = 0.0 if self._position.next is None else self._wait_s(self._position.next, now)
+        return max(0.0, wait_s, self._shown_s + _PAUSE_S - now)
 
     def take(self) -> Stretch | None:
         """Return what is due; None if nothing is."""
@@ -99,7 +99,7 @@ class Deck:
         has_news, self._has_news = self._has_news, False
         if goal is not None:
             return self._jump(goal)
-        if self._reel.is_leading:
+        if self._position.is_leading:
             return self._lead()
         frames = self._stepped() if self._steps else self._due() if self.playing.is_playing else []
         self._report_problems()
@@ -109,16 +109,16 @@ class Deck:
 
     def _jump(self, goal: int) -> Stretch:
         self._steps = 0
-        self._reel.jump(goal)
-        here = self._reel.here
+        self._position.jump(goal)
+        here = self._position.here
         if here is not None:
-            self._stand(here, self._clock())
+            self._set_here(here, self._clock())
         self._report_problems()
         return Stretch(self.playing, shown=None if here is None else here.frame)
 
     def _lead(self) -> Stretch:
         """Return some of the frames before the shown one, for the plots."""
-        frames, is_jump = self._reel.lead(_BUSY_S)
+        frames, is_jump = self._position.lead(_BUSY_S)
         self._due_s = self._clock()
         self._report_problems()
         return Stretch(self.playing, frames, is_jump=is_jump)
@@ -126,25 +126,25 @@ class Deck:
     def _stepped(self) -> list[Frame]:
         """Return the frames that a step skipped."""
         frames: list[Frame] = []
-        while self._steps and self._reel.next is not None:
-            frames.append(self._reel.next.frame)
+        while self._steps and self._position.next is not None:
+            frames.append(self._position.next.frame)
             self._advance(self._clock())
             self._steps -= 1
         self._steps = 0
         return frames
 
     def _due(self) -> list[Frame]:
-        """Return the frames that are due, as far as they can be read in a moment."""
+        """Return the frames that are due, as many as can be read in `_BUSY_S`."""
         frames: list[Frame] = []
         began_s = self._clock()
-        while self._reel.next is not None and self._wait_s(self._reel.next, began_s) <= 0:
-            frames.append(self._reel.next.frame)
+        while self._position.next is not None and self._wait_s(self._position.next, began_s) <= 0:
+            frames.append(self._position.next.frame)
             self._shown_s = began_s
-            self._advance(self._due_s + self._gap_s(self._reel.next) / self.playing.speed)
+            self._advance(self._due_s + self._gap_s(self._position.next) / self.playing.speed)
             if self._clock() - began_s > _BUSY_S:
                 self._due_s = self._clock()  # slower than requested, but without a rush afterwards
                 break
-        if self._reel.next is None:
+        if self._position.next is None:
             self._end()
         return frames
 
@@ -170,7 +170,7 @@ class Deck:
 
     def _end_search(self, number: int, note: str) -> None:
         self._search = None
-        self._aim(number)
+        self._set_goal(number)
         self._change(note=note)
 
     # --- position --------------------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ class Deck:
         """The number of the frame that is or will be shown."""
         return self.playing.number + self._steps if self._goal is None else self._goal
 
-    def _aim(self, number: int) -> None:
+    def _set_goal(self, number: int) -> None:
         self._goal = max(0, min(number, self.playing.frames - 1))
 
     def _change(self, *, is_seeking: bool = False, note: str = "", **changes: object) -> None:
@@ -192,11 +192,11 @@ class Deck:
         self._has_news = True
 
     def _advance(self, due_s: float) -> None:
-        self._reel.advance()
-        if self._reel.here is not None:
-            self._stand(self._reel.here, due_s)
+        self._position.advance()
+        if self._position.here is not None:
+            self._set_here(self._position.here, due_s)
 
-    def _stand(self, moment: Moment, due_s: float) -> None:
+    def _set_here(self, moment: Moment, due_s: float) -> None:
         self.playing = replace(self.playing, at_s=moment.at_s, number=moment.number)
         self._found = _keys(moment.frame)
         self._due_s = due_s
@@ -204,8 +204,8 @@ class Deck:
     def _report_problems(self) -> None:
         """Report the damage of the recording that was found."""
         problems = self._tape.problems
-        if len(problems) > self._told:
-            self._told = len(problems)
+        if len(problems) > self._reported:
+            self._reported = len(problems)
             self.playing = replace(self.playing, note=problems[-1])
 
     def _wait_s(self, moment: Moment, now: float) -> float:

@@ -1,4 +1,4 @@
-"""The position of a deck: the shown frame, the next one, and the frames to read before it after a jump."""
+"""A position in a recording: the shown frame, the next one, and the frames to read before it after a jump."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -6,13 +6,13 @@ from typing import Final
 from gputop.core.model.sample import Frame
 from gputop.wire.tape.reader import Moment, Tape
 
-_REMEMBERED: Final = 600  # frames read before a jump's: the plots of the widest screens show as many
-_LEAST: Final = 60
+_MOST_BEFORE: Final = 600  # frames read before the shown one: the plots of the widest screens show as many
+_LEAST_BEFORE: Final = 60
 _PATIENCE_S: Final = 1.5  # time limit for them, if they take as long as those of the previous jump
-_BEFORE: Final = 240  # frames among which the last intact one is searched for
+_SEARCHED: Final = 240  # frames among which the last intact one is searched for
 
 
-class Reel:
+class Position:
     """Moves through a recording. ``here``: the shown moment; ``next``: the one after it, if there is one."""
 
     def __init__(self, tape: Tape, clock: Callable[[], float]) -> None:
@@ -29,11 +29,11 @@ class Reel:
         """Go to a frame; if it is damaged, to the next intact one, else to the last."""
         self.here = next(self._tape.play(goal), None)
         if self.here is None:
-            for moment in self._tape.play(max(0, goal - _BEFORE)):
+            for moment in self._tape.play(max(0, goal - _SEARCHED)):
                 self.here = moment
         shown = goal if self.here is None else self.here.number
-        count = _REMEMBERED if not self._cost_s else int(_PATIENCE_S / self._cost_s)
-        self._ahead = self._tape.play(max(0, shown - max(_LEAST, min(_REMEMBERED, count))))
+        count = _MOST_BEFORE if not self._cost_s else int(_PATIENCE_S / self._cost_s)
+        self._ahead = self._tape.play(max(0, shown - max(_LEAST_BEFORE, min(_MOST_BEFORE, count))))
         self.is_leading = self._is_first = True
         self.next = None
 

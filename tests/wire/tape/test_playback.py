@@ -1,4 +1,4 @@
-"""A tape deck on a clock that a test moves."""
+"""A playback on a clock that a test moves."""
 
 from collections.abc import Sequence
 from math import inf
@@ -11,8 +11,8 @@ from recordings import opened, taped
 from gputop.core.model.finding import Finding, Stage, Subject
 from gputop.core.model.sample import Frame
 from gputop.core.recording.playback import Stretch
-from gputop.wire.tape.deck import Deck
 from gputop.wire.tape.layout import HEAD_BYTES, MARK
+from gputop.wire.tape.playback import Playback
 
 FOUND = Finding(
     code="leak.process",
@@ -32,16 +32,16 @@ def numbered(count: int, found: Sequence[int] = ()) -> list[Frame]:
 
 
 class Hand:
-    """A deck, its clock, and what it handed on since the last jump."""
+    """A playback, its clock, and the frames that it returned since the last jump."""
 
     def __init__(self, frames: list[Frame], folder: Path, step_s: float = 1.0) -> None:
         self.now = 50.0
-        self.deck = Deck(opened(taped(frames, step_s), folder), lambda: self.now)
+        self.playback = Playback(opened(taped(frames, step_s), folder), lambda: self.now)
         self.remembered: list[int] = []
         self.shown: list[int] = []
 
     def take(self) -> Stretch | None:
-        stretch = self.deck.take()
+        stretch = self.playback.take()
         if stretch is not None:
             if stretch.is_jump:
                 self.remembered.clear()
@@ -52,9 +52,9 @@ class Hand:
 
     def settle(self) -> int:
         """Take all that is due; return the number of the frame that is shown."""
-        while self.deck.due_s() == 0.0:
+        while self.playback.due_s() == 0.0:
             self.take()
-        assert self.shown[-1] == self.remembered[-1] == self.deck.playing.number
+        assert self.shown[-1] == self.remembered[-1] == self.playback.playing.number
         return self.shown[-1]
 
 
@@ -68,35 +68,35 @@ def hand(tmp_path: Path) -> Hand:
 def test_it_begins_at_the_beginning_and_plays_a_second_a_second(hand: Hand) -> None:
     for second in range(1, 5):
         hand.now = 50.0 + second - 0.001
-        assert hand.deck.due_s() == pytest.approx(0.001, abs=1e-5)
-        assert hand.deck.take() is None
+        assert hand.playback.due_s() == pytest.approx(0.001, abs=1e-5)
+        assert hand.playback.take() is None
         hand.now = 50.0 + second + 1e-6
         assert hand.settle() == second
 
 
 def test_it_plays_at_another_speed_from_where_it_is(hand: Hand) -> None:
-    hand.deck.faster(2)
+    hand.playback.faster(2)
     hand.settle()
     hand.now += 10.0
 
     assert hand.settle() == 40
-    assert hand.deck.playing.speed == 4.0
+    assert hand.playback.playing.speed == 4.0
     assert hand.remembered == list(range(41))
 
 
 def test_a_jump_shows_its_frame_at_once_and_then_remembers_those_that_lead_there(hand: Hand) -> None:
-    hand.deck.go(800.4)
+    hand.playback.go(800.4)
     first = hand.take()
     assert first is not None
     assert (first.shown and first.shown.sequence, first.frames) == (800, ())
 
     assert hand.settle() == 800
     assert hand.remembered == list(range(200, 801))
-    assert hand.deck.playing.at_s == 800.0
+    assert hand.playback.playing.at_s == 800.0
 
 
 def test_after_a_jump_it_goes_on_from_there(hand: Hand) -> None:
-    hand.deck.go(800.0)
+    hand.playback.go(800.0)
     hand.settle()
     hand.now += 3.0
 
@@ -107,11 +107,11 @@ def test_after_a_jump_it_goes_on_from_there(hand: Hand) -> None:
 def test_a_jump_during_a_jump_counts(tmp_path: Path) -> None:
     hand = Hand(numbered(1000), tmp_path)
     ticks = iter(range(10**6))
-    hand.deck._reel._clock = lambda: next(ticks) * 0.05  # every look at the clock takes long
-    hand.deck.go(900.0)
+    hand.playback._position._clock = lambda: next(ticks) * 0.05  # every look at the clock takes long
+    hand.playback.go(900.0)
     for _ in range(5):
         hand.take()
-    hand.deck.go(300.0)
+    hand.playback.go(300.0)
 
     assert hand.settle() == 300
     assert hand.remembered[-1] == 300
@@ -119,21 +119,21 @@ def test_a_jump_during_a_jump_counts(tmp_path: Path) -> None:
 
 
 def test_steps_hold_the_tape_and_several_are_one_way(hand: Hand) -> None:
-    hand.deck.go(500.0)
+    hand.playback.go(500.0)
     hand.settle()
-    hand.deck.step(1)
-    hand.deck.step(1)
-    hand.deck.step(-5)
+    hand.playback.step(1)
+    hand.playback.step(1)
+    hand.playback.step(-5)
 
     assert hand.settle() == 497
-    assert not hand.deck.playing.is_playing
+    assert not hand.playback.playing.is_playing
     hand.now += 100
-    assert hand.deck.due_s() is None
+    assert hand.playback.due_s() is None
 
 
 def test_a_step_on_is_no_jump(hand: Hand) -> None:
-    hand.deck.step(1)
-    hand.deck.step(1)
+    hand.playback.step(1)
+    hand.playback.step(1)
     stretch = hand.take()
 
     assert stretch is not None
@@ -143,12 +143,12 @@ def test_a_step_on_is_no_jump(hand: Hand) -> None:
 
 
 def test_steps_end_at_the_ends(hand: Hand) -> None:
-    hand.deck.step(-1)
+    hand.playback.step(-1)
     assert hand.settle() == 0
-    hand.deck.go(1e9)
-    hand.deck.step(1)
+    hand.playback.go(1e9)
+    hand.playback.step(1)
     assert hand.settle() == 999
-    hand.deck.step(3)
+    hand.playback.step(3)
     assert hand.settle() == 999
 
 
@@ -157,7 +157,7 @@ def test_moving_goes_at_least_one_frame_and_not_beyond_the_ends(tmp_path: Path) 
     hand.settle()
     places = []
     for seconds in (10.0, -10.0, -10.0, 1e9, 10.0, -120.0):
-        hand.deck.move(seconds)
+        hand.playback.move(seconds)
         places.append(hand.settle())
 
     assert places == [1, 0, 0, 19, 19, 17]
@@ -165,9 +165,9 @@ def test_moving_goes_at_least_one_frame_and_not_beyond_the_ends(tmp_path: Path) 
 
 def test_moves_add_up(hand: Hand) -> None:
     for _ in range(6):
-        hand.deck.move(10.0)
-    hand.deck.move(-60.0)
-    hand.deck.move(60.0)
+        hand.playback.move(10.0)
+    hand.playback.move(-60.0)
+    hand.playback.move(60.0)
 
     assert hand.settle() == 60
 
@@ -177,28 +177,28 @@ def test_it_holds_at_the_end_and_begins_again_when_it_is_to_play(tmp_path: Path)
     hand.settle()
     hand.now += 10
     assert hand.settle() == 2
-    assert (hand.deck.playing.is_playing, hand.deck.playing.is_over) == (False, True)
+    assert (hand.playback.playing.is_playing, hand.playback.playing.is_over) == (False, True)
 
-    hand.deck.play()
+    hand.playback.play()
     assert hand.settle() == 0
-    assert hand.deck.playing.is_playing
+    assert hand.playback.playing.is_playing
 
 
 def test_a_loop_begins_again_by_itself(tmp_path: Path) -> None:
     hand = Hand(numbered(3), tmp_path)
-    hand.deck.loop()
+    hand.playback.loop()
     hand.settle()
     hand.now += 2
 
     assert hand.settle() == 0
     assert hand.shown == [0, 2, 0]
-    assert hand.deck.playing.is_playing
+    assert hand.playback.playing.is_playing
 
 
 def test_at_full_speed_everything_is_read_as_fast_as_it_can_be(hand: Hand) -> None:
-    hand.deck.faster(20)
-    assert hand.deck.playing.speed == inf
-    while hand.deck.playing.is_playing:
+    hand.playback.faster(20)
+    assert hand.playback.playing.speed == inf
+    while hand.playback.playing.is_playing:
         hand.settle()
         hand.now += 1.0
 
@@ -209,45 +209,45 @@ def test_nobody_waits_for_the_end_of_a_long_gap(tmp_path: Path) -> None:
     hand = Hand(numbered(3), tmp_path, step_s=8 * 3600.0)
     hand.settle()
 
-    assert hand.deck.due_s() == pytest.approx(2.0)
+    assert hand.playback.due_s() == pytest.approx(2.0)
     hand.now += 2.0
     assert hand.settle() == 1
 
 
 def test_the_next_finding_is_one_that_is_not_shown_already(hand: Hand) -> None:
-    hand.deck.find()
+    hand.playback.find()
     assert hand.settle() == 300
-    assert not hand.deck.playing.is_playing
+    assert not hand.playback.playing.is_playing
 
-    hand.deck.find()
+    hand.playback.find()
     assert hand.settle() == 700
 
-    hand.deck.find()
+    hand.playback.find()
     assert hand.settle() == 700
-    assert hand.deck.playing.note == "no further finding in this recording"
+    assert hand.playback.playing.note == "no further finding in this recording"
 
 
 def test_a_key_ends_the_search_for_a_finding(tmp_path: Path) -> None:
     hand = Hand(numbered(500, found=(400,)), tmp_path)
     hand.settle()
     ticks = iter(range(10**6))
-    hand.deck._clock = lambda: next(ticks) * 0.05  # every look at the clock takes long
-    hand.deck.find()
+    hand.playback._clock = lambda: next(ticks) * 0.05  # every look at the clock takes long
+    hand.playback.find()
     hand.take()
-    partly = hand.deck.playing
+    partly = hand.playback.playing
     assert partly.is_seeking
-    hand.deck.step(0)
+    hand.playback.step(0)
 
     assert hand.settle() == partly.number < 400
-    assert not hand.deck.playing.is_seeking
+    assert not hand.playback.playing.is_seeking
 
 
 def test_what_is_asked_is_told_even_while_it_holds(hand: Hand) -> None:
-    hand.deck.play()
-    assert hand.take() == Stretch(hand.deck.playing)
-    hand.deck.faster(1)
+    hand.playback.play()
+    assert hand.take() == Stretch(hand.playback.playing)
+    hand.playback.faster(1)
 
-    assert hand.deck.due_s() == 0.0
+    assert hand.playback.due_s() == 0.0
     told = hand.take()
     assert told is not None
     assert told.playing.speed == 2.0
@@ -258,16 +258,16 @@ def test_damage_is_told_when_it_is_met_and_the_rest_is_played(tmp_path: Path) ->
     raw = bytearray(taped(numbered(300)))
     raw[len(raw) // 2] ^= 0xFF
     hand = Hand(numbered(1), tmp_path)
-    hand.deck = Deck(opened(bytes(raw), tmp_path), lambda: hand.now)
-    hand.deck.faster(20)
+    hand.playback = Playback(opened(bytes(raw), tmp_path), lambda: hand.now)
+    hand.playback.faster(20)
     notes = set()
-    while hand.deck.playing.is_playing:
+    while hand.playback.playing.is_playing:
         hand.settle()
-        notes.add(hand.deck.playing.note)
+        notes.add(hand.playback.playing.note)
         hand.now += 1.0
 
     assert any("damaged" in note for note in notes)
-    assert hand.deck.playing.number == 299
+    assert hand.playback.playing.number == 299
 
 
 @pytest.mark.parametrize("number", [0, 130, 200, 299])
@@ -277,7 +277,7 @@ def test_a_jump_into_damage_shows_the_nearest_good_frame(number: int, tmp_path: 
     raw[second + HEAD_BYTES + 20 : second + HEAD_BYTES + 60] = bytes(40)
     third = raw.find(MARK, second + 1)
     hand = Hand(numbered(1), tmp_path)
-    hand.deck = Deck(opened(bytes(raw[:third] if number == 200 else raw), tmp_path), lambda: hand.now)
-    hand.deck.step(number)
+    hand.playback = Playback(opened(bytes(raw[:third] if number == 200 else raw), tmp_path), lambda: hand.now)
+    hand.playback.step(number)
 
     assert hand.settle() == {0: 0, 130: 240, 200: 119, 299: 299}[number]

@@ -10,81 +10,83 @@ from gputop.core.settings.settings import Settings
 from gputop.ui.input.actions import ACTIONS, Action, Place
 from gputop.ui.input.keymap import Keymap, keymap
 
-TAPE: Final = "While a recording plays"
+REPLAY: Final = "While a recording plays"
 _ONLY_LIVE: Final = frozenset({"pause", "record", "read-now", "faster", "slower"})  # a recording has its own
 
 
-_Row = partial(Action, group=TAPE, place=Place.TAPE)
+_Row = partial(Action, group=REPLAY, place=Place.REPLAY)
 
-TAPE_ACTIONS: Final = (
+REPLAY_ACTIONS: Final = (
     _Row(
-        id="tape-play", keys=("space", "Z"), run="player.play", label="Play / pause", footer="Play",
+        id="replay-play", keys=("space", "Z"), run="player.play", label="Play / pause", footer="Play",
         help="At the end, start again.",
     ),
     _Row(
-        id="tape-step-back", keys=("left_square_bracket",), run="player.step(-1)", label="Previous frame",
+        id="replay-step-back", keys=("left_square_bracket",), run="player.step(-1)", label="Previous frame",
         help="Go back one frame and pause.",
     ),
     _Row(
-        id="tape-step", keys=("right_square_bracket",), run="player.step(1)", label="Next frame", footer="Step",
+        id="replay-step", keys=("right_square_bracket",), run="player.step(1)", label="Next frame", footer="Step",
         help="Go forward one frame and pause.",
     ),
     _Row(
-        id="tape-back", keys=("less_than_sign", "shift+left"), run="player.move(-10)", label="Back 10 s",
+        id="replay-back", keys=("less_than_sign", "shift+left"), run="player.move(-10)", label="Back 10 s",
         help="Go back 10 s, or at least one frame.",
     ),
     _Row(
-        id="tape-on", keys=("greater_than_sign", "shift+right"), run="player.move(10)", label="Forward 10 s",
+        id="replay-forward", keys=("greater_than_sign", "shift+right"), run="player.move(10)", label="Forward 10 s",
         footer="10s", help="Go forward 10 s, or at least one frame.",
     ),
     _Row(
-        id="tape-back-minute", keys=("left_parenthesis", "ctrl+left"), run="player.move(-60)",
+        id="replay-back-minute", keys=("left_parenthesis", "ctrl+left"), run="player.move(-60)",
         label="Back 1 minute", help="Go back one minute, or at least one frame.",
     ),
     _Row(
-        id="tape-on-minute", keys=("right_parenthesis", "ctrl+right"), run="player.move(60)",
+        id="replay-forward-minute", keys=("right_parenthesis", "ctrl+right"), run="player.move(60)",
         label="Forward 1 minute", footer="1min", help="Go forward one minute, or at least one frame.",
     ),
     _Row(
-        id="tape-first", keys=("ctrl+home",), run="tape.go_to_end(0)", label="To the start",
+        id="replay-first", keys=("ctrl+home",), run="replay.go_to_end(0)", label="To the start",
         help="Go to the start of the recording.",
     ),
-    _Row(id="tape-last", keys=("ctrl+end",), run="tape.go_to_end(1)", label="To the end",
+    _Row(id="replay-last", keys=("ctrl+end",), run="replay.go_to_end(1)", label="To the end",
     help="Go to the end of the recording."),
     _Row(
-        id="tape-go", keys=("g",), run="tape.choose_place", label="Go to…", footer="Go to",
+        id="replay-go", keys=("g",), run="replay.choose_place", label="Go to…", footer="Go to",
         help="Enter a time: 12:30, 1:02:03, 50%, +30s, -5m, or @14:05 for a time of day.",
     ),
     _Row(
-        id="tape-find", keys=("exclamation_mark",), run="player.find", label="Next finding", footer="Finding",
+        id="replay-find", keys=("exclamation_mark",), run="player.find", label="Next finding", footer="Finding",
         help="Go to the next frame with a new finding.",
     ),
     _Row(
-        id="tape-slower", keys=("minus",), run="tape.change_speed(-1)", label="Slower", footer="Slower",
+        id="replay-slower", keys=("minus",), run="replay.change_speed(-1)", label="Slower", footer="Slower",
         help="Slow down, to 0.25x at most. In a tree or in groups - folds.",
     ),
     _Row(
-        id="tape-faster", keys=("plus",), run="tape.change_speed(1)", label="Faster", footer="Faster",
+        id="replay-faster", keys=("plus",), run="replay.change_speed(1)", label="Faster", footer="Faster",
         help="Speed up to 32x, then as fast as the file can be read. In a tree or in groups + unfolds.",
     ),
-    _Row(id="tape-loop", keys=("L",), run="player.loop", label="Loop", help="Start again at the end, or stop there."),
+    _Row(id="replay-loop", keys=("L",), run="player.loop", label="Loop", help="Start again at the end, or stop there."),
 )  # fmt: skip
-EVERY: Final = (*ACTIONS, *TAPE_ACTIONS)
+EVERY: Final = (*ACTIONS, *REPLAY_ACTIONS)
 
 
 def active_keys(settings: Settings, *, is_replay: bool) -> Keymap:
     """Return the keys in use, on this machine or on a recording."""
     keys = keymap(settings.keymap, settings.keys, EVERY)
-    actions = _on_tape(keys.actions) if is_replay else (each for each in keys.actions if each.place is not Place.TAPE)
+    actions = (
+        _in_replay(keys.actions) if is_replay else (each for each in keys.actions if each.place is not Place.REPLAY)
+    )
     return replace(keys, actions=tuple(actions))
 
 
-def _on_tape(actions: Iterable[Action]) -> list[Action]:
+def _in_replay(actions: Iterable[Action]) -> list[Action]:
     """Return the actions of the recording first, and the others without the keys that those take."""
     actions = tuple(actions)
-    playing = [replace(each, place=Place.MAIN) for each in actions if each.place is Place.TAPE]
+    playing = [replace(each, place=Place.MAIN) for each in actions if each.place is Place.REPLAY]
     taken = {key for each in playing for key in each.keys}
-    others = [each for each in actions if each.place is not Place.TAPE and each.id not in _ONLY_LIVE]
+    others = [each for each in actions if each.place is not Place.REPLAY and each.id not in _ONLY_LIVE]
     return [*playing, *(_without(each, taken) if each.place is Place.MAIN else each for each in others)]
 
 

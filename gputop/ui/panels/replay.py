@@ -13,7 +13,7 @@ from gputop.ui.state.view import View
 _LEAST_BAR = 10
 
 
-class TapePanel(FastLines):
+class ReplayPanel(FastLines):
     """Shows the line; a click on its bar goes there."""
 
     _bar = (0, 0)
@@ -22,17 +22,17 @@ class TapePanel(FastLines):
         """Draw the line while a recording plays."""
         self.display = view.playing is not None
         if view.playing is not None:
-            line, self._bar = tape_line(view.playing, view.frame, self.size.width or self.screen.size.width)
+            line, self._bar = replay_line(view.playing, view.frame, self.size.width or self.screen.size.width)
             self.draw((line,))
 
     async def on_click(self, event: events.Click) -> None:
         """Go to the position under the pointer."""
         first, cells = self._bar
         if first <= event.x < first + cells:
-            await self.app.run_action(f"tape.go_to_share({(event.x - first) / max(1, cells - 1)})")
+            await self.app.run_action(f"replay.go_to_share({(event.x - first) / max(1, cells - 1)})")
 
 
-def tape_line(playing: Playing, frame: Frame | None, width: int) -> tuple[Line, tuple[int, int]]:
+def replay_line(playing: Playing, frame: Frame | None, width: int) -> tuple[Line, tuple[int, int]]:
     """Return the line, and the first cell and the length of its bar; a narrow screen has no bar."""
     left: Spans = [(" REPLAY ", "badge"), (f" {_state(playing)} ", "title"), (f" {_place(playing)} ", "text")]
     right = _right(playing, frame)
