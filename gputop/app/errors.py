@@ -6,6 +6,7 @@ OK: Final = 0
 SOME: Final = 1  # a change worked for some of its targets
 BAD_INPUT: Final = 2
 NO_DRIVER: Final = 3
+UNKNOWN: Final = 3  # the driver or /proc does not answer
 NONE: Final = 4  # a change worked for no target
 
 

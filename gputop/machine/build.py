@@ -8,6 +8,7 @@ from gputop.core.query.selection import Selection
 from gputop.machine.nvml.binding import Binding
 from gputop.machine.nvml.driver import Driver
 from gputop.machine.proc.host import Details, HostReader
+from gputop.machine.proc.patient import PatientProc
 from gputop.machine.proc.procfs import RealProc
 from gputop.machine.processes.containers import ContainerFiles
 from gputop.machine.processes.progress import ProgressReader
@@ -15,11 +16,12 @@ from gputop.machine.processes.reader import ProcessReader, resolve_user
 from gputop.machine.source import MachineSource, limits
 
 _PATIENCE_S: Final = 2.0  # for sensors, if the user waits for a single sample
+_PROCESS_PATIENCE_S: Final = 1.0  # for a process that blocks its readers, likewise
 
 
 def build(selection: Selection, interval_s: float, *, is_once: bool) -> MachineSource:
     """Return the source of this machine's samples; ``is_once``: the user waits for a single sample."""
-    proc = RealProc()
+    proc = PatientProc(RealProc(), _PROCESS_PATIENCE_S) if is_once else PatientProc(RealProc())
     return MachineSource(
         Driver(Binding()),
         HostReader(proc, os.uname().nodename, lambda: _host_details(_PATIENCE_S if is_once else 0.0)),

@@ -1,7 +1,7 @@
 """The machine as a `Source`: worker threads read the GPUs, so that a hanging GPU does not delay the others."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from msgspec import Struct
@@ -23,6 +23,7 @@ from gputop.machine.worker import Worker
 
 _COUNT_EVERY_S: Final = 30.0
 _LOST_RETRY_S: Final = 5.0
+_MOST_NAMED: Final = 5  # pids in a sentence
 
 
 class Limits(Struct, frozen=True):
@@ -112,6 +113,8 @@ class MachineSource:
         host = self._host.read(now)
         readings = self._finish(now)
         listed, problems = self._list(readings)
+        if self._process_worker.busy_since is not None:
+            host = replace(host, missing=host.missing | {"processes": Missing.BLOCKED})
         return Sample(
             time_s=wall_s,
             interval_s=self.interval_s,
@@ -166,10 +169,7 @@ class MachineSource:
 
     # --- processes -----------------------------------------------------------------------------------------------
     def _list(self, readings: list[DeviceReading]) -> tuple[Listed, tuple[str, ...]]:
-        """Return the processes; the previous list, marked as stale, while /proc does not answer.
-
-        A read of a command line can block for ever if a stuck thread holds the lock of that process's memory map.
-        """
+        """Return the processes; the previous list, marked as stale, while /proc does not answer."""
         worker, now = self._process_worker, self._clock()  # a slow GPU must not make the CPU seem busy
         if worker.busy_since is None:
             self._uses = _by_pid(readings)
@@ -177,7 +177,7 @@ class MachineSource:
         listed = worker.take(self.limits.hung_s if worker.busy_since == now else 0)
         if listed is not None:
             self._listed = listed
-            return listed, ()
+            return listed, tuple(_blocked((*listed.processes, *listed.relatives)))
         late_s = duration_text(now - (worker.busy_since or now))
         return self._listed, (f"/proc has not answered for {late_s}: processes are shown as they were",)
 
@@ -255,6 +255,20 @@ def _unidentified(index: int, why: Missing) -> Gpu:
 
 def _index(gpu: Gpu) -> int:
     return gpu.index
+
+
+def _blocked(processes: Iterable[HostProcess]) -> Iterator[str]:
+    """Return a sentence about the processes that block their readers, if there are any."""
+    pids = [
+        str(one.pid)
+        for one in processes
+        if Missing.BLOCKED in one.missing.values() or Missing.BLOCKED in one.owner.missing.values()
+    ]
+    if pids:
+        more = len(pids) - _MOST_NAMED
+        named = ", ".join(pids[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+        lines, of = ("command line", "process") if len(pids) == 1 else ("command lines", "processes")
+        yield f"cannot read the {lines} of {of} {named}: {Missing.BLOCKED.text}"
 
 
 def _by_pid(readings: list[DeviceReading]) -> dict[int, tuple[GpuProcess, ...]]:

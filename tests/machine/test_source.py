@@ -1,7 +1,7 @@
 """The machine as a source: sick GPUs, GPUs that come and go, and what is asked of the others meanwhile."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -312,6 +312,28 @@ def test_a_process_that_keeps_its_reader_waiting_does_not_keep_the_gpus() -> Non
     assert sample.gpus[0].read_s == 1005.0
     assert [process.pid for process in sample.processes] == [100]
     assert sample.problems == ("/proc has not answered for 4s: processes are shown as they were",)
+    assert sample.host.missing["processes"] is Missing.BLOCKED
+
+
+@pytest.mark.parametrize(
+    ("pids", "named"),
+    [
+        ((), ()),
+        ((4,), ("the command line of process 4",)),
+        (range(1, 8), ("the command lines of processes 1, 2, 3, 4, 5 and 2 more",)),
+    ],
+)
+def test_blocked_processes_and_relatives_are_not_passed_over_in_silence(
+    pids: Iterable[int], named: tuple[str, ...]
+) -> None:
+    class Blocked(FakeProcesses):
+        def relatives(self, _: Any, now: float) -> tuple[HostProcess, ...]:
+            return tuple(HostProcess(pid=pid, started_s=now, missing={"command": Missing.BLOCKED}) for pid in pids)
+
+    held = source(functions(1), Hand(), processes=Blocked())
+    held.open()
+
+    assert held.read().problems == tuple(f"cannot read {whose}: {Missing.BLOCKED.text}" for whose in named)
 
 
 def test_gpus_do_not_vanish_because_the_driver_does_not_say_how_many_there_are() -> None:

@@ -12,13 +12,13 @@ from gputop.app.backend.backend import BackendRequest
 from gputop.app.backend.choice import open_backend
 from gputop.app.backend.operations.choice import open_control
 from gputop.app.backend.operations.operations import Control
-from gputop.app.errors import NONE, OK, SOME, BadRequestError
+from gputop.app.errors import NONE, OK, SOME, UNKNOWN, BadRequestError
 from gputop.app.monitoring.frames import frames, open_source
 from gputop.app.terminal import Person, warn
 from gputop.core.model.sample import Frame, HostProcess
+from gputop.core.processes.gpu_use import why_incomplete
 from gputop.core.protocol.command import Change, SendSignal, wording
 from gputop.core.protocol.outcome import Outcome
-from gputop.core.query.selection import why_no_processes
 
 _LED: Final = "Launcher {pid}, which started {count} of these, is not among them; to end its whole job: --pid {pid}"
 _RATES_S: Final = 1.0  # between the two readings that a filter on rates needs
@@ -41,16 +41,17 @@ class ProcessesRequest(Struct, frozen=True, kw_only=True):
 
 
 class Chosen(Struct, frozen=True):
-    """The chosen processes in their current state. ``lacking``: chosen pids that do not exist.
+    """The chosen processes in their current state. ``lacking``: chosen pids that are not among them.
 
-    ``led``: launchers that are not among them, and how many of them each leads. ``silence``: why there are none.
+    ``led``: launchers that are not among them, and how many of them each leads. ``doubts``: why processes may be
+    missing; without doubts, the pids in ``lacking`` do not run on the selected GPUs.
     """
 
     processes: tuple[HostProcess, ...]
     time_s: float
     lacking: tuple[int, ...] = ()
     led: tuple[tuple[int, int], ...] = ()
-    silence: str = ""
+    doubts: tuple[str, ...] = ()
 
 
 def change_processes(
@@ -81,14 +82,13 @@ def carry_out(
 
     room, style = look(sys.stdout, os.environ)
     person.show(plan(wording(change), chosen.processes, chosen.time_s, room, style))
-    if not chosen.processes and chosen.silence:
-        person.show([chosen.silence])
-    elif chosen.lacking:
-        person.show([f"{pid}: not running on the selected GPUs" for pid in chosen.lacking])
+    person.show(list(_lacking(chosen)))
     if isinstance(change, SendSignal):
         person.show([_LED.format(pid=pid, count=count) for pid, count in chosen.led])
-    if is_dry or not chosen.processes:
-        return NONE if not chosen.processes else SOME if chosen.lacking else OK
+    if not chosen.processes:
+        return UNKNOWN if chosen.doubts else NONE
+    if is_dry:
+        return SOME if chosen.lacking else OK
     if not person.agrees(f"{wording(change)} for {counted(len(chosen.processes))}?"):
         person.show(["Nothing was changed."])
         return NONE
@@ -109,7 +109,8 @@ def choose(frame: Frame, pids: Sequence[int], *, is_filtered: bool = False) -> C
     kept = tuple(process for process in known if not pids or process.pid in pids)
     present = {process.pid for process in kept}
     lacking = tuple(pid for pid in dict.fromkeys(pids) if pid not in present)
-    return Chosen(kept, frame.time_s, lacking, tuple(_launchers(frame, present)), _silence(frame))
+    doubts = why_incomplete(frame) or (frame.problems if is_filtered else ())  # a filter needs every value
+    return Chosen(kept, frame.time_s, lacking, tuple(_launchers(frame, present)), doubts)
 
 
 def new_id() -> str:
@@ -117,9 +118,12 @@ def new_id() -> str:
     return f"{os.getpid()}-{time.time_ns()}"
 
 
-def _silence(frame: Frame) -> str:
-    """Return why the driver lists no processes, if it does not; an empty text if no process matches."""
-    return why_no_processes(frame) if any("processes" in gpu.missing for gpu in frame.gpus) else ""
+def _lacking(chosen: Chosen) -> Iterator[str]:
+    """Return a line per chosen pid that is not there, and why processes may be missing."""
+    where = "unknown whether it runs on the selected GPUs" if chosen.doubts else "not running on the selected GPUs"
+    yield from (f"{pid}: {where}" for pid in chosen.lacking)
+    if chosen.lacking or not chosen.processes:
+        yield from chosen.doubts
 
 
 def _launchers(frame: Frame, present: set[int]) -> Iterator[tuple[int, int]]:

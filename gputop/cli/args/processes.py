@@ -1,8 +1,13 @@
 """Options of the commands that change processes."""
 
 import argparse
+from typing import Final
 
 from gputop.cli.args.options import add_common, add_ending, words
+
+_STATUS: Final = (
+    "0 all changed, 1 only some changed, 2 bad input, 3 no driver or no answer, so nothing is known, 4 none changed"
+)
 
 
 def add_choice(parser: argparse.ArgumentParser, *examples: str) -> None:
@@ -16,7 +21,7 @@ def add_choice(parser: argparse.ArgumentParser, *examples: str) -> None:
     )
     parser.add_argument("-y", "--yes", dest="is_sure", action="store_true", help="do not ask for confirmation")
     add_common(parser, repeats=False, changes=True)
-    add_ending(parser, *examples, status="0 all changed, 1 only some changed, 2 bad input, 3 no driver, 4 none changed")
+    add_ending(parser, *examples, status=_STATUS)
 
 
 def _pids(text: str) -> tuple[int, ...]:

@@ -21,6 +21,7 @@ class Missing(str, Enum):
     OUTDATED = "outdated"
     LOST = "lost"
     HUNG = "hung"
+    BLOCKED = "blocked"
     HIDDEN = "hidden"
     FAULT = "fault"
     NOT_YET = "not_yet"
@@ -37,6 +38,7 @@ _TEXT = {
     Missing.OUTDATED: "the driver is too old for this call",
     Missing.LOST: "the GPU is lost: it fell off the bus or needs a reset",
     Missing.HUNG: "the driver does not answer",
+    Missing.BLOCKED: "the kernel does not answer: a thread of the process may be stuck",
     Missing.HIDDEN: "hidden: another PID namespace, or /proc mounted with hidepid",
     Missing.FAULT: "the driver answered with an error or an impossible value",
     Missing.NOT_YET: "not yet: needs a second reading",

@@ -262,6 +262,7 @@ class Host(Struct, frozen=True, kw_only=True):
 
     ``is_initial_pid_namespace``: whether gputop runs outside containers, where it sees every pid of the host.
     ``details``: None unless requested (``--host-details``; the screen requests them while it shows them).
+    ``missing`` contains ``processes`` while /proc does not answer, and the processes are those of an earlier sample.
     """
 
     name: str

@@ -5,7 +5,7 @@ from operator import attrgetter, itemgetter
 from typing import Final
 
 from gputop.core.model.catalogue import MEMORY_TOTAL
-from gputop.core.model.metric import Unit
+from gputop.core.model.metric import Missing, Unit
 from gputop.core.model.sample import Frame, Gpu, Presence
 from gputop.core.model.units import NOTHING, bytes_text, duration_text, number_text, value_text
 from gputop.core.processes.column import Column, FilterValue, Row
@@ -107,6 +107,11 @@ def _left_s(row: Row) -> float | None:
 
 def _command(row: Row) -> str:
     return row.process.command if row.process.presence is Presence.ALIVE else row.process.presence.text
+
+
+def _known_command(row: Row) -> str | None:
+    """Return the command line for a filter; None if it could not be read."""
+    return None if row.process.missing.get("command") is Missing.BLOCKED else _command(row)
 
 
 def _memory_percent(row: Row) -> float | None:
@@ -312,7 +317,8 @@ _OWN: Final = (
         value=_known("session", _session),
     ),
     Column(
-        key="command", title="COMMAND", width=0, rank=0, text=_command, sort=_command, help="Command line.",
+        key="command", title="COMMAND", width=0, rank=0, text=_command, sort=_command, value=_known_command,
+        help="Command line.",
         is_text=True, words=("cmd",),
     ),
 )  # fmt: skip

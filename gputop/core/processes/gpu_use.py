@@ -45,11 +45,19 @@ def uses_of(sample: Sample, identity: ProcessId) -> tuple[tuple[GpuProcess, ...]
     """Return the uses of a process, and notes: it is on no GPU, or a GPU does not report its processes."""
     of_pid = [process for process in sample.processes if process.pid == identity.pid]
     notes = [process.presence.text for process in of_pid if process.presence is not Presence.ALIVE]
-    silent = [
-        f"GPU {gpu.index} does not report its processes: {why.text}" for gpu in sample.gpus if (why := _silence(gpu))
-    ]
+    silent = why_incomplete(sample)
     uses = tuple(use for process in of_pid if process.id == identity for use in process.gpus)
-    return uses, (*notes, *([] if uses else [_ON_NONE]), *silent)
+    is_known = len(silent) < max(1, len(sample.gpus))  # some GPU reports its processes
+    return uses, (*notes, *([_ON_NONE] if is_known and not uses else []), *silent)
+
+
+def why_incomplete(sample: Sample) -> tuple[str, ...]:
+    """Return why a process on a GPU may not be among the processes of a sample; empty if all are."""
+    if not sample.gpus and sample.driver.missing.get("version") is Missing.HUNG:
+        return (Missing.HUNG.text,)
+    stale = sample.problems if "processes" in sample.host.missing else ()
+    silent = [(gpu.index, why) for gpu in sample.gpus if (why := _silence(gpu))]
+    return (*stale, *(f"GPU {index} does not report its processes: {why.text}" for index, why in silent))
 
 
 def _silence(gpu: Gpu) -> Missing | None:

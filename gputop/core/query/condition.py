@@ -112,14 +112,16 @@ def _joined(tests: tuple[Test, ...], *, decisive: bool) -> Test:
 
 
 def _word(text: str) -> Test:
-    command, user = COLUMN_BY_KEY["command"].sort, COLUMN_BY_KEY["user"].sort
+    command, user = COLUMN_BY_KEY["command"], COLUMN_BY_KEY["user"].sort
+    known = command.value or command.sort
 
-    def test(row: Row) -> bool:
-        return (
-            text in str(command(row) or "").lower()
+    def test(row: Row) -> bool | None:
+        is_found = (
+            text in str(command.sort(row) or "").lower()
             or text in str(user(row) or "").lower()
             or str(row.process.pid).startswith(text)
         )
+        return is_found or (None if known(row) is None else False)
 
     return test
 

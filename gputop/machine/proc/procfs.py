@@ -89,5 +89,7 @@ class RealProc:
 
 
 def reason(error: OSError) -> Missing:
-    """Return FORBIDDEN if another user may read it, else UNSUPPORTED: this kernel does not offer it."""
+    """Return FORBIDDEN if another user may read it, BLOCKED after a time-out, else UNSUPPORTED: no such file."""
+    if isinstance(error, TimeoutError):
+        return Missing.BLOCKED
     return Missing.FORBIDDEN if isinstance(error, PermissionError) else Missing.UNSUPPORTED

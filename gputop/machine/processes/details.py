@@ -20,7 +20,7 @@ _LONGEST_BYTES: Final = _LONGEST * 4  # of UTF-8
 
 
 class Details(Struct, frozen=True):
-    """User and uid, command line, owner, the pid in the process's own namespace; the reason for a missing user."""
+    """User and uid, command line, owner, the pid in the process's own namespace; the reasons for missing values."""
 
     user: str | None
     command: str
@@ -28,6 +28,11 @@ class Details(Struct, frozen=True):
     inner_pid: int | None
     missing: Reasons
     uid: int | None = None
+
+    @property
+    def is_blocked(self) -> bool:
+        """Return whether the process blocked its readers."""
+        return Missing.BLOCKED in self.missing.values() or Missing.BLOCKED in self.owner.missing.values()
 
 
 class DetailsReader:
@@ -44,22 +49,26 @@ class DetailsReader:
         The name in brackets replaces a missing command line: kernel threads and zombies have none, nor has a process
         that cleared it.
         """
-        status, why = b"", Missing.FAULT
+        missing: Reasons = {}
+        status = b""
         try:
             status = self._proc.read(f"{pid}/status")
         except OSError as error:
-            why = reason(error)
+            missing["user"] = reason(error)
         uid, inner_pid = parse_uid(status), _inner_pid(status, pid)
-        arguments = self._arguments(pid)
+        if uid is None:
+            missing.setdefault("user", Missing.FAULT)
+        arguments = self._arguments(pid, missing)
         command = " ".join(arguments).strip()[:_LONGEST] or f"[{decode(name)}]"
         owner = self._owners.read(pid, stat, name, arguments)
-        if uid is None:
-            return Details(None, command, owner, inner_pid, {"user": why})
-        return Details(self._user(uid), command, owner, inner_pid, {}, uid)
+        return Details(None if uid is None else self._user(uid), command, owner, inner_pid, missing, uid)
 
-    def _arguments(self, pid: int) -> list[str]:
+    def _arguments(self, pid: int, missing: Reasons) -> list[str]:
         try:
             raw = self._proc.read(f"{pid}/cmdline")[:_LONGEST_BYTES]
+        except TimeoutError as error:
+            missing["command"] = reason(error)
+            return []
         except OSError:
             return []
         return [decode(argument) for argument in raw.rstrip(b"\0").split(b"\0")]

@@ -15,6 +15,7 @@ from gputop.machine.processes.details import Details
 from gputop.machine.processes.progress import Reporter
 
 _DETAILS_EVERY_S: Final = 60  # setproctitle and exec change the command line
+_RETRY_S: Final = 2.0  # for a process that blocked its readers
 
 
 class Units(Struct, frozen=True):
@@ -70,6 +71,7 @@ class TrackedProcess:
         """Take the next stat line of the same process."""
         if self.stat and stat.name != self.stat.name:
             self.details_due = 0.0  # it now runs another program
+            self._details = None
         self.seen, self.stat = seen, stat
         self.watch.cpu_ticks = stat.cpu_ticks
         self._is_changed = True
@@ -97,9 +99,17 @@ class TrackedProcess:
             self._is_changed = True
 
     def describe(self, details: Details, now: float) -> None:
-        """Take the details; the first ones are read again sooner, so that the processes take turns."""
-        is_first = self._details is None
-        self.details_due = now + (_DETAILS_EVERY_S // 2 + self.pid % 30 if is_first else _DETAILS_EVERY_S)
+        """Take the details; the first ones are read again sooner, so that the processes take turns.
+
+        The last command line and owner remain while the process blocks its readers.
+        """
+        before = self._details
+        self.details_due = now + (_DETAILS_EVERY_S if before else _DETAILS_EVERY_S // 2 + self.pid % 30)
+        if details.is_blocked:
+            self.details_due = now + _RETRY_S
+            if before:
+                command = before.command if "command" in details.missing else details.command
+                details = replace(details, command=command, owner=before.owner)
         if details != self._details:
             self._details = details
             self._is_changed = True

@@ -16,7 +16,7 @@ from gputop.app.control.escalation import Escalation
 from gputop.app.control.process_change import Chosen, carry_out, choose
 from gputop.app.terminal import Person
 from gputop.core.model.metric import Missing
-from gputop.core.model.sample import HostProcess, Job, JobKind, Presence
+from gputop.core.model.sample import DriverInfo, Host, HostProcess, Job, JobKind, Presence
 from gputop.core.monitor import Monitor
 from gputop.core.protocol.command import Change, Renice, SendSignal, Target
 from gputop.core.protocol.outcome import Outcome, Result, Status
@@ -201,8 +201,50 @@ def test_where_the_driver_lists_nobody_that_is_said_and_not_that_a_pid_is_on_no_
         Listener(),
     )
 
+    assert carry_out(term(found), found, control(tmp_path), person) == 3
+    assert person.heard[1:] == [
+        "7: unknown whether it runs on the selected GPUs",
+        f"GPU 0 does not report its processes: {Missing.UNSUPPORTED.text}",
+    ]
+
+
+@pytest.mark.parametrize("pids", [(7,), ()])
+@pytest.mark.parametrize("is_dry", [True, False])
+def test_a_driver_that_hangs_is_not_taken_for_a_process_that_is_on_no_gpu(
+    tmp_path: Path, *, pids: tuple[int, ...], is_dry: bool
+) -> None:
+    silent = DriverInfo(missing={"version": Missing.HUNG})
+    found, person = choose(frame(gpus=(), processes=(), driver=silent), pids), Listener()
+    status = carry_out(term(found), found, control(tmp_path), person, is_dry=is_dry)
+
+    assert status == 3
+    assert person.heard[-1] == Missing.HUNG.text
+    assert not any("not running" in line for line in person.heard)
+
+
+def test_a_process_list_that_proc_did_not_answer_for_is_not_taken_for_no_process(tmp_path: Path) -> None:
+    late = "/proc has not answered for 4s: processes are shown as they were"
+    stale = frame(2, host=Host(name="node7", missing={"processes": Missing.BLOCKED}), problems=(late,))
+    found, person = choose(stale, [9]), Listener()
+
+    assert carry_out(term(found), found, control(tmp_path), person) == 3
+    assert person.heard[1:] == ["9: unknown whether it runs on the selected GPUs", late]
+
+
+def test_a_pid_on_no_gpu_is_not_unknown_because_another_process_blocks_its_readers(tmp_path: Path) -> None:
+    shown = frame(2, problems=("cannot read the command line of process 4712: …",))
+    found, person = choose(shown, [9]), Listener()
+
     assert carry_out(term(found), found, control(tmp_path), person) == 4
-    assert person.heard[1:] == [f"the driver lists no processes: {Missing.UNSUPPORTED.text}"]
+    assert person.heard[1:] == ["9: not running on the selected GPUs"]
+
+
+def test_a_blocked_process_that_a_filter_cannot_judge_is_unknown_and_not_said_to_be_elsewhere(tmp_path: Path) -> None:
+    problem = "cannot read the command line of process 4711: …"
+    found, person = choose(frame(processes=(), problems=(problem,)), [4711], is_filtered=True), Listener()
+
+    assert carry_out(term(found), found, control(tmp_path), person) == 3
+    assert person.heard[1:] == ["4711: unknown whether it runs on the selected GPUs", problem]
 
 
 def test_a_launcher_without_a_gpu_is_chosen_by_its_pid_alone() -> None:

@@ -5,7 +5,7 @@ from examples import GIB, frame, gpu, process
 from gputop.core.model.catalogue import MEMORY_TOTAL
 from gputop.core.model.metric import Missing
 from gputop.core.model.process_id import ProcessId
-from gputop.core.model.sample import GpuInstance, GpuProcess, GpuState, HostProcess, Presence
+from gputop.core.model.sample import DriverInfo, GpuInstance, GpuProcess, GpuState, HostProcess, Presence
 from gputop.core.processes.gpu_use import memory_total, use_label, use_text, uses_of
 
 USE = GpuProcess(
@@ -51,7 +51,6 @@ def test_gpus_that_do_not_tell_are_named() -> None:
     shown = frame(gpus=(refusing, gpu(1, state=GpuState.LOST, metrics={})), processes=())
 
     assert uses_of(shown, ProcessId(7, 70))[1] == (
-        "the driver lists it on no GPU",
         f"GPU 0 does not report its processes: {Missing.FORBIDDEN.text}",
         f"GPU 1 does not report its processes: {Missing.LOST.text}",
     )
@@ -61,3 +60,18 @@ def test_a_process_that_is_gone_keeps_what_the_driver_lists() -> None:
     shown = frame(processes=(HostProcess(pid=7, presence=Presence.GONE, gpus=(USE,)),))
 
     assert uses_of(shown, ProcessId(7, None)) == ((USE,), (Presence.GONE.text,))
+
+
+def test_a_process_is_not_said_to_be_on_no_gpu_while_the_driver_does_not_answer() -> None:
+    shown = frame(gpus=(), processes=(), driver=DriverInfo(missing={"version": Missing.HUNG}))
+
+    assert uses_of(shown, ProcessId(7, 70))[1] == (Missing.HUNG.text,)
+
+
+def test_a_process_on_no_gpu_that_answers_is_said_to_be_on_none_of_them() -> None:
+    shown = frame(gpus=(gpu(0), gpu(1, state=GpuState.LOST, metrics={})), processes=())
+
+    assert uses_of(shown, ProcessId(7, 70))[1] == (
+        "the driver lists it on no GPU",
+        f"GPU 1 does not report its processes: {Missing.LOST.text}",
+    )

@@ -179,6 +179,16 @@ def test_what_does_not_depend_on_the_absent_value_is_known(text: str) -> None:
     assert keeps(text, row(sm_percent=None))
 
 
+@pytest.mark.parametrize("text", ["not train", "command!=*train*", "not command:*train*", "command:*python*", "serve"])
+def test_a_command_line_that_could_not_be_read_is_not_taken_for_another_one(text: str) -> None:
+    assert not keeps(text, row(command="[python]", missing={"command": Missing.BLOCKED}))
+
+
+@pytest.mark.parametrize("text", ["command:-", "user:ann", "ann", "python", "4711"])
+def test_a_blocked_process_is_found_by_what_is_known_of_it(text: str) -> None:
+    assert keeps(text, row(command="[python]", missing={"command": Missing.BLOCKED}))
+
+
 def test_a_process_of_which_nothing_is_known_can_be_asked_for_everything() -> None:
     bare = Row(HostProcess(pid=1), GpuProcess(gpu="GPU-0", gpu_index=0, type="C"), NOW)
 
