@@ -11,7 +11,7 @@ from gputop.core.model.metric import Missing
 from gputop.core.model.sample import DriverInfo, Gpu, GpuProcess, GpuState, HostProcess, Reasons, Sample
 from gputop.core.model.units import duration_text
 from gputop.core.query.selection import Selection
-from gputop.core.text.text import clean
+from gputop.core.text.text import excerpt
 from gputop.machine.gpu.device import DeviceReader, DeviceReading
 from gputop.machine.gpu.discovery import Identity, Inventory, discover
 from gputop.machine.gpu.events import EventWatcher
@@ -140,7 +140,7 @@ class MachineSource:
             held = ", ".join(
                 str(gpu.index) if is_index else f"{gpu.index} ({gpu.uuid}, {gpu.bus_id})" for gpu in present
             )
-            raise ValueError(f"no such GPU: {clean(', '.join(unknown))}. Available: {held or 'none'}")
+            raise ValueError(f"no such GPU: {excerpt(', '.join(unknown))}. Available: {held or 'none'}")
 
     # --- GPUs ----------------------------------------------------------------------------------------------------
     def _finish(self, now: float) -> list[DeviceReading]:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from gputop.core.text.text import excerpt
 from gputop.machine.control.kernel import KernelCalls
 from gputop.machine.proc.procfs import Proc
 from gputop.simulator.boxes import dying, h200, split, training, trouble, workstation
@@ -93,7 +94,7 @@ def simulate(
     Raises ValueError with the names of all boxes if there is no box of this name.
     """
     if name not in BOXES:
-        raise ValueError(f"no simulated box {name!r}. Available: {', '.join(BOXES)}.")
+        raise ValueError(f"no simulated box {excerpt(name)!r}. Available: {', '.join(BOXES)}.")
     plan = _PLANS[name]()
     box_clock = BoxClock(plan.uptime_s, clock, wall, sleep, starts_in_s)
     proc = SimulatedProc(plan, box_clock)

@@ -8,7 +8,7 @@ from gputop.app.backend.backend import Backend, BackendRequest
 from gputop.app.errors import NO_DRIVER, BadRequestError, UseCaseError
 from gputop.core.plugins.named_source import NamedSource
 from gputop.core.text.suggest import nearest
-from gputop.core.text.text import clean
+from gputop.core.text.text import excerpt
 from gputop.machine.plugins.failures import Failures
 from gputop.machine.plugins.sanitize import ForeignSource, SourceError, opened
 
@@ -57,4 +57,4 @@ def _named(name: str) -> NamedSource:
     known = [row.key for row in SOURCES]
     near = nearest(name, known)
     there = f"Available: {', '.join(known)}" if known else "No plugin has a source: gputop plugins"
-    raise BadRequestError(f"no such source: {clean(name)}.{f' Did you mean {near}?' if near else ''} {there}")
+    raise BadRequestError(f"no such source: {excerpt(name)}.{f' Did you mean {near}?' if near else ''} {there}")

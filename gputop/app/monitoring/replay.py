@@ -5,6 +5,7 @@ from gputop.app.errors import BadRequestError
 from gputop.app.monitoring.analysis import opened
 from gputop.app.monitoring.screen import Parts, ScreenRequest, configured, has_terminal, run_screen
 from gputop.core.recording.playback import PLACES, Playing, place
+from gputop.core.text.text import excerpt
 from gputop.wire.tape.player import TapePlayer
 from gputop.wire.tape.reader import Tape
 
@@ -32,5 +33,5 @@ def replay(request: ReplayRequest) -> int:
 def _place(text: str, tape: Tape) -> float:
     at_s = None if text.startswith("@") else place(text, Playing(length_s=tape.length_s), 0.0)
     if at_s is None:
-        raise BadRequestError(f"--at {text}: not a place in a recording: {PLACES.rpartition(', or')[0]}")
+        raise BadRequestError(f"--at {excerpt(text)}: not a place in a recording: {PLACES.rpartition(', or')[0]}")
     return at_s

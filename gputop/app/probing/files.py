@@ -10,6 +10,8 @@ from msgspec.json import decode
 from gputop.app.settings.config_path import path as config_path
 from gputop.core.probing.baseline import Baseline
 from gputop.core.probing.reference import Entry, read
+from gputop.core.text.text import excerpt
+from gputop.machine.small_file import read_small
 from gputop.machine.state_directory import state_directory
 from gputop.wire.encoder import encode
 
@@ -26,19 +28,17 @@ def _entries(path: str) -> tuple[Entry, ...]:
     from gputop.app.settings.toml_file import TomlError, loads
 
     try:
-        with open(path, "rb") as opened:
-            return read(loads(opened.read().decode()))
+        return read(loads(read_small(path).decode()))
     except FileNotFoundError:
         return ()
     except (OSError, TomlError, ValueError) as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise ValueError(f"{excerpt(path)}: {error}") from None
 
 
 def read_baseline(uuid: str) -> Baseline:
     """Return the baseline of a device; an empty one if there is none, or it cannot be read."""
     try:
-        with open(_path(uuid), "rb") as opened:
-            return decode(opened.read(), type=Baseline)
+        return decode(read_small(_path(uuid)), type=Baseline)
     except (OSError, DecodeError, ValidationError, RecursionError):
         return Baseline(uuid=uuid)
 

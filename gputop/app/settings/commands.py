@@ -8,7 +8,7 @@ from gputop.app.settings.config_path import path
 from gputop.app.settings.settings_file import load, settled
 from gputop.app.terminal import warn
 from gputop.core.settings.toml import commented, effective
-from gputop.core.text.text import clean
+from gputop.core.text.text import clean, excerpt
 
 
 def print_path() -> int:
@@ -28,7 +28,7 @@ def init() -> int:
         text = f"{clean(file)} exists and was not changed. To see the settings in force: gputop config show"
         raise BadRequestError(text) from None
     except OSError as error:
-        raise BadRequestError(f"cannot write {clean(file)}: {error.strerror}") from None
+        raise BadRequestError(f"cannot write {excerpt(file)}: {error.strerror}") from None
     print(f"wrote {clean(file)}")
     return OK
 

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from gputop.app.settings.config_path import path
 from gputop.core.settings.settings import Problem, Settings, Value, from_environment, may_mean_read_only, parse
 from gputop.core.settings.toml import lines_of
-from gputop.core.text.text import clean
+from gputop.core.text.text import clean, excerpt
+from gputop.machine.small_file import read_small
 
 _DOUBT: Final = "gputop changes nothing until you fix that: it may have meant read_only"
 _PLACE: Final = re.compile(r" \(at line (\d+), column \d+\)")
@@ -38,8 +39,7 @@ class Settled(Struct, frozen=True, kw_only=True):
 def written(file: str) -> Written:
     """Read a file; a missing file is empty and no problem."""
     try:
-        with open(file, "rb") as opened:
-            text = opened.read().decode()
+        text = read_small(file).decode()
     except FileNotFoundError:
         return Written(file=file)
     except (OSError, UnicodeDecodeError) as error:
@@ -96,9 +96,9 @@ def save(changes: Mapping[str, Value | None], file: str | None = None) -> str | 
         text, mode = _text_and_mode(target)
         _write(target, edited(text, changes), mode)
     except TomlError as error:
-        return f"{clean(target)} was not changed. Fix it first: {_syntax(str(error))}"
+        return f"{excerpt(target)} was not changed. Fix it first: {_syntax(str(error))}"
     except (OSError, ValueError) as error:
-        return f"{clean(target)} was not changed: {_why(error)}"
+        return f"{excerpt(target)} was not changed: {_why(error)}"
     return None
 
 
@@ -106,7 +106,7 @@ def _understood(said: Written, actions: Collection[str] | None) -> tuple[Setting
     if said.problem:
         return Settings(), (said.problem,)
     settings, problems = parse(said.values, lines=said.lines, actions=actions)
-    return settings, tuple(replace(problem, path=clean(problem.path)) for problem in problems)
+    return settings, tuple(replace(problem, path=excerpt(problem.path)) for problem in problems)
 
 
 def _safe(settings: Settings, problems: Collection[Problem]) -> Settings:
@@ -115,8 +115,7 @@ def _safe(settings: Settings, problems: Collection[Problem]) -> Settings:
 
 def _text_and_mode(file: str) -> tuple[str, int | None]:
     try:
-        with open(file, "rb") as opened:
-            return opened.read().decode(), os.fstat(opened.fileno()).st_mode & 0o777
+        return read_small(file).decode(), os.stat(file).st_mode & 0o777
     except FileNotFoundError:
         return "", None
 
@@ -141,7 +140,7 @@ def _write(file: str, text: str, mode: int | None) -> None:
 def _syntax(message: str) -> Problem:
     place = _PLACE.search(message)
     line = int(place[1]) if place else None
-    return Problem(path="", message=f"this is not TOML: {clean(_PLACE.sub('', message))}", line=line)
+    return Problem(path="", message=f"this is not TOML: {excerpt(_PLACE.sub('', message))}", line=line)
 
 
 def _why(error: Exception) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from gputop.core.model.metric import Unit
+from gputop.core.text.text import excerpt
 
 _LEAST_INTERVAL_S: Final = 0.1
 _DIGITS: Final = 4  # of an index: a longer range is a typing mistake
@@ -92,12 +93,11 @@ def add_ending(parser: argparse.ArgumentParser, *examples: str, status: str = ""
 def _filters(text: str) -> tuple[str, ...]:
     """Check a filter; the error points at the mistake, in lines of its own. Leave out one that keeps everything."""
     from gputop.core.query.query import QueryError, parse, pointed
-    from gputop.core.text.text import clean
 
     found = parse(text)
     if isinstance(found, QueryError):
         pointer = (f"  {line}" for line in pointed(text, found).splitlines())
-        message = f"column {found.position + 1}: {clean(str(found))}"
+        message = f"column {found.position + 1}: {excerpt(str(found), 600)}"
         raise argparse.ArgumentTypeError("\n".join((message, *pointer)))
     return (str(found),) if str(found) else ()
 
@@ -106,7 +106,7 @@ def words(text: str) -> tuple[str, ...]:
     """Read a list separated by commas."""
     found = tuple(word.strip() for word in text.split(","))
     if not all(found):
-        raise argparse.ArgumentTypeError(f"an empty name in {text!r}")
+        raise argparse.ArgumentTypeError(f"an empty name in {excerpt(text)!r}")
     return found
 
 
@@ -120,7 +120,7 @@ def _counted(word: str) -> tuple[str, ...]:
     if not (dash and first.isdecimal() and last.isdecimal()):
         return (word,)
     if int(last) < int(first) or len(last) > _DIGITS:
-        raise argparse.ArgumentTypeError(f"{word!r} is not a range such as 0-3")
+        raise argparse.ArgumentTypeError(f"{excerpt(word)!r} is not a range such as 0-3")
     return tuple(map(str, range(int(first), int(last) + 1)))
 
 
@@ -133,7 +133,7 @@ def seconds(least: float) -> Callable[[str], float]:
         except ValueError:
             value = -1.0
         if not least <= value < 86_400:  # a NaN is not
-            raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds from {least:g} to 86400")
+            raise argparse.ArgumentTypeError(f"{excerpt(text)!r} is not a number of seconds from {least:g} to 86400")
         return value
 
     return read
@@ -144,7 +144,7 @@ def whole(least: int) -> Callable[[str], int]:
 
     def read(text: str) -> int:
         if not text.isdecimal() or int(text) < least:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least}")
+            raise argparse.ArgumentTypeError(f"{excerpt(text)!r} is not a whole number from {least}")
         return int(text)
 
     return read
@@ -156,5 +156,6 @@ def duration(text: str) -> float:
 
     value = quantity(text, Unit.SECONDS)
     if value is None or value <= 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a time: {expected(Unit.SECONDS).removeprefix('a time: ')}")
+        how = expected(Unit.SECONDS).removeprefix("a time: ")
+        raise argparse.ArgumentTypeError(f"{excerpt(text)!r} is not a time: {how}")
     return value

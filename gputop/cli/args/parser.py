@@ -7,9 +7,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, NoReturn
 
 from gputop.app.errors import BAD_INPUT
+from gputop.core.text.text import excerpt
 
 USAGE: Final = 64  # the status of bad input for a command that uses 2 as a verdict
 _WIDEST: Final = 100  # longer lines are hard to read
+_LONGEST: Final = 1000  # of an error's line: some messages of argparse contain what was given
 
 
 class Help(argparse.HelpFormatter):
@@ -49,7 +51,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the message and end the program. The first line names the help; further lines point at the mistake."""
-        first, *others = message.split("\n")
+        first, *others = (excerpt(line, _LONGEST) for line in message.split("\n"))
         end = "" if first.endswith("?") else "."
         lines = (f"gputop: {first}{end} See: {self.prog} --help", *others)
         self.exit(self.usage_status, "".join(f"{line}\n" for line in lines))
@@ -64,14 +66,15 @@ class Parser(argparse.ArgumentParser):
     def _left_over(self, rest: Sequence[str]) -> str:
         word = rest[0]
         if not word.startswith("-"):
-            return f"unexpected argument {word!r}"
-        return f"unknown option {word.partition('=')[0]}{_meant(word, self._option_string_actions)}"
+            return f"unexpected argument {excerpt(word)!r}"
+        return f"unknown option {excerpt(word.partition('=')[0])}{_meant(word, self._option_string_actions)}"
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401 - as argparse calls it
         if action.choices is None or value in action.choices:
             return
         choices = [str(choice) for choice in action.choices]
-        raise argparse.ArgumentError(action, f"unknown value {value!r}{_meant(str(value), choices) or _all(choices)}")
+        hint = _meant(str(value), choices) or _all(choices)
+        raise argparse.ArgumentError(action, f"unknown value {excerpt(str(value))!r}{hint}")
 
 
 def _columns() -> int | None:

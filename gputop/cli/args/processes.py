@@ -4,6 +4,7 @@ import argparse
 from typing import Final
 
 from gputop.cli.args.options import add_common, add_ending, words
+from gputop.core.text.text import excerpt
 
 _STATUS: Final = (
     "0 all changed, 1 only some changed, 2 bad input, 3 no driver or no answer, so nothing is known, 4 none changed"
@@ -27,5 +28,5 @@ def add_choice(parser: argparse.ArgumentParser, *examples: str) -> None:
 def _pids(text: str) -> tuple[int, ...]:
     found = words(text)
     if not all(word.isdecimal() and int(word) > 0 for word in found):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a pid or a list of pids separated by commas")
+        raise argparse.ArgumentTypeError(f"{excerpt(text)!r} is not a pid or a list of pids separated by commas")
     return tuple(int(word) for word in found)

@@ -9,6 +9,7 @@ from gputop.cli.args.options import add_ending, add_json, add_place, whole
 from gputop.cli.args.requests import request_of
 from gputop.core.model.metric import Unit
 from gputop.core.model.quantity import expected, quantity
+from gputop.core.text.text import excerpt
 
 _FORMATS: Final = ("env", "index", "uuid", "json")
 
@@ -75,9 +76,10 @@ def _measured(unit: Unit) -> Callable[[str], float]:
     def read(text: str) -> float:
         value = quantity(text, unit)
         if value is None or value < 0:
-            raise argparse.ArgumentTypeError(f"{text!r} is not {expected(unit)}")
+            raise argparse.ArgumentTypeError(f"{excerpt(text)!r} is not {expected(unit)}")
         if unit is Unit.BYTES and value and text[-1].isdecimal():  # bytes would be a mistake
-            raise argparse.ArgumentTypeError(f"{text!r} has no unit: write {text}GiB or {text}MiB")
+            number = excerpt(text)
+            raise argparse.ArgumentTypeError(f"{number!r} has no unit: write {number}GiB or {number}MiB")
         return value
 
     return read

@@ -13,6 +13,7 @@ from gputop.cli.args.requests import request_of
 from gputop.core.model.metric import Unit
 from gputop.core.model.quantity import expected, quantity
 from gputop.core.probing.probe import Level
+from gputop.core.text.text import excerpt
 
 _MOST_MEMORY: Final = 0.95
 _MOST_BUSBW: Final = 1e6
@@ -130,7 +131,7 @@ def _memory(text: str) -> tuple[float, int | None]:
         return share / 100, None
     size = None if text.endswith("%") else quantity(text, Unit.BYTES)
     if not size or size <= 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a share up to 95% nor {expected(Unit.BYTES)}")
+        raise argparse.ArgumentTypeError(f"{excerpt(text)!r} is neither a share up to 95% nor {expected(Unit.BYTES)}")
     return _MOST_MEMORY, int(size)
 
 
@@ -143,7 +144,7 @@ def _ceiling(unit: str, most: float) -> Callable[[str], float]:
         except ValueError:
             value = 0.0
         if not 0 < value <= most:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a number of {unit} up to {most:g}")
+            raise argparse.ArgumentTypeError(f"{excerpt(text)!r} is not a number of {unit} up to {most:g}")
         return value
 
     return read
@@ -156,7 +157,7 @@ def _busbw(text: str) -> float:
     except ValueError:
         value = 0.0
     if not 0 < value < _MOST_BUSBW:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of GB/s")
+        raise argparse.ArgumentTypeError(f"{excerpt(text)!r} is not a number of GB/s")
     return value * 1e9
 
 
@@ -164,5 +165,5 @@ def _device(text: str) -> int:
     """Read cpu, cpu:2 as a number of CPUs."""
     kind, _, count = text.partition(":")
     if kind != "cpu" or not (count or "1").isdecimal() or not 1 <= int(count or "1") <= 16:
-        raise argparse.ArgumentTypeError(f"{text!r} is not cpu or cpu:N, with N from 1 to 16")
+        raise argparse.ArgumentTypeError(f"{excerpt(text)!r} is not cpu or cpu:N, with N from 1 to 16")
     return int(count or "1")

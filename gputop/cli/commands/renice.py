@@ -5,6 +5,7 @@ import argparse
 from gputop.app.control.changes import ReniceRequest, renice
 from gputop.cli.args.processes import add_choice
 from gputop.cli.args.requests import request_of
+from gputop.core.text.text import excerpt
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -25,5 +26,5 @@ def run(options: argparse.Namespace) -> int:
 
 def _nice(text: str) -> int:
     if not text.removeprefix("-").isdecimal() or not -20 <= int(text) <= 19:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a nice value from -20 to 19")
+        raise argparse.ArgumentTypeError(f"{excerpt(text)!r} is not a nice value from -20 to 19")
     return int(text)

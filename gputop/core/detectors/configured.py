@@ -7,6 +7,7 @@ from gputop.core.detection.detector import Dial, Kind
 from gputop.core.detection.judge import DIALS, GENERAL
 from gputop.core.detectors.registry import ENABLED, detectors
 from gputop.core.text.suggest import nearest
+from gputop.core.text.text import excerpt
 
 Wrong: TypeAlias = tuple[str, str, str | None]  # place, problem, suggestion
 
@@ -43,7 +44,7 @@ def _settled(path: str, kind: Kind, given: Mapping[str, object], wrong: list[Wro
         if key == ENABLED and isinstance(value, bool):
             found[key] = float(value)
         elif key == ENABLED:
-            wrong.append((f"{path}.{key}", f"{value!r} is neither true nor false", None))
+            wrong.append((f"{path}.{key}", f"{excerpt(repr(value))} is neither true nor false", None))
         elif key not in dials:
             wrong.append((f"{path}.{key}", "unknown threshold", nearest(key, [*dials, ENABLED])))
         else:
@@ -55,4 +56,4 @@ def _take(found: dict[str, float], dial: Dial, path: str, value: object, wrong: 
     if isinstance(value, (int, float)) and not isinstance(value, bool) and dial.least <= value <= dial.most:
         found[dial.key] = float(value)
     else:
-        wrong.append((path, f"{value!r} is not a number from {dial.least:g} to {dial.most:g}", None))
+        wrong.append((path, f"{excerpt(repr(value))} is not a number from {dial.least:g} to {dial.most:g}", None))

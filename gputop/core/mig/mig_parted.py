@@ -11,6 +11,7 @@ from msgspec import Struct, ValidationError, convert
 
 from gputop.core.mig.model import MigGpu
 from gputop.core.text.suggest import nearest
+from gputop.core.text.text import excerpt
 
 VERSION: Final = "v1"
 CURRENT: Final = "current"
@@ -42,9 +43,9 @@ def read_config(raw: object) -> ConfigFile:
     try:
         read = convert(raw, ConfigFile)
     except ValidationError as error:
-        raise ConfigError(f"not a mig-parted configuration: {error}") from None
+        raise ConfigError(f"not a mig-parted configuration: {excerpt(str(error))}") from None
     if read.version != VERSION:
-        raise ConfigError(f"version {read.version!r} is not supported, only {VERSION}")
+        raise ConfigError(f"version {excerpt(read.version)!r} is not supported, only {VERSION}")
     for name, specs in read.mig_configs.items():
         for spec in specs:
             _check(name, spec)
@@ -61,7 +62,7 @@ def requests(file: ConfigFile, name: str | None, gpus: Sequence[MigGpu]) -> dict
         if spec.devices != "all":
             unknown = set(spec.devices) - {gpu.index for gpu in gpus}
             if unknown:
-                raise ConfigError(f"no such GPU: {', '.join(str(index) for index in sorted(unknown))}")
+                raise ConfigError(f"no such GPU: {excerpt(', '.join(str(index) for index in sorted(unknown)))}")
         for gpu in gpus:
             if (spec.devices == "all" or gpu.index in spec.devices) and _applies_to(spec, gpu):
                 chosen[gpu.index] = _request(spec)
@@ -91,15 +92,15 @@ def export_lines(gpus: Iterable[MigGpu], name: str = CURRENT) -> Iterator[str]:
 
 def _check(name: str, spec: Spec) -> None:
     if spec.mig_enabled and spec.mig_devices is None:
-        raise ConfigError(f"{name}: mig-devices is missing; write {{}} for no instances")
+        raise ConfigError(f"{excerpt(name)}: mig-devices is missing; write {{}} for no instances")
     if spec.mig_devices and not spec.mig_enabled:
-        raise ConfigError(f"{name}: mig-devices needs mig-enabled: true")
+        raise ConfigError(f"{excerpt(name)}: mig-devices needs mig-enabled: true")
     wrong = [device for device, count in (spec.mig_devices or {}).items() if not 0 <= count < _MOST]
     if wrong:
-        raise ConfigError(f"{name}: {wrong[0]}: the count must be from 0 to {_MOST - 1}")
+        raise ConfigError(f"{excerpt(name)}: {excerpt(wrong[0])}: the count must be from 0 to {_MOST - 1}")
     odd = [device for device in spec.mig_devices or {} if any(sign in device for sign in ",=@/ ")]
     if odd:
-        raise ConfigError(f"{name}: {odd[0]!r} is not a MIG device such as 1g.10gb or 1c.2g.20gb")
+        raise ConfigError(f"{excerpt(name)}: {excerpt(odd[0])!r} is not a MIG device such as 1g.10gb or 1c.2g.20gb")
 
 
 def _chosen(file: ConfigFile, name: str | None) -> str:
@@ -107,10 +108,11 @@ def _chosen(file: ConfigFile, name: str | None) -> str:
     if name is None and len(names) == 1:
         return names[0]
     if name is None:
-        raise ConfigError(f"choose a configuration with -c: {', '.join(names) or 'the file has none'}")
+        raise ConfigError(f"choose a configuration with -c: {excerpt(', '.join(names)) or 'the file has none'}")
     if name not in file.mig_configs:
         guess = nearest(name, names)
-        raise ConfigError(f"no configuration {name!r}" + (f"; did you mean {guess}?" if guess else ""))
+        hint = f"; did you mean {excerpt(guess)}?" if guess else ""
+        raise ConfigError(f"no configuration {excerpt(name)!r}{hint}")
     return name
 
 

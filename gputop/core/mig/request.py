@@ -17,6 +17,7 @@ from msgspec import Struct
 from gputop.core.mig.model import Geometry, MigGpu, PlacedInstance, Profile, compute_sizes
 from gputop.core.mig.placement import compute_piece, fits, place
 from gputop.core.text.suggest import nearest
+from gputop.core.text.text import excerpt
 
 _ITEM: Final = re.compile(
     r"(?P<sign>[+-]?)(?:(?P<count>\d{1,3})[x*])?(?:(?P<part>\d)c\.)?(?P<name>\d+g[^@/\s]*)"
@@ -97,11 +98,11 @@ def whole(profile: Profile, start: int | None = None) -> Item:
 def _read_part(part: str, geometry: Geometry, items: list[Item], fractions: dict[str, list[int]]) -> None:
     match = _ITEM.fullmatch(part)
     if match is None:
-        raise RequestError(f"invalid request: {part or 'nothing between commas'!r}; {_GRAMMAR}")
+        raise RequestError(f"invalid request: {excerpt(part) or 'nothing between commas'!r}; {_GRAMMAR}")
     profile = _profile(match["name"], geometry)
     count = int(match["count"] or 1)
     if not 0 < count <= _MOST:
-        raise RequestError(f"{part}: the count must be from 1 to {_MOST}")
+        raise RequestError(f"{excerpt(part)}: the count must be from 1 to {_MOST}")
     if match["part"] and int(match["part"]) != profile.slices:
         _read_fraction(match, profile, count, fractions)
         return
@@ -115,7 +116,7 @@ def _read_part(part: str, geometry: Geometry, items: list[Item], fractions: dict
 def _filling(every: "re.Match[str]", gpu: MigGpu, items: Sequence[Item]) -> list[Item]:
     """Return as many of a profile as fit next to the items, with busy instances kept in place."""
     if every["sign"] == "-":
-        raise RequestError(f"{every[0]}: to remove all instances, request none")
+        raise RequestError(f"{excerpt(every[0])}: to remove all instances, request none")
     profile = _profile(every["name"], gpu.geometry)
     used = gpu.placed(gpu.busy)
     for count in range(profile.most, 0, -1):
@@ -131,9 +132,11 @@ def _filling(every: "re.Match[str]", gpu: MigGpu, items: Sequence[Item]) -> list
 def _read_fraction(match: "re.Match[str]", profile: Profile, count: int, fractions: dict[str, list[int]]) -> None:
     slices = int(match["part"])
     if match["sign"] == "-" or match["start"] or match["computes"]:
-        raise RequestError(f"{match[0]}: write it as part of the GPU instance: {profile.name}/1c+1c")
+        raise RequestError(f"{excerpt(match[0])}: write it as part of the GPU instance: {profile.name}/1c+1c")
     if slices not in compute_sizes(profile.slices):
-        raise RequestError(f"{match[0]}: {profile.name} has compute instances of {_sizes_text(profile)} slices")
+        raise RequestError(
+            f"{excerpt(match[0])}: {profile.name} has compute instances of {_sizes_text(profile)} slices"
+        )
     fractions.setdefault(profile.name, []).extend([slices] * count)
 
 
@@ -146,7 +149,7 @@ def _computes(match: "re.Match[str]", profile: Profile) -> tuple[int, ...]:
     wrong = [slices for slices in computes if slices not in compute_sizes(profile.slices)]
     if wrong or place([compute_piece(slices, profile.slices) for slices in computes], 0) is None:
         raise RequestError(
-            f"{match[0]}: {profile.name} has {profile.slices} compute slices, for compute instances of "
+            f"{excerpt(match[0])}: {profile.name} has {profile.slices} compute slices, for compute instances of "
             f"{_sizes_text(profile)}"
         )
     return computes
@@ -157,7 +160,7 @@ def _start(match: "re.Match[str]", profile: Profile) -> int | None:
         return None
     if int(match["start"]) not in profile.starts:
         starts = ", ".join(str(start) for start in profile.starts)
-        raise RequestError(f"{match[0]}: {profile.name} can only start at memory slot {starts}")
+        raise RequestError(f"{excerpt(match[0])}: {profile.name} can only start at memory slot {starts}")
     return int(match["start"])
 
 
@@ -193,7 +196,7 @@ def _profile(name: str, geometry: Geometry) -> Profile:
     names = [profile.name for profile in geometry.profiles]
     guess = _guess(name, names)
     raise RequestError(
-        f"this GPU has no profile {name!r}"
+        f"this GPU has no profile {excerpt(name)!r}"
         + (f"; did you mean {guess}? " if guess else ". ")
         + f"It has: {', '.join(names)}"
     )

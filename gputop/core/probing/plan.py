@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from gputop.core.probing.probe import PROTOCOL, Level, Probe, ProbeTest
 from gputop.core.text.suggest import nearest
+from gputop.core.text.text import excerpt
 
 START_S: Final = 6.0  # what it takes to start Python, torch and a context
 _LEAST_S: Final = 0.2
@@ -51,7 +52,7 @@ def chosen(probe: Probe, level: Level, names: Sequence[str]) -> tuple[ProbeTest,
             known = sorted({test.key for test in probe.tests} | {test.key.partition(".")[0] for test in probe.tests})
             near = nearest(name, known)
             raise ValueError(
-                f"no such test: {name}.{f' Did you mean {near}?' if near else ''} Tests: {', '.join(known)}"
+                f"no such test: {excerpt(name)}.{f' Did you mean {near}?' if near else ''} Tests: {', '.join(known)}"
             )
     return tuple(test for test in probe.tests if any(_is_named(test.key, name) for name in names))
 

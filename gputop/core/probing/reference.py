@@ -6,6 +6,8 @@ from typing import Final
 
 from msgspec import Struct, ValidationError, convert
 
+from gputop.core.text.text import excerpt
+
 MEASURED: Final = "measured"
 _X16: Final = {3: 12e9, 4: 24e9, 5: 50e9}  # bytes per second of pinned copies, by generation (nvbandwidth, Azure NHC)
 _LANES: Final = 16
@@ -36,7 +38,7 @@ def read(values: Mapping[str, object]) -> tuple[Entry, ...]:
     try:
         return tuple(_entry(row) for row in convert(values, _Table).gpu)
     except (ValidationError, re.error) as error:
-        raise ValueError(str(error)) from None
+        raise ValueError(excerpt(str(error))) from None
 
 
 def expected(entries: tuple[Entry, ...], gpu: str, column: str) -> Expected | None:
@@ -60,5 +62,5 @@ def _entry(row: Mapping[str, Expected | str | float]) -> Entry:
     figures = {key: value for key, value in row.items() if isinstance(value, Expected)}
     odd = [key for key in row if key not in figures and key not in {"name", "memory_spec"}]
     if odd:
-        raise ValueError(f"{name}: {odd[0]} must be a table with value, source and confidence")
+        raise ValueError(f"{excerpt(name)}: {excerpt(odd[0])} must be a table with value, source and confidence")
     return Entry(name, figures, float(spec) if isinstance(spec, (int, float)) else None)

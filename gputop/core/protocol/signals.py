@@ -5,6 +5,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from gputop.core.text.text import excerpt
+
 
 class Known(Struct, frozen=True):
     """A signal of this machine, and what it is for."""
@@ -73,14 +75,14 @@ def signal_name(text: str) -> str:
     for name in (word, f"SIG{word}"):
         if name in _NUMBERS or _realtime(name) is not None:
             return name
-    raise ValueError(f"no signal {text!r}{_nearest(word)}")
+    raise ValueError(f"no signal {excerpt(text)!r}{_nearest(word)}")
 
 
 def signal_number(name: str) -> int:
     """Return the number that a signal has on this machine. Raises ValueError."""
     number = _NUMBERS.get(name, _realtime(name))
     if number is None:
-        raise ValueError(f"no signal {name!r} on this machine")
+        raise ValueError(f"no signal {excerpt(name)!r} on this machine")
     return number
 
 

@@ -19,6 +19,7 @@ from gputop.core.processes.columns import COLUMNS
 from gputop.core.query.condition import ABSENT, And, Glob, Node, Not, Or, Term, Value, Word
 from gputop.core.query.regex import Pattern, PatternError
 from gputop.core.text.suggest import nearest
+from gputop.core.text.text import excerpt
 
 _LONGEST: Final = 2000
 _DEEPEST: Final = 40
@@ -136,7 +137,7 @@ class _Reader:
             self._fail(self._at, f"a condition is missing {where}")
         for keyword in _KEYWORDS.values():
             if keyword.fullmatch(found[0]):
-                self._fail(self._at, f"a condition is missing before {found[0]}")
+                self._fail(self._at, f"a condition is missing before {excerpt(found[0])}")
         self._at = found.end()
         return Word(found[0])
 
@@ -146,9 +147,9 @@ class _Reader:
         column = _COLUMN_BY_WORD.get(word.lower())
         if column is None:
             hint = nearest(word, _COLUMN_BY_WORD)
-            self._fail(self._at, f"unknown column {word} (to search for text, quote it)", hint)
+            self._fail(self._at, f"unknown column {excerpt(word)} (to search for text, quote it)", hint)
         if column.is_text and sign not in {*_LISTS, "~"}:
-            self._fail(found.start(2), f"{word} is text: compare it with : = != ~")
+            self._fail(found.start(2), f"{excerpt(word)} is text: compare it with : = != ~")
         self._at = found.end()
         if sign == "~":
             return Term(column.key, sign, (self._pattern(),))
@@ -175,9 +176,9 @@ class _Reader:
             return _glob(pieces) if sign == ":" else text
         number = quantity(text.strip(), column.unit)
         if number is None:
-            self._fail(start, f"{text!r} is not {expected(column.unit)}")
+            self._fail(start, f"{excerpt(text)!r} is not {expected(column.unit)}")
         if column.unit is Unit.BYTES and 0 < number < _LEAST_BYTES and text.isdecimal():  # nobody means bytes
-            self._fail(start, f"{text!r} has no unit: write {text}GiB or {text}MiB")
+            self._fail(start, f"{excerpt(text)!r} has no unit: write {excerpt(text)}GiB or {excerpt(text)}MiB")
         return number
 
     def _pieces(self) -> list[object]:

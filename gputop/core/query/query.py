@@ -7,6 +7,8 @@ word is searched for. Adjacent terms must all match; ``and or not``, ``& | !`` a
 `condition` describes absent values.
 """
 
+from typing import Final
+
 from msgspec.structs import replace
 
 from gputop.core.model.process_id import ProcessId
@@ -18,6 +20,8 @@ from gputop.core.query.formatter import text_of
 from gputop.core.query.parser import QueryError, read
 from gputop.core.text.cells import width
 from gputop.core.text.text import clean
+
+_AROUND: Final = 99  # characters before an error, and from it on
 
 __all__ = ["Query", "QueryError", "kept", "parse", "pointed"]
 
@@ -63,5 +67,8 @@ def kept(frame: Frame, query: Query) -> Frame:
 
 
 def pointed(text: str, error: QueryError) -> str:
-    """Return the text with a caret on the next line under the error."""
-    return f"{clean(text)}\n{' ' * width(clean(text[: error.position]))}^"
+    """Return the text, or the part of a long one around the error, with a caret on the next line under the error."""
+    first, end = max(0, error.position - _AROUND), error.position + _AROUND
+    before = clean(("…" if first else "") + text[first : error.position])
+    after = clean(text[error.position : end] + ("…" if end < len(text) else ""))
+    return f"{before}{after}\n{' ' * width(before)}^"

@@ -25,6 +25,11 @@ def decode(raw: bytes) -> str:
     return clean(raw.decode("utf-8", "replace"))
 
 
+def excerpt(text: str, most: int = 200) -> str:
+    """Return the beginning of untrusted text for a message: one clean line of at most ``most`` characters."""
+    return clean(text if len(text) <= most else text[: most - 1] + "…")
+
+
 def fit(text: str, cells: int, *, end: str = "…") -> str:
     """Return ``text`` in exactly ``cells`` cells: padded with blanks, or cut with ``end`` as its last character."""
     missing = cells - width(text)

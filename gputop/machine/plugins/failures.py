@@ -9,10 +9,10 @@ from typing import Final
 from msgspec import DecodeError, Struct, ValidationError
 from msgspec.json import decode, encode
 
+from gputop.machine.small_file import read_small
 from gputop.machine.state_directory import open_private, state_directory
 
 _FILE: Final = "plugins.json"
-_MOST_BYTES: Final = 1 << 20
 _MOST_KEPT: Final = 100
 
 
@@ -35,8 +35,7 @@ class Failures:
     def all(self) -> tuple[Failure, ...]:
         """Return all failures."""
         try:
-            with open(f"{self._folder}/{_FILE}", "rb") as opened:
-                return decode(opened.read(_MOST_BYTES), type=tuple[Failure, ...])
+            return decode(read_small(f"{self._folder}/{_FILE}"), type=tuple[Failure, ...])
         except (OSError, DecodeError, ValidationError, RecursionError):
             return ()
 

@@ -14,7 +14,7 @@ from gputop.core.model.units import duration_text
 from gputop.core.monitor import Source
 from gputop.core.plugins.named_source import NamedSource
 from gputop.core.query.selection import Selection
-from gputop.core.text.text import clean
+from gputop.core.text.text import clean, excerpt
 
 _MOST_WORDS: Final = 200
 _OLD_S: Final = 5.0  # then an unchanged sample counts as stale
@@ -67,7 +67,7 @@ class ForeignSource:
         gpus = self._asked().gpus
         unknown = self._selection.unknown(gpus)
         if unknown and self._last is not None:
-            raise ValueError(f"no such GPU: {clean(', '.join(unknown))}. Available: {_names(gpus)}")
+            raise ValueError(f"no such GPU: {excerpt(', '.join(unknown))}. Available: {_names(gpus)}")
 
     def refresh_layout(self, uuid: str) -> None:
         """Do nothing: a plugin's GPUs have no MIG layout."""

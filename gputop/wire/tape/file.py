@@ -4,7 +4,7 @@ import errno
 import os
 from typing import Final
 
-from gputop.core.text.text import clean
+from gputop.core.text.text import excerpt
 
 _MODE: Final = 0o600
 
@@ -33,7 +33,7 @@ class TapeFile:
 
 def cannot_record(path: str, error: OSError) -> str:
     """Return why a recording cannot start."""
-    name = clean(path)
+    name = excerpt(path)
     if isinstance(error, FileExistsError):
         return f"{name} already exists"
     return f"cannot record to {name}: {_why(error)}"
@@ -41,7 +41,7 @@ def cannot_record(path: str, error: OSError) -> str:
 
 def stopped(path: str, error: OSError) -> str:
     """Return why a recording stopped."""
-    name = clean(path)
+    name = excerpt(path)
     if error.errno in {errno.ENOENT, errno.ESTALE}:
         return f"the recording stopped: {name} was deleted"
     return f"the recording stopped: {_why(error)}. {name} is readable up to here"

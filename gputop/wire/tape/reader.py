@@ -1,6 +1,8 @@
 """The reader of recordings: intact parts are played, damaged parts are reported."""
 
+import errno
 import os
+import stat
 from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import suppress
@@ -11,7 +13,7 @@ from msgspec.json import Decoder
 
 from gputop.core.model.sample import SCHEMA_VERSION, Frame
 from gputop.core.model.units import duration_text
-from gputop.core.text.text import clean
+from gputop.core.text.text import clean, excerpt
 from gputop.wire.codec import Problem
 from gputop.wire.tape.delta import Patcher
 from gputop.wire.tape.layout import GZIP, HEAD_BYTES, KIND, MARK, VERSION, Header, Line, Place, place
@@ -50,7 +52,7 @@ _AT: Final = Decoder(_At)
 
 def open_tape(path: str) -> "Tape | Problem":
     """Open a recording; return the problem if it cannot be played at all."""
-    name = clean(path)
+    name = excerpt(path)
     try:
         file = _File(path)
     except OSError as error:
@@ -71,8 +73,11 @@ class _File:
 
     def __init__(self, path: str) -> None:
         self._descriptor = -1
-        self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        self.size = os.fstat(self._descriptor).st_size
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        found = os.fstat(self._descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file", path)
+        self.size = found.st_size
 
     def __del__(self) -> None:
         if self._descriptor >= 0:
@@ -238,14 +243,14 @@ def _is_later(found: Place, before: Place) -> bool:
 
 def _newer(header: Header) -> str:
     if header.tape != KIND:
-        return f"is a recording of {clean(header.tape)}, not of gputop"
+        return f"is a recording of {excerpt(header.tape)}, not of gputop"
     for what, version, known in (
         ("recording", header.version, VERSION),
         ("schema", header.schema_version, SCHEMA_VERSION),
     ):
         if version > known:
             return (
-                f"was recorded by a newer gputop {clean(header.gputop)} ({what} {version}, this one reads {known}): "
+                f"was recorded by a newer gputop {excerpt(header.gputop)} ({what} {version}, this one reads {known}): "
                 "update gputop"
             )
     return ""
@@ -253,7 +258,7 @@ def _newer(header: Header) -> str:
 
 def _description(beginning: bytes) -> str:
     if not beginning:
-        return "it is empty, or not a regular file"
+        return "it is empty"
     if MARK.startswith(beginning[: len(MARK)]):
         return "it ends within its first bytes"
     if beginning.startswith(GZIP):

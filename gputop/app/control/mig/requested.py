@@ -13,9 +13,9 @@ from gputop.core.mig.mig_parted import ConfigError, ConfigFile, read_config, req
 from gputop.core.mig.model import MigGpu
 from gputop.core.mig.request import RequestError, Wish, read_request
 from gputop.core.mig.steps import Plan
-from gputop.core.text.text import clean
+from gputop.core.text.text import clean, excerpt
+from gputop.machine.small_file import MOST_BYTES, read_small
 
-_LONGEST: Final = 1 << 20
 _MODE_FIRST: Final = Wish(None)
 
 Answers: TypeAlias = list[tuple[MigGpu, Plan | NoPlan]]
@@ -61,7 +61,7 @@ def restored(request: MigRequest, gpus: Sequence[MigGpu]) -> Answers:
     here = {gpu.uuid for gpu in gpus}
     lost = [held for uuid, held in saved.items() if uuid not in here and not request.backend.selection.gpus]
     if lost:
-        names = ", ".join(clean(f"{held.name} {held.uuid}") for held in lost)
+        names = excerpt(", ".join(f"{held.name} {held.uuid}" for held in lost))
         raise BadRequestError(f"no longer in this host: {names}. To restore the others, select them with -i")
     if not found:
         raise BadRequestError("the checkpoint contains none of these GPUs")
@@ -95,18 +95,16 @@ def _of_file(path: str, config: str | None, gpus: Sequence[MigGpu]) -> dict[int,
     try:
         return requests(_config(path), config, gpus)
     except ConfigError as error:
-        raise BadRequestError(clean(f"{path}: {error}")) from None
+        raise BadRequestError(f"{excerpt(path)}: {clean(str(error))}") from None
 
 
 def _config(path: str) -> ConfigFile:
-    import yaml  # an import of 20 ms that only this needs
+    from gputop.app.control.mig import yaml_file  # an import of 20 ms that only this needs
 
     try:
-        return read_config(yaml.safe_load(_read(path)))
-    except yaml.YAMLError as error:
-        raise ConfigError(" ".join(str(error).split())) from None
-    except RecursionError:
-        raise ConfigError("nested too deeply") from None
+        return read_config(yaml_file.load(_read(path, yaml_file.MOST_BYTES)))
+    except yaml_file.YamlError as error:
+        raise ConfigError(str(error)) from None
 
 
 def _checkpoint(path: str) -> Checkpoint:
@@ -115,20 +113,19 @@ def _checkpoint(path: str) -> Checkpoint:
     try:
         held = decode(_read(path), type=Checkpoint)
     except (DecodeError, UnicodeDecodeError) as error:
-        raise BadRequestError(clean(f"{path} is not a gputop checkpoint: {error}")) from None
+        raise BadRequestError(f"{excerpt(path)} is not a gputop checkpoint: {excerpt(str(error))}") from None
     except RecursionError:
-        raise BadRequestError(clean(f"{path} is not a gputop checkpoint: it is nested too deeply")) from None
+        raise BadRequestError(f"{excerpt(path)} is not a gputop checkpoint: it is nested too deeply") from None
     if held.gputop_mig != VERSION:
-        raise BadRequestError(clean(f"{path} was written by another gputop (version {held.gputop_mig}, not {VERSION})"))
+        version = excerpt(str(held.gputop_mig))
+        raise BadRequestError(f"{excerpt(path)} was written by another gputop (version {version}, not {VERSION})")
     return held
 
 
-def _read(path: str) -> bytes:
+def _read(path: str, most_bytes: int = MOST_BYTES) -> bytes:
     try:
-        with open(path, "rb") as file:
-            raw = file.read(_LONGEST + 1)
+        return read_small(path, most_bytes)
     except OSError as error:
-        raise BadRequestError(clean(f"cannot read {path}: {error.strerror}")) from None
-    if len(raw) > _LONGEST:
-        raise BadRequestError(clean(f"{path} is longer than 1 MiB"))
-    return raw
+        raise BadRequestError(f"cannot read {excerpt(path)}: {error.strerror}") from None
+    except ValueError:
+        raise BadRequestError(f"cannot read {excerpt(path)}: a path has no NUL") from None

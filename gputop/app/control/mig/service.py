@@ -7,7 +7,7 @@ from typing import Final
 from gputop.app.control.mig.requested import MigRequest
 from gputop.app.errors import OK, BadRequestError
 from gputop.app.terminal import Person
-from gputop.core.text.text import clean
+from gputop.core.text.text import excerpt
 
 _MANAGER: Final = "/etc/systemd/system/multi-user.target.wants/nvidia-mig-manager.service"
 _PLAIN: Final = "/._-+@=:,"
@@ -40,7 +40,7 @@ def service(request: MigRequest, person: Person) -> int:
     file = os.path.abspath(request.checkpoint or "")
     for each in (file, _program().split(" -m ")[0]):
         if not all(sign.isalnum() or sign in _PLAIN for sign in each):
-            raise BadRequestError(f"{clean(each)}: a systemd unit needs a path without spaces and shell characters")
+            raise BadRequestError(f"{excerpt(each)}: a systemd unit needs a path without spaces and shell characters")
     words = {"file": file, "program": _program(), "directory": os.path.dirname(file)}
     person.show((_HOW.format_map(words) + _UNIT.format_map(words)).splitlines())
     if os.path.exists(_MANAGER):

@@ -12,7 +12,7 @@ from gputop.core.mig.checkpoint import checkpoint as saved
 from gputop.core.mig.mig_parted import export_lines
 from gputop.core.mig.model import MigGpu
 from gputop.core.mig.text import status_lines, use_lines
-from gputop.core.text.text import clean
+from gputop.core.text.text import clean, excerpt
 
 
 class Status(Struct, frozen=True, kw_only=True):
@@ -64,7 +64,7 @@ def checkpoint(request: MigRequest, person: Person) -> int:
         with open(path, "wb") as file:
             file.write(raw)
     except OSError as error:
-        raise BadRequestError(f"cannot write {clean(path)}: {error.strerror}") from None
+        raise BadRequestError(f"cannot write {excerpt(path)}: {error.strerror}") from None
     person.show([f"wrote {clean(path)}"])
     return OK
 

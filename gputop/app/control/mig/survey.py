@@ -13,7 +13,7 @@ from gputop.core.mig.answers import MigBox
 from gputop.core.mig.model import MigGpu
 from gputop.core.protocol.command import ReadMig
 from gputop.core.query.selection import Selection
-from gputop.core.text.text import clean
+from gputop.core.text.text import excerpt
 from gputop.machine.nvml.driver import NoDriverError
 
 _ALL: Final = "all"
@@ -47,7 +47,7 @@ def chosen(names: Sequence[str], gpus: Sequence[MigGpu]) -> tuple[MigGpu, ...]:
     for name in names:
         if name != _ALL and not any(_is_named(gpu, name) for gpu in gpus):
             there = ", ".join(str(gpu.index) for gpu in gpus) or "none"
-            raise BadRequestError(f"no such GPU: {clean(name)}. Available: {there}")
+            raise BadRequestError(f"no such GPU: {excerpt(name)}. Available: {there}")
     return tuple(gpu for gpu in gpus if not names or any(name == _ALL or _is_named(gpu, name) for name in names))
 
 
