@@ -9,6 +9,7 @@ import re
 import stat
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
+from itertools import islice
 from typing import Final, Protocol
 
 from msgspec import DecodeError, Struct
@@ -22,8 +23,11 @@ _OPEN_FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NAME: Final = r"([0-9]{1,10})(?:-([0-9]{1,18}))?\.json"  # compiled for the first file: most hosts have none
 _LARGEST_FILE: Final = 4096
 _LARGEST: Final = 1e15
-_MOST_FILES: Final = 1024  # per folder
+_MOST_NAMES: Final = 1024  # per folder, of whatever kind: a listing must not take time for the names of strangers
+_MOST_FILES: Final = 4096  # in all folders together
+_LEAST_FILES: Final = 32  # that each folder may have nevertheless
 _MOST_USERS: Final = 64
+_OTHERS_WRITE: Final = 0o022
 _ABSENT_S: Final = 5.0  # do not look for a missing folder in every sample
 _FUTURE_S: Final = 5.0
 _APART_S: Final = 5.0
@@ -99,8 +103,12 @@ class ProgressReader:
 
     def read_new(self, uids: Iterable[int], now: float) -> None:
         """Read new reports of these users. Never raises."""
-        wanted = dict.fromkeys(place for uid in sorted(uids)[:_MOST_USERS] for place in self._places(uid))
-        files = {place: found for place in wanted if (found := self._folder(place, now))}
+        wanted: dict[str, set[int]] = {}
+        for uid in sorted(uids)[:_MOST_USERS]:
+            for place in self._places(uid):
+                wanted.setdefault(place, {0}).add(uid)
+        most = max(_LEAST_FILES, _MOST_FILES // max(1, len(wanted)))
+        files = {place: found for place, owners in wanted.items() if (found := self._folder(place, owners, now, most))}
         self._absent = {place: due for place, due in self._absent.items() if due > now}
         self._files = files
         self.pids = {}
@@ -123,20 +131,21 @@ class ProgressReader:
         chosen = {FOLDER_VARIABLE: self._environment.get(FOLDER_VARIABLE, "")}
         return folders(uid, self._environment if uid == self._own else chosen)
 
-    def _folder(self, place: str, now: float) -> dict[str, _File]:
+    def _folder(self, place: str, owners: Collection[int], now: float, most: int) -> dict[str, _File]:
+        """Return the files in a folder, at most ``most``. It must belong to one of the owners, and be theirs alone."""
         if self._absent.get(place, 0.0) > now:
             return {}
         before = self._files.get(place, {})
         found: dict[str, _File] = {}
         try:
-            folder = os.open(place, _OPEN_FOLDER)
+            folder = _opened(place, owners)
         except OSError:
             self._absent[place] = now + _ABSENT_S
             return {}
         try:
-            for name in os.listdir(folder)[:_MOST_FILES]:
+            for name in _names(folder):
                 file = before.get(name) or _named(name)
-                if file:
+                if file and len(found) < most:
                     found[name] = file
                     self._read(folder, name, file)
         except OSError:
@@ -171,6 +180,22 @@ class ProgressReader:
         values = (report.step, report.total, report.loss)
         is_good = all(value is None or abs(value) <= _LARGEST for value in values)  # infinity and NaN are not
         return report if is_good and (report.step or 0) >= 0 and (report.total or 0) >= 0 else None
+
+
+def _opened(place: str, owners: Collection[int]) -> int:
+    """Open a folder. Raises OSError, also for one that a stranger made: it would take time in each sample."""
+    folder = os.open(place, _OPEN_FOLDER)
+    found = os.fstat(folder)
+    if found.st_uid in owners and not found.st_mode & _OTHERS_WRITE:
+        return folder
+    os.close(folder)
+    raise PermissionError(place)
+
+
+def _names(folder: int) -> list[str]:
+    """Return the first names in a folder; it may have millions. Raises OSError."""
+    with os.scandir(folder) as entries:
+        return [entry.name for entry in islice(entries, _MOST_NAMES)]
 
 
 def _named(name: str) -> _File | None:

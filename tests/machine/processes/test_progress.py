@@ -186,3 +186,43 @@ def test_the_row_of_a_process_has_its_progress_and_loses_it(tmp_path: Path) -> N
     assert reader.read({7: (USE,)}, 1.0)[0].progress == Progress(time_s=NOW, step=1)
     file.unlink()
     assert reader.read({7: (USE,)}, 2.0)[0].progress is None
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o1777, 0o770, 0o702])
+def test_a_folder_that_others_may_write_says_nothing(mode: int, tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    folder.write()
+    tmp_path.chmod(mode)
+
+    assert folder.look() is None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give a folder away")
+def test_a_folder_that_a_stranger_made_in_the_name_of_a_user_is_not_even_listed(tmp_path: Path) -> None:
+    folder = Folder(tmp_path / "gputop-1001")
+    folder.path.mkdir()
+    folder.write()
+    os.chown(folder.path, 1002, 1002)
+    folder.reader.read_new({1001}, 100.0)
+
+    assert not folder.reader.pids
+
+
+def test_of_a_folder_with_thousands_of_names_only_the_first_are_looked_at(tmp_path: Path) -> None:
+    for number in range(3000):
+        (tmp_path / f"{number}.json").touch()
+    folder = Folder(tmp_path)
+    folder.reader.read_new({OURS}, 100.0)
+
+    assert len(folder.reader.pids) == 1024
+
+
+def test_many_folders_share_the_files_that_a_sample_reads(tmp_path: Path) -> None:
+    for place in range(16):
+        (tmp_path / str(place)).mkdir(mode=0o700)
+        for number in range(400):
+            (tmp_path / str(place) / f"{place * 1000 + number}.json").touch()
+    reader = ProgressReader(lambda: NOW, {}, lambda _: [str(tmp_path / str(place)) for place in range(16)])
+    reader.read_new({OURS}, 100.0)
+
+    assert len(reader.pids) == 4096
