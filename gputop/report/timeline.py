@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from gputop.core.detection.timeline import Episode
-from gputop.core.model.finding import confidence_text
+from gputop.core.model.finding import confidence_text, further_evidence
 from gputop.core.recording.playback import place_text
 
 
@@ -16,16 +16,16 @@ def _paragraph(episode: Episode) -> list[str]:
     finding = episode.finding
     begin = place_text(episode.passages[0].at_s)
     end = "the end" if episode.end_at_s is None else place_text(episode.end_at_s)
-    head = f"{begin} to {end}  {finding.stage.value}  {finding.code}  {finding.subject.label}"
+    head = f"{finding.stage.value}  {begin} to {end}  {finding.code}  {finding.subject.label}"
     lines = [head, f"  {finding.summary}"]
+    if finding.remedy:
+        lines.append(f"  to do: {finding.remedy}")
     if len(episode.passages) > 1:
         stages = ", ".join(f"{each.stage.value} at {place_text(each.at_s)}" for each in episode.passages)
         lines.append(f"  stages: {stages}")
-    lines += [f"  evidence: {each.text}" for each in finding.evidence]
+    lines += [f"  {'' if at else 'evidence:':9} {text}" for at, text in enumerate(further_evidence(finding))]
     if finding.confidence is not None:
         lines.append(f"  confidence: {confidence_text(finding.confidence)}")
     if finding.lacking:
-        lines.append(f"  not known: {', '.join(finding.lacking)}")
-    if finding.remedy:
-        lines.append(f"  to do: {finding.remedy}")
+        lines.append(f"  not known: {'; '.join(finding.lacking)}")
     return lines

@@ -176,7 +176,7 @@ class FillingDetector:
 
 def _claim_of(gpu: Gpu, instance: int | None, fill: Fill, stage: Stage, free: int) -> Claim:
     label = f"GPU {gpu.index}" if instance is None else f"GPU {gpu.index} instance {instance}"
-    loading = " (looks like loading: no computation)" if fill.is_idle else ""
+    loading = "; it looks like loading, because the GPU does not compute" if fill.is_idle else ""
     grown = f"+{bytes_text(fill.grown * _MIB)} in {duration_text(fill.span_s)}"
     return Claim(
         code="memory.filling",
@@ -185,15 +185,15 @@ def _claim_of(gpu: Gpu, instance: int | None, fill: Fill, stage: Stage, free: in
         summary=f"memory full in {full_text(fill.full_s)}: {grown}, {bytes_text(free)} left{loading}",
         evidence=(
             Evidence("grown_bytes", round(fill.grown * _MIB), grown),
-            Evidence("rate_bytes_per_s", round(fill.rate * _MIB), f"{bytes_text(fill.rate * _MIB)}/s"),
+            Evidence("rate_bytes_per_s", round(fill.rate * _MIB), f"it grows by {bytes_text(fill.rate * _MIB)}/s"),
             Evidence("memory_free_bytes", free, f"{bytes_text(free)} left"),
             Evidence("full_in_s", round(fill.full_s[0]), f"full in {full_text(fill.full_s)}"),
         ),
         remedy=(
-            "See which process grows (sort by GPU memory: G). Save a checkpoint. A smaller batch, or ending another "
-            "process with gputop signal, prevents a failed allocation."
+            "See which process grows (sort by GPU memory: G). Save a checkpoint. Use a smaller batch or end "
+            "another process with gputop signal, so that no allocation fails."
         ),
-        lacking=("GPU utilization: loading cannot be distinguished from work",) if instance is not None else (),
+        lacking=("GPU utilization (without it, loading looks like work)",) if instance is not None else (),
         hold_s=_HOLD_S,
     )
 

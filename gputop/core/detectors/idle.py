@@ -137,22 +137,22 @@ def claim_of(group: Group, context: Context, suspect_s: float, full_percent: flo
     energy = value_text(watts * idle_s, Unit.JOULES)
     spent = held / 2**30 * idle_s / 3600
     has_worked = track.busy_s > 0
-    since = f"idle for {duration_text(idle_s)}" + ("" if has_worked else " (no GPU work seen yet)")
+    idle = f"idle for {'' if has_worked else 'at least '}{duration_text(idle_s)}"
+    cost = f"{spent:.1f} GiB·h" + (f" and {energy} ({watts_text})" if watts_text else "") + " wasted so far"
     return Claim(
         code="idle.holder",
         stage=Stage.SUSPECT if is_suspect and not track.role.is_server else Stage.OBSERVATION,
         subject=group.subject,
-        summary=f"{count_text(group)}{since}, holds {_held_text(group, held)}; "
-        f"cost so far: {spent:.1f} GiB·h{watts_text and f', {energy} ({watts_text})'}{_who(track)}",
+        summary=f"{count_text(group)}{idle}: {_held_text(group, held)} held, {cost}{_who(track)}",
         evidence=(
-            *_evidence(idle_s, held, spent),
+            *_evidence(idle, idle_s, held, spent),
             *((Evidence("power_w", round(watts, 1), watts_text),) if watts else ()),
-            *((Evidence("energy_j", round(watts * idle_s), f"{energy} at that power"),) if watts else ()),
+            *((Evidence("energy_j", round(watts * idle_s), f"{energy} ({watts_text})"),) if watts else ()),
         ),
         remedy=_remedy(track),
         action="signal",
         confidence=0.9 if has_worked or idle_s >= suspect_s else 0.7,
-        lacking=() if has_worked else ("when it last worked: gputop started later",),
+        lacking=() if has_worked else ("when it last worked (gputop started later)",),
         began_s=context.now_s - idle_s,
     )
 
@@ -166,24 +166,29 @@ def crowd_claim(gpu: Gpu, tracks: Sequence[Track], context: Context, suspect_s: 
     named = ", ".join(f"{user} {count}" for user, count in users[:_MOST_NAMED])
     more = f", {len(users) - _MOST_NAMED} more users" if len(users) > _MOST_NAMED else ""
     is_suspect = least_s >= suspect_s or used_percent(gpu) > full_percent
+    least, most = duration_text(least_s), duration_text(most_s)
+    idle = f"idle for {least}" + (f" to {most}" if most != least else "")
     return Claim(
         code="idle.holder",
         stage=Stage.SUSPECT if is_suspect else Stage.OBSERVATION,
         subject=gpu_subject(gpu),
-        summary=f"{len(tracks)} processes ({named}{more}) idle for {duration_text(least_s)} to "
-        f"{duration_text(most_s)}, hold {bytes_text(held)}; cost so far: {spent:.1f} GiB·h",
-        evidence=(*_evidence(least_s, held, spent), Evidence("processes", len(tracks), f"{len(tracks)} processes")),
+        summary=f"{len(tracks)} processes ({named}{more}) {idle}: {bytes_text(held)} held, {spent:.1f} GiB·h wasted "
+        f"so far",
+        evidence=(
+            *_evidence(idle, least_s, held, spent),
+            Evidence("processes", len(tracks), f"{len(tracks)} processes"),
+        ),
         remedy="Sort by GPU memory (G), filter for sm=0 (F4), and ask the owners whether they still need them.",
         confidence=0.9,
         began_s=context.now_s - least_s,
     )
 
 
-def _evidence(idle_s: float, held: int, spent: float) -> tuple[Evidence, ...]:
+def _evidence(idle: str, idle_s: float, held: int, spent: float) -> tuple[Evidence, ...]:
     return (
-        Evidence("idle_s", round(idle_s, 1), f"idle for {duration_text(idle_s)}"),
-        Evidence("memory_bytes", held, f"holds {bytes_text(held)}"),
-        Evidence("memory_gib_hours", round(spent, 2), f"{spent:.1f} GiB·h wasted"),
+        Evidence("idle_s", round(idle_s, 1), idle),
+        Evidence("memory_bytes", held, bytes_text(held)),
+        Evidence("memory_gib_hours", round(spent, 2), f"{spent:.1f} GiB·h"),
     )
 
 
@@ -212,9 +217,9 @@ def _watts(group: Group) -> tuple[float, str]:
 
 def _who(track: Track) -> str:
     if track.role.is_server:
-        return "; a server without requests"
+        return " · a server without requests"
     if track.role.is_interactive:
-        return "; a notebook or shell"
+        return " · a notebook or shell"
     return ""
 
 
@@ -224,5 +229,5 @@ def _remedy(track: Track) -> str:
     if track.role.is_server:
         return f"Stop it while it has no requests ({end}), or let another model share its GPU."
     if track.role.is_interactive:
-        return f"Ask {owner} to shut the kernel down or to free its GPU memory. To end it: {end}"
+        return f"Ask {owner} to shut down the Jupyter kernel or shell, or to free its GPU memory. To end it: {end}"
     return f"Ask {owner} whether it is still needed. To free the memory, end it: {end}"

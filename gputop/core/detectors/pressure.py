@@ -53,7 +53,7 @@ KIND: Final = Kind(
 
 _POOL: Final = (
     "A training job may run out of memory; for a serving engine that reserves a pool this is normal. "
-    "To see the largest users, sort by GPU memory: G"
+    "To see the largest processes, sort by GPU memory: G"
 )
 _HOLDERS: Final = 3
 _COOL: Final = (
@@ -118,7 +118,7 @@ class PressureDetector:
             summary=f"memory {percent:.0f}% full: {bytes_text(total - used)} of {bytes_text(total)} left{steady}"
             + self._holders.text(context, gpu.uuid, number),
             evidence=(
-                Evidence("memory_used_percent", round(percent, 1), f"{percent:.1f}% used"),
+                Evidence("memory_used_percent", round(percent, 1), f"{percent:.0f}% full"),
                 Evidence("steady_s", round(steady_s), f"unchanged for {duration_text(steady_s)}"),
             ),
             remedy=_POOL,
@@ -143,7 +143,7 @@ class PressureDetector:
         self._hot.add(key)
         reading = f"{what} hot: {celsius}°C, " if celsius is not None else f"{what} hot: "
         rest = f"{margin}°C below its limit" if margin > 0 else "at its limit"
-        evidence = Evidence("margin_celsius", margin, f"{margin}°C to the limit")
+        evidence = Evidence("margin_celsius", margin, rest)
         yield gpu_claim(gpu, code, Stage.SUSPECT if margin > 0 else Stage.ALARM, reading + rest, evidence, _COOL)
 
 
@@ -165,7 +165,7 @@ class _Holders:
             self._gathered_s = context.now_s
             self._most = {where: nlargest(_HOLDERS, held) for where, held in _held(context.sample).items()}
         most = self._most.get((gpu, number), ())
-        return f"; largest: {', '.join(f'{pid} ({bytes_text(size)})' for size, pid in most)}" if most else ""
+        return f"; largest: {', '.join(f'pid {pid} ({bytes_text(size)})' for size, pid in most)}" if most else ""
 
 
 def _held(sample: Sample) -> dict[tuple[str, int | None], list[_Held]]:

@@ -79,17 +79,17 @@ class SpinDetector:
             code="spin.host",
             stage=Stage.SUSPECT if lasted_s >= limit_s and not is_harmless else Stage.OBSERVATION,
             subject=group.subject,
-            summary=f"{count_text(group)}spins on the CPU for {duration_text(lasted_s)}: a thread at "
-            f"{thread:.0f}%, GPU at 0%, holds {bytes_text(held)}"
+            summary=f"{count_text(group)}spinning on the CPU for {duration_text(lasted_s)} while the GPU is idle: "
+            f"busiest "
+            f"thread at {thread:.0f}% of a core, {bytes_text(held)} held"
             + (" (a server that polls for requests)" if track.role.is_server else ""),
             evidence=(
-                Evidence("busiest_thread_percent", round(thread, 1), f"busiest thread uses {thread:.0f}% of a core"),
-                Evidence("lasted_s", round(lasted_s, 1), f"no GPU work for {duration_text(lasted_s)}"),
-                Evidence("memory_bytes", held, f"holds {bytes_text(held)}"),
+                Evidence("busiest_thread_percent", round(thread, 1), f"thread at {thread:.0f}% of a core"),
+                Evidence("lasted_s", round(lasted_s, 1), f"spinning on the CPU for {duration_text(lasted_s)}"),
+                Evidence("memory_bytes", held, f"{bytes_text(held)} held"),
             ),
             remedy=_HARMLESS if is_harmless else f"See what it does: py-spy dump --pid {track.process.pid}. Do CPU "
-            f"work "
-            "before you allocate the GPU, or in data loader workers.",
+            "work before you allocate GPU memory, or in data loader workers.",
             action="process",
             confidence=confidence_of(0.5, 0.3 if track.busy_s else 0.0, 0.2 if group.ranks else 0.0),
             began_s=context.now_s - lasted_s,

@@ -130,7 +130,7 @@ class StalledDetector:
             remedy=_remedy(track, dead, is_blocked=is_blocked),
             action="process",
             confidence=min(0.6, confidence) if is_unseen else confidence,
-            lacking=("CPU time of its threads",) if is_unseen else (),
+            lacking=("its CPU time",) if is_unseen else (),
             began_s=context.now_s - pause_s,
         )
 
@@ -145,26 +145,27 @@ def _summary(
 ) -> str:  # fmt: skip
     track = group.first
     held = sum(one.use.memory_bytes or 0 for one in group.tracks)
-    workers = f", {len(children)} idle children" if children else ""
+    workers = f", {len(children)} idle child process{'' if len(children) == 1 else 'es'}" if children else ""
     zombies = f" ({len(dead)} of them dead)" if dead else ""
-    longest = f", longest pause {duration_text(track.longest_pause_s)}" if track.longest_pause_s else ""
+    longest = f", {_longest_text(track)}" if track.longest_pause_s else ""
     return (
-        f"{count_text(group)}stalled for {duration_text(pause_s)}: GPU and CPU at 0%{workers}{zombies}, holds "
-        f"{bytes_text(held)} (worked {duration_text(track.busy_s)} before{longest})"
+        f"{count_text(group)}stalled for {duration_text(pause_s)}: GPU and CPU at 0%{workers}{zombies}, "
+        f"{bytes_text(held)} held; worked for {duration_text(track.busy_s)} before{longest}"
     )
+
+
+def _longest_text(track: Track) -> str:
+    longest_s = track.longest_pause_s
+    return f"longest pause {duration_text(longest_s)}" if longest_s else "it never paused before"
 
 
 def _evidence(group: Group, pause_s: float, dead: int, *, has_stopped: bool) -> tuple[Evidence, ...]:
     track = group.first
     return (
-        Evidence("pause_s", round(pause_s, 1), f"no work for {duration_text(pause_s)}"),
-        Evidence(
-            "longest_pause_s",
-            round(track.longest_pause_s, 1),
-            f"longest pause before: {duration_text(track.longest_pause_s)}",
-        ),
-        Evidence("worked_s", round(track.busy_s, 1), f"used the GPU for {duration_text(track.busy_s)}"),
-        *((Evidence("dead_children", dead, f"{dead} of its children are dead"),) if dead else ()),
+        Evidence("pause_s", round(pause_s, 1), f"stalled for {duration_text(pause_s)}"),
+        Evidence("longest_pause_s", round(track.longest_pause_s, 1), _longest_text(track)),
+        Evidence("worked_s", round(track.busy_s, 1), f"worked for {duration_text(track.busy_s)}"),
+        *((Evidence("dead_children", dead, f"dead child processes: {dead}"),) if dead else ()),
         *((Evidence("reports_stopped", True, "it stopped reporting progress"),) if has_stopped else ()),
     )
 
@@ -180,4 +181,4 @@ def _remedy(track: Track, dead: list[HostProcess], *, is_blocked: bool) -> str:
         return (
             f"It waits for storage. Check the file system that it reads before you end it: sudo cat /proc/{pid}/stack"
         )
-    return f"See where it waits: py-spy dump --pid {track.process.pid}. A deadlocked data loader does not recover."
+    return f"See where it waits: py-spy dump --pid {track.process.pid}. If a data loader is deadlocked, end the job."

@@ -35,7 +35,7 @@ KIND: Final = Kind(
 )  # fmt: skip
 
 _STOPPED, _TRACED, _BLOCKED = "T", "t", "D"
-_HELD_BY: Final = {_STOPPED: "stopped by a signal", _TRACED: "held by a debugger"}
+_STOPPED_BY: Final = {_STOPPED: "a signal", _TRACED: "a debugger"}
 
 
 class _Since(Struct):
@@ -85,7 +85,7 @@ class StoppedDetector:
 
 
 def _stopped(process: HostProcess, stage: Stage, lasted_s: float, since_s: float) -> Claim:
-    how = _HELD_BY[process.state or _STOPPED]
+    cause = _STOPPED_BY[process.state or _STOPPED]
     remedy = (
         f"Continue it: kill -CONT {process.pid}. If it is no longer needed, end it: only that frees the memory."
         if process.state == _STOPPED
@@ -95,8 +95,8 @@ def _stopped(process: HostProcess, stage: Stage, lasted_s: float, since_s: float
         code="process.stopped",
         stage=stage,
         subject=process_subject(process, _only(process)),
-        summary=f"{how}{_for(lasted_s)}, holds {_holds(process)}",
-        evidence=_evidence(process, lasted_s),
+        summary=f"stopped{_for(lasted_s)} by {cause} (state {process.state}); holds {_holds(process)}",
+        evidence=_evidence(process, lasted_s, "stopped"),
         remedy=remedy,
         action="signal",
         began_s=since_s,
@@ -109,9 +109,9 @@ def _blocked(process: HostProcess, stage: Stage, lasted_s: float, since_s: float
         code="process.blocked",
         stage=stage,
         subject=process_subject(process, _only(process)),
-        summary=f"blocked inside the kernel (state D) for {duration_text(lasted_s)} without using CPU, "
+        summary=f"blocked for {duration_text(lasted_s)} inside the kernel (state D), without using the CPU; "
         f"holds {_holds(process)}",
-        evidence=_evidence(process, lasted_s),
+        evidence=_evidence(process, lasted_s, "blocked"),
         remedy=f"No signal ends it, not even kill -9. Check the storage that it reads (sudo cat /proc/{process.pid}/"
         "stack) and the kernel log. Reset the GPU only if the driver or an Xid error requests it.",
         action="process",
@@ -126,19 +126,19 @@ def _for(lasted_s: float) -> str:
     return f" for {duration_text(lasted_s)}" if lasted_s >= 1 else ""
 
 
-def _evidence(process: HostProcess, lasted_s: float) -> tuple[Evidence, ...]:
+def _evidence(process: HostProcess, lasted_s: float, what: str) -> tuple[Evidence, ...]:
     held = sum(use.memory_bytes or 0 for use in process.gpus)
     return (
         Evidence("state", process.state, f"state {process.state}"),
-        Evidence("lasted_s", round(lasted_s, 1), _for(lasted_s).strip() or "seen for the first time"),
-        Evidence("memory_bytes", held, f"holds {bytes_text(held)} of GPU memory"),
+        Evidence("lasted_s", round(lasted_s, 1), f"{what}{_for(lasted_s)}"),
+        Evidence("memory_bytes", held, f"holds {bytes_text(held)}"),
     )
 
 
 def _holds(process: HostProcess) -> str:
     held = bytes_text(sum(use.memory_bytes or 0 for use in process.gpus))
     one = _only(process)
-    return f"{held} of GPU {one.gpu_index}" if one else f"{held} on {len(process.gpus)} GPUs"
+    return f"{held} on GPU {one.gpu_index}" if one else f"{held} on {len(process.gpus)} GPUs"
 
 
 def _only(process: HostProcess) -> GpuProcess | None:

@@ -30,7 +30,8 @@ KIND: Final = Kind(
         "straggler.neighbour": "A rank shares its GPU with another program, and the other ranks wait for it.",
     },
     remedies={
-        "straggler.gpu": "See why: `nvidia-smi -q -d PERFORMANCE,CLOCK,POWER -i N`. Leave it out of jobs until then.",
+        "straggler.gpu": "See why: `nvidia-smi -q -d PERFORMANCE,CLOCK,POWER -i N`. Keep the GPU out of jobs until "
+        "it is repaired.",
         "straggler.host": "Check its CPU side: `py-spy dump --pid PID`, its data, its NUMA node (`a` shows the cores).",
         "straggler.neighbour": "Move the other program to another GPU: `gputop -i N` lists the processes.",
     },
@@ -220,18 +221,26 @@ def claim_of(slow: Slow, context: Context, dials: Mapping[str, float]) -> Claim:
         code="straggler.gpu" if slow.is_clock else "straggler.neighbour" if slow.is_shared else "straggler.host",
         stage=Stage.ALARM if is_grave else Stage.SUSPECT,
         subject=process_subject(track.process, track.use),
-        summary=f"slows job {slow.ranks.job.label} for {duration_text(slow.lasted_s)}: {rank_text(track)} on GPU "
-        f"{track.board.index} has {_how(slow, share)}{_why(gpu, reasons)}",
+        summary=f"has slowed job {slow.ranks.job.label} for {duration_text(slow.lasted_s)}: {rank_text(track)} on GPU "
+        f"{track.board.index} {_how(slow, share)}{_why(gpu, reasons)}",
         evidence=(
-            Evidence("lasted_s", round(slow.lasted_s, 1), f"for {duration_text(slow.lasted_s)}"),
+            Evidence(
+                "lasted_s",
+                round(slow.lasted_s, 1),
+                f"slowed job {slow.ranks.job.label} for {duration_text(slow.lasted_s)}",
+            ),
             Evidence("clock_share", round(share, 3), f"{100 * share:.0f}% of the others' SM clock"),
-            Evidence("gpu_utilization_percent", round(slow.gu, 1), f"GPU at {slow.gu:.0f}%"),
+            Evidence("gpu_utilization_percent", round(slow.gu, 1), f"its GPU at {slow.gu:.0f}%"),
             Evidence(
                 "others_utilization_percent",
                 round(slow.others_gu, 1),
-                f"GPUs of the other ranks at {slow.others_gu:.0f}%",
+                f"the other ranks' GPUs at {slow.others_gu:.0f}%",
             ),
-            Evidence("clocks_event_reasons", ", ".join(reasons) or None, ", ".join(reasons) or "no reason given"),
+            Evidence(
+                "clocks_event_reasons",
+                ", ".join(reasons) or None,
+                ", ".join(reasons) or "the driver reports no reason",
+            ),
         ),
         remedy=_remedy(slow),
         action="detail" if slow.is_clock else "process",
@@ -240,7 +249,9 @@ def claim_of(slow: Slow, context: Context, dials: Mapping[str, float]) -> Claim:
             0.5 if slow.is_clock and reasons else 0.0,
             0.3 if track.role.world else 0.0,
         ),
-        lacking=() if track.role.world else ("ranks: the environment of its processes",),
+        lacking=()
+        if track.role.world
+        else ("the number of ranks (the environment of its processes does not contain it)",),
         began_s=context.now_s - slow.lasted_s,
         hold_s=30.0,
     )
@@ -249,10 +260,11 @@ def claim_of(slow: Slow, context: Context, dials: Mapping[str, float]) -> Claim:
 def _how(slow: Slow, share: float) -> str:
     gpu = slow.track.board.gpu
     if not slow.is_clock:
-        return f"its GPU at {slow.gu:.0f}%, the others at {slow.others_gu:.0f}%, at the same clock"
+        others = f"the other ranks for {slow.others_gu:.0f}%, at the same clock"
+        return f"keeps its GPU busy for {slow.gu:.0f}% of the time, {others}"
     clock = gpu[CLOCK_SM] if gpu else None
-    now = f"an SM clock of {clock / 1e6:.0f} MHz, " if clock else "an SM clock of "
-    return f"{now}{100 * share:.0f}% of the others'"
+    now = f"{clock / 1e6:.0f} MHz, " if clock else ""
+    return f"runs at {now}{100 * share:.0f}% of the others' SM clock"
 
 
 def _why(gpu: Gpu | None, reasons: tuple[str, ...]) -> str:
@@ -275,8 +287,8 @@ def _reasons(gpu: Gpu | None) -> tuple[str, ...]:
 def _remedy(slow: Slow) -> str:
     if slow.is_clock:
         return (
-            f"See why: nvidia-smi -q -d PERFORMANCE,CLOCK,POWER -i {slow.track.board.index}; "
-            "leave it out of jobs until it is repaired."
+            f"See why: nvidia-smi -q -d PERFORMANCE,CLOCK,POWER -i {slow.track.board.index}. "
+            "Keep the GPU out of jobs until it is repaired."
         )
     if slow.is_shared:
         return (

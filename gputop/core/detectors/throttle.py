@@ -69,6 +69,7 @@ KIND: Final = Kind(
     ),
 )  # fmt: skip
 
+_NO_COUNTERS: Final = "how long the clocks were reduced (the driver does not count it)"
 _SW_THERMAL, _HW_THERMAL, _BRAKE, _CAP = "software thermal", "hardware thermal", "power brake", "power cap"
 _COUNTERS: Final = {
     _SW_THERMAL: THROTTLED_SW_THERMAL,
@@ -147,8 +148,7 @@ class ThrottleDetector:
             f"thermal slowdown {_of(share, span_s)}{_clock(gpu)}; {_heat_of(gpu)}{_neighbours(gpu, context)}",
             (
                 Evidence("thermal_slowdown_percent", share, _of(share, span_s)),
-                Evidence("hardware_thermal_s", round(hard_s, 1), f"hardware slowdown: {hard_s:.0f} s of the last "
-                f"minute"),
+                Evidence("hardware_thermal_s", round(hard_s, 1), _hard_text(hard_s)),
                 Evidence("temperature_c", gpu[TEMPERATURE], _heat_of(gpu)),
             ),
             _COOLER.format(n=gpu.index), hold_s=self._dials["hold_s"],
@@ -219,7 +219,7 @@ def _claim(  # noqa: PLR0917 - the parts of a sentence
     return Claim(
         code=code, stage=stage, subject=gpu_subject(gpu), summary=summary, evidence=evidence, remedy=remedy,
         hold_s=hold_s,
-        lacking=() if gpu[THROTTLED_SW_THERMAL] is not None else ("counters of reduced clocks",),
+        lacking=() if gpu[THROTTLED_SW_THERMAL] is not None else (_NO_COUNTERS,),
     )  # fmt: skip
 
 
@@ -231,17 +231,27 @@ def _share(seconds: float, span_s: float) -> float | None:
 def _of(share: float | None, span_s: float) -> str:
     if share is None:
         return "now"
-    return f"in {share:.0f}% of the last {duration_text(span_s)}"
+    return f"for {share:.0f}% of the last {duration_text(span_s)}"
+
+
+def _hard_text(hard_s: float) -> str:
+    return (
+        f"hardware slowdown for {hard_s:.0f} s of the last minute"
+        if hard_s
+        else "no hardware slowdown in the last minute"
+    )
 
 
 def _clock(gpu: Gpu) -> str:
     now, most = gpu[CLOCK_SM], gpu[CLOCK_SM_MAX]
-    return f"; SM clock {now / 1e6:.0f} of {most / 1e6:.0f} MHz" if now is not None and most else ""
+    return f": SM clock at {now / 1e6:.0f} of {most / 1e6:.0f} MHz" if now is not None and most else ""
 
 
 def _heat_of(gpu: Gpu) -> str:
     chip, margin, memory = gpu[TEMPERATURE], gpu[TEMPERATURE_MARGIN], gpu[MEMORY_TEMPERATURE]
-    parts = [] if chip is None else [f"{chip}°C" + ("" if margin is None else f" ({margin}°C below slowdown)")]
+    parts = (
+        [] if chip is None else [f"{chip}°C" + ("" if margin is None else f" ({margin}°C below the hardware slowdown)")]
+    )
     return ", ".join([*parts, *([] if memory is None else [f"memory {memory}°C"])]) or "temperature unknown"
 
 

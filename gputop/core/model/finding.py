@@ -88,6 +88,11 @@ class Finding(Judgement, frozen=True, kw_only=True, omit_defaults=True, gc=False
         return (self.code, *self.subject.key)
 
 
+def further_evidence(finding: Judgement) -> list[str]:
+    """Return the texts of the evidence that the summary does not contain."""
+    return [each.text for each in finding.evidence if each.text not in finding.summary]
+
+
 def confidence_of(*weights: float) -> float:
     """Return the joint confidence of independent pieces of evidence, 0-1."""
     doubt = 1.0

@@ -12,7 +12,7 @@ from gputop.ui.state.view import View
 
 INKS: Final = {Stage.ALARM: "alarm", Stage.SUSPECT: "warm", Stage.OBSERVATION: "muted"}
 MARKS: Final = {Stage.ALARM: "hot", Stage.SUSPECT: "warm"}
-_WORDS: Final = {Stage.ALARM: " ALARM ", Stage.SUSPECT: "suspect", Stage.OBSERVATION: "note   "}
+_WORDS: Final = {Stage.ALARM: " ALARM ", Stage.SUSPECT: "suspect", Stage.OBSERVATION: "observation"}
 _LABEL_SHARE: Final = 4
 
 

@@ -25,14 +25,14 @@ def test_how_long_how_much_and_what_it_costs_is_told() -> None:
     finding = last(found(lone((WORK, 60), (IDLE, 1900), **KERNEL)), CODE)
 
     assert "idle for 31m" in finding.summary
-    assert "holds 20.0GiB (25%)" in finding.summary
-    assert "cost so far: 10." in finding.summary
+    assert "20.0GiB (25%) held" in finding.summary
+    assert "held, 10." in finding.summary
     known = {one.name: one.value for one in finding.evidence}
     watts, joules, seconds = (float(known[name] or 0) for name in ("power_w", "energy_j", "idle_s"))
     assert abs(joules - watts * seconds) < 1 + seconds / 10
     assert "kWh (1" in finding.summary
     assert "W of an otherwise empty GPU)" in finding.summary
-    assert finding.summary.endswith("; a notebook or shell")
+    assert finding.summary.endswith(" · a notebook or shell")
     assert "Ask ann" in finding.remedy
 
 
@@ -54,8 +54,8 @@ def test_a_server_without_requests_is_no_suspect() -> None:
 def test_what_it_did_before_gputop_looked_is_not_known() -> None:
     finding = last(found(lone((IDLE, 700))), CODE)
 
-    assert "no GPU work seen yet" in finding.summary
-    assert finding.lacking == ("when it last worked: gputop started later",)
+    assert "idle for at least" in finding.summary
+    assert finding.lacking == ("when it last worked (gputop started later)",)
 
 
 def test_a_heartbeat_of_a_second_is_no_work_but_three_are() -> None:
@@ -92,7 +92,7 @@ def test_a_job_that_holds_memory_is_one_finding() -> None:
 
     assert [one.subject.job for one in held[-1]] == ["torch:ann@node7:29500"]
     assert "4 of 4 ranks" in held[-1][0].summary
-    assert "holds 80.0GiB" in held[-1][0].summary
+    assert "80.0GiB held" in held[-1][0].summary
 
 
 def test_of_a_crowd_on_one_gpu_all_are_one_finding_until_they_are_few() -> None:
@@ -101,7 +101,7 @@ def test_of_a_crowd_on_one_gpu_all_are_one_finding_until_they_are_few() -> None:
 
     assert [one.subject.gpu for one in held[755]] == ["GPU-00000000"]
     assert held[755][0].summary.startswith("40 processes (ann 40) idle for ")
-    assert "hold 40.0GiB" in held[755][0].summary
+    assert "idle for 11m30: 40.0GiB held" in held[755][0].summary
     assert len([one for one in held[-1] if one.subject.process]) == 10
 
 

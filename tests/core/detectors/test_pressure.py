@@ -86,7 +86,7 @@ def test_who_holds_most_of_it_is_named() -> None:
     crowd = frame((gpu(0, {MEMORY_USED: 75 * GIB}),), processes=(process(1), process(2)))
     (one,) = watch(judge_of("pressure"), [0], lambda _: crowd)[0]
 
-    assert "largest: 2 (10.0GiB), 1 (10.0GiB)" in one.summary
+    assert "largest: pid 2 (10.0GiB), pid 1 (10.0GiB)" in one.summary
 
 
 def test_who_holds_most_of_it_is_asked_again_after_a_gap() -> None:
@@ -95,8 +95,8 @@ def test_who_holds_most_of_it_is_asked_again_after_a_gap() -> None:
 
     found = watch(judge_of("pressure"), [0, 3600], held)
 
-    assert "largest: 1 (10.0GiB)" in found[0][0].summary
-    assert "largest: 2 (10.0GiB)" in found[1][0].summary
+    assert "largest: pid 1 (10.0GiB)" in found[0][0].summary
+    assert "largest: pid 2 (10.0GiB)" in found[1][0].summary
 
 
 def test_a_gpu_instance_that_is_full_is_named() -> None:

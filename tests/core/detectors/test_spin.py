@@ -21,8 +21,8 @@ def test_it_is_worth_a_line_after_a_minute_and_a_suspect_after_five() -> None:
 def test_the_numbers_are_told() -> None:
     finding = last(found(lone((WORK, 60), (SPIN, 100))), CODE)
 
-    assert finding.summary.startswith("spins on the CPU for ")
-    assert "for 1m40: a thread at 99%" in finding.summary
+    assert finding.summary.startswith("spinning on the CPU for ")
+    assert "for 1m40 while the GPU is idle: busiest thread at 99% of a core" in finding.summary
     assert "py-spy dump --pid 1000" in finding.remedy
 
 

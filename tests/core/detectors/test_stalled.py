@@ -18,7 +18,7 @@ def test_nothing_for_5_minutes_after_steady_work_is_an_alarm_with_numbers() -> N
 
     assert 495 < stages(held, CODE)[Stage.ALARM] < 505
     assert finding.summary == (
-        "stalled for 5m20: GPU and CPU at 0%, 2 idle children, holds 20.0GiB (worked 3m19 before)"
+        "stalled for 5m20: GPU and CPU at 0%, 2 idle child processes, 20.0GiB held; worked for 3m19 before"
     )
     assert "py-spy dump" in finding.remedy
 

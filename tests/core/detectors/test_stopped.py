@@ -20,8 +20,8 @@ def test_a_stopped_process_is_a_suspect_at_once_and_an_alarm_after_5_s() -> None
     held = seen(range(7), "T")
 
     assert [found[0].stage for found in held] == [Stage.SUSPECT] * 5 + [Stage.ALARM] * 2
-    assert held[0][0].summary == "stopped by a signal, holds 10.0GiB of GPU 0"
-    assert held[-1][0].summary == "stopped by a signal for 6s, holds 10.0GiB of GPU 0"
+    assert held[0][0].summary == "stopped by a signal (state T); holds 10.0GiB on GPU 0"
+    assert held[-1][0].summary == "stopped for 6s by a signal (state T); holds 10.0GiB on GPU 0"
     assert "kill -CONT 4711" in held[-1][0].remedy
 
 

@@ -26,7 +26,7 @@ def test_a_lower_clock_is_a_suspect_after_2_minutes_with_its_reason() -> None:
 
     assert 118 <= stages(held, GPU)[Stage.SUSPECT] <= 125
     assert (finding.subject.process or ProcessId(0, 0)).pid == pid_of(2)
-    assert "an SM clock of 1386 MHz, 73% of the others'" in finding.summary
+    assert "runs at 1386 MHz, 73% of the others' SM clock" in finding.summary
     assert "software thermal" in finding.summary
 
 
@@ -38,7 +38,7 @@ def test_much_slower_for_long_is_an_alarm() -> None:
 def test_a_rank_that_keeps_its_gpu_less_busy_is_the_slow_one() -> None:
     finding = last(found(*job(BEHIND)), HOST)
 
-    assert "its GPU at 55%, the others at 99%, at the same clock" in finding.summary
+    assert "keeps its GPU busy for 55% of the time, the other ranks for 99%, at the same clock" in finding.summary
     assert f"py-spy dump --pid {pid_of(2)}" in finding.remedy
 
 

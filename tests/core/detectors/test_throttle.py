@@ -91,7 +91,8 @@ def test_the_words_have_clock_share_temperature_and_neighbours() -> None:
     (found,) = last(growing(THROTTLED_SW_THERMAL, 0.64), range(310))
 
     assert found.summary == (
-        "thermal slowdown in 64% of the last 5m00; SM clock 1095 of 1980 MHz; 88°C (0°C below slowdown); "
+        "thermal slowdown for 64% of the last 5m00: SM clock at 1095 of 1980 MHz; 88°C "
+        "(0°C below the hardware slowdown); "
         "the other GPUs are at 61°C"
     )
 
@@ -159,7 +160,7 @@ def test_reasons_count_after_ten_seconds(reason: str, found: list[tuple[str, Sta
 def test_what_is_lacking_is_named() -> None:
     (found,) = last(lambda _: frame((gpu(0, NONE | {EVENT_REASONS: ("power brake",)}),)), range(12))
 
-    assert found.lacking == ("counters of reduced clocks",)
+    assert found.lacking == ("how long the clocks were reduced (the driver does not count it)",)
 
 
 def test_a_reason_that_comes_and_goes_does_not_count_without_counters() -> None:

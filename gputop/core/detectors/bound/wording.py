@@ -54,16 +54,20 @@ def _mean(values: list[float | None]) -> float | None:
 def _evidence(means: Means) -> tuple[Evidence, ...]:
     effort = None if means.effort is None else round(100 * means.effort, 1)
     known = (
-        ("gpu_utilization_percent", means.gu, "GPU {:.0f}%"),
-        ("power_range_percent", effort, "power at {:.0f}% of its range"),
+        ("gpu_utilization_percent", means.gu, "GPU at {:.0f}%"),
+        ("power_range_percent", effort, "power at {:.0f}% of the range from idle to the limit"),
         ("power_w", means.watts, "{:.0f} W"),
-        ("memory_utilization_percent", means.memory, "memory {:.0f}%"),
-        ("dram_active_percent", means.dram, "DRAM {:.0f}%"),
-        ("tensor_active_percent", means.tensor, "tensor cores {:.0f}%"),
-        ("sm_active_percent", means.sm, "SMs {:.0f}%"),
-        ("busiest_thread_percent", means.thread, "busiest thread {:.0f}% of a core"),
-        ("worker_percent", means.worker_percent if means.workers else None, "workers {:.0f}% of a core each"),
-        ("over_s", means.passed_s, "means of {:.0f} s"),
+        ("memory_utilization_percent", means.memory, "memory controller {:.0f}% busy"),
+        ("dram_active_percent", means.dram, "DRAM {:.0f}% active"),
+        ("tensor_active_percent", means.tensor, "tensor cores {:.0f}% active"),
+        ("sm_active_percent", means.sm, "SMs {:.0f}% active"),
+        ("busiest_thread_percent", means.thread, "busiest CPU thread at {:.0f}% of a core"),
+        (
+            "worker_percent",
+            means.worker_percent if means.workers else None,
+            "data loader workers at {:.0f}% of a core each",
+        ),
+        ("over_s", means.passed_s, "these values are means over {:.0f} s"),
     )
     return tuple([Evidence(n, round(value, 1), text.format(value)) for n, value, text in known if value is not None])
 
@@ -96,26 +100,28 @@ def _idle_text(track: Track) -> str:
 def _power(means: Means, idle: str) -> str:
     if means.watts is None or means.effort is None:
         return "power unknown"
-    return f"{means.watts:.0f} W, {max(0.0, 100 * means.effort):.0f}% of the range above idle ({idle})"
+    return f"{means.watts:.0f} W (idle {idle})"
 
 
 def _input_text(means: Means, _: str) -> str:
     if not means.workers:
         return (
-            f"input-bound: one thread at {means.thread or 0:.0f}% CPU loads the data without workers, "
-            f"GPU {means.gu:.0f}%"
+            f"input-bound: one CPU thread loads the data without workers, at {means.thread or 0:.0f}% of a core, "
+            f"GPU at {means.gu:.0f}%"
         )
-    waits = f", waiting for storage {100 * means.blocked_share:.0f}% of the time" if means.blocked_share > 0.1 else ""
+    waits = (
+        f", which wait for storage {100 * means.blocked_share:.0f}% of the time" if means.blocked_share > 0.1 else ""
+    )
     return (
-        f"input-bound: {means.workers:.0f} data loader workers at {means.worker_percent:.0f}% CPU each{waits}, "
-        f"GPU {means.gu:.0f}%"
+        f"input-bound: {means.workers:.0f} data loader workers at {means.worker_percent:.0f}% of a core each{waits}, "
+        f"GPU at {means.gu:.0f}%"
     )
 
 
 def _launch_text(means: Means, idle: str) -> str:
     return (
-        f"launch-bound: busy with tiny kernels, one thread at {means.thread or 0:.0f}% CPU, GPU {means.gu:.0f}% but "
-        f"{_power(means, idle)}, memory {means.memory_activity or 0:.0f}%"
+        f"launch-bound: busy with tiny kernels, one CPU thread at {means.thread or 0:.0f}%, GPU at {means.gu:.0f}% but "
+        f"{_power(means, idle)}, memory {means.memory_activity or 0:.0f}% active"
     )
 
 
@@ -123,22 +129,22 @@ def _fake_text(means: Means, idle: str) -> str:
     return (
         "looks busy but does almost nothing: "
         + ("ranks of a server that wait for requests, " if means.is_server else "")
-        + f"GPU {means.gu:.0f}% but {_power(means, idle)}, memory {means.memory_activity or 0:.0f}%"
+        + f"GPU at {means.gu:.0f}% but {_power(means, idle)}, memory {means.memory_activity or 0:.0f}% active"
     )
 
 
 def _memory_text(means: Means, _: str) -> str:
-    return f"memory-bound: memory {means.memory_activity or 0:.0f}% busy, GPU {means.gu:.0f}%"
+    return f"memory-bound: memory {means.memory_activity or 0:.0f}% active, GPU at {means.gu:.0f}%"
 
 
 def _compute_text(means: Means, idle: str) -> str:
-    tensor = f", tensor cores {means.tensor:.0f}%" if means.tensor is not None else ""
-    return f"compute-bound (good): GPU {means.gu:.0f}%, {_power(means, idle)}{tensor}"
+    tensor = f", tensor cores {means.tensor:.0f}% active" if means.tensor is not None else ""
+    return f"compute-bound (good): GPU at {means.gu:.0f}%, {_power(means, idle)}{tensor}"
 
 
 def _communication_text(means: Means, idle: str) -> str:
-    links = [f"{name} {rate_text(rate)}" for name, rate in (("NVLink", means.nvlink), ("PCIe", means.pcie)) if rate]
-    return f"communication-bound: {' and '.join(links)}, GPU {means.gu:.0f}%, {_power(means, idle)}"
+    links = [f"{name} at {rate_text(rate)}" for name, rate in (("NVLink", means.nvlink), ("PCIe", means.pcie)) if rate]
+    return f"communication-bound: {' and '.join(links)}, GPU at {means.gu:.0f}%, {_power(means, idle)}"
 
 
 def _input_remedy(means: Means, context: Context) -> str:
@@ -166,18 +172,18 @@ _REMEDIES: Final[Mapping[Bound, Callable[[Means, Context], str]]] = {
     Bound.LAUNCH: lambda *_: "Use CUDA graphs, torch.compile(mode='reduce-overhead'), fused kernels or a bigger batch.",
     Bound.MEMORY: lambda *_: "Usual for decoding. Use a bigger batch, a quantized model or cache, or fused kernels.",
     Bound.COMMUNICATION: lambda *_: "Overlap it with compute, use larger buckets or gradient accumulation.",
-    Bound.COMPUTE: lambda *_: "Nothing to do.",
+    Bound.COMPUTE: lambda *_: "Nothing.",
     Bound.FAKE: lambda means, _: (
-        "Nothing to do: it is ready for requests."
+        "Nothing: it is ready for requests."
         if means.is_server
-        else "Use CUDA graphs or bigger kernels, or end it if it only polls."
+        else "Use CUDA graphs or bigger kernels, or end the process if it only polls."
     ),
 }
 _SEE: Final[Mapping[Bound, str]] = {
     Bound.INPUT: "To see where the time goes: py-spy top --subprocesses --pid {pid}",
     Bound.LAUNCH: "To see what launches them: py-spy top --pid {pid}",
-    Bound.MEMORY: "To compare DRAM and tensor activity: i (GPU details)",
+    Bound.MEMORY: "To compare DRAM and tensor activity, press i (GPU details)",
     Bound.COMMUNICATION: "To see the links: nvidia-smi topo -m",
-    Bound.COMPUTE: "To see the share of the tensor cores: i (GPU details)",
+    Bound.COMPUTE: "To see the use of the tensor cores, press i (GPU details)",
     Bound.FAKE: "To see what it launches: py-spy dump --pid {pid}",
 }

@@ -84,15 +84,17 @@ class LinkWatch:
         links.narrow_s += context.step_s
         if links.narrow_s < self._dials["link_s"]:
             return
-        now, best = f"generation {generation} x{width}", f"generation {newest} x{most}"
+        lanes = f"{width} of {most} lanes"
+        speed = f"generation {generation} of {newest}"
+        how = ", ".join(text for text, is_bad in ((lanes, is_narrow), (speed, is_slow)) if is_bad)
         yield Claim(
             code="pcie.link",
             stage=Stage.SUSPECT,
             subject=gpu_subject(gpu),
-            summary=f"slow PCIe link: {now} instead of {best} for {duration_text(links.narrow_s)} while busy",
+            summary=f"slow PCIe link: {how} for {duration_text(links.narrow_s)} while busy",
             evidence=(
-                Evidence("pcie_width", width, f"{width} of {most} lanes"),
-                Evidence("pcie_generation", generation, f"generation {generation} of {newest}"),
+                Evidence("pcie_width", width, lanes),
+                Evidence("pcie_generation", generation, speed),
             ),
             remedy="Check seating, riser and the slot's BIOS settings: sudo lspci -vv | grep -i lnksta",
             began_s=context.now_s - links.narrow_s,
@@ -109,7 +111,7 @@ class LinkWatch:
             yield gpu_claim(
                 gpu, "pcie.replays", Stage.SUSPECT,
                 f"{rate:.0f} PCIe replays per minute; a good link of this kind has at most {allowed:.0f}",
-                Evidence("pcie_replays_per_minute", round(rate, 1), f"{grown:.0f} in {duration_text(span_s)}"),
+                Evidence("pcie_replays_per_minute", round(rate, 1), f"{grown:.0f} replays in {duration_text(span_s)}"),
                 "Reseat the board or its riser. If it continues, suspect the slot, then the board. Kernel log: "
                 "sudo dmesg | grep -i aer", _MINUTE_S,
             )  # fmt: skip
@@ -139,7 +141,7 @@ def _down(gpu: Gpu, links: _Links, fewest: int) -> Iterator[Claim]:
     if down <= min(fewest, links.down_at_first):
         return
     went = down > links.down_at_first
-    before = f"before, {links.down_at_first}" if went else f"on its siblings, {fewest}"
+    before = f"before it was {links.down_at_first}" if went else f"on its siblings it is {fewest}"
     yield gpu_claim(
         gpu, "nvlink.down", Stage.ALARM if went else Stage.SUSPECT,
         f"{down} of {count or '?'} NVLinks {'is' if down == 1 else 'are'} down; {before}",

@@ -21,10 +21,9 @@ from gputop.core.model.sample import Gpu
 from gputop.core.model.units import duration_text
 
 _DAY_S: Final = 86_400.0
-_RESET: Final = "When nothing runs there: sudo nvidia-smi --gpu-reset -i {n}"
-_REPLACE: Final = (
-    "Take it out of service and have the board replaced; for its maker: nvidia-smi -q -i {n}, nvidia-bug-report.sh"
-)
+_RESET: Final = "When nothing runs on the GPU, reset it: sudo nvidia-smi --gpu-reset -i {n}"
+_REPLACE: Final = "Take the GPU out of service and have the board replaced. For the vendor: nvidia-smi -q -i {n}, "
+"nvidia-bug-report.sh"
 
 
 class _Counted:
@@ -70,7 +69,7 @@ class MemoryWatch:
             yield gpu_claim(
                 gpu, "ecc.corrected", Stage.OBSERVATION,
                 f"{grown:.0f} memory errors in {duration_text(span_s)}, all corrected",
-                Evidence("ecc_corrected_grown", grown, f"{grown:.0f} more in {duration_text(span_s)}"),
+                Evidence("ecc_corrected_grown", grown, f"{grown:.0f} memory errors in {duration_text(span_s)}"),
                 "No data is lost. Check again tomorrow: gputop doctor. If the number grows, plan to replace the board.",
             )  # fmt: skip
 
@@ -79,24 +78,25 @@ class MemoryWatch:
         if gpu[REMAPPED_ROWS_FAILED]:
             yield gpu_claim(
                 gpu, "remap.failed", Stage.ALARM, "a bad memory row could not be replaced: no spare row is left",
-                Evidence("remapped_rows_failed", value=True, text="row remap failure"), _REPLACE,
+                Evidence("remapped_rows_failed", value=True, text="the driver reports: row remap failure"), _REPLACE,
             )  # fmt: skip
         if gpu[REMAPPED_ROWS_PENDING]:
             yield gpu_claim(
                 gpu, "remap.pending", Stage.SUSPECT, "a bad memory row will be replaced at the next reset",
-                Evidence("remapped_rows_pending", value=True, text="row remap pending"), _RESET,
+                Evidence("remapped_rows_pending", value=True, text="the driver reports: row remap pending"), _RESET,
             )  # fmt: skip
         if replaced is not None and replaced >= self._dials["most_remaps"]:
             yield gpu_claim(
                 gpu, "remap.many", Stage.ALARM, f"{replaced} memory rows were replaced after uncorrected errors",
-                Evidence("remapped_rows_uncorrectable", replaced, f"{replaced} rows"), _REPLACE,
+                Evidence("remapped_rows_uncorrectable", replaced, f"{replaced} memory rows"), _REPLACE,
             )  # fmt: skip
 
     def _pages_of(self, gpu: Gpu, growth: Growth) -> Iterator[Claim]:
         if gpu[RETIRED_PAGES_PENDING]:
             yield gpu_claim(
-                gpu, "retired.pending", Stage.SUSPECT, "bad memory pages will be retired with the next reset",
-                Evidence("retired_pages_pending", value=True, text="page retirement pending"), _RESET,
+                gpu, "retired.pending", Stage.SUSPECT, "bad memory pages will be retired at the next reset",
+                Evidence("retired_pages_pending", value=True, text="the driver reports: page retirement pending"),
+                _RESET,
             )  # fmt: skip
         pages, double = _pages(gpu), gpu[RETIRED_PAGES_DOUBLE] or 0
         if pages is None or pages < self._dials["many_pages"]:
@@ -117,12 +117,12 @@ def _uncorrected(gpu: Gpu, growth: Growth) -> Iterator[Claim]:
     if not count:
         return
     grown, span_s = growth.over(_DAY_S)
-    errors = "1 memory error" if count == 1 else f"{count} memory errors"
+    errors = "1 uncorrectable memory error" if count == 1 else f"{count} uncorrectable memory errors"
     while_watched = f", {grown:.0f} of them in the last {duration_text(span_s)}" if grown else ""
     yield gpu_claim(
         gpu, "ecc.uncorrected", Stage.ALARM,
-        f"{errors} that ECC could not correct, since the driver was loaded{while_watched}",
-        Evidence("ecc_volatile_uncorrected", count, f"uncorrected errors: {count}"),
+        f"{errors} (ECC) since the driver was loaded{while_watched}",
+        Evidence("ecc_volatile_uncorrected", count, errors),
         f"Do not trust results from this GPU. {_RESET}. If it happens again, have the board replaced.",
     )  # fmt: skip
 

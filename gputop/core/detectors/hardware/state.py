@@ -83,14 +83,15 @@ class StateWatch:
             stage=Stage.ALARM if silent_s >= self._alarm_s else Stage.SUSPECT,
             subject=subject,
             summary=f"the driver has not responded for {duration_text(silent_s)}",
-            evidence=(Evidence("silent_s", round(silent_s, 1), f"no response for {duration_text(silent_s)}"),),
-            remedy="Look for Xids: sudo dmesg | grep -i xid. If it continues, reboot: state D cannot be killed.",
+            evidence=(Evidence("silent_s", round(silent_s, 1), f"not responded for {duration_text(silent_s)}"),),
+            remedy="Look for Xids: sudo dmesg | grep -i xid. If it continues, reboot: a process in state D cannot "
+            "be killed.",
         )
 
 
 def _lost(gpu: Gpu) -> Claim:
     return gpu_claim(
-        gpu, "gpu.lost", Stage.ALARM, "lost: it no longer responds, fell off the bus or needs a reset",
+        gpu, "gpu.lost", Stage.ALARM, "lost: the GPU no longer responds; it fell off the bus or needs a reset",
         Evidence("gpu_state", gpu.state.value, "the driver reports that it is lost"),
         f"See why: sudo dmesg | grep -i xid. Then: sudo nvidia-smi --gpu-reset -i {{n}}. {_REBOOT}",
     )  # fmt: skip
@@ -102,7 +103,9 @@ def _recovery(gpu: Gpu) -> Iterator[Claim]:
         return
     evidence = Evidence("recovery_action", action, f"recovery action: {action}")
     remedy = _REMEDIES.get(action, "Drain the machine, then: sudo reboot")
-    yield gpu_claim(gpu, "gpu.recovery", Stage.ALARM, f"the driver requests: {action}", evidence, remedy)
+    yield gpu_claim(
+        gpu, "gpu.recovery", Stage.ALARM, f"the driver requests a recovery action: {action}", evidence, remedy
+    )
 
 
 def _mig(gpu: Gpu) -> Iterator[Claim]:
@@ -113,5 +116,5 @@ def _mig(gpu: Gpu) -> Iterator[Claim]:
         gpu, "mig.pending", Stage.OBSERVATION,
         f"MIG is {'on' if now else 'off'}, and will be {'on' if then else 'off'} after the next reset",
         Evidence("mig_mode_pending", then, "the pending mode differs"),
-        "When nothing runs on the GPU: sudo nvidia-smi --gpu-reset -i {n}",
+        "When nothing runs on the GPU, reset it: sudo nvidia-smi --gpu-reset -i {n}",
     )  # fmt: skip

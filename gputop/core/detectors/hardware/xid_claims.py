@@ -62,12 +62,18 @@ def _claim(gpu: Gpu, code: str, held: Sequence[tuple[float, Xid]], context: Cont
         subject=gpu_subject(gpu),
         summary=f"Xid {xid.number} {ago} ago{times}: {xid.name}. {xid.meaning}",
         evidence=tuple(
-            Evidence(f"xid_{number}", count, f"Xid {number} {explained(number).name}, {count} times, {_blame(number)}")
+            Evidence(
+                f"xid_{number}", count, f"Xid {number} {explained(number).name}, {_times(count)}, {_blame(number)}"
+            )
             for number, count in counts.items()
         ),
         remedy=xid.action.replace(" -i N", f" -i {gpu.index}") + _LOG,
         began_s=held[0][0],
     )
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def _blame(number: int) -> str:

@@ -21,22 +21,26 @@ _SAME_TIME: Final = 1.1  # estimates that differ by less are one
 _CODE: Final = "leak.process"
 _GPU_CODE: Final = "leak.gpu"
 
-NO_WORK: Final = "SM utilization of the process: without it, loading looks like a leak"
-NO_AGE: Final = "age of the process: gputop counts from when it first saw it"
-POOL: Final = "a preallocated pool, as in vLLM or JAX, hides the memory use inside it"
-_WHOLE_GPU: Final = "memory per process: only that of the GPU is known, so no process can be named"
+NO_WORK: Final = "its SM utilization (without it, loading looks like a leak)"
+NO_AGE: Final = "its age (gputop counts from when it first saw the process)"
+POOL: Final = "the memory use inside a pool, if the program preallocates one (as vLLM and JAX do)"
+_WHOLE_GPU: Final = "which process grows (the driver reports only the memory of the whole GPU)"
 
 _REMEDY: Final = (
-    "Look for objects that the program keeps from step to step: losses with their graph, lists of outputs, unbounded "
-    "caches. In PyTorch, torch.cuda.memory._record_memory_history() and _dump_snapshot() show where it was allocated"
+    "Find the objects that the program keeps from step to step, such as losses with their graph, lists of outputs, or "
+    "unbounded caches. In PyTorch, torch.cuda.memory._record_memory_history() and _dump_snapshot() show where the "
+    "memory was allocated"
 )
 
-_WAIT: Final = "Nothing to do yet: only time distinguishes a leak from warm-up. To see the plot: Enter on its row"
+_WAIT: Final = (
+    "Wait: only time distinguishes a leak from warm-up. To see the plot, press Enter on the row of the process."
+)
 
 _CANNOT_TELL: Final = {
-    Why.YOUNG: "could be warm-up: watched for only {}",
-    Why.SATURATING: "could be warm-up, a cache that fills, or fragmentation: too early to see whether it slows down",
-    Why.FILLING: "so fast that it may be loading or a buffer that fills: a leak if it continues for half an hour",
+    Why.YOUNG: "It could be warm-up: gputop has watched it for only {}",
+    Why.SATURATING: "It could be warm-up, a cache that fills, or fragmentation: it is too early to see whether it "
+    "slows down",
+    Why.FILLING: "It could be loading or a buffer that fills. If it continues for half an hour, it is a leak",
 }
 
 
@@ -110,20 +114,18 @@ def _leak(case: Case, leak: Suspicion) -> Claim:
     full_s = case.full_s if is_current else None
     verdict = "leak" if sure >= case.alarm.sure else f"probable leak ({confidence_text(sure)} confidence)"
     if full_s:
-        verdict += f", full in {full_text(full_s)}"
-    parts = [verdict, _grown(one, case.is_of_gpu), _kept(one)]
-    if not is_current:
-        parts.append(f"no growth for {duration_text(case.track.observed_s - one.ended_s)}")
+        verdict += f", GPU full in {full_text(full_s)}"
+    rest = "" if is_current else f"; no growth for {duration_text(case.track.observed_s - one.ended_s)}"
+    summary = f"{verdict}: {_grown(one)} ({_rate(one)}){_kept(one)}{rest}"
     is_near = full_s is not None and full_s[0] <= case.alarm.full_s and sure >= case.alarm.sure
-    return _claim(case, one, Stage.ALARM if is_near else Stage.SUSPECT, " · ".join(parts), sure)
+    return _claim(case, one, Stage.ALARM if is_near else Stage.SUSPECT, summary, sure)
 
 
 def _rising(case: Case, rising: Suspicion) -> Claim:
     one = rising.growth
     why = _CANNOT_TELL.get(case.vote.why, _CANNOT_TELL[Why.SATURATING])
     why = why.format(duration_text(case.track.observed_s))
-    subject = "memory of this GPU grows" if case.is_of_gpu else "memory grows"
-    summary = f"{subject}: +{_mib(one.grown)} in {duration_text(one.ended_s - one.began_s)}, {why}"
+    summary = f"memory grows: {_grown(one)}. {why}"
     return _claim(case, one, Stage.OBSERVATION, summary, min(_DOUBT, confidence(case, rising)))
 
 
@@ -147,44 +149,48 @@ def _claim(case: Case, one: Growth, stage: Stage, summary: str, sure: float) -> 
 def _evidence(case: Case, one: Growth) -> Sequence[Evidence]:
     span_s = one.ended_s - one.began_s
     found = [
-        Evidence("grown_bytes", round(one.grown * _MIB), f"+{_mib(one.grown)} not freed"),
-        Evidence("span_s", round(span_s), f"within {duration_text(span_s)}"),
-        Evidence("rate_bytes_per_s", round(one.even * _MIB), f"{_rate(one)} on average, without large single steps"),
-        Evidence(
-            "grown_parts", f"{one.segments}/{one.of}", f"grew in {one.segments} of {one.of} equal parts of this time"
-        ),
+        Evidence("grown_bytes", round(one.grown * _MIB), _grown(one)),
+        Evidence("span_s", round(span_s), f"in {duration_text(span_s)}"),
+        Evidence("rate_bytes_per_s", round(one.even * _MIB), f"{_rate(one)} on average, not counting large steps"),
+        Evidence("grown_parts", f"{one.segments}/{one.of}", _parts_text(one)),
         Evidence("steady_log_odds", round(case.vote.odds, 1), _odds_text(case.vote.odds)),
     ]
     if one.cycles:
-        found.append(Evidence("cycles", one.cycles, f"fell back {one.cycles} times, each time to a higher level"))
+        found.append(Evidence("cycles", one.cycles, _falls_text(one)))
     if case.full_s:
-        text = f"at the present rate of all processes, the GPU is full in {full_text(case.full_s)}"
-        found.append(Evidence("full_in_s", round(case.full_s[0]), text))
+        found.append(Evidence("full_in_s", round(case.full_s[0]), f"GPU full in {full_text(case.full_s)}"))
     return found
 
 
 def _remedy(case: Case) -> str:
     process = case.subject.process
     if process is None:
-        return f"{_REMEDY}. The job itself must say which of its processes grows."
-    return f"{_REMEDY}. To end it before the GPU is full: gputop signal SIGTERM --pid {process.pid}"
+        return f"{_REMEDY}. Check this in every program on the GPU."
+    return f"{_REMEDY}. To end the process before the GPU is full: gputop signal SIGTERM --pid {process.pid}"
 
 
-def _grown(one: Growth, is_of_gpu: bool) -> str:  # noqa: FBT001 - private
-    subject = "this GPU grows" if is_of_gpu else "grows"
-    return f"{subject} {_rate(one)} for {duration_text(one.ended_s - one.began_s)} (+{_mib(one.grown)})"
+def _grown(one: Growth) -> str:
+    return f"+{_mib(one.grown)} in {duration_text(one.ended_s - one.began_s)}"
 
 
 def _kept(one: Growth) -> str:
-    parts = f"in {one.segments} of {one.of} equal parts of this time"
-    return f"{parts}, fell back {one.cycles} times but never as low" if one.cycles else f"{parts}, never fell back"
+    return f"; its memory {_falls_text(one)}" if one.cycles else "; its memory never fell"
+
+
+def _falls_text(one: Growth) -> str:
+    return f"fell {'once' if one.cycles == 1 else f'{one.cycles} times'}, but never to the old level"
+
+
+def _parts_text(one: Growth) -> str:
+    share = f"each of {one.of}" if one.segments == one.of else f"{one.segments} of {one.of}"
+    return f"it grew in {share} intervals of equal length"
 
 
 def _odds_text(odds: float) -> str:
     if odds <= 0:
-        return "fading growth fits better than steady growth"
+        return "its growth seems to slow down"
     times = "more than 10000" if odds > log(10_000) else f"{exp(odds):.0f}"
-    return f"steady growth is {times} times as likely as fading growth"
+    return f"steady growth is {times} times as likely as growth that slows down"
 
 
 def _rate(one: Growth) -> str:

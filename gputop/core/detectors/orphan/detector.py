@@ -1,6 +1,6 @@
 """The detector of exited processes and zombies that hold GPU memory, orphans, and memory that no process owns."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from gputop.core.detection.detector import FORGET_S, Claim, Context, Dial, Kind
@@ -22,12 +22,14 @@ KIND: Final = Kind(
         "memory.unexplained": "GPU memory is used that belongs to no listed process.",
     },
     remedies={
-        "orphan.gone": "Find the holder: `sudo fuser -v /dev/nvidia*`. If there is none: `sudo nvidia-smi "
+        "orphan.gone": "Find the process that holds it: `sudo fuser -v /dev/nvidia*`. If there is none: `sudo "
+        "nvidia-smi "
         "--gpu-reset -i N`.",
         "orphan.zombie": "End its remaining children or threads: `kill -9 PID`; `t` shows the tree.",
         "orphan.parent": "Ask its owner: a job under `nohup` looks the same. To end it: `gputop signal SIGTERM "
         "--pid PID`.",
-        "memory.unexplained": "Find the holder: `sudo fuser -v /dev/nvidiaN`. If there is none, a GPU reset frees it.",
+        "memory.unexplained": "Find the process that holds it: `sudo fuser -v /dev/nvidiaN`. If there is none, "
+        "reset the GPU.",
     },
     dials=(
         Dial("gone_s", 10.0, 2.0, 3600.0, "Time after the exit of a listed process after which it is an observation."),
@@ -51,7 +53,7 @@ KIND: Final = Kind(
 )  # fmt: skip
 _HOLDERS: Final = "To see which processes have the device files open: sudo fuser -v /dev/nvidia*"
 _NO_HOLDER: Final = (
-    f"{_HOLDERS}. If there is none, reset the GPU to free the memory: sudo nvidia-smi --gpu-reset -i {{n}}"
+    f"{_HOLDERS}. If there are none, reset the GPU to free the memory: sudo nvidia-smi --gpu-reset -i {{n}}"
 )
 
 
@@ -88,17 +90,17 @@ class OrphanDetector:
         if lasts_s < self._dials["gone_s"]:
             return
         held = memory_of(process)
-        heirs = f"; its children: {_pids(track.children)}" if track.children else ""
+        heirs = f"; its child processes: {_pids(track.children)}" if track.children else ""
         yield Claim(
             code="orphan.gone",
             stage=self._stage(lasts_s, held),
             subject=process_subject(process),
             summary=f"{held_text(held)} held by an exited process for {duration_text(lasts_s)}{_once(track)}{heirs}",
             evidence=(
-                Evidence("gone_s", round(lasts_s, 1), f"{process.presence.text}, for {duration_text(lasts_s)}"),
-                Evidence("memory_bytes", held, f"{held_text(held)} of GPU memory"),
+                Evidence("gone_s", round(lasts_s, 1), f"exited {duration_text(lasts_s)} ago; {process.presence.text}"),
+                Evidence("memory_bytes", held, f"{held_text(held)} held"),
             ),
-            remedy=_end(track.children) if track.children else _nobody(process),
+            remedy=_end(track.children) if track.children else _find_holder(process),
             began_s=track.since_s,
         )
 
@@ -109,9 +111,9 @@ class OrphanDetector:
         held, children = memory_of(process), processes.children(process.pid)
         others = (process.threads or 1) - 1
         if children:
-            holder, remedy = f"child processes still hold it: {_pids(children)}", _end(children)
+            holder, remedy = f"{_children_text(children)} the memory", _end(children)
         elif others > 0:
-            holder, remedy = f"{others} of its threads still run and hold it", f"End them: kill -9 {process.pid}"
+            holder, remedy = f"{others} of its threads still run", f"End them: kill -9 {process.pid}"
         else:
             holder = f"its parent {process.parent_pid} has not collected its exit status"
             remedy = f"End the parent to free it: kill {process.parent_pid}. {_HOLDERS}"
@@ -119,11 +121,15 @@ class OrphanDetector:
             code="orphan.zombie",
             stage=self._stage(lasts_s, held),
             subject=process_subject(process),
-            summary=f"{held_text(held)} held by a zombie for {duration_text(lasts_s)}{_once(track)}: {holder}",
+            summary=f"{held_text(held)} held by a zombie for {duration_text(lasts_s)}{_once(track)}, because {holder}",
             evidence=(
-                Evidence("zombie_s", round(lasts_s, 1), f"a zombie for {duration_text(lasts_s)}"),
-                Evidence("memory_bytes", held, f"{held_text(held)} of GPU memory"),
-                Evidence("living_children", len(children), f"children alive: {len(children)}, other threads: {others}"),
+                Evidence("zombie_s", round(lasts_s, 1), f"by a zombie for {duration_text(lasts_s)}"),
+                Evidence("memory_bytes", held, f"{held_text(held)} held"),
+                Evidence(
+                    "living_children",
+                    len(children),
+                    f"living child processes: {len(children)}, other threads: {others}",
+                ),
             ),
             remedy=remedy,
             began_s=track.since_s,
@@ -169,14 +175,19 @@ def _once(track: Track) -> str:
     return f" ({track.words[:60]})" if track.words else ""
 
 
-def _pids(pids: Iterable[int]) -> str:
-    held = list(pids)
-    return ", ".join(map(str, held[:8])) + (f" and {len(held) - 8} more" if len(held) > 8 else "")
+def _children_text(pids: Sequence[int]) -> str:
+    if len(pids) == 1:
+        return f"its child process {pids[0]} still uses"
+    return f"its child processes {_pids(pids)} still use"
+
+
+def _pids(pids: Sequence[int]) -> str:
+    return ", ".join(map(str, pids[:8])) + (f" and {len(pids) - 8} more" if len(pids) > 8 else "")
 
 
 def _end(pids: Iterable[int]) -> str:
-    return f"If they still run, end them: kill -9 {' '.join(map(str, list(pids)[:32]))}. {_HOLDERS}"
+    return f"End the processes that still run: kill -9 {' '.join(map(str, list(pids)[:32]))}. {_HOLDERS}"
 
 
-def _nobody(process: HostProcess) -> str:
+def _find_holder(process: HostProcess) -> str:
     return _NO_HOLDER.format(n=",".join(str(use.gpu_index) for use in process.gpus) or "N")

@@ -115,27 +115,32 @@ class MemoryGaps:
             stage = Stage.ALARM
         amount = bytes_text(open_bytes - max(0.0, usual))
         count = len(holders.pids)
-        listed = "1 listed process" if count == 1 else f"{count or 'no'} listed processes"
-        why = f"{listed} on this GPU" if not count else f"more than the {listed} on it hold"
-        why += "; a process exited when this began" if has_left else ""
+        listed = _listed_text(count, holders.bytes)
+        since = f"since a process exited {duration_text(lasts_s)} ago" if has_left else f"for {duration_text(lasts_s)}"
         device = "*" if gpu[MINOR_NUMBER] is None else gpu[MINOR_NUMBER]
         return Claim(
             code="memory.unexplained",
             stage=stage,
             subject=gpu_subject(gpu),
-            summary=f"{amount} not owned by any process for {duration_text(lasts_s)}: {why}",
+            summary=f"{amount} not owned by any process {since}: {bytes_text(gpu[MEMORY_USED])} used, {listed}",
             evidence=(
-                Evidence("unexplained_bytes", round(open_bytes - usual), f"{amount} more than usual"),
+                Evidence("unexplained_bytes", round(open_bytes - usual), f"{amount} not owned by any process"),
                 Evidence("memory_used_bytes", gpu[MEMORY_USED], f"{bytes_text(gpu[MEMORY_USED])} used"),
-                Evidence("processes_bytes", holders.bytes, f"{bytes_text(holders.bytes)} held by listed processes"),
+                Evidence("processes_bytes", holders.bytes, listed),
             ),
             remedy=f"Find the processes that have the device open: sudo fuser -v /dev/nvidia{device}. If there are "
-            f"none: "
-            f"sudo nvidia-smi --gpu-reset -i {gpu.index}." + (f" {_MANAGED}" if stage is Stage.OBSERVATION else ""),
+            f"none, reset the GPU: sudo nvidia-smi --gpu-reset -i {gpu.index}."
+            + (f" {_MANAGED}" if stage is Stage.OBSERVATION else ""),
             confidence=0.9 if not holders.pids else 0.7 if has_left else 0.4,
             began_s=since_s,
             hold_s=_HOLD_S,
         )
+
+
+def _listed_text(count: int, held: int) -> str:
+    if not count:
+        return "no process is listed"
+    return f"{'1 process holds' if count == 1 else f'{count} processes hold'} {bytes_text(held)}"
 
 
 def _held(context: Context) -> dict[str, _Held]:

@@ -72,22 +72,20 @@ class Strays:
         count = f"{len(tracks)} processes " if len(tracks) > 1 else ""
         what = "their" if count else "its"
         step = f"; Slurm step {slurm.text} seems to have ended" if is_over and slurm else ""
-        idle = f"; idle for {duration_text(idle_s)}" if is_idle else ""
+        idle = f"; {_idle_text(idle_s)}" if is_idle else ""
         held = _held(tracks)
         parent = f"{words[:_LONGEST]} ({first.parent_pid_before})" if words else f"({first.parent_pid_before})"
         return Claim(
             code="orphan.parent",
             stage=(Stage.OBSERVATION, Stage.SUSPECT, Stage.ALARM)[doubts if is_over else min(doubts, 1)],
             subject=process_subject(first.process),
-            summary=f"{count}orphaned for {duration_text(ago_s)}: {what} parent {parent} exited, {held_text(held)} "
-            f"held{step}{idle}",
+            summary=f"{count}orphaned for {duration_text(ago_s)}, {held_text(held)} held: {what} parent {parent} "
+            f"exited{step}{idle}",
             evidence=(
-                Evidence("parent_ended_s", round(ago_s, 1), f"its parent is now PID {first.process.parent_pid}"),
-                Evidence(
-                    "processes", len(tracks), f"orphaned: {' '.join(str(one.process.pid) for one in tracks[:32])}"
-                ),
-                Evidence("idle_s", idle_s and round(idle_s, 1), "idle" if is_idle else "not known to be idle"),
-                Evidence("memory_bytes", held, f"{held_text(held)} of GPU memory"),
+                Evidence("parent_ended_s", round(ago_s, 1), f"the new parent is pid {first.process.parent_pid}"),
+                Evidence("processes", len(tracks), f"orphans: {' '.join(str(one.process.pid) for one in tracks[:32])}"),
+                Evidence("idle_s", idle_s and round(idle_s, 1), _idle_text(idle_s)),
+                Evidence("memory_bytes", held, f"{held_text(held)} held"),
             ),
             remedy="Ask the owner: a job under nohup or disown looks the same. If it is no longer needed: "
             + " ".join(("gputop signal SIGTERM", *(f"--pid {one.process.pid}" for one in tracks[:8]))),
@@ -115,6 +113,10 @@ def _idle_s(tracks: Sequence[Track], now_s: float) -> float | None:
             return None
         shortest = idle_s if shortest is None else min(shortest, idle_s)
     return shortest
+
+
+def _idle_text(idle_s: float | None) -> str:
+    return "it may still use the GPU" if idle_s is None else f"idle for at least {duration_text(idle_s)}"
 
 
 def _held(tracks: Sequence[Track]) -> int | None:

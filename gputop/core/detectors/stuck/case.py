@@ -43,7 +43,7 @@ class Case(Struct, frozen=True):
     @property
     def lacking(self) -> tuple[str, ...]:
         """Return the signals that are missing for certainty."""
-        unseen = () if self.has_worked else ("whether it ever worked: no work seen since gputop started",)
+        unseen = () if self.has_worked else ("whether it ever worked (gputop has not seen it work)",)
         return (*self.first.board.lacking(), *unseen)
 
     @property
@@ -79,10 +79,10 @@ def busy_claim(subject: Subject, stage: Stage, waiting: list[Track], working: li
         stage=stage,
         subject=subject,
         summary=f"{len(waiting)} ranks have waited in a collective for {duration_text(lasted_s)} while {others} works: "
-        "perhaps an evaluation or a checkpoint",
+        "this may be an evaluation or a checkpoint",
         evidence=(
             Evidence("waiting_ranks", len(waiting), f"{len(waiting)} ranks at 100% utilization and idle power"),
-            Evidence("lasted_s", round(lasted_s, 1), f"for {duration_text(lasted_s)}"),
+            Evidence("lasted_s", round(lasted_s, 1), f"in a collective for {duration_text(lasted_s)}"),
         ),
         remedy=f"If it continues: py-spy dump --pid {(working or waiting)[0].process.pid}",
         action="process",
@@ -99,14 +99,14 @@ def rank_text(track: Track) -> str:
 
 
 def _numbers(case: Case) -> str:
-    """Return ``GPU 100% but 104 W (idle 98 W, normally 612 W), no memory or PCIe traffic``."""
+    """Return ``GPU at 100% but 104 W (idle 98 W, normally 612 W), no traffic to memory or PCIe``."""
     track, board = case.first, case.first.board
     if board.watts is None:
         power = f"tensor cores at {board.tensor or 0:.0f}% and memory at {board.dram or 0:.0f}%"
     else:
         normally = f", normally {track.work_w:.0f} W" if track.work_w else ""
         power = f"{board.watts:.0f} W (idle {board.idle_w() or 0:.0f} W{normally})"
-    return f"GPU {track.gu or 0:.0f}% but {power}{_quiet(case)}"
+    return f"GPU at {track.gu or 0:.0f}% but {power}{_quiet(case)}"
 
 
 def _quiet(case: Case) -> str:
@@ -114,20 +114,25 @@ def _quiet(case: Case) -> str:
     board = case.first.board
     known = (("memory", board.memory), ("PCIe", board.pcie), ("NVLink", board.nvlink))
     names = [name for name, value in known if value is not None]
-    return f", no {' or '.join(filter(None, (', '.join(names[:-1]), names[-1])))} traffic" if names else ""
+    return f", no traffic to {' or '.join(filter(None, (', '.join(names[:-1]), names[-1])))}" if names else ""
 
 
 def _cause(case: Case, context: Context) -> str:
     if case.code == "stuck.kernel":
         return "a kernel does not end"
-    waiting = f"{len(case.waiting)} of {case.ranks} ranks wait" if case.ranks > 1 else "it waits"
+    waiting = _waiting_text(case)
     if len(case.out) == 1:
         track, stance = case.out[0]
         return f"{waiting} in a collective, {rank_text(track)} {_state(track, stance, context)}"
     if case.out:
         named = ", ".join(rank_text(track) for track, _ in case.out[:_MOST_NAMED])
-        return f"{waiting} for {len(case.out)} ranks at 0% ({named}{', …' if len(case.out) > _MOST_NAMED else ''})"
+        return f"{waiting} for {len(case.out)} idle ranks ({named}{', …' if len(case.out) > _MOST_NAMED else ''})"
     return f"{waiting} in a collective: the ranks disagree, or one on another host is missing"
+
+
+def _waiting_text(case: Case) -> str:
+    count = len(case.waiting)
+    return f"{count} of {case.ranks} ranks {'waits' if count == 1 else 'wait'}" if case.ranks > 1 else "it waits"
 
 
 def _state(track: Track, stance: Stance, context: Context) -> str:
@@ -146,21 +151,20 @@ def _state(track: Track, stance: Stance, context: Context) -> str:
 
 def _evidence(case: Case, culprit: tuple[Track, Stance] | None) -> tuple[Evidence, ...]:
     track, board = case.first, case.first.board
-    held = [
-        Evidence("waiting_s", round(case.lasted_s, 1), f"waits for {duration_text(case.lasted_s)}"),
-        Evidence("alarm_after_s", round(case.limit_s, 1), f"alarm after {duration_text(case.limit_s)}"),
+    found = [
+        Evidence("waiting_s", round(case.lasted_s, 1), f"hung for {duration_text(case.lasted_s)}"),
         Evidence("gpu_utilization_percent", track.gu, f"GPU at {track.gu or 0:.0f}%"),
-        Evidence("power_w", board.watts, f"draws {board.watts or 0:.0f} W"),
-        Evidence("power_before_w", track.work_w, f"{track.work_w or 0:.0f} W while it worked"),
-        Evidence("idle_power_w", board.idle_w(), f"{board.idle_w() or 0:.0f} W with an idle context"),
+        Evidence("power_w", board.watts, f"{board.watts or 0:.0f} W"),
+        Evidence("power_before_w", track.work_w, f"normally {track.work_w or 0:.0f} W"),
+        Evidence("idle_power_w", board.idle_w(), f"idle {board.idle_w() or 0:.0f} W"),
         Evidence("worked_s", round(track.worked_s, 1), f"worked for {duration_text(track.worked_s)} before"),
-        Evidence("longest_wait_s", track.longest_wait_s, f"longest normal wait {duration_text(track.longest_wait_s)}"),
+        Evidence("longest_wait_s", track.longest_wait_s, f"longest normal wait: {duration_text(track.longest_wait_s)}"),
     ]
     if case.ranks > 1:
-        held.append(Evidence("waiting_ranks", len(case.waiting), f"{len(case.waiting)} of {case.ranks} ranks wait"))
+        found.append(Evidence("waiting_ranks", len(case.waiting), _waiting_text(case)))
     if culprit:
-        held.append(Evidence("odd_pid", culprit[0].process.pid, f"the odd rank: {rank_text(culprit[0])}"))
-    return tuple(one for one in held if one.value is not None and one.value != 0)
+        found.append(Evidence("odd_pid", culprit[0].process.pid, rank_text(culprit[0])))
+    return tuple(one for one in found if one.value is not None and one.value != 0)
 
 
 def _confidence(case: Case) -> float:
@@ -194,4 +198,7 @@ def _remedy(case: Case, culprit: tuple[Track, Stance] | None) -> str:
     dump = f"py-spy dump --pid {process.inner_pid or process.pid}"
     if case.code == "stuck.kernel":
         return f"See which kernel: {dump}, or cuda-gdb -p {process.pid}. It does not end by itself."
-    return f"See where it is: {dump}. Then end the job. TORCH_NCCL_TRACE_BUFFER_SIZE records the last collectives."
+    return (
+        f"See where it waits: {dump}. Then end the job. For the next run, set TORCH_NCCL_TRACE_BUFFER_SIZE: PyTorch "
+        "then records the last collectives."
+    )

@@ -25,8 +25,8 @@ KIND: Final = Kind(
         "stuck.kernel": "A process that worked before runs a kernel that does nothing and does not end.",
     },
     remedies={
-        "stuck.collective": "See where the odd rank is: `py-spy dump --pid PID`. To end the job: `c` tags it, then "
-        "`F9`.",
+        "stuck.collective": "Find the rank that does not wait: `py-spy dump --pid PID`. To end the job: `c` tags "
+        "it, then `F9`.",
         "stuck.kernel": "See which kernel: `py-spy dump --pid PID` or `cuda-gdb -p PID`. To end the process: `F9`.",
     },
     dials=(

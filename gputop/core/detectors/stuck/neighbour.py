@@ -35,24 +35,25 @@ def shared_gpu_claim(track: Track, others: list[Track], context: Context) -> Cla
         code="stuck.collective" if is_collective else "stuck.kernel",
         stage=Stage.SUSPECT,
         subject=process_subject(track.process, use if len(track.process.gpus) == 1 else None),
-        summary=f"perhaps hung for {duration_text(lasted_s)}: {what} · {track.gu or 0:.0f}% of the GPU's time next to "
-        f"{neighbours}, but no memory traffic; it had {duration_text(track.moved_s)} of it before",
+        summary=f"perhaps hung for {duration_text(lasted_s)}: {what} · it uses {track.gu or 0:.0f}% of the GPU next to "
+        f"{neighbours}, but no longer reads or writes GPU memory",
         evidence=(
-            Evidence("waiting_s", round(lasted_s, 1), f"for {duration_text(lasted_s)}"),
-            Evidence("sm_percent", use.sm_percent, f"SM utilization {use.sm_percent or 0:.0f}%"),
+            Evidence("waiting_s", round(lasted_s, 1), f"hung for {duration_text(lasted_s)}"),
+            Evidence("sm_percent", use.sm_percent, f"its SM utilization {use.sm_percent or 0:.0f}%"),
             Evidence(
                 "memory_utilization_percent", use.memory_utilization_percent,
-                f"own memory utilization {use.memory_utilization_percent or 0:.0f}%",
+                f"its memory utilization {use.memory_utilization_percent or 0:.0f}%",
             ),
-            Evidence("moved_s", round(track.moved_s, 1), f"moved data for {duration_text(track.moved_s)} before"),
+            Evidence("moved_s", round(track.moved_s, 1), f"it read or wrote GPU memory for "
+            f"{duration_text(track.moved_s)} before"),
             Evidence("memory_bytes", use.memory_bytes, f"holds {bytes_text(use.memory_bytes)}, unchanged"),
-            Evidence("busiest_thread_percent", round(thread, 1), f"busiest thread at {thread:.0f}% of a core"),
+            Evidence("busiest_thread_percent", round(thread, 1), f"busiest CPU thread at {thread:.0f}% of a core"),
         ),
         remedy=f"See where it is: py-spy dump --pid {track.process.inner_pid or track.process.pid}. To be sure, pause "
         "the neighbour: then power shows whether it works.",
         action="process",
         confidence=SURE,
-        lacking=("its own power draw and PCIe traffic: a neighbour computes on the same GPU",),
+        lacking=("its own power draw and PCIe traffic (another process computes on the same GPU)",),
         began_s=context.now_s - lasted_s,
     )  # fmt: skip
 

@@ -11,7 +11,7 @@ from textual import events
 
 from gputop.core.detection.timeline import Episode
 from gputop.core.detection.watchlist import Watchlist
-from gputop.core.model.finding import Finding, confidence_text
+from gputop.core.model.finding import Finding, confidence_text, further_evidence
 from gputop.core.model.units import duration_text
 from gputop.ui.panels.findings import finding_line
 from gputop.ui.panels.values import clock
@@ -145,7 +145,7 @@ class FindingsScreen(ListDialog[None]):
 
 
 def told(finding: Finding, width: int, episode: Episode | None = None) -> list[Line]:
-    """Return a finding in full: summary, time, evidence, confidence, unknowns, remedy."""
+    """Return a finding in full: time, summary, remedy, evidence, confidence, unknowns."""
     since = f"since {clock(finding.since_s)}"
     if episode is not None and episode.end_s is not None:
         since += f" to {clock(episode.end_s)}, {duration_text(episode.end_s - finding.since_s)}"
@@ -153,12 +153,14 @@ def told(finding: Finding, width: int, episode: Episode | None = None) -> list[L
         since += f", returned {finding.returned} times"
     lines = [Line(((finding.code, "accent"), (f"  {finding.stage.value} {since}", "muted")))]
     lines += _part("", finding.subject.label, width, "title") + _part("", finding.summary, width)
-    lines += [line for each in finding.evidence for line in _part("evidence", each.text, width)]
+    lines += _part("to do", finding.remedy, width, "title")
+    for at, text in enumerate(further_evidence(finding)):
+        lines += _part("" if at else "evidence", text, width)
     if finding.confidence is not None:
         lines += _part("confidence", confidence_text(finding.confidence), width)
     if finding.lacking:
-        lines += _part("unknown", ", ".join(finding.lacking), width, "muted")
-    return lines + _part("to do", finding.remedy, width, "title")
+        lines += _part("not known", "; ".join(finding.lacking), width, "muted")
+    return lines
 
 
 def findings_part(findings: Sequence[Finding], width: int) -> list[Line]:

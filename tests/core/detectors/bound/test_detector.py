@@ -55,10 +55,10 @@ def test_numbers_and_what_to_try() -> None:
         last(found(lone((one, 200))), code) for one, code in ((STARVED, "bound.input"), (FAKE, "busy.fake"))
     )
 
-    assert starved.summary == "input-bound: 4 data loader workers at 97% CPU each, GPU 40%"
+    assert starved.summary == "input-bound: 4 data loader workers at 97% of a core each, GPU at 40%"
     assert starved.remedy.startswith("Use more workers (this host has 64 cores, load 9)")
-    assert fake.summary.startswith("looks busy but does almost nothing: GPU 100% but ")
-    assert "% of the range above idle (about " in fake.summary
+    assert fake.summary.startswith("looks busy but does almost nothing: GPU at 100% but ")
+    assert " W (idle about " in fake.summary
     assert {"gpu_utilization_percent", "power_range_percent", "over_s"} <= {one.name for one in fake.evidence}
 
 

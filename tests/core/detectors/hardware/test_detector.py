@@ -88,7 +88,7 @@ def test_what_can_be_told_at_once(values: Values, code: str, stage: Stage) -> No
 def test_uncorrected_errors_that_come_while_one_watches_are_told_apart() -> None:
     (found,) = shown(lambda second: one({ECC_VOLATILE_UNCORRECTED: 2 if second < 50 else 5}), range(60))
 
-    assert "5 memory errors" in found.summary
+    assert "5 uncorrectable memory errors" in found.summary
     assert "3 of them in the last 59s" in found.summary
 
 
@@ -209,14 +209,14 @@ NARROW: Values = LINK | {PCIE_WIDTH: 8}
 SLOW: Values = LINK | {PCIE_GENERATION: 1}
 
 
-@pytest.mark.parametrize(("values", "words"), [(NARROW, "generation 5 x8"), (SLOW, "generation 1 x16")])
+@pytest.mark.parametrize(("values", "words"), [(NARROW, "8 of 16 lanes"), (SLOW, "generation 1 of 5")])
 def test_a_link_below_its_best_counts_after_a_busy_minute(values: Values, words: str) -> None:
     before = shown(always(values), range(60))
     (found,) = shown(always(values), range(62))
 
     assert before == []
     assert (found.code, found.stage) == ("pcie.link", Stage.SUSPECT)
-    assert f"slow PCIe link: {words} instead of generation 5 x16" in found.summary
+    assert f"slow PCIe link: {words} for 1m" in found.summary
 
 
 @pytest.mark.parametrize("idle", [{GPU_UTILIZATION: 3}, {PSTATE: 8}, {GPU_UTILIZATION: Missing.UNSUPPORTED}])

@@ -70,7 +70,7 @@ def test_its_words_say_what_it_was_how_much_it_holds_and_who_its_children_were()
     (found,) = last(made_at, range(60))
 
     assert found.summary == (
-        "10.0GiB held by an exited process for 39s (python train.py --seed 4711); its children: 77"
+        "10.0GiB held by an exited process for 39s (python train.py --seed 4711); its child processes: 77"
     )
     assert "kill -9 77" in found.remedy
     assert found.since_s == NOW + 20
@@ -97,7 +97,7 @@ def test_a_zombie_whose_children_live_names_them() -> None:
     (found,) = last(lambda _: of(zombie(), relatives=heirs), range(40))
 
     assert (found.code, found.stage) == ("orphan.zombie", Stage.SUSPECT)
-    assert "child processes still hold it: 77" in found.summary
+    assert "because its child process 77 still uses the memory" in found.summary
     assert "kill -9 77." in found.remedy
 
 
@@ -132,7 +132,7 @@ def test_a_process_whose_parent_died_is_worth_a_line_and_no_more() -> None:
     (found,) = last(parted(), range(160))
 
     assert (found.code, found.stage) == ("orphan.parent", Stage.OBSERVATION)
-    assert "orphaned for 59s: its parent bash run.sh (901) exited" in found.summary
+    assert "orphaned for 59s, 10.0GiB held: its parent bash run.sh (901) exited" in found.summary
 
 
 def test_if_it_is_idle_as_well_it_is_a_suspect() -> None:
@@ -145,7 +145,7 @@ def test_an_idle_orphan_is_one_finding_and_not_an_idle_holder_too() -> None:
     without = watch(judge_of("activity", "idle"), range(720), made_at)
 
     assert [one.code for one in found[-1]] == ["orphan.parent"]
-    assert "; idle for 1" in found[-1][0].summary
+    assert "; idle for at least 1" in found[-1][0].summary
     assert [one.code for one in without[-1]] == ["idle.holder"]
 
 
@@ -249,7 +249,7 @@ def test_what_stays_when_a_process_leaves_is_a_suspect_with_its_amount() -> None
 
     assert (found.code, found.stage) == ("memory.unexplained", Stage.SUSPECT)
     assert found.summary.startswith("10.0GiB not owned by any process")
-    assert "a process exited when this began" in found.summary
+    assert "not owned by any process since a process exited" in found.summary
 
 
 def test_a_gap_that_is_usual_here_is_learned() -> None:

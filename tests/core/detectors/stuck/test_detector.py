@@ -103,11 +103,11 @@ def test_the_numbers_of_a_hang_are_told() -> None:
     finding = last(found(*job((WORK, 200), (WAIT, 330))), HANG)
 
     assert finding.summary.startswith("hung for 5m")
-    assert "GPU 100% but " in finding.summary
-    assert "no memory, PCIe or NVLink traffic" in finding.summary
+    assert "GPU at 100% but " in finding.summary
+    assert "no traffic to memory, PCIe or NVLink" in finding.summary
     assert "one on another host is missing" in finding.summary
     names = {one.name for one in finding.evidence}
-    assert {"power_w", "power_before_w", "idle_power_w", "waiting_s", "alarm_after_s", "waiting_ranks"} <= names
+    assert {"power_w", "power_before_w", "idle_power_w", "waiting_s", "waiting_ranks"} <= names
     assert (finding.confidence or 0.0) > 0.85
     assert finding.since_s == pytest.approx(NOW + 205, abs=10)
     assert "py-spy dump" in finding.remedy
@@ -165,9 +165,9 @@ def test_beside_a_busy_neighbour_a_hang_is_no_more_than_a_suspect_and_says_why()
     assert stages(held, KERNEL) == {Stage.SUSPECT: 560}
     assert said.subject.process == ProcessId(pid_of(0), 7)
     assert said.confidence == 0.5
-    assert said.lacking == ("its own power draw and PCIe traffic: a neighbour computes on the same GPU",)
+    assert said.lacking == ("its own power draw and PCIe traffic (another process computes on the same GPU)",)
     assert said.summary.startswith("perhaps hung for 8m19: a kernel does not end · ")
-    assert f"next to pid {pid_of(1)}, but no memory traffic" in said.summary
+    assert f"next to pid {pid_of(1)}, but no longer reads or writes GPU memory" in said.summary
 
 
 @pytest.mark.parametrize(
