@@ -13,7 +13,7 @@ from gputop.core.model.units import duration_text
 from gputop.core.query.selection import Selection
 from gputop.core.text.text import excerpt
 from gputop.machine.gpu.device import DeviceReader, DeviceReading
-from gputop.machine.gpu.discovery import Identity, Inventory, discover
+from gputop.machine.gpu.discovery import Discovery, Identity, Inventory
 from gputop.machine.gpu.events import EventWatcher
 from gputop.machine.gpu.slot import Slot, unread
 from gputop.machine.nvml.driver import Driver, Handle, NoDriverError, reason
@@ -23,6 +23,7 @@ from gputop.machine.worker import Worker
 
 _COUNT_EVERY_S: Final = 30.0
 _LOST_RETRY_S: Final = 5.0
+_REST_S: Final = 1.0  # for the driver calls of a discovery beside those that hang
 _MOST_NAMED: Final = 5  # pids in a sentence
 
 
@@ -71,6 +72,7 @@ class MachineSource:
         self._simulated = simulated
         self._clock = clock
         self._wall = wall
+        self._discovery = Discovery(driver, simulated, limits.hung_s)
         self._inventory_worker: Worker[Inventory | NoDriverError] = Worker(self._discover)
         self._inventory: Inventory | None = None
         self._discovery_due = 0.0
@@ -93,12 +95,12 @@ class MachineSource:
         self._host.want_details(self._clock() + for_s)
 
     def open(self) -> None:
-        """Find the GPUs; wait no longer than the time after which a driver counts as hung.
+        """Find the GPUs; wait little longer than the time after which a GPU counts as hung.
 
         Raises `NoDriverError` with what is missing and what to do, and ValueError if a selected GPU does not exist.
         """
         self._inventory_worker.ask(self._clock())
-        self._settle(self._inventory_worker.take(self.limits.hung_s))
+        self._settle(self._inventory_worker.take(self.limits.hung_s + _REST_S))
         self._check_selection()
 
     def read(self) -> Sample:
@@ -133,14 +135,20 @@ class MachineSource:
     def _check_selection(self) -> None:
         if self._inventory is None:
             return
-        present = [Gpu(index=i, uuid=who[0], name=who[1], bus_id=who[2]) for i, _, who in self._inventory.named]
+        present = self._present()
         unknown = self._selection.unknown(present)
-        if unknown:
+        if unknown and (not self._inventory.silent or all(name.isdecimal() for name in unknown)):
             is_index = all(name.isdecimal() for name in unknown)
             held = ", ".join(
                 str(gpu.index) if is_index else f"{gpu.index} ({gpu.uuid}, {gpu.bus_id})" for gpu in present
             )
             raise ValueError(f"no such GPU: {excerpt(', '.join(unknown))}. Available: {held or 'none'}")
+
+    def _present(self) -> list[Gpu]:
+        """Return all GPUs that the driver lists."""
+        held = self._inventory or Inventory(self._driver_info())
+        named = [Gpu(index=index, uuid=who[0], name=who[1], bus_id=who[2]) for index, _, who in held.named]
+        return named + [_unidentified(index, why) for index, why in held.silent.items()]
 
     # --- GPUs ----------------------------------------------------------------------------------------------------
     def _finish(self, now: float) -> list[DeviceReading]:
@@ -160,11 +168,15 @@ class MachineSource:
 
     def _silent(self) -> tuple[Gpu, ...]:
         """Return the GPUs that do not report their UUID."""
+        silent = self._inventory.silent if self._inventory else {}
+        if not silent:
+            return ()
         known = {slot.reader.index for slot in self._slots.values()}
+        any_may_be = bool(self._selection.unknown(self._present()))  # the UUID of one of them may be selected
         return tuple(
             unread(_unidentified(index, why), why)
-            for index, why in (self._inventory.silent if self._inventory else {}).items()
-            if index not in known and self._selection.wants_gpu(index, "", "")
+            for index, why in silent.items()
+            if index not in known and (any_may_be or self._selection.wants_gpu(index, "", ""))
         )
 
     # --- processes -----------------------------------------------------------------------------------------------
@@ -197,7 +209,7 @@ class MachineSource:
                 return (
                     error if self._inventory is None else Inventory(self._inventory.driver, refusal=reason(error.code))
                 )
-        found = discover(self.driver, self._simulated)
+        found = self._discovery.read()
         self._is_started = found.refusal is None  # a reloaded driver must be started again
         return found
 
@@ -250,7 +262,8 @@ class MachineSource:
 def _unidentified(index: int, why: Missing) -> Gpu:
     """Return a GPU of which only its bus address is known."""
     missing = dict.fromkeys(("uuid", "name", "bus_id"), why)
-    return Gpu(index=index, uuid=f"unknown-{index}", name="", bus_id="", state=GpuState.LOST, missing=missing)
+    state = GpuState.HUNG if why is Missing.HUNG else GpuState.LOST
+    return Gpu(index=index, uuid=f"unknown-{index}", name="", bus_id="", state=state, missing=missing)
 
 
 def _index(gpu: Gpu) -> int:

@@ -196,7 +196,7 @@ def test_a_driver_without_gpus_is_a_snapshot_without_gpus(run: Run, scenario: Sc
     ("arguments", "status", "said"),
     [
         (("snapshot", "--wait", "0"), 0, "the driver lists no GPU"),
-        (("pick",), 1, "0 of 1 GPUs found: the driver lists none"),
+        (("pick",), 1, "0 of 1 GPUs found: the driver lists no GPU"),
         (("watch", "--for", "0.2s", "--interval", "0.1"), 3, "the driver lists no GPU"),
         (("mig", "status"), 0, "the driver lists no GPU"),
         (("doctor",), 2, "the driver sees no GPU"),
@@ -210,6 +210,56 @@ def test_a_driver_without_gpus_is_told_by_every_command(
 
     assert said in done.stdout + done.stderr
     assert done.returncode == status
+
+
+HUNG = "[box]\ngpus = 3\nmodel = h100\n[gpu 1]\nhang.nvmlDeviceGetHandleByIndex_v2 = 3600s\n"
+
+
+def test_a_gpu_that_hangs_at_the_start_does_not_hide_the_others(
+    run: Run, scenario: Scenario, children: list[int]
+) -> None:
+    scenario.write(f"{HUNG}[process]\npid = {children[0]}\ngpu = 2\nmem = 1GiB\n")
+    found = snapshot(run, scenario)
+
+    assert states(found) == ["ok", "hung", "ok"]
+    assert [process["pid"] for process in found["processes"]] == [children[0]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (("pick", "--format", "index"), 0, "GPU 1 was not considered: the driver does not answer"),
+        (("pick", "-n", "3"), 1, "GPU 1: the driver does not answer"),
+        (("signal", "SIGKILL", "--pid", "1", "--dry-run"), 3, "1: unknown whether it runs on the selected GPUs"),
+    ],
+)
+def test_a_gpu_that_hangs_at_the_start_is_not_passed_over_in_silence(
+    run: Run, scenario: Scenario, arguments: tuple[str, ...], status: int, said: str
+) -> None:
+    scenario.write(HUNG)
+    done = run(*arguments, **scenario.environment)
+
+    assert said in done.stdout + done.stderr
+    assert done.returncode == status
+
+
+@pytest.mark.parametrize("call", ["nvmlInit", "nvmlDeviceGetCount"])
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("pick",), "the driver has not responded"),
+        (("signal", "SIGKILL", "--pid", "1", "--dry-run"), "1: unknown whether it runs on the selected GPUs"),
+        (("renice", "5", "--user", "root", "--dry-run"), "the driver does not answer"),
+    ],
+)
+def test_a_driver_that_hangs_at_the_start_is_unknown_and_not_a_machine_without_gpus(
+    run: Run, scenario: Scenario, call: str, arguments: tuple[str, ...], said: str
+) -> None:
+    scenario.write(f"[box]\ngpus = 2\nhang.{call} = 3600s\n")
+    done = run(*arguments, **scenario.environment)
+
+    assert said in done.stdout + done.stderr
+    assert done.returncode == 3
 
 
 def test_the_last_of_64_gpus_are_read_chosen_and_picked(run: Run, scenario: Scenario) -> None:

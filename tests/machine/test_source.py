@@ -1,6 +1,7 @@
 """The machine as a source: sick GPUs, GPUs that come and go, and what is asked of the others meanwhile."""
 
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, cast
@@ -53,13 +54,14 @@ def source(
     clock: Hand,
     patience_s: float = PATIENCE_S,
     processes: FakeProcesses | None = None,
+    hung_s: float = 3.0,
     **options: Any,
 ) -> MachineSource:
     return MachineSource(
         Driver(functions),
         cast("HostReader", FakeHost()),
         cast("ProcessReader", processes or FakeProcesses()),
-        limits=Limits(patience_s=patience_s, hung_s=3.0),
+        limits=Limits(patience_s=patience_s, hung_s=hung_s),
         clock=clock,
         wall=clock,
         **options,
@@ -378,6 +380,78 @@ def test_a_gpu_that_does_not_say_who_it_is_has_the_reason() -> None:
 
     assert [silent.missing[key] for key in ("uuid", "name", "bus_id")] == [Missing.FAULT] * 3
     assert (silent[TEMPERATURE], silent.why(TEMPERATURE)) == (None, Missing.FAULT)
+
+
+@contextmanager
+def hanging_look_up(held: FakeFunctions, *indices: int) -> Iterator[list[int]]:
+    """Let the driver hang when it is asked for these GPUs, until the block ends; yield which were asked for."""
+    gate = threading.Event()
+    asked: list[int] = []
+
+    def handle(index: int) -> str:
+        asked.append(index)
+        if index in indices:
+            gate.wait(PATIENCE_S)
+        return f"handle-{index}"
+
+    held.answers["nvmlDeviceGetHandleByIndex"] = handle
+    try:
+        yield asked
+    finally:
+        gate.set()
+
+
+@pytest.mark.parametrize("hung", [(0,), (1, 2)])
+def test_a_gpu_that_hangs_at_the_start_does_not_hide_the_others(hung: tuple[int, ...]) -> None:
+    driver = functions(4)
+    with hanging_look_up(driver, *hung):
+        held = source(driver, Hand(), hung_s=1.5)
+        held.open()
+        sample = held.read()
+
+    assert [gpu.index for gpu in sample.gpus] == [0, 1, 2, 3]
+    assert {gpu.index for gpu in sample.gpus if gpu.state is GpuState.HUNG} == set(hung)
+    assert {gpu.why(TEMPERATURE) for gpu in sample.gpus if gpu.index in hung} == {Missing.HUNG}
+    assert {gpu[TEMPERATURE] for gpu in sample.gpus if gpu.index not in hung} == {60}
+    assert [process.pid for process in sample.processes] == [100 + i for i in range(4) if i not in hung]
+
+
+def test_a_gpu_that_hung_at_the_start_and_answers_is_not_hung_for_ever() -> None:
+    clock, driver = Hand(), functions(2)
+    with hanging_look_up(driver, 1):
+        held = source(driver, clock, hung_s=1.5)
+        held.open()
+        before = states(held.read())
+    end = time.monotonic() + PATIENCE_S
+    while (now := states(held.read())) != [GpuState.OK] * 2 and time.monotonic() < end:
+        clock.now += 10
+        held._settle(held._inventory_worker.take(PATIENCE_S))
+
+    assert (before, now) == ([GpuState.OK, GpuState.HUNG], [GpuState.OK] * 2)
+
+
+def test_a_look_up_that_hangs_is_not_started_again_and_again() -> None:
+    clock, driver = Hand(), functions(2)
+    with hanging_look_up(driver, 1) as asked:
+        held = source(driver, clock, hung_s=0.2)
+        held.open()
+        for _ in range(5):
+            clock.now += 10
+            held.read()
+            held._settle(held._inventory_worker.take(PATIENCE_S))
+
+        assert asked.count(1) == 1
+
+
+@pytest.mark.parametrize("wish", ["1", "GPU-00000001"])
+def test_a_selected_gpu_that_hangs_at_the_start_is_not_called_absent(wish: str) -> None:
+    driver = functions(2)
+    with hanging_look_up(driver, 1):
+        held = source(driver, Hand(), hung_s=1.5, selection=Selection(gpus=(wish,)))
+        held.open()
+        sample = held.read()
+
+    assert [(gpu.index, gpu.state) for gpu in sample.gpus] == [(1, GpuState.HUNG)]
 
 
 def test_of_a_gpu_that_never_answered_every_metric_has_its_reason() -> None:

@@ -9,12 +9,13 @@ from typing import Final
 from msgspec import Struct
 
 from gputop.app.backend.backend import BackendRequest
-from gputop.app.errors import OK, BadRequestError, UseCaseError
+from gputop.app.errors import OK, UNKNOWN, BadRequestError, UseCaseError
 from gputop.app.monitoring.frames import open_source
 from gputop.app.terminal import warn
 from gputop.core.model.sample import Frame
 from gputop.core.monitor import Monitor
 from gputop.core.query.pick import Pick, Wish, pick
+from gputop.core.query.selection import NO_ANSWER
 from gputop.core.text.text import clean
 
 _NOT_ENOUGH: Final = 1
@@ -47,7 +48,10 @@ def pick_gpus(request: PickRequest) -> int:
         print(_text(found, request.format))
     if not found.chosen:
         warn(_in_the_way(found, wish))
-        return _NOT_ENOUGH
+        return UNKNOWN if found.problem == NO_ANSWER else _NOT_ENOUGH
+    for one in found.obstacles:
+        if one.is_failure:
+            warn(f"GPU {one.place} was not considered: {one.reason}")
     if command is not None:
         _become(command, found)
     return OK
@@ -85,8 +89,7 @@ def _text(found: Pick, form: str) -> str:
 
 def _in_the_way(found: Pick, wish: Wish) -> str:
     """Return how many GPUs were found, and a line for each obstacle."""
-    none = "" if found.suitable or found.obstacles else ": the driver lists none"
-    lines = [f"{found.suitable} of {wish.count} GPUs found{none}"]
+    lines = [f"{found.suitable} of {wish.count} GPUs found{': ' + found.problem if found.problem else ''}"]
     return "\n".join([*lines, *(f"  GPU {one.place}: {one.reason}" for one in found.obstacles)])
 
 

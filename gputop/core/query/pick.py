@@ -6,9 +6,10 @@ from typing import Any, Final
 from msgspec import Struct
 
 from gputop.core.model.catalogue import COMPUTE_MODE, GPU_UTILIZATION, GRAPHICS_ACTIVE, MEMORY_FREE, MIG_MODE, SM_ACTIVE
-from gputop.core.model.metric import Metric
+from gputop.core.model.metric import Metric, Missing
 from gputop.core.model.sample import Frame, Gpu, GpuInstance, GpuProcess, GpuState, Readings
 from gputop.core.model.units import bytes_text
+from gputop.core.query.selection import why_no_gpus
 
 _FREE_STEP_BYTES: Final = 1024**3  # less than a step apart, GPUs count as equally free
 _BUSY_STEP_PERCENT: Final = 5
@@ -42,18 +43,23 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
 
 class Obstacle(Struct, frozen=True, kw_only=True):
-    """The reason why a GPU or an instance is not suitable."""
+    """The reason why a GPU or an instance is not suitable. ``is_failure``: the GPU is lost or does not answer."""
 
     place: str
     reason: str
+    is_failure: bool = False
 
 
 class Pick(Struct, frozen=True, kw_only=True):
-    """The result, freest first; empty if there are not enough. ``suitable``: the number of suitable ones."""
+    """The result, freest first; empty if there are not enough. ``suitable``: the number of suitable ones.
+
+    ``problem``: why no GPU was considered; empty if one was.
+    """
 
     chosen: tuple[Candidate, ...]
     suitable: int
     obstacles: tuple[Obstacle, ...]
+    problem: str = ""
 
 
 class _Place(Struct, frozen=True):
@@ -87,6 +93,7 @@ def pick(before: Frame, now: Frame, wish: Wish) -> Pick:
         chosen=tuple(enough[: wish.count]),
         suitable=max(len(whole), len(instances)),
         obstacles=tuple(one for one in judged if isinstance(one, Obstacle)),
+        problem="" if now.gpus else why_no_gpus(now),
     )
 
 
@@ -102,7 +109,7 @@ def _judged(gpu: Gpu, before: Gpu, uses: Iterable[GpuProcess], wish: Wish) -> li
     if not refusal and gpu[MIG_MODE]:
         refusal = _no_instances(gpu, wish)
     if refusal:
-        return [Obstacle(place=str(gpu.index), reason=refusal)]
+        return [Obstacle(place=str(gpu.index), reason=refusal, is_failure=gpu.state is not GpuState.OK)]
     if gpu[MIG_MODE]:
         return [_weighed(place, wish) for place in _instances(gpu, before, here)]
     return [_weighed(_Place(str(gpu.index), gpu.uuid, gpu.name, (before, gpu), here), wish)]
@@ -111,7 +118,7 @@ def _judged(gpu: Gpu, before: Gpu, uses: Iterable[GpuProcess], wish: Wish) -> li
 def _refusal(gpu: Gpu, uses: Sequence[GpuProcess]) -> str:
     """Return why no program can start on a GPU, whatever the requirements; empty if one can."""
     if gpu.state is not GpuState.OK:
-        return f"it is {gpu.state.value}"
+        return Missing(gpu.state.value).text
     mode = gpu[COMPUTE_MODE] or ""
     if mode == "prohibited":
         return "its compute mode is prohibited"

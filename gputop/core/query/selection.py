@@ -1,13 +1,16 @@
 """The selection of GPUs and processes to show."""
 
 from collections.abc import Iterable
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from gputop.core.model.metric import Missing
 from gputop.core.model.sample import Gpu, HostProcess, Sample
+from gputop.core.processes.gpu_use import why_incomplete
 
+NO_ANSWER: Final = "the driver has not responded since gputop started. Check the kernel log: sudo dmesg | tail"
 _UUID_LEAST = 8  # signs of a uuid that are enough to name a GPU: GPU-4fa2
 
 
@@ -40,14 +43,14 @@ def why_no_processes(sample: Sample) -> str:
     """Return why no process is shown: none exists, none is selected, or the driver lists none."""
     whys = {gpu.missing["processes"] for gpu in sample.gpus if "processes" in gpu.missing}
     if not whys:
-        return "no processes to show"
+        return "; ".join(("no processes to show", *why_incomplete(sample)))
     return f"the driver lists no processes: {', '.join(sorted(why.text for why in whys))}"
 
 
 def why_no_gpus(sample: Sample) -> str:
     """Return why no GPU is shown."""
     if sample.driver.missing.get("version") is Missing.HUNG:
-        return "the driver has not responded since gputop started. Check the kernel log: sudo dmesg | tail"
+        return NO_ANSWER
     return "the driver lists no GPU. To pass GPUs to a container: docker run --gpus all"
 
 

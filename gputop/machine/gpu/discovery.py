@@ -1,5 +1,7 @@
 """Discovery of the GPUs, and the versions of the driver."""
 
+import time
+from functools import partial
 from typing import Final
 
 from msgspec import Struct
@@ -8,10 +10,14 @@ from gputop.core.model.metric import Missing
 from gputop.core.model.sample import DriverInfo
 from gputop.core.text.text import clean
 from gputop.machine.nvml.driver import Driver, Handle, text_of
+from gputop.machine.worker import Worker
 
 _MOST_GPUS: Final = 512  # per host: a driver may return garbage
 
+_HEAD_START_S: Final = 0.02  # most drivers answer at once, and threads that compete cost more than they gain
+
 Identity = tuple[str, str, str]  # uuid, name, PCI bus id
+_Found = tuple[Handle, Identity | Missing]
 
 
 class Inventory(Struct, frozen=True):
@@ -36,21 +42,42 @@ class Inventory(Struct, frozen=True):
         return tuple((index, handle, who) for index, handle, who in self.gpus if not isinstance(who, Missing))
 
 
-def discover(driver: Driver, simulated: str | None) -> Inventory:
-    """Read the list of GPUs. May hang with the driver."""
-    count = driver.ask("nvmlDeviceGetCount")
-    if isinstance(count, Missing):
-        return Inventory(driver=_about(driver, simulated), refusal=count)
-    counted = [(index, driver.ask("nvmlDeviceGetHandleByIndex", index)) for index in range(min(count, _MOST_GPUS))]
-    handles = [(index, handle) for index, handle in counted if handle is not Missing.FORBIDDEN]
-    return Inventory(
-        driver=_about(driver, simulated),
-        gpus=tuple(
-            (index, handle, handle if isinstance(handle, Missing) else _identify(driver, handle))
-            for index, handle in handles
-        ),
-        refusal=Missing.FORBIDDEN if counted and not handles else None,
-    )
+class Discovery:
+    """Finds the GPUs. Each is looked up in a thread of its own, so a GPU that hangs does not hide the others."""
+
+    def __init__(self, driver: Driver, simulated: str | None, patience_s: float) -> None:
+        self._driver = driver
+        self._simulated = simulated
+        self._patience_s = patience_s
+        self._lookups: dict[int, Worker[_Found]] = {}
+
+    def read(self) -> Inventory:
+        """Read the list of GPUs; those that do not answer within ``patience_s`` are HUNG.
+
+        A look-up that hangs is not started again; its answer counts whenever it comes. Hangs if the driver does not
+        report the number of GPUs.
+        """
+        count = self._driver.ask("nvmlDeviceGetCount")
+        about = _about(self._driver, self._simulated)
+        if isinstance(count, Missing):
+            return Inventory(driver=about, refusal=count)
+        found = self._look_up_all(min(count, _MOST_GPUS))
+        gpus = tuple((index, *one) for index, one in found.items() if one[0] is not Missing.FORBIDDEN)
+        return Inventory(driver=about, gpus=gpus, refusal=Missing.FORBIDDEN if found and not gpus else None)
+
+    def _look_up_all(self, count: int) -> dict[int, _Found]:
+        deadline = time.monotonic() + self._patience_s
+        begun: dict[int, tuple[Worker[_Found], _Found | None]] = {}
+        for index in range(count):
+            worker = self._lookups.setdefault(index, Worker(partial(self._look_up, index)))
+            worker.ask(0.0)
+            begun[index] = worker, worker.take(_HEAD_START_S)
+        hung = Missing.HUNG, Missing.HUNG
+        return {i: now or worker.take(deadline - time.monotonic()) or hung for i, (worker, now) in begun.items()}
+
+    def _look_up(self, index: int, _: float) -> _Found:
+        handle = self._driver.ask("nvmlDeviceGetHandleByIndex", index)
+        return handle, handle if isinstance(handle, Missing) else _identify(self._driver, handle)
 
 
 def _about(driver: Driver, simulated: str | None) -> DriverInfo:

@@ -102,7 +102,7 @@ def test_too_few_is_nothing_and_each_obstacle_is_named() -> None:
 def test_a_gpu_that_does_not_answer_is_never_named(state: GpuState) -> None:
     found = picked(frame(one(0, state=state)))
 
-    assert found.obstacles == (Obstacle(place="0", reason=f"it is {state.value}"),)
+    assert found.obstacles == (Obstacle(place="0", reason=Missing(state.value).text, is_failure=True),)
 
 
 @pytest.mark.parametrize(

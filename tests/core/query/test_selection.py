@@ -1,10 +1,11 @@
 """Which GPUs and processes are shown."""
 
 import pytest
-from examples import gpu, process
+from examples import frame, gpu, process
 
-from gputop.core.model.sample import GpuProcess
-from gputop.core.query.selection import Selection
+from gputop.core.model.metric import Missing
+from gputop.core.model.sample import DriverInfo, GpuProcess
+from gputop.core.query.selection import Selection, why_no_processes
 
 UUID = "GPU-4fa2b3c1-0000-1111-2222-333344445555"
 
@@ -33,3 +34,9 @@ def test_processes_of_others_and_graphics_are_left_out() -> None:
 
     assert [p.pid for p in Selection(users=("ann",)).processes(shown)] == [1, 3]
     assert [p.pid for p in Selection(only_compute=True).processes(shown)] == [1, 2]
+
+
+def test_no_processes_on_a_driver_that_hangs_are_not_shown_as_known_to_be_none() -> None:
+    silent = frame(gpus=(), processes=(), driver=DriverInfo(missing={"version": Missing.HUNG}))
+
+    assert why_no_processes(silent) == f"no processes to show; {Missing.HUNG.text}"

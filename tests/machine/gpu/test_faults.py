@@ -12,7 +12,7 @@ from fake_driver import FakeFunctions, NVMLError
 from gputop.core.model.catalogue import CATALOGUE, FAN, PCIE_TX, POWER_INSTANT
 from gputop.core.model.metric import Missing
 from gputop.machine.gpu.device import DeviceReader, DeviceReading
-from gputop.machine.gpu.discovery import discover
+from gputop.machine.gpu.discovery import Discovery
 from gputop.machine.gpu.gpm import GpmReader
 from gputop.machine.gpu.instances import InstanceReader
 from gputop.machine.gpu.metrics import GpuLostError, MetricReader
@@ -245,6 +245,9 @@ def test_one_timestamp_of_garbage_does_not_hide_all_utilization_that_follows() -
     assert said[2] == (1.0, {7: (80.0, 0.0, 0.0, 0.0)})
 
 
+PATIENCE_S = 30.0
+
+
 @pytest.mark.parametrize("garbage", [2**32 - 1, 2**31])
 def test_a_garbage_count_of_gpus_or_slots_does_not_keep_us_for_ever(garbage: int) -> None:
     functions = FakeFunctions(
@@ -252,7 +255,7 @@ def test_a_garbage_count_of_gpus_or_slots_does_not_keep_us_for_ever(garbage: int
         nvmlDeviceGetHandleByIndex=lambda index: f"handle-{index}" if index < 2 else NVMLError(2),
         nvmlDeviceGetMaxMigDeviceCount=garbage,
     )
-    box = discover(Driver(functions), None)
+    box = Discovery(Driver(functions), None, PATIENCE_S).read()
     instances = InstanceReader(Driver(functions), "handle-0")
     instances.enumerate()
 
@@ -266,7 +269,7 @@ def test_gpus_that_a_job_may_not_use_are_not_told_to_be_lost() -> None:
         nvmlDeviceGetCount=8,
         nvmlDeviceGetHandleByIndex=lambda index: "handle-3" if index == 3 else NVMLError(4),
     )
-    box = discover(Driver(functions), None)
+    box = Discovery(Driver(functions), None, PATIENCE_S).read()
 
     assert [index for index, *_ in box.gpus] == [3]
     assert box.silent == {}
@@ -276,7 +279,7 @@ def test_gpus_that_a_job_may_not_use_are_not_told_to_be_lost() -> None:
 def test_a_user_without_any_right_is_told_and_not_shown_an_empty_box() -> None:
     functions = FakeFunctions(nvmlDeviceGetCount=2, nvmlDeviceGetHandleByIndex=NVMLError(4))
 
-    assert discover(Driver(functions), None).refusal is Missing.FORBIDDEN
+    assert Discovery(Driver(functions), None, PATIENCE_S).read().refusal is Missing.FORBIDDEN
 
 
 def test_sizes_that_nobody_has_are_a_fault_and_not_a_crash() -> None:
