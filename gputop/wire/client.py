@@ -4,10 +4,12 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from fcntl import F_SETPIPE_SZ, fcntl
+from io import BytesIO
 from typing import Final
 
 from gputop.core.inspection.inspection import Inspection
@@ -17,15 +19,19 @@ from gputop.core.protocol.command import Change, Command
 from gputop.core.protocol.link import Down, News
 from gputop.core.protocol.outcome import Outcome, unanswered
 from gputop.core.protocol.process_status import ProcessStatuses
-from gputop.core.text.text import decode
+from gputop.core.text.text import excerpt
 from gputop.wire import codec
 from gputop.wire.encoder import encode
+from gputop.wire.limits import ExcessError, check_frame, check_line, flow_of_frames, flow_of_messages
 from gputop.wire.lines import lines_of
 
 _LASTING: Final = frozenset({2, 3})  # exit statuses that another start would not change: bad input, no driver
 _PAUSES_S: Final = (1.0, 2.0, 5.0, 10.0, 30.0)
 _RETRY_S: Final = 5.0
 _LAST_WORDS_S: Final = 1.0
+_EXIT_S: Final = 5.0  # from the end of its output
+_LOG_LINE_BYTES: Final = 4096
+_LOG_LINE_LETTERS: Final = 1000
 _PIPE_BYTES: Final = 1_048_576  # for 2,000 processes a frame takes 1.5 MB, a command 100 kB; usual pipes hold 64 kB
 _NOT_TAKEN: Final = "the sampler does not accept commands: nothing was changed"
 _DIED: Final = "the sampler died before it answered: the change may have been made"
@@ -61,6 +67,7 @@ class Client:
         self._log: deque[str] = deque(maxlen=20)
         self._gate = threading.Lock()
         self._unanswered: dict[str, Change] = {}
+        self._excess = ""  # the limit that the sampler exceeded
         self.child = self._spawn()
 
     def open(self, receive: Callable[[News], None]) -> None:
@@ -117,7 +124,7 @@ class Client:
             failures = 0 if self._hand_on() else failures + 1
             if self._closing.is_set():
                 return
-            status = self.child.wait()
+            status = self._status()
             self._logger.join(_LAST_WORDS_S)
             self._hang_up()
             for change in tuple(self._unanswered.values()):
@@ -130,8 +137,17 @@ class Client:
             if self._closing.wait(pause_s) or not self._start_again():
                 return
 
+    def _status(self) -> int:
+        """Return the exit status of a sampler whose pipe has ended; one that continues is of no use, and is killed."""
+        try:
+            return self.child.wait(_EXIT_S)
+        except subprocess.TimeoutExpired:
+            self._end(self.child, "closed its output")
+            return self.child.wait()
+
     def _start_again(self) -> bool:
         """Start a sampler as soon as the system can; return whether it runs."""
+        self._excess = ""
         while True:
             try:
                 self.child = self._spawn()
@@ -143,17 +159,28 @@ class Client:
                 return False
 
     def _hand_on(self) -> bool:
-        """Pass on frames and answers until the pipe ends; return whether there was a frame."""
+        """Pass on what arrives until the pipe ends; return whether there was a frame, and nothing beyond the limits."""
+        try:
+            return self._pass_on() and not self._excess
+        except ExcessError as error:
+            self._end(self.child, str(error))
+            return False
+
+    def _pass_on(self) -> bool:
         is_alive = False
+        flow = flow_of_frames(time.monotonic)
         with self.child.stdout or nullcontext() as pipe:
             for line in lines_of(pipe):
+                flow.take(len(line))
+                check_line(line)
                 match codec.answer(line):
                     case Frame() as frame:
+                        check_frame(frame)
                         is_alive = True
                         self._tell(frame)
                     case Outcome() as outcome:
-                        self._unanswered.pop(outcome.id, None)
-                        self._tell(outcome)
+                        if self._unanswered.pop(outcome.id, None) is not None:
+                            self._tell(outcome)
                     case Inspection() | ProcessStatuses() | MigBox() | MigProgress() as answer:
                         self._tell(answer)
                     case codec.Problem(text=text):
@@ -170,11 +197,23 @@ class Client:
             self._receive(news)
 
     def _keep_log(self, child: subprocess.Popen[bytes]) -> None:
-        with child.stderr or nullcontext(()) as lines:
-            for line in lines:
-                self._log.append(decode(line.rstrip()))
+        flow = flow_of_messages(time.monotonic)
+        with child.stderr or nullcontext(BytesIO()) as pipe:
+            try:
+                while line := pipe.readline(_LOG_LINE_BYTES):
+                    flow.take(len(line))
+                    self._log.append(excerpt(line.rstrip().decode(errors="replace"), _LOG_LINE_LETTERS))
+            except ExcessError as error:
+                self._end(child, f"{error} on stderr")
+
+    def _end(self, child: subprocess.Popen[bytes], excess: str) -> None:
+        """End a sampler that exceeds a limit."""
+        self._excess = f"it {excess}, so gputop ended it"
+        child.kill()
 
     def _why(self, status: int) -> str:
+        if self._excess:
+            return self._excess
         if self._log:
             return self._log[-1]
         return f"killed by signal {-status}" if status < 0 else f"ended with status {status}"

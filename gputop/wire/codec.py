@@ -3,10 +3,11 @@
 Unknown fields are ignored; a newer schema is refused with a message.
 """
 
+import re
 from functools import cache
 from typing import Any, Final, TypeAlias
 
-from msgspec import DecodeError, Struct
+from msgspec import DecodeError, Struct, convert, to_builtins
 from msgspec.json import Decoder
 
 from gputop.core.inspection.inspection import Inspection
@@ -15,6 +16,7 @@ from gputop.core.model.sample import SCHEMA_VERSION, Frame
 from gputop.core.protocol.command import Command
 from gputop.core.protocol.outcome import Outcome
 from gputop.core.protocol.process_status import ProcessStatuses
+from gputop.core.text.text import cleaned, excerpt, is_clean
 
 Answer: TypeAlias = Outcome | Inspection | ProcessStatuses | MigBox | MigProgress
 
@@ -29,6 +31,7 @@ class _Version(Struct):
     schema_version: int = SCHEMA_VERSION
 
 
+_ESCAPE: Final = re.compile(rb"\\[bfnrtu]")
 _UNREADABLE: Final = (DecodeError, UnicodeDecodeError, RecursionError)  # a ValidationError is a DecodeError
 
 
@@ -43,20 +46,24 @@ def frame(line: bytes | memoryview) -> Frame | Problem:
     try:
         read: Frame = _decoder(Frame).decode(line)
     except _UNREADABLE as error:
-        return _newer(_version(line)) or Problem(f"not a gputop frame: {error}")
+        return _newer(_version(line)) or Problem(f"not a gputop frame: {excerpt(str(error))}")
     return _newer(read.schema_version) or read
 
 
 def answer(line: bytes | memoryview) -> Frame | Answer | Problem:
-    """Decode a line of a sampler: a frame, or the answer to a command. Readers of frames alone skip answers."""
-    read = frame(line)
-    if isinstance(read, Frame):
-        return read
-    try:
-        other: Answer = _decoder(Answer).decode(line)
-    except _UNREADABLE:
-        return read
-    return other
+    """Decode a line of a sampler: a frame, or the answer to a command. Readers of frames alone skip answers.
+
+    The sampler may run on the host of a stranger, so its text is cleaned; that of an honest one is clean already.
+    """
+    read: Frame | Answer | Problem = frame(line)
+    if isinstance(read, Problem):
+        try:
+            read = _decoder(Answer).decode(line)
+        except _UNREADABLE:
+            return read
+    return (
+        read if isinstance(read, Problem) or _is_clean(bytes(line)) else convert(cleaned(to_builtins(read)), type(read))
+    )
 
 
 def command(line: bytes) -> Command | Problem:
@@ -64,8 +71,15 @@ def command(line: bytes) -> Command | Problem:
     try:
         read: Command = _decoder(Command).decode(line)
     except _UNREADABLE as error:
-        return Problem(f"not a command: {error}")
+        return Problem(f"not a command: {excerpt(str(error))}")
     return read
+
+
+def _is_clean(line: bytes) -> bool:
+    """Say whether the text in a line of JSON is clean. JSON escapes control characters, and need not escape others."""
+    if b"\\" in line and _ESCAPE.search(line.replace(rb"\\", b"")):
+        return False
+    return line.isascii() or is_clean(line.decode(errors="replace"))
 
 
 def _newer(version: int) -> Problem | None:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
 
+import pytest
 from examples import frame
 
 from gputop.core.model.sample import Frame
@@ -160,3 +161,66 @@ def test_the_sampler_is_this_python_without_the_working_directory_on_its_path() 
     assert command[0] == sys.executable
     assert "filter(None, sys.path)" in command[2]
     assert command[3:] == ["stream", "--control", "--demo", "h200"]
+
+
+def ended(*script: str) -> Down:
+    """Return why the link is down after these lines of a sampler, which has sent a frame before."""
+    with link("print(line, end='', flush=True)", *script) as (_, news):
+        while not isinstance(down := news.get(timeout=PATIENCE_S), Down):
+            pass
+    return down
+
+
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ("while True: sys.stdout.write('x' * 65536)", "it sent a line of more than 32 MiB, so gputop ended it"),
+        ("while True: sys.stdout.write(line)", "it sent more than 64 lines a second, so gputop ended it"),
+        ("while True: sys.stdout.write('{}\\n')", "it sent more than 64 lines a second, so gputop ended it"),
+        (
+            "print('{\"a\":[' + '0,' * 1_100_000 + '0]}', flush=True); time.sleep(99)",
+            "it sent a line of more than 1,000,000 values, so gputop ended it",
+        ),
+        (
+            "import re; print(re.sub('\"time_s\":[^,]*', '\"time_s\":1e300', line), flush=True); time.sleep(99)",
+            "it sent a frame with an impossible time, so gputop ended it",
+        ),
+        (
+            "while True: sys.stderr.write('x' * 65536)",
+            "it sent more than 1 MiB a second on stderr, so gputop ended it",
+        ),
+    ],
+    ids=["endless line", "flood of frames", "flood of nothing", "many values", "lie", "flood of messages"],
+)
+def test_a_sampler_without_bounds_is_ended_and_takes_no_memory(script: str, why: str) -> None:
+    assert ended(script).reason == why
+
+
+def test_a_sampler_that_was_ended_is_started_again() -> None:
+    with link("print(line, end='', flush=True)", "while True: sys.stdout.write('x' * 65536)") as (_, news):
+        heard = [news.get(timeout=PATIENCE_S) for _ in range(3)]
+
+    assert [type(one) for one in heard] == [Frame, Down, Frame]
+
+
+def test_a_line_of_messages_without_an_end_is_kept_in_part() -> None:
+    down = ended("sys.stderr.write('y' * 100_000)", "sys.exit(70)")
+
+    assert 0 < len(down.reason) <= 1000
+
+
+def test_text_of_a_sampler_cannot_steer_the_terminal() -> None:
+    raw = "line.replace('node7', '\\\\u001b]0;owned\\\\u0007\\\\n\\u202e')"
+    with link(f"print({raw}, flush=True)", "sys.stdin.read()") as (_, news):
+        received = news.get(timeout=PATIENCE_S)
+
+    assert isinstance(received, Frame)
+    assert received.host.name == "␛]0;owned␇␊\ufffd"
+
+
+def test_an_outcome_that_nobody_asked_for_is_not_shown() -> None:
+    answer = encode(refused(TERM, "no")).decode()
+    with link(f"print({answer!r}, end='', flush=True)", "print(line, end='', flush=True)", "sys.stdin.read()") as (
+        _, news,
+    ):  # fmt: skip
+        assert isinstance(news.get(timeout=PATIENCE_S), Frame)

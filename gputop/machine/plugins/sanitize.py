@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
 from msgspec import ValidationError, convert, to_builtins
 from msgspec.structs import replace
@@ -14,7 +14,7 @@ from gputop.core.model.units import duration_text
 from gputop.core.monitor import Source
 from gputop.core.plugins.named_source import NamedSource
 from gputop.core.query.selection import Selection
-from gputop.core.text.text import clean, excerpt
+from gputop.core.text.text import clean, cleaned, excerpt
 
 _MOST_WORDS: Final = 200
 _OLD_S: Final = 5.0  # then an unchanged sample counts as stale
@@ -100,7 +100,7 @@ class ForeignSource:
         sample = self._source.read()
         if not isinstance(sample, Sample):
             raise TypeError(f"it returned a {type(sample).__name__}, not a Sample")
-        held = convert(_cleaned(to_builtins(sample)), Sample)
+        held = convert(cleaned(to_builtins(sample)), Sample)
         return replace(held, interval_s=self._interval_s, driver=replace(held.driver, source=self._row.key))
 
     def _narrowed(self, sample: Sample) -> Sample:
@@ -148,14 +148,6 @@ def why(error: BaseException) -> str:
 def _unknown(gpu: Gpu) -> Gpu:
     """Return a GPU without current values."""
     return replace(gpu, metrics=dict.fromkeys(gpu.metrics), missing=dict.fromkeys(gpu.metrics, Missing.FAULT))
-
-
-def _cleaned(value: Any) -> Any:
-    if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, dict):
-        return {_cleaned(key): _cleaned(one) for key, one in value.items()}
-    return [_cleaned(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def _names(gpus: tuple[Gpu, ...]) -> str:
