@@ -21,12 +21,12 @@ from gputop.core.protocol.outcome import Outcome, unanswered
 from gputop.core.protocol.process_status import ProcessStatuses
 from gputop.core.text.text import excerpt
 from gputop.wire import codec
+from gputop.wire.back_off import BackOff
 from gputop.wire.encoder import encode
 from gputop.wire.limits import ExcessError, check_frame, check_line, flow_of_frames, flow_of_messages
 from gputop.wire.lines import lines_of
 
 _LASTING: Final = frozenset({2, 3})  # exit statuses that another start would not change: bad input, no driver
-_PAUSES_S: Final = (1.0, 2.0, 5.0, 10.0, 30.0)
 _RETRY_S: Final = 5.0
 _LAST_WORDS_S: Final = 1.0
 _EXIT_S: Final = 5.0  # from the end of its output
@@ -119,9 +119,9 @@ class Client:
         return child
 
     def _run(self) -> None:
-        failures = 0
-        while not self._closing.is_set():
-            failures = 0 if self._hand_on() else failures + 1
+        back_off = BackOff()
+        while True:
+            pause_s = back_off.pause_s(self._hand_on())
             if self._closing.is_set():
                 return
             status = self._status()
@@ -129,10 +129,9 @@ class Client:
             self._hang_up()
             for change in tuple(self._unanswered.values()):
                 self._answer_for(change, _DIED, "Check the target before you try again.")
-            if status in _LASTING and failures == 1:
+            if status in _LASTING and back_off.barren == 1:
                 self._tell(Down(self._why(status), None, status))
                 return
-            pause_s = _PAUSES_S[min(failures, len(_PAUSES_S) - 1)]
             self._tell(Down(self._why(status), pause_s))
             if self._closing.wait(pause_s) or not self._start_again():
                 return
@@ -154,20 +153,23 @@ class Client:
             except OSError as error:  # no free process or memory, or gputop is being reinstalled
                 self._tell(Down(f"cannot be started: {error.strerror}", _RETRY_S))
             else:
+                if self._closing.is_set():  # `close` may have closed the pipes of the old sampler
+                    self._hang_up()
                 return True
             if self._closing.wait(_RETRY_S):
                 return False
 
-    def _hand_on(self) -> bool:
-        """Pass on what arrives until the pipe ends; return whether there was a frame, and nothing beyond the limits."""
+    def _hand_on(self) -> int:
+        """Pass on what arrives until the pipe ends; return the number of frames: 0 if it went beyond the limits."""
         try:
-            return self._pass_on() and not self._excess
+            frames = self._pass_on()
         except ExcessError as error:
             self._end(self.child, str(error))
-            return False
+            return 0
+        return 0 if self._excess else frames
 
-    def _pass_on(self) -> bool:
-        is_alive = False
+    def _pass_on(self) -> int:
+        frames = 0
         flow = flow_of_frames(time.monotonic)
         with self.child.stdout or nullcontext() as pipe:
             for line in lines_of(pipe):
@@ -176,7 +178,7 @@ class Client:
                 match codec.answer(line):
                     case Frame() as frame:
                         check_frame(frame)
-                        is_alive = True
+                        frames += 1
                         self._tell(frame)
                     case Outcome() as outcome:
                         if self._unanswered.pop(outcome.id, None) is not None:
@@ -185,7 +187,7 @@ class Client:
                         self._tell(answer)
                     case codec.Problem(text=text):
                         self._log.append(text)
-        return is_alive
+        return frames
 
     def _answer_for(self, change: Change, why: str, remedy: str) -> None:
         """Send the answer to a change in place of the sampler, once."""

@@ -90,4 +90,5 @@ def _probe(run: Run) -> Span:
 def _retry(view: View) -> str:
     if view.retry_s is None:
         return " not restarted"
-    return f" restarting in {max(0, round(view.retry_s))}s"
+    seconds = max(0, round(view.retry_s))
+    return f" restarting in {seconds}s" if seconds else " restarting"
