@@ -1,6 +1,7 @@
 # make run    start gputop; on a simulated box where there is no NVIDIA driver
 # make test   every check: ruff, mypy, import contracts, tests
 # make sweep  every driver call with every error, on a simulated driver (NVML_MOCK_BOX=1)
+# make stress  a pid reused 10,000 times around a signal; 200 samplers killed in a row
 # make probe-tests   the tests of the probe on a CPU: installs torch into the environment, and leaves it there
 # make dist   sdist and wheel of gputop-tui and of its probe into dist/: built, checked, tried in a fresh environment; nothing is uploaded
 # make generate   write anew what follows from the code: parts of documents, man page, completions
@@ -14,7 +15,7 @@ ARGS ?=
 # for probe-tests; the small build: TORCH="torch --index-url https://download.pytorch.org/whl/cpu"
 TORCH ?= torch==2.13.0
 
-.PHONY: run test check tests probe-tests sweep detectors screenshots generate bench performance dist clean
+.PHONY: run test check tests probe-tests sweep stress detectors screenshots generate bench performance dist clean
 
 run: $(VENV)/installed
 	@$(BIN)/gputop snapshot --json --wait 0 >/dev/null 2>&1; \
@@ -40,6 +41,9 @@ probe-tests: $(VENV)/installed-dev
 # on a simulated driver alone: NVML_MOCK_BOX=1 and its folder in LD_LIBRARY_PATH
 sweep: $(VENV)/installed-dev
 	GPUTOP_SWEEP=1 $(BIN)/python -m pytest tests/hardware/sweep $(ARGS)
+
+stress: $(VENV)/installed-dev
+	GPUTOP_STRESS=1 $(BIN)/python -m pytest tests/machine/control/test_pid_reuse.py tests/wire/test_client.py $(ARGS)
 
 detectors: $(VENV)/installed-dev
 	PYTHONPATH=tests:tests/support $(BIN)/python -m detector_benchmark $(ARGS)

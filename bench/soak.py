@@ -81,6 +81,10 @@ class TurnoverProc:
     def forget(self, path: str) -> None:
         """Do nothing: no file is kept open."""
 
+    def ticks(self) -> int:
+        """Return the present clock tick."""
+        return int(self._proc.ticks())
+
     def list(self, path: str) -> list[str]:
         """Return the names in a directory."""
         return list(self._proc.list(self._path(path)))

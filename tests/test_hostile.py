@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from children import control
+from children import control, settle
 from fake_driver import FakeFunctions
 
 from gputop.core.inspection.text import lines
@@ -68,6 +68,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Frame]:
             )
             crowd.append(stack.enter_context(started))
             stack.callback(started.kill)
+        settle(*(each.pid for each in crowd))
         yield frame_of(crowd)
 
 

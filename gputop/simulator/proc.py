@@ -2,6 +2,7 @@
 
 import errno
 import os
+import sys
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -64,6 +65,10 @@ class SimulatedProc:
 
     def forget(self, path: str) -> None:
         """Do nothing: no file is kept open."""
+
+    def ticks(self) -> int:
+        """Return a tick after every start: a simulated box never reuses a pid."""
+        return sys.maxsize
 
     def list(self, path: str) -> list[str]:
         """Return the names in a directory."""

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -98,6 +99,7 @@ def child(*handled: str, program: str = CHILD) -> Iterator[Child]:
         try:
             held = Child(process)
             assert held.line() == "ready"
+            settle(held.pid)
             yield held
         finally:
             process.kill()
@@ -107,6 +109,12 @@ def start_ticks(pid: int) -> int:
     stat = parse_stat(RealProc().read(f"{pid}/stat"))
     assert stat
     return stat.start_ticks
+
+
+def settle(*pids: int) -> None:
+    """Wait until the start tick of each process is over: from then on a listing gives it an identity."""
+    while max(map(start_ticks, pids)) >= RealProc().ticks() - 1:
+        time.sleep(0.01)
 
 
 def control(

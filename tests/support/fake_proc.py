@@ -36,6 +36,7 @@ class FakeProc:
         self.links: dict[str, str | OSError] = {"self/ns/pid": INITIAL}
         self.directories: dict[str, list[str] | OSError] = {}
         self.reads: list[str] = []
+        self.now_ticks = 1_000_000_000  # every start is long ago
 
     def add(self, pid: int, *, uid: int = 1000, command: bytes = b"python\0train.py\0", **fields: Any) -> None:
         """Add a process, or bring an old one up to date."""
@@ -78,6 +79,10 @@ class FakeProc:
 
     def forget(self, path: str) -> None:
         """Do nothing: no file is kept open."""
+
+    def ticks(self) -> int:
+        """Return the present clock tick."""
+        return self.now_ticks
 
     def list(self, path: str) -> list[str]:
         return _given(self.directories, path)

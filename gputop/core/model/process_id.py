@@ -1,10 +1,17 @@
-"""The identity of a process."""
+"""The identity of a process: its pid, and the clock tick in which it started.
+
+A pid has one owner at a time, and the kernel (since Linux 5.0) takes the start time of a process after it got its pid.
+So two owners of a pid can have the same start tick (10 ms) only if the first one started and exited within that tick.
+The reader of processes therefore gives no start tick to a process whose tick was not over before the reading began
+(`machine.processes.reader`): it has no identity yet, nothing can change it, and the next reading gives it one. An
+identity with a start tick belongs to one process only, until the next boot, on every kernel, with pidfds or without.
+"""
 
 from msgspec import Struct
 
 
 class ProcessId(Struct, frozen=True, gc=False):
-    """Pid and start time in clock ticks since boot: a later process of the same pid has another one."""
+    """Pid and start time in clock ticks since boot; None as long as the pid may change its owner within the tick."""
 
     pid: int
     start_ticks: int | None

@@ -155,6 +155,7 @@ USE_READINGS: Final = _readings_of(GpuProcess, "gpu_instance", "compute_instance
 class HostProcess(Struct, frozen=True, kw_only=True, gc=False):
     """A process on the host, with its use of GPUs.
 
+    ``start_ticks``: None in the first reading of a process that has just started (`core.model.process_id`).
     ``cpu_percent``: of one core, so 8 busy threads are 800. ``started_s``: seconds since the epoch. ``memory_bytes``:
     resident in RAM. ``state``: the letter of /proc/PID/stat. ``inner_pid``: its pid inside the container, if that
     differs. ``progress``: its own report.

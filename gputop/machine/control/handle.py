@@ -21,7 +21,8 @@ _KERNEL_THREAD: Final = 0x00200000  # PF_KTHREAD, in the field after nine others
 _FLAGS_AT: Final = 6
 _INIT: Final = 1
 _ENDED: Final = "it has exited"
-_NO_START: Final = "its start time is unknown, so a reused pid could not be detected"
+_NO_START: Final = "its start time is not certain yet, so a reused pid could not be detected"
+_NO_START_REMEDY: Final = "It may have started just before it was listed: try again."
 _FOREIGN: Final = "/proc belongs to another PID namespace, where the same pid is another process"
 _FOREIGN_REMEDY: Final = "Run gputop in that namespace (docker run --pid=host), or mount the /proc of this one."
 _FORBIDDEN_REMEDY: Final = "Allow pidfd_open in the sandbox (seccomp profile), or run gputop outside of it."
@@ -127,7 +128,7 @@ class TargetOpener:
         if target.pid in self._protected:
             raise TargetError(Status.REFUSED, "it is gputop itself", "To leave gputop, press q.")
         if target.start_ticks is None:
-            raise TargetError(Status.REFUSED, _NO_START)
+            raise TargetError(Status.REFUSED, _NO_START, _NO_START_REMEDY)
         if not self._is_ours():
             raise TargetError(Status.REFUSED, _FOREIGN, _FOREIGN_REMEDY)
 

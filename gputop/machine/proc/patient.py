@@ -47,7 +47,8 @@ class PatientProc:
         self._calls = TimedCalls()
         self._blocked: dict[str, _Blocked] = {}  # by pid
         self._haste_until = float("-inf")
-        self.reread, self.forget, self.list, self.link = proc.reread, proc.forget, proc.list, proc.link
+        self.reread, self.forget, self.ticks = proc.reread, proc.forget, proc.ticks
+        self.list, self.link = proc.list, proc.link
 
     def read(self, path: str) -> bytes:
         """Return the content of a file. Raises TimeoutError if the kernel does not answer in time."""

@@ -1,6 +1,7 @@
 """/proc behind a narrow border, so that a simulated box can replace it."""
 
 import os
+import time
 from typing import Final, Protocol
 
 from gputop.core.model.metric import Missing
@@ -8,6 +9,7 @@ from gputop.core.model.metric import Missing
 _PAGE: Final = 3072  # a page minus the longest line
 _CHUNK: Final = 65_536
 _MOST: Final = 1_048_576
+_CLOCK_TICKS: Final = os.sysconf("SC_CLK_TCK")
 GONE: Final = (FileNotFoundError, ProcessLookupError)  # a process that exits between open and read causes the second
 
 
@@ -36,6 +38,10 @@ class Proc(Reader, Protocol):
 
     def forget(self, path: str) -> None:
         """Take note that a file will not be read again soon. Never raises."""
+        ...
+
+    def ticks(self) -> int:
+        """Return the present clock tick since boot, the unit of start times. Never raises."""
         ...
 
 
@@ -78,6 +84,10 @@ class RealProc:
         descriptor = self._kept.pop(path, None)
         if descriptor is not None:
             os.close(descriptor)
+
+    def ticks(self) -> int:
+        """Return the present clock tick; a time namespace shifts it and start times by the same amount."""
+        return time.clock_gettime_ns(time.CLOCK_BOOTTIME) * _CLOCK_TICKS // 1_000_000_000
 
     def list(self, path: str) -> list[str]:
         """Return the names in a directory."""

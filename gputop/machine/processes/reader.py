@@ -47,6 +47,7 @@ class ProcessReader:
         self._reports = reports
         self._relatives: set[int] = set()
         self._units = Units(clock_ticks, page_bytes)
+        self._ticks = 0  # before the present reading
         self._turn = 0
         self._turns = 1
         self._has_begun = False
@@ -67,6 +68,7 @@ class ProcessReader:
         detected only for processes whose open files are readable: our own, if we are not root.
         """
         self._begin()
+        self._ticks = self._proc.ticks()
         is_foreign = not is_translated and not self._view.is_initial
         for pid in self._tracked.keys() - uses.keys() - self._relatives:
             self._proc.forget(self._tracked.pop(pid).path)
@@ -130,7 +132,7 @@ class ProcessReader:
             one.forget(Presence.HIDDEN)
             return one
         one.read_s = now
-        is_new = hash(raw) != one.seen
+        is_new = hash(raw) != one.seen or not one.is_certain
         if is_new:
             self._advance(one, raw, now)
         one.measure(now, self._units.clock_ticks)
@@ -148,14 +150,17 @@ class ProcessReader:
         if stat is None:
             one.forget(Presence.ALIVE)
         elif one.stat is None:
-            one.begin(hash(raw), stat, now)
-        elif stat.start_ticks == one.stat.start_ticks:
-            one.advance(hash(raw), stat)
-        else:
+            one.begin(hash(raw), stat, now, self._ticks)
+        elif stat.start_ticks != one.stat.start_ticks:
             one.forget(Presence.HIDDEN)
             one.is_suspect = True
             self._renewed.add(one.pid)
-            one.begin(hash(raw), stat, now)
+            one.begin(hash(raw), stat, now, self._ticks)
+        elif one.is_certain:
+            one.advance(hash(raw), stat)
+        else:  # perhaps another process of the same tick
+            one.forget(Presence.HIDDEN)
+            one.begin(hash(raw), stat, now, self._ticks)
 
     def _prove(self, one: TrackedProcess, now: float, is_foreign: bool) -> None:  # noqa: FBT001
         """Check whether the process behind a pid can be the one that the driver means: whether it uses a GPU at all."""

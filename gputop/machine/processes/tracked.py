@@ -30,13 +30,14 @@ class TrackedProcess:
     """A pid that the driver lists without a break.
 
     The process behind it may change: then it ``is_suspect``, because the driver may still mean the previous one.
-    ``is_resting``: it did nothing between the last two readings. ``seen``: the hash of the last stat line; ``read_s``:
+    ``is_certain``: no later process can have the same start tick. ``is_resting``: it did nothing between the last two
+    readings. ``seen``: the hash of the last stat line; ``read_s``:
     when it was read.
     """
 
     __slots__ = (
         "_at", "_cpu_percent", "_details", "_is_changed", "_progress", "_row", "_ticks", "details_due",
-        "is_resting", "is_suspect", "path", "pid", "presence", "proof_due", "read_s", "seen", "stat",
+        "is_certain", "is_resting", "is_suspect", "path", "pid", "presence", "proof_due", "read_s", "seen", "stat",
         "watch",
     )  # fmt: skip
 
@@ -49,7 +50,7 @@ class TrackedProcess:
     def forget(self, presence: Presence) -> None:
         """Drop all values of the process behind the pid."""
         self.presence = presence
-        self.is_resting = False
+        self.is_certain = self.is_resting = False
         self.seen = 0
         self.read_s = 0.0
         self.stat: ProcessStat | None = None
@@ -62,8 +63,12 @@ class TrackedProcess:
         self._row: HostProcess | None = None
         self._is_changed = True
 
-    def begin(self, seen: int, stat: ProcessStat, now: float) -> None:
-        """Take the first stat line of a process; its CPU time counts from here on."""
+    def begin(self, seen: int, stat: ProcessStat, now: float, ticks: int) -> None:
+        """Take the first stat line of a process; its CPU time counts from here on.
+
+        ``ticks``: the clock tick before the reading. One tick between it and the start is a margin.
+        """
+        self.is_certain = stat.start_ticks < ticks - 1
         self._at, self._ticks = now, stat.cpu_ticks
         self.advance(seen, stat)
 
@@ -168,7 +173,7 @@ class TrackedProcess:
             return HostProcess(pid=self.pid, missing=dict.fromkeys(PROCESS_READINGS, Missing.FAULT), gpus=uses)
         return HostProcess(
             pid=self.pid,
-            start_ticks=stat.start_ticks,
+            start_ticks=stat.start_ticks if self.is_certain else None,
             inner_pid=details.inner_pid,
             started_s=None if units.boot_s is None else units.boot_s + stat.start_ticks / units.clock_ticks,
             user=details.user,

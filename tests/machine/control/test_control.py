@@ -150,7 +150,7 @@ def test_a_process_without_a_start_time_is_refused(tmp_path: Path) -> None:
         result = only(control(tmp_path).execute(signal_to(Target(held.pid, None))))
 
     assert result.status is Status.REFUSED
-    assert "its start time is unknown" in result.detail
+    assert "its start time is not certain yet" in result.detail
 
 
 def test_a_thread_of_the_kernel_is_refused(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""10,000 requests against processes that come and go; see `pid_reuse.py`."""
+"""Requests against processes that come and go, and whose pids are reused; see `pid_reuse.py` and `tick_reuse.py`."""
 
 import json
 import os
@@ -11,25 +11,45 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 PATIENCE_S = 120  # only ever waited for when a test fails
+PROGRAMS = ROOT / "tests/support"
+STRESS = "GPUTOP_STRESS" in os.environ
 OWN_PIDS = ("unshare", "--pid", "--fork", "--mount-proc")
 
 
 def has_own_pids() -> bool:
     """Say whether processes can be started in a PID namespace of their own, where pids are soon used again."""
+    return works(*OWN_PIDS, "true")
+
+
+def may_choose_pids() -> bool:
+    """Say whether the next pid of such a namespace can be chosen."""
+    return works(*OWN_PIDS, "sh", "-c", "echo 100 > /proc/sys/kernel/ns_last_pid")
+
+
+def works(*command: str) -> bool:
     try:
-        return subprocess.run([*OWN_PIDS, "true"], capture_output=True, check=False).returncode == 0
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
     except OSError:
         return False
 
 
 def churned(place: Path, kind: str) -> dict[str, Any]:
-    prefix = OWN_PIDS if has_own_pids() else ()
+    return ran(*(OWN_PIDS if has_own_pids() else ()), sys.executable, PROGRAMS / "pid_reuse.py", place / "state", kind)
+
+
+def swapped(place: Path, kind: str, reuses: int) -> dict[str, Any]:
+    if not may_choose_pids():
+        pytest.skip("not permitted to choose pids in a PID namespace (ns_last_pid)")
+    return ran(*OWN_PIDS, sys.executable, PROGRAMS / "tick_reuse.py", place / "state", kind, str(reuses))
+
+
+def ran(*command: str | Path) -> dict[str, Any]:
     done = subprocess.run(
-        [*prefix, sys.executable, str(ROOT / "tests/support/pid_reuse.py"), str(place / "state"), kind],
+        command,
         capture_output=True,
         check=False,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
-        timeout=PATIENCE_S,
+        timeout=PATIENCE_S * (30 if STRESS else 1),
     )
     assert done.returncode == 0, done.stderr.decode()
     return dict(json.loads(done.stdout))
@@ -51,3 +71,18 @@ def test_such_requests_hit_the_wrong_ones_where_start_times_are_not_compared(tmp
         pytest.skip("pids are not used again soon enough without a PID namespace of our own")
 
     assert churned(tmp_path, "careless")["wrongly"] > 0
+
+
+def test_a_signal_hits_a_process_that_took_the_pid_of_the_listed_one_within_a_clock_tick(tmp_path: Path) -> None:
+    reuses = 10_000 if STRESS else 150
+    came = swapped(tmp_path, "certain", reuses)
+
+    assert came["wrongly"] == 0
+    assert came["reused"] >= reuses
+    assert came["same_tick"] >= reuses // 10
+    assert came["hit"] > 0
+    assert came["ends"]["refused"] > 0
+
+
+def test_start_ticks_alone_let_such_signals_through(tmp_path: Path) -> None:
+    assert swapped(tmp_path, "start-tick", 100)["wrongly"] > 0

@@ -478,3 +478,25 @@ def test_few_processes_are_all_read_each_time() -> None:
 
     assert crowd.proc.reads.count("1000/stat") == 1
     assert len([path for path in crowd.proc.reads if path.endswith("/stat")]) == 700
+
+
+def test_a_process_whose_start_tick_is_not_over_has_no_identity_before_the_next_reading() -> None:
+    box = machine(start=5000)
+    box.proc.now_ticks = 5001
+
+    assert box.one().start_ticks is None
+
+    box.proc.now_ticks = 5101
+
+    assert box.one().start_ticks == 5000
+
+
+def test_a_process_that_took_the_pid_within_the_same_tick_is_not_shown_as_the_one_before() -> None:
+    box = machine(start=5000)
+    box.proc.now_ticks = 5001
+    box.one()
+    box.proc.add(PID, uid=1001, command=b"sleep\x00600\x00", start=5000)
+    box.proc.now_ticks = 5101
+    row = box.one()
+
+    assert (row.start_ticks, row.user, row.command) == (5000, "bob", "sleep 600")
