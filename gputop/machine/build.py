@@ -19,13 +19,18 @@ _PATIENCE_S: Final = 2.0  # for sensors, if the user waits for a single sample
 _PROCESS_PATIENCE_S: Final = 1.0  # for a process that blocks its readers, likewise
 
 
-def build(selection: Selection, interval_s: float, *, is_once: bool) -> MachineSource:
-    """Return the source of this machine's samples; ``is_once``: the user waits for a single sample."""
+def build(selection: Selection, interval_s: float, *, is_once: bool, reveal: bool = False) -> MachineSource:
+    """Return the source of this machine's samples.
+
+    ``is_once``: the user waits for a single sample. ``reveal``: show secrets in command lines.
+    """
     proc = PatientProc(RealProc(), _PROCESS_PATIENCE_S) if is_once else PatientProc(RealProc())
     return MachineSource(
         Driver(Binding()),
         HostReader(proc, os.uname().nodename, lambda: _host_details(_PATIENCE_S if is_once else 0.0)),
-        ProcessReader(proc, resolve_user, names=ContainerFiles(), reports=ProgressReader(time.time, os.environ)),
+        ProcessReader(
+            proc, resolve_user, names=ContainerFiles(), reports=ProgressReader(time.time, os.environ), reveal=reveal
+        ),
         selection=selection,
         interval_s=interval_s,
         limits=limits(is_once=is_once),

@@ -9,12 +9,17 @@ from gputop.simulator import Box
 from gputop.simulator.procfiles import HERTZ, PAGE
 
 
-def source_of_box(box: Box, selection: Selection, interval_s: float, *, is_once: bool) -> MachineSource:
-    """Return the source of a box's samples. ``is_once``: the user waits for a single sample."""
+def source_of_box(
+    box: Box, selection: Selection, interval_s: float, *, is_once: bool, reveal: bool = False
+) -> MachineSource:
+    """Return the source of a box's samples.
+
+    ``is_once``: the user waits for a single sample. ``reveal``: show secrets in command lines.
+    """
     return MachineSource(
         Driver(box.driver),
         HostReader(box.proc, box.host, lambda: box.details),
-        ProcessReader(box.proc, box.users.get, reports=box.reports, clock_ticks=HERTZ, page_bytes=PAGE),
+        ProcessReader(box.proc, box.users.get, reports=box.reports, clock_ticks=HERTZ, page_bytes=PAGE, reveal=reveal),
         selection=selection,
         interval_s=interval_s,
         limits=limits(is_once=is_once),

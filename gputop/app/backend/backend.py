@@ -17,7 +17,7 @@ class BackendRequest(Struct, frozen=True, kw_only=True):
     ``demo``: the name of a simulated box. ``source``: NAME[:ARGUMENT] of a plugin's source. Without either: this host.
     ``interval_s``: None means the usual one. ``where``: filters of processes that must all match.
     ``has_host_details``: with network, disks, sensors and users of the host in every frame. ``read_only``: change
-    nothing.
+    nothing. ``reveal``: show secrets in command lines.
     """
 
     demo: str | None = None
@@ -27,6 +27,7 @@ class BackendRequest(Struct, frozen=True, kw_only=True):
     where: tuple[str, ...] = ()
     has_host_details: bool = False
     read_only: bool = False
+    reveal: bool = False
 
     @property
     def every_s(self) -> float:

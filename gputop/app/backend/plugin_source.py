@@ -41,7 +41,9 @@ class PluginBackend(Backend):
 
     def _opened(self, row: NamedSource, notify: Callable[[str], None]) -> ForeignSource:
         request = self._request
-        source = ForeignSource(row, opened(row, self._argument), selection=request.selection, notify=notify)
+        source = ForeignSource(
+            row, opened(row, self._argument), selection=request.selection, notify=notify, reveal=request.reveal
+        )
         source.interval_s = request.every_s
         source.open()
         return source

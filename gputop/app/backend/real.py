@@ -17,7 +17,9 @@ class RealBackend(Backend):
         """Return the source of samples."""
         from gputop.machine.build import build
 
-        return opened(build(self._request.selection, self._request.every_s, is_once=is_once))
+        return opened(
+            build(self._request.selection, self._request.every_s, is_once=is_once, reveal=self._request.reveal)
+        )
 
     def viewer(self) -> Viewer:
         """Return the user who runs gputop, and its pid."""

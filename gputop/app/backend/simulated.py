@@ -31,7 +31,8 @@ class SimulatedBackend(Backend):
         from gputop.simulator.source import source_of_box
 
         request, box = self._request, box_named(self._name)
-        return opened(source_of_box(box, request.selection, request.every_s, is_once=is_once))
+        source = source_of_box(box, request.selection, request.every_s, is_once=is_once, reveal=request.reveal)
+        return opened(source)
 
     def judge(self, judge: Judging, *, waits: bool) -> Judging:
         """Return the judge with the minutes before the start of the box."""

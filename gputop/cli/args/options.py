@@ -84,6 +84,11 @@ def add_host_details(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
+def add_reveal(parser: argparse.ArgumentParser) -> None:
+    """Add ``--reveal``."""
+    parser.add_argument("--reveal", action="store_true", help="show secrets in command lines instead of masking them")
+
+
 def add_ending(parser: argparse.ArgumentParser, *examples: str, status: str = "") -> None:
     """End the help with examples, which a test parses, and with the meaning of the exit status."""
     shown = "\n".join(("example:" if len(examples) == 1 else "examples:", *(f"  {example}" for example in examples)))

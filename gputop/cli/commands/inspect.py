@@ -16,7 +16,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", dest="is_json", action="store_true", help="one line of JSON, with the reason for each missing part"
     )
-    parser.add_argument("--reveal", action="store_true", help="show secrets in the environment instead of masking them")
+    parser.add_argument(
+        "--reveal",
+        action="store_true",
+        help="show secrets in the environment and the command line instead of masking them",
+    )
     parser.add_argument(
         "--wait", dest="wait_s", type=seconds(0), default=_WAIT_S, metavar="SECONDS",
         help="time between the two readings for rates (default 1); 0: one reading, no rates",

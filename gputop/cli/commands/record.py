@@ -3,7 +3,7 @@
 import argparse
 
 from gputop.app.monitoring.record import RecordRequest, record
-from gputop.cli.args.options import add_common, add_ending, duration
+from gputop.cli.args.options import add_common, add_ending, add_reveal, duration
 from gputop.cli.args.requests import request_of
 
 
@@ -18,6 +18,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="duration, such as 90s, 10m, 1h30m (default: until Ctrl-C)",
     )
     parser.add_argument("--force", dest="is_forced", action="store_true", help="overwrite an existing file")
+    add_reveal(parser)
     add_common(parser)
     add_ending(
         parser,

@@ -5,7 +5,7 @@ from typing import Final
 
 from gputop.app.errors import OK
 from gputop.app.monitoring.snapshot import SnapshotRequest, snapshot
-from gputop.cli.args.options import add_common, add_ending, add_host_details, add_json, seconds
+from gputop.cli.args.options import add_common, add_ending, add_host_details, add_json, add_reveal, seconds
 from gputop.cli.args.requests import request_of
 
 _FORMATS: Final = ("table", "json", "csv", "csv-processes")
@@ -23,6 +23,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="time between the two readings for rates (default 1); 0: one reading, no rates",
     )  # fmt: skip
     add_host_details(parser)
+    add_reveal(parser)
     add_common(parser, repeats=False)
     add_ending(
         parser,

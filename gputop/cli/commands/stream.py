@@ -4,7 +4,7 @@ import argparse
 
 from gputop.app.errors import OK
 from gputop.app.monitoring.stream import StreamRequest, stream
-from gputop.cli.args.options import add_common, add_ending, add_host_details, whole
+from gputop.cli.args.options import add_common, add_ending, add_host_details, add_reveal, whole
 from gputop.cli.args.requests import request_of
 
 
@@ -17,6 +17,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="accept the screen's commands as JSON on standard input; exit when standard input closes",
     )
     add_host_details(parser)
+    add_reveal(parser)
     add_common(parser, changes=True)
     add_ending(
         parser,

@@ -1,17 +1,9 @@
 """The details of one process from /proc, read on demand."""
 
-from typing import Final
-
 from msgspec import Struct
 
 from gputop.core.model.owner import Owner
 from gputop.core.model.sample import GpuProcess, Reasons
-
-_SECRET: Final = (
-    "KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH", "COOKIE", "JWT", "BEARER", "PRIVATE", "SIGNATURE",
-    "WEBHOOK", "DSN",
-)  # fmt: skip
-_DIRECTORIES: Final = frozenset({"PWD", "OLDPWD"})  # and no passwords
 
 
 class Variable(Struct, frozen=True):
@@ -146,12 +138,3 @@ class Inspection(Struct, frozen=True, kw_only=True, tag_field="answer", tag="ins
     gpu_notes: tuple[str, ...] = ()
     missing: Reasons = {}
     shortened: tuple[str, ...] = ()
-
-
-def is_secret(name: str, value: str) -> bool:
-    """Say whether a variable may hold a secret: by its name, or as an address with a password."""
-    upper = name.upper()
-    if any(word in upper for word in _SECRET) or (upper.endswith("PWD") and upper not in _DIRECTORIES):
-        return True
-    _, scheme, rest = value.partition("://")
-    return bool(scheme) and ":" in rest.split("/", 1)[0].rpartition("@")[0]

@@ -11,8 +11,9 @@ from gputop.core.model.metric import Missing
 from gputop.core.model.sample import Gpu
 from gputop.core.model.units import bytes_text, duration_text
 from gputop.core.processes.gpu_use import memory_total, use_label, use_text
+from gputop.core.secrets.mask import masked_arguments
+from gputop.core.secrets.shapes import MASK
 
-MASK: Final = "••••••••"
 _NONE: Final = "none"
 _UNLIMITED: Final = "unlimited"
 _OTHER_NETWORK: Final = "not visible from here: the process has another network namespace"
@@ -51,8 +52,8 @@ def sections(
 
     ``most_threads``: show only the busiest. ``reveal`` False masks secrets even if their values are known.
     """
-    made = [_command(found), _place(found), _parents(found), _threads(found, before, most_threads), _activity(found)]
-    made += [_memory(found), _limits(found), _devices(found), _files(found), _sockets(found)]
+    made = [_command(found, reveal=reveal), _place(found), _parents(found), _threads(found, before, most_threads)]
+    made += [_activity(found), _memory(found), _limits(found), _devices(found), _files(found), _sockets(found)]
     return [*made, _environment(found, reveal=reveal)]
 
 
@@ -84,9 +85,12 @@ def command_text(arguments: tuple[str, ...]) -> str:
     return " ".join(quote(argument) for argument in arguments)
 
 
-def _command(found: Inspection) -> Section:
-    rows = (Row("", command_text(found.command)),) if found.command else _absent(found, "command")
-    return Section("command", "Command line", rows, _cut(found, "command"))
+def _command(found: Inspection, *, reveal: bool) -> Section:
+    text = command_text(found.command if reveal else masked_arguments(found.command))
+    notes = ["secrets masked"] if MASK in text else []
+    notes += [cut] if (cut := _cut(found, "command")) else []
+    rows = (Row("", text),) if text else _absent(found, "command")
+    return Section("command", "Command line", rows, " · ".join(notes))
 
 
 def _place(found: Inspection) -> Section:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
+from gputop.core.secrets.names import Suspicion, suspicion
 from gputop.core.text.text import decode
 
 _ALLOWED: Final = frozenset({
@@ -20,7 +21,6 @@ _ALLOWED: Final = frozenset({
 _GROUPS: Final = ("NCCL_", "TORCH_NCCL_", "VLLM_")
 _ALLOWED_BYTES: Final = frozenset(name.encode() for name in _ALLOWED)
 _GROUPS_BYTES: Final = tuple(prefix.encode() for prefix in _GROUPS)
-_SECRET: Final = ("KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL")
 _LONGEST: Final = 512
 
 
@@ -44,7 +44,7 @@ def is_allowed(name: str) -> bool:
     """Return whether gputop may show a variable."""
     if name in _ALLOWED:
         return True
-    return name.startswith(_GROUPS) and not any(word in name.upper() for word in _SECRET)
+    return name.startswith(_GROUPS) and suspicion(name) is Suspicion.NONE
 
 
 def first_number(variables: dict[str, str], names: Iterable[str]) -> int | None:

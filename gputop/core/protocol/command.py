@@ -53,7 +53,8 @@ class ReadNow(Struct, frozen=True, tag_field="command", tag="read_now"):
 class Inspect(Struct, frozen=True, kw_only=True, tag_field="command", tag="inspect"):
     """Read everything about a process; the answer is an `Inspection` with the same ``id``.
 
-    ``start_ticks``: None means the present process of the pid. ``reveal``: include the secrets of its environment.
+    ``start_ticks``: None means the present process of the pid. ``reveal``: include the secrets of its environment and
+    command line.
     """
 
     id: str

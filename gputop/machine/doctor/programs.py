@@ -3,6 +3,7 @@
 from typing import Final
 
 from gputop.core.doctor.facts import Program, Programs
+from gputop.core.secrets.mask import masked_arguments
 from gputop.core.text.text import clean, decode
 from gputop.machine.proc.root import Files, Root
 from gputop.machine.proc.stat import parse_stat
@@ -11,6 +12,7 @@ _PREFIX: Final = "/dev/nvidia"
 _KTHREADD: Final = 2
 _MOST_FILES: Final = 4096
 _COMMAND: Final = 200
+_LONGEST_BYTES: Final = 16_384
 _SERVICES: Final = ("nvidia-", "nv-", "dcgm", "nvsm", "gpud")  # named even where their files cannot be seen
 _ALSO: Final = frozenset({"nvitop", "nvtop", "gpustat", "gputop", "btop", "netdata", "telegraf", "nvidia_gpu_expo"})
 
@@ -47,4 +49,6 @@ def _devices(root: Root, pid: int) -> list[str] | None:
 
 
 def _command(root: Root, pid: int) -> str:
-    return decode(Files(root).raw(f"proc/{pid}/cmdline").replace(b"\0", b" ").strip()[:_COMMAND])
+    raw = Files(root).raw(f"proc/{pid}/cmdline")[:_LONGEST_BYTES]
+    arguments = [decode(argument) for argument in raw.rstrip(b"\0").split(b"\0")]
+    return " ".join(masked_arguments(arguments)).strip()[:_COMMAND]

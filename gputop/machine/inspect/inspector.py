@@ -9,6 +9,7 @@ from gputop.core.inspection.inspection import Ancestor, Inspection, OpenFile, Th
 from gputop.core.model.metric import Missing
 from gputop.core.model.sample import Presence, Reasons
 from gputop.core.protocol.command import Inspect
+from gputop.core.secrets.mask import masked_arguments
 from gputop.core.text.text import clean, decode
 from gputop.machine.inspect.costly import CostlyParts, CostlyReader
 from gputop.machine.inspect.parts import (
@@ -114,7 +115,7 @@ class Inspector:
         reading = _Reading(self._proc, request.pid, self._clock_ticks)
         parts = {name: part for read in _PARTS for name, part in read(reading).items()}
         environ = reading.environment(reveal=request.reveal)
-        arguments = parts["command"]
+        arguments = parts.pop("command")
         costly = self._costly(request.pid, stat.start_ticks)
         return Inspection(
             id=request.id,
@@ -127,6 +128,7 @@ class Inspector:
             started_s=self._started_s(stat),
             owner=self._owners.read(request.pid, raw, stat.name, arguments),
             ancestors=self._ancestors(stat),
+            command=arguments if request.reveal else masked_arguments(arguments),
             environment=environ,
             sockets=costly.sockets,
             shares=costly.shares,

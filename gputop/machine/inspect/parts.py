@@ -2,13 +2,15 @@
 
 from typing import Final
 
-from gputop.core.inspection.inspection import Limit, Mapping, MemoryParts, Transfers, Variable, is_secret
+from gputop.core.inspection.inspection import Limit, Mapping, MemoryParts, Transfers, Variable
+from gputop.core.secrets.mask import is_secret
 from gputop.core.text.text import clean, decode
 
 _LIMITS: Final = {b"Max open files": "open files", b"Max locked memory": "locked memory", b"Max processes": "processes"}
 _LIMIT_NAME_CELLS: Final = 26
 _MOST_MAPPINGS: Final = 24
 _LONGEST_VALUE: Final = 4096
+_LONGEST_JUDGED: Final = 4 * _LONGEST_VALUE  # the end of an address shows that its begin is a password
 
 
 def parse_limits(raw: bytes) -> tuple[Limit, ...]:
@@ -69,7 +71,7 @@ def parse_mappings(raw: bytes) -> tuple[Mapping, ...]:
 
 
 def parse_variables(raw: bytes, *, reveal: bool) -> tuple[Variable, ...]:
-    """Return the environment by name; hide the values of secrets unless ``is_revealed``."""
+    """Return the environment by name; hide the values of secrets unless ``reveal``."""
     found = []
     for entry in raw.split(b"\0"):
         name, equals, value = entry.partition(b"=")
@@ -79,7 +81,7 @@ def parse_variables(raw: bytes, *, reveal: bool) -> tuple[Variable, ...]:
 
 
 def _variable(name: str, value: str, *, reveal: bool) -> Variable:
-    secret = is_secret(name, value)
+    secret = is_secret(name, value[:_LONGEST_JUDGED])
     shown = None if secret and not reveal else clean(value[:_LONGEST_VALUE])
     return Variable(name, shown, secret)
 

@@ -3,20 +3,23 @@
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import lru_cache
 from typing import Final
 
 from msgspec import ValidationError, convert, to_builtins
 from msgspec.structs import replace
 
 from gputop.core.model.metric import Missing
-from gputop.core.model.sample import DriverInfo, Gpu, Host, Sample
+from gputop.core.model.sample import DriverInfo, Gpu, Host, HostProcess, Sample
 from gputop.core.model.units import duration_text
 from gputop.core.monitor import Source
 from gputop.core.plugins.named_source import NamedSource
 from gputop.core.query.selection import Selection
+from gputop.core.secrets.mask import masked
 from gputop.core.text.text import clean, cleaned, excerpt
 
 _MOST_WORDS: Final = 200
+_MOST_COMMANDS: Final = 4096
 _OLD_S: Final = 5.0  # then an unchanged sample counts as stale
 _OLD: Final = 5  # or after this many intervals
 
@@ -29,7 +32,7 @@ class ForeignSource:
     """A `Source` around that of a plugin. A failure is a problem of the sample, and the source is read again.
 
     While a source fails, values are missing with that reason, and processes keep their last state. ``notify``: receives
-    the first failure.
+    the first failure. ``reveal``: show secrets in command lines.
     """
 
     def __init__(
@@ -39,12 +42,14 @@ class ForeignSource:
         *,
         selection: Selection = Selection(),  # noqa: B008 - immutable
         notify: Callable[[str], None] = lambda _: None,
+        reveal: bool = False,
         wall: Callable[[], float] = time.time,
     ) -> None:
         self._row = row
         self._source = source
         self._selection = selection
         self._notify = notify
+        self._reveal = reveal
         self._wall = wall
         self._last: Sample | None = None
         self.problem = ""
@@ -101,6 +106,8 @@ class ForeignSource:
         if not isinstance(sample, Sample):
             raise TypeError(f"it returned a {type(sample).__name__}, not a Sample")
         held = convert(cleaned(to_builtins(sample)), Sample)
+        if not self._reveal:
+            held = replace(held, processes=_without_secrets(held.processes), relatives=_without_secrets(held.relatives))
         return replace(held, interval_s=self._interval_s, driver=replace(held.driver, source=self._row.key))
 
     def _narrowed(self, sample: Sample) -> Sample:
@@ -148,6 +155,13 @@ def why(error: BaseException) -> str:
 def _unknown(gpu: Gpu) -> Gpu:
     """Return a GPU without current values."""
     return replace(gpu, metrics=dict.fromkeys(gpu.metrics), missing=dict.fromkeys(gpu.metrics, Missing.FAULT))
+
+
+def _without_secrets(processes: tuple[HostProcess, ...]) -> tuple[HostProcess, ...]:
+    return tuple(replace(process, command=_masked(process.command)) for process in processes)
+
+
+_masked: Final = lru_cache(_MOST_COMMANDS)(masked)
 
 
 def _names(gpus: tuple[Gpu, ...]) -> str:

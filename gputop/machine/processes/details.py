@@ -9,6 +9,7 @@ from msgspec import Struct
 from gputop.core.model.metric import Missing
 from gputop.core.model.owner import Owner
 from gputop.core.model.sample import Reasons
+from gputop.core.secrets.mask import masked_arguments
 from gputop.core.text.text import clean, decode
 from gputop.machine.proc.procfs import Proc, reason
 from gputop.machine.proc.stat import parse_uid
@@ -36,10 +37,21 @@ class Details(Struct, frozen=True):
 
 
 class DetailsReader:
-    """Reads details; ``users`` is called once per uid, since it may query a directory over the network."""
+    """Reads details; ``users`` is called once per uid, since it may query a directory over the network.
 
-    def __init__(self, proc: Proc, users: Callable[[int], str | None], names: Names | None = None) -> None:
+    ``reveal``: show secrets in command lines. The owner is always found from the whole command line.
+    """
+
+    def __init__(
+        self,
+        proc: Proc,
+        users: Callable[[int], str | None],
+        names: Names | None = None,
+        *,
+        reveal: bool = False,
+    ) -> None:
         self._proc = proc
+        self._reveal = reveal
         self._user = cache(lambda uid: clean(users(uid) or str(uid)))
         self._owners = OwnerReader(proc, names)
 
@@ -59,7 +71,8 @@ class DetailsReader:
         if uid is None:
             missing.setdefault("user", Missing.FAULT)
         arguments = self._arguments(pid, missing)
-        command = " ".join(arguments).strip()[:_LONGEST] or f"[{decode(name)}]"
+        shown = arguments if self._reveal else masked_arguments(arguments)
+        command = " ".join(shown).strip()[:_LONGEST] or f"[{decode(name)}]"
         owner = self._owners.read(pid, stat, name, arguments)
         return Details(None if uid is None else self._user(uid), command, owner, inner_pid, missing, uid)
 

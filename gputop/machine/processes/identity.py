@@ -1,9 +1,10 @@
-"""User and command line of a process, for messages and the audit log, with a time limit."""
+"""User and command line of a process, for messages and the audit log, with a time limit and without secrets."""
 
 import threading
 from collections.abc import Callable
 from typing import Final, TypeVar
 
+from gputop.core.secrets.mask import masked_arguments
 from gputop.core.text.text import clean, decode
 from gputop.machine.proc.procfs import Proc
 from gputop.machine.proc.root import Files
@@ -41,13 +42,14 @@ class ProcessNames:
         return self._names[uid]
 
     def command(self, pid: int, name: bytes) -> str:
-        """Return the command line, cleaned; the name in brackets if there is none.
+        """Return the command line, cleaned and with secrets masked; the name in brackets if there is none.
 
         The kernel reads the command line from the memory of the process, and waits for the lock of its memory map: for
         ever, if the thread that holds it is stuck. Such a process is the very one that users want to end.
         """
         raw = self._in_time(lambda: self._proc.read(f"{pid}/cmdline")[:_LONGEST_BYTES]) or b""
-        return decode(raw.replace(b"\0", b" ")).strip()[:_LONGEST] or f"[{decode(name)}]"
+        arguments = [decode(argument) for argument in raw.rstrip(b"\0").split(b"\0")]
+        return " ".join(masked_arguments(arguments)).strip()[:_LONGEST] or f"[{decode(name)}]"
 
     def _in_time(self, work: Callable[[], T]) -> T | None:
         """Return the result of ``work``; None after a time-out or an OSError."""

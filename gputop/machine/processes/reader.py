@@ -27,7 +27,7 @@ class ProcessReader:
 
     If there are many, those that slept at their last reading take turns: of 2,000 each is read in every third reading.
     ``users`` names the user of a uid, and is called once for each. ``names`` knows the names of containers.
-    ``reports``: the progress of jobs.
+    ``reports``: the progress of jobs. ``reveal``: show secrets in command lines.
     """
 
     def __init__(
@@ -37,12 +37,13 @@ class ProcessReader:
         *,
         names: Names | None = None,
         reports: Reports | None = None,
+        reveal: bool = False,
         clock_ticks: int = _CLOCK_TICKS,
         page_bytes: int = _PAGE_BYTES,
     ) -> None:
         self._proc = proc
         self._view = View(proc)
-        self._details = DetailsReader(proc, users, names)
+        self._details = DetailsReader(proc, users, names, reveal=reveal)
         self._family = Family(proc)
         self._reports = reports
         self._relatives: set[int] = set()

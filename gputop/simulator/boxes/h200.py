@@ -9,7 +9,7 @@ from gputop.simulator.plan import BoxPlan, GpuPlan, ProcessPlan, ThreadPlan, Use
 _UPTIME_S = 41.0 * DAY
 _SERVE = (
     "/usr/bin/python3", "/usr/local/bin/vllm", "serve", "meta-llama/Llama-3.3-70B-Instruct", "--quantization", "fp8",
-    "--max-model-len", "32768", "--port", "8000",
+    "--max-model-len", "32768", "--port", "8000", "--api-key", "0123456789-not-a-key",
 )  # fmt: skip
 
 

@@ -355,7 +355,7 @@ ACTIONS: Final = (
     ),
     _OnPage(
         id="secrets", keys=("s",), label="Show secrets",
-        help="Show the masked values in the environment of a process, or mask them again.",
+        help="Show the masked values in the environment and the command line of a process, or mask them again.",
     ),
 )  # fmt: skip
 CHORD: Final = {

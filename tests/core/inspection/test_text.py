@@ -14,9 +14,10 @@ from gputop.core.inspection.inspection import (
     Transfers,
     Variable,
 )
-from gputop.core.inspection.text import MASK, Section, lines, sections
+from gputop.core.inspection.text import Section, lines, sections
 from gputop.core.model.metric import Missing
 from gputop.core.model.owner import Owner, Pod
+from gputop.core.secrets.shapes import MASK
 
 FOUND = Inspection(
     id="q", pid=7, start_ticks=70, time_s=1000.0, name="python", state="S", user="ann", command=("python", "a b.py"),
@@ -56,6 +57,15 @@ def test_secrets_are_masked_also_where_they_are_known() -> None:
     assert texts(masked) == [f"HF_TOKEN={MASK}", "PATH=/bin"]
     assert "1 secret masked" in masked.note
     assert texts(section("environment")) == ["HF_TOKEN=hf_abc", "PATH=/bin"]
+
+
+def test_a_known_secret_of_a_command_line_is_masked_again() -> None:
+    found = replace(FOUND, command=("serve", "--api-key", "hunter2"))
+    masked = section("command", found, reveal=False)
+
+    assert texts(masked) == [f"serve --api-key '{MASK}'"]
+    assert masked.note == "secrets masked"
+    assert texts(section("command", found)) == ["serve --api-key hunter2"]
 
 
 def test_device_files_are_told_once_each_with_their_descriptors() -> None:

@@ -76,6 +76,16 @@ def test_a_hostile_command_line_is_one_harmless_line(tmp_path: Path) -> None:
     assert lines(tmp_path)[0]["command"] == "python ␛]0;PWNED␇␛[2J x␊y \ufffdevil =cmd|'/C calc'!A0"
 
 
+def test_a_secret_of_a_command_line_is_never_written_into_the_audit_log(tmp_path: Path) -> None:
+    proc = FakeProc()
+    proc.add(4711, command=b"python\0--password\0hunter2\0--db=postgres://ann:hunter2@db/prod\0")
+    control(tmp_path, proc, Mute()).execute(signal_to(Target(4711, 5000)))
+
+    assert {line["command"] for line in lines(tmp_path)} == {
+        "python --password •••••••• --db=postgres://ann:••••••••@db/prod"
+    }
+
+
 def test_directory_and_file_are_for_their_owner_alone(tmp_path: Path) -> None:
     control(tmp_path).execute(signal_to(Target(1, 5)))
 

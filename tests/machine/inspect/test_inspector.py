@@ -114,6 +114,14 @@ def test_secrets_stay_in_the_machine_room_unless_they_are_asked_for() -> None:
     assert Variable("PATH", "/bin") in masked
 
 
+def test_a_secret_of_a_command_line_never_leaves_an_inspection_unless_it_is_revealed() -> None:
+    held = proc()
+    held.files["7/cmdline"] = b"vllm\0serve\0--api-key\0hunter2\0"
+
+    assert look(held).command == ("vllm", "serve", "--api-key", "••••••••")
+    assert look(held, reveal=True).command == ("vllm", "serve", "--api-key", "hunter2")
+
+
 def test_text_of_an_environment_is_harmless() -> None:
     assert Variable("EVIL", "␛]0;x␇") in look(proc()).environment
 

@@ -55,6 +55,14 @@ def test_text_from_a_source_is_cleaned_wherever_it_stands() -> None:
     assert sample.gpus[0].name == "x␛]0;owned␇"
 
 
+@pytest.mark.parametrize(("reveal", "shown"), [(False, "••••••••"), (True, "hunter2")])
+def test_a_secret_of_a_foreign_command_line_is_never_shown_unless_it_is_revealed(*, reveal: bool, shown: str) -> None:
+    held = frame(1, (process(1, 0, command="serve --api-key hunter2"),))
+    sample = foreign(held, reveal=reveal).read()
+
+    assert [one.command for one in sample.processes] == [f"serve --api-key {shown}"]
+
+
 @pytest.mark.parametrize(
     ("given", "why"),
     [

@@ -176,6 +176,24 @@ def test_a_command_line_is_one_harmless_line(raw: bytes | str | OSError, shown: 
     assert box.one().command == shown
 
 
+@pytest.mark.parametrize(("reveal", "shown"), [(False, "••••••••"), (True, "hunter2 and more")])
+def test_a_secret_of_a_command_line_never_reaches_a_frame_unless_it_is_revealed(*, reveal: bool, shown: str) -> None:
+    proc = FakeProc()
+    proc.add(PID, command=b"vllm\0serve\0llama\0--api-key\0hunter2 and more\0--port\0" + b"8000\0")
+    reader = ProcessReader(proc, NAMES.get, reveal=reveal)
+
+    row = reader.read({PID: (USE,)}, 1.0)[0]
+
+    assert row.command == f"vllm serve llama --api-key {shown} --port 8000"
+    assert row.owner.framework == "vLLM"
+
+
+def test_a_command_line_that_is_cut_off_shows_no_begin_of_a_secret() -> None:
+    command = b"python\0" + b"x" * 4080 + b"\0--db=https://ann:hunter2" + b"9" * 500 + b"@host/\0"
+
+    assert "hunter2" not in machine(command=command).one().command
+
+
 def test_a_zombie_goes_by_its_name() -> None:
     row = machine(name=b"tr)ain\x1b\n", state="Z", command=b"").one()
 

@@ -1,0 +1,1 @@
+"""Secrets in environments and command lines: which text holds one, and the same text with it masked."""
