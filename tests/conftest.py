@@ -8,6 +8,9 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("gputop", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # on a busy machine
 settings.load_profile("gputop")
 
+for caller in ("SUDO_USER", "DOAS_USER", "PKEXEC_UID"):
+    os.environ.pop(caller, None)  # the directories that a test names are its own, also with sudo
+
 
 def pytest_xdist_auto_num_workers() -> int:
     """Run twice as many workers as there are cores: half of the time they wait, for a screen at rest or for a child."""

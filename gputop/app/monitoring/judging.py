@@ -3,9 +3,9 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 
-from gputop.app.settings.config_path import path
 from gputop.core.detection.judge import GENERAL, Judge
 from gputop.core.detectors.registry import detectors, instant, made
+from gputop.machine.files.places import config_file
 
 
 def judge(*, is_once: bool, notify: Callable[[str], None] | None = None) -> Judge:
@@ -18,11 +18,11 @@ def judge(*, is_once: bool, notify: Callable[[str], None] | None = None) -> Judg
 
 
 def _settled(notify: Callable[[str], None] | None) -> Mapping[str, Mapping[str, float]]:
-    if not os.path.exists(path()):
+    if not os.path.exists(config_file()):
         return {}
     from gputop.app.settings.settings_file import first_written, settled
 
-    held = settled(said=first_written(path()))
+    held = settled(said=first_written(config_file()))
     if notify and held.problems:
         notify(_in_one_line(held.problems))
     return held.settings.detectors

@@ -16,6 +16,7 @@ from gputop.core.model.sample import Frame
 from gputop.core.recording.recording import Recording
 from gputop.core.text.text import clean
 from gputop.lazy_imports import collect_seldom
+from gputop.machine.files.output import create_output
 from gputop.wire.server import Rhythm
 from gputop.wire.tape.file import TapeFile, cannot_record, stopped
 from gputop.wire.tape.writer import Out, TapeWriter
@@ -87,7 +88,7 @@ def _created(request: RecordRequest) -> Out:
             raise BadRequestError("a recording is unreadable on a terminal: name a file, or use a pipe")
         return Stdout()
     try:
-        return TapeFile(request.path, force=request.is_forced)
+        return TapeFile(create_output(request.path, replaces=request.is_forced))
     except OSError as error:
         remedy = ". To overwrite it, add --force" if isinstance(error, FileExistsError) else ""
         raise BadRequestError(cannot_record(request.path, error) + remedy) from None

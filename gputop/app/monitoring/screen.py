@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from gputop.app.backend.backend import BackendRequest, Viewer
 from gputop.app.backend.choice import open_backend
 from gputop.app.errors import BAD_INPUT, NO_DRIVER, OK, UseCaseError
-from gputop.app.settings.config_path import path
 from gputop.app.settings.settings_file import Written, save, settled, written
 from gputop.app.terminal import warn
 from gputop.core.probing.progress import Prober
@@ -20,6 +19,7 @@ from gputop.core.protocol.player import Player
 from gputop.core.recording.recording import Recorder
 from gputop.core.settings.settings import Settings
 from gputop.lazy_imports import collect_seldom
+from gputop.machine.files.places import config_file
 
 _LAST_FRAMES_S: Final = 2.0  # for the disk, if the user quits during a recording
 
@@ -55,7 +55,9 @@ def show_screen(request: ScreenRequest) -> int:
 
         snapshot(SnapshotRequest(backend=request.backend))
         return OK
+    from gputop.machine.files.output import create_output
     from gputop.wire.client import Client, sampler_command
+    from gputop.wire.tape.file import TapeFile
     from gputop.wire.tape.recorder import TapeRecorder
 
     said, settings = configured(request)
@@ -64,7 +66,7 @@ def show_screen(request: ScreenRequest) -> int:
     except OSError as error:
         text = f"cannot start the sampler: {error.filename or 'no process'}: {error.strerror}"
         raise UseCaseError(NO_DRIVER, text) from None
-    recorder = TapeRecorder()
+    recorder = TapeRecorder(lambda path: TapeFile(create_output(path)))
     parts = Parts(
         viewer=open_backend(request.backend).viewer(),
         recorder=recorder,
@@ -78,7 +80,7 @@ def show_screen(request: ScreenRequest) -> int:
 
 def configured(request: ScreenRequest) -> tuple[Written, Settings]:
     """Return the file as it is written, and the settings in force with the values of the request over them."""
-    said = written(path())
+    said = written(config_file())
     return said, overridden(settled(said=said).settings, request)
 
 

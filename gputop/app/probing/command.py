@@ -7,7 +7,6 @@ from typing import Final
 from gputop.app.backend.operations.read_only import read_only_control
 from gputop.app.errors import UseCaseError
 from gputop.app.interrupts import interrupt_at_end_of_stdin, interruptible
-from gputop.app.probing.files import write_file
 from gputop.app.probing.json_observer import JsonObserver
 from gputop.app.probing.request import ProbeRequest
 from gputop.app.probing.run import probe
@@ -15,6 +14,7 @@ from gputop.app.probing.terminal_observer import TerminalObserver
 from gputop.app.terminal import print_json, warn
 from gputop.core.plugins.tables import PROBES
 from gputop.core.probing.result import ProbeReport
+from gputop.machine.files.output import write_output
 from gputop.report.grid import look
 from gputop.report.probe import report as text_of
 from gputop.wire.encoder import encode
@@ -73,6 +73,6 @@ def _deliver(report: ProbeReport, request: ProbeRequest) -> None:
 
 def _write(path: str, content: bytes) -> None:
     try:
-        write_file(path, content)
+        write_output(path, content)
     except OSError as error:
         warn(f"{path}: {error.strerror}")

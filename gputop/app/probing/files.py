@@ -1,4 +1,4 @@
-"""Files of the probe: expected figures, baselines, results."""
+"""Files of the probe: expected figures and baselines."""
 
 import os
 import re
@@ -7,12 +7,12 @@ from typing import Final
 from msgspec import DecodeError, ValidationError
 from msgspec.json import decode
 
-from gputop.app.settings.config_path import path as config_path
 from gputop.core.probing.baseline import Baseline
 from gputop.core.probing.reference import Entry, read
 from gputop.core.text.text import excerpt
+from gputop.machine.files.places import config_directory, state_directory
+from gputop.machine.files.private import replace_file
 from gputop.machine.small_file import read_small
-from gputop.machine.state_directory import state_directory
 from gputop.wire.encoder import encode
 
 _OWN_REFERENCE: Final = "probe_reference.toml"
@@ -20,7 +20,7 @@ _OWN_REFERENCE: Final = "probe_reference.toml"
 
 def expected_figures(reference: str) -> tuple[Entry, ...]:
     """Return the user's own table before that of the probe. Raises ValueError for an invalid file."""
-    own = os.path.join(os.path.dirname(config_path()), _OWN_REFERENCE)
+    own = os.path.join(config_directory(), _OWN_REFERENCE)
     return (*_entries(own), *_entries(reference))
 
 
@@ -44,27 +44,8 @@ def read_baseline(uuid: str) -> Baseline:
 
 
 def write_baseline(baseline: Baseline) -> None:
-    """Write the baseline of a device."""
-    path = _path(baseline.uuid)
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    write_file(path, encode(baseline))
-
-
-def write_file(path: str, content: bytes) -> None:
-    """Write a file, atomically if it exists. Raises OSError."""
-    if os.path.exists(path) and not os.path.isfile(path):
-        with open(path, "wb") as opened:  # a pipe, or /dev/stdout
-            opened.write(content)
-        return
-    draft = f"{path}.{os.getpid()}.part"
-    try:
-        with open(draft, "wb") as opened:
-            opened.write(content)
-        os.replace(draft, path)
-    except OSError:
-        if os.path.exists(draft):
-            os.unlink(draft)
-        raise
+    """Write the baseline of a device. Raises OSError."""
+    replace_file(_path(baseline.uuid), encode(baseline))
 
 
 def _path(uuid: str) -> str:

@@ -11,7 +11,7 @@ from gputop.app.probing.devices import Device, Devices
 from gputop.app.probing.execution import Found
 from gputop.app.probing.files import read_baseline, write_baseline
 from gputop.app.probing.request import ProbeRequest
-from gputop.core.probing.baseline import Run, figures_of, name_of, stale
+from gputop.core.probing.baseline import Baseline, Run, figures_of, name_of, stale
 from gputop.core.probing.joint import Group, judge_together
 from gputop.core.probing.judge import Known, judge
 from gputop.core.probing.probe import Level
@@ -79,10 +79,7 @@ class Judgement(Struct, frozen=True):
             if self.request.baseline == "compare":
                 yield from held.doubts(run, device.label)
             elif device.status in (TestStatus.PASS, TestStatus.WARN):
-                kept = held.with_run(run)
-                write_baseline(kept)
-                count = len(kept.runs)
-                yield f"{device.label}: the baseline now holds {count} run{'s' if count > 1 else ''}"
+                yield f"{device.label}: {_saved(held.with_run(run))}"
             else:
                 yield f"{device.label}: no baseline saved, because the run did not pass"
 
@@ -110,3 +107,13 @@ class Judgement(Struct, frozen=True):
             status=worst(statuses), devices=devices, joint=joint, notes=notes,
             exit_status=exit_status(statuses, has_skips=skips, is_strict=request.is_strict),
         )  # fmt: skip
+
+
+def _saved(baseline: Baseline) -> str:
+    """Save a baseline; return what happened."""
+    try:
+        write_baseline(baseline)
+    except OSError as error:
+        return f"no baseline saved: {error.strerror}"
+    count = len(baseline.runs)
+    return f"the baseline now holds {count} run{'s' if count > 1 else ''}"

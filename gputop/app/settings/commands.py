@@ -4,26 +4,25 @@ import os
 import sys
 
 from gputop.app.errors import BAD_INPUT, OK, BadRequestError
-from gputop.app.settings.config_path import path
 from gputop.app.settings.settings_file import load, settled
 from gputop.app.terminal import warn
 from gputop.core.settings.toml import commented, effective
 from gputop.core.text.text import clean, excerpt
+from gputop.machine.files.places import config_file
+from gputop.machine.files.private import create_file
 
 
 def print_path() -> int:
     """Print the path of the file."""
-    print(path())
+    print(config_file())
     return OK
 
 
 def init() -> int:
     """Write a file with all settings commented out, unless there is one."""
-    file = path()
+    file = config_file()
     try:
-        os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
-        with open(file, "x", encoding="utf-8") as opened:
-            opened.write(commented())
+        create_file(file, commented().encode())
     except FileExistsError:
         text = f"{clean(file)} exists and was not changed. To see the settings in force: gputop config show"
         raise BadRequestError(text) from None
@@ -35,7 +34,7 @@ def init() -> int:
 
 def check() -> int:
     """Print the mistakes in the file; return the exit status."""
-    file = path()
+    file = config_file()
     if _is_absent(file):
         print(f"{clean(file)}: no such file; the defaults are in force. To write one: gputop config init")
         return OK

@@ -9,10 +9,10 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gputop.app.settings.config_path import path
 from gputop.core.settings.settings import Problem, Settings, Value, from_environment, may_mean_read_only, parse
 from gputop.core.settings.toml import lines_of
 from gputop.core.text.text import clean, excerpt
+from gputop.machine.files.places import config_file
 from gputop.machine.small_file import read_small
 
 _DOUBT: Final = "gputop changes nothing until you fix that: it may have meant read_only"
@@ -72,7 +72,7 @@ def settled(
 
     If a mistake may have meant read_only, it is on: gputop must not do what its user wanted to forbid.
     """
-    said = written(path(variables)) if said is None else said
+    said = written(config_file(variables)) if said is None else said
     from_file, wrong_in_file = _understood(said, actions)
     settings, wrong_variables = from_environment(variables, _safe(from_file, wrong_in_file))
     settings = _safe(settings, wrong_variables)
@@ -85,16 +85,16 @@ def settled(
 def save(changes: Mapping[str, Value | None], file: str | None = None) -> str | None:
     """Store these values under these keys (``sort``, ``keys.quit``; None removes a key) and keep all other lines.
 
-    The file changes atomically, keeps its mode, and is created if missing. Returns the reason of a failure.
+    The file changes atomically, keeps its mode, and is created if missing. A link of this user, for example into a
+    repository of dotfiles, stays one. Returns the reason of a failure.
     """
     from gputop.app.settings.toml_edit import edited
     from gputop.app.settings.toml_file import TomlError
+    from gputop.machine.files.private import change_file
 
-    target = os.path.realpath(file or path())  # a symbolic link, for example into a repository of dotfiles, stays one
+    target = file or config_file()
     try:
-        os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
-        text, mode = _text_and_mode(target)
-        _write(target, edited(text, changes), mode)
+        change_file(target, lambda content: edited(content.decode(), changes).encode())
     except TomlError as error:
         return f"{excerpt(target)} was not changed. Fix it first: {_syntax(str(error))}"
     except (OSError, ValueError) as error:
@@ -111,30 +111,6 @@ def _understood(said: Written, actions: Collection[str] | None) -> tuple[Setting
 
 def _safe(settings: Settings, problems: Collection[Problem]) -> Settings:
     return replace(settings, read_only=True) if may_mean_read_only(problems) else settings
-
-
-def _text_and_mode(file: str) -> tuple[str, int | None]:
-    try:
-        return read_small(file).decode(), os.stat(file).st_mode & 0o777
-    except FileNotFoundError:
-        return "", None
-
-
-def _write(file: str, text: str, mode: int | None) -> None:
-    """Write a temporary file, then rename it, so that no reader sees half of it."""
-    beside = f"{file}.{os.getpid()}.new"
-    try:
-        with open(beside, "x", encoding="utf-8", newline="") as opened:
-            if mode is not None:
-                os.fchmod(opened.fileno(), mode)
-            opened.write(text)
-            opened.flush()
-            os.fsync(opened.fileno())
-        os.replace(beside, file)
-    except OSError:
-        if os.path.exists(beside):
-            os.unlink(beside)
-        raise
 
 
 def _syntax(message: str) -> Problem:

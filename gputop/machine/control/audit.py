@@ -14,7 +14,7 @@ from gputop.core.protocol.outcome import Result, Status
 from gputop.core.text.text import clean
 from gputop.machine.control.handle import TargetHandle
 from gputop.machine.control.rotating_log import open_bounded
-from gputop.machine.state_directory import state_directory
+from gputop.machine.files.places import state_directory
 
 _NAME: Final = "audit.jsonl"
 
@@ -125,7 +125,7 @@ class Audit:
 
 
 def audit_of_this_user(user: str, environment: Mapping[str, str]) -> Audit:
-    """Return the audit log of a user, in the state directory of XDG."""
+    """Return the audit log of a user, in the state directory."""
     return Audit(state_directory(environment), user, environment.get("SUDO_USER", ""))
 
 

@@ -3,7 +3,7 @@
 import os
 from typing import Final
 
-from gputop.machine.state_directory import open_private
+from gputop.machine.files.private import append_at, open_directory
 
 MOST_BYTES: Final = 8 * 1024**2  # about 20,000 attempts; at most two files of this size exist
 _TRIES: Final = 4
@@ -22,18 +22,22 @@ def open_bounded(directory: str, name: str, most_bytes: int = MOST_BYTES) -> int
     holder of an exclusive lock moves it. So no process still writes to the older file when the next one replaces it. If
     the lock is not available, or locks do not exist, the file grows beyond its limit.
     """
-    for _ in range(_TRIES):
-        file = open_private(directory, name)
-        try:
-            if _is_settled(file, f"{directory}/{name}", f"{directory}/{older(name)}", most_bytes):
-                return file
-        except OSError:
-            return file  # no locks here, or no right to move the file: a long log is better than none
-        os.close(file)
-    return open_private(directory, name)
+    place = open_directory(directory)
+    try:
+        for _ in range(_TRIES):
+            file = append_at(place, name)
+            try:
+                if _is_settled(file, place, name, most_bytes):
+                    return file
+            except OSError:
+                return file  # no locks here, or no right to move the file: a long log is better than none
+            os.close(file)
+        return append_at(place, name)
+    finally:
+        os.close(place)
 
 
-def _is_settled(file: int, path: str, other: str, most_bytes: int) -> bool:
+def _is_settled(file: int, place: int, name: str, most_bytes: int) -> bool:
     """Return whether this is the file to write to; it is not if this or another gputop has moved it away."""
     import fcntl  # noqa: PLC0415 - only for a change
 
@@ -43,16 +47,16 @@ def _is_settled(file: int, path: str, other: str, most_bytes: int) -> bool:
         except BlockingIOError:
             pass  # another process is writing to it: a later one will move it
         else:
-            if _is_at(file, path):
-                os.replace(path, other)
+            if _is_at(file, place, name):
+                os.replace(name, older(name), src_dir_fd=place, dst_dir_fd=place)
             return False
     fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    return _is_at(file, path)
+    return _is_at(file, place, name)
 
 
-def _is_at(file: int, path: str) -> bool:
-    """Return whether a path still leads to the open file."""
+def _is_at(file: int, place: int, name: str) -> bool:
+    """Return whether a name in an open directory still is that of the open file."""
     try:
-        return os.path.samestat(os.fstat(file), os.stat(path, follow_symlinks=False))
+        return os.path.samestat(os.fstat(file), os.stat(name, dir_fd=place, follow_symlinks=False))
     except FileNotFoundError:
         return False

@@ -12,6 +12,8 @@ from gputop.core.mig.model import Holders, MigGpu, User
 from gputop.core.model.metric import Missing
 from gputop.core.model.owner import Owner
 from gputop.core.text.text import clean
+from gputop.machine.files.places import state_directory
+from gputop.machine.files.private import create_file
 from gputop.machine.mig.holders import HolderReader
 from gputop.machine.mig.instance_holders import instance_holders
 from gputop.machine.mig.layout import LayoutReader
@@ -21,7 +23,6 @@ from gputop.machine.mig.partitioner import Partitioner, Surroundings
 from gputop.machine.nvml.driver import Driver
 from gputop.machine.proc.procfs import Proc, RealProc
 from gputop.machine.processes.reader import resolve_user
-from gputop.machine.state_directory import open_private, state_directory
 
 
 class Partitioning(Struct, frozen=True):
@@ -86,15 +87,10 @@ def _keep(gpu: MigGpu) -> str:
     """Save the layout before a change to a private file; return its path, or an empty string if that failed."""
     from msgspec.json import encode  # noqa: PLC0415 - likewise
 
-    directory = state_directory(os.environ)
     name = f"mig-before-{clean(gpu.uuid).replace('/', '_')}-{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}.json"
+    path = f"{state_directory(os.environ)}/{name}"
     try:
-        file = open_private(directory, name)
-        try:
-            os.write(file, encode(checkpoint([gpu])) + b"\n")
-            os.fsync(file)
-        finally:
-            os.close(file)
+        create_file(path, encode(checkpoint([gpu])) + b"\n")
     except OSError:
         return ""
-    return f"{directory}/{name}"
+    return path

@@ -1,16 +1,22 @@
 """A lock that stops two gputops from changing the MIG layout of one GPU, or testing it, at the same time.
 
-It is a name in the kernel's abstract socket namespace. It needs no world-writable directory, disappears when its
-process ends, and reveals its holder's pid. It covers one network namespace only.
+It is a lock on a file that no other user can open: root's in /run/gputop, yours in your state directory. So no other
+user can hold it against you. You also wait for root, whose lock /proc/locks shows. The kernel releases a lock when its
+process ends. A container has its own /run, and so its own locks.
 """
 
-import errno
+import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Final
 
-_NAME: Final = "\0gputop-"
-_CREDENTIALS: Final = 12  # struct ucred: pid, uid, gid
+from gputop.machine.files.places import state_directory
+from gputop.machine.files.private import append_at, open_directory
+
+ROOTS: Final = "/run/gputop"
+_READABLE: Final = 0o755  # the names, for other users; not the files
+_TABLE: Final = "/proc/locks"
+_MOST_BYTES: Final = 1 << 20
 
 
 class LockedError(Exception):
@@ -22,40 +28,58 @@ class LockedError(Exception):
 
 
 def mig_lock(uuid: str) -> AbstractContextManager[None]:
-    """Hold the MIG lock of a GPU. Raises LockedError, and OSError if the system has no such locks."""
+    """Hold the MIG lock of a GPU. Raises LockedError, and OSError if the lock cannot be taken."""
     return named_lock(f"mig-{uuid}")
 
 
 @contextmanager
-def named_lock(name: str) -> Iterator[None]:
-    """Hold the lock with a name. Raises LockedError, and OSError if the system has no such locks."""
-    import socket  # noqa: PLC0415 - only needed for a change
+def named_lock(name: str, roots: str = ROOTS) -> Iterator[None]:
+    """Hold the lock with a name. ``roots``: the directory of root's locks. Raises LockedError and OSError."""
+    import fcntl  # noqa: PLC0415 - only for a change
 
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    file = _open(f"{name.replace('/', '_')}.lock", roots)
     try:
         try:
-            listener.bind(_NAME + name)
-        except OSError as error:
-            if error.errno != errno.EADDRINUSE:
-                raise
-            raise LockedError(_holder(name)) from None
-        listener.listen()
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise LockedError(_holder(os.fstat(file)) or 0) from None
         yield
     finally:
-        listener.close()
+        os.close(file)
 
 
-def _holder(name: str) -> int:
-    """Return the pid of the lock's holder, which the kernel reports for the peer of a socket; 0 if unknown."""
-    import socket  # noqa: PLC0415
-    import struct  # noqa: PLC0415
+def _open(name: str, roots: str) -> int:
+    """Open the file of the lock. Raises LockedError if root has the same lock."""
+    is_root = os.geteuid() == 0
+    holder = None if is_root else _root_holder(f"{roots}/{name}")
+    if holder is not None:
+        raise LockedError(holder)
+    place = open_directory(roots, _READABLE) if is_root else open_directory(f"{state_directory(os.environ)}/locks")
+    try:
+        return append_at(place, name)
+    finally:
+        os.close(place)
 
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer:
-        peer.settimeout(1.0)
-        try:
-            peer.connect(_NAME + name)
-            raw = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS)
-        except OSError:
-            return 0
-    pid: int = struct.unpack("3i", raw)[0]
-    return pid
+
+def _root_holder(path: str) -> int | None:
+    """Return the pid of root's process that has a lock, or None."""
+    try:
+        found = os.stat(path, follow_symlinks=False)
+    except OSError:
+        return None
+    return _holder(found) if found.st_uid == 0 else None
+
+
+def _holder(file: os.stat_result) -> int | None:
+    """Return the pid of the process that has a file locked, or None."""
+    place = f"{os.major(file.st_dev):02x}:{os.minor(file.st_dev):02x}:{file.st_ino}"
+    try:
+        with open(_TABLE, "rb") as opened:
+            lines = opened.read(_MOST_BYTES).decode("ascii", "replace").splitlines()
+    except OSError:
+        return None
+    for line in lines:  # 1: FLOCK  ADVISORY  WRITE 4711 00:19:1234 0 EOF
+        words = line.split()
+        if words[1:2] == ["FLOCK"] and words[5:6] == [place] and words[4].isdecimal():
+            return int(words[4])
+    return None

@@ -1,6 +1,7 @@
 """Discovery of installed plugins: entry points of the group `gputop.plugins`. A broken plugin breaks nothing else.
 
-The files of the packages are parsed here: `importlib.metadata` takes 40 ms to import, this takes one.
+The files of the packages are parsed here: `importlib.metadata` takes 40 ms to import, this takes one. As root, a plugin
+is loaded only if root alone can write to its directories.
 """
 
 import os
@@ -46,14 +47,16 @@ def entry_points(paths: Iterable[str]) -> Iterator[EntryPoint]:
     """Return the entry points of the group, each package's once: the first on the path counts."""
     seen = set()
     for path in paths:
-        for name in _names(path or "."):
+        if not os.path.isabs(path):
+            continue  # it depends on the working directory
+        for name in _names(path):
             package, dash, rest = name.removesuffix(".dist-info").partition("-")
             if name.endswith(".dist-info") and dash and package.lower() not in seen:
-                lines = list(_lines(f"{path or '.'}/{name}/entry_points.txt"))
+                lines = list(_lines(f"{path}/{name}/entry_points.txt"))
                 if lines:
                     seen.add(package.lower())
                 for plugin, value in lines:
-                    yield EntryPoint(name=plugin, value=value, package=package, version=rest, place=path or ".")
+                    yield EntryPoint(name=plugin, value=value, package=package, version=rest, place=path)
 
 
 def _names(path: str) -> list[str]:
@@ -87,6 +90,8 @@ def _loaded(entry: EntryPoint) -> tuple[Any, str]:
     from gputop.core.plugins.api import guarded, wrong_with  # noqa: PLC0415 - only if plugins are installed
 
     module, _, attributes = entry.value.partition(":")
+    if os.geteuid() == 0 and (reason := _danger(entry.place, module)):
+        return None, reason
     stdout, sys.stdout = sys.stdout, sys.stderr  # output of a plugin's import must not get into JSON
     try:
         value: Any = import_module(module)
@@ -98,6 +103,32 @@ def _loaded(entry: EntryPoint) -> tuple[Any, str]:
         return None, f"{type(error).__name__}: {error}{_where(error)}"
     finally:
         sys.stdout = stdout
+
+
+def _danger(place: str, module: str) -> str:
+    """Return why root must not load a plugin: another user can write to its directory, or to that of its module."""
+    from gputop.machine.files.walk import check_all, walk  # noqa: PLC0415 - likewise
+
+    try:
+        for path in (place, *_places(module.partition(".")[0])):
+            os.close(walk(f"{path}/.", check_all)[0])
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
+
+
+def _places(package: str) -> list[str]:
+    """Return the directories of a top-level package or module, without importing it."""
+    from importlib.util import find_spec  # noqa: PLC0415 - likewise
+
+    try:
+        spec = find_spec(package)
+    except (ImportError, ValueError):
+        return []  # the import will say why
+    if spec is None:
+        return []
+    own = [os.path.dirname(spec.origin)] if spec.has_location and spec.origin else []
+    return [*own, *(spec.submodule_search_locations or ())]
 
 
 def _where(error: BaseException) -> str:

@@ -1,6 +1,5 @@
 """Failures of plugin panels and sources while gputop ran, kept for `gputop plugins`."""
 
-import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -9,10 +8,10 @@ from typing import Final
 from msgspec import DecodeError, Struct, ValidationError
 from msgspec.json import decode, encode
 
+from gputop.machine.files.places import state_directory
+from gputop.machine.files.private import replace_file
 from gputop.machine.small_file import read_small
-from gputop.machine.state_directory import open_private, state_directory
 
-_FILE: Final = "plugins.json"
 _MOST_KEPT: Final = 100
 
 
@@ -29,13 +28,13 @@ class Failures:
     """The last failure of each row. A row that works again is removed. Never raises; a full disk does no harm."""
 
     def __init__(self, environment: Mapping[str, str], wall: Callable[[], float] = time.time) -> None:
-        self._folder = state_directory(environment)
+        self._path = f"{state_directory(environment)}/plugins.json"
         self._wall = wall
 
     def all(self) -> tuple[Failure, ...]:
         """Return all failures."""
         try:
-            return decode(read_small(f"{self._folder}/{_FILE}"), type=tuple[Failure, ...])
+            return decode(read_small(self._path), type=tuple[Failure, ...])
         except (OSError, DecodeError, ValidationError, RecursionError):
             return ()
 
@@ -53,12 +52,5 @@ class Failures:
         return tuple(one for one in self.all() if (one.table, one.key) != (table, key))
 
     def _write(self, kept: tuple[Failure, ...]) -> None:
-        """Replace the file atomically, so that no reader gets half of it."""
-        draft = f"{_FILE}.{os.getpid()}.part"
         with suppress(OSError):
-            file = open_private(self._folder, draft)
-            try:
-                os.write(file, encode(kept[:_MOST_KEPT]))
-            finally:
-                os.close(file)
-            os.replace(f"{self._folder}/{draft}", f"{self._folder}/{_FILE}")
+            replace_file(self._path, encode(kept[:_MOST_KEPT]))

@@ -1,27 +1,19 @@
-"""The file of a recording, readable by its owner alone: it contains command lines and users."""
+"""The file of a recording while it is written."""
 
 import errno
 import os
-from typing import Final
 
 from gputop.core.text.text import excerpt
 
-_MODE: Final = 0o600
-
 
 class TapeFile:
-    """A new unbuffered file. ``force``: replace an existing one.
+    """An unbuffered file, over the descriptor of a new file. Raises OSError: ENOSPC on a full disk."""
 
-    Raises OSError: FileExistsError for an existing file, ENOSPC on a full disk, ENOENT once it was deleted.
-    """
-
-    def __init__(self, path: str, *, force: bool = False) -> None:
-        self.path = path
-        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_TRUNC if force else os.O_EXCL)
-        self._descriptor = os.open(path, flags, _MODE)
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
 
     def write(self, raw: memoryview) -> int:
-        """Write a part of ``raw``; return its length."""
+        """Write a part of ``raw``; return its length. Raises OSError: ENOENT once the file was deleted."""
         if not os.fstat(self._descriptor).st_nlink:  # the kernel would accept the data, and drop it at the end
             raise OSError(errno.ENOENT, "the file was deleted")
         return os.write(self._descriptor, raw)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from gputop.core.model.sample import Frame
 from gputop.core.recording.recording import Recording
-from gputop.wire.tape.file import TapeFile, cannot_record, stopped
+from gputop.wire.tape.file import cannot_record, stopped
 from gputop.wire.tape.writer import Out, TapeWriter
 
 _MOST_WAITING: Final = 60  # frames; a disk that is slow for longer loses some
@@ -27,7 +27,7 @@ class Opened(Out, Protocol):
 class TapeRecorder:
     """A `Recorder`. ``create`` opens a new file and raises OSError."""
 
-    def __init__(self, create: Callable[[str], Opened] = TapeFile) -> None:
+    def __init__(self, create: Callable[[str], Opened]) -> None:
         self._create = create
         self._run: _Run | None = None
 

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gputop.app.settings import config_path, settings_file
+from gputop.app.settings import settings_file
 from gputop.app.settings.toml_edit import edited
 from gputop.app.settings.toml_file import loads
 from gputop.core.settings.settings import Settings
 from gputop.core.settings.toml import commented
+from gputop.machine.files.places import config_file
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def written(file: Path, text: str) -> str:
     ],
 )
 def test_the_file_is_where_xdg_says(variables: dict[str, str], path: str) -> None:
-    assert config_path.path(variables) == path
+    assert config_file(variables) == path
 
 
 @pytest.mark.parametrize("content", [b'theme = "dark\n', b"theme", b"\xff", b"a = 1\na = 2\n", b"[[keys]]\n"])

@@ -9,11 +9,16 @@ from examples import frame, process
 from recordings import Sink
 
 from gputop.core.recording.recording import Recording
+from gputop.machine.files.output import create_output
 from gputop.wire.tape.file import TapeFile
 from gputop.wire.tape.reader import Tape, open_tape
 from gputop.wire.tape.recorder import TapeRecorder
 
 PATIENCE_S = 10.0
+
+
+def tape_file(path: str) -> TapeFile:
+    return TapeFile(create_output(path))
 
 
 def recorded(recorder: TapeRecorder) -> Recording:
@@ -22,7 +27,7 @@ def recorded(recorder: TapeRecorder) -> Recording:
 
 
 def test_what_is_taken_is_in_the_file_in_its_order(tmp_path: Path) -> None:
-    recorder, path = TapeRecorder(), str(tmp_path / "a.tape")
+    recorder, path = TapeRecorder(tape_file), str(tmp_path / "a.tape")
     recorder.take(frame(1, sequence=99))  # nobody records yet
     recorder.start(path)
     for n in range(10):
@@ -38,7 +43,7 @@ def test_what_is_taken_is_in_the_file_in_its_order(tmp_path: Path) -> None:
 
 
 def test_only_its_owner_may_read_a_tape(tmp_path: Path) -> None:
-    recorder, path = TapeRecorder(), tmp_path / "a.tape"
+    recorder, path = TapeRecorder(tape_file), tmp_path / "a.tape"
     recorder.start(str(path))
     recorder.close(PATIENCE_S)
 
@@ -46,7 +51,7 @@ def test_only_its_owner_may_read_a_tape(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_there_is_not_touched(tmp_path: Path) -> None:
-    recorder, path = TapeRecorder(), tmp_path / "a.tape"
+    recorder, path = TapeRecorder(tape_file), tmp_path / "a.tape"
     path.write_text("precious")
     recorder.start(str(path))
     recorder.close(PATIENCE_S)
@@ -77,7 +82,7 @@ def test_a_folder_that_vanishes_ends_the_recording_in_words(tmp_path: Path) -> N
     made: list[TapeFile] = []
 
     def create(path: str) -> TapeFile:
-        made.append(TapeFile(path))
+        made.append(tape_file(path))
         shutil.rmtree(folder)
         return made[0]
 
@@ -90,7 +95,7 @@ def test_a_folder_that_vanishes_ends_the_recording_in_words(tmp_path: Path) -> N
 
 
 def test_a_folder_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
-    recorder = TapeRecorder()
+    recorder = TapeRecorder(tape_file)
     recorder.start(str(tmp_path / "none" / "a.tape"))
     recorder.close(PATIENCE_S)
 

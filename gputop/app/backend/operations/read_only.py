@@ -28,9 +28,9 @@ def read_only_control(*, is_read_only: bool, notify: Callable[[str], None] | Non
     if is_read_only:
         return ReadOnlyControl("gputop runs with --read-only", "To allow changes, start it without.")
     from gputop.app.settings import settings_file
-    from gputop.app.settings.config_path import path
+    from gputop.machine.files.places import config_file
 
-    settled = settings_file.settled(said=settings_file.first_written(path()))
+    settled = settings_file.settled(said=settings_file.first_written(config_file()))
     if notify:
         for problem in settled.problems:
             notify(problem)

@@ -58,10 +58,10 @@ def _process_status() -> Callable[[ReadStatus], ProcessStatuses]:
 
 def _expected() -> int | None:
     """Return the number of expected GPUs in the configuration."""
-    from gputop.app.settings.config_path import path
+    from gputop.machine.files.places import config_file
 
-    if not os.path.exists(path()):
+    if not os.path.exists(config_file()):
         return None
     from gputop.app.settings.settings_file import load
 
-    return load(path())[0].expected_gpus or None
+    return load(config_file())[0].expected_gpus or None

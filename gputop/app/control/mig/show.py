@@ -13,6 +13,7 @@ from gputop.core.mig.mig_parted import export_lines
 from gputop.core.mig.model import MigGpu
 from gputop.core.mig.text import status_lines, use_lines
 from gputop.core.text.text import clean, excerpt
+from gputop.machine.files.output import write_output
 
 
 class Status(Struct, frozen=True, kw_only=True):
@@ -61,8 +62,7 @@ def checkpoint(request: MigRequest, person: Person) -> int:
         sys.stdout.buffer.write(raw)
         return OK
     try:
-        with open(path, "wb") as file:
-            file.write(raw)
+        write_output(path, raw)
     except OSError as error:
         raise BadRequestError(f"cannot write {excerpt(path)}: {error.strerror}") from None
     person.show([f"wrote {clean(path)}"])

@@ -1,0 +1,1 @@
+"""Files that gputop writes: where they lie, and how no other user can redirect them."""
