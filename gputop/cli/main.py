@@ -19,6 +19,8 @@ from gputop.machine.plugins.discover import plug_in
 
 _OF_SOURCES: Final = ("screen", "snapshot", "stream", "watch", "record", "signal", "renice")
 CANNOT_WRITE: Final = 1
+CANNOT_RUN: Final = 1
+_NO_THREAD: Final = "can't start new thread"  # Python has no class for it
 _HELP: Final = ("-h", "--help")
 _FULL: Final = (ENOSPC, EDQUOT, EFBIG)
 NO_PLUGINS: Final = "GPUTOP_NO_PLUGINS"
@@ -61,6 +63,11 @@ def main(arguments: Sequence[str]) -> NoReturn:
             raise
         print(f"gputop: cannot write the output: {error.strerror}", file=sys.stderr)
         status = CANNOT_WRITE
+    except RuntimeError as error:
+        if str(error) != _NO_THREAD:
+            raise
+        warn("cannot start a thread: your limit of processes is reached. End some, or raise it with ulimit -u")
+        status = CANNOT_RUN
     except KeyboardInterrupt:
         status = 130
     except UseCaseError as error:

@@ -205,3 +205,15 @@ def test_help_names_the_commands() -> None:
     assert done.returncode == 0
     for word in ("snapshot", "stream", "schema", "--demo", "example"):
         assert word in done.stdout
+
+
+def test_a_limit_of_threads_gives_no_traceback() -> None:
+    code = "import threading; threading.stack_size(1 << 46); from gputop.__main__ import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "doctor", "--demo"],
+        capture_output=True, check=False, text=True, timeout=PATIENCE_S,
+    )  # fmt: skip
+
+    assert done.returncode == 1
+    assert done.stderr.startswith("gputop: cannot start a thread: your limit of processes is reached.")
+    assert "Traceback" not in done.stderr

@@ -29,13 +29,15 @@ def written(file: Path, text: str) -> str:
 @pytest.mark.parametrize(
     ("variables", "path"),
     [
-        ({"XDG_CONFIG_HOME": "/etc/ann", "HOME": "/home/ann"}, "/etc/ann/gputop/config.toml"),
-        ({"XDG_CONFIG_HOME": "", "HOME": "/home/ann"}, "/home/ann/.config/gputop/config.toml"),
-        ({"XDG_CONFIG_HOME": "not/absolute", "HOME": "/home/ann"}, "/home/ann/.config/gputop/config.toml"),
+        ({"XDG_CONFIG_HOME": "{place}/etc", "HOME": "{place}"}, "{place}/etc/gputop/config.toml"),
+        ({"XDG_CONFIG_HOME": "", "HOME": "{place}"}, "{place}/.config/gputop/config.toml"),
+        ({"XDG_CONFIG_HOME": "not/absolute", "HOME": "{place}"}, "{place}/.config/gputop/config.toml"),
     ],
 )
-def test_the_file_is_where_xdg_says(variables: dict[str, str], path: str) -> None:
-    assert config_file(variables) == path
+def test_the_file_is_where_xdg_says(tmp_path: Path, variables: dict[str, str], path: str) -> None:
+    filled = {name: value.format(place=tmp_path) for name, value in variables.items()}
+
+    assert config_file(filled) == path.format(place=tmp_path)
 
 
 @pytest.mark.parametrize("content", [b'theme = "dark\n', b"theme", b"\xff", b"a = 1\na = 2\n", b"[[keys]]\n"])
