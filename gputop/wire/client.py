@@ -164,7 +164,7 @@ class Client:
         try:
             frames = self._pass_on()
         except ExcessError as error:
-            self._end(self.child, str(error))
+            self._end(self.child, f"sent {error}")
             return 0
         return 0 if self._excess else frames
 
@@ -206,7 +206,7 @@ class Client:
                     flow.take(len(line))
                     self._log.append(excerpt(line.rstrip().decode(errors="replace"), _LOG_LINE_LETTERS))
             except ExcessError as error:
-                self._end(child, f"{error} on stderr")
+                self._end(child, f"sent {error} on stderr")
 
     def _end(self, child: subprocess.Popen[bytes], excess: str) -> None:
         """End a sampler that exceeds a limit."""

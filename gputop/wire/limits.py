@@ -17,7 +17,7 @@ _MARKS: Final = (b",", b"{", b"[")
 
 
 class ExcessError(Exception):
-    """A limit was exceeded; the text says which one, after "it"."""
+    """A limit was exceeded; the text names what did: ``a line of more than 32 MiB``."""
 
 
 class Allowed(Struct, frozen=True):
@@ -47,9 +47,9 @@ class Flow:
         self._left_lines = self._lines.after(self._left_lines, passed_s) - 1
         self._left_bytes = self._bytes.after(self._left_bytes, passed_s) - size
         if self._left_lines < 0:
-            raise ExcessError(f"sent more than {self._lines.per_s:g} lines a second")
+            raise ExcessError(f"more than {self._lines.per_s:g} lines a second")
         if self._left_bytes < 0:
-            raise ExcessError(f"sent more than {self._bytes.per_s / 2**20:g} MiB a second")
+            raise ExcessError(f"more than {self._bytes.per_s / 2**20:g} MiB a second")
 
 
 def flow_of_frames(clock: Callable[[], float]) -> Flow:
@@ -65,22 +65,22 @@ def flow_of_messages(clock: Callable[[], float]) -> Flow:
 def check_line(line: bytes | memoryview) -> None:
     """Count the values of a line of JSON before they are made. Raises ExcessError."""
     if len(line) > MOST_LINE_BYTES:
-        raise ExcessError(f"sent a line of more than {MOST_LINE_BYTES >> 20} MiB")
+        raise ExcessError(f"a line of more than {MOST_LINE_BYTES >> 20} MiB")
     if len(line) > 2 * MOST_VALUES:  # a value takes two bytes
         raw = bytes(line)
         if sum(map(raw.count, _MARKS)) > MOST_VALUES:
-            raise ExcessError(f"sent a line of more than {MOST_VALUES:,} values")
+            raise ExcessError(f"a line of more than {MOST_VALUES:,} values")
 
 
 def check_frame(frame: Frame) -> None:
     """Check what the types allow and no host has. Raises ExcessError."""
     if len(frame.gpus) > _MOST_GPUS:
-        raise ExcessError(f"sent a frame of more than {_MOST_GPUS} GPUs")
+        raise ExcessError(f"a frame of more than {_MOST_GPUS} GPUs")
     rows = (frame.processes, frame.relatives, frame.jobs, frame.findings, frame.problems, frame.host.cores_percent)
     if max(map(len, rows)) > MOST_ROWS:
-        raise ExcessError(f"sent a frame of more than {MOST_ROWS:,} rows")
+        raise ExcessError(f"a frame of more than {MOST_ROWS:,} rows")
     if not (0 <= frame.interval_s <= _LONGEST_INTERVAL_S and all(abs(at_s) <= _LATEST_S for at_s in _times(frame))):
-        raise ExcessError("sent a frame with an impossible time")
+        raise ExcessError("a frame with an impossible time")
 
 
 def is_time(at_s: float) -> bool:

@@ -21,7 +21,7 @@ def lines_of(pipe: IO[bytes] | None, most_bytes: int = MOST_LINE_BYTES) -> Itera
         at = buffer.find(b"\n", begin, end)
         while at < 0:
             if end - begin > most_bytes:
-                raise ExcessError(f"sent a line of more than {most_bytes >> 20} MiB")
+                raise ExcessError(f"a line of more than {most_bytes >> 20} MiB")
             buffer, begin, end = _with_room(buffer, begin, end)
             with memoryview(buffer)[end:] as room:
                 count = os.readv(pipe.fileno(), [room])

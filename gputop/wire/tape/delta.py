@@ -11,6 +11,7 @@ from itertools import repeat
 from typing import Any, Final, TypeAlias
 
 from gputop.core.text.text import clean
+from gputop.wire.limits import MOST_ROWS, MOST_VALUES
 from gputop.wire.tape.rounding import DECIMALS, kept
 
 Tree: TypeAlias = dict[str, Any]
@@ -20,6 +21,8 @@ Places: TypeAlias = dict[str, list[tuple[Any, Any]]]
 _WHOLE: Final = "missing"  # reasons by key: they seldom change, and then all at once
 _HOLDERS: Final = frozenset({dict, list})
 _NOWHERE: Final = object()
+_MOST_NUMBER: Final = 2**64
+_MOST_NAMES: Final = 10_000  # an honest frame has some hundreds
 _names: dict[tuple[str, object], str] = {}
 _IDENTITY: Final = ("uuid", "pid", "start_ticks", "key", "code", "subject")
 
@@ -56,24 +59,64 @@ class Differ:
 
 
 class Patcher:
-    """Updates a frame, line by line. Text from a recording is untrusted: it is cleaned before it reaches a terminal."""
+    """Updates a frame, line by line. A recording is untrusted: text is cleaned, and the values of a frame are counted.
+
+    Raises ValueError, TypeError or LookupError for a frame that is too large, and a line that does not fit.
+    """
 
     def __init__(self, whole: Tree) -> None:
         self.tree: Tree = _harmless(whole)
-        self._places = {key: _columns(key, self.tree) for key in self.tree}
+        self._sizes: dict[str, int] = {}
+        self._places: dict[str, Places] = {}
+        for key in self.tree:
+            self._measure(key)
 
     def step(self, changed: Tree, moved: Columns) -> None:
-        """Apply a line. Raises ValueError, TypeError or LookupError if it does not fit the previous lines."""
+        """Apply a line."""
         for key, pieces in _harmless(changed).items():
             self.tree[key] = _put_together(self.tree.get(key) or [], pieces) if type(pieces) is list else pieces
-            self._places[key] = _columns(key, self.tree)
+            self._measure(key)
         for name, steps in moved.items():
-            for (holder, at), step in zip(self._places[name.partition(".")[0]][name], steps, strict=True):
-                if step:
-                    holder[at] = _harmless(step[0]) if type(step) is list else _sum(holder[at], step)
+            key = name.partition(".")[0]
+            for (holder, at), step in zip(self._places[key][name], steps, strict=True):
+                if type(step) is list:
+                    self._count(key, _size(step[0]) - _size(holder[at]))
+                    holder[at] = _harmless(step[0])
+                elif step:
+                    holder[at] = _possible(_sum(holder[at], step))
+
+    def _measure(self, key: str) -> None:
+        """Count the values below a key of the frame, and find their places."""
+        self._count(key, _size(self.tree[key]) - self._sizes.get(key, 0))
+        self._places[key] = _columns(key, self.tree)
+
+    def _count(self, key: str, more: int) -> None:
+        self._sizes[key] = self._sizes.get(key, 0) + more
+        if more > 0 and sum(self._sizes.values()) > MOST_VALUES:
+            raise ValueError(f"a frame of more than {MOST_VALUES:,} values")
+
+
+def _size(value: Any) -> int:  # noqa: ANN401 - JSON
+    """Return the number of values in a value, at most a few more than a frame may have."""
+    count, waiting = 0, [value]
+    while waiting and count <= MOST_VALUES:
+        count += 1
+        held = waiting.pop()
+        if type(held) in _HOLDERS:
+            waiting += held.values() if type(held) is dict else held
+    return count
+
+
+def _possible(number: Any) -> Any:  # noqa: ANN401 - a number
+    if not -_MOST_NUMBER <= number <= _MOST_NUMBER:
+        raise ValueError("an impossible number")
+    return number
 
 
 def _harmless(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """Return a value with clean text. Raises ValueError for a number that nothing has."""
+    if type(value) is int or type(value) is float:
+        return _possible(value)
     if type(value) is str:
         return clean(value)
     if type(value) is dict:
@@ -90,14 +133,20 @@ def _columns(key: str, tree: Tree) -> Places:
 
 
 def _put_together(before: list[Any], pieces: list[Any]) -> list[Any]:
-    """Return a list of elements of the previous list and of new ones."""
+    """Return a list of elements of the previous list, each used once, and of new ones. Raises ValueError."""
     made: list[Any] = []
+    used = 0
     for piece in pieces:
         if type(piece) is list:
             first, count = piece
+            used += count
+            if first < 0 or count < 0 or used > len(before):
+                raise ValueError("elements of the previous list are used twice")
             made += before[first : first + count]
         else:
             made.append(piece)
+    if len(made) > MOST_ROWS:
+        raise ValueError(f"a list of more than {MOST_ROWS:,} rows")
     return made
 
 
@@ -153,7 +202,9 @@ def _joined(name: str, key: object) -> str:
     """Return the name of a place below another; cached, since there are few and each frame needs all."""
     found = _names.get((name, key))
     if found is None:
-        found = _names[name, key] = f"{name}.{key}" if name else f"{key}"
+        found = f"{name}.{key}" if name else f"{key}"
+        if len(_names) < _MOST_NAMES:
+            _names[name, key] = found
     return found
 
 

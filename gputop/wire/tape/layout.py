@@ -4,7 +4,6 @@
 members are found by its bytes, without a table that a crash could leave unwritten.
 """
 
-from math import isfinite
 from struct import Struct as Packed
 from typing import Any, Final, TypeAlias
 from zlib import crc32
@@ -12,6 +11,7 @@ from zlib import crc32
 from msgspec import Struct
 
 from gputop.core.model.sample import SCHEMA_VERSION
+from gputop.wire.limits import is_time
 
 VERSION: Final = 1
 KIND: Final = "gputop"
@@ -20,6 +20,7 @@ GZIP: Final = b"\x1f\x8b"
 MARK: Final = GZIP + b"\x08\x04" + bytes(4) + b"\x02\xff" + b"\x20\x00" + b"GT" + b"\x1c\x00"
 _PLACE: Final = Packed("<dQd")
 _CHECKSUM: Final = Packed("<I")
+_MOST_FRAMES: Final = 2**48
 HEAD_BYTES: Final = len(MARK) + _PLACE.size + _CHECKSUM.size
 TRAILER: Final = Packed("<II")
 
@@ -64,9 +65,9 @@ def head(place: Place) -> bytes:
 
 
 def place(raw: bytes) -> Place | None:
-    """Return the content of a head; None if it is truncated or damaged."""
+    """Return the content of a head; None if it is truncated, damaged or impossible."""
     packed, checksum = raw[len(MARK) : -_CHECKSUM.size], raw[-_CHECKSUM.size :]
     if len(raw) != HEAD_BYTES or _CHECKSUM.pack(crc32(packed)) != checksum:
         return None
     found = Place(*_PLACE.unpack(packed))
-    return found if isfinite(found.at_s) and isfinite(found.time_s) else None
+    return found if is_time(found.at_s) and is_time(found.time_s) and found.frames < _MOST_FRAMES else None

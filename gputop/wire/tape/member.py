@@ -6,16 +6,18 @@ from zlib import MAX_WBITS, crc32, decompressobj, error
 
 from msgspec import Struct
 
-from gputop.wire.tape.layout import TRAILER
+from gputop.wire.limits import MOST_LINE_BYTES
+from gputop.wire.tape.layout import FRAMES_A_MEMBER, TRAILER
 
 _CHUNK: Final = 16_384
-_MOST: Final = 256 * 2**20  # bytes; 120 frames of 2,000 processes are 20 MB
+MOST_BYTES: Final = MOST_LINE_BYTES  # a recorder writes half as much; 16 KiB of zeros inflate to 16 MiB
+_MOST_LINES: Final = FRAMES_A_MEMBER + 1  # with the header
 
 
 class Decompressor(Protocol):
     """The decompressor of zlib."""
 
-    def decompress(self, data: bytes, /) -> bytes:
+    def decompress(self, data: bytes, most: int = 0, /) -> bytes:
         """Return the decompressed data."""
         ...
 
@@ -39,7 +41,7 @@ def unpack(raw: bytes) -> Member:
     is_cut = not problem and (rest is None or len(rest) != TRAILER.size)
     if rest is not None:
         problem = _checked(text, rest)
-    lines = text.split(b"\n")
+    lines = text.split(b"\n", _MOST_LINES)
     lines.pop()  # after the end of the last line: nothing, or half a line
     header = lines.pop(0) if lines else None
     return Member(header=header, lines=lines, size=len(text), is_cut=is_cut, problem=problem)
@@ -48,19 +50,20 @@ def unpack(raw: bytes) -> Member:
 def _inflated(raw: bytes) -> tuple[bytes, bytes | None, str]:
     """Return the decompressed data, the bytes after the end (None: no end), and the problem."""
     found: list[bytes] = []
-    size = 0
+    size = lines = 0
     press = decompressobj(-MAX_WBITS)
     for at in range(0, len(raw), _CHUNK):
         chunk, before = raw[at : at + _CHUNK], press.copy()
         try:
-            found.append(press.decompress(chunk))
+            found.append(press.decompress(chunk, MOST_BYTES - size + 1))
         except error:
             return b"".join((*found, *_up_to_damage(before, chunk))), None, "it cannot be decompressed"
         size += len(found[-1])
+        lines += found[-1].count(b"\n")
+        if size > MOST_BYTES or lines > _MOST_LINES:
+            return b"".join(found), None, "it has more data than a recorder writes"
         if press.eof:
             return b"".join(found), press.unused_data + raw[at + _CHUNK :], ""
-        if size > _MOST:
-            return b"".join(found), None, "it is too large"
     return b"".join(found), None, ""
 
 

@@ -13,18 +13,24 @@ from msgspec.json import Decoder
 
 from gputop.core.model.sample import SCHEMA_VERSION, Frame
 from gputop.core.model.units import duration_text
-from gputop.core.text.text import clean, excerpt
+from gputop.core.text.text import excerpt
 from gputop.wire.codec import Problem
+from gputop.wire.limits import ExcessError, check_frame, check_line, is_time
 from gputop.wire.tape.delta import Patcher
 from gputop.wire.tape.layout import GZIP, HEAD_BYTES, KIND, MARK, VERSION, Header, Line, Place, place
-from gputop.wire.tape.member import Member, unpack
+from gputop.wire.tape.member import MOST_BYTES, Member, unpack
 
 _CACHE_BYTES: Final = 32 * 2**20  # bytes of decompressed lines
 _HEADER: Final = Decoder(Header)
 _LINE: Final = Decoder(Line)
 _UNENDED: Final = "the recording is incomplete: it was interrupted, or still runs. All frames so far can be played."
 _CHUNK: Final = 2**20
-_WRONG: Final = (DecodeError, ValueError, TypeError, LookupError, ArithmeticError, RecursionError)
+_MOST_RAW: Final = MOST_BYTES + 2**20  # data that cannot be compressed grows a little
+_MOST_GAP: Final = 2 * _MOST_RAW  # without the head of a member; a sparse file may have terabytes
+_LEAST_MEMBER: Final = HEAD_BYTES + 128  # its header and first frame have more
+_MOST_TRIED: Final = 1000  # members, for one that is intact
+_MOST_PROBLEMS: Final = 100
+_WRONG: Final = (DecodeError, ValueError, TypeError, LookupError, ArithmeticError, RecursionError, ExcessError)
 
 
 class Moment(Struct, frozen=True):
@@ -138,10 +144,10 @@ class Tape:
 
     def _find_ends(self) -> None:
         """Find the header, and the end of the recording."""
-        for index in range(len(self._parts)):
+        for index in range(min(len(self._parts), _MOST_TRIED)):
             if self._header(index):
                 break
-        for index in reversed(range(len(self._parts))):
+        for index in reversed(range(max(0, len(self._parts) - _MOST_TRIED), len(self._parts))):
             lines = self._member(index).lines
             if lines:
                 self.frames = self._numbers[index] + len(lines)
@@ -164,13 +170,15 @@ class Tape:
         patcher: Patcher | None = None
         for number, line in enumerate(self._member(index).lines, self._numbers[index]):
             try:
+                check_line(line)
                 read = _LINE.decode(line)
                 patcher = _patched(patcher, read)
                 if number < first:
                     continue
                 frame = convert(patcher.tree, Frame)
+                check_frame(frame)
             except _WRONG as error:
-                self._note(index, clean(str(error)))
+                self._note(index, excerpt(str(error)))
                 return
             yield Moment(number, read.at_s, frame)
 
@@ -178,7 +186,7 @@ class Tape:
         member = self._cache.pop(index, None)
         if member is None:
             part = self._parts[index]
-            member = unpack(self._file.read(part.first + HEAD_BYTES, part.end))
+            member = unpack(self._file.read(part.first + HEAD_BYTES, min(part.end, part.first + _MOST_RAW)))
             self._report(index, member)
         self._cache[index] = member
         while len(self._cache) > 1 and sum(each.size for each in self._cache.values()) > _CACHE_BYTES:
@@ -198,12 +206,14 @@ class Tape:
         is_last = index == len(self._parts) - 1
         end = "its end" if is_last else duration_text(self._starts_s[index + 1])
         text = f"the recording is damaged between {at} and {end}: {why}"
-        if text not in self.problems:
+        if len(self.problems) < _MOST_PROBLEMS and text not in self.problems:
             self.problems.append(text)
 
 
 def _patched(patcher: Patcher | None, line: Line) -> Patcher:
     """Return the frame after this line."""
+    if not is_time(line.at_s):
+        raise ValueError("an impossible time")
     if line.frame is not None:
         return Patcher(line.frame)
     if patcher is None:
@@ -216,12 +226,12 @@ def _parts(file: _File) -> tuple[_Part, ...]:
     """Return the members by their heads."""
     heads: list[tuple[int, Place]] = []
     at = 0
-    while at < file.size:
+    while at < file.size and at - (heads[-1][0] if heads else 0) < _MOST_GAP:
         chunk = file.read(at, at + _CHUNK + HEAD_BYTES)
         here = chunk.find(MARK)
         while 0 <= here < _CHUNK:
             found = place(chunk[here : here + HEAD_BYTES])
-            if found is not None and (not heads or _is_later(found, heads[-1][1])):
+            if found is not None and (not heads or _is_later(at + here, found, *heads[-1])):
                 heads.append((at + here, found))
             here = chunk.find(MARK, here + 1)
         at += _CHUNK
@@ -232,13 +242,15 @@ def _parts(file: _File) -> tuple[_Part, ...]:
 def _time(line: bytes, otherwise: float) -> float:
     """Return when a line was written, or ``otherwise`` if it does not contain the time."""
     try:
-        return _AT.decode(line).at_s
+        at_s = _AT.decode(line).at_s
     except (DecodeError, RecursionError):
         return otherwise
+    return at_s if is_time(at_s) else otherwise
 
 
-def _is_later(found: Place, before: Place) -> bool:
-    return found.at_s >= before.at_s and found.frames > before.frames
+def _is_later(first: int, found: Place, first_before: int, before: Place) -> bool:
+    """Return whether a head follows another one, with room for a member between them."""
+    return first - first_before >= _LEAST_MEMBER and found.at_s >= before.at_s and found.frames > before.frames
 
 
 def _newer(header: Header) -> str:

@@ -12,6 +12,7 @@ from gputop.core.model.sample import Frame
 from gputop.wire.encoder import encode
 from gputop.wire.tape.delta import Differ
 from gputop.wire.tape.layout import FRAMES_A_MEMBER, TRAILER, Header, Line, Place, head
+from gputop.wire.tape.member import MOST_BYTES
 
 _LEVEL: Final = 9
 _MOST_MEMORY: Final = 9
@@ -46,7 +47,7 @@ class TapeWriter:
         now = self._clock()
         self._began_s = now if self._began_s is None else self._began_s
         self.seconds = round(now - self._began_s, 3)
-        if self._differ is None or self.frames % FRAMES_A_MEMBER == 0:
+        if self._differ is None or self._member is None or self._member.is_full:
             self._put(self._begun(frame))
         else:
             changed, moved = self._differ.step(decode(encode(frame)))
@@ -89,8 +90,15 @@ class _Member:
         self._compressor = compressobj(_LEVEL, DEFLATED, -MAX_WBITS, _MOST_MEMORY)
         self._sum = 0
         self._size = 0
+        self._frames = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Say whether the next frame starts another member: a reader holds all lines of one."""
+        return self._frames >= FRAMES_A_MEMBER or self._size >= MOST_BYTES // 2
 
     def add(self, lines: bytes) -> bytes:
+        self._frames += 1
         self._sum = crc32(lines, self._sum)
         self._size += len(lines)
         return self._compressor.compress(lines) + self._compressor.flush(Z_SYNC_FLUSH)
