@@ -251,7 +251,7 @@ async def test_detail_follows_new_frames() -> None:
 
 
 def test_detail_gives_the_reason_of_each_absent_value() -> None:
-    page = text_of(gpu_page(gpu(0, {FAN: Missing.UNSUPPORTED})))
+    page = text_of(gpu_page(gpu(0, {FAN: Missing.UNSUPPORTED}), 120))
 
     assert f"–{' ' * 15}not supported by this GPU or its mode" in page
 

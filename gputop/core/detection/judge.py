@@ -16,14 +16,15 @@ BROKEN: Final = "gputop.detector"
 DIALS: Final = (
     Dial(
         "cooldown_s", 300.0, 0.0, 86_400.0,
-        "A finding that returns within this time keeps its beginning and counts its returns.",
+        "A finding that returns within this time keeps its start time and counts its returns.",
     ),
     Dial(
         "hold_s", 0.0, 0.0, 86_400.0,
         "A finding stays at least this long after it was last seen; detectors set shorter times.",
     ),
-    Dial("gap_s", 5.0, 1.0, 86_400.0, "After this time without a sample, durations without a break start again."),
-    Dial("gap_intervals", 3.0, 1.0, 1000.0, "The same in intervals; the longer of both applies."),
+    Dial("gap_s", 5.0, 1.0, 86_400.0, "After this time without a sample, gputop measures all durations from the "
+    "beginning."),
+    Dial("gap_intervals", 3.0, 1.0, 1000.0, "The same time in sampling intervals; the longer time applies."),
 )  # fmt: skip
 """The dials of all detectors; they are in ``[detectors]`` itself."""
 GENERAL: Final = ""

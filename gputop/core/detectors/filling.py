@@ -31,8 +31,8 @@ KIND: Final = Kind(
         "memory.filling": "See which process grows: `G`. Save a checkpoint, or end another process (`F9`).",
     },
     dials=(
-        Dial("alarm_s", 900.0, 0.0, 86_400.0, "Time until the memory is full below which it is an alarm."),
-        Dial("suspect_s", 3600.0, 0.0, 86_400.0, "Time until the memory is full below which it is a suspect."),
+        Dial("alarm_s", 900.0, 0.0, 86_400.0, "Memory that will be full within this time is an alarm."),
+        Dial("suspect_s", 3600.0, 0.0, 86_400.0, "Memory that will be full within this time is a suspect."),
         Dial("watched_s", 120.0, 60.0, 600.0, "Time of growth needed for an alarm."),
         Dial("suspect_watched_s", 300.0, 60.0, 600.0, "Time of growth needed for a suspect."),
         Dial("least_growth_bytes", 64.0 * 1024**2, 1024**2, 1024**4, "Least growth that is reported."),
@@ -40,16 +40,18 @@ KIND: Final = Kind(
         Dial("past_s", 3600.0, 0.0, 86_400.0, "Time for which a rise up to an earlier level does not count."),
         Dial(
             "steady_percent", 90.0, 1.0, 100.0,
-            "Growth of the second half, as a share of the first, from which it does not slow down.",
+            "The growth does not slow down if its second half is at least this share of the first.",
         ),
         Dial(
             "loading_percent", 80.0, 1.0, 100.0,
             "Share of time without computation from which the growth looks like loading.",
         ),
         Dial("nearly_percent", 90.0, 1.0, 100.0, "Used memory up to which loading is an observation only."),
-        Dial("segments_percent", 80.0, 1.0, 100.0, "Share of the six parts of the time in which the memory must grow."),
-        Dial("segment_percent", 12.0, 0.0, 100.0, "Share of an even split from which a part counts as growing."),
-        Dial("burst_percent", 50.0, 1.0, 100.0, "Largest share of the growth that one part may have."),
+        Dial("segments_percent", 80.0, 1.0, 100.0, "The time is divided into six intervals; the memory must grow in "
+        "this share of them."),
+        Dial("segment_percent", 12.0, 0.0, 100.0, "An interval counts as growing from this share of the mean growth "
+        "per interval."),
+        Dial("burst_percent", 50.0, 1.0, 100.0, "Largest share of the growth that one interval may have."),
         Dial("large_step_times", 3.0, 1.0, 1000.0, "A single step counts at most as this many usual steps."),
     ),
 )  # fmt: skip

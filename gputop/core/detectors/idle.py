@@ -26,8 +26,8 @@ KIND: Final = Kind(
     },
     dials=(
         Dial("memory_bytes", 2.0**28, 0.0, 2.0**50, "Least GPU memory that is reported."),
-        Dial("after_s", 600.0, 60.0, 86400.0, "Idle time after which it is an observation."),
-        Dial("suspect_s", 3600.0, 60.0, 864000.0, "Idle time after which it is a suspect."),
+        Dial("after_s", 600.0, 60.0, 86400.0, "An idle time of this length is an observation."),
+        Dial("suspect_s", 3600.0, 60.0, 864000.0, "An idle time of this length is a suspect."),
         Dial(
             "full_percent", 80.0, 0.0, 100.0,
             "Used share of the GPU's memory above which an idle process is a suspect at once.",

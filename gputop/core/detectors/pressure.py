@@ -34,11 +34,12 @@ KIND: Final = Kind(
         "temperature.memory": "Check fans and airflow: `nvidia-smi -q -d TEMPERATURE`.",
     },
     dials=(
-        Dial("memory_percent", 90.0, 1.0, 100.0, "Used memory from which it is an observation."),
-        Dial("suspect_memory_percent", 97.0, 1.0, 100.0, "Used memory from which it is a suspect."),
+        Dial("memory_percent", 90.0, 1.0, 100.0, "This share of used memory is an observation."),
+        Dial("suspect_memory_percent", 97.0, 1.0, 100.0, "This share of used memory is a suspect."),
         Dial("steady_s", 600.0, 10.0, 86400.0, "Memory that has not changed for this time is a pool, not a suspect."),
         Dial("steady_bytes", 67108864.0, 0.0, 1e12, "Smallest change of the used memory that counts as a change."),
-        Dial("margin_celsius", 5.0, 0.0, 50.0, "Distance to the board's limit below which a temperature is reported."),
+        Dial("margin_celsius", 5.0, 0.0, 50.0, "A temperature is reported if it is closer than this to the board's "
+        "limit."),
         Dial(
             "slack_percent", 1.0, 0.0, 100.0,
             "Used memory must fall this far below the limit before the finding ends.",
@@ -119,7 +120,11 @@ class PressureDetector:
             + self._holders.text(context, gpu.uuid, number),
             evidence=(
                 Evidence("memory_used_percent", round(percent, 1), f"{percent:.0f}% full"),
-                Evidence("steady_s", round(steady_s), f"unchanged for {duration_text(steady_s)}"),
+                *(
+                    (Evidence("steady_s", round(steady_s), f"unchanged for {duration_text(steady_s)}"),)
+                    if steady_s
+                    else ()
+                ),
             ),
             remedy=_POOL,
             action="sort-gpu-memory",

@@ -18,8 +18,8 @@ KIND: Final = Kind(
         "spin.host": "See what it does: `py-spy dump --pid PID`. For a server that polls for requests this is normal.",
     },
     dials=(
-        Dial("after_s", 60.0, 10.0, 86400.0, "Time of spinning after which it is an observation."),
-        Dial("suspect_s", 300.0, 10.0, 86400.0, "Time of spinning after which it is a suspect."),
+        Dial("after_s", 60.0, 10.0, 86400.0, "Spinning for this time is an observation."),
+        Dial("suspect_s", 300.0, 10.0, 86400.0, "Spinning for this time is a suspect."),
         Dial("thread_percent", 85.0, 10.0, 100.0, "Least CPU use of the busiest thread that counts as spinning."),
         Dial(
             "times", 2.0, 1.0, 100.0,

@@ -28,7 +28,8 @@ KIND: Final = Kind(
         Dial("times", 4.0, 1.0, 100.0, "A stall lasts at least this many times longer than the longest pause before."),
         Dial("worked_s", 120.0, 10.0, 86400.0, "Time for which the process must have used the GPU before."),
         Dial("thread_percent", 5.0, 0.0, 100.0, "CPU use of the busiest thread below which the process does nothing."),
-        Dial("steady_percent", 50.0, 0.0, 100.0, "Share of time on the GPU from which the work counts as steady."),
+        Dial("steady_percent", 50.0, 0.0, 100.0, "Work counts as steady if it uses the GPU for at least this share "
+        "of the time."),
         Dial("patience_times", 4.0, 1.0, 100.0, "A process that worked in bursts must pause this many times longer."),
         Dial("reads_percent", 0.3, 0.0, 100.0, "CPU use above which a process in state D still makes progress."),
         Dial(
@@ -37,7 +38,7 @@ KIND: Final = Kind(
         ),
         Dial(
             "work_weighs_times", 5.0, 0.0, 1000.0,
-            "How many times more a second of CPU use counts than a second without.",
+            "A second with CPU use counts this many times as much as a second without.",
         ),
     ),
 )  # fmt: skip

@@ -23,9 +23,9 @@ KIND: Final = Kind(
         "process.blocked": "No signal ends it. Check the storage that it reads: `sudo cat /proc/PID/stack`.",
     },
     dials=(
-        Dial("stopped_s", 5.0, 0.0, 3600.0, "Time stopped after which it is an alarm."),
-        Dial("blocked_s", 30.0, 5.0, 3600.0, "Time blocked after which it is a suspect."),
-        Dial("blocked_alarm_s", 120.0, 5.0, 86400.0, "Time blocked after which it is an alarm."),
+        Dial("stopped_s", 5.0, 0.0, 3600.0, "A process stopped for this time is an alarm."),
+        Dial("blocked_s", 30.0, 5.0, 3600.0, "A process blocked for this time is a suspect."),
+        Dial("blocked_alarm_s", 120.0, 5.0, 86400.0, "A process blocked for this time is an alarm."),
         Dial(
             "still_percent", 1.0, 0.0, 100.0,
             "Most CPU use of a blocked process; above it the process still makes progress.",

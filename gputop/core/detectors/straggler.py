@@ -36,12 +36,12 @@ KIND: Final = Kind(
         "straggler.neighbour": "Move the other program to another GPU: `gputop -i N` lists the processes.",
     },
     dials=(
-        Dial("after_s", 120.0, 30.0, 3600.0, "Time of being slower after which it is a suspect."),
+        Dial("after_s", 120.0, 30.0, 3600.0, "A rank that is slower for this time is a suspect."),
         Dial(
             "alarm_s", 600.0, 30.0, 86400.0,
-            "Time of being slower after which it is an alarm, if the clock is below alarm_percent.",
+            "A rank that is slower for this time is an alarm, if its clock is below alarm_percent.",
         ),
-        Dial("alarm_percent", 70.0, 1.0, 100.0, "Share of the other ranks' clock below which it is an alarm."),
+        Dial("alarm_percent", 70.0, 1.0, 100.0, "Clock limit for that alarm, as a share of the other ranks' clock."),
         Dial("clock_percent", 93.0, 1.0, 100.0, "Share of the other ranks' clock below which a rank is slower."),
         Dial(
             "behind_points", 8.0, 1.0, 100.0,
@@ -52,7 +52,7 @@ KIND: Final = Kind(
         Dial("spread_times", 6.0, 0.0, 100.0, "The gap must also be this many times the spread among the ranks."),
         Dial(
             "clearly_points", 15.0, 1.0, 100.0,
-            "A gap of this size always counts; a smaller one counts only if it is new.",
+            "A gap of this size always counts; a smaller gap counts only if it is new.",
         ),
         Dial("learn_s", 600.0, 60.0, 86400.0, "Time in which gputop learns the usual gaps of the job."),
         Dial("known_s", 300.0, 30.0, 86400.0, "Time after which the usual gaps are known."),

@@ -60,7 +60,7 @@ KIND: Final = Kind(
         ),
         Dial(
             "reason_s", 10.0, 2.0, 3600.0,
-            "Without counters in the driver: time with such a reason after which it is reported.",
+            "If the driver has no counters: a reason for reduced clocks that lasts this long is reported.",
         ),
         Dial("minute_s", 60.0, 10.0, 3600.0, "Length of the shorter window."),
         Dial("long_s", 300.0, 60.0, 86400.0, "Length of the longer window."),

@@ -77,7 +77,7 @@ def _owner(found: Inspection) -> Section:
         if not text and key in owner.missing:
             unknown.setdefault(owner.missing[key], []).append(label)
     rows += [Row("", f"{', '.join(labels)}: {reason.text}") for reason, labels in unknown.items()]
-    return Section("owner", "Owner", tuple(rows) or (Row("", _NONE),))
+    return Section("owner", "Belongs to", tuple(rows) or (Row("", _NONE),))
 
 
 def command_text(arguments: tuple[str, ...]) -> str:

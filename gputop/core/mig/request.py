@@ -122,7 +122,7 @@ def _filling(every: "re.Match[str]", gpu: MigGpu, items: Sequence[Item]) -> list
     for count in range(profile.most, 0, -1):
         names = Counter([*(item.profile for item in items), *[profile.name] * count])
         stays = Counter(held.name for held, _ in used)
-        is_there = not stays - names  # else somebody in use is in the way, which the planner says
+        is_there = not stays - names  # else an instance in use is in the way; the planner reports it
         rest = [_profile(name, gpu.geometry) for name in (names - stays if is_there else names).elements()]
         if fits(gpu.geometry, rest, used if is_there else ()):
             return [whole(profile)] * count

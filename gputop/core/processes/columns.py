@@ -189,7 +189,7 @@ _OWN: Final = (
     ),
     Column(
         key="user", title="USER", width=8, rank=2, is_searched=True, text=lambda r: r.process.user or NOTHING,
-        sort=lambda r: r.process.user, help="Owner of the process.", is_text=True,
+        sort=lambda r: r.process.user, help="User who runs the process.", is_text=True,
     ),
     Column(
         key="type", title="TYPE", width=4, rank=8, tone="muted", text=lambda r: r.use.type, sort=lambda r: r.use.type,

@@ -177,7 +177,7 @@ class _Reader:
         number = quantity(text.strip(), column.unit)
         if number is None:
             self._fail(start, f"{excerpt(text)!r} is not {expected(column.unit)}")
-        if column.unit is Unit.BYTES and 0 < number < _LEAST_BYTES and text.isdecimal():  # nobody means bytes
+        if column.unit is Unit.BYTES and 0 < number < _LEAST_BYTES and text.isdecimal():  # a user never means bytes
             self._fail(start, f"{excerpt(text)!r} has no unit: write {excerpt(text)}GiB or {excerpt(text)}MiB")
         return number
 

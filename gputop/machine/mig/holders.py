@@ -71,7 +71,7 @@ class HolderReader:
 
     def _how(self, pid: int, name: str) -> str:
         """Return the command that ends a process, to be copied; untrusted names in it are quoted for the shell."""
-        from shlex import quote  # noqa: PLC0415 - only where somebody is in the way
+        from shlex import quote  # noqa: PLC0415 - needed only if a process is in the way
 
         service = next((way for begin, way in _SERVICES.items() if name.startswith(begin)), "")
         if service:

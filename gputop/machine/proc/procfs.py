@@ -33,11 +33,11 @@ class Proc(Reader, Protocol):
     """Reads /proc: ``stat``, ``4711/task/4711/stat``. All raise OSError."""
 
     def reread(self, path: str) -> bytes:
-        """Return the content of a small file that is read again and again, until somebody calls `forget`."""
+        """Return the content of a small file that is read again and again; `forget` ends that."""
         ...
 
     def forget(self, path: str) -> None:
-        """Take note that a file will not be read again soon. Never raises."""
+        """Close a file that will not be read again soon. Never raises."""
         ...
 
     def ticks(self) -> int:

@@ -139,7 +139,7 @@ def test_the_owner_is_told_with_what_may_not_be_known() -> None:
     missing = {"environment": Missing.FORBIDDEN, "session": Missing.FORBIDDEN, "pod": Missing.FORBIDDEN}
     owner = Owner(pod=Pod(uid="1", name="train-0"), unit="kubelet.service", framework="vLLM", missing=missing)
     told = list(lines(replace(FOUND, owner=owner)))
-    start = told.index("Owner")
+    start = told.index("Belongs to")
 
     assert [line.split(maxsplit=1) for line in told[start + 1 : start + 4]] == [
         ["pod", "train-0"], ["unit", "kubelet.service"], ["kind", "vLLM"],

@@ -21,39 +21,40 @@ KIND: Final = Kind(
         ),
         Dial(
             "low_of_work_percent", 30.0, 0.0, 100.0,
-            "The same, as a share of its power while it worked; counts if that is more and the power is steady.",
+            "The same power, as a share of the power at work; used if it is higher and the power is steady.",
         ),
-        Dial("low_most_percent", 25.0, 0.0, 100.0, "Upper limit of low_of_work_percent, as a share of the same range."),
+        Dial("low_most_percent", 25.0, 0.0, 100.0, "Upper limit for low_of_work_percent, as a share of the range "
+        "from an idle context to the limit."),
         Dial(
             "working_percent", 25.0, 0.0, 100.0,
             "Power above which a process does real work, as a share of the same range.",
         ),
         Dial(
             "steady_percent", 2.2, 0.1, 100.0,
-            "Variation of power below which it is steady, in the same range: waiting kernels, not tiny ones.",
+            "Power that varies less than this (share of that range) is steady: waiting kernels, not tiny ones.",
         ),
         Dial(
             "own_memory_percent", 10.0, 1.0, 100.0,
-            "Memory utilization of the process itself from which it works, on a GPU that it shares.",
+            "On a shared GPU: a process works if its own memory utilization is at least this.",
         ),
         Dial(
             "own_still_percent", 1.0, 0.0, 100.0,
-            "Memory utilization of the process itself up to which it moves nothing, on a GPU that it shares.",
+            "On a shared GPU: a process moves no data if its own memory utilization is at most this.",
         ),
         Dial(
             "quiet_memory_percent", 3.0, 0.0, 100.0,
-            "Memory utilization or DRAM activity of a GPU up to which it moves no data.",
+            "A GPU is quiet if its memory utilization or DRAM activity is at most this.",
         ),
-        Dial("quiet_tensor_percent", 2.0, 0.0, 100.0, "Tensor activity of such a GPU at most."),
-        Dial("quiet_pcie_bytes_per_s", 25e6, 0.0, 1e12, "PCIe traffic of such a GPU at most."),
-        Dial("quiet_nvlink_bytes_per_s", 200e6, 0.0, 1e13, "NVLink traffic of such a GPU at most."),
+        Dial("quiet_tensor_percent", 2.0, 0.0, 100.0, "Highest tensor activity of a quiet GPU."),
+        Dial("quiet_pcie_bytes_per_s", 25e6, 0.0, 1e12, "Highest PCIe traffic of a quiet GPU."),
+        Dial("quiet_nvlink_bytes_per_s", 200e6, 0.0, 1e13, "Highest NVLink traffic of a quiet GPU."),
         Dial(
             "context_percent", 30.0, 0.0, 90.0,
-            "Share of the power limit that an idle context takes at most, until gputop measures more.",
+            "Highest share of the power limit that an idle context takes, until gputop measures more.",
         ),
         Dial(
             "interrupted_s", 30.0, 0.0, 3600.0,
-            "An interruption ends a shorter wait; it reduces a longer one, by interruption_times.",
+            "An interruption ends a wait that is shorter than this, and reduces a longer wait by interruption_times.",
         ),
         Dial("rank_waits_s", 30.0, 1.0, 3600.0, "Waiting time after which a rank counts as waiting."),
         Dial("rank_rests_s", 10.0, 1.0, 3600.0, "Idle time after which a rank counts as idle."),
@@ -72,24 +73,25 @@ KIND: Final = Kind(
         ),
         Dial(
             "interruption_times", 5.0, 0.0, 1000.0,
-            "How many times faster than it grew a waiting time shrinks during an interruption.",
+            "During an interruption, a waiting time shrinks this many times faster than it grew.",
         ),
         Dial(
             "interruption_percent", 80.0, 0.0, 100.0,
-            "GPU utilization from which an interruption of a wait may be an error of measurement.",
+            "At this GPU utilization or more, an interruption of a wait may be a measurement error.",
         ),
         Dial("resumed_s", 10.0, 0.0, 3600.0, "Work of this length after a wait shows that the wait was normal."),
         Dial("pause_s", 3.0, 0.0, 3600.0, "A shorter pause belongs to a normal step and does not count."),
         Dial("heartbeat_within_s", 60.0, 1.0, 3600.0, "Time within which work of heartbeat_s ends idle time."),
         Dial(
             "short_gap_s", 60.0, 0.0, 86400.0,
-            "A process that is idle before and after a gap in sampling up to this length was idle in it.",
+            "A process that is idle before and after a shorter gap in sampling was also idle during the gap.",
         ),
         Dial(
             "own_percent", 50.0, 0.0, 100.0,
             "GPU utilization from which the power of the GPU belongs to the process.",
         ),
-        Dial("shared_percent", 40.0, 0.0, 100.0, "The same for waiting, if two processes share the GPU."),
+        Dial("shared_percent", 40.0, 0.0, 100.0, "GPU utilization from which a kernel may be waiting, if two "
+        "processes share the GPU."),
         Dial("active_percent", 5.0, 0.0, 100.0, "GPU utilization from which a process is a neighbour of others."),
         Dial("neighbour_s", 30.0, 1.0, 3600.0, "Time for which a GPU counts as shared after a neighbour computed."),
         Dial("hidden_s", 45.0, 1.0, 3600.0, "Longest time for which a neighbour that works can hide a wait."),

@@ -38,7 +38,7 @@ KIND: Final = Kind(
         "busy.fake": "See what it launches: `py-spy dump --pid PID`. For ranks of an idle server this is normal.",
     },
     dials=(
-        Dial("after_s", 60.0, 30.0, 3600.0, "Shortest time that is judged."),
+        Dial("after_s", 60.0, 30.0, 3600.0, "A job is judged after this time."),
         Dial("memory_percent", 60.0, 1.0, 100.0, "Memory activity from which memory limits a job."),
         Dial(
             "power_percent", 55.0, 1.0, 100.0,
@@ -46,13 +46,14 @@ KIND: Final = Kind(
         ),
         Dial("tensor_percent", 30.0, 1.0, 100.0, "Tensor activity from which compute limits a job."),
         Dial("worker_percent", 60.0, 1.0, 100.0, "CPU use of a data loader from which it is too slow."),
-        Dial("weak_worker_percent", 15.0, 1.0, 100.0, "The same, if nothing else explains the idle time of the GPU."),
+        Dial("weak_worker_percent", 15.0, 1.0, 100.0, "The same limit if nothing else explains the idle time of the "
+        "GPU."),
         Dial(
             "blocked_percent", 30.0, 1.0, 100.0,
             "Share of time that a data loader waits for storage, from which storage is too slow.",
         ),
         Dial("main_percent", 80.0, 1.0, 100.0, "CPU use of the main thread below which it waits for its data loaders."),
-        Dial("waits_percent", 95.0, 1.0, 100.0, "The same, if its data loaders are hardly busy."),
+        Dial("waits_percent", 95.0, 1.0, 100.0, "The same limit if its data loaders are hardly busy."),
         Dial(
             "thread_percent", 90.0, 1.0, 100.0,
             "CPU use of a thread that is fully busy: it launches kernels, or loads data itself.",
@@ -75,7 +76,7 @@ KIND: Final = Kind(
         Dial("fake_memory_percent", 3.0, 0.0, 100.0, "Memory activity up to which it only looks busy."),
         Dial("changes_s", 30.0, 0.0, 3600.0, "Time after which a new verdict replaces the old one."),
         Dial("idle_s", 60.0, 1.0, 3600.0, "Idle time after which the verdict ends."),
-        Dial("starved_s", 170.0, 1.0, 180.0, "The same while the data loaders work."),
+        Dial("starved_s", 170.0, 1.0, 180.0, "The same time while the data loaders work."),
     ),
 )  # fmt: skip
 

@@ -141,11 +141,11 @@ def _down(gpu: Gpu, links: _Links, fewest: int) -> Iterator[Claim]:
     if down <= min(fewest, links.down_at_first):
         return
     went = down > links.down_at_first
-    before = f"before it was {links.down_at_first}" if went else f"on its siblings it is {fewest}"
+    before = f"{links.down_at_first or 'none'} before" if went else f"{fewest or 'none'} on its sibling GPUs"
     yield gpu_claim(
         gpu, "nvlink.down", Stage.ALARM if went else Stage.SUSPECT,
         f"{down} of {count or '?'} NVLinks {'is' if down == 1 else 'are'} down; {before}",
-        Evidence("nvlink_links_down", down, f"{down} down, {fewest} on the best sibling"),
+        Evidence("nvlink_links_down", down, f"links down: {down}; on the best sibling: {fewest}"),
         "See which: nvidia-smi nvlink -s -i {n}. Check bridge or cable, and: systemctl status nvidia-fabricmanager",
     )  # fmt: skip
 

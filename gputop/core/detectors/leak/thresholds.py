@@ -28,7 +28,7 @@ KIND: Final = Kind(
         Dial("observed_s", 600.0, 300.0, 86_400.0, "Shortest time of observation before growth is called a leak."),
         Dial(
             "least_log_odds", 3.0, 0.0, 20.0,
-            "Evidence for a steady rate over a fading one: logarithm of the odds. More is stricter.",
+            "Logarithm of the odds that the rate is steady rather than falling. A higher value is stricter.",
         ),
         Dial(
             "alarm_s", 3600.0, 0.0, 86_400.0,
@@ -39,22 +39,24 @@ KIND: Final = Kind(
             "Growth that would fill the whole GPU within this time may be loading or a buffer that fills.",
         ),
         Dial("fill_watched_s", 1800.0, 0.0, 86_400.0, "Time after which such growth is called a leak too."),
-        Dial("fill_bytes_per_s", 2.0 * 1024**2, 0.0, 1024**4, "Least rate of such growth: no loading is slower."),
+        Dial("fill_bytes_per_s", 2.0 * 1024**2, 0.0, 1024**4, "Least rate of such growth: slower growth is not "
+        "loading."),
         Dial("fell_back_percent", 50.0, 1.0, 100.0, "Share of the growth that must be freed before a leak is over."),
         Dial("over_times", 3.0, 1.0, 100.0, "A leak is also over after this many times its span without growth."),
-        Dial("segments_percent", 80.0, 1.0, 100.0, "Share of the equal parts of the time in which memory must grow."),
-        Dial("burst_percent", 50.0, 1.0, 100.0, "Largest share of the growth that one of these parts may have."),
-        Dial("steps", 6.0, 1.0, 100.0, "Least number of steps: fewer are loading in stages."),
+        Dial("segments_percent", 80.0, 1.0, 100.0, "The time is divided into equal intervals; the memory must grow "
+        "in this share of them."),
+        Dial("burst_percent", 50.0, 1.0, 100.0, "Largest share of the growth that one interval may have."),
+        Dial("steps", 6.0, 1.0, 100.0, "Least number of steps: fewer steps look like loading in stages."),
         Dial(
             "slower_percent", 60.0, 0.0, 100.0,
-            "Growth of the second half, as a share of the first, below which it slows down.",
+            "The growth slows down if its second half is below this share of the first.",
         ),
-        Dial("noise_percent", 35.0, 1.0, 100.0, "Share of all rises that is freed again, above which memory is noisy."),
+        Dial("noise_percent", 35.0, 1.0, 100.0, "Memory is noisy if more than this share of all rises is freed again."),
         Dial("noisy_span_s", 900.0, 60.0, 86_400.0, "Shortest span in which noisy memory is judged."),
-        Dial("trend_z", 3.0, 0.0, 10.0, "How clearly the lows must rise: Z of the Mann-Kendall test."),
+        Dial("trend_z", 3.0, 0.0, 10.0, "How clearly the low points must rise: Z value of the Mann-Kendall test."),
         Dial(
             "loading_percent", 80.0, 1.0, 100.0,
-            "Share of the growth during idle time of the GPU above which it is loading.",
+            "The growth is loading if more than this share of it happens while the GPU is idle.",
         ),
         Dial("sure_percent", 85.0, 1.0, 100.0, "Confidence from which a leak may be an alarm."),
         Dial(
@@ -69,24 +71,24 @@ KIND: Final = Kind(
         Dial("middle_span_s", 900.0, 60.0, 1740.0, "Shortest span of growth in the last 30 minutes."),
         Dial("life_span_s", 600.0, 60.0, 86_400.0, "Shortest span of growth in the whole life of the process."),
         Dial("longest_span_s", 1800.0, 60.0, 864_000.0, "Longest span that over_times counts."),
-        Dial("votes", 3.0, 1.0, 1000.0, "Passed tests, less failed ones, that a span needs for a verdict."),
+        Dial("votes", 3.0, 1.0, 1000.0, "Number of passed tests minus failed tests that a span needs for a verdict."),
         Dial(
             "teeth_votes", 8.0, 1.0, 1000.0,
-            "The same if memory is freed in between: that resembles growth by chance more often.",
+            "The same number if memory is freed in between, because chance then looks like growth more often.",
         ),
         Dial(
             "segment_percent", 12.0, 0.0, 100.0,
-            "Share of its even part that one of the parts of the time must grow to count.",
+            "An interval counts as growing from this share of the mean growth per interval.",
         ),
         Dial(
             "often_percent", 40.0, 1.0, 100.0,
-            "Share of intervals with growth from which each counts; below it, a ramp counts once.",
+            "If memory grows in this share of the intervals, each growth counts; otherwise a ramp counts once.",
         ),
-        Dial("large_step_times", 3.0, 1.0, 1000.0, "Number of usual steps for which a single step counts at most."),
+        Dial("large_step_times", 3.0, 1.0, 1000.0, "A single step counts at most as this many usual steps."),
         Dial("alike_slower_percent", 75.0, 0.0, 100.0, "slower_percent for steps of similar size, if that is more."),
         Dial(
             "alike_percent", 25.0, 0.0, 1000.0,
-            "Variance of the steps, as a share of the square of their mean, below which their size is similar.",
+            "Steps are similar in size if their variance is below this share of their squared mean.",
         ),
         Dial(
             "stopped_times", 3.0, 0.0, 1000.0,
@@ -111,7 +113,7 @@ KIND: Final = Kind(
         Dial("wave_odd_percent", 25.0, 0.0, 100.0, "Share of the waves that may differ by more."),
         Dial(
             "wave_lifted_percent", 50.0, 0.0, 100.0,
-            "Share of the growth by which the troughs must rise: growth of the peaks alone is no leak.",
+            "The troughs must rise by this share of the growth: growth of the peaks alone is no leak.",
         ),
         Dial("wave_span_s", 600.0, 60.0, 86_400.0, "Shortest span of growth after the waves are removed."),
         Dial(

@@ -32,9 +32,11 @@ KIND: Final = Kind(
         "reset the GPU.",
     },
     dials=(
-        Dial("gone_s", 10.0, 2.0, 3600.0, "Time after the exit of a listed process after which it is an observation."),
-        Dial("suspect_s", 30.0, 5.0, 3600.0, "Time after which an exited process or a zombie is a suspect."),
-        Dial("alarm_s", 300.0, 10.0, 86400.0, "Time after which lost memory is an alarm."),
+        Dial("gone_s", 10.0, 2.0, 3600.0, "A process that the driver still lists this long after its exit is an "
+        "observation."),
+        Dial("suspect_s", 30.0, 5.0, 3600.0, "An exited process or a zombie that holds memory for this time is a "
+        "suspect."),
+        Dial("alarm_s", 300.0, 10.0, 86400.0, "Memory that is lost for this time is an alarm."),
         Dial("idle_s", 600.0, 10.0, 86400.0, "Idle time that makes an orphan a suspect."),
         Dial(
             "parent_s", 60.0, 0.0, 86400.0,
@@ -43,7 +45,7 @@ KIND: Final = Kind(
         Dial("unexplained_bytes", 536870912.0, 1e6, 1e13, "Least unexplained memory that is reported."),
         Dial(
             "unexplained_percent", 2.0, 0.1, 100.0,
-            "The same as a share of the GPU's memory; the larger of both applies.",
+            "The same limit as a share of the GPU's memory; the larger limit applies.",
         ),
         Dial("unexplained_s", 30.0, 5.0, 3600.0, "Time for which memory must be unexplained."),
         Dial("context_bytes", 134217728.0, 0.0, 1e10, "Memory per process that the driver does not count as its own."),

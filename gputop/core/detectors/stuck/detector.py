@@ -30,33 +30,34 @@ KIND: Final = Kind(
         "stuck.kernel": "See which kernel: `py-spy dump --pid PID` or `cuda-gdb -p PID`. To end the process: `F9`.",
     },
     dials=(
-        Dial("waiting_s", 120.0, 30.0, 86400.0, "Time of waiting after which it is an observation."),
+        Dial("waiting_s", 120.0, 30.0, 86400.0, "A wait of this length is an observation."),
         Dial(
             "alarm_s", 300.0, 60.0, 86400.0,
-            "Time of waiting after which it is an alarm, if the process worked before.",
+            "A wait of this length is an alarm, if the process worked before.",
         ),
         Dial(
             "fresh_alarm_s", 600.0, 60.0, 86400.0,
-            "Time of waiting after which it is an alarm, if the process never worked.",
+            "A wait of this length is an alarm, if the process never worked.",
         ),
-        Dial("behind_s", 1800.0, 60.0, 86400.0, "Time of waiting after which it is a suspect while other ranks work."),
+        Dial("behind_s", 1800.0, 60.0, 86400.0, "A wait of this length is a suspect, while other ranks work."),
         Dial(
             "times", 2.0, 1.0, 100.0,
             "The wait must also be this many times longer than the longest wait that ended normally.",
         ),
-        Dial("behind_times", 4.0, 1.0, 100.0, "The same factor while other ranks work."),
+        Dial("behind_times", 4.0, 1.0, 100.0, "The same multiple while other ranks work."),
         Dial(
             "worked_s", 60.0, 0.0, 86400.0,
             "Time of real work before, which distinguishes a hang from a job of tiny kernels.",
         ),
-        Dial("suspect_percent", 70.0, 1.0, 100.0, "Share of the time to the alarm after which it is a suspect."),
+        Dial("suspect_percent", 70.0, 1.0, 100.0, "A wait becomes a suspect after this share of the time to the "
+        "alarm."),
         Dial(
             "unsteady_times", 3.0, 1.0, 100.0,
             "A single process whose power varies must wait this many times longer.",
         ),
         Dial(
             "beside_s", 360.0, 60.0, 86400.0,
-            "On a shared GPU: time with utilization but without memory traffic after which it is a suspect.",
+            "On a shared GPU, utilization without memory traffic for this time is a suspect.",
         ),
         Dial(
             "spins_percent", 90.0, 1.0, 100.0,

@@ -10,7 +10,7 @@ from gputop.ui.screens.dialogs.dialog import Dialog
 
 
 class AskScreen(Dialog[str | None]):
-    """Asks for a text. ``wrong`` returns what is wrong with a text, or nothing. Ends with the text, or with None."""
+    """Asks for a text, and returns it, or None. ``wrong`` returns the problem with a text, or an empty string."""
 
     field: TextInput
     takes_early_keys = True
@@ -23,7 +23,7 @@ class AskScreen(Dialog[str | None]):
         self._trouble = ""
 
     def on_mount(self) -> None:
-        """Propose the text; what was typed ahead comes after it."""
+        """Propose the text; characters typed ahead come after it."""
         self.field.propose(self.text + self.field.value)
         super().on_mount()
 
@@ -35,12 +35,12 @@ class AskScreen(Dialog[str | None]):
         return is_edit
 
     def edited(self) -> None:
-        """Take the complaint about the text back."""
+        """Remove the message about the previous text."""
         self._trouble = ""
         self.redraw()
 
     def pressed(self, key: str, character: str) -> None:  # noqa: ARG002 - characters go to the field
-        """End with the text, or without."""
+        """Close with the text, or with None."""
         if key == "escape":
             self.dismiss(None)
         elif key == "enter":
@@ -50,7 +50,7 @@ class AskScreen(Dialog[str | None]):
             self.redraw()
 
     def page(self, width: int, height: int) -> Sequence[Line]:  # noqa: ARG002 - always one line
-        """Return the line below the field: what is wrong, or a hint."""
+        """Return the line below the field: the problem, or a hint."""
         below = (self._trouble, "hot") if self._trouble else (self._hint, "muted")
         return [Line(tuple(cut([below], width)))]
 
@@ -59,5 +59,5 @@ class AskScreen(Dialog[str | None]):
         return self._title
 
     def keys_line(self) -> str:
-        """Name the keys."""
+        """Return the keys."""
         return "Enter · Esc cancel"

@@ -26,7 +26,7 @@ class Choice(Struct, frozen=True):
 
 
 class MenuScreen(Dialog[str | None]):
-    """Ends with the chosen value, or with None. A letter goes to the next entry that begins with it."""
+    """Returns the chosen value, or None. A letter goes to the next entry that begins with it."""
 
     TAKES: ClassVar[Mapping[str, str]] = {
         "back": "close", "quit": "close", "accept": "choose", "up": "move(-1)", "down": "move(1)",
@@ -61,7 +61,7 @@ class MenuScreen(Dialog[str | None]):
         return self.title_text
 
     def keys_line(self) -> str:
-        """Name the keys, and the place in a list that is longer than the frame."""
+        """Return the keys, and the position in a list that is longer than the frame."""
         place = f"{self.at + 1}/{len(self.choices)}  " if len(self.choices) > self.room[1] else ""
         return f"{place}{self.name_of('accept')} choose  {self.name_of('back')} cancel"
 
@@ -90,15 +90,15 @@ class MenuScreen(Dialog[str | None]):
                 return
 
     def on_option_list_option_highlighted(self) -> None:
-        """Show the place in the list."""
+        """Show the position in the list."""
         self._label()
 
     def on_option_list_option_selected(self, message: OptionList.OptionSelected) -> None:
-        """Choose what is clicked."""
+        """Choose the clicked entry."""
         self.dismiss(self.choices[message.option_index].value)
 
     def on_click(self, event: events.Click) -> None:
-        """Choose nothing after a click beside the list."""
+        """Choose nothing after a click outside of the list."""
         if not self.frame.region.contains(event.screen_x, event.screen_y):
             self.dismiss(None)
 
@@ -115,7 +115,7 @@ class MenuScreen(Dialog[str | None]):
         self.list.action_page_up()  # type: ignore[no-untyped-call] # of Textual
 
     def page_down(self) -> None:
-        """Go on by a page."""
+        """Go forward a page."""
         self.list.action_page_down()  # type: ignore[no-untyped-call] # of Textual
 
     def _text(self, choice: Choice, room: int) -> Text:

@@ -86,7 +86,7 @@ class KeyedScreen(ModalScreen[T]):
         """Draw the new view; dialogs, which show one moment, stay unchanged."""
 
     def hear(self, news: News) -> bool:  # noqa: ARG002 - for subclasses
-        """Take news from the link; return whether it is shown here."""
+        """Receive news from the link; return whether this screen shows it."""
         return False
 
     # --- drawing -------------------------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ class KeyedScreen(ModalScreen[T]):
         return max(0, len(self.body.lines) - self.top - self._shown)
 
     def redraw(self) -> None:
-        """Draw the page; what is in view stays there."""
+        """Draw the page; the visible part stays visible."""
         if not all(self.size):
             return
         width, height = self.room
@@ -160,7 +160,7 @@ class KeyedScreen(ModalScreen[T]):
 
     # --- keys ----------------------------------------------------------------------------------------------------
     def on_key(self, event: events.Key) -> None:
-        """Take a key, unless it was meant for the screen below."""
+        """Handle a key, unless the user pressed it before this screen opened."""
         event.stop()
         event.prevent_default()
         if not self.is_meant(event):
@@ -185,7 +185,7 @@ class KeyedScreen(ModalScreen[T]):
         return is_edit
 
     def edited(self) -> None:
-        """Take note that the user has changed the field."""
+        """React to a change of the field by the user."""
 
     def pressed(self, key: str, character: str) -> None:  # noqa: ARG002 - for subclasses
         """Run the method of a key."""
@@ -195,10 +195,10 @@ class KeyedScreen(ModalScreen[T]):
             getattr(self, name)(*arguments)
 
     def missed(self, event: events.Key) -> None:
-        """Take note of a key that does not count."""
+        """React to a key that was not for this screen."""
 
     def is_meant(self, event: Message, guard_s: float = 0.0) -> bool:  # noqa: ARG002 - for subclasses
-        """Return whether an event may count; a key typed ahead may, wherever it can do no harm."""
+        """Return whether an event is for this screen; a key typed ahead is, if it can do no harm."""
         return True
 
     def method(self, key: str) -> str | None:
@@ -211,7 +211,7 @@ class KeyedScreen(ModalScreen[T]):
 
     @property
     def keymap(self) -> Keymap:
-        """The keys as they are now."""
+        """The current keys."""
         return self.app.keymap if isinstance(self.app, TerminalApp) else keymap("htop")
 
     def close(self) -> None:

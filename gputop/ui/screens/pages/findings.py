@@ -95,10 +95,10 @@ class FindingsScreen(ListDialog[None]):
             return [BLANK, Line(((f"  {words}", "muted"),)), BLANK]
         self.at = max(0, min(self.at, len(listed) - 1))
         self._key = listed[self.at].key
-        told = self._told(listed[self.at], width)
-        self._rows = rows = min(len(listed), max(_LEAST_LIST, height - len(told) - 1))
+        details = self._details(listed[self.at], width)
+        self._rows = rows = min(len(listed), max(_LEAST_LIST, height - len(details) - 1))
         lines = self.window([self._line(one, at, width) for at, one in enumerate(listed)], rows)
-        return [*lines, Line((("─" * width, "faint"),)), *told][:height]
+        return [*lines, Line((("─" * width, "faint"),)), *details][:height]
 
     def on_click(self, event: events.Click) -> None:
         """Mark the clicked finding; close on a click outside."""
@@ -139,12 +139,12 @@ class FindingsScreen(ListDialog[None]):
         is_muted = finding.key in {one.key for one in self._view.standing.muted}
         return Line(tuple((text, "faint") for text, _ in line.spans), base) if is_muted else line
 
-    def _told(self, finding: Finding, width: int) -> list[Line]:
+    def _details(self, finding: Finding, width: int) -> list[Line]:
         episode = next((each for each in self._watchlist.past if each.finding is finding), None)
-        return told(finding, width, episode)
+        return details(finding, width, episode)
 
 
-def told(finding: Finding, width: int, episode: Episode | None = None) -> list[Line]:
+def details(finding: Finding, width: int, episode: Episode | None = None) -> list[Line]:
     """Return a finding in full: time, summary, remedy, evidence, confidence, unknowns."""
     since = f"since {clock(finding.since_s)}"
     if episode is not None and episode.end_s is not None:
@@ -165,7 +165,7 @@ def told(finding: Finding, width: int, episode: Episode | None = None) -> list[L
 
 def findings_part(findings: Sequence[Finding], width: int) -> list[Line]:
     """Return the section of a page with the findings about its subject; empty without findings."""
-    lines = [line for each in findings for line in (BLANK, *told(each, width))]
+    lines = [line for each in findings for line in (BLANK, *details(each, width))]
     return [BLANK, Line((("Findings", "accent"),)), *lines[1:]] if lines else []
 
 

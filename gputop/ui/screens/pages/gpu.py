@@ -13,6 +13,7 @@ from gputop.ui.panels import values
 from gputop.ui.render.line import BLANK, Line
 from gputop.ui.screens.pages.findings import findings_part
 from gputop.ui.screens.pages.page import Page
+from gputop.ui.screens.pages.process_lines import wrapped
 from gputop.ui.state.view import View
 
 # A group goes from its first metric to the next group's, in the order of the catalogue.
@@ -22,6 +23,9 @@ _GROUPS: Final = {
     "pcie_generation": "PCIe and NVLink", "ecc_enabled": "Memory health", "persistence_mode": "Modes",
     "graphics_active_percent": "Activity of the chip (GPM)",
 }  # fmt: skip
+_LABEL: Final = 30
+_VALUE: Final = 16
+_LEAST_HELP: Final = 20
 
 
 class GpuScreen(Page):
@@ -39,7 +43,7 @@ class GpuScreen(Page):
     def page(self, width: int, height: int) -> Sequence[Line]:  # noqa: ARG002 - it scrolls
         """Return the page of the GPU from the latest frame."""
         wrong = findings_part(self._view.standing.of(self.gpu.uuid), width)
-        return gpu_page(self.gpu, wrong)
+        return gpu_page(self.gpu, width, wrong)
 
     def keys_line(self) -> str:
         """Return the keys, with those for MIG and for the other GPUs."""
@@ -72,7 +76,7 @@ class GpuScreen(Page):
                 self.redraw()
 
 
-def gpu_page(gpu: Gpu, wrong: Sequence[Line] = ()) -> list[Line]:
+def gpu_page(gpu: Gpu, width: int, wrong: Sequence[Line] = ()) -> list[Line]:
     """Return the lines: identity, findings, metrics, instances, errors."""
     lines = [_pair("UUID", gpu.uuid), _pair("Bus id", gpu.bus_id or NOTHING), _pair("State", gpu.state.value)]
     trouble = values.trouble(gpu)
@@ -84,23 +88,26 @@ def gpu_page(gpu: Gpu, wrong: Sequence[Line] = ()) -> list[Line]:
     for metric in CATALOGUE:
         if metric.key in groups:
             lines += [BLANK, Line(((groups[metric.key], "accent"),))]
-        lines.append(_metric(gpu, metric))
+        lines += _metric(gpu, metric, width)
     for instance in gpu.instances:
         lines += [BLANK, Line(((f"GPU instance {instance.id} · {instance.profile}", "accent"),))]
         lines += [
             _pair(f"Compute instance {part.id}", f"{part.name} · {part.uuid}") for part in instance.compute_instances
         ]
-        lines += [_metric(instance, metric) for metric in CATALOGUE if metric.key in instance.metrics]
+        for metric in CATALOGUE:
+            if metric.key in instance.metrics:
+                lines += _metric(instance, metric, width)
     return lines
 
 
-def _metric(readings: Readings, metric: Metric[Any]) -> Line:
+def _metric(readings: Readings, metric: Metric[Any], width: int) -> list[Line]:
     reason = readings.why(metric)
-    label = (fit(metric.label, 30), "muted")
-    if reason is not None:
-        return Line((label, (fit(NOTHING, 16), "muted"), (reason.text, "muted")))
-    return Line((label, (fit(value_text(readings[metric], metric.unit), 15) + " ", "text"), (metric.help, "muted")))
+    value = NOTHING if reason is not None else value_text(readings[metric], metric.unit)
+    first, *more = wrapped(metric.help if reason is None else reason.text, max(_LEAST_HELP, width - _LABEL - _VALUE))
+    ink = "text" if reason is None else "muted"
+    lines = [Line(((fit(metric.label, _LABEL), "muted"), (fit(value, _VALUE - 1) + " ", ink), (first, "muted")))]
+    return lines + [Line(((" " * (_LABEL + _VALUE) + part, "muted"),)) for part in more]
 
 
 def _pair(label: str, text: str, ink: str = "text") -> Line:
-    return Line(((fit(label, 30), "muted"), (text, ink)))
+    return Line(((fit(label, _LABEL), "muted"), (text, ink)))

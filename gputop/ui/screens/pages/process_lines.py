@@ -53,7 +53,7 @@ def head(subject: Subject, view: View, width: int, height: int) -> list[Line]:
     lines = [Line(((f" {subject.trouble} ", "alarm"),))] if subject.trouble else []
     lines += _facts("State", _state(process, subject.seen_s), width)
     lines += _facts("User", _user(process, subject.job), width)
-    lines += _facts("Owner", _owner(process.owner), width)
+    lines += _facts("Belongs to", _owner(process.owner), width)
     lines += _facts("Host", _host(process), width)
     if process.progress:
         lines += _facts("Progress", progress_facts(process.progress, subject.seen_s), width)
@@ -158,9 +158,9 @@ def _use(use: GpuProcess, view: View) -> list[str]:
     video = (("encoder", use.encoder_percent), ("decoder", use.decoder_percent))
     parts += [f"{name} {value:.0f}%" for name, value in video if value]
     if use.gpu_seconds is not None:
-        parts.append(f"kernels ran {duration_text(use.gpu_seconds)}")
+        parts.append(f"GPU time {duration_text(use.gpu_seconds)}")
     if use.energy_j is not None:
-        parts.append(f"about {value_text(use.energy_j, Unit.JOULES)}")
+        parts.append(f"energy about {value_text(use.energy_j, Unit.JOULES)}")
     return parts
 
 
