@@ -36,17 +36,19 @@ KIND: Final = Kind(
         Dial("watched_s", 120.0, 60.0, 600.0, "Time of growth needed for an alarm."),
         Dial("suspect_watched_s", 300.0, 60.0, 600.0, "Time of growth needed for a suspect."),
         Dial("least_growth_bytes", 64.0 * 1024**2, 1024**2, 1024**4, "Least growth that is reported."),
-        Dial("came_back_percent", 30.0, 1.0, 100.0, "Share of a rise that must be released before a new rise begins."),
-        Dial("past_s", 3600.0, 0.0, 86_400.0, "Time for which a rise up to an earlier level does not count."),
+        Dial("came_back_percent", 30.0, 1.0, 100.0, "A new rise begins when this share of the previous rise is "
+        "released."),
+        Dial("past_s", 3600.0, 0.0, 86_400.0, "A rise to a level that was reached within this time does not count."),
         Dial(
             "steady_percent", 90.0, 1.0, 100.0,
             "The growth does not slow down if its second half is at least this share of the first.",
         ),
         Dial(
             "loading_percent", 80.0, 1.0, 100.0,
-            "Share of time without computation from which the growth looks like loading.",
+            "Growth looks like loading if the GPU does not compute for this share of the time.",
         ),
-        Dial("nearly_percent", 90.0, 1.0, 100.0, "Used memory up to which loading is an observation only."),
+        Dial("nearly_percent", 90.0, 1.0, 100.0, "While less memory than this is used, loading is only an "
+        "observation."),
         Dial("segments_percent", 80.0, 1.0, 100.0, "The time is divided into six intervals; the memory must grow in "
         "this share of them."),
         Dial("segment_percent", 12.0, 0.0, 100.0, "An interval counts as growing from this share of the mean growth "

@@ -25,7 +25,7 @@ KIND: Final = Kind(
             "times", 2.0, 1.0, 100.0,
             "A suspect must spin this many times longer than it ever did before it worked again.",
         ),
-        Dial("fresh_times", 3.0, 1.0, 100.0, "Factor on that time for a process that never used the GPU."),
+        Dial("fresh_times", 3.0, 1.0, 100.0, "A process that never used the GPU must spin this many times longer."),
         Dial("falls_times", 6.0, 0.0, 1000.0, "How many times faster the counted time falls than it rises."),
     ),
 )  # fmt: skip

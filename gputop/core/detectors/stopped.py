@@ -28,7 +28,7 @@ KIND: Final = Kind(
         Dial("blocked_alarm_s", 120.0, 5.0, 86400.0, "A process blocked for this time is an alarm."),
         Dial(
             "still_percent", 1.0, 0.0, 100.0,
-            "Most CPU use of a blocked process; above it the process still makes progress.",
+            "A process in state D that uses more CPU than this still makes progress and is not blocked.",
         ),
     ),
     is_instant=True,

@@ -45,7 +45,7 @@ KIND: Final = Kind(
         Dial("clock_percent", 93.0, 1.0, 100.0, "Share of the other ranks' clock below which a rank is slower."),
         Dial(
             "behind_points", 8.0, 1.0, 100.0,
-            "Percentage points of GPU utilization below the other ranks from which a rank is slower.",
+            "A rank is slower if its GPU utilization is this many percentage points below the others'.",
         ),
         Dial("works_percent", 50.0, 1.0, 100.0, "GPU utilization below which a lower clock does not count."),
         Dial("full_percent", 93.0, 1.0, 100.0, "Least GPU utilization of the other ranks, which wait."),

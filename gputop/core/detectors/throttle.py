@@ -42,21 +42,22 @@ KIND: Final = Kind(
     dials=(
         Dial(
             "hardware_percent", 1.0, 0.1, 100.0,
-            "Share of the shorter window with hardware slowdown (heat or power brake) that is an alarm.",
+            "Hardware slowdown (heat or power brake) for this share of the shorter window is an alarm.",
         ),
         Dial(
             "software_percent", 5.0, 0.1, 100.0,
-            "Share of the shorter window with thermal slowdown that is a suspect.",
+            "Thermal slowdown for this share of the shorter window is a suspect.",
         ),
-        Dial("lasting_percent", 30.0, 0.1, 100.0, "Share of the longer window with thermal slowdown that is an alarm."),
-        Dial("cap_percent", 50.0, 1.0, 100.0, "Share of the longer window at the power limit that is an observation."),
+        Dial("lasting_percent", 30.0, 0.1, 100.0, "Thermal slowdown for this share of the longer window is an alarm."),
+        Dial("cap_percent", 50.0, 1.0, 100.0, "A GPU at its power limit for this share of the longer window is an "
+        "observation."),
         Dial(
             "lowered_percent", 2.0, 0.0, 99.0,
             "A power limit that is this far below the default, and is reached, is a suspect.",
         ),
         Dial(
             "clock_percent", 80.0, 1.0, 100.0,
-            "At the limit with less than this share of its busy siblings' SM clock, a GPU is a suspect.",
+            "A GPU at its power limit is a suspect if its SM clock is below this share of its busy siblings'.",
         ),
         Dial(
             "reason_s", 10.0, 2.0, 3600.0,

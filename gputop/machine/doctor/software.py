@@ -115,7 +115,7 @@ def _torches(files: Files, folder: str) -> Iterable[Torch]:
         found = _TORCH.fullmatch(name)
         if found is None:
             continue
-        told = _CUDA.search(files.text(f"{folder}/torch/version.py") or "")
+        cuda_version = _CUDA.search(files.text(f"{folder}/torch/version.py") or "")
         tag = _TAG.search(found[1])
-        cuda = told[1] if told else f"{tag[1]}.{tag[2]}" if tag else None
+        cuda = cuda_version[1] if cuda_version else f"{tag[1]}.{tag[2]}" if tag else None
         yield Torch(path=f"/{clean(folder)}", version=clean(found[1]), cuda=cuda)

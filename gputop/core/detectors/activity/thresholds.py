@@ -27,7 +27,7 @@ KIND: Final = Kind(
         "from an idle context to the limit."),
         Dial(
             "working_percent", 25.0, 0.0, 100.0,
-            "Power above which a process does real work, as a share of the same range.",
+            "Power above which a process does real work, as a share of that range.",
         ),
         Dial(
             "steady_percent", 2.2, 0.1, 100.0,
@@ -61,7 +61,7 @@ KIND: Final = Kind(
         Dial("heartbeat_s", 3.0, 0.0, 60.0, "Work of this length within heartbeat_within_s ends idle time."),
         Dial(
             "progress_s", 120.0, 1.0, 86400.0,
-            "A reported step this recent, or within three of the longest steps, excludes a hang.",
+            "A job that reported a step within this time does not hang.",
         ),
         Dial(
             "means_s", 90.0, 30.0, 3600.0,
@@ -69,7 +69,7 @@ KIND: Final = Kind(
         ),
         Dial(
             "progress_times", 3.0, 1.0, 100.0,
-            "Number of longest steps after which the last reported step no longer excludes a hang.",
+            "A job does not hang if it reported a step within this many times its longest step.",
         ),
         Dial(
             "interruption_times", 5.0, 0.0, 1000.0,
@@ -95,9 +95,9 @@ KIND: Final = Kind(
         Dial("active_percent", 5.0, 0.0, 100.0, "GPU utilization from which a process is a neighbour of others."),
         Dial("neighbour_s", 30.0, 1.0, 3600.0, "Time for which a GPU counts as shared after a neighbour computed."),
         Dial("hidden_s", 45.0, 1.0, 3600.0, "Longest time for which a neighbour that works can hide a wait."),
-        Dial("fed_percent", 15.0, 0.0, 100.0, "CPU use of each data loader from which the loaders work."),
-        Dial("left_out_s", 10.0, 1.0, 3600.0, "Idle time after which the averages leave a process out."),
-        Dial("lost_s", 10.0, 1.0, 3600.0, "Time without answers from a GPU after which its ranks are lost."),
+        Dial("fed_percent", 15.0, 0.0, 100.0, "Data loaders work if each of them uses at least this much CPU."),
+        Dial("left_out_s", 10.0, 1.0, 3600.0, "After this idle time, a process is left out of the averages."),
+        Dial("lost_s", 10.0, 1.0, 3600.0, "The ranks of a GPU are lost if the GPU does not answer for this time."),
         Dial("stale_s", 5.0, 1.0, 3600.0, "Older readings of a GPU are not judged."),
         Dial("settled_s", 20.0, 1.0, 3600.0, "Time that power takes to settle."),
         Dial("smooth_s", 5.0, 0.1, 3600.0, "Time over which power is smoothed."),
@@ -105,11 +105,11 @@ KIND: Final = Kind(
         Dial("work_smooth_s", 30.0, 1.0, 3600.0, "Time over which the power of work is smoothed."),
         Dial(
             "context_of_default_percent", 20.0, 0.0, 90.0,
-            "Share of the default power limit that an idle context may take if the limit was lowered.",
+            "If the power limit was lowered: share of the default limit that an idle context may take.",
         ),
         Dial(
             "context_seen_percent", 60.0, 0.0, 90.0,
-            "Share of the power limit up to which gputop accepts the power of an idle context as measured.",
+            "gputop accepts a measured power of an idle context up to this share of the power limit.",
         ),
     ),
 )  # fmt: skip

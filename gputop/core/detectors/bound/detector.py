@@ -34,7 +34,7 @@ KIND: Final = Kind(
         "PID`.",
         "bound.memory": "Use a bigger batch or quantized weights; `i` shows DRAM and tensor activity.",
         "bound.communication": "Overlap it with compute, use larger buckets; to see the links: `nvidia-smi topo -m`.",
-        "bound.compute": "Do nothing. `i` shows the share of the tensor cores.",
+        "bound.compute": "Do nothing. `i` shows the use of the tensor cores.",
         "busy.fake": "See what it launches: `py-spy dump --pid PID`. For ranks of an idle server this is normal.",
     },
     dials=(
@@ -42,7 +42,7 @@ KIND: Final = Kind(
         Dial("memory_percent", 60.0, 1.0, 100.0, "Memory activity from which memory limits a job."),
         Dial(
             "power_percent", 55.0, 1.0, 100.0,
-            "Power, as a share of the range from idle to the limit, from which compute limits a job.",
+            "Compute limits a job at this power or more, as a share of the range from idle to the limit.",
         ),
         Dial("tensor_percent", 30.0, 1.0, 100.0, "Tensor activity from which compute limits a job."),
         Dial("worker_percent", 60.0, 1.0, 100.0, "CPU use of a data loader from which it is too slow."),
@@ -50,7 +50,7 @@ KIND: Final = Kind(
         "GPU."),
         Dial(
             "blocked_percent", 30.0, 1.0, 100.0,
-            "Share of time that a data loader waits for storage, from which storage is too slow.",
+            "Storage is too slow if a data loader waits for it for this share of the time.",
         ),
         Dial("main_percent", 80.0, 1.0, 100.0, "CPU use of the main thread below which it waits for its data loaders."),
         Dial("waits_percent", 95.0, 1.0, 100.0, "The same limit if its data loaders are hardly busy."),
@@ -61,7 +61,7 @@ KIND: Final = Kind(
         Dial("gaps_percent", 80.0, 1.0, 100.0, "GPU utilization below which the GPU has idle gaps."),
         Dial(
             "half_percent", 45.0, 1.0, 100.0,
-            "GPU utilization from which a busy thread launches kernels; below it, it prepares data.",
+            "At this GPU utilization or more, a busy thread launches kernels; below it, the thread prepares data.",
         ),
         Dial("talking_percent", 90.0, 1.0, 100.0, "Least GPU utilization of ranks that communicate."),
         Dial("nvlink_bytes_per_s", 20e9, 1e6, 1e13, "Least NVLink traffic of such ranks."),
@@ -72,8 +72,9 @@ KIND: Final = Kind(
         ),
         Dial("launch_memory_percent", 20.0, 0.0, 100.0, "Memory activity up to which kernels count as small."),
         Dial("fake_percent", 95.0, 1.0, 100.0, "Least GPU utilization of a GPU that looks busy."),
-        Dial("fake_power_percent", 15.0, 0.0, 100.0, "Power, as a share of its range, up to which it only looks busy."),
-        Dial("fake_memory_percent", 3.0, 0.0, 100.0, "Memory activity up to which it only looks busy."),
+        Dial("fake_power_percent", 15.0, 0.0, 100.0, "Power, as a share of its range, up to which a GPU only looks "
+        "busy."),
+        Dial("fake_memory_percent", 3.0, 0.0, 100.0, "Memory activity up to which a GPU only looks busy."),
         Dial("changes_s", 30.0, 0.0, 3600.0, "Time after which a new verdict replaces the old one."),
         Dial("idle_s", 60.0, 1.0, 3600.0, "Idle time after which the verdict ends."),
         Dial("starved_s", 170.0, 1.0, 180.0, "The same time while the data loaders work."),

@@ -66,11 +66,11 @@ KIND: Final = Kind(
         Dial("most_pages", 63.0, 1.0, 1e6, "This many retired pages are an alarm."),
         Dial(
             "busy_percent", 50.0, 1.0, 100.0,
-            "GPU utilization from which a PCIe link is judged: the links of idle GPUs slow down.",
+            "A PCIe link is judged only at this GPU utilization or more: the links of idle GPUs slow down.",
         ),
         Dial(
             "link_s", 60.0, 10.0, 86400.0,
-            "Time below its width or generation, while busy, after which a PCIe link is reported.",
+            "A PCIe link is reported if it is slow for this time while the GPU is busy.",
         ),
         Dial(
             "replay_factor", 1.0, 0.01, 1e6,
@@ -81,7 +81,7 @@ KIND: Final = Kind(
         Dial("nvlink_crc_a_second", 100.0, 0.1, 1e9, "This many NVLink CRC errors per second are a suspect."),
         Dial(
             "beside_s", 60.0, 0.0, 3600.0,
-            "An Xid that is only the consequence of another is not reported within this time of it.",
+            "An Xid that follows from another Xid within this time is not reported.",
         ),
         Dial(
             "awake_pstate", 2.0, 0.0, 15.0,

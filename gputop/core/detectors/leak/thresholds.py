@@ -61,7 +61,7 @@ KIND: Final = Kind(
         Dial("sure_percent", 85.0, 1.0, 100.0, "Confidence from which a leak may be an alarm."),
         Dial(
             "current_s", 120.0, 30.0, 86_400.0,
-            "Growth seen within this time continues; only then gputop estimates the time until full.",
+            "gputop estimates the time until full only if memory grew within this time.",
         ),
         Dial(
             "still_bytes", 8.0 * 1024**2, 65_536.0, 1024**4,
@@ -85,32 +85,34 @@ KIND: Final = Kind(
             "If memory grows in this share of the intervals, each growth counts; otherwise a ramp counts once.",
         ),
         Dial("large_step_times", 3.0, 1.0, 1000.0, "A single step counts at most as this many usual steps."),
-        Dial("alike_slower_percent", 75.0, 0.0, 100.0, "slower_percent for steps of similar size, if that is more."),
+        Dial("alike_slower_percent", 75.0, 0.0, 100.0, "If the steps are of similar size: used instead of "
+        "slower_percent, if it is larger."),
         Dial(
             "alike_percent", 25.0, 0.0, 1000.0,
             "Steps are similar in size if their variance is below this share of their squared mean.",
         ),
         Dial(
             "stopped_times", 3.0, 0.0, 1000.0,
-            "Growth has stopped after this many usual gaps in addition to the longest one.",
+            "Growth has stopped after a pause of the longest gap plus this many usual gaps.",
         ),
         Dial("tooth_bytes", 64.0 * 1024**2, 1024**2, 1024**4, "A smaller fall is not a tooth of a sawtooth."),
         Dial("tooth_percent", 30.0, 1.0, 100.0, "Share of the rise before it that a tooth must free."),
         Dial("teeth", 3.0, 2.0, 100.0, "Number of teeth from which gputop judges whether their troughs rise."),
-        Dial("falling_percent", 25.0, 0.0, 100.0, "Share of the troughs that may fall, by number and by size."),
+        Dial("falling_percent", 25.0, 0.0, 100.0, "This share of the troughs may be lower than the trough before."),
         Dial("overdue_times", 3.0, 1.0, 100.0, "A sawtooth is over after this many times its longest tooth."),
         Dial(
             "after_cut_percent", 60.0, 1.0, 100.0,
-            "Share of the shortest span that must remain without the unfinished tooth.",
+            "The span without its unfinished last tooth must be at least this share of the shortest span.",
         ),
         Dial(
             "teeth_left_percent", 50.0, 0.0, 100.0,
-            "For a sawtooth, share of the rest under fell_back_percent that may remain.",
+            "For a sawtooth: share of the memory below the limit of fell_back_percent that may remain.",
         ),
         Dial("waves", 3.0, 2.0, 100.0, "Number of waves from which gputop removes them from the curve."),
-        Dial("wave_percent", 35.0, 1.0, 100.0, "Share of the range that a wave must free."),
+        Dial("wave_percent", 35.0, 1.0, 100.0, "A wave must free at least this share of the range of the curve."),
         Dial("wave_regular_percent", 25.0, 0.0, 100.0, "Largest difference of a regular wave from the usual length."),
-        Dial("wave_odd_percent", 25.0, 0.0, 100.0, "Share of the waves that may differ by more."),
+        Dial("wave_odd_percent", 25.0, 0.0, 100.0, "This share of the waves may differ by more than "
+        "wave_regular_percent."),
         Dial(
             "wave_lifted_percent", 50.0, 0.0, 100.0,
             "The troughs must rise by this share of the growth: growth of the peaks alone is no leak.",

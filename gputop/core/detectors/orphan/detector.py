@@ -40,14 +40,14 @@ KIND: Final = Kind(
         Dial("idle_s", 600.0, 10.0, 86400.0, "Idle time that makes an orphan a suspect."),
         Dial(
             "parent_s", 60.0, 0.0, 86400.0,
-            "Least time with the parent: a process that becomes a daemon loses its parent at once.",
+            "A process that lost its parent earlier than this is a daemon, not an orphan.",
         ),
         Dial("unexplained_bytes", 536870912.0, 1e6, 1e13, "Least unexplained memory that is reported."),
         Dial(
             "unexplained_percent", 2.0, 0.1, 100.0,
             "The same limit as a share of the GPU's memory; the larger limit applies.",
         ),
-        Dial("unexplained_s", 30.0, 5.0, 3600.0, "Time for which memory must be unexplained."),
+        Dial("unexplained_s", 30.0, 5.0, 3600.0, "Unexplained memory is reported after this time."),
         Dial("context_bytes", 134217728.0, 0.0, 1e10, "Memory per process that the driver does not count as its own."),
         Dial("idle_percent", 1.0, 0.0, 50.0, "GPU utilization up to which an orphan is idle."),
         Dial("left_s", 120.0, 0.0, 3600.0, "Time within which the exit of a process explains the memory."),

@@ -44,10 +44,10 @@ KIND: Final = Kind(
             "times", 2.0, 1.0, 100.0,
             "The wait must also be this many times longer than the longest wait that ended normally.",
         ),
-        Dial("behind_times", 4.0, 1.0, 100.0, "The same multiple while other ranks work."),
+        Dial("behind_times", 4.0, 1.0, 100.0, "The same number while other ranks work."),
         Dial(
             "worked_s", 60.0, 0.0, 86400.0,
-            "Time of real work before, which distinguishes a hang from a job of tiny kernels.",
+            "Least time of real work before a hang: a job of tiny kernels looks like a hang from its start.",
         ),
         Dial("suspect_percent", 70.0, 1.0, 100.0, "A wait becomes a suspect after this share of the time to the "
         "alarm."),
@@ -61,7 +61,7 @@ KIND: Final = Kind(
         ),
         Dial(
             "spins_percent", 90.0, 1.0, 100.0,
-            "CPU use of the busiest thread from which that thread may be a waiting one.",
+            "A thread that uses at least this much CPU may be spinning while it waits.",
         ),
         Dial("rests_percent", 5.0, 0.0, 100.0, "CPU use of a thread or child below which it does nothing."),
     ),

@@ -148,6 +148,6 @@ def kinds_text(values: Iterable[str | None]) -> str:
     counts = Counter("unknown" if value is None else value for value in values).most_common()
     if len(counts) == 1:
         return counts[0][0]
-    told = [f"{value} ({number})" for value, number in counts[:_MOST_KINDS]]
+    parts = [f"{value} ({number})" for value, number in counts[:_MOST_KINDS]]
     rest = len(counts) - _MOST_KINDS
-    return ", ".join([*told, f"{rest} other values"] if rest > 0 else told)
+    return ", ".join([*parts, f"{rest} other values"] if rest > 0 else parts)

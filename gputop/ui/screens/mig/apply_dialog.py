@@ -63,7 +63,7 @@ class MigApplyScreen(Dialog[bool]):
             self._is_asking, self._holders = False, holders
             self.redraw()
 
-    def told(self, progress: MigProgress) -> None:
+    def show_progress(self, progress: MigProgress) -> None:
         """Show the step that begins."""
         if progress.index == self._plan.index and self.change_id and self.outcome is None:
             self.progress.append(progress)

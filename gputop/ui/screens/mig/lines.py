@@ -140,9 +140,9 @@ def _memory(held: GpuInstance | None, size: float | None) -> str:
 
 def _activity(held: GpuInstance) -> Line:
     """Return the activity of an instance; the driver reports no utilization for instances."""
-    told = [f"{name} {percent_text(held[metric])}" for name, metric in _ACTIVITIES if held[metric] is not None]
-    if told:
-        return Line((("  active: ", "muted"), (" · ".join(told), "text")))
+    activities = [f"{name} {percent_text(held[metric])}" for name, metric in _ACTIVITIES if held[metric] is not None]
+    if activities:
+        return Line((("  active: ", "muted"), (" · ".join(activities), "text")))
     why = held.why(GRAPHICS_ACTIVE)
     return Line(((f"  active: {NOTHING} {why.text if why else ''}", "muted"),))
 

@@ -98,7 +98,7 @@ class MigScreen(Page):
             case MigBox():
                 self.take(news)
             case MigProgress() if self._applying is not None:
-                self._applying.told(news)
+                self._applying.show_progress(news)
             case Outcome():
                 return self._end(news)
         return False

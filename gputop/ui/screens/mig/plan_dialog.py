@@ -97,13 +97,13 @@ class MigPlanScreen(ListDialog[Plan | None]):
         """Return the layouts, and below them the plan for the marked one."""
         listed = self.listed
         self.at = max(0, min(self.at, len(listed) - 1))
-        told = self._told(width)
-        rows = max(1, min(len(listed), max(_LEAST_LIST, height - 1 - len(told))))
+        plan = self._plan_lines(width)
+        rows = max(1, min(len(listed), max(_LEAST_LIST, height - 1 - len(plan))))
         lines = self.window([self._row(each, at, width) for at, each in enumerate(listed)], rows)
         lines = lines or [Line((("No layout is possible.", "muted"),))]
         count = f" {self.at + 1} of {len(listed)} " if len(listed) > rows else ""
         rule = Line(((f"{count:─<{width}}", "faint"),))
-        shown, self._plan_top = target_list.window(told, self._plan_top, max(1, height - 1 - len(lines)))
+        shown, self._plan_top = target_list.window(plan, self._plan_top, max(1, height - 1 - len(lines)))
         return [*lines, rule, *shown][:height]
 
     def typed(self, event: events.Key) -> bool:
@@ -166,7 +166,7 @@ class MigPlanScreen(ListDialog[Plan | None]):
         left = [(mark, "accent"), (request, "text")]
         return Line(ends(left, [(note, "muted")], width), "cursor" if at == self.at else "text")
 
-    def _told(self, width: int) -> list[Line]:
+    def _plan_lines(self, width: int) -> list[Line]:
         if not self.marked:
             return paragraph("There is no layout to plan.", width, "muted")
         found = self.answer(self.marked)

@@ -241,9 +241,11 @@ class ProcessScreen(Page):
         rest = self.rest
         is_roomy = self.size.width >= _ROOMY
         hints = _hints(is_revealed=self.reveals, has_all_threads=self._has_all_threads)
-        told = [f"{self.name_of(id_)} {words}".strip() for id_, *both in hints if (words := both[is_roomy]) is not None]
+        parts = [
+            f"{self.name_of(id_)} {words}".strip() for id_, *both in hints if (words := both[is_roomy]) is not None
+        ]
         below = [] if rest <= 0 else [f"{rest} more below" if is_roomy else f"{rest} ↓"]
-        return " · ".join([*told, *below])
+        return " · ".join([*parts, *below])
 
     def _marked(self, line: Line) -> Line:
         return Line(tuple(highlighted(line.spans, self.text)), line.base) if self.text else line

@@ -136,9 +136,15 @@ def _progress(one: DeviceCourse, gpu: Gpu | None, width: int) -> Spans:
     has_room = width >= _NARROW + len(one.wanted)
     counts = [*_marks(one.tests, one.wanted, one.current), ("  ", "text")] if has_room else _counts(one.tests)
     what = one.current or ("" if one.is_over or one.done else "waiting" if one.is_waiting else "starting")
-    told = one.text if one.current else ""
+    detail = one.text if one.current else ""
     name = fit(what, max(map(len, (what, *one.wanted)))) if has_room else what
-    return [*spans, *counts, (f"{name}  ", "text"), (f"{told}  " if told else "", "text"), (_speed(one, told), "muted")]
+    return [
+        *spans,
+        *counts,
+        (f"{name}  ", "text"),
+        (f"{detail}  " if detail else "", "text"),
+        (_speed(one, detail), "muted"),
+    ]
 
 
 def _counts(tests: Sequence[TestResult]) -> Spans:
@@ -163,10 +169,10 @@ def _mark(status: TestStatus | None, *, is_current: bool) -> Span:
     return word[:1], tone_ink(tone, "muted")
 
 
-def _speed(one: DeviceCourse, told: str) -> str:
+def _speed(one: DeviceCourse, detail: str) -> str:
     """Return the last measured throughput, unless the running test reports its own."""
     figures = [(test.key, figure) for test in one.tests for figure in test.figures if figure.unit.endswith("/s")]
-    if not figures or _RATE in told:
+    if not figures or _RATE in detail:
         return ""
     key, figure = figures[-1]
     return f"{key}: {number_text(figure.value, figure.unit)}"
@@ -208,8 +214,8 @@ def _course(
             yield from _test(done[key], questions, width)
         elif key == one.current:
             runs: Spans = [(fit(" ▶ runs", _MARK + 3), "accent"), (fit(key, _name(width)), "title")]
-            told = (f"  {one.text}", "text" if _RATE in one.text else "muted")
-            yield Line(tuple(cut([*runs, *values.meter(100 * one.test_done, _BAR, "utilization"), told], width)))
+            detail = (f"  {one.text}", "text" if _RATE in one.text else "muted")
+            yield Line(tuple(cut([*runs, *values.meter(100 * one.test_done, _BAR, "utilization"), detail], width)))
         else:
             yield Line(((fit("", _MARK + 3) + key, "faint"),))
     if most is not None:
@@ -218,8 +224,8 @@ def _course(
 
 def _several(word: str, keys: Sequence[str], width: int) -> Line:
     """Return several tests in one line."""
-    told = fit(f"{len(keys)}: {', '.join(keys)}" if keys else "none", max(1, width - _MARK - 3))
-    return Line(((fit(f" {word}", _MARK + 3), "muted"), (told, "faint")))
+    detail = fit(f"{len(keys)}: {', '.join(keys)}" if keys else "none", max(1, width - _MARK - 3))
+    return Line(((fit(f" {word}", _MARK + 3), "muted"), (detail, "faint")))
 
 
 # --- when it is over ---------------------------------------------------------------------------------------------
@@ -267,13 +273,13 @@ def _test(test: TestResult, questions: Mapping[str, str], width: int) -> Iterato
     """Yield a test with its figures, and its findings below."""
     word, tone = WORDS[test.status]
     figures = figures_text(test.figures)
-    told = (
+    detail = (
         clean(test.reason)
         if test.reason and test.status is not TestStatus.PASS
         else figures or questions.get(test.key, "")
     )
     head: Spans = [(fit(f" {word}", _MARK + 3), tone_ink(tone, "muted")), (fit(clean(test.key), _name(width)), "text")]
-    yield Line(tuple(cut([*head, (told, "muted")], max(width, length(head)))))
+    yield Line(tuple(cut([*head, (detail, "muted")], max(width, length(head)))))
     for finding in telling(test.findings, MOST_FINDINGS):
         ink = "hot" if finding.status is TestStatus.FAIL else "warm"
         yield from paragraph(f"{clean(finding.code)}: {clean(finding.text)}", width, ink, indent=_MARK + 3)

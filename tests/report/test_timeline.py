@@ -1,0 +1,33 @@
+"""The findings of a recording as text."""
+
+from gputop.core.detection.timeline import Episode, Passage
+from gputop.core.model.finding import Evidence, Finding, Stage, Subject
+from gputop.report.timeline import timeline
+
+
+def test_the_remedy_follows_the_verdict_and_no_evidence_repeats_the_summary() -> None:
+    finding = Finding(
+        code="idle.holder",
+        stage=Stage.SUSPECT,
+        subject=Subject(label="GPU 0"),
+        summary="idle for 15m07: 21.3GiB held",
+        evidence=(
+            Evidence("idle_s", 907.0, "idle for 15m07"),
+            Evidence("power_w", 98.0, "98 W"),
+            Evidence("processes", 3, "3 processes"),
+        ),
+        remedy="Ask ann.",
+        lacking=("its age", "its power draw"),
+        since_s=0.0,
+        stage_since_s=0.0,
+    )
+    episode = Episode(finding=finding, passages=(Passage(at_s=65.0, time_s=65.0, stage=Stage.SUSPECT),))
+
+    assert timeline([episode]).splitlines() == [
+        "suspect  1:05 to the end  idle.holder  GPU 0",
+        "  idle for 15m07: 21.3GiB held",
+        "  to do: Ask ann.",
+        "  evidence: 98 W",
+        "            3 processes",
+        "  not known: its age; its power draw",
+    ]
