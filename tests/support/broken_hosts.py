@@ -113,11 +113,11 @@ class Clinic:
 
     def process(
         self, pid: int, name: str = "python", *, state: str = "S", parent: int = 1, gpus: Iterable[int] = (),
-        command: str = "",
+        command: str = "", uid: int = 1000, inner_pid: int | None = None,
     ) -> None:  # fmt: skip
         """Start a process that has the device files of these GPUs open."""
         self.write(f"proc/{pid}/stat", stat_line(pid, name.encode(), state=state, parent=parent).decode())
-        self.write(f"proc/{pid}/status", "Uid:\t1000\t0\t0\t0\n")
+        self.write(f"proc/{pid}/status", f"Name:\tx\nUid:\t{uid}\t0\t0\t0\nNSpid:\t{pid}\t{inner_pid or pid}\n")
         self.write(f"proc/{pid}/cmdline", (command or name).replace(" ", "\0"))
         (self.folder / f"proc/{pid}/fd").mkdir(exist_ok=True)
         for n, gpu in enumerate(gpus):

@@ -18,7 +18,7 @@ from gputop.ui.app import GputopApp
 from gputop.ui.options import ViewOptions
 
 Looks = Callable[..., bool]
-OWNER = Owner(slurm=SlurmStep(job="84213", step="0"))
+OWNER = Owner(slurm=SlurmStep(job="84213", step="0"), trusted=("slurm",))
 
 
 def worker(pid: int, index: int) -> HostProcess:

@@ -17,7 +17,7 @@ Compare = Callable[..., bool]
 
 
 def training() -> Frame:
-    slurm = Owner(slurm=SlurmStep(job="84213", step="0"))
+    slurm = Owner(slurm=SlurmStep(job="84213", step="0"), trusted=("slurm",))
     launcher = HostProcess(
         pid=1200, start_ticks=1, user="ann", command="torchrun --nproc-per-node 4 train.py", parent_pid=1,
         cpu_percent=2.0, memory_bytes=GIB, state="S", nice=0, threads=5, owner=slurm,

@@ -23,7 +23,12 @@ LAUNCHER = HostProcess(
 )
 RANKS = tuple(process(11 + n, n, parent_pid=10, command=f"python train.py --rank {n}") for n in range(2))
 SERVER = process(
-    30, 0, 1, user="bob", command="vllm serve", owner=Owner(container=Container(runtime="docker", id="c1"))
+    30,
+    0,
+    1,
+    user="bob",
+    command="vllm serve",
+    owner=Owner(container=Container(runtime="docker", id="c1"), trusted=("container",)),
 )
 ORDER = Order(COLUMN_BY_KEY["pid"])
 

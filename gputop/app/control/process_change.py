@@ -19,6 +19,7 @@ from gputop.core.model.sample import Frame, HostProcess
 from gputop.core.processes.gpu_use import why_incomplete
 from gputop.core.protocol.command import Change, SendSignal, wording
 from gputop.core.protocol.outcome import Outcome
+from gputop.core.protocol.targets import users_text
 
 _LED: Final = "Launcher {pid}, which started {count} of these, is not among them; to end its whole job: --pid {pid}"
 _RATES_S: Final = 1.0  # between the two readings that a filter on rates needs
@@ -89,7 +90,8 @@ def carry_out(
         return UNKNOWN if chosen.doubts else NONE
     if is_dry:
         return SOME if chosen.lacking else OK
-    if not person.agrees(f"{wording(change)} for {counted(len(chosen.processes))}?"):
+    several = users_text(chosen.processes)
+    if not person.agrees(f"{wording(change)} for {counted(len(chosen.processes))}{several and f' of {several}'}?"):
         person.show(["Nothing was changed."])
         return NONE
     outcome = act(change, control, person) if act else control.execute(change)

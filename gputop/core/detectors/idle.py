@@ -16,6 +16,7 @@ from gputop.core.model.finding import Evidence, Stage
 from gputop.core.model.metric import Unit
 from gputop.core.model.sample import Gpu
 from gputop.core.model.units import bytes_text, duration_text, value_text
+from gputop.core.processes.ending import end_command
 
 KIND: Final = Kind(
     name="idle",
@@ -225,7 +226,7 @@ def _who(track: Track) -> str:
 
 def _remedy(track: Track) -> str:
     owner = track.process.user or "its owner"
-    end = f"gputop signal SIGTERM --pid {track.process.pid}"
+    end = end_command(track.process)
     if track.role.is_server:
         return f"Stop it while it has no requests ({end}), or let another model share its GPU."
     if track.role.is_interactive:

@@ -10,6 +10,7 @@ from gputop.core.detectors.activity.process import Track, busiest
 from gputop.core.model.finding import Evidence, Stage, confidence_of
 from gputop.core.model.sample import HostProcess
 from gputop.core.model.units import bytes_text, duration_text
+from gputop.core.processes.ending import end_command
 
 KIND: Final = Kind(
     name="stalled",
@@ -175,7 +176,7 @@ def _remedy(track: Track, dead: list[HostProcess], *, is_blocked: bool) -> str:
     if dead:
         return (
             "A data loader worker died. Look for an out-of-memory kill (sudo dmesg | grep -i oom), end the job "
-            f"(gputop signal SIGTERM --pid {track.process.pid}) and restart it from its checkpoint."
+            f"({end_command(track.process)}) and restart it from its checkpoint."
         )
     if is_blocked:
         pid = track.process.pid

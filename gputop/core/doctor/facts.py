@@ -75,11 +75,14 @@ class DeviceFile(Struct, frozen=True, kw_only=True):
 class Program(Struct, frozen=True, kw_only=True):
     """A process that holds GPU device files open, or a GPU service that is known by name.
 
+    ``name``: the process chooses it. ``uid``: of its user; None: not readable. ``is_first``: of a PID namespace.
     ``devices``: the device files that it has open; None: not readable.
     """
 
     pid: int
     name: str
+    uid: int | None = None
+    is_first: bool = False
     command: str = ""
     state: str = ""
     devices: tuple[str, ...] | None = ()

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from gputop.core.doctor.each import about, judged, numbers, of, ranges, unread, why_none
-from gputop.core.doctor.facts import Facts
+from gputop.core.doctor.facts import Facts, Program
 from gputop.core.doctor.kernel_log import hung_tasks
 from gputop.core.doctor.verdict import Verdict, Verdicts, fail, info, nothing, ok, unknown, warn
 from gputop.core.model.catalogue import MEMORY_TOTAL, MEMORY_USED, MIG_MODE
@@ -125,20 +125,30 @@ def monitors(facts: Facts) -> Verdicts:
         return ok(
             "no other monitor found" + (f"; the open files of {hidden} processes are not readable" if hidden else "")
         )
-    stops = dict.fromkeys(_MONITORS[program.name] for program in found if _MONITORS[program.name])
-    pids = " ".join(str(program.pid) for program in found if not _MONITORS[program.name])
     return info(
         "a GPU reset or a MIG change will fail: other monitors keep the GPUs open",
         evidence=[
-            f"{program.name} (pid {program.pid})" + ("" if program.devices else ": its open files are not readable")
+            f"{program.name} (pid {program.pid}{'' if program.uid is None else f', uid {program.uid}'})"
+            + ("" if program.devices else ": its open files are not readable")
             for program in found
         ],
         fix=(
             "Stop them before a reset or a MIG change:",
-            *(f"$ {stop}" if stop.startswith("sudo") else stop for stop in stops),
-            *([f"$ kill {pids}"] if pids else []),
+            *dict.fromkeys(_stop(program) for program in found),
         ),
     )
+
+
+def _stop(program: Program) -> str:
+    """Return how to stop a monitor. Any process can take the name of a service: it is believed of root alone."""
+    service = _MONITORS[program.name]
+    if service and program.uid != 0:
+        return f"see whether pid {program.pid} is the service {program.name}: systemctl status {program.pid}"
+    if service:
+        return f"$ {service}" if service.startswith("sudo") else service
+    if program.is_first:
+        return f"stop the container of {program.name}: pid {program.pid} is its first process"
+    return f"$ kill {program.pid}"
 
 
 def _exited(facts: Facts, exited: Sequence[HostProcess]) -> Verdict:

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from gputop.core.inspection.inspection import Inspection, Limit, OpenFile, Socket, Thread, Variable
 from gputop.core.model.metric import Missing
+from gputop.core.model.owner import Owner
 from gputop.core.model.sample import Gpu
 from gputop.core.model.units import bytes_text, duration_text
 from gputop.core.processes.gpu_use import memory_total, use_label, use_text
@@ -15,6 +16,7 @@ from gputop.core.secrets.mask import masked_arguments
 from gputop.core.secrets.shapes import MASK
 
 _NONE: Final = "none"
+_PROVABLE: Final = ("slurm", "pod", "container")  # by a cgroup
 _UNLIMITED: Final = "unlimited"
 _OTHER_NETWORK: Final = "not visible from here: the process has another network namespace"
 _BYTES: Final = frozenset({"locked memory"})
@@ -71,13 +73,18 @@ def _owner(found: Inspection) -> Section:
         ("session", "session", owner.session), ("terminal", "terminal", owner.terminal),
         ("kind", "framework", owner.framework), ("environment", "environment", owner.environment),
     )  # fmt: skip
-    rows = [Row(label, text) for label, _, text in named if text]
+    rows = [Row(label, text + _claimed(key, owner)) for label, key, text in named if text]
     unknown: dict[Missing, list[str]] = {}
     for label, key, text in named:
         if not text and key in owner.missing:
             unknown.setdefault(owner.missing[key], []).append(label)
     rows += [Row("", f"{', '.join(labels)}: {reason.text}") for reason, labels in unknown.items()]
     return Section("owner", "Belongs to", tuple(rows) or (Row("", _NONE),))
+
+
+def _claimed(field: str, owner: Owner) -> str:
+    """Return the remark on a field that the process may have made up."""
+    return " (unverified)" if field in _PROVABLE and field not in owner.trusted else ""
 
 
 def command_text(arguments: tuple[str, ...]) -> str:

@@ -27,7 +27,10 @@ class Container(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True)
 
 
 class Pod(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
-    """A Kubernetes pod. The name comes from the logs of the kubelet or the environment of the process."""
+    """A Kubernetes pod. Name and namespace come from the logs of the kubelet.
+
+    Without a namespace, the name comes from the environment of the process.
+    """
 
     uid: str
     name: str | None = None
@@ -59,6 +62,9 @@ class Owner(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     ``unit``: a systemd service or scope. ``session``: tmux, screen, ssh or a login. ``terminal``: pts/3.
     ``environment``: of conda or venv. ``run_id``, ``master``: shared by the ranks of one torch job. Without root the
     environment of other users is not readable: then ``missing`` contains the fields that come from it.
+
+    ``trusted``: the fields that come from a cgroup that only root can write. All others are what the process says of
+    itself: they are shown, but they never join processes of two users, and make no command.
     """
 
     container: Container | None = None
@@ -73,4 +79,5 @@ class Owner(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     world_size: int | None = None
     run_id: str | None = None
     master: str | None = None
+    trusted: tuple[str, ...] = ()
     missing: dict[str, Missing] = {}

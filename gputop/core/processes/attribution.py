@@ -1,4 +1,4 @@
-"""The attribution of a process to an `Owner`: first by its cgroup, which it cannot write, then by its environment."""
+"""The attribution of a process to an `Owner`: first by its cgroup, then by its environment, which is never trusted."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -58,6 +58,7 @@ def attribute(evidence: Evidence) -> Owner:
         world_size=first_number(variables, _WORLDS),
         run_id=_run_id(variables),
         master=_master(variables, container),
+        trusted=cgroup.trusted,
     )
     missing = _missing(evidence, owner)
     return replace(owner, missing=missing) if missing else owner
@@ -120,7 +121,8 @@ def _slurm(cgroup: Cgroup, variables: dict[str, str]) -> SlurmStep | None:
     job = cgroup.job or variables.get("SLURM_JOB_ID")
     if not job and not cgroup.sluid:
         return None
-    return SlurmStep(job=job, step=cgroup.step or variables.get("SLURM_STEP_ID"), sluid=cgroup.sluid)
+    step = cgroup.step if "slurm" in cgroup.trusted else cgroup.step or variables.get("SLURM_STEP_ID")
+    return SlurmStep(job=job, step=step, sluid=cgroup.sluid)
 
 
 def _session(cgroup: Cgroup, variables: dict[str, str]) -> str | None:

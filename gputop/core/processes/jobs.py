@@ -2,10 +2,14 @@
 
 The first rule that joins two processes or two GPUs makes the job: the same Slurm step, the same torch rendezvous, the
 same pod or container, the same launcher, or one process on several GPUs.
+
+A job has processes of several users only if a trusted cgroup joins them: the key of everything else has the user.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
+
+from msgspec.structs import replace
 
 from gputop.core.model.sample import HostProcess, Job, JobKind, Presence
 from gputop.core.processes.program import LAUNCHERS, Program, arguments_of, program
@@ -56,7 +60,7 @@ class JobFinder:
 
 def _signature(process: HostProcess) -> tuple[object, ...]:
     uses = tuple([use.gpu_index for use in process.gpus])
-    return (process.pid, process.start_ticks, process.parent_pid, process.owner, process.command, uses)
+    return (process.pid, process.start_ticks, process.parent_pid, process.user, process.owner, process.command, uses)
 
 
 class _Search:
@@ -142,8 +146,12 @@ class _Search:
             places.setdefault(one.pid, at)
 
     def _place(self, other: HostProcess, keys: Mapping[tuple[JobKind, str], int], places: dict[int, int]) -> None:
-        """Put a process without a GPU into the job of its nearest ancestor, or into the job with the same key."""
-        at = next((places[one.pid] for one in self._lineage(other) if one.pid in places), None)
+        """Put a process without a GPU into the job of its nearest ancestor, or into the job with the same key.
+
+        An ancestor of another user does not count: root may start programs for everybody, and everybody may use sudo.
+        """
+        near = (one for one in self._lineage(other) if one.pid in places)
+        at = next((places[one.pid] for one in near if one.user == other.user), None)
         if at is None:
             shared = ((kind, key_of(other)) for kind, key_of in _SHARED)
             at = next((keys[kind, key] for kind, key in shared if key and (kind, key) in keys), None)
@@ -192,25 +200,39 @@ def _joins(kind: JobKind, group: list[HostProcess]) -> bool:
 
 # --- what the processes of a job have in common --------------------------------------------------------------------
 def _slurm(process: HostProcess) -> str | None:
-    return process.owner.slurm.text if process.owner.slurm else None
+    slurm = process.owner.slurm
+    if slurm is None or "slurm" not in process.owner.trusted:
+        return _claimed(process, "slurm", slurm.text) if slurm else None
+    return replace(slurm, job=None).text if slurm.sluid else slurm.text  # with a SLUID, the number is only claimed
 
 
 def _run_id(process: HostProcess) -> str | None:
-    return process.owner.run_id
+    run_id = process.owner.run_id
+    return _claimed(process, "run", run_id) if run_id else None
 
 
 def _master(process: HostProcess) -> str | None:
     master = process.owner.master
-    return f"{process.user}@{master}" if master else None
+    return _claimed(process, "master", master) if master else None
 
 
 def _pod(process: HostProcess) -> str | None:
-    return process.owner.pod.uid if process.owner.pod else None
+    pod = process.owner.pod
+    if pod is None:
+        return None
+    return pod.uid if "pod" in process.owner.trusted else _claimed(process, "pod", pod.uid)
 
 
 def _container(process: HostProcess) -> str | None:
     container = process.owner.container
-    return container.id if container and container.runtime != _SYSTEM_CONTAINER else None
+    if container is None or container.id is None or container.runtime == _SYSTEM_CONTAINER:
+        return None
+    return container.id if "container" in process.owner.trusted else _claimed(process, "container", container.id)
+
+
+def _claimed(process: HostProcess, what: str, text: str) -> str:
+    """Return the key of what a process says of itself: another user may say the same."""
+    return f"{process.user or ''}:{what}:{text}"  # no user name has a colon
 
 
 def _itself(process: HostProcess) -> str:

@@ -6,7 +6,7 @@ from gputop.core.doctor.facts import Program, Programs
 from gputop.core.secrets.mask import masked_arguments
 from gputop.core.text.text import clean, decode
 from gputop.machine.proc.root import Files, Root
-from gputop.machine.proc.stat import parse_stat
+from gputop.machine.proc.stat import parse_inner_pid, parse_stat, parse_uid
 
 _PREFIX: Final = "/dev/nvidia"
 _KTHREADD: Final = 2
@@ -29,7 +29,18 @@ def programs(root: Root, own: int) -> Programs:
         hidden += devices is None
         if devices or name.startswith(_SERVICES) or name in _ALSO:
             held = None if devices is None else tuple(devices)
-            found.append(Program(pid=pid, name=name, command=_command(root, pid), state=state, devices=held))
+            status = Files(root).raw(f"proc/{pid}/status")
+            found.append(
+                Program(
+                    pid=pid,
+                    name=name,
+                    uid=parse_uid(status),
+                    is_first=parse_inner_pid(status, pid) == 1,
+                    command=_command(root, pid),
+                    state=state,
+                    devices=held,
+                )
+            )
     return Programs(found=tuple(found), hidden=hidden)
 
 

@@ -5,8 +5,12 @@ from typing import Final
 
 from gputop.core.mig.model import Holders, User
 from gputop.core.model.owner import Owner
+from gputop.core.model.sample import HostProcess
+from gputop.core.processes.ending import end_command
+from gputop.core.processes.owner_command import owner_command, service_command
 from gputop.machine.proc.procfs import Proc
 from gputop.machine.proc.root import Files
+from gputop.machine.proc.stat import parse_inner_pid, parse_uid
 from gputop.machine.processes.identity import ProcessNames
 
 _SERVICES: Final = {  # by the beginning of the process's name, which the kernel cuts to 15 signs
@@ -70,20 +74,16 @@ class HolderReader:
         return self._files.text(f"{pid}/comm") or ""
 
     def _how(self, pid: int, name: str) -> str:
-        """Return the command that ends a process, to be copied; untrusted names in it are quoted for the shell."""
-        from shlex import quote  # noqa: PLC0415 - needed only if a process is in the way
+        """Return the command that ends a process, to be copied.
 
-        service = next((way for begin, way in _SERVICES.items() if name.startswith(begin)), "")
-        if service:
-            return service
-        owner = self._owner(pid)
-        if owner.slurm is not None:
-            return f"scancel {quote(owner.slurm.job or owner.slurm.sluid or str(pid))}"
-        if owner.pod is not None and owner.pod.name:
-            space = f" -n {quote(owner.pod.namespace)}" if owner.pod.namespace else ""
-            return f"kubectl delete pod{space} {quote(owner.pod.name)}"
-        if owner.container is not None and owner.container.runtime in ("docker", "podman"):
-            return f"{owner.container.runtime} stop {quote(owner.container.text)}"
-        if owner.unit is not None and owner.unit.endswith(".service") and not owner.unit.startswith("user@"):
-            return f"sudo systemctl stop {quote(owner.unit)}"
-        return f"gputop signal SIGTERM --pid {pid}"
+        Any process can take the name of a service; it is believed of root outside of containers alone.
+        """
+        owner, status = self._owner(pid), self._files.raw(f"{pid}/status")
+        if parse_uid(status) == 0 and owner.container is None:
+            service = next((way for begin, way in _SERVICES.items() if name.startswith(begin)), "")
+            if service:
+                return service
+        command = owner_command(owner) or service_command(owner)
+        if command:
+            return f"{command.text} ({command.ends})"
+        return end_command(HostProcess(pid=pid, inner_pid=parse_inner_pid(status, pid)))

@@ -85,6 +85,13 @@ def parse_terminal(raw: bytes) -> int:
         return 0
 
 
+def parse_inner_pid(status: bytes, pid: int) -> int | None:
+    """Return the last pid of NSpid, that of the innermost namespace, if it is different from ours."""
+    words = status.partition(b"\nNSpid:")[2].partition(b"\n")[0].split()
+    inner = int(words[-1]) if words and words[-1].isdigit() else pid
+    return None if inner == pid else inner
+
+
 def _state(field: bytes) -> str:
     if len(field) != 1 or not field.isalpha():
         raise ValueError(field)

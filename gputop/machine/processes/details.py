@@ -12,7 +12,7 @@ from gputop.core.model.sample import Reasons
 from gputop.core.secrets.mask import masked_arguments
 from gputop.core.text.text import clean, decode
 from gputop.machine.proc.procfs import Proc, reason
-from gputop.machine.proc.stat import parse_uid
+from gputop.machine.proc.stat import parse_inner_pid, parse_uid
 from gputop.machine.processes.containers import Names
 from gputop.machine.processes.owners import OwnerReader
 
@@ -67,7 +67,7 @@ class DetailsReader:
             status = self._proc.read(f"{pid}/status")
         except OSError as error:
             missing["user"] = reason(error)
-        uid, inner_pid = parse_uid(status), _inner_pid(status, pid)
+        uid, inner_pid = parse_uid(status), parse_inner_pid(status, pid)
         if uid is None:
             missing.setdefault("user", Missing.FAULT)
         arguments = self._arguments(pid, missing)
@@ -85,10 +85,3 @@ class DetailsReader:
         except OSError:
             return []
         return [decode(argument) for argument in raw.rstrip(b"\0").split(b"\0")]
-
-
-def _inner_pid(status: bytes, pid: int) -> int | None:
-    """Return the last pid of NSpid, that of the innermost namespace, if it is different from ours."""
-    words = status.partition(b"\nNSpid:")[2].partition(b"\n")[0].split()
-    inner = int(words[-1]) if words and words[-1].isdigit() else pid
-    return None if inner == pid else inner

@@ -140,10 +140,18 @@ def _group_of(row: Row, grouping: Grouping, names: Mapping[int, str]) -> tuple[s
         index = row.use.gpu_index
         return (str(index), f"GPU {index} {names.get(index, '')}")
     if owner.pod:
-        return (owner.pod.uid, f"pod {owner.pod.text}")
+        return _whose(row.process, "pod", owner.pod.uid, f"pod {owner.pod.text}")
     if owner.container:
-        return (owner.container.id or owner.container.text, f"{owner.container.runtime} {owner.container.text}")
+        container = owner.container
+        return _whose(row.process, "container", container.id or container.text, f"{container.runtime} {container.text}")
     return ("", "container unknown") if "container" in owner.missing else ("", "no container")
+
+
+def _whose(process: HostProcess, field: str, key: str, label: str) -> tuple[str, str]:
+    """Return key and label of a pod or container; one that a process only claims is a group of its user."""
+    if field in process.owner.trusted:
+        return key, label
+    return f"{process.user or ''}:{key}", f"{label} of {process.user or 'an unknown user'}"
 
 
 def _job(job: Job, command: str) -> tuple[str, str]:

@@ -9,8 +9,9 @@ from msgspec import Struct
 from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import Frame, HostProcess, Job, Presence
 from gputop.core.model.units import NOTHING, bytes_text
+from gputop.core.processes.owner_command import owner_command
 from gputop.core.protocol.command import cpus_text
-from gputop.core.protocol.targets import parents_first
+from gputop.core.protocol.targets import parents_first, users_text
 
 Processes: TypeAlias = tuple[HostProcess, ...]
 _TO_LAUNCHERS: Final = frozenset(
@@ -50,6 +51,10 @@ class TargetSelection(Struct, frozen=True):
         if scope is Scope.TREE:
             return parents_first(descendants(self.frame, self.selected))
         return parents_first(self.selected)
+
+    def beginning(self, scope: Scope) -> Scope:
+        """Return the scope that a change begins with: the wanted one, unless it has processes of several users."""
+        return Scope.PROCESS if users_text(self.within(scope)) else scope
 
     def by_scope(self) -> dict[Scope, Processes]:
         """Return the targets of each scope; JOB is there only if a selected process is in a job."""
@@ -158,18 +163,17 @@ def descendants(frame: Frame, roots: Iterable[HostProcess]) -> list[HostProcess]
     return list(found.values())
 
 
-def family(frame: Frame, process: HostProcess) -> set[ProcessId]:
+def family(frame: Frame, process: HostProcess) -> Processes:
     """Return the whole job of a process; without a job, the process and its descendants."""
-    for job in frame.jobs:
-        if process.id in job.members:
-            return {one.id for one in find_processes(frame, job.members)}
-    return {one.id for one in descendants(frame, [process])}
+    jobs = [job.members for job in frame.jobs if process.id in job.members]
+    return find_processes(frame, jobs[0]) if jobs else tuple(descendants(frame, [process]))
 
 
-def owner_command(targets: Sequence[HostProcess]) -> str:
+def common_command(targets: Sequence[HostProcess]) -> str:
     """Return the owner's command that ends the targets (scancel, kubectl, docker), if they share one."""
-    ways = {_way(one) for one in targets}
-    return ways.pop() if len(ways) == 1 else ""
+    commands = {owner_command(one.owner) for one in targets}
+    command = commands.pop() if len(commands) == 1 else None
+    return f"To end {command.ends}: {command.text}" if command else ""
 
 
 def gpu_bytes(process: HostProcess) -> int | None:
@@ -191,15 +195,3 @@ def sum_text(targets: Sequence[HostProcess]) -> str:
     memory = bytes_text(sum(held)) if held else NOTHING
     where = f"{memory} on GPU {cpus_text(gpus)}" if gpus else "no GPU memory"
     return f"{count_text(targets)} of {', '.join(users)}, {where}"
-
-
-def _way(process: HostProcess) -> str:
-    owner = process.owner
-    if owner.slurm and owner.slurm.job:
-        return f"scancel {owner.slurm.text}"
-    if owner.pod:
-        namespace = f" -n {owner.pod.namespace}" if owner.pod.namespace else ""
-        return f"kubectl delete pod {owner.pod.name}{namespace}" if owner.pod.name else ""
-    if owner.container and owner.container.runtime in {"docker", "podman"}:
-        return f"{owner.container.runtime} stop {owner.container.text}"
-    return ""

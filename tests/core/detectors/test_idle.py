@@ -90,7 +90,7 @@ def test_who_is_stalled_is_not_said_to_be_idle_as_well() -> None:
 def test_a_job_that_holds_memory_is_one_finding() -> None:
     held = found(*[rank(at, 4, (WORK, 60), (IDLE, 700)) for at in range(4)], names=("idle",))
 
-    assert [one.subject.job for one in held[-1]] == ["torch:ann@node7:29500"]
+    assert [one.subject.job for one in held[-1]] == ["torch:ann:master:node7:29500"]
     assert "4 of 4 ranks" in held[-1][0].summary
     assert "80.0GiB held" in held[-1][0].summary
 

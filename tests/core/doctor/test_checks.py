@@ -274,7 +274,9 @@ SICK: dict[str, list[tuple[Make, Severity, str]]] = {
         (both(waiting, log("INFO: task python:900 blocked for more than 122 seconds.")), FAIL, "more than 122s"),
     ],
     "proc.monitors": [
-        (lambda box: box.process(800, "nv-hostengine", gpus=[0]), INFO, "$ sudo systemctl stop nvidia-dcgm"),
+        (lambda box: box.process(800, "nv-hostengine", gpus=[0], uid=0), INFO, "$ sudo systemctl stop nvidia-dcgm"),
+        (lambda box: box.process(800, "nv-hostengine", gpus=[0]), INFO, "systemctl status 800"),
+        (lambda box: box.process(801, "nvtop", gpus=[0], inner_pid=1), INFO, "stop the container of nvtop"),
         (lambda box: box.process(801, "nvtop", gpus=[0]), INFO, "$ kill 801"),
     ],
     "mps.leak": [(mps, INFO, "echo quit | nvidia-cuda-mps-control")],

@@ -142,7 +142,7 @@ def test_the_owner_is_told_with_what_may_not_be_known() -> None:
     start = told.index("Belongs to")
 
     assert [line.split(maxsplit=1) for line in told[start + 1 : start + 4]] == [
-        ["pod", "train-0"], ["unit", "kubelet.service"], ["kind", "vLLM"],
+        ["pod", "train-0 (unverified)"], ["unit", "kubelet.service"], ["kind", "vLLM"],
     ]  # fmt: skip
     assert told[start + 4] == f"  session, environment: {Missing.FORBIDDEN.text}"
     assert list(lines(FOUND))[start + 1] == "  none"

@@ -48,7 +48,7 @@ def test_a_process_on_two_gpus_is_a_job_that_nobody_leads() -> None:
 
 
 def test_a_step_of_slurm_is_a_job_and_another_step_is_another() -> None:
-    steps = [Owner(slurm=SlurmStep(job="7", step=step)) for step in "0011"]
+    steps = [Owner(slurm=SlurmStep(job="7", step=step), trusted=("slurm",)) for step in "0011"]
     jobs = find_jobs([rank(10 + n, n, owner=owner) for n, owner in enumerate(steps)])
 
     assert [(job.key, job.label, pids(job)) for job in jobs] == [

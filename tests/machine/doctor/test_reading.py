@@ -72,7 +72,9 @@ def test_programs_with_a_gpu_open_are_found_and_others_are_not(box: Clinic) -> N
     found = {program.pid: program for program in programs(box.root, own=4242).found}
 
     assert found.keys() == {700, 1260}
-    assert found[700] == Program(pid=700, name="train", command="train --fast", state="S", devices=("/dev/nvidia1",))
+    assert found[700] == Program(
+        pid=700, name="train", uid=1000, command="train --fast", state="S", devices=("/dev/nvidia1",)
+    )
 
 
 def test_processes_whose_files_cannot_be_seen_are_counted_and_services_named_all_the_same(box: Clinic) -> None:

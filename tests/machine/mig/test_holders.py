@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from gputop.core.mig.steps import StepKind
 from gputop.core.model.owner import Container, Owner, Pod, SlurmStep
@@ -14,7 +15,8 @@ from gputop.machine.mig.rights import reading_right, right_for
 class Box:
     """A /proc of a few processes with open files."""
 
-    def __init__(self, **processes: tuple[str, tuple[str, ...] | None]) -> None:
+    def __init__(self, uid: int = 7, **processes: tuple[str, tuple[str, ...] | None]) -> None:
+        self.uid = uid
         self.processes = {name.removeprefix("p"): held for name, held in processes.items()}
 
     def read(self, path: str) -> bytes:
@@ -22,9 +24,11 @@ class Box:
         if pid not in self.processes or name not in ("comm", "cmdline", "status"):
             raise FileNotFoundError(path)
         comm = self.processes[pid][0]
-        return {"comm": comm + "\n", "cmdline": f"/usr/bin/{comm}\0--flag\0", "status": "Name:\tx\nUid:\t7\t7\t7\t7\n"}[
-            name
-        ].encode()
+        return {
+            "comm": comm + "\n",
+            "cmdline": f"/usr/bin/{comm}\0--flag\0",
+            "status": f"Name:\tx\nUid:\t{self.uid}\n",
+        }[name].encode()
 
     def list(self, path: str) -> list[str]:
         if path == ".":
@@ -46,6 +50,7 @@ def reader(box: Box, owner: Owner | None = None) -> HolderReader:
 
 def test_whoever_has_the_device_file_open_is_found_with_what_ends_it() -> None:
     box = Box(
+        uid=0,
         p10=("python", ("/dev/null", "/dev/nvidia2")),
         p11=("nv-hostengine", ("/dev/nvidia2",)),
         p12=("python", ("/dev/nvidia20", "/dev/nvidiactl")),
@@ -56,8 +61,8 @@ def test_whoever_has_the_device_file_open_is_found_with_what_ends_it() -> None:
     found = reader(box).of_gpu(2)
 
     assert [(user.pid, user.user, user.command, user.how) for user in found.users] == [
-        (10, "user7", "/usr/bin/python --flag", "gputop signal SIGTERM --pid 10"),
-        (11, "user7", "/usr/bin/nv-hostengine --flag", "sudo systemctl stop nvidia-dcgm"),
+        (10, "user0", "/usr/bin/python --flag", "gputop signal SIGTERM --pid 10"),
+        (11, "user0", "/usr/bin/nv-hostengine --flag", "sudo systemctl stop nvidia-dcgm"),
     ]
     assert found.unseen == 1
 
@@ -65,16 +70,24 @@ def test_whoever_has_the_device_file_open_is_found_with_what_ends_it() -> None:
 @pytest.mark.parametrize(
     ("owner", "how"),
     [
-        (Owner(slurm=SlurmStep(job="84213", step="0")), "scancel 84213"),
-        (Owner(pod=Pod(uid="u", name="train-0", namespace="ml")), "kubectl delete pod -n ml train-0"),
-        (Owner(container=Container(runtime="docker", id="ab" * 32, name="web")), "docker stop web"),
-        (Owner(unit="jupyter.service"), "sudo systemctl stop jupyter.service"),
+        (Owner(slurm=SlurmStep(job="84213", step="0")), "scancel 84213.0 (the whole Slurm step)"),
+        (
+            Owner(pod=Pod(uid="u", name="train-0", namespace="ml")),
+            "kubectl delete pod -n ml -- train-0 (the whole pod)",
+        ),
+        (
+            Owner(container=Container(runtime="docker", id="ab" * 32, name="web")),
+            "docker stop -- web (the whole container)",
+        ),
+        (Owner(unit="jupyter.service"), "sudo systemctl stop -- jupyter.service (the whole service)"),
         (Owner(unit="user@1000.service"), "gputop signal SIGTERM --pid 10"),
-        (Owner(container=Container(runtime="docker", id="0", name="x; rm -rf ~")), "docker stop 'x; rm -rf ~'"),
+        (Owner(container=Container(runtime="docker", id="0", name="x; rm -rf ~")), "gputop signal SIGTERM --pid 10"),
     ],
 )
 def test_what_ends_a_process_depends_on_whose_it_is(owner: Owner, how: str) -> None:
-    assert reader(Box(p10=("python", ())), owner).named(10).how == how
+    proven = replace(owner, trusted=("slurm", "pod", "container", "unit"))
+
+    assert reader(Box(p10=("python", ())), proven).named(10).how == how
 
 
 def test_a_process_that_cannot_be_seen_is_its_pid() -> None:

@@ -66,7 +66,7 @@ def test_an_owner_is_read_from_cgroup_environment_command_and_terminal(machine: 
 
     assert machine.owner() == Owner(
         slurm=SlurmStep(job="7", step="0"), environment="llm", framework="torchrun rank 1/2", rank=1, world_size=2,
-        run_id="f00d",
+        run_id="f00d", trusted=("slurm",),
     )  # fmt: skip
 
 

@@ -120,17 +120,17 @@ class LeakDetector:
         vote = held.vote
         if vote is None or not (vote.leak or vote.rising):
             return None
-        lacking: tuple[str, ...] = ()
+        owner, lacking = _owner_of(key, context), tuple[str, ...]()
         if key[0] == _WHOLE:
             gpu = context.gpus.get(key[1])
             label = gpu_subject(gpu).label if gpu else key[1]
             subject = Subject(label=label, gpu=key[1], gpu_instance=key[2])
+        elif owner is None:
+            return held.claim
         else:
-            owner = _owner_of(key, context)
-            if owner is None:
-                return held.claim
             subject, lacking = process_subject(*owner), _lacking(owner, held.total_mib)
-        return claim_of(Case(subject, held.track, vote, self._full_s(key, held, context), lacking, self._alarm))
+        full_s = self._full_s(key, held, context)
+        return claim_of(Case(subject, held.track, vote, full_s, lacking, self._alarm, owner and owner[0]))
 
     def _full_s(self, where: _Key, held: Followed, context: Context) -> tuple[float, float | None] | None:
         """Return the time until full, by the growth of all on the GPU; None if over a day or unknown."""

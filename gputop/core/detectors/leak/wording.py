@@ -11,7 +11,9 @@ from gputop.core.detectors.leak.growth import Growth, Why
 from gputop.core.detectors.leak.track import MemoryTrack
 from gputop.core.detectors.leak.verdict import Suspicion, Vote
 from gputop.core.model.finding import Evidence, Stage, Subject, confidence_of, confidence_text
+from gputop.core.model.sample import HostProcess
 from gputop.core.model.units import bytes_text, duration_text
+from gputop.core.processes.ending import end_command
 
 _MIB: Final = 1024.0**2
 _UNSURE: Final = 0.6  # medium confidence at most
@@ -64,6 +66,7 @@ class Case(Struct, frozen=True):
     full_s: tuple[float, float | None] | None
     lacking: tuple[str, ...]
     alarm: Alarm
+    process: HostProcess | None = None
 
     @property
     def is_of_gpu(self) -> bool:
@@ -163,10 +166,9 @@ def _evidence(case: Case, one: Growth) -> Sequence[Evidence]:
 
 
 def _remedy(case: Case) -> str:
-    process = case.subject.process
-    if process is None:
+    if case.process is None:
         return f"{_REMEDY}. Check this in every program on the GPU."
-    return f"{_REMEDY}. To end the process before the GPU is full: gputop signal SIGTERM --pid {process.pid}"
+    return f"{_REMEDY}. To end the process before the GPU is full: {end_command(case.process)}"
 
 
 def _grown(one: Growth) -> str:

@@ -1,6 +1,6 @@
 """The detector of exited processes and zombies that hold GPU memory, orphans, and memory that no process owns."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from gputop.core.detection.detector import FORGET_S, Claim, Context, Dial, Kind
@@ -11,6 +11,7 @@ from gputop.core.detectors.subjects import process_subject
 from gputop.core.model.finding import Evidence, Stage
 from gputop.core.model.sample import HostProcess
 from gputop.core.model.units import duration_text
+from gputop.core.processes.ending import is_first, kill_command
 
 KIND: Final = Kind(
     name="orphan",
@@ -102,7 +103,7 @@ class OrphanDetector:
                 Evidence("gone_s", round(lasts_s, 1), f"exited {duration_text(lasts_s)} ago; {process.presence.text}"),
                 Evidence("memory_bytes", held, f"{held_text(held)} held"),
             ),
-            remedy=_end(track.children) if track.children else _find_holder(process),
+            remedy=_end(track.children, track.user) or _find_holder(process),
             began_s=track.since_s,
         )
 
@@ -113,12 +114,13 @@ class OrphanDetector:
         held, children = memory_of(process), processes.children(process.pid)
         others = (process.threads or 1) - 1
         if children:
-            holder, remedy = f"{_children_text(children)} the memory", _end(children)
+            holder, remedy = f"{_children_text(children)} the memory", _end(children, process.user)
         elif others > 0:
-            holder, remedy = f"{others} of its threads still run", f"End them: kill -9 {process.pid}"
+            holder = f"{others} of its threads still run"
+            remedy = f"End them: {kill_command([process], process.user)}"
         else:
             holder = f"its parent {process.parent_pid} has not collected its exit status"
-            remedy = f"End the parent to free it: kill {process.parent_pid}. {_HOLDERS}"
+            remedy = f"{processes.how_to_free(process)} {_HOLDERS}"
         yield Claim(
             code="orphan.zombie",
             stage=self._stage(lasts_s, held),
@@ -158,13 +160,22 @@ class _Processes:
 
     def words(self, pid: int | None) -> str:
         """Return the command line of a process; empty if the sample does not have it."""
-        one = self._held().get(pid or 0)
+        one = self.of(pid)
         return one.command if one else ""
 
-    def children(self, pid: int) -> tuple[int, ...]:
+    def of(self, pid: int | None) -> HostProcess | None:
+        """Return the process of a pid; None if the sample does not have it."""
+        return self._held().get(pid or 0)
+
+    def how_to_free(self, zombie: HostProcess) -> str:
+        """Return how to make the kernel forget a zombie without children and threads."""
+        is_initial = self._context.sample.host.is_initial_pid_namespace is True
+        return _free(zombie, self.of(zombie.parent_pid), is_initial=is_initial)
+
+    def children(self, pid: int) -> tuple[HostProcess, ...]:
         """Return the living children of a process."""
-        held = self._held().values()
-        return tuple(sorted(one.pid for one in held if one.parent_pid == pid and one.state not in {"Z", "X"}))
+        found = [one for one in self._held().values() if one.parent_pid == pid and one.state not in {"Z", "X"}]
+        return tuple(sorted(found, key=lambda one: one.pid))
 
     def _held(self) -> dict[int, HostProcess]:
         if self._by_pid is None:
@@ -177,18 +188,36 @@ def _once(track: Track) -> str:
     return f" ({track.words[:60]})" if track.words else ""
 
 
-def _children_text(pids: Sequence[int]) -> str:
-    if len(pids) == 1:
-        return f"its child process {pids[0]} still uses"
-    return f"its child processes {_pids(pids)} still use"
+def _children_text(children: Sequence[HostProcess]) -> str:
+    if len(children) == 1:
+        return f"its child process {children[0].pid} still uses"
+    return f"its child processes {_pids(children)} still use"
 
 
-def _pids(pids: Sequence[int]) -> str:
-    return ", ".join(map(str, pids[:8])) + (f" and {len(pids) - 8} more" if len(pids) > 8 else "")
+def _pids(processes: Sequence[HostProcess]) -> str:
+    more = f" and {len(processes) - 8} more" if len(processes) > 8 else ""
+    return ", ".join(str(one.pid) for one in processes[:8]) + more
 
 
-def _end(pids: Iterable[int]) -> str:
-    return f"End the processes that still run: kill -9 {' '.join(map(str, list(pids)[:32]))}. {_HOLDERS}"
+def _end(processes: Sequence[HostProcess], user: str | None) -> str:
+    """Return how to end what a process left behind; empty if it left nothing."""
+    how = kill_command(processes, user)
+    pids = ",".join(str(one.pid) for one in processes[:32])
+    return f"End the processes that still run (see ps -fp {pids}): {how}. {_HOLDERS}" if how else ""
+
+
+def _free(zombie: HostProcess, parent: HostProcess | None, *, is_initial: bool) -> str:
+    """Return how to free a zombie. To end its parent is advice only for a parent of the same user that is no init."""
+    pid = zombie.parent_pid
+    if pid == 1 and is_initial:
+        return "The init of this host has not collected it: see the kernel log. Do not end init."
+    if pid == 1 or (parent and is_first(parent)):
+        return "Restart its container with --init: the first process in the container does not collect exited ones."
+    if parent is None:
+        return f"See what its parent is before you end it: ps -fp {pid}."
+    if zombie.user is None or parent.user != zombie.user:
+        return f"Ask {parent.user or 'the owner'}, who owns the parent {pid}, to end it."
+    return f"End the parent to free it: kill {pid}."
 
 
 def _find_holder(process: HostProcess) -> str:

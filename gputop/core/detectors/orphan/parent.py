@@ -9,6 +9,7 @@ from gputop.core.detectors.subjects import process_subject
 from gputop.core.model.finding import Evidence, Stage
 from gputop.core.model.sample import HostProcess
 from gputop.core.model.units import duration_text
+from gputop.core.processes.ending import end_command
 from gputop.core.processes.program import LAUNCHERS, arguments_of, program
 
 _IN_ORDER: Final = frozenset({"tmux", "screen"})
@@ -88,7 +89,7 @@ class Strays:
                 Evidence("memory_bytes", held, f"{held_text(held)} held"),
             ),
             remedy="Ask the owner: a job under nohup or disown looks the same. If it is no longer needed: "
-            + " ".join(("gputop signal SIGTERM", *(f"--pid {one.process.pid}" for one in tracks[:8]))),
+            + end_command(*(one.process for one in tracks[:8])),
             action="signal",
             confidence=0.9 if was_launcher and is_idle else 0.7 if doubts else 0.4,
             lacking=("its terminal session",) if "session" in first.process.owner.missing else (),

@@ -13,20 +13,22 @@ _MEETS_S: Final = 30.0  # relatives are found within seconds, in turns
 class Track:
     """A process. ``since_s``: since when it is alive, a zombie or exited. Times are those of `Context.now_s`.
 
-    ``words``: its command line while it was alive; ``parent_words``: that of its parent, if it was shown.
-    ``parted_s``: when its parent exited and the kernel gave it another; ``had_parent_s``: how long it had the parent.
+    ``user``, ``children``, ``words`` (the command line): those that it had while it was alive. ``parent_words``: the
+    command line of its parent, if it was shown. ``parted_s``: when its parent exited and the kernel gave it another;
+    ``had_parent_s``: how long it had the parent.
     """
 
     __slots__ = (
         "_idle_since_s", "_state", "_with_parent_s", "children", "had_parent_s", "parent_pid", "parent_pid_before",
-        "parent_words", "parted_s", "process", "seen_s", "since_s", "start_ticks", "words",
+        "parent_words", "parted_s", "process", "seen_s", "since_s", "start_ticks", "user", "words",
     )  # fmt: skip
 
     def __init__(self, process: HostProcess, now_s: float, parent_words: str) -> None:
         self.process = process
         self.start_ticks = process.start_ticks
         self.words = process.command if process.presence is Presence.ALIVE and process.state != "Z" else ""
-        self.children: tuple[int, ...] = ()
+        self.user = process.user
+        self.children: tuple[HostProcess, ...] = ()
         self.parent_pid = self.parent_pid_before = process.parent_pid
         self.parent_words = parent_words
         self.parted_s: float | None = None
@@ -55,11 +57,12 @@ class Track:
             self._state, self.since_s = state, now_s
         if process.presence is not Presence.ALIVE:
             return
+        self.user = process.user
         if state == "":
             self.words = process.command
             children = context.relatives.get(process.pid)
             if children is not None:
-                self.children = tuple([child.pid for child in children])
+                self.children = tuple(children)
         if process.parent_pid != self.parent_pid:
             self._part(process, now_s)
         elif not self.parent_words and now_s - self._with_parent_s < _MEETS_S:

@@ -9,6 +9,7 @@ from gputop.core.detectors.activity.process import Track, busiest
 from gputop.core.detectors.activity.ranks import Stance
 from gputop.core.model.finding import Evidence, Stage, Subject, confidence_of
 from gputop.core.model.units import duration_text
+from gputop.core.processes.ending import end_command
 
 # These decide the confidence and the wording only.
 _SPINS: Final = 90.0
@@ -186,7 +187,7 @@ def _confidence(case: Case) -> float:
 
 
 def _remedy(case: Case, culprit: tuple[Track, Stance] | None) -> str:
-    end = f"gputop signal SIGTERM --pid {case.first.process.pid}"
+    end = end_command(case.first.process)
     if culprit and culprit[1] is Stance.EXITED:
         return f"A rank has exited and does not return. End the job ({end}) and restart it from its checkpoint."
     if culprit and culprit[1] is Stance.LOST:

@@ -72,7 +72,7 @@ class SignalScreen(TargetsDialog[SignalRequest | None]):
 
     def on_click(self, event: events.Click) -> None:
         """Highlight the clicked signal. A click never sends one."""
-        row = event.screen_y - self.frame.region.y - 1 + self._signals_from
+        row = event.screen_y - self.frame.region.y - 1 - len(self.user_lines()) + self._signals_from
         is_left = event.screen_x - self.frame.region.x < _LEFT + 2  # the edge of the frame before them
         if is_left and not self.is_asking and self.is_meant_click(event) and 0 <= row < len(SIGNALS):
             self.move_to(row)
@@ -115,15 +115,18 @@ class SignalScreen(TargetsDialog[SignalRequest | None]):
         return f"{sent} · {back} cancel · {self.name_of('offer-kill')} {offer}"
 
     def page(self, width: int, height: int) -> Sequence[Line]:
-        """Return signals and targets side by side, and the consequences below."""
-        below = [Line(tuple(cut(list(line.spans), width)), line.base) for line in self._meaning()]
-        room = max(4, min(height, len(SIGNALS) + len(below)) - len(below) - 1)
+        """Return whose targets they are, signals and targets side by side, and the consequences below."""
+        above, below = (
+            [Line(tuple(cut(list(line.spans), width)), line.base) for line in lines]
+            for lines in (self.user_lines(), self._meaning())
+        )
+        room = max(4, min(height - len(above), len(SIGNALS) + len(below)) - len(below) - 1)
         rights = self.target_lines(width - _LEFT - 3, room, self.via_launcher)
         rights += [BLANK] * (room - len(rights))
         lefts = self._question(room) if self.is_asking else self._signals(room)
         pairs = zip(lefts, rights, strict=True)
         beside = [Line((*cut(list(left.spans), _LEFT), (" │ ", "faint"), *line.spans)) for left, line in pairs]
-        return [*beside, Line((("─" * width, "faint"),)), *below]
+        return [*above, *beside, Line((("─" * width, "faint"),)), *below]
 
     def _digit(self, character: str) -> None:
         if character == "0" and int(self._digits or "0") * 10 not in _NUMBERS:

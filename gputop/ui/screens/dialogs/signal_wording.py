@@ -5,7 +5,7 @@ from typing import Final
 
 from gputop.core.model.sample import HostProcess
 from gputop.ui.screens.dialogs.target_list import SENT
-from gputop.ui.state.signal_targets import Processes, TargetSelection, owner_command
+from gputop.ui.state.signal_targets import Processes, TargetSelection, common_command
 
 KILL: Final = "SIGKILL"
 _ASKS_LAUNCHERS: Final = "SIGTERM"
@@ -17,7 +17,7 @@ def remarks(selection: TargetSelection, signal: str, targets: Processes) -> list
     launchers = " ".join(str(pid) for pid in sorted({one.pid for one in via_launcher.values()}))
     recipients = [one for one in targets if one.id not in via_launcher]
     obstacles = sum(bool(selection.obstacle(one)) for one in recipients)
-    way = owner_command(targets)
+    way = common_command(targets)
     only = f"{SENT} The signal goes to launcher {launchers} only, which ends its {_workers(len(via_launcher))}."
     said = [
         (only if via_launcher else "", "accent"),
@@ -26,7 +26,7 @@ def remarks(selection: TargetSelection, signal: str, targets: Processes) -> list
             f"The signal may fail or wait{_part(obstacles, len(recipients))}: see the list." if obstacles else "",
             "warm",
         ),
-        (f"Better: {way}" if way else "", "muted"),
+        (way, "muted"),
     ]
     return [(text, ink) for text, ink in said if text]
 

@@ -5,6 +5,7 @@ from typing import ClassVar, Final, TypeVar, cast
 
 from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import HostProcess
+from gputop.core.protocol.targets import users_text
 from gputop.ui.render.line import Line, Spans
 from gputop.ui.screens.dialogs import target_list
 from gputop.ui.screens.dialogs.dialog import Dialog
@@ -29,7 +30,7 @@ class TargetsDialog(Dialog[T]):
         super().__init__()
         self.selection = selection
         self.by_scope = selection.by_scope()
-        self.scope = scope if scope in self.by_scope else Scope.PROCESS
+        self.scope = selection.beginning(scope if scope in self.by_scope else Scope.PROCESS)
         self.targets = self.by_scope[self.scope]
         self._top = 0
         self._page_lines = 1
@@ -71,6 +72,11 @@ class TargetsDialog(Dialog[T]):
         self._page_lines = max(1, room - 2)
         return [target_list.head(shape), *shown]
 
+    def user_lines(self) -> list[Line]:
+        """Return the warning that the targets belong to several users, or would in a wider scope; else nothing."""
+        text, ink = self.once(("users",), self._users_warning)
+        return [Line(((text, ink),))] if text else []
+
     def scope_lines(self) -> list[Line]:
         """Return the scope switch, and below it a summary of the targets."""
         spans: Spans = [("Scope ", "muted")]
@@ -83,15 +89,29 @@ class TargetsDialog(Dialog[T]):
 
     def targets_text(self) -> str:
         """Return the scope and the number of targets, for a title."""
+        several = users_text(self.targets).partition(":")[0]
+        count = count_text(self.targets) + (f" of {several}" if several else "")
         if self.scope is Scope.PROCESS:
-            return f"process {self.targets[0].pid}" if len(self.targets) == 1 else count_text(self.targets)
-        return f"the whole {self.scope.value}: {count_text(self.targets)}"
+            return f"process {self.targets[0].pid}" if len(self.targets) == 1 else count
+        return f"the whole {self.scope.value}: {count}"
 
     def short_targets_text(self) -> str:
         """Return the targets in a word or two, for the line of keys."""
         if self.scope is not Scope.PROCESS:
             return f"the {self.scope.value}"
         return str(self.targets[0].pid) if len(self.targets) == 1 else count_text(self.targets)
+
+    def _users_warning(self) -> tuple[str, str]:
+        users = users_text(self.targets)
+        if users:
+            return f"This affects processes of {users}.", "hot"
+        for scope, held in self.by_scope.items():
+            users = users_text(held)
+            if users:
+                key = self.name_of(_SWITCH[scope])
+                only = self.short_targets_text()
+                return f"The {scope.value} has processes of {users}. Only {only} is chosen; {key} takes all.", "warm"
+        return "", "text"
 
     def _choice(self, scope: Scope) -> Sequence[tuple[str, str]]:
         """Return a position of the switch: its key, its name and its number of targets."""

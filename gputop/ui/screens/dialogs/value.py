@@ -119,7 +119,7 @@ class ValueScreen(TargetsDialog[Change | None]):
 
     def page(self, width: int, height: int) -> Sequence[Line]:
         """Return the hints, the scope and the targets."""
-        top = [Line((part,)) for part in self.hints()]
+        top = [*self.user_lines(), *(Line((part,)) for part in self.hints())]
         top += [Line(((self._error, "hot"),)), *self.scope_lines(), BLANK]
         lines = [*top, *self.target_lines(width, max(3, height - len(top)), {})]
         return [Line(tuple(cut(list(line.spans), width)), line.base) for line in lines][:height]

@@ -1,7 +1,7 @@
 """Actions that change how the kernel schedules processes: nice value, I/O class, CPUs."""
 
 from gputop.core.protocol.command import Renice
-from gputop.core.protocol.targets import targets
+from gputop.core.protocol.targets import targets, users_text
 from gputop.ui.screens.main.changes import Changes
 from gputop.ui.screens.main.host import ScreenHost
 from gputop.ui.screens.main.target_actions import TargetActions
@@ -16,10 +16,14 @@ class SchedulingActions:
         self._changes = changes
 
     def add_nice(self, step: int) -> None:
-        """Add to the nice value, without a dialog."""
+        """Add to the nice value, without a dialog; for processes of several users open it."""
         selection = self._selected.select()
-        if selection is not None:
-            processes = selection.within(self._selected.scope)
+        if selection is None:
+            return
+        processes = selection.within(selection.beginning(self._selected.scope))
+        if users_text(processes):
+            self.open("nice")
+        else:
             change_id = self._changes.next_id()
             self._changes.send(Renice(id=change_id, nice=step, is_relative=True, targets=targets(processes)))
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import Frame
+from gputop.core.protocol.targets import users_text
 from gputop.ui.screens.dialogs.dialog import Dialog
 from gputop.ui.screens.main.host import ScreenHost
 from gputop.ui.state.rows import Grouping
@@ -34,14 +35,21 @@ class TargetActions:
             self._processes.move(1)
 
     def tag_job(self) -> None:
-        """Tag the job of the process under the cursor, or its descendants; of a group all processes."""
+        """Tag the job of the process under the cursor, or its descendants; of a group all processes.
+
+        Processes of other users are not tagged with it.
+        """
         row, line, frame = self._processes.selected, self._processes.selected_line, self._host.view.frame
         if row is None or line is None or frame is None:
             self._warn_none_selected()
         elif line.is_group and self._processes.grouping is not Grouping.JOB:
             self._toggle(process_ids(line))
         else:
-            self._toggle(family(frame, row.process))
+            whole = family(frame, row.process)
+            own = {one.id for one in whole if one.user == row.process.user}
+            if len(own) < len(whole):
+                self._warn(f"tagged only those of {row.process.user or 'one user'}: it has {users_text(whole)}")
+            self._toggle(own)
 
     def untag(self) -> None:
         """Remove all tags, or say that there are none."""
@@ -56,7 +64,10 @@ class TargetActions:
         return had
 
     def select(self, processes: Processes | None = None) -> TargetSelection | None:
-        """Freeze these processes, or the selected ones, as the targets of a change; warn where there are none."""
+        """Freeze these processes, or the selected ones, as the targets of a change; warn where there are none.
+
+        Of a job of several users only the first process is selected: the dialog offers the others.
+        """
         frame, options = self._host.view.frame, self._host.options
         if options.refusal:
             self._warn(options.refusal)
@@ -81,8 +92,10 @@ class TargetActions:
         return Scope.TREE if line.is_open is False else Scope.JOB
 
     def _selected(self, frame: Frame) -> Processes:
-        line = self._processes.selected_line
-        return find_processes(frame, self._processes.tags.ids or (process_ids(line) if line is not None else ()))
+        tagged, line = self._processes.tags.ids, self._processes.selected_line
+        found = find_processes(frame, tagged or (process_ids(line) if line is not None else ()))
+        is_job = not tagged and line is not None and line.is_group and self._processes.grouping is Grouping.JOB
+        return found[:1] if is_job and users_text(found) else found
 
     def _toggle(self, ids: AbstractSet[ProcessId]) -> None:
         self._processes.tags.toggle(ids)

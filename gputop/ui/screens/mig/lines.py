@@ -161,7 +161,7 @@ def _users(users: Iterable[User], frame: Frame | None, width: int) -> Iterator[L
         spans: list[Span] = [(f"    {BUSY} ", "accent"), (said + " ", "title")]
         yield Line((*spans, (fit(user.command, max(1, width - 7 - len(said))).rstrip(), "text")))
         if user.how:
-            yield Line(((f"      to end it: {user.how}", "muted"),))
+            yield from paragraph(f"to end it: {user.how}", width, "muted", indent=6)
 
 
 def _owner(process: HostProcess | None) -> str:

@@ -108,10 +108,51 @@ def test_a_zombie_whose_threads_live_says_so() -> None:
 
 
 def test_a_zombie_with_nobody_left_points_to_its_parent() -> None:
-    (found,) = last(lambda _: of(zombie()), range(400))
+    (found,) = last(lambda _: of(zombie(), relatives=(PARENT,)), range(400))
 
     assert found.stage is Stage.ALARM
     assert "kill 900" in found.remedy
+
+
+@pytest.mark.parametrize(
+    ("parent", "advice"),
+    [
+        (process(1, command="/sbin/init", user="root", gpus=()), "Do not end init"),
+        (process(900, user="bob", gpus=()), "Ask bob, who owns the parent 900, to end it"),
+        (process(900, user=None, gpus=()), "Ask the owner, who owns the parent 900, to end it"),
+        (process(900, inner_pid=1, gpus=()), "Restart its container with --init"),
+    ],
+)
+def test_to_end_init_or_the_parent_of_another_user_is_never_the_remedy(parent: HostProcess, advice: str) -> None:
+    (found,) = last(lambda _: of(zombie(parent_pid=parent.pid), relatives=(parent,)), range(60))
+
+    assert advice in found.remedy
+    assert "kill" not in found.remedy
+
+
+def test_the_first_process_of_the_own_container_is_not_ended_for_a_zombie() -> None:
+    def made_at(_: int) -> Frame:
+        base = of(zombie(parent_pid=1))
+        return replace(base, host=replace(base.host, is_initial_pid_namespace=False))
+
+    (found,) = last(made_at, range(60))
+
+    assert "Restart its container with --init" in found.remedy
+    assert "kill" not in found.remedy
+
+
+def test_a_parent_that_is_not_visible_is_looked_at_before_it_is_ended() -> None:
+    (found,) = last(lambda _: of(zombie()), range(60))
+
+    assert "ps -fp 900" in found.remedy
+    assert "kill" not in found.remedy
+
+
+def test_children_of_another_user_are_not_killed_for_the_memory_of_a_zombie() -> None:
+    children = (process(77, parent_pid=4711, gpus=()), process(78, parent_pid=4711, user="bob", gpus=()))
+    (found,) = last(lambda _: of(zombie(), relatives=children), range(60))
+
+    assert "kill -9 77, ask bob about 78." in found.remedy
 
 
 # --- parents ---------------------------------------------------------------------------------------------------------

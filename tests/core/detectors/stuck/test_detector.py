@@ -117,7 +117,7 @@ def test_one_job_is_one_finding() -> None:
     held = found(*job((WORK, 200), (WAIT, 330), of=8))
 
     assert [one.code for one in held[-1]] == [HANG]
-    assert held[-1][0].subject.job == "torch:ann@node7:29500"
+    assert held[-1][0].subject.job == "torch:ann:master:node7:29500"
 
 
 def test_ranks_that_wait_for_one_that_works_are_an_observation() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from app_driver import FakeLink, Stage, staged, text_of, text_on
 from examples import frame, process
+from msgspec.structs import replace
 from textual.events import Key
 
 from gputop.core.model.owner import Container, Owner, Pod, SlurmStep
@@ -18,7 +19,7 @@ from gputop.ui.screens.dialogs.dialog import Dialog
 from gputop.ui.screens.dialogs.escalation import EscalationScreen
 from gputop.ui.screens.dialogs.outcome import OutcomeScreen
 from gputop.ui.screens.dialogs.signal import SignalScreen
-from gputop.ui.state.signal_targets import owner_command
+from gputop.ui.state.signal_targets import common_command
 
 
 def identity(pid: int) -> ProcessId:
@@ -231,14 +232,22 @@ async def test_a_process_of_another_namespace_is_sent_as_that_so_that_the_door_r
 @pytest.mark.parametrize(
     ("owner", "way"),
     [
-        (Owner(slurm=SlurmStep(job="84213", step="0")), "scancel 84213.0"),
-        (Owner(pod=Pod(uid="1", name="train-0", namespace="ml")), "kubectl delete pod train-0 -n ml"),
-        (Owner(container=Container(runtime="docker", id="a" * 64, name="web")), "docker stop web"),
+        (Owner(slurm=SlurmStep(job="84213", step="0")), "To end the whole Slurm step: scancel 84213.0"),
+        (
+            Owner(pod=Pod(uid="1", name="train-0", namespace="ml")),
+            "To end the whole pod: kubectl delete pod -n ml -- train-0",
+        ),
+        (
+            Owner(container=Container(runtime="docker", id="a" * 64, name="web")),
+            "To end the whole container: docker stop -- web",
+        ),
         (Owner(), ""),
     ],
 )
 def test_the_owners_way_is_named(owner: Owner, way: str) -> None:
-    assert owner_command([process(1, owner=owner)]) == way
+    proven = replace(owner, trusted=("slurm", "pod", "container"))
+
+    assert common_command([process(1, owner=proven)]) == way
 
 
 async def test_a_hostile_command_line_does_not_break_the_frame() -> None:
