@@ -24,7 +24,7 @@ DIALS: Final = (
     ),
     Dial("gap_s", 5.0, 1.0, 86_400.0, "After this time without a sample, gputop measures all durations from the "
     "beginning."),
-    Dial("gap_intervals", 3.0, 1.0, 1000.0, "The same time in sampling intervals; the longer time applies."),
+    Dial("gap_intervals", 3.0, 1.0, 1000.0, "gap_s in sampling intervals; the longer of the two times applies."),
 )  # fmt: skip
 """The dials of all detectors; they are in ``[detectors]`` itself."""
 GENERAL: Final = ""

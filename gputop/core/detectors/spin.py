@@ -23,10 +23,10 @@ KIND: Final = Kind(
         Dial("thread_percent", 85.0, 10.0, 100.0, "Least CPU use of the busiest thread that counts as spinning."),
         Dial(
             "times", 2.0, 1.0, 100.0,
-            "A suspect must spin this many times longer than it ever did before it worked again.",
+            "A suspect must spin this many times longer than its longest spin that ended.",
         ),
         Dial("fresh_times", 3.0, 1.0, 100.0, "A process that never used the GPU must spin this many times longer."),
-        Dial("falls_times", 6.0, 0.0, 1000.0, "How many times faster the counted time falls than it rises."),
+        Dial("falls_times", 6.0, 0.0, 1000.0, "A counted time falls this many times faster than it rises."),
     ),
 )  # fmt: skip
 

@@ -49,7 +49,8 @@ KIND: Final = Kind(
         ),
         Dial("works_percent", 50.0, 1.0, 100.0, "GPU utilization below which a lower clock does not count."),
         Dial("full_percent", 93.0, 1.0, 100.0, "Least GPU utilization of the other ranks, which wait."),
-        Dial("spread_times", 6.0, 0.0, 100.0, "The gap must also be this many times the spread among the ranks."),
+        Dial("spread_times", 6.0, 0.0, 100.0, "The gap must also be this many times the usual spread between the "
+        "ranks."),
         Dial(
             "clearly_points", 15.0, 1.0, 100.0,
             "A gap of this size always counts; a smaller gap counts only if it is new.",
@@ -58,7 +59,7 @@ KIND: Final = Kind(
         Dial("known_s", 300.0, 30.0, 86400.0, "Time after which the usual gaps are known."),
         Dial("ranks", 3.0, 3.0, 100000.0, "Least number of ranks that are compared: with two, neither is the odd one."),
         Dial("smooth_s", 20.0, 1.0, 3600.0, "Smoothing time of clock and utilization."),
-        Dial("falls_times", 3.0, 0.0, 1000.0, "How many times faster the counted time falls than it rises."),
+        Dial("falls_times", 3.0, 0.0, 1000.0, "A counted time falls this many times faster than it rises."),
         Dial("pauses_s", 10.0, 1.0, 3600.0, "While a rank pauses for longer than this, the ranks are not compared."),
     ),
 )  # fmt: skip

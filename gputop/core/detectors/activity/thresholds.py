@@ -50,7 +50,7 @@ KIND: Final = Kind(
         Dial("quiet_nvlink_bytes_per_s", 200e6, 0.0, 1e13, "Highest NVLink traffic of a quiet GPU."),
         Dial(
             "context_percent", 30.0, 0.0, 90.0,
-            "Highest share of the power limit that an idle context takes, until gputop measures more.",
+            "Highest power of an idle context, as a share of the power limit, until gputop measures it.",
         ),
         Dial(
             "interrupted_s", 30.0, 0.0, 3600.0,
@@ -65,7 +65,7 @@ KIND: Final = Kind(
         ),
         Dial(
             "means_s", 90.0, 30.0, 3600.0,
-            "gputop judges the limit of a job by averages over once to twice this time.",
+            "gputop averages over this time, or up to twice as long, to judge what limits a job.",
         ),
         Dial(
             "progress_times", 3.0, 1.0, 100.0,
@@ -88,11 +88,12 @@ KIND: Final = Kind(
         ),
         Dial(
             "own_percent", 50.0, 0.0, 100.0,
-            "GPU utilization from which the power of the GPU belongs to the process.",
+            "At this GPU utilization or more, a process causes the power draw of its GPU.",
         ),
         Dial("shared_percent", 40.0, 0.0, 100.0, "GPU utilization from which a kernel may be waiting, if two "
         "processes share the GPU."),
-        Dial("active_percent", 5.0, 0.0, 100.0, "GPU utilization from which a process is a neighbour of others."),
+        Dial("active_percent", 5.0, 0.0, 100.0, "At this GPU utilization or more, a process affects other processes "
+        "on the GPU."),
         Dial("neighbour_s", 30.0, 1.0, 3600.0, "Time for which a GPU counts as shared after a neighbour computed."),
         Dial("hidden_s", 45.0, 1.0, 3600.0, "Longest time for which a neighbour that works can hide a wait."),
         Dial("fed_percent", 15.0, 0.0, 100.0, "Data loaders work if each of them uses at least this much CPU."),

@@ -38,11 +38,12 @@ KIND: Final = Kind(
             "fill_s", 21600.0, 0.0, 864_000.0,
             "Growth that would fill the whole GPU within this time may be loading or a buffer that fills.",
         ),
-        Dial("fill_watched_s", 1800.0, 0.0, 86_400.0, "Time after which such growth is called a leak too."),
+        Dial("fill_watched_s", 1800.0, 0.0, 86_400.0, "Growth limited by fill_s is a leak if it lasts this long."),
         Dial("fill_bytes_per_s", 2.0 * 1024**2, 0.0, 1024**4, "Least rate of such growth: slower growth is not "
         "loading."),
         Dial("fell_back_percent", 50.0, 1.0, 100.0, "Share of the growth that must be freed before a leak is over."),
-        Dial("over_times", 3.0, 1.0, 100.0, "A leak is also over after this many times its span without growth."),
+        Dial("over_times", 3.0, 1.0, 100.0, "A leak is also over if it has not grown for this many times its "
+        "duration."),
         Dial("segments_percent", 80.0, 1.0, 100.0, "The time is divided into equal intervals; the memory must grow "
         "in this share of them."),
         Dial("burst_percent", 50.0, 1.0, 100.0, "Largest share of the growth that one interval may have."),
@@ -70,7 +71,7 @@ KIND: Final = Kind(
         Dial("short_span_s", 300.0, 60.0, 340.0, "Shortest span of growth in the last 6 minutes."),
         Dial("middle_span_s", 900.0, 60.0, 1740.0, "Shortest span of growth in the last 30 minutes."),
         Dial("life_span_s", 600.0, 60.0, 86_400.0, "Shortest span of growth in the whole life of the process."),
-        Dial("longest_span_s", 1800.0, 60.0, 864_000.0, "Longest span that over_times counts."),
+        Dial("longest_span_s", 1800.0, 60.0, 864_000.0, "Longest duration that over_times uses."),
         Dial("votes", 3.0, 1.0, 1000.0, "Number of passed tests minus failed tests that a span needs for a verdict."),
         Dial(
             "teeth_votes", 8.0, 1.0, 1000.0,
@@ -96,7 +97,7 @@ KIND: Final = Kind(
             "Growth has stopped after a pause of the longest gap plus this many usual gaps.",
         ),
         Dial("tooth_bytes", 64.0 * 1024**2, 1024**2, 1024**4, "A smaller fall is not a tooth of a sawtooth."),
-        Dial("tooth_percent", 30.0, 1.0, 100.0, "Share of the rise before it that a tooth must free."),
+        Dial("tooth_percent", 30.0, 1.0, 100.0, "A tooth must free this share of the rise before it."),
         Dial("teeth", 3.0, 2.0, 100.0, "Number of teeth from which gputop judges whether their troughs rise."),
         Dial("falling_percent", 25.0, 0.0, 100.0, "This share of the troughs may be lower than the trough before."),
         Dial("overdue_times", 3.0, 1.0, 100.0, "A sawtooth is over after this many times its longest tooth."),

@@ -49,9 +49,10 @@ KIND: Final = Kind(
             "The same limit as a share of the GPU's memory; the larger limit applies.",
         ),
         Dial("unexplained_s", 30.0, 5.0, 3600.0, "Unexplained memory is reported after this time."),
-        Dial("context_bytes", 134217728.0, 0.0, 1e10, "Memory per process that the driver does not count as its own."),
+        Dial("context_bytes", 134217728.0, 0.0, 1e10, "Memory of each process that the driver does not report."),
         Dial("idle_percent", 1.0, 0.0, 50.0, "GPU utilization up to which an orphan is idle."),
-        Dial("left_s", 120.0, 0.0, 3600.0, "Time within which the exit of a process explains the memory."),
+        Dial("left_s", 120.0, 0.0, 3600.0, "The exit of a process explains unexplained memory that appears within "
+        "this time."),
     ),
 )  # fmt: skip
 _HOLDERS: Final = "To see which processes have the device files open: sudo fuser -v /dev/nvidia*"

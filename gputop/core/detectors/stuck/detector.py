@@ -44,7 +44,7 @@ KIND: Final = Kind(
             "times", 2.0, 1.0, 100.0,
             "The wait must also be this many times longer than the longest wait that ended normally.",
         ),
-        Dial("behind_times", 4.0, 1.0, 100.0, "The same number while other ranks work."),
+        Dial("behind_times", 4.0, 1.0, 100.0, "Used instead of times while other ranks work."),
         Dial(
             "worked_s", 60.0, 0.0, 86400.0,
             "Least time of real work before a hang: a job of tiny kernels looks like a hang from its start.",
