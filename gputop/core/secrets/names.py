@@ -15,19 +15,22 @@ _LONGEST_PLAIN: Final = 48
 
 # Words after which a name holds a property of a secret and not the secret.
 _PROPERTIES: Final = frozenset({
-    "FILE", "FILES", "FILENAME", "PATH", "PATHS", "DIR", "DIRS", "DIRECTORY", "FOLDER", "SOCK", "SOCKET",
-    "TYPE", "TYPES", "MODE", "COUNT", "SIZE", "LEN", "LENGTH", "LIMIT", "NAME", "NAMES", "HOST", "PORT", "TTL",
-    "TIMEOUT", "EXPIRY", "EXPIRES", "EXPIRATION", "ENABLED", "DISABLED", "ALGORITHM", "ALGO", "ENV", "VAR",
-    "PROVIDER", "METHOD", "PARALLELISM", "LAYOUT", "HEADS", "DIM", "DTYPE", "FORMAT", "SCOPE", "SCOPES", "AGE",
-    "INTERVAL", "VERSION", "BUDGET", "ID", "IDS", "IDX", "INDEX", "POLICY", "CLASS", "CLASSIFICATION",
-    "BACKEND", "MASK", "RATE", "RATIO", "DROPOUT", "PROB", "WEIGHT", "LOSS", "STRATEGY", "MEMORY", "MANAGER",
-    "LEVEL", "ISSUER", "AUDIENCE", "REALM", "ENDPOINT", "URL", "URI", "ADDRESS",
+    "FILE", "FILES", "FILENAME", "PATH", "PATHS", "DIR", "DIRS", "DIRECTORY", "FOLDER", "SOCK", "SOCKET", "TYPE",
+    "TYPES", "MODE", "COUNT", "SIZE", "LEN", "LENGTH", "LIMIT", "NAME", "NAMES", "HOST", "PORT", "TTL", "TIMEOUT",
+    "EXPIRY", "EXPIRES", "EXPIRATION", "ENABLED", "DISABLED", "ALGORITHM", "ALGO", "ENV", "VAR", "PROVIDER",
+    "METHOD", "PARALLELISM", "LAYOUT", "HEADS", "DIM", "DTYPE", "FORMAT", "SCOPE", "SCOPES", "AGE", "INTERVAL",
+    "VERSION", "BUDGET", "ID", "IDS", "IDX", "INDEX", "POLICY", "CLASS", "CLASSIFICATION", "BACKEND", "MASK",
+    "RATE", "RATIO", "DROPOUT", "PROB", "WEIGHT", "LOSS", "STRATEGY", "MEMORY", "MANAGER", "LEVEL", "ISSUER",
+    "AUDIENCE", "REALM", "ENDPOINT", "URL", "URI", "ADDRESS", "MAP", "PROCESS", "PROCESSOR", "HELPER", "STORE",
+    "PREFIX", "SUFFIX", "PADDING", "STRIDE", "WINDOW", "THRESHOLD", "BATCH", "STEP", "STEPS", "OFFSET", "POOLING",
+    "EMBEDDING", "EMBEDDINGS", "DISPATCHER",
 })  # fmt: skip
 _SWITCHES: Final = frozenset({"NO", "SKIP", "DISABLE", "ENABLE"})
 # EOS_TOKEN is a word of a language model.
 _OF_MODELS: Final = frozenset({
     "EOS", "BOS", "PAD", "UNK", "MASK", "SEP", "CLS", "IMAGE", "VIDEO", "AUDIO", "SPECIAL", "STOP", "START",
-    "END", "MAX", "MIN", "NUM", "PER", "FIRST", "LAST", "NEXT", "NEW", "THINK", "DRAFT",
+    "END", "MAX", "MIN", "NUM", "PER", "FIRST", "LAST", "NEXT", "NEW", "THINK", "DRAFT", "PLACEHOLDER",
+    "INITIALIZER", "INIT", "CLASS", "TRIGGER", "LANG", "SRC", "TGT", "CHAT", "TEMPLATE", "DECODER", "EOD", "EOT",
 })  # fmt: skip
 _QUALIFIERS: Final = frozenset({
     "VALUE", "STRING", "STR", "B64", "BASE64", "JSON", "HEX", "RAW", "DATA", "HEADER", "PROD", "PRODUCTION",
@@ -127,8 +130,8 @@ def _snake(name: str) -> str:
 
 
 def _is_trivial(value: str) -> bool:
-    """Return whether a value is a switch, a small number or a fraction."""
-    if value.lower() in _TRIVIAL:
+    """Return whether a value is a switch, a small number, a fraction, or a placeholder such as </s> or [MASK]."""
+    if value.lower() in _TRIVIAL or value[0] + value[-1] in {"<>", "[]"}:
         return True
     whole, point, part = value.removeprefix("-").partition(".")
     return part.isdecimal() and not whole.strip("0123456789") if point else whole.isdecimal() and len(whole) <= 3
@@ -143,11 +146,16 @@ def _is_path(value: str) -> bool:
 
 
 def _is_plain(value: str) -> bool:
-    """Return whether a value is made of ordinary words: no digit, and no capital after a small letter."""
+    """Return whether a value is made of ordinary words and small numbers: no capital after a small letter."""
     if len(value) > _LONGEST_PLAIN or not value[:1].isalpha():
         return False
-    words = re.split("[-_./:]", value)
-    return all(word.isalpha() and (word.isupper() or word[1:].islower() or not word[1:]) for word in words)
+    return all(map(_is_plain_word, re.split("[-_./:,]", value)))
+
+
+def _is_plain_word(word: str) -> bool:
+    if word.isdecimal():
+        return len(word) <= 3
+    return word.isalpha() and (len(word) == 1 or word.isupper() or word[1:].islower())
 
 
 def _has_login(value: str) -> bool:

@@ -10,6 +10,10 @@ MASK: Final = "••••••••"
 GAP: Final = r"\s\0\u2409\u240a\u240d"
 _VALUE: Final = rf"[^{GAP}\"']+"
 _KEEP: Final = rf"\g<1>{MASK}"
+_HEADER: Final = (
+    rf"((?i:authorization)[\"'\\]{{0,4}}\s{{0,2}}[:=][{GAP}]{{0,2}}[\"'\\]{{0,4}}"
+    rf"(?:(?i:bearer|basic|token|digest|negotiate|apikey)[{GAP}+]+)?){_VALUE}"
+)
 
 
 class Shape(Struct, frozen=True):
@@ -53,12 +57,8 @@ FIRST: Final = (
         r"(?=(?:[A-Za-z0-9-]+\.)+(?:[A-Za-z]{2,}|\d+\b)|[A-Za-z0-9-]+:\d|localhost\b)",
         rf"{_KEEP}@",
     ),
-    Shape(
-        "uthorization",
-        rf"((?i:authorization)[\"'\\]{{0,4}}\s{{0,2}}[:=][{GAP}]{{0,2}}[\"'\\]{{0,4}}"
-        rf"(?:(?i:bearer|basic|token|digest|negotiate|apikey)[{GAP}+]+)?){_VALUE}",
-        _KEEP,
-    ),
+    Shape("uthorization", _HEADER, _KEEP),
+    Shape("UTHORIZATION", _HEADER, _KEEP),
     Shape(
         "earer",
         rf"\b([Bb]earer[{GAP}:+]{{1,3}})(?=[^{GAP}]{{0,200}}?[\dA-Z_=.]|[^{GAP}]{{20}})[\w.~+/=%-]{{6,}}",
@@ -79,7 +79,10 @@ FIRST: Final = (
         rf"[^{GAP}]+",
         _KEEP,
     ),
-    _option("sshpass", "-p"), _option("redis-cli", "-a"), _option("curl", "-[uU]"), _option("login", "-p"),
+    Shape("wandb", rf"(\bwandb[{GAP}]+login[{GAP}]+(?:--[\w-]+[{GAP}]+){{0,9}})[\w-]{{40,}}", _KEEP),
+    Shape("configure", rf"(\bconfigure[{GAP}]+set[{GAP}]+[\w.]*(?:secret|token)[\w.]*[{GAP}]+){_VALUE}", _KEEP),
+    _option("sshpass", "-p"), _option("redis-cli", "-a"), _option("login", "-p"),
+    _option("curl", "(?:-[uU]|--(?:proxy-)?user)=?"),
     _option("ldapsearch", "-w"), _option("mosquitto_pub", "-P"), _option("mosquitto_sub", "-P"),
     _option("sqlcmd", "-P"), _option("ipmitool", "-P"), _option("zip", "-P"), _option("twine", "-p"),
     _option("smbclient", "-U"), _option("mongo", "-p"), _option("mongosh", "-p"),
