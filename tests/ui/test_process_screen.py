@@ -244,6 +244,20 @@ async def test_secrets_are_masked_until_s_asks_for_them() -> None:
         assert "hf_secret" not in page(stage)
 
 
+async def test_a_secret_of_the_command_line_is_masked_until_s_asks_for_it() -> None:
+    command = ("vllm", "serve", "--api-key", "hunter2")
+    async with staged(shown()) as stage:
+        await stage.press("down", "w")
+        await answered(stage, command=command)
+        masked = page(stage)
+        await stage.press("s")
+        await answered(stage, command=command)
+
+        assert "vllm serve --api-key '••••••••'" in masked
+        assert "hunter2" not in masked
+        assert "vllm serve --api-key hunter2" in page(stage)
+
+
 async def test_t_shows_all_threads() -> None:
     async with staged(shown()) as stage:
         await stage.press("down", "enter")

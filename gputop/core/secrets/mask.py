@@ -18,11 +18,14 @@ _SIGNS: Final = (
 )  # fmt: skip
 _NAME: Final = (
     r"(?<![\w.-])(?P<dashes>-{0,2})(?P<name>[A-Za-z_][\w.-]{0,127})"
-    rf"(?:(?P<sign>\\{{0,3}}[\"']?[ \t]{{0,2}}(?::=|={{1,3}}>?|:(?!:|//))[ \t]{{0,2}})|(?P<gap>[{GAP}]+)(?!-))"
+    r"(?:(?P<sign>\\{0,3}[\"']?[ \t]{0,2}(?::=|={1,3}>?|:(?!:|//))[ \t]{0,2})"
+    r"|(?P<gap>\0|[\s\u2409\u240a\u240d]+)(?!-))"
 )
 _QUOTE: Final = r"[\[(]{0,2}\\{0,3}[\"']"
 _IN_QUERY: Final = rf"[^{GAP}\"';&#]*"
 _BARE: Final = rf"[^{GAP}\"';]*"
+# A value that FIRST has masked well: an address, a header, a private key. Of another one it may have missed a part.
+_DONE: Final = rf"[\w.+-]+://|\w* ?{MASK}|-----BEGIN "
 _SCRIPT: Final = r"(?:\A|\0)-[a-z]{0,6}c\0\Z"  # the argument before the script of a shell
 
 
@@ -61,7 +64,8 @@ def _without_named(text: str) -> str:
             continue
         start, end = _value(text, found)
         value = text[start:end]
-        if MASK not in value and value[:1] != "{" and names_secret(found["name"], value):
+        is_done = value[:1] == "{" or (MASK in value and re.match(_DONE, value))  # a dictionary has names of its own
+        if not is_done and names_secret(found["name"], value):
             parts += [text[at:start], MASK]
             at = end
     return "".join([*parts, text[at:]])

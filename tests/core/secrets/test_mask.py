@@ -93,6 +93,15 @@ def test_a_mask_never_shows_how_long_a_secret_is() -> None:
     assert masked_arguments(["run", "--token", "a" * 5]) == masked_arguments(["run", "--token", "b" * 500])
 
 
+@pytest.mark.parametrize("password", ["p@ss:w0rd@host.com", "a b", "x;y&z", "a'b", "-----", "f@1:80"])
+def test_no_part_of_a_password_is_shown_because_of_the_signs_in_it(password: str) -> None:
+    assert masked_arguments(["run", f"--password={password}", "-v"]) == ("run", f"--password={MASK}", "-v")
+
+
+def test_an_empty_secret_does_not_hide_the_argument_after_it() -> None:
+    assert masked_arguments(["jupyter", "--token", "", "notes"]) == ("jupyter", "--token", "", "notes")
+
+
 def test_the_key_of_a_script_of_a_shell_does_not_hide_the_script() -> None:
     shown = masked_arguments(["bash", "-lc", "HF_TOKEN=abc python train.py"])
 
