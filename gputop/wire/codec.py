@@ -12,11 +12,12 @@ from msgspec.json import Decoder
 
 from gputop.core.inspection.inspection import Inspection
 from gputop.core.mig.answers import MigBox, MigProgress
+from gputop.core.model.plausible import harmless
 from gputop.core.model.sample import SCHEMA_VERSION, Frame
 from gputop.core.protocol.command import Command
 from gputop.core.protocol.outcome import Outcome
 from gputop.core.protocol.process_status import ProcessStatuses
-from gputop.core.text.text import cleaned, excerpt, is_clean
+from gputop.core.text.text import excerpt, is_clean
 
 Answer: TypeAlias = Outcome | Inspection | ProcessStatuses | MigBox | MigProgress
 
@@ -61,9 +62,14 @@ def answer(line: bytes | memoryview) -> Frame | Answer | Problem:
             read = _decoder(Answer).decode(line)
         except _UNREADABLE:
             return read
-    return (
-        read if isinstance(read, Problem) or _is_clean(bytes(line)) else convert(cleaned(to_builtins(read)), type(read))
-    )
+    return read if isinstance(read, Problem) or _is_clean(bytes(line)) else _cleaned(read)
+
+
+def _cleaned(read: Frame | Answer) -> Frame | Answer | Problem:
+    try:
+        return convert(harmless(to_builtins(read)), type(read))
+    except ValueError as error:
+        return Problem(f"not a gputop frame: {error}")
 
 
 def command(line: bytes) -> Command | Problem:

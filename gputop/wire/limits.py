@@ -1,18 +1,15 @@
-"""Limits of what a stranger may send or store: lines of JSON, their values, the rows and times of a frame."""
+"""Limits of what a stranger may send or store: lines of JSON, their values and their flow."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Final
 
 from msgspec import Struct
 
+from gputop.core.model.plausible import MOST_ROWS, fault_of, is_time
 from gputop.core.model.sample import Frame
 
 MOST_LINE_BYTES: Final = 32 * 2**20  # a frame of 2,000 processes has 1.5 MB
 MOST_VALUES: Final = 1_000_000  # in a line or a frame; a process has about 50
-MOST_ROWS: Final = 100_000  # in a list
-_MOST_GPUS: Final = 1024
-_LATEST_S: Final = 250_000_000_000.0  # in the year 9892; a calendar ends with 9999
-_LONGEST_INTERVAL_S: Final = 86_400.0
 _MARKS: Final = (b",", b"{", b"[")
 
 
@@ -74,29 +71,9 @@ def check_line(line: bytes | memoryview) -> None:
 
 def check_frame(frame: Frame) -> None:
     """Check what the types allow and no host has. Raises ExcessError."""
-    if len(frame.gpus) > _MOST_GPUS:
-        raise ExcessError(f"a frame of more than {_MOST_GPUS} GPUs")
-    rows = (frame.processes, frame.relatives, frame.jobs, frame.findings, frame.problems, frame.host.cores_percent)
-    if max(map(len, rows)) > MOST_ROWS:
-        raise ExcessError(f"a frame of more than {MOST_ROWS:,} rows")
-    if not (0 <= frame.interval_s <= _LONGEST_INTERVAL_S and all(abs(at_s) <= _LATEST_S for at_s in _times(frame))):
-        raise ExcessError("a frame with an impossible time")
-
-
-def is_time(at_s: float) -> bool:
-    """Say whether a calendar has this time, in seconds since the epoch, or a recording this length."""
-    return 0 <= at_s <= _LATEST_S
-
-
-def _times(frame: Frame) -> Iterator[float]:
-    yield frame.time_s
-    for gpu in frame.gpus:
-        yield gpu.read_s or 0.0
-        yield from (event.time_s for event in gpu.xids)
-    for one in (*frame.processes, *frame.relatives):
-        yield one.started_s or 0.0
-        if one.progress is not None:
-            yield one.progress.time_s
-    for finding in frame.findings:
-        yield finding.since_s
-        yield finding.stage_since_s
+    if max(len(frame.jobs), len(frame.findings)) > MOST_ROWS:
+        raise ExcessError(f"a frame with more than {MOST_ROWS:,} rows")
+    is_good = all(is_time(each.since_s) and is_time(each.stage_since_s) for each in frame.findings)
+    fault = fault_of(frame) or ("" if is_good else "an impossible time")
+    if fault:
+        raise ExcessError(f"a frame with {fault}")

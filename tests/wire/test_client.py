@@ -182,6 +182,7 @@ def test_a_sampler_that_takes_nothing_never_makes_the_screen_wait() -> None:
         outcome = news.get(timeout=PATIENCE_S)
         pipe = client.child.stdin
         is_closed = pipe and pipe.closed
+        client.close()  # else another one is started
         client.child.kill()
 
     assert isinstance(outcome, Outcome)

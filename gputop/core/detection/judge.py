@@ -10,7 +10,7 @@ from gputop.core.detection.detector import Claim, Context, Detector, Dial, settl
 from gputop.core.model.finding import Finding, Judgement, Stage, Subject
 from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import GpuState, HostProcess, Job, Sample
-from gputop.core.text.text import clean
+from gputop.core.text.text import excerpt
 
 BROKEN: Final = "gputop.detector"
 DIALS: Final = (
@@ -193,7 +193,7 @@ def _broken(name: str, error: Exception) -> Claim:
         code=BROKEN,
         stage=Stage.SUSPECT,
         subject=Subject(label=f"detector {name}"),
-        summary=f"the detector {name} failed and is off: {type(error).__name__}: {clean(str(error))}",
+        summary=f"the detector {name} failed and is off: {type(error).__name__}: {excerpt(str(error))}",
         remedy=f"Report it, with a recording if possible. To hide this: [detectors.{name}] enabled = false.",
         hold_s=0.0,
     )

@@ -5,9 +5,10 @@ removed or changes its meaning starts a new version; a name that is added does n
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import Any, Final, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, convert, to_builtins
 from msgspec.structs import replace
 
 from gputop.core.detection.detector import Claim, Context, Detector, Dial, Kind
@@ -15,6 +16,7 @@ from gputop.core.doctor.facts import Facts
 from gputop.core.doctor.verdict import Check, Severity, Verdict, Verdicts, fail, info, nothing, ok, unknown, warn
 from gputop.core.model.finding import Evidence, Stage, Subject
 from gputop.core.model.metric import ONCE, Field, FieldRate, Gpm, Metric, Missing, NvmlCall, Origin, Unit
+from gputop.core.model.plausible import harmless, possible
 from gputop.core.model.sample import (
     DriverInfo,
     Frame,
@@ -34,6 +36,7 @@ from gputop.core.plugins.named_source import NamedSource
 from gputop.core.plugins.panel import Cell, Panel, PanelLine, Shown
 from gputop.core.probing.probe import PROTOCOL, Level, Measure, Probe, ProbeTest, Purpose
 from gputop.core.processes.column import Column, Row
+from gputop.core.text.text import excerpt
 from gputop.core.text.tone import Tone
 
 __all__ = [
@@ -100,6 +103,9 @@ __all__ = [
 
 API_VERSION: Final = 1
 GROUP: Final = "gputop.plugins"
+_MOST_TITLE: Final = 40
+_MOST_TEXTS: Final = 100
+_MOST_CLAIMS: Final = 1000  # of a detector in a sample; its answer may be endless
 
 MadeDetector: TypeAlias = tuple[Kind, Callable[[Mapping[str, float]], Detector]]
 """A kind of detector, and the function that makes one from its thresholds."""
@@ -229,7 +235,7 @@ def _checked(to: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
     def convert(answer: Any) -> Any:  # noqa: ANN401 - any answer of a driver
         try:
-            return to(answer)
+            return _reading(to(answer))
         except Exception as error:  # noqa: BLE001 - this is the border
             raise ValueError(str(error)) from None
 
@@ -239,11 +245,32 @@ def _checked(to: Callable[[Any], Any]) -> Callable[[Any], Any]:
 def _safe_column(column: Column) -> Column:
     return replace(
         column,
-        text=_or(column.text, NOTHING),
-        sort=_or(column.sort, None),
+        title=excerpt(column.title, _MOST_TITLE),
+        text=_or(lambda row: excerpt(column.text(row)), NOTHING),
+        sort=_or(lambda row: _sortable(column, column.sort(row)), None),
         is_used=column.is_used and _or(column.is_used, None),
         value=column.value and _or(column.value, None),
     )
+
+
+def _sortable(column: Column, value: Any) -> Any:  # noqa: ANN401 - any answer of a plugin
+    """Return a value that can be compared with others of its column. Raises ValueError."""
+    if value is None or isinstance(value, str if column.is_text else (int, float)):
+        return value
+    raise ValueError("it cannot be sorted")
+
+
+def _reading(value: Any) -> Any:  # noqa: ANN401 - any answer of a plugin
+    """Return a value that a metric may have. Raises ValueError."""
+    if isinstance(value, str):
+        return excerpt(value)
+    if isinstance(value, tuple) and all(isinstance(each, str) for each in value):
+        return tuple(excerpt(each) for each in value[:_MOST_TEXTS])
+    if value is None or isinstance(value, (Missing, bool)):
+        return value
+    if isinstance(value, (int, float)):
+        return possible(value)
+    raise ValueError("it is no value of a metric")
 
 
 def _or(function: Callable[[Row], Any], otherwise: Any) -> Callable[[Row], Any]:  # noqa: ANN401 - any cell
@@ -264,9 +291,20 @@ class _SafeFactory(Struct, frozen=True):
     def __call__(self, dials: Mapping[str, float]) -> Detector:
         """Make the detector."""
         try:
-            return self.make(dials)
+            return _SafeDetector(self.make(dials))
         except Exception as error:  # noqa: BLE001 - this is the border
             return _Broken(error)
+
+
+class _SafeDetector(Struct, frozen=True):
+    """A detector whose claims are checked, cleaned and counted."""
+
+    detector: Detector
+
+    def detect(self, context: Context) -> tuple[Claim, ...]:
+        """Return the first claims. Raises the detector's errors, and ValidationError for what is no claim."""
+        claims = islice(self.detector.detect(context), _MOST_CLAIMS)
+        return tuple(convert(harmless(to_builtins(claim)), Claim) for claim in claims)
 
 
 class _Broken(Struct, frozen=True):

@@ -16,6 +16,7 @@ from gputop.core.text.tone import Tone
 
 MOST_LINES: Final = 500  # an answer may be endless
 _MOST_CHARACTERS: Final = 2_000
+_MOST_CELLS: Final = 64
 _GAP: Final = "  "
 
 
@@ -61,7 +62,7 @@ def written(answer: Iterable[PanelLine]) -> tuple[Written, ...]:
     table: list[tuple[Cell, ...]] = []
     for line in islice(answer, MOST_LINES):
         if isinstance(line, tuple):
-            table.append(tuple(map(_cell, line)))
+            table.append(tuple(map(_cell, line[:_MOST_CELLS])))
             continue
         lines += _aligned(table)
         table = []

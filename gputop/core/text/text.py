@@ -1,13 +1,12 @@
 """Terminal-safe text: untrusted text as one harmless line, fitted to terminal cells."""
 
 import unicodedata
-from typing import Any, Final
+from typing import Final
 
 from gputop.core.text.cells import cells_of, width
 
 _ESCAPES: Final = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "\u2421"}  # control pictures: ␛ ␊ …
 _BLANKS: Final = dict.fromkeys((0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), " ")
-_LISTS: Final = frozenset({list, tuple})
 _DROPPED: Final = frozenset({"Cf", "Cs", "Co", "Cn", "Zl", "Zp"})  # bidi overrides, zero width, surrogates, unassigned
 
 
@@ -20,15 +19,6 @@ def clean(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(_harmless(character) for character in text)
-
-
-def cleaned(tree: Any) -> Any:  # noqa: ANN401 - values of JSON
-    """Return lists, tables and texts of JSON with all text cleaned."""
-    if type(tree) is str:
-        return clean(tree)
-    if type(tree) is dict:
-        return {clean(key): cleaned(each) for key, each in tree.items()}
-    return [cleaned(each) for each in tree] if type(tree) in _LISTS else tree
 
 
 def is_clean(text: str) -> bool:

@@ -1,17 +1,22 @@
 """Reader of the kernel log: /dev/kmsg if permitted, else the journal."""
 
 import errno
+import threading
 from collections.abc import Callable, Iterator
 from typing import Final
 
 from gputop.core.doctor.kernel_log import LogLine, is_relevant
-from gputop.core.text.text import clean
+from gputop.core.model.plausible import is_time
+from gputop.core.text.text import excerpt
 from gputop.machine.proc.root import Files, Root
 from gputop.machine.proc.stat import parse_boot_s
 
-_JOURNAL: Final = ("journalctl", "--dmesg", "--boot", "--output=short-unix", "--no-pager", "--quiet")
+_JOURNAL: Final = ("journalctl", "--dmesg", "--boot", "--output=short-unix", "--no-pager", "--quiet", "--reverse")
 _JOURNAL_S: Final = 1.5
 _MOST: Final = 20_000
+_MOST_BYTES: Final = 8 * 2**20
+_MOST_DIGITS: Final = 18
+_LONGEST: Final = 1000  # characters of a line; a process may choose a part of it, and patterns are searched in it
 Journal = Callable[[], str]
 
 
@@ -34,13 +39,18 @@ def real_journal() -> str:
     """Return the kernel's journal lines of this boot; empty if there is no readable journal."""
     import subprocess  # noqa: PLC0415 - only where /dev/kmsg is closed
 
+    null, raw = subprocess.DEVNULL, b""
     try:
-        done = subprocess.run(
-            _JOURNAL, capture_output=True, check=False, timeout=_JOURNAL_S, text=True, errors="replace"
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        with subprocess.Popen(_JOURNAL, stdin=null, stdout=subprocess.PIPE, stderr=null) as child:
+            timer = threading.Timer(_JOURNAL_S, child.kill)
+            timer.start()
+            if child.stdout is not None:
+                raw = child.stdout.read(_MOST_BYTES)  # the newest lines, if there are more
+            timer.cancel()
+            child.kill()
+    except OSError:
         return ""
-    return done.stdout
+    return "\n".join(reversed(raw.decode(errors="replace").splitlines()))
 
 
 def _of_kmsg(text: str, boot_s: float | None) -> list[LogLine]:
@@ -49,9 +59,9 @@ def _of_kmsg(text: str, boot_s: float | None) -> list[LogLine]:
     for record in text.splitlines():
         head, semicolon, message = record.partition(";")
         parts = head.split(",")
-        if semicolon and len(parts) > 2 and parts[2].isdecimal():
+        if semicolon and len(parts) > 2 and parts[2].isdecimal() and len(parts[2]) <= _MOST_DIGITS:
             time_s = None if boot_s is None else boot_s + int(parts[2]) / 1e6
-            found.append(LogLine(time_s, clean(message)))
+            found.append(LogLine(time_s, excerpt(message, _LONGEST)))
     return found
 
 
@@ -64,8 +74,8 @@ def _of_journal(text: str) -> Iterator[LogLine]:
             time_s = float(stamp)
         except ValueError:
             continue
-        if kernel:
-            yield LogLine(time_s, clean(message))
+        if kernel and is_time(time_s):
+            yield LogLine(time_s, excerpt(message, _LONGEST))
 
 
 def _why(root: Root, error: OSError) -> str:

@@ -10,13 +10,14 @@ from msgspec import ValidationError, convert, to_builtins
 from msgspec.structs import replace
 
 from gputop.core.model.metric import Missing
+from gputop.core.model.plausible import fault_of, harmless
 from gputop.core.model.sample import DriverInfo, Gpu, Host, HostProcess, Sample
 from gputop.core.model.units import duration_text
 from gputop.core.monitor import Source
 from gputop.core.plugins.named_source import NamedSource
 from gputop.core.query.selection import Selection
 from gputop.core.secrets.mask import masked
-from gputop.core.text.text import clean, cleaned, excerpt
+from gputop.core.text.text import clean, excerpt
 
 _MOST_WORDS: Final = 200
 _MOST_COMMANDS: Final = 4096
@@ -105,7 +106,9 @@ class ForeignSource:
         sample = self._source.read()
         if not isinstance(sample, Sample):
             raise TypeError(f"it returned a {type(sample).__name__}, not a Sample")
-        held = convert(cleaned(to_builtins(sample)), Sample)
+        held = convert(harmless(to_builtins(sample)), Sample)
+        if fault := fault_of(held):
+            raise ValueError(f"it returned a sample with {fault}")
         if not self._reveal:
             held = replace(held, processes=_without_secrets(held.processes), relatives=_without_secrets(held.relatives))
         return replace(held, interval_s=self._interval_s, driver=replace(held.driver, source=self._row.key))

@@ -12,6 +12,7 @@ from typing import IO, Final
 from gputop.core.text.text import decode
 
 _AT_ONCE: Final = 65_536
+_MOST_PARTS: Final = 64  # in one reading: a worker may write faster than it is read
 _LONGEST_LINE: Final = 1 << 20
 _WORDS: Final = 65_536
 _INTERRUPTS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -106,8 +107,8 @@ class Child:
 
     def _read(self, pipe: IO[bytes] | None) -> bytes:
         """Return the available content of a pipe, without waiting."""
-        parts = []
-        while pipe is not None and pipe in self._open:
+        parts: list[bytes] = []
+        while len(parts) < _MOST_PARTS and pipe is not None and pipe in self._open:
             try:
                 part = os.read(pipe.fileno(), _AT_ONCE)
             except BlockingIOError:

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from itertools import repeat
 from typing import Any, Final, TypeAlias
 
-from gputop.core.text.text import clean
-from gputop.wire.limits import MOST_ROWS, MOST_VALUES
+from gputop.core.model.plausible import MOST_ROWS, harmless, possible
+from gputop.wire.limits import MOST_VALUES
 from gputop.wire.tape.rounding import DECIMALS, kept
 
 Tree: TypeAlias = dict[str, Any]
@@ -21,7 +21,6 @@ Places: TypeAlias = dict[str, list[tuple[Any, Any]]]
 _WHOLE: Final = "missing"  # reasons by key: they seldom change, and then all at once
 _HOLDERS: Final = frozenset({dict, list})
 _NOWHERE: Final = object()
-_MOST_NUMBER: Final = 2**64
 _MOST_NAMES: Final = 10_000  # an honest frame has some hundreds
 _names: dict[tuple[str, object], str] = {}
 _IDENTITY: Final = ("uuid", "pid", "start_ticks", "key", "code", "subject")
@@ -65,7 +64,7 @@ class Patcher:
     """
 
     def __init__(self, whole: Tree) -> None:
-        self.tree: Tree = _harmless(whole)
+        self.tree: Tree = harmless(whole)
         self._sizes: dict[str, int] = {}
         self._places: dict[str, Places] = {}
         for key in self.tree:
@@ -73,7 +72,7 @@ class Patcher:
 
     def step(self, changed: Tree, moved: Columns) -> None:
         """Apply a line."""
-        for key, pieces in _harmless(changed).items():
+        for key, pieces in harmless(changed).items():
             self.tree[key] = _put_together(self.tree.get(key) or [], pieces) if type(pieces) is list else pieces
             self._measure(key)
         for name, steps in moved.items():
@@ -81,9 +80,9 @@ class Patcher:
             for (holder, at), step in zip(self._places[key][name], steps, strict=True):
                 if type(step) is list:
                     self._count(key, _size(step[0]) - _size(holder[at]))
-                    holder[at] = _harmless(step[0])
+                    holder[at] = harmless(step[0])
                 elif step:
-                    holder[at] = _possible(_sum(holder[at], step))
+                    holder[at] = possible(_sum(holder[at], step))
 
     def _measure(self, key: str) -> None:
         """Count the values below a key of the frame, and find their places."""
@@ -105,23 +104,6 @@ def _size(value: Any) -> int:  # noqa: ANN401 - JSON
         if type(held) in _HOLDERS:
             waiting += held.values() if type(held) is dict else held
     return count
-
-
-def _possible(number: Any) -> Any:  # noqa: ANN401 - a number
-    if not -_MOST_NUMBER <= number <= _MOST_NUMBER:
-        raise ValueError("an impossible number")
-    return number
-
-
-def _harmless(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """Return a value with clean text. Raises ValueError for a number that nothing has."""
-    if type(value) is int or type(value) is float:
-        return _possible(value)
-    if type(value) is str:
-        return clean(value)
-    if type(value) is dict:
-        return {clean(key): _harmless(each) for key, each in value.items()}
-    return [_harmless(each) for each in value] if type(value) is list else value
 
 
 def _columns(key: str, tree: Tree) -> Places:

@@ -10,8 +10,8 @@ from zlib import crc32
 
 from msgspec import Struct
 
+from gputop.core.model.plausible import is_time
 from gputop.core.model.sample import SCHEMA_VERSION
-from gputop.wire.limits import is_time
 
 VERSION: Final = 1
 KIND: Final = "gputop"

@@ -11,11 +11,12 @@ from typing import Final
 from msgspec import DecodeError, Struct, convert
 from msgspec.json import Decoder
 
+from gputop.core.model.plausible import is_time
 from gputop.core.model.sample import SCHEMA_VERSION, Frame
 from gputop.core.model.units import duration_text
 from gputop.core.text.text import excerpt
 from gputop.wire.codec import Problem
-from gputop.wire.limits import ExcessError, check_frame, check_line, is_time
+from gputop.wire.limits import ExcessError, check_frame, check_line
 from gputop.wire.tape.delta import Patcher
 from gputop.wire.tape.layout import GZIP, HEAD_BYTES, KIND, MARK, VERSION, Header, Line, Place, place
 from gputop.wire.tape.member import MOST_BYTES, Member, unpack

@@ -8,6 +8,7 @@ import pytest
 from broken_hosts import ADDRESSES, BOOT_S, VERSION, Clinic
 
 from gputop.core.doctor.facts import Program
+from gputop.core.doctor.kernel_log import xid_lines
 from gputop.machine.doctor.hardware import device_files, library, module, pci_devices
 from gputop.machine.doctor.log import LogUnreadError, kernel_log
 from gputop.machine.doctor.programs import programs
@@ -187,3 +188,18 @@ def test_other_packages_are_not_taken_for_torch(box: Clinic) -> None:
         box.write(f"opt/own/{name}/METADATA")
 
     assert torches(box.root, {}, ("/opt/own",)) == ()
+
+
+@pytest.mark.parametrize("is_closed", [False, True])
+def test_a_kernel_log_of_huge_lines_is_read_in_part_and_its_patterns_do_not_take_for_ever(
+    box: Clinic, *, is_closed: bool
+) -> None:
+    evil = "NVRM: " + "GPU at 0000:01:00.0 " * 50_000 + "Xid fallen off the bu"
+    box.write("dev/kmsg", f"6,1,{'9' * 5000},-;{evil}\n6,1,2000000,-;{evil}\n")
+    if is_closed:
+        box.root.forbidden["dev/kmsg"] = PermissionError(errno.EPERM, "Operation not permitted")
+    journal = f"nan host kernel: {evil}\n1e300 host kernel: {evil}\n1.5 host kernel: {evil}\n"
+    lines = kernel_log(box.root, lambda: journal)
+
+    assert [len(line.text) for line in lines] == [1000]
+    assert list(xid_lines(lines)) == []

@@ -149,3 +149,20 @@ def test_a_source_that_has_nothing_new_says_for_how_long() -> None:
     source = ForeignSource(row(), Playing(*given), wall=lambda: NOW + next(seconds))
 
     assert [source.read().problems for _ in given] == [(), (), ("source net: no new sample for 1m05",), ()]
+
+
+@pytest.mark.parametrize(
+    ("lie", "why"),
+    [
+        ({"time_s": 1e15}, "an impossible time"),
+        ({"interval_s": -1.0}, "an impossible time"),
+        ({"processes": (process(1, 0),) * 100_001}, "more than 100,000 rows"),
+        ({"gpus": (gpu(0),) * 1025}, "more than 1024 GPUs"),
+        ({"processes": (process(1, 0, memory_bytes=2**70),)}, "an impossible number"),
+        ({"processes": (process(1, 0, cpu_percent=float("inf")),)}, "an impossible number"),
+    ],
+)
+def test_a_source_that_floods_or_lies_gives_absent_values_with_the_reason(lie: dict[str, Any], why: str) -> None:
+    sample = foreign(replace(frame(1), **lie)).read()
+
+    assert why in sample.problems[0]
