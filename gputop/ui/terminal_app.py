@@ -1,11 +1,10 @@
 """App base that suits the terminal: its colours, its characters, and how it is written to."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from rich.segment import Segment
 from textual.color import Color
 from textual.filter import LineFilter
-from textual.screen import Screen
 
 from gputop.core.protocol.link import Down
 from gputop.core.text.ascii import plain
@@ -47,7 +46,6 @@ class TerminalApp(DisplayHook[Down], inherit_bindings=False):
         super().__init__()
         self.keymap = keys
         self._diff = FrameDiff() if writes_changes_only else None
-        self._shown_screen: Screen[Any] | None = None
         for each in theme.THEMES:
             self.register_theme(each)
         if self.no_color:
@@ -61,6 +59,10 @@ class TerminalApp(DisplayHook[Down], inherit_bindings=False):
     def on_mount(self) -> None:
         """Paint over the output of other programs after gputop was in the background."""
         self.app_resume_signal.subscribe(self, lambda _: self.action_redraw())
+
+    def on_resize(self) -> None:
+        """Write everything again: terminals cut or wrap what they show when their size changes."""
+        self._forget()
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Return the inks, for themes that lack them."""
@@ -94,14 +96,9 @@ class TerminalApp(DisplayHook[Down], inherit_bindings=False):
         for widget in self.screen.walk_children():
             widget.refresh()
 
-    def reduced(self, screen: Screen[Any], update: Update) -> Update:
+    def reduced(self, update: Update) -> Update:
         """Return an update that writes only the changed cells, where those are known."""
-        if self._diff is None:
-            return update
-        if screen is not self._shown_screen:
-            self._shown_screen = screen
-            self._diff.forget()
-        return self._diff.reduced(update)
+        return update if self._diff is None else self._diff.reduced(update)
 
     def _forget(self) -> None:
         if self._diff is not None:

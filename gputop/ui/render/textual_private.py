@@ -4,13 +4,13 @@ Everything else in gputop uses public names only. tests/ui/render/test_textual_p
 version of Textual fails there and not on a screen.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from rich.color import ColorSystem
 from rich.console import Console, RenderableType
-from textual._compositor import ChopsUpdate, CompositorUpdate
+from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.app import App
 from textual.filter import LineFilter
 from textual.message_pump import MessagePump
@@ -19,8 +19,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 __all__ = [
-    "ChopsUpdate", "CompositorUpdate", "DisplayHook", "Update", "changed_spans", "color_system", "in_place_of",
-    "mark_painted", "painted",
+    "ChopsUpdate", "CompositorUpdate", "DisplayHook", "LayoutUpdate", "Update", "color_system", "in_place_of",
+    "mark_painted", "painted", "written_strips",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -30,8 +30,8 @@ Update: TypeAlias = RenderableType | CompositorUpdate | None
 class DisplayHook(App[T], Generic[T], inherit_bindings=False):
     """App whose updates of the terminal go through ``reduced`` first, and whose line filters can be chosen."""
 
-    def reduced(self, screen: Screen[Any], update: Update) -> Update:  # noqa: ARG002 - for subclasses
-        """Return what to write for an update of this screen."""
+    def reduced(self, update: Update) -> Update:
+        """Return what to write for an update of the screen."""
         return update
 
     def use_filter(self, line_filter: LineFilter, *, is_only: bool) -> None:
@@ -39,7 +39,7 @@ class DisplayHook(App[T], Generic[T], inherit_bindings=False):
         self._filters = [*([] if is_only else self._filters), line_filter]
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
-        super()._display(screen, self.reduced(screen, renderable))  # type: ignore[arg-type] # Textual does so too
+        super()._display(screen, self.reduced(renderable))  # type: ignore[arg-type] # Textual does so too
 
 
 def in_place_of(pump: MessagePump) -> AbstractContextManager[None]:
@@ -57,21 +57,25 @@ def painted(screen: Screen[Any]) -> list[Strip]:
     return screen._compositor.render_strips()
 
 
-def changed_spans(update: ChopsUpdate) -> Iterator[tuple[int, Mapping[int, Strip | None], tuple[int, ...]]]:
-    """Yield for each changed line its row, its pieces by column, and where those begin and end.
+def written_strips(update: ChopsUpdate | LayoutUpdate) -> Iterator[tuple[int, int, Strip]]:
+    """Yield the row, the column and the content of each piece of a line that an update writes.
 
-    A piece outside of the spans is None: Textual fills it with what lies below the widget there.
+    A piece of a changed line outside of the spans is left out: Textual fills it with what lies below the widget there.
     """
+    if isinstance(update, LayoutUpdate):
+        for y, strips in enumerate(update.strips, update.region.y):
+            x = update.region.x
+            for strip in strips:
+                yield y, x, strip
+                x += strip.cell_length
+        return
     spans: dict[int, list[tuple[int, int]]] = {}
     for y, start, end in update.spans:
         spans.setdefault(y, []).append((start, end))
     for y, changed in sorted(spans.items()):
-        chops, ends = update.chops[y], update.chop_ends[y]
-        pieces = {
-            x: strip if any(x < right and left < end for left, right in changed) else None
-            for (x, strip), end in zip(chops.items(), ends, strict=True)
-        }
-        yield y, pieces, (*chops, *ends)
+        for (x, piece), end in zip(update.chops[y].items(), update.chop_ends[y], strict=True):
+            if piece is not None and any(x < right and left < end for left, right in changed):
+                yield y, x, piece
 
 
 def color_system(console: Console) -> ColorSystem:

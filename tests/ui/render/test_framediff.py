@@ -102,11 +102,20 @@ def test_of_a_line_that_changes_only_the_change_is_written() -> None:
     assert "10" in less[1]
 
 
-def test_after_a_full_update_nothing_is_taken_for_known() -> None:
-    full = LayoutUpdate([[Strip([Segment("xyz")])]], Region(0, 0, 3, 1))
-    _, less = both([line("abc"), full, line("abc")])
+def test_a_full_update_writes_only_what_changed() -> None:
+    full = LayoutUpdate([[Strip([Segment("abX", STYLES[0])])]], Region(0, 0, 3, 1))
+    _, less = both([line("abc"), full, line("abX")])
 
-    assert "abc" in less[2]
+    assert "X" in less[1]
+    assert "ab" not in less[1]
+    assert less[2] == ""
+
+
+def test_cells_of_one_style_are_written_together() -> None:
+    red, blue = (Segment("a", STYLES[0]), Segment("b", STYLES[1]))
+    _, less = both([ChopsUpdate([{0: Strip([red, blue, red, blue])}], [(0, 0, 4)], [[4]])])
+
+    assert less[0].count("31m") == 1
 
 
 def test_what_was_forgotten_is_written_again() -> None:
@@ -121,3 +130,14 @@ def test_what_was_forgotten_is_written_again() -> None:
 async def test_it_can_be_switched_off(is_on: bool) -> None:  # noqa: FBT001 - a parameter of the test
     async with staged(frame(1, (process(1),)), size=SMALL, writes_changes_only=is_on) as stage:
         assert (stage.app._diff is not None) is is_on
+
+
+async def test_after_a_resize_everything_is_written_again() -> None:
+    async with staged(frame(1, (process(1),)), size=SMALL) as stage:
+        diff = stage.app._diff
+        assert diff is not None
+        diff.write(line("abc"), ColorSystem.TRUECOLOR)
+        await stage.pilot.resize_terminal(SMALL[0] + 1, SMALL[1])
+        await stage.pilot.pause()
+
+        assert "abc" in diff.write(line("abc"), ColorSystem.TRUECOLOR)

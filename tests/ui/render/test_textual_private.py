@@ -14,7 +14,14 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
-from gputop.ui.render.textual_private import ChopsUpdate, changed_spans, color_system, in_place_of, painted
+from gputop.ui.render.textual_private import (
+    ChopsUpdate,
+    LayoutUpdate,
+    color_system,
+    in_place_of,
+    painted,
+    written_strips,
+)
 
 WHERE = "Textual changed a private name: see gputop/ui/render/textual_private.py"
 
@@ -54,8 +61,15 @@ def test_an_update_of_lines_is_a_chops_update_with_spans_chops_and_ends() -> Non
     update = ChopsUpdate([{0: strip}], [(0, 0, 3)], [[3]])
 
     assert issubclass(ChopsUpdate, _compositor.CompositorUpdate), f"_compositor.CompositorUpdate: {WHERE}"
-    assert list(changed_spans(update)) == [(0, {0: strip}, (0, 3))], f"ChopsUpdate: {WHERE}"
+    assert list(written_strips(update)) == [(0, 0, strip)], f"ChopsUpdate: {WHERE}"
     assert hasattr(update, "render_segments"), f"CompositorUpdate.render_segments: {WHERE}"
+
+
+def test_an_update_of_all_lines_is_a_layout_update_with_strips_and_a_region() -> None:
+    left, right = Strip([Segment("ab")]), Strip([Segment("c")])
+    update = LayoutUpdate([[left, right]], Region(2, 5, 3, 1))
+
+    assert list(written_strips(update)) == [(5, 2, left), (5, 4, right)], f"LayoutUpdate: {WHERE}"
 
 
 async def test_the_compositor_makes_such_updates_of_changed_lines() -> None:
