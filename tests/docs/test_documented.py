@@ -54,6 +54,21 @@ def test_a_configuration_that_a_document_shows_is_right(document: Path, tmp_path
     assert list(map(str, problems)) == []
 
 
+def test_a_promise_about_security_does_not_name_a_test_that_is_gone() -> None:
+    page = ROOT / "docs" / "security.md"
+    rows = re.findall(r"^\| \*\*.*$", page.read_text(), re.MULTILINE)
+    named = {test: re.findall(r"\]\(([^)]+\.py)\)", row) for row in rows for test in re.findall(r"`(test_\w+)`", row)}
+    gone = [
+        test
+        for test, files in named.items()
+        if not any(f"def {test}(" in (page.parent / file).read_text() for file in files)
+    ]
+
+    assert len(rows) > 10
+    assert all("](../tests/" in row for row in rows)
+    assert gone == []
+
+
 def test_every_document_can_be_reached_from_the_readme() -> None:
     reached, left = set[Path](), [ROOT / "README.md"]
     while left:
