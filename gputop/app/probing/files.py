@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Callable
 from typing import Final
 
 from msgspec import DecodeError, ValidationError
@@ -11,7 +12,7 @@ from gputop.core.probing.baseline import Baseline
 from gputop.core.probing.reference import Entry, read
 from gputop.core.text.text import excerpt
 from gputop.machine.files.places import config_directory, state_directory
-from gputop.machine.files.private import replace_file
+from gputop.machine.files.private import read_file, replace_file
 from gputop.machine.small_file import read_small
 from gputop.wire.encoder import encode
 
@@ -21,14 +22,14 @@ _OWN_REFERENCE: Final = "probe_reference.toml"
 def expected_figures(reference: str) -> tuple[Entry, ...]:
     """Return the user's own table before that of the probe. Raises ValueError for an invalid file."""
     own = os.path.join(config_directory(), _OWN_REFERENCE)
-    return (*_entries(own), *_entries(reference))
+    return (*_entries(own, read_file), *_entries(reference, read_small))
 
 
-def _entries(path: str) -> tuple[Entry, ...]:
+def _entries(path: str, reader: Callable[[str], bytes]) -> tuple[Entry, ...]:
     from gputop.app.settings.toml_file import TomlError, loads
 
     try:
-        return read(loads(read_small(path).decode()))
+        return read(loads(reader(path).decode()))
     except FileNotFoundError:
         return ()
     except (OSError, TomlError, ValueError) as error:

@@ -13,7 +13,7 @@ from gputop.core.settings.settings import Problem, Settings, Value, from_environ
 from gputop.core.settings.toml import lines_of
 from gputop.core.text.text import clean, excerpt
 from gputop.machine.files.places import config_file
-from gputop.machine.small_file import read_small
+from gputop.machine.files.private import read_file
 
 _DOUBT: Final = "gputop changes nothing until you fix that: it may have meant read_only"
 _PLACE: Final = re.compile(r" \(at line (\d+), column \d+\)")
@@ -39,7 +39,7 @@ class Settled(Struct, frozen=True, kw_only=True):
 def written(file: str) -> Written:
     """Read a file; a missing file is empty and no problem."""
     try:
-        text = read_small(file).decode()
+        text = read_file(file).decode()
     except FileNotFoundError:
         return Written(file=file)
     except (OSError, UnicodeDecodeError) as error:

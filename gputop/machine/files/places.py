@@ -12,6 +12,7 @@ from typing import Final
 
 from gputop.machine.files.walk import check_all, user_name, walk
 
+_NOWHERE: Final = "/nonexistent"
 _CALLERS: Final = ("SUDO_USER", "DOAS_USER", "PKEXEC_UID")
 
 
@@ -71,4 +72,5 @@ def _home() -> str:
     try:
         return pwd.getpwuid(os.geteuid()).pw_dir.rstrip("/")
     except KeyError:
-        return f"/tmp/gputop-{os.geteuid()}"  # noqa: S108 - made with mode 0700, and checked before it is used
+        folder = f"/tmp/gputop-{os.geteuid()}"  # noqa: S108 - its owner is checked
+        return folder if _belongs_to(folder, (os.geteuid(), 0)) else _NOWHERE

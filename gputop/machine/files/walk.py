@@ -5,6 +5,7 @@ import stat
 from collections.abc import Callable
 from contextlib import suppress
 from errno import EACCES, ELOOP
+from functools import cache
 from typing import Final, TypeAlias
 
 from gputop.core.text.text import clean
@@ -12,6 +13,7 @@ from gputop.core.text.text import clean
 Check: TypeAlias = Callable[[str, os.stat_result], None]
 
 _ENTRY: Final = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+_MAP_BYTES: Final = 4096
 _MOST_LINKS: Final = 40  # as many as the kernel follows
 _ROOT_ALONE: Final = "As root, gputop uses only directories that root alone can write to"
 
@@ -39,7 +41,7 @@ def check_links(path: str, found: os.stat_result) -> None:
 def check_all(path: str, found: os.stat_result) -> None:
     """Refuse the link of another user, and as root also a directory in which another user can write."""
     check_links(path, found)
-    if os.geteuid() != 0 or not stat.S_ISDIR(found.st_mode):
+    if not stat.S_ISDIR(found.st_mode) or not is_root():
         return
     name = clean(path)
     if found.st_uid != 0:
@@ -47,6 +49,11 @@ def check_all(path: str, found: os.stat_result) -> None:
     others = stat.S_IWOTH | (stat.S_IWGRP if found.st_gid else 0)
     if found.st_mode & others and not found.st_mode & stat.S_ISVTX:  # in /tmp, others cannot replace root's files
         raise PermissionError(EACCES, f"other users can write to {name}. {_ROOT_ALONE}: chmod go-w {name}")
+
+
+def is_root() -> bool:
+    """Return whether this is root; root of a user namespace with a single user is that user under another number."""
+    return os.geteuid() == 0 and not _is_alone()
 
 
 def user_name(uid: int) -> str:
@@ -59,6 +66,15 @@ def user_name(uid: int) -> str:
         return f"user {uid}"
 
 
+@cache
+def _is_alone() -> bool:
+    try:
+        with open("/proc/self/uid_map", "rb") as opened:
+            return opened.read(_MAP_BYTES).split()[2:] == [b"1"]
+    except OSError:
+        return False
+
+
 class _Way:
     """An open directory, and the names that are left."""
 
@@ -67,7 +83,7 @@ class _Way:
         self._mode = mode
         self._links = 0
         self._left = _names(path)
-        self._start("/" if path.startswith("/") else ".")
+        self._start("/" if path.startswith("/") else "")
 
     def walk(self) -> tuple[int, str]:
         while len(self._left) > 1 or self._is_link(self._left[0]):
@@ -78,7 +94,7 @@ class _Way:
         os.close(self._place)
 
     def _start(self, path: str) -> None:
-        self._at, self._place = path, os.open(path, _ENTRY)
+        self._at, self._place = path, os.open(path or ".", _ENTRY)
 
     def _step(self, name: str) -> None:
         path, entry = os.path.join(self._at, name), self._open(name)

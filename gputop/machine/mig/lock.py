@@ -7,7 +7,7 @@ process ends. A container has its own /run, and so its own locks.
 
 import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Final
 
 from gputop.machine.files.places import state_directory
@@ -50,15 +50,22 @@ def named_lock(name: str, roots: str = ROOTS) -> Iterator[None]:
 
 def _open(name: str, roots: str) -> int:
     """Open the file of the lock. Raises LockedError if root has the same lock."""
-    is_root = os.geteuid() == 0
-    holder = None if is_root else _root_holder(f"{roots}/{name}")
+    holder = None if os.geteuid() == 0 else _root_holder(f"{roots}/{name}")
     if holder is not None:
         raise LockedError(holder)
-    place = open_directory(roots, _READABLE) if is_root else open_directory(f"{state_directory(os.environ)}/locks")
+    place = _directory(roots)
     try:
         return append_at(place, name)
     finally:
         os.close(place)
+
+
+def _directory(roots: str) -> int:
+    """Open the directory of this user's locks."""
+    if os.geteuid() == 0:
+        with suppress(OSError):  # a container may have a read-only /run
+            return open_directory(roots, _READABLE)
+    return open_directory(f"{state_directory(os.environ)}/locks")
 
 
 def _root_holder(path: str) -> int | None:

@@ -90,7 +90,8 @@ def _loaded(entry: EntryPoint) -> tuple[Any, str]:
     from gputop.core.plugins.api import guarded, wrong_with  # noqa: PLC0415 - only if plugins are installed
 
     module, _, attributes = entry.value.partition(":")
-    if os.geteuid() == 0 and (reason := _danger(entry.place, module)):
+    reason = _danger(entry.place, module)
+    if reason:
         return None, reason
     stdout, sys.stdout = sys.stdout, sys.stderr  # output of a plugin's import must not get into JSON
     try:
@@ -107,8 +108,10 @@ def _loaded(entry: EntryPoint) -> tuple[Any, str]:
 
 def _danger(place: str, module: str) -> str:
     """Return why root must not load a plugin: another user can write to its directory, or to that of its module."""
-    from gputop.machine.files.walk import check_all, walk  # noqa: PLC0415 - likewise
+    from gputop.machine.files.walk import check_all, is_root, walk  # noqa: PLC0415 - likewise
 
+    if not is_root():
+        return ""
     try:
         for path in (place, *_places(module.partition(".")[0])):
             os.close(walk(f"{path}/.", check_all)[0])

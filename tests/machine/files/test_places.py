@@ -2,6 +2,8 @@
 
 import os
 import pwd
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -65,3 +67,24 @@ def test_an_own_link_is_followed(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "scratch")
 
     assert state_directory({"XDG_STATE_HOME": f"{tmp_path}/link"}) == f"{tmp_path}/link/gputop"
+
+
+@needs_root
+def test_a_user_without_a_home_does_not_use_the_directory_that_another_user_made_for_it() -> None:
+    """A user with no entry in the password database; the name of its directory in /tmp can be guessed."""
+    uid = 1_234_567_890
+    script = f"""
+import os, pwd
+from gputop.machine.files.places import config_file
+os.setgid({uid}); os.setuid({uid})
+print(config_file({{}}))
+"""
+    folder = Path(f"/tmp/gputop-{uid}")  # noqa: S108
+    free = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True).stdout
+    directory_of_other(folder)
+    try:
+        taken = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True).stdout
+    finally:
+        folder.rmdir()
+
+    assert (free, taken) == (f"{folder}/.config/gputop/config.toml\n", "/nonexistent/.config/gputop/config.toml\n")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from other_users import directory_of_other, give, link_of_other, mode, needs_root
 
-from gputop.machine.files.private import append_at, change_file, create_file, open_directory, replace_file
+from gputop.machine.files.private import append_at, change_file, create_file, open_directory, read_file, replace_file
 
 
 def test_no_directory_that_gputop_did_not_make_loses_rights(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_a_file_in_the_way_of_a_new_one_is_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize("make", [os.mkfifo, lambda path: os.symlink("/dev/zero", path), os.mkdir])
 def test_a_configuration_that_is_no_regular_file_is_refused_at_once(tmp_path: Path, make: object) -> None:
     make(f"{tmp_path}/config.toml")  # type: ignore[operator] # one of three functions
-    with pytest.raises(OSError, match=r"not a regular file|Is a directory"):
+    with pytest.raises(OSError, match=r"not a regular file|Is a directory|belongs to root"):
         change_file(f"{tmp_path}/config.toml", lambda old: old)
 
 
@@ -104,3 +104,13 @@ def test_no_descriptor_stays_open(tmp_path: Path) -> None:
         replace_file(f"{tmp_path}/file/below", b"x")
 
     assert len(os.listdir("/proc/self/fd")) == len(before)
+
+
+@needs_root
+def test_root_reads_no_configuration_through_a_link_of_another_user(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text("sort = 'cpu'")
+    link_of_other(tmp_path / "link", tmp_path)
+    with pytest.raises(PermissionError, match="is a link of "):
+        read_file(f"{tmp_path}/link/config.toml")
+
+    assert read_file(f"{tmp_path}/config.toml") == b"sort = 'cpu'"
