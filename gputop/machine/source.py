@@ -82,6 +82,7 @@ class MachineSource:
         self._slots: dict[str, Slot] = {}
         self._process_worker = Worker(self._read_processes)
         self._uses: dict[int, tuple[GpuProcess, ...]] = {}
+        self._ticks = 0
         self._listed = Listed((), ())
 
     def refresh_layout(self, uuid: str) -> None:
@@ -105,7 +106,7 @@ class MachineSource:
 
     def read(self) -> Sample:
         """Take a sample. A GPU that does not answer in time keeps its last values, and later counts as hung."""
-        now, wall_s = self._clock(), self._wall()
+        now, wall_s, ticks = self._clock(), self._wall(), self._processes.ticks()
         self._follow_inventory(now)
         if self._event_worker:
             self._event_worker.take(0)
@@ -114,7 +115,7 @@ class MachineSource:
             slot.start(now)
         host = self._host.read(now)
         readings = self._finish(now)
-        listed, problems = self._list(readings)
+        listed, problems = self._list(readings, ticks)
         if self._process_worker.busy_since is not None:
             host = replace(host, missing=host.missing | {"processes": Missing.BLOCKED})
         return Sample(
@@ -180,11 +181,14 @@ class MachineSource:
         )
 
     # --- processes -----------------------------------------------------------------------------------------------
-    def _list(self, readings: list[DeviceReading]) -> tuple[Listed, tuple[str, ...]]:
-        """Return the processes; the previous list, marked as stale, while /proc does not answer."""
+    def _list(self, readings: list[DeviceReading], ticks: int) -> tuple[Listed, tuple[str, ...]]:
+        """Return the processes; the previous list, marked as stale, while /proc does not answer.
+
+        ``ticks``: the clock tick before the driver was asked.
+        """
         worker, now = self._process_worker, self._clock()  # a slow GPU must not make the CPU seem busy
         if worker.busy_since is None:
-            self._uses = _by_pid(readings)
+            self._uses, self._ticks = _by_pid(readings), ticks
             worker.ask(now)
         listed = worker.take(self.limits.hung_s if worker.busy_since == now else 0)
         if listed is not None:
@@ -194,7 +198,7 @@ class MachineSource:
         return self._listed, (f"/proc has not answered for {late_s}: processes are shown as they were",)
 
     def _read_processes(self, now: float) -> Listed:
-        processes = self._selection.processes(self._processes.read(self._uses, now, self._is_translated()))
+        processes = self._selection.processes(self._processes.read(self._uses, now, self._is_translated(), self._ticks))
         if renewed := self._processes.renewed():
             for slot in tuple(self._slots.values()):
                 slot.reader.renewed |= renewed

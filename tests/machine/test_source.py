@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 from fake_driver import FakeFunctions, NVMLError
+from fake_proc import FakeProc
 
 from gputop.core.model.catalogue import TEMPERATURE
 from gputop.core.model.metric import Missing
@@ -39,7 +40,10 @@ class FakeHost:
 class FakeProcesses:
     """Processes that have started at the moment of reading."""
 
-    def read(self, uses: dict[int, Any], now: float, _: bool) -> tuple[HostProcess, ...]:  # noqa: FBT001
+    def ticks(self) -> int:
+        return 0
+
+    def read(self, uses: dict[int, Any], now: float, *_: Any) -> tuple[HostProcess, ...]:
         return tuple(HostProcess(pid=pid, started_s=now, gpus=held) for pid, held in sorted(uses.items()))
 
     def renewed(self) -> set[int]:
@@ -294,10 +298,10 @@ def test_a_process_that_keeps_its_reader_waiting_does_not_keep_the_gpus() -> Non
         gate = threading.Event()
         is_stuck = False
 
-        def read(self, uses: dict[int, Any], now: float, is_translated: bool) -> tuple[HostProcess, ...]:  # noqa: FBT001
+        def read(self, uses: dict[int, Any], now: float, *rest: Any) -> tuple[HostProcess, ...]:
             if self.is_stuck:
                 self.gate.wait()
-            return super().read(uses, now, is_translated)
+            return super().read(uses, now, *rest)
 
     clock, processes = Hand(), Stuck()
     held = source(functions(1), clock, processes=processes)
@@ -474,3 +478,23 @@ def test_a_gpu_that_is_lost_before_the_start_does_not_stand_behind_all_others() 
     held.open()
 
     assert [gpu.index for gpu in held.read().gpus] == [0, 1, 2]
+
+
+def test_a_process_that_takes_the_pid_after_the_driver_was_asked_passes_for_the_listed_one() -> None:
+    proc = FakeProc()
+    proc.add(100, start=5000)
+    proc.now_ticks = 6000
+
+    def listed(_: str) -> list[tuple[int, int, None, None]]:
+        if proc.now_ticks == 6000:
+            proc.add(100, start=6010)
+        proc.now_ticks += 100
+        return [(100, 1024, None, None)]
+
+    driver = functions(1)
+    driver.answers["nvmlDeviceGetComputeRunningProcesses"] = listed
+    held = source(driver, Hand(), processes=cast("FakeProcesses", ProcessReader(proc, lambda _: "ann")))
+    held.open()
+
+    assert [process.start_ticks for process in held.read().processes] == [None]
+    assert [process.start_ticks for process in held.read().processes] == [6010]

@@ -2,8 +2,8 @@
 
 A pid has one owner at a time, and the kernel (since Linux 5.0) takes the start time of a process after it got its pid.
 So two owners of a pid can have the same start tick (10 ms) only if the first one started and exited within that tick.
-The reader of processes therefore gives no start tick to a process whose tick was not over before the reading began
-(`machine.processes.reader`): it has no identity yet, nothing can change it, and the next reading gives it one. An
+A process that started less than two ticks before the driver was asked, or later, therefore has no start tick in this
+sample (`machine.processes.reader`): it has no identity, nothing can change it, and the next sample gives it one. An
 identity with a start tick belongs to one process only, until the next boot, on every kernel, with pidfds or without.
 """
 

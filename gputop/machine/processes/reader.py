@@ -48,7 +48,7 @@ class ProcessReader:
         self._reports = reports
         self._relatives: set[int] = set()
         self._units = Units(clock_ticks, page_bytes)
-        self._ticks = 0  # before the present reading
+        self._ticks = 0
         self._turn = 0
         self._turns = 1
         self._has_begun = False
@@ -60,16 +60,19 @@ class ProcessReader:
         self,
         uses: Mapping[int, tuple[GpuProcess, ...]],
         now: float,
-        is_translated: bool = True,  # noqa: FBT001, FBT002 - three values that always come together
+        is_translated: bool = True,  # noqa: FBT001, FBT002 - four values that always come together
+        ticks: int | None = None,
     ) -> tuple[HostProcess, ...]:
         """Return a process for each pid in ``uses``, by pid. Never raises.
 
         ``now``: monotonic seconds. ``is_translated``: whether the driver reports pids of our PID namespace. A process
         that is not ALIVE has only None values, and its presence is the reason: ``missing`` stays empty. REUSED can be
-        detected only for processes whose open files are readable: our own, if we are not root.
+        detected only for processes whose open files are readable: our own, if we are not root. ``ticks``: the clock
+        tick before the driver was asked; a process that started later may not be the one that the driver listed, so it
+        has no start tick yet.
         """
         self._begin()
-        self._ticks = self._proc.ticks()
+        self._ticks = self._proc.ticks() if ticks is None else ticks
         is_foreign = not is_translated and not self._view.is_initial
         for pid in self._tracked.keys() - uses.keys() - self._relatives:
             self._proc.forget(self._tracked.pop(pid).path)
@@ -79,6 +82,10 @@ class ProcessReader:
         self._read_threads(held, now)
         self._read_reports(held, now)
         return tuple([one.row(uses[one.pid], self._units) for one in held])
+
+    def ticks(self) -> int:
+        """Return the present clock tick."""
+        return self._proc.ticks()
 
     def renewed(self) -> set[int]:
         """Return the pids that belong to another process since the last call."""
