@@ -12,6 +12,7 @@ from typing import Final
 _MOST_REMEMBERED: Final = 2048  # hosts have few names, and many processes share them
 _SHORT_SESSION: Final = 8  # XDG_SESSION_ID=c2 is no secret
 _LONGEST_PLAIN: Final = 48
+_LONGEST_WORD: Final = 15
 
 # Words after which a name holds a property of a secret and not the secret.
 _PROPERTIES: Final = frozenset({
@@ -38,7 +39,7 @@ _QUALIFIERS: Final = frozenset({
 })  # fmt: skip
 _ALWAYS: Final = (
     "WEBHOOK", "SECRET_ID", "SECRETID", "ACCESS_KEY_ID", "CONNECTION_STRING", "CONNECTIONSTRING", "CONN_STR",
-    "SEED_PHRASE", "BASIC_AUTH",
+    "SEED_PHRASE", "BASIC_AUTH", "AMZ_SIGNATURE", "GOOG_SIGNATURE",
 )  # fmt: skip
 _ENDS: Final = (
     "TOKEN", "PASSWORD", "PASSWORDS", "PASSWORT", "PASSWD", "PASSPHRASE", "PASSCODE", "PASSIN", "PASSOUT", "USERPWD",
@@ -155,7 +156,7 @@ def _is_plain(value: str) -> bool:
 def _is_plain_word(word: str) -> bool:
     if word.isdecimal():
         return len(word) <= 3
-    return word.isalpha() and (len(word) == 1 or word.isupper() or word[1:].islower())
+    return word.isalpha() and len(word) <= _LONGEST_WORD and (len(word) == 1 or word.isupper() or word[1:].islower())
 
 
 def _has_login(value: str) -> bool:

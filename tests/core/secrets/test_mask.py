@@ -55,6 +55,17 @@ def test_a_short_or_simple_value_is_masked_under_the_name_of_a_secret(name: str)
     assert is_secret(name, "x")
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("HTTPS_PROXY", "user:pw@proxy"), ("PIN", "1234"), ("OTP", "123456"), ("SESSION_ID", "8f3a9c1d2e"),
+        ("S3_URL", "https://b/x?X-Amz-Signature=abcdef"), ("KAGGLE_KEY", "abcdefghijklmnopqrst"), ("API_KEY", "secret"),
+    ],
+)  # fmt: skip
+def test_a_secret_is_never_shown_because_its_value_looks_ordinary(name: str, value: str) -> None:
+    assert is_secret(name, value)
+
+
 @pytest.mark.parametrize(("name", "value"), HARMLESS.items(), ids=HARMLESS)
 def test_an_ordinary_variable_is_never_masked(name: str, value: str) -> None:
     assert not is_secret(name, value)
