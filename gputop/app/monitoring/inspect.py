@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from gputop.app.backend.backend import BackendRequest
 from gputop.app.backend.choice import open_backend
 from gputop.app.backend.operations.choice import open_operations
-from gputop.app.errors import NONE, OK
+from gputop.app.errors import NONE, OK, UNKNOWN
 from gputop.app.terminal import print_json, warn
 from gputop.core.inspection.inspection import Inspection
 from gputop.core.inspection.text import lines, uses
@@ -45,7 +45,9 @@ def inspect(request: InspectRequest) -> int:
         warn(_problem(found, present))
     else:
         print("\n".join(lines(found, first, present)))
-    return NONE if found.problem else OK
+    if not found.problem:
+        return OK
+    return NONE if found.has_ended else UNKNOWN
 
 
 def _problem(found: Inspection, present: Sequence[Gpu]) -> str:

@@ -26,7 +26,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="time between the two readings for rates (default 1); 0: one reading, no rates",
     )  # fmt: skip
     add_demo(parser)
-    add_ending(parser, "gputop inspect 4711 --json | jq .limits", status="0 done, 2 bad input, 4 no such process")
+    status = "0 done, 2 bad input, 3 not known whether it exists, 4 no such process"
+    add_ending(parser, "gputop inspect 4711 --json | jq .limits", status=status)
 
 
 def run(options: argparse.Namespace) -> int:

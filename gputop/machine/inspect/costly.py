@@ -15,9 +15,11 @@ from msgspec import Struct
 from gputop.core.inspection.inspection import MemoryShares, Socket
 from gputop.core.model.metric import Missing
 from gputop.core.model.sample import Reasons
+from gputop.machine.timed_calls import TimedCalls
 
 _KEPT_S: Final = 10.0
 _KEPT_TIMES: Final = 50
+_PATIENCE_S: Final = 3.0  # for the memory, whose reader waits for the lock of the process's memory map
 _MOST_SOCKETS: Final = 256
 
 
@@ -33,9 +35,16 @@ class CostlyParts(Struct, frozen=True, kw_only=True):
 class CostlyReader:
     """Reads sockets and memory of one process at a time. The first read imports psutil."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic, load: Callable[[], Any] | None = None) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        load: Callable[[], Any] | None = None,
+        patience_s: float = _PATIENCE_S,
+    ) -> None:
         self._clock = clock
         self._load = load or _psutil
+        self._patience_s = patience_s
+        self._calls = TimedCalls()
         self._of = (0, 0)
         self._due_s = 0.0
         self._kept = CostlyParts()
@@ -44,16 +53,25 @@ class CostlyReader:
         """Return the parts, at most a few seconds old. Never raises."""
         began_s = self._clock()
         if self._of != (pid, start_ticks) or began_s >= self._due_s:
-            self._of, self._kept = (pid, start_ticks), self._read(pid)
+            self._of = (pid, start_ticks)
+            self._kept = self._read(pid, start_ticks)
             ended_s = self._clock()
-            self._due_s = ended_s + max(_KEPT_S, _KEPT_TIMES * (ended_s - began_s))
+            is_blocked = Missing.BLOCKED in self._kept.missing.values()
+            self._due_s = ended_s + max(_KEPT_S, 0.0 if is_blocked else _KEPT_TIMES * (ended_s - began_s))
         return self._kept
 
-    def _read(self, pid: int) -> CostlyParts:
+    def _read(self, pid: int, start_ticks: int) -> CostlyParts:
         psutil = self._load()
         missing: Reasons = {}
         sockets = self._ask(psutil, lambda: _sockets(psutil, pid), "sockets", missing)
-        shares = self._ask(psutil, lambda: _shares(psutil, pid), "shares", missing)
+        try:
+            shares = self._calls.make(
+                (pid, start_ticks),
+                lambda: self._ask(psutil, lambda: _shares(psutil, pid), "shares", missing),
+                self._patience_s,
+            )
+        except TimeoutError:
+            shares, missing = None, missing | {"shares": Missing.BLOCKED}
         held = sockets or ()
         shortened = ("sockets",) if len(held) > _MOST_SOCKETS else ()
         return CostlyParts(sockets=held[:_MOST_SOCKETS], shares=shares, missing=missing, shortened=shortened)

@@ -21,6 +21,7 @@ from gputop.machine.mig.lock import mig_lock
 from gputop.machine.mig.managers import overseers
 from gputop.machine.mig.partitioner import Partitioner, Surroundings
 from gputop.machine.nvml.driver import Driver
+from gputop.machine.proc.patient import PatientProc
 from gputop.machine.proc.procfs import Proc, RealProc
 from gputop.machine.processes.reader import resolve_user
 
@@ -52,7 +53,9 @@ def partitioning_of_this_machine() -> Partitioning:
 
     driver = Driver(Binding())
     driver.start()
-    return partitioning(driver, RealProc(), resolve_user, Around(lock=mig_lock, keep=_keep, exists=os.path.exists))
+    return partitioning(
+        driver, PatientProc(RealProc()), resolve_user, Around(lock=mig_lock, keep=_keep, exists=os.path.exists)
+    )
 
 
 def partitioning(driver: Driver, proc: Proc, users: Callable[[int], str | None], around: Around) -> Partitioning:

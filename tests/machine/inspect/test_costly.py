@@ -2,12 +2,15 @@
 
 import os
 import socket
+import threading
+import time
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
 from simulated import box
 
-from gputop.core.inspection.inspection import Socket
+from gputop.core.inspection.inspection import MemoryShares, Socket
 from gputop.core.model.metric import Missing
 from gputop.machine.inspect.costly import CostlyReader
 from gputop.simulator.boxes import training
@@ -61,6 +64,32 @@ def test_what_is_slow_to_read_is_read_seldom() -> None:
         fake.now_s += 2.0
 
     assert fake.readings == 2  # sockets and memory, once: they took 2 s, so they are kept for 100 s
+
+
+def test_memory_that_does_not_arrive_does_not_hold_up_the_inspection_and_is_read_again_soon() -> None:
+    gate = threading.Event()
+
+    class Blocking(FakePsutil):
+        def memory_full_info(self) -> Any:
+            gate.wait(60)
+            return SimpleNamespace(uss=1, pss=2, swap=3)
+
+        def net_connections(self, **_: str) -> list[Any]:
+            return []
+
+        def Process(self, _: int) -> Any:  # noqa: N802 - psutil's name
+            return self
+
+    fake = Blocking()
+    reader = CostlyReader(clock=lambda: fake.now_s, load=lambda: fake, patience_s=0.1)
+    before = reader.read(os.getpid(), 0)
+    gate.set()
+    end = time.monotonic() + 30
+    while (now := reader.read(os.getpid(), 0)).shares is None and time.monotonic() < end:
+        fake.now_s += 11
+
+    assert before.missing["shares"] is Missing.BLOCKED
+    assert now.shares == MemoryShares(uss_bytes=1, pss_bytes=2, swap_bytes=3)
 
 
 def test_another_process_is_read_at_once() -> None:

@@ -1,17 +1,30 @@
 """Processes that block the readers of their command line: the others are read, and nothing false is reported."""
 
+import os
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from itertools import count
+from pathlib import Path
+from typing import Any
 
 import pytest
 from blocking_proc import BlockingProc
+from blocking_process import blocking_process
+from children import control, signal_to
 
+from gputop.core.inspection.text import lines
 from gputop.core.model.metric import Missing
 from gputop.core.model.sample import GpuProcess, HostProcess, Presence
+from gputop.core.protocol.command import Inspect, Target
+from gputop.core.protocol.outcome import Status
+from gputop.machine.inspect.costly import CostlyReader
+from gputop.machine.inspect.inspector import Inspector
 from gputop.machine.proc.patient import PatientProc
-from gputop.machine.processes.reader import ProcessReader
+from gputop.machine.proc.procfs import Proc, RealProc
+from gputop.machine.proc.stat import parse_stat
+from gputop.machine.processes.reader import ProcessReader, resolve_user
 
 WITHIN_S = 30.0
 PATIENCE_S = 0.2
@@ -21,7 +34,7 @@ Rows = dict[int, HostProcess]
 class Readings:
     """Readings of processes, 3 s of the reader's clock apart."""
 
-    def __init__(self, proc: BlockingProc) -> None:
+    def __init__(self, proc: Proc) -> None:
         self._reader = ProcessReader(PatientProc(proc, PATIENCE_S), {1000: "ann"}.get, clock_ticks=100)
         self._now = count(1000.0, 3.0)
 
@@ -153,3 +166,44 @@ def test_a_blocked_parent_or_child_does_not_hide_a_gpu_process(proc: BlockingPro
 
     assert rows[relative].command == "[python]"
     assert rows[relative].missing["command"] is Missing.BLOCKED
+
+
+# --- a real one ----------------------------------------------------------------------------------------------------
+@pytest.fixture
+def blocking(tmp_path: Path) -> Iterator[int]:
+    """Return the pid of a real process that blocks its readers."""
+    with ExitStack() as stack:
+        try:
+            pid = stack.enter_context(blocking_process(tmp_path))
+        except OSError as error:
+            pytest.skip(f"needs FUSE, and root to mount: {error}")
+        yield pid
+
+
+def test_a_real_process_that_blocks_its_readers_does_not_hide_another_one(blocking: int) -> None:
+    own = os.getpid()
+    rows = Readings(RealProc()).until(lambda rows: "command" not in rows[own].missing, (blocking, own))
+
+    assert rows[blocking].missing["command"] is Missing.BLOCKED
+    assert rows[blocking].command.startswith("[python")
+    assert rows[blocking].start_ticks
+    assert not rows[own].command.startswith("[")
+
+
+def test_an_inspection_of_a_real_process_that_blocks_its_readers_does_not_hang(blocking: int) -> None:
+    inspector = Inspector(
+        PatientProc(RealProc(), PATIENCE_S), resolve_user, costly=CostlyReader(patience_s=PATIENCE_S).read
+    )
+    found = inspector.inspect(Inspect(id="1", pid=blocking))
+
+    assert (found.problem, found.thread_count) == ("", 2)
+    assert found.missing["command"] is found.missing["environment"] is found.missing["shares"] is Missing.BLOCKED
+    assert Missing.BLOCKED.text in "\n".join(lines(found))
+
+
+def test_a_real_process_that_blocks_its_readers_can_be_signalled(blocking: int, tmp_path_factory: Any) -> None:
+    stat = parse_stat(RealProc().read(f"{blocking}/stat"))
+    assert stat is not None
+    outcome = control(tmp_path_factory.mktemp("audit")).execute(signal_to(Target(blocking, stat.start_ticks)))
+
+    assert [result.status for result in outcome.results] == [Status.DONE]
