@@ -74,7 +74,7 @@ class StateWatch:
                 subject=_HOST,
                 summary="; ".join(context.sample.problems),
                 remedy="Values may be old and findings may be missing. See which processes wait: ps -eo "
-                "pid,stat,wchan,cmd",
+                "pid,stat,wchan,comm",
             )
 
     def _hung(self, code: str, subject: Subject, silent_s: float) -> Claim:
