@@ -39,7 +39,7 @@ KIND: Final = Kind(
         "gpu.hung": "See `sudo dmesg | grep -i xid`. If it continues, reboot: a process in state D cannot be killed.",
         "gpu.recovery": "Do what it requests: mostly `sudo nvidia-smi --gpu-reset -i N` when nothing runs on the GPU.",
         "driver.hung": "See `sudo dmesg | grep -i xid`. If it continues, reboot.",
-        "reading.incomplete": "See which processes wait: `ps -eo pid,stat,wchan,comm`. Values may be old.",
+        "reading.incomplete": "See which processes wait: `grep -s State:.D /proc/[0-9]*/status`. Values may be old.",
         "mig.pending": "When nothing runs on the GPU: `sudo nvidia-smi --gpu-reset -i N`.",
         "xid.grave": "Follow the advice of the finding. `docs/doctor.md` explains all Xids.",
         "xid.application": "Check the program first: `sudo dmesg | grep -i xid` names its pid.",

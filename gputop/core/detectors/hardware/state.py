@@ -73,8 +73,8 @@ class StateWatch:
                 stage=Stage.SUSPECT,
                 subject=_HOST,
                 summary="; ".join(context.sample.problems),
-                remedy="Values may be old and findings may be missing. See which processes wait: ps -eo "
-                "pid,stat,wchan,comm",
+                remedy="Values may be old and findings may be missing. See which processes wait, without ps, which may "
+                "hang too: grep -s State:.D /proc/[0-9]*/status",
             )
 
     def _hung(self, code: str, subject: Subject, silent_s: float) -> Claim:
