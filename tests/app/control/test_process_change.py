@@ -124,6 +124,14 @@ def test_whom_it_hits_is_listed_before_the_question_and_then_hit(tmp_path: Path)
     assert person.heard[-2:] == [f"{held.pid}: done", "SIGUSR1: 1 done"]
 
 
+def test_the_question_names_several_users(tmp_path: Path) -> None:
+    with child() as held:
+        found, person = meant(row(held), process(1, user="bob", start_ticks=1)), Listener(False)
+        carry_out(term(found), found, control(tmp_path), person)
+
+    assert person.asked == ["SIGTERM for 2 processes of 2 users: ann 1, bob 1?"]
+
+
 def test_without_a_yes_nothing_is_done(tmp_path: Path) -> None:
     with child() as held:
         found, person = meant(row(held)), Listener(False)

@@ -90,6 +90,14 @@ def test_what_ends_a_process_depends_on_whose_it_is(owner: Owner, how: str) -> N
     assert reader(Box(p10=("python", ())), proven).named(10).how == how
 
 
+@pytest.mark.parametrize(
+    ("uid", "owner"),
+    [(7, Owner()), (0, Owner(container=Container(runtime="docker", id="ab" * 32))), (7, Owner(unit="sshd.service"))],
+)
+def test_a_process_that_names_itself_like_a_service_does_not_bring_it_down(uid: int, owner: Owner) -> None:
+    assert reader(Box(uid, p10=("kubelet", ())), owner).named(10).how == "gputop signal SIGTERM --pid 10"
+
+
 def test_a_process_that_cannot_be_seen_is_its_pid() -> None:
     found = reader(Box()).named(5)
 

@@ -4,7 +4,7 @@ import pytest
 from app_driver import FakeLink, Stage, staged, text_on
 from examples import frame, process
 
-from gputop.core.model.owner import Owner, SlurmStep
+from gputop.core.model.owner import Container, Owner, SlurmStep
 from gputop.core.model.sample import Frame, HostProcess
 from gputop.core.processes.jobs import JobFinder
 from gputop.core.protocol.command import SendSignal
@@ -87,6 +87,18 @@ async def test_a_rogue_that_claims_the_step_of_another_user_does_not_bring_it_in
         assert "scancel" not in shown
         await stage.press("y")
         assert hit(stage) == [("SIGKILL", [12])]
+
+
+async def test_a_rogue_that_claims_the_container_of_another_user_is_not_in_its_group() -> None:
+    container = Container(runtime="docker", id="a" * 64, name="web")
+    honest = process(10, user="alice", owner=Owner(container=container, trusted=("container",)))
+    rogue = process(12, user="bob", owner=Owner(container=container))
+    async with staged(judged(honest, rogue)) as stage:
+        await stage.press("v", "v", "v", "v", "down", "up", "up", "k")
+
+        assert "bob" not in page(stage)
+        await stage.press("enter")
+        assert hit(stage) == [("SIGTERM", [10])]
 
 
 async def test_tags_of_a_job_of_two_users_leave_the_other_user_out_and_say_so() -> None:
