@@ -135,7 +135,7 @@ def plugins(facts: Facts) -> Verdicts:
     return warn(
         f"gputop rejected {len(rejected)} of {len(facts.plugins)} plugins",
         evidence=[f"{clean(name)}: {clean(why)}" for name, why in rejected.items()],
-        fix=("$ gputop plugins", "Update or uninstall the broken plugins."),
+        fix=("$ gputop plugins", "Update or uninstall the broken plugins, or install them where root alone can write."),
     )
 
 

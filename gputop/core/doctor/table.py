@@ -233,8 +233,9 @@ _OWN: Final[tuple[Check, ...]] = (
     ),
     _row(
         "gputop.plugins", "Did gputop load all of its plugins?", configuration.plugins,
-        "gputop does not load a plugin that is broken, or was written for another version of the API.",
-        "Run `gputop plugins`, then update or uninstall the plugin.",
+        "gputop does not load a plugin that is broken, or was written for another version of the API. As root it loads "
+        "none that another user can change.",
+        "Run `gputop plugins` for the reason, then update, uninstall or move the plugin.",
     ),
 )  # fmt: skip
 CHECKS: Final = joined("checks", _OWN, attrgetter("code"))

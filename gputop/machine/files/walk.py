@@ -51,6 +51,19 @@ def check_all(path: str, found: os.stat_result) -> None:
         raise PermissionError(EACCES, f"other users can write to {name}. {_ROOT_ALONE}: chmod go-w {name}")
 
 
+def danger(path: str) -> str:
+    """Return why root must not run or load a file, because another user can replace it; empty if not root."""
+    if not is_root():
+        return ""
+    try:
+        os.close(walk(path, check_all)[0])
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
+
+
 def is_root() -> bool:
     """Return whether this is root; root of a user namespace with a single user is that user under another number."""
     return os.geteuid() == 0 and not _is_alone()

@@ -108,16 +108,10 @@ def _loaded(entry: EntryPoint) -> tuple[Any, str]:
 
 def _danger(place: str, module: str) -> str:
     """Return why root must not load a plugin: another user can write to its directory, or to that of its module."""
-    from gputop.machine.files.walk import check_all, is_root, walk  # noqa: PLC0415 - likewise
+    from gputop.machine.files.walk import danger  # noqa: PLC0415 - likewise
 
-    if not is_root():
-        return ""
-    try:
-        for path in (place, *_places(module.partition(".")[0])):
-            os.close(walk(f"{path}/.", check_all)[0])
-    except OSError as error:
-        return error.strerror or str(error)
-    return ""
+    places = (place, *_places(module.partition(".")[0]))
+    return next((reason for path in places if (reason := danger(f"{path}/."))), "")
 
 
 def _places(package: str) -> list[str]:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Final
 
+from gputop.machine.files.walk import danger
+
 VARIABLE: Final = "GPUTOP_PROBE_PYTHON"
 _PATIENCE_S: Final = 20.0
 _DROPPED: Final = (  # variables that would change the measured values
@@ -26,13 +28,17 @@ _SET: Final = {
 
 
 def candidates(chosen: str | None, environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the interpreters to try: only the configured one, or else the usual ones."""
+    """Return the interpreters to try: only the configured one, or else the usual ones.
+
+    As root, gputop itself chooses none that another user can replace.
+    """
     named = chosen or environment.get(VARIABLE)
     if named:
         return (named,)
     active = [f"{environment[key]}/bin/python" for key in ("VIRTUAL_ENV", "CONDA_PREFIX") if environment.get(key)]
     found = (_on_path(name, environment) for name in ("python3", "python"))
-    return tuple(dict.fromkeys((sys.executable, *active, *filter(None, found))))
+    safe = (python for python in (*active, *filter(None, found)) if not danger(python))
+    return tuple(dict.fromkeys((sys.executable, *safe)))
 
 
 def with_package(pythons: Iterable[str], package: str, environment: Mapping[str, str]) -> str | None:
@@ -64,5 +70,5 @@ def dropped(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _on_path(name: str, environment: Mapping[str, str]) -> str | None:
-    folders = environment.get("PATH", os.defpath).split(os.pathsep)
+    folders = filter(os.path.isabs, environment.get("PATH", os.defpath).split(os.pathsep))
     return next((path for folder in folders if os.access(path := f"{folder}/{name}", os.X_OK)), None)

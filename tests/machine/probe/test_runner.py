@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from other_users import directory_of_other, needs_root
 
 from gputop.core.probing.plan import PlannedTest, WorkerPlan
 from gputop.core.probing.probe import Level, Probe, ProbeTest, Purpose
@@ -246,6 +247,25 @@ def test_a_python_without_the_package_is_not_chosen() -> None:
 def test_the_python_that_is_named_is_the_only_one() -> None:
     assert candidates("/opt/py", {"VIRTUAL_ENV": "/venv"}) == ("/opt/py",)
     assert candidates(None, {"VIRTUAL_ENV": "/venv", "PATH": "/nothing"}) == (sys.executable, "/venv/bin/python")
+
+
+@needs_root
+def test_root_chooses_no_python_of_another_user(tmp_path: Path) -> None:
+    theirs = directory_of_other(tmp_path / "venv")
+    (theirs / "bin").mkdir()
+    for name in ("python", "python3"):
+        (theirs / "bin" / name).symlink_to(sys.executable)
+    environment = {"VIRTUAL_ENV": str(theirs), "PATH": f"{theirs}/bin"}
+
+    assert candidates(None, environment) == (sys.executable,)
+    assert candidates(f"{theirs}/bin/python", environment) == (f"{theirs}/bin/python",)
+
+
+def test_no_python_of_the_working_directory_is_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "python3").symlink_to(sys.executable)
+    monkeypatch.chdir(tmp_path)
+
+    assert candidates(None, {"PATH": ".:"}) == (sys.executable,)
 
 
 def test_a_worker_sees_its_device_alone_and_nothing_that_would_change_a_figure() -> None:
