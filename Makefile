@@ -3,6 +3,7 @@
 # make sweep  every driver call with every error, on a simulated driver (NVML_MOCK_BOX=1)
 # make stress  a pid reused 10,000 times around a signal; 200 samplers killed in a row
 # make probe-tests   the tests of the probe on a CPU: installs torch into the environment, and leaves it there
+# make fuzz   random input for every parser of foreign data: EXAMPLES=2000 each; ARGS="-k filters" for a part
 # make dist   sdist and wheel of gputop-tui and of its probe into dist/: built, checked, tried in a fresh environment; nothing is uploaded
 # make generate   write anew what follows from the code: parts of documents, man page, completions
 # make bench   gputop beside its peers on the GPUs of this machine; ARGS="--rounds 3" and the like
@@ -12,10 +13,11 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 ARGS ?=
+EXAMPLES ?= 2000
 # for probe-tests; the small build: TORCH="torch --index-url https://download.pytorch.org/whl/cpu"
 TORCH ?= torch==2.13.0
 
-.PHONY: run test check tests probe-tests sweep stress detectors screenshots generate bench performance dist clean
+.PHONY: run test check tests probe-tests sweep fuzz stress detectors screenshots generate bench performance dist clean
 
 run: $(VENV)/installed
 	@$(BIN)/gputop snapshot --json --wait 0 >/dev/null 2>&1; \
@@ -44,6 +46,9 @@ sweep: $(VENV)/installed-dev
 
 stress: $(VENV)/installed-dev
 	GPUTOP_STRESS=1 $(BIN)/python -m pytest tests/machine/control/test_pid_reuse.py tests/wire/test_client.py $(ARGS)
+
+fuzz: $(VENV)/installed-dev
+	GPUTOP_FUZZ=$(EXAMPLES) $(BIN)/python -m pytest tests/fuzz $(ARGS)
 
 detectors: $(VENV)/installed-dev
 	PYTHONPATH=tests:tests/support $(BIN)/python -m detector_benchmark $(ARGS)

@@ -5,8 +5,12 @@ from types import FunctionType
 
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("gputop", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # on a busy machine
-settings.load_profile("gputop")
+FUZZ = "GPUTOP_FUZZ"  # how many random examples a property gets with `make fuzz`; else always the same few
+CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large]  # on a busy machine
+settings.register_profile("gputop", deadline=None, derandomize=True, suppress_health_check=CHECKS)
+if FUZZ in os.environ:
+    settings.register_profile(FUZZ, deadline=None, max_examples=int(os.environ[FUZZ]), suppress_health_check=CHECKS)
+settings.load_profile(FUZZ if FUZZ in os.environ else "gputop")
 
 for caller in ("SUDO_USER", "DOAS_USER", "PKEXEC_UID"):
     os.environ.pop(caller, None)  # the directories that a test names are its own, also with sudo

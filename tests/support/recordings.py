@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from zlib import DEFLATED, MAX_WBITS, compressobj, crc32
 
 from simulated import WALL_S, Time, box
 
@@ -12,6 +13,7 @@ from gputop.machine.proc.host import HostReader
 from gputop.machine.processes.reader import ProcessReader
 from gputop.machine.source import Limits, MachineSource
 from gputop.simulator.procfiles import HERTZ, PAGE
+from gputop.wire.tape.layout import TRAILER, Place, head
 from gputop.wire.tape.reader import Tape, open_tape
 from gputop.wire.tape.writer import TapeWriter
 
@@ -83,3 +85,10 @@ def opened(raw: bytes, folder: Path) -> Tape:
     tape = open_tape(str(file))
     assert isinstance(tape, Tape), tape
     return tape
+
+
+def packed(text: bytes, number: int = 0) -> bytes:
+    """Return a part of a recording with this text below its head."""
+    press = compressobj(9, DEFLATED, -MAX_WBITS, 9)
+    body = press.compress(text) + press.flush()
+    return head(Place(float(number), number, WALL_S)) + body + TRAILER.pack(crc32(text), len(text) & 0xFFFFFFFF)

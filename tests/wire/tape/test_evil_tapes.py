@@ -6,16 +6,15 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from zlib import DEFLATED, MAX_WBITS, compressobj, crc32
 
 import pytest
 from examples import NOW, frame
-from recordings import Metronome, Sink, opened
+from recordings import Metronome, Sink, opened, packed
 
 from gputop.core.model.sample import Frame
 from gputop.wire.encoder import encode
 from gputop.wire.tape import member
-from gputop.wire.tape.layout import TRAILER, Header, Place, head
+from gputop.wire.tape.layout import Header, Place, head
 from gputop.wire.tape.writer import TapeWriter
 
 PATIENCE_S = 60  # only ever waited for when a test fails
@@ -28,13 +27,6 @@ tape = open_tape(sys.argv[1])
 frames = [moment.frame for moment in tape.play()] if hasattr(tape, "play") else []
 print(json.dumps([len(frames), tape.problems if hasattr(tape, "play") else [tape.text]]))
 """
-
-
-def packed(text: bytes, number: int = 0) -> bytes:
-    """Return a member with this text below its head."""
-    press = compressobj(9, DEFLATED, -MAX_WBITS, 9)
-    body = press.compress(text) + press.flush()
-    return head(Place(float(number), number, NOW)) + body + TRAILER.pack(crc32(text), len(text) & 0xFFFFFFFF)
 
 
 def tape(*lines: str) -> bytes:
