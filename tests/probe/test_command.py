@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,16 +25,16 @@ def site(tmp_path: Path) -> Path:
     """Install the plugin for one test, as pip would."""
     info = tmp_path / "site" / "gputop_cuda_probe-0.1.0.dist-info"
     info.mkdir(parents=True)
+    shutil.copytree(ROOT / "plugins" / "cuda-probe" / "gputop_cuda_probe", tmp_path / "site" / "gputop_cuda_probe")
     (info / "entry_points.txt").write_text("[gputop.plugins]\ncuda-probe = gputop_cuda_probe.plugin:PLUGIN\n")
     return tmp_path
 
 
 def environment(site: Path, **more: str) -> dict[str, str]:
-    path = os.pathsep.join((str(site / "site"), str(ROOT / "plugins" / "cuda-probe")))
     (site / "tmp").mkdir(exist_ok=True)
     own = {
-        "PYTHONPATH": path, "XDG_STATE_HOME": str(site / "state"), "XDG_CONFIG_HOME": str(site / "config"),
-        "TMPDIR": str(site / "tmp"),
+        "PYTHONPATH": str(site / "site"), "TMPDIR": str(site / "tmp"),
+        "XDG_STATE_HOME": str(site / "state"), "XDG_CONFIG_HOME": str(site / "config"),
     }  # fmt: skip
     return os.environ | own | more
 
