@@ -8,6 +8,7 @@ from textual.actions import ActionParseResult
 from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
+from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from gputop.core.model.sample import Frame
@@ -23,11 +24,13 @@ from gputop.ui.options import ViewOptions
 from gputop.ui.render.layout import Density
 from gputop.ui.screens.dialogs.modal import KeyedScreen
 from gputop.ui.screens.main.screen import MainScreen
+from gputop.ui.state.message_log import MessageLog
 from gputop.ui.state.signal_followup import Clock
 from gputop.ui.state.view import View
 from gputop.ui.state.view_store import ViewStore
 from gputop.ui.terminal_app import TerminalApp
 
+_INKS: Final[Mapping[SeverityLevel, str]] = {"information": "title", "warning": "warm", "error": "hot"}
 _MOST_TOLD: Final = 3  # of what is wrong with the settings
 
 
@@ -47,7 +50,8 @@ class GputopApp(TerminalApp):
         )
         self._link = link
         self._store = ViewStore(options, clock)
-        self.main = MainScreen(options, self._store, link.send, keys)
+        self.messages = MessageLog(clock)
+        self.main = MainScreen(options, self._store, link.send, keys, self.messages)
 
     @property
     def view(self) -> View:
@@ -67,7 +71,7 @@ class GputopApp(TerminalApp):
         self._link.open(self._post)
         problems = (*self.options.problems, *self.keymap.problems)
         if problems:
-            self.notify(_in_short(problems), title="settings", severity="warning", markup=False, timeout=12)
+            self.notify(_in_short(problems), severity="warning", timeout=12)
         self.set_interval(1.0, self.check_age)
 
     def on_unmount(self) -> None:
@@ -100,7 +104,8 @@ class GputopApp(TerminalApp):
         self.main.controllers.signal.choose_for(message.process, is_kill=message.is_kill)
 
     def check_age(self) -> None:
-        """Show the age of a late frame; request the status of signalled processes."""
+        """Show the age of a late frame; hide an old message; request the status of signalled processes."""
+        self._show_message()
         was_grey = self.view.is_grey
         if self._store.grow_old():
             self.main.draw_age() if was_grey else self.main.draw()
@@ -132,6 +137,20 @@ class GputopApp(TerminalApp):
             return True
         return await super().run_action(action, default_namespace, namespaces)
 
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,  # noqa: ARG002 - Textual's signature; a message is text
+    ) -> None:
+        """Show a message in the line above the keys; one with the same ``title``, the id of an action, replaces it."""
+        time_s = self.view.frame.time_s if self.view.frame is not None else time.time()
+        self.messages.add(message, ink=_INKS[severity], time_s=time_s, for_s=timeout, action=title)
+        self._show_message()
+
     async def action_quit(self) -> None:
         """Quit at once."""
         self.exit()
@@ -162,6 +181,13 @@ class GputopApp(TerminalApp):
             self.main.draw()
         for screen in over:
             screen.follow(self.view)
+
+    def _show_message(self) -> None:
+        """Show the current message on the screen in front, and on no other."""
+        screens: list[MainScreen | KeyedScreen[Any]] = [self.main, *self._over]
+        key = self.keymap.name("messages")
+        for screen in screens:
+            screen.show_message(self.messages.current if screen is screens[-1] else None, key)
 
     def _hand_on(self, news: News) -> bool:
         """Pass news to all pages and dialogs; return whether one of them shows it."""

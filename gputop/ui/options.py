@@ -9,7 +9,6 @@ from gputop.core.probing.progress import Prober
 from gputop.core.protocol.player import Player
 from gputop.core.recording.recording import Recorder
 from gputop.core.settings.settings import Settings, Value
-from gputop.ui.input.actions import READ_ONLY
 from gputop.ui.render.layout import Density
 
 
@@ -22,6 +21,7 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
     plays the recording that is shown, None where the machine itself is; ``recorder``: what records it. ``panels``:
     those of plugins; ``panel_ended`` gets, from any thread, a panel and why it was shut off.
     ``source``: of a plugin, where all that is shown is from that. ``prober``: what tests GPUs; None where it cannot.
+    ``read_only_by``: the option, variable or file that makes the screen read-only.
     ``own_pid``: of this process, where it may be among the processes that are shown.
     """
 
@@ -40,6 +40,7 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
     panel_ended: Callable[[str, str], None] | None = None
     source: str = ""
     prober: Prober | None = None
+    read_only_by: str = "--read-only"
 
     @property
     def refusal(self) -> str:
@@ -48,4 +49,4 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
             return "a recording cannot be changed"
         if self.source:
             return f"processes of {self.source}, a plugin's source, cannot be changed from here"
-        return READ_ONLY if self.settings.read_only else ""
+        return f"gputop is read-only: set by {self.read_only_by}" if self.settings.read_only else ""

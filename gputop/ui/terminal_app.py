@@ -87,7 +87,7 @@ class TerminalApp(DisplayHook[Down], inherit_bindings=False):
         names = theme.THEME_NAMES
         at = names.index(self.theme) if self.theme in names else -1
         self.action_theme(names[(at + 1) % len(names)])
-        self.notify(f"theme: {self.theme}", markup=False, timeout=2)
+        self.notify(f"theme: {self.theme}", timeout=2)
 
     def action_redraw(self) -> None:
         """Paint everything again."""

@@ -93,6 +93,11 @@ class Stage:
         await self.pilot.pause()
 
     @property
+    def messages(self) -> list[str]:
+        """All messages so far, the first one first."""
+        return [said.text for said in reversed(self.app.messages.past)]
+
+    @property
     def header(self) -> str:
         return text_of(self.app.main.header.lines)
 

@@ -20,6 +20,7 @@ from gputop.ui.panels.footer import FooterPanel
 from gputop.ui.panels.plugins import PluginsPanel
 from gputop.ui.panels.processes import ProcessPanel
 from gputop.ui.panels.prompt import PromptPanel
+from gputop.ui.state.message_log import MessageLog
 from gputop.ui.state.view import View
 from gputop.ui.state.view_store import ViewStore
 
@@ -30,9 +31,10 @@ class FakeHost:
     """A `ScreenHost` that shows a frame; ``processes`` and ``footer`` are the real panels, as wide as `SIZE`."""
 
     def __init__(self, shown: Frame | None = None, **options: Any) -> None:
-        self.options = ViewOptions(own_user="ann", **options)
+        self.options = ViewOptions(**{"own_user": "ann"} | options)
         self.clock = Clock()
         self.store = ViewStore(self.options, self.clock)
+        self.messages = MessageLog(self.clock)
         self.keys = Keymap(EVERY)
         self.size = SIZE
         self.notices: list[str] = []

@@ -93,7 +93,7 @@ async def test_keys_of_a_gpu_say_that_there_is_none(key: str) -> None:
     async with staged(box(0)) as stage:
         await stage.press(key)
 
-        assert "there is no GPU to show" in [each.message for each in stage.app._notifications]
+        assert "there is no GPU to show" in stage.messages
 
 
 async def test_why_there_is_no_gpu_fits_a_small_screen() -> None:

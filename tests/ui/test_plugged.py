@@ -199,5 +199,5 @@ async def test_on_a_source_of_a_plugin_nothing_can_be_changed() -> None:
     async with staged(frame(), source="net") as stage:
         await stage.press("down", "k")
 
-        assert "source" in str([note.message for note in stage.app._notifications])
+        assert "source" in str(stage.messages)
         assert not stage.changes

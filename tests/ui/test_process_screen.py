@@ -142,7 +142,7 @@ async def test_a_part_without_a_selection_says_what_to_do() -> None:
         await stage.press("e")
 
         assert stage.app.screen is stage.app.main
-        assert "Select a process first" in next(toast.message for toast in stage.app._notifications)
+        assert "Select a process first" in next(toast for toast in stage.messages)
 
 
 async def test_the_sampler_is_asked_for_this_very_process() -> None:

@@ -203,7 +203,7 @@ async def test_nothing_on_a_recording_can_be_changed_and_that_is_said(key: str, 
 
         assert stage.link.sent == []
         assert stage.app.screen is stage.app.main
-        assert any("a recording cannot be changed" in notice.message for notice in stage.app._notifications)
+        assert any("a recording cannot be changed" in notice for notice in stage.messages)
 
 
 async def test_the_footer_is_that_of_a_recording_with_refused_keys_in_brackets(tmp_path: Path) -> None:
@@ -269,7 +269,7 @@ async def test_a_key_records_what_is_shown_from_now_on_and_the_header_says_so() 
         await stage.deliver(frame(sequence=3))
         assert "REC" not in stage.header
         assert recorder.taken == [1, 2]
-        assert any("2 frames" in notice.message for notice in stage.app._notifications)
+        assert any("2 frames" in notice for notice in stage.messages)
 
 
 async def test_another_file_can_be_named_and_esc_records_nothing() -> None:
@@ -287,7 +287,7 @@ async def test_a_recording_that_stops_is_told_and_the_mark_goes() -> None:
         await stage.press("ctrl+o", "enter")
 
         assert "REC" not in stage.header
-        assert any("the disk is full" in notice.message for notice in stage.app._notifications)
+        assert any("the disk is full" in notice for notice in stage.messages)
 
 
 @pytest.mark.parametrize("size", [SMALL, MIDDLE])

@@ -17,7 +17,8 @@ from gputop.core.probing.progress import Prober
 from gputop.core.protocol.link import Link
 from gputop.core.protocol.player import Player
 from gputop.core.recording.recording import Recorder
-from gputop.core.settings.settings import Settings
+from gputop.core.settings.settings import READ_ONLY, SETTING_BY_KEY, Settings
+from gputop.core.text.text import clean
 from gputop.lazy_imports import collect_seldom
 from gputop.machine.files.places import config_file
 
@@ -113,6 +114,7 @@ def run_screen(link: Link, said: Written, settings: Settings, parts: Parts) -> i
         panel_ended=_keep_ending,
         source=parts.source,
         prober=parts.prober,
+        read_only_by=_read_only_by(said),
     )
     signal(SIGHUP, SIG_DFL)  # also under nohup: a screen without its terminal is useless
     collect_seldom()  # after the last import that stays loaded
@@ -133,6 +135,14 @@ def overridden(settings: Settings, request: ScreenRequest) -> Settings:
         "read_only": backend.read_only,
     }  # fmt: skip
     return replace(settings, **{name: value for name, value in given.items() if value})
+
+
+def _read_only_by(said: Written) -> str:
+    """Return the option, variable or file that makes the screen read-only."""
+    if not settled(said=said).settings.read_only:
+        return "--read-only"
+    variable = SETTING_BY_KEY[READ_ONLY].variable
+    return variable if variable in os.environ else clean(said.file)
 
 
 def sampler_arguments(backend: BackendRequest, settings: Settings) -> list[str]:

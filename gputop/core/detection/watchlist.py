@@ -1,6 +1,6 @@
 """The watchlist: present findings, muted ones apart, and past ones."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -17,16 +17,20 @@ Marks = Mapping[ProcessId | str, Stage]
 
 
 class Standing(Struct, frozen=True):
-    """The findings of a frame. ``marks``: the gravest suspect or alarm of each process, and of each GPU by uuid."""
+    """The findings of a frame. ``marks``: the gravest suspect or alarm of each process, and of each GPU by uuid.
+
+    ``about``: the findings that concern a process or a GPU. A finding about a job concerns all its processes; one about
+    a process concerns its GPUs too.
+    """
 
     findings: tuple[Finding, ...] = ()
     muted: tuple[Finding, ...] = ()
     marks: Marks = {}
+    about: Mapping[ProcessId | str, Sequence[Finding]] = {}
 
-    def of(self, subject: ProcessId | str) -> tuple[Finding, ...]:
-        """Return the findings about a process, or about a GPU by its uuid."""
-        every = (*self.findings, *self.muted)
-        return tuple(one for one in every if subject in (one.subject.process, one.subject.gpu))
+    def of(self, subject: ProcessId | str) -> Sequence[Finding]:
+        """Return the findings that concern a process, or a GPU by its uuid."""
+        return self.about.get(subject, ())
 
 
 class Watchlist:
@@ -55,7 +59,9 @@ class Watchlist:
         shown = tuple(one for one in frame.findings if one.key not in muted)
         if not frame.findings:
             return _NOTHING
-        return Standing(shown, tuple(one for one in frame.findings if one.key in muted), _marks(shown))
+        hidden = tuple(one for one in frame.findings if one.key in muted)
+        about = _about((*shown, *hidden), frame)
+        return Standing(shown, hidden, _marks(about, frozenset(muted)), about)
 
     def mute(self, finding: Finding, time_s: float) -> bool:
         """Mute a finding for an hour, or show it again; return whether it is muted now.
@@ -78,14 +84,28 @@ class Watchlist:
 _NOTHING: Final = Standing()
 
 
-def _marks(findings: Sequence[Finding]) -> Marks:
-    """Return the marks; findings come with the gravest first."""
-    found: dict[ProcessId | str, Stage] = {}
-    for one in findings:
-        if one.stage is Stage.OBSERVATION:
-            break
-        subject = one.subject
-        marked = subject.process or subject.gpu
-        if marked is not None:
-            found.setdefault(marked, one.stage)
+def _about(findings: Sequence[Finding], frame: Frame) -> dict[ProcessId | str, list[Finding]]:
+    """Return the findings that concern each process and GPU, in the order given."""
+    members = {job.key: job.members for job in frame.jobs} if any(one.subject.job for one in findings) else {}
+    found: dict[ProcessId | str, list[Finding]] = {}
+    concerned = [{one.subject.process, one.subject.gpu, *members.get(one.subject.job or "", ())} for one in findings]
+    used = _gpus_of(frame, {name.pid for names in concerned for name in names if isinstance(name, ProcessId)})
+    for one, names in zip(findings, concerned, strict=True):
+        gpus = {gpu for name in names if isinstance(name, ProcessId) for gpu in used.get(name, ())}
+        for name in names | gpus:
+            if name is not None:
+                found.setdefault(name, []).append(one)
     return found
+
+
+def _gpus_of(frame: Frame, pids: Collection[int]) -> dict[ProcessId, set[str]]:
+    return {one.id: {use.gpu for use in one.gpus} for one in frame.processes if one.pid in pids}
+
+
+def _marks(about: Mapping[ProcessId | str, Sequence[Finding]], muted: Collection[object]) -> Marks:
+    """Return the marks; findings come with the gravest first."""
+    stages = {
+        name: next((one.stage for one in findings if one.key not in muted), Stage.OBSERVATION)
+        for name, findings in about.items()
+    }
+    return {name: stage for name, stage in stages.items() if stage is not Stage.OBSERVATION}

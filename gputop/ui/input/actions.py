@@ -41,7 +41,6 @@ class Action(Struct, frozen=True, kw_only=True):
 GENERAL, FIND, VIEW, SORT, MOVE = "General", "Find", "View", "Sort", "Move"
 ACT: Final = "Act on processes"
 DIALOGS, PAGES = "In dialogs", "On detail pages"
-READ_ONLY: Final = "gputop is read-only: set by --read-only, GPUTOP_READ_ONLY or the configuration file"
 
 _Move = partial(Action, group=MOVE, in_palette=False)
 _InDialog = partial(Action, group=DIALOGS, place=Place.DIALOG, in_palette=False)
@@ -95,7 +94,8 @@ ACTIONS: Final = (
     ),
     Action(
         id="signal", keys=("f9", "k"), run="signal.choose", label="Send a signal…", group=ACT, footer="Signal",
-        help="Choose a signal and see its targets: the tagged processes, or the job or group under the cursor.",
+        help="Choose a signal and see its targets: the tagged processes, or the process, job or group under the "
+        "cursor.",
         changes_machine=True,
     ),
     Action(
@@ -140,11 +140,13 @@ ACTIONS: Final = (
     ),
     Action(
         id="nice-down", keys=("f7", "right_square_bracket"), run="scheduling.add_nice(-1)", label="Raise the priority",
-        group=ACT, help="Lower the nice value by 1. This needs root.", footer="Nice-", changes_machine=True,
+        group=ACT, footer="Nice-", changes_machine=True,
+        help="Lower the nice value of one process, or of the tagged ones, by 1. This needs root.",
     ),
     Action(
         id="nice-up", keys=("f8", "left_square_bracket"), run="scheduling.add_nice(1)", label="Lower the priority",
-        group=ACT, help="Raise the nice value by 1.", footer="Nice+", changes_machine=True,
+        group=ACT, footer="Nice+", changes_machine=True,
+        help="Raise the nice value of one process, or of the tagged ones, by 1.",
     ),
     Action(
         id="renice", keys=("r",), run="scheduling.open('nice')", label="Nice value…", group=ACT,
@@ -157,6 +159,12 @@ ACTIONS: Final = (
     Action(
         id="affinity", keys=("a",), run="scheduling.open('cpus')", label="CPU affinity…", group=ACT,
         help="Choose the CPUs that a process may run on.", changes_machine=True,
+    ),
+    Action(
+        id="undo", keys=("ctrl+u",), run="changes.undo", label="Undo the last change", group=ACT,
+        help="Restore the nice value, I/O class or CPUs before the last change, as far as your rights allow. Signals "
+        "cannot be undone.",
+        changes_machine=True,
     ),
     Action(
         id="process", keys=("enter",), run="page.process", label="Process in detail", group=VIEW,
@@ -200,6 +208,10 @@ ACTIONS: Final = (
     Action(
         id="findings", keys=("F",), run="finding.open", label="Findings", group=VIEW, footer="Findings",
         help="Show current and past findings, with evidence and advice.",
+    ),
+    Action(
+        id="messages", keys=("alt+m",), run="page.messages", label="Past messages", group=VIEW,
+        help="Show the messages since the start, the last one first.",
     ),
     Action(
         id="panels", keys=("E",), run="plugin.open", label="Plugin panels", group=VIEW,
@@ -325,7 +337,7 @@ ACTIONS: Final = (
     ),
     _InDialog(
         id="scope-job", keys=("j",), label="The whole job",
-        help="Target the launcher and all its workers. This is the default.",
+        help="Target the launcher and all its workers. Before p or j, Enter sends nothing to a job.",
     ),
     _InDialog(id="scope-tree", keys=("t",), label="The tree", help="Target the process and all its descendants."),
     _InDialog(

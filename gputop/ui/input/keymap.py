@@ -32,7 +32,7 @@ _PRESETS: Final[Mapping[str, Keys]] = {
     "vim": {
         **_MOVES, "search-before": ("N", "alt+n", "shift+f3", "f15"), "sort-pid": ("alt+p",),
         "page-down": ("pagedown", "ctrl+f", "ctrl+d"), "page-up": ("pageup", "ctrl+b", "ctrl+u"),
-        "end": ("end", "G"), "sort-gpu-memory": ("alt+g",),
+        "end": ("end", "G"), "sort-gpu-memory": ("alt+g",), "undo": ("alt+u",),
     },
 }  # fmt: skip
 _NAMES: Final = {

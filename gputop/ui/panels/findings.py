@@ -1,8 +1,9 @@
 """Findings panel: a few lines between GPUs and processes, hidden without findings."""
 
+import re
 from typing import Final
 
-from gputop.core.model.finding import Finding, Stage
+from gputop.core.model.finding import Finding, Stage, Subject
 from gputop.core.model.sample import Gpu
 from gputop.core.model.units import duration_text
 from gputop.core.text.text import fit
@@ -13,7 +14,8 @@ from gputop.ui.state.view import View
 INKS: Final = {Stage.ALARM: "alarm", Stage.SUSPECT: "warm", Stage.OBSERVATION: "muted"}
 MARKS: Final = {Stage.ALARM: "hot", Stage.SUSPECT: "warm"}
 _WORDS: Final = {Stage.ALARM: " ALARM ", Stage.SUSPECT: "suspect", Stage.OBSERVATION: "observation"}
-_LABEL_SHARE: Final = 4
+_WIDEST_LABEL: Final = 24
+_VERDICT_END: Final = re.compile(r":| · | \(|; ")
 
 
 class FindingsPanel(OpeningLines):
@@ -34,20 +36,35 @@ def panel(view: View, width: int, most: int, key: str) -> list[Line]:
         return []
     shown, rest = found[:most], len(found) - most
     more = (f" +{rest} more: {key} ", "key") if rest > 0 else (f" {key}: why ", "muted")
-    now_s, last = view.frame.time_s, len(shown) - 1
-    return [finding_line(one, now_s, width, more=(more,) if n == last else ()) for n, one in enumerate(shown)]
+    last = len(shown) - 1
+    return [finding_line(one, view, width, more=(more,) if n == last else ()) for n, one in enumerate(shown)]
 
 
-def finding_line(
-    finding: Finding, now_s: float, width: int, base: str = "text", *, more: tuple[Span, ...] = ()
-) -> Line:
-    """Return a finding in a line: stage, subject, summary and duration. ``more``: at its right end."""
+def finding_line(finding: Finding, view: View, width: int, base: str = "text", *, more: tuple[Span, ...] = ()) -> Line:
+    """Return a finding in a line: stage, subject, verdict, numbers, duration. ``more``: at its right end."""
+    now_s = view.frame.time_s if view.frame else finding.since_s
     right: Spans = [(f" {duration_text(now_s - finding.since_s):>6} ", "muted"), *more]
-    left: Spans = [(" ", "text"), (_WORDS[finding.stage], INKS[finding.stage]), (" ", "text")]
-    room = max(0, width - length(left) - length(right))
-    label = min(len(finding.subject.label), max(12, room // _LABEL_SHARE))
-    left += [(fit(finding.subject.label, label), "title"), (" · ", "faint"), (finding.summary, "text")]
+    verdict, rest = split_verdict(finding.summary)
+    left: Spans = [
+        (" ", "text"), (_WORDS[finding.stage], INKS[finding.stage]), (" ", "text"),
+        (_short(finding.subject, view), "text"), (" · ", "faint"), (verdict, "title"), (rest, "text"),
+    ]  # fmt: skip
     return Line(ends(left, right, width), base)
+
+
+def split_verdict(summary: str) -> tuple[str, str]:
+    """Return the verdict that a summary begins with, and the rest."""
+    found = _VERDICT_END.search(summary)
+    at = found.start() if found else len(summary)
+    return summary[:at], summary[at:]
+
+
+def _short(subject: Subject, view: View) -> str:
+    """Return the subject without the command line, which the process table shows."""
+    if subject.process is None or subject.job is not None:
+        return fit(subject.label, min(_WIDEST_LABEL, length([(subject.label, "")])))
+    where = next((f" GPU {gpu.index}" for gpu in view.gpus if gpu.uuid == subject.gpu), "")
+    return f"{subject.process.pid}{where}"
 
 
 def mark(gpu: Gpu, view: View) -> str:

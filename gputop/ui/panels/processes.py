@@ -41,6 +41,7 @@ class ProcessPanel(FastLines, can_focus=True):
         self._used: frozenset[str] = frozenset()
         self._looked = 0  # how often the rows were checked for columns that have become used
         self._top = 0
+        self._painted = 0  # rows in the window that was painted last
         self._skip = 0
         self._cursor: LineKey | None = None
         self._cursor_at = 0
@@ -262,7 +263,7 @@ class ProcessPanel(FastLines, can_focus=True):
             self.show(self._view)
 
     def _is_visible(self) -> bool:
-        return self._cursor is not None and self._top <= self._cursor_at < self._top + self._shown
+        return self._cursor is not None and self._top <= self._cursor_at < self._top + self._painted
 
     def _find_cursor(self) -> None:
         """Find the cursor's process again; if it exited, keep the place."""
@@ -317,6 +318,7 @@ class ProcessPanel(FastLines, can_focus=True):
         self._top = max(0, min(self._top, len(self._entries) - self._shown))
         self._columns = self._fitted()
         shown = self._entries[self._top : self._top + self._shown]
+        self._painted = self._shown
         lines = [head_line(self._columns, self.sort_key, "▼" if self.is_reversed else "▲", self._note())]
         if self._heads == 2:
             lines.insert(0, title_line(self.size.width, self.grouping.value, self.row_filter.words, self.counts))

@@ -11,9 +11,9 @@ from gputop.ui.state.signal_targets import Processes
 
 
 class SignalFollowups:
-    """Holds follow-ups by the id of the change. ``show`` gets the notice of each, once."""
+    """Holds follow-ups by the id of the change. ``show`` gets the id and the notice of each, once."""
 
-    def __init__(self, send: Callable[[Command], None], clock: Clock, show: Callable[[Notice], None]) -> None:
+    def __init__(self, send: Callable[[Command], None], clock: Clock, show: Callable[[str, Notice], None]) -> None:
         self._send = send
         self._clock = clock
         self._show = show
@@ -67,4 +67,4 @@ class SignalFollowups:
             if notice is not None:
                 del self._held[change_id]
                 if notice.text:
-                    self._show(notice)
+                    self._show(change_id, notice)

@@ -10,6 +10,7 @@ from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import Frame, HostProcess, Job, Presence
 from gputop.core.model.units import NOTHING, bytes_text
 from gputop.core.processes.owner_command import owner_command
+from gputop.core.processes.program import LAUNCHERS, arguments_of, program
 from gputop.core.protocol.command import cpus_text
 from gputop.core.protocol.targets import parents_first, users_text
 
@@ -90,6 +91,15 @@ class TargetSelection(Struct, frozen=True):
             if worker != launcher.id and worker in by_id
         }
 
+    @property
+    def is_root(self) -> bool:
+        """Whether gputop may change processes of all users."""
+        return self.own_user in _ROOT
+
+    def foreign_owner(self, target: HostProcess) -> str:
+        """Return the owner of a target whose changes need root; empty if gputop has the rights."""
+        return "" if self.is_root or target.user is None or target.user == self.own_user else target.user
+
     def obstacle(self, target: HostProcess) -> str:
         """Return why a change may have no effect on a target; empty if none is known."""
         never = self._never(target)
@@ -99,7 +109,7 @@ class TargetSelection(Struct, frozen=True):
             return "has exited; its parent has not collected it yet"
         if target.user is None:
             return "may be refused: its owner is unknown"
-        if self.own_user not in _ROOT and target.user != self.own_user:
+        if self.foreign_owner(target):
             return f"will be refused without root: owned by {target.user}"
         return "in uninterruptible sleep (D): takes effect when its kernel call returns" if target.state == "D" else ""
 
@@ -167,6 +177,12 @@ def family(frame: Frame, process: HostProcess) -> Processes:
     """Return the whole job of a process; without a job, the process and its descendants."""
     jobs = [job.members for job in frame.jobs if process.id in job.members]
     return find_processes(frame, jobs[0]) if jobs else tuple(descendants(frame, [process]))
+
+
+def has_known_launcher(frame: Frame, process: HostProcess) -> bool:
+    """Return whether a process belongs to a job whose launcher is a known program: torchrun, srun, mpirun."""
+    launchers = {job.launcher for job in frame.jobs if process.id in job.members and job.launcher is not None}
+    return any(program(arguments_of(one.command)).known in LAUNCHERS for one in find_processes(frame, launchers))
 
 
 def common_command(targets: Sequence[HostProcess]) -> str:

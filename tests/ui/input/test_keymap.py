@@ -191,14 +191,14 @@ async def test_a_chord_begins_with_the_key_that_was_chosen() -> None:
 async def test_conflicts_and_what_is_wrong_with_the_settings_are_told_at_the_start() -> None:
     settings = Settings(keys={"pause": ("t",)})
     async with staged(FEW, settings=settings, problems=("config.toml: line 3: no such key",)) as stage:
-        told = [note.message for note in stage.app._notifications]
+        told = stage.messages
 
         assert told == ["config.toml: line 3: no such key\nkeys.pause: t no longer does “Tree”"]
 
 
 async def test_many_mistakes_are_one_note_that_says_where_the_others_are() -> None:
     async with staged(FEW, problems=tuple(f"line {n}: no such key" for n in range(1, 11))) as stage:
-        (note,) = [note.message for note in stage.app._notifications]
+        (note,) = stage.messages
 
         assert note.split("\n") == [*(f"line {n}: no such key" for n in (1, 2, 3)), "and 7 more: gputop config show"]
 
@@ -293,7 +293,7 @@ async def test_o_shows_the_containers_even_on_a_small_screen_and_hides_them(size
         await stage.press("O")
 
         assert "CONTAINER" in there
-        assert not list(stage.app._notifications)
+        assert stage.messages == []
         assert "CONTAINER" not in stage.processes[0]
 
 

@@ -99,4 +99,4 @@ async def test_n_without_a_search_says_so() -> None:
     async with staged(some()) as stage:
         await stage.press("n")
 
-        assert any("no search yet" in note.message for note in stage.app._notifications)
+        assert any("no search yet" in note for note in stage.messages)

@@ -49,7 +49,7 @@ async def test_a_key_that_has_nothing_to_act_on_says_so(key: str, pids: tuple[in
     async with staged(some(*pids)) as stage:
         await stage.press(key)
 
-        assert [said in note.message for note in stage.app._notifications] == [True]
+        assert [said in note for note in stage.messages] == [True]
 
 
 async def test_a_tagged_row_has_a_mark_and_the_title_counts_them() -> None:

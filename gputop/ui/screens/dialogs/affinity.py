@@ -1,13 +1,9 @@
 """Dialog for the CPUs that a process may run on."""
 
-from typing import Final
-
 from gputop.core.protocol.command import Change, SetAffinity, cpus_text
 from gputop.core.protocol.targets import targets
+from gputop.ui.input.cpus import FORM, parse_cpus
 from gputop.ui.screens.dialogs.value import ValueScreen
-
-_MOST_CPUS: Final = 8192  # NR_CPUS of the largest kernels
-_FORM: Final = "numbers and ranges, such as 0-3,8"
 
 
 class AffinityScreen(ValueScreen):
@@ -36,19 +32,6 @@ class AffinityScreen(ValueScreen):
         there = f"; this host has 0-{self._count - 1}" if self._count else ""
         return [
             (f"now {self.present(lambda one: one.cpus)}", "text"),
-            (f"{_FORM}{there}", "muted"),
-            ("applies to all threads, also to those with CPUs of their own", "muted"),
+            (f"{FORM}{there}", "muted"),
+            ("applies to all threads; undo does not restore CPUs that single threads had for themselves", "muted"),
         ]
-
-
-def parse_cpus(text: str) -> tuple[int, ...]:
-    """Return 0, 1, 2, 3, 8 for ``0-3,8``. Raise ValueError with a message for the user."""
-    cpus: set[int] = set()
-    for part in text.split(","):
-        first, dash, last = part.partition("-")
-        if not first.isdecimal() or (dash and (not last.isdecimal() or int(last) < int(first))):
-            raise ValueError(_FORM)
-        if int(last or first) >= _MOST_CPUS:
-            raise ValueError(f"there is no CPU {last or first}")
-        cpus.update(range(int(first), int(last or first) + 1))
-    return tuple(sorted(cpus))

@@ -16,9 +16,11 @@ from textual.strip import Strip
 from gputop.core.protocol.link import News
 from gputop.ui.input.keymap import Keymap, keymap
 from gputop.ui.input.text_input import TextInput
+from gputop.ui.panels.message import MessagePanel
 from gputop.ui.render.line import Line
 from gputop.ui.render.line_widget import FastLines, dimmed, filtered
 from gputop.ui.render.textual_private import mark_painted, painted
+from gputop.ui.state.message_log import Said
 from gputop.ui.state.view import View
 from gputop.ui.terminal_app import TerminalApp
 
@@ -66,6 +68,7 @@ class KeyedScreen(ModalScreen[T]):
         super().__init__()
         self.frame = Frame()
         self.body = FastLines()
+        self.message = MessagePanel()
         self.top = 0  # first line of the page in the frame
         self._shown = 1
 
@@ -96,6 +99,7 @@ class KeyedScreen(ModalScreen[T]):
             if self.field is not None:
                 yield self.field
             yield self.body
+        yield self.message
 
     def on_mount(self) -> None:
         """Draw the page, and update its keys when the user scrolls."""
@@ -112,6 +116,7 @@ class KeyedScreen(ModalScreen[T]):
     def room(self) -> tuple[int, int]:
         """Columns and lines inside of the frame, at its largest."""
         width, height = self.size
+        height -= bool(self.message.display)
         if self.is_full:
             return max(1, width - 4), max(1, height - 2)
         return max(20, min(WIDEST, width * 98 // 100) - 4), max(1, height - 2 - (2 if height > 24 else 0))
@@ -120,6 +125,11 @@ class KeyedScreen(ModalScreen[T]):
     def rest(self) -> int:
         """Lines of the page below the frame."""
         return max(0, len(self.body.lines) - self.top - self._shown)
+
+    def show_message(self, said: Said | None, key: str) -> None:
+        """Show a message below the frame, or none; the frame makes room for it."""
+        if self.is_mounted and self.message.show(said, key):
+            self.redraw()
 
     def redraw(self) -> None:
         """Draw the page; the visible part stays visible."""

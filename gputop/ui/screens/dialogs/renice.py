@@ -18,9 +18,10 @@ class ReniceScreen(ValueScreen):
     asks_for = "Nice value"
 
     def first_text(self) -> str:
-        """Propose the present value."""
+        """Propose the present value, or the next one."""
         nices = {one.nice for one in self.targets if one.nice is not None}
-        return str(nices.pop()) if len(nices) == 1 else "0"
+        present = nices.pop() if len(nices) == 1 else 0
+        return str(max(LEAST_NICE, min(MOST_NICE, present + self.proposed_step)))
 
     def change(self, text: str) -> Change:
         """Return the change."""
@@ -37,10 +38,13 @@ class ReniceScreen(ValueScreen):
         """Return the range, and the rights that a lower value needs."""
         present = _range([one.nice for one in self.targets if one.nice is not None])
         lines = [(f"now {present}; allowed {LEAST_NICE} (highest priority) to {MOST_NICE} (lowest)", "muted")]
-        if self.selection.own_user not in {None, "root"}:
-            is_lower = _is_number(self.text) and any(int(self.text) < (one.nice or 0) for one in self.targets)
-            lines.append(("a lower value needs root, or RLIMIT_NICE", "warm" if is_lower else "muted"))
-        return lines
+        value = int(self.text) if _is_number(self.text) else 0
+        if self.selection.is_root:
+            return lines
+        if any(value > (one.nice or 0) for one in self.targets):
+            return [*lines, ("You cannot undo this: a lower value needs root, or RLIMIT_NICE", "warm")]
+        is_lower = any(value < (one.nice or 0) for one in self.targets)
+        return [*lines, ("a lower value needs root, or RLIMIT_NICE", "warm" if is_lower else "muted")]
 
     def _number(self, text: str) -> int:
         if not _is_number(text) or not LEAST_NICE <= int(text) <= MOST_NICE:

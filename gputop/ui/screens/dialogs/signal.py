@@ -32,8 +32,10 @@ class SignalScreen(TargetsDialog[SignalRequest | None]):
         "accept": "choose", "yes": "say_yes", **MOVES, "offer-kill": "toggle_kill_offer",
     }  # fmt: skip
 
-    def __init__(self, selection: TargetSelection, *, scope: Scope, is_kill: bool = False, why: str = "") -> None:
-        super().__init__(selection, scope=scope)
+    def __init__(
+        self, selection: TargetSelection, *, scope: Scope, is_row: bool = True, is_kill: bool = False, why: str = ""
+    ) -> None:
+        super().__init__(selection, scope=scope, is_row=is_row)
         self.offers_kill = False
         self.is_asking = is_kill
         self._why = why
@@ -81,6 +83,8 @@ class SignalScreen(TargetsDialog[SignalRequest | None]):
         """Send the highlighted signal; ask for confirmation before SIGKILL. There Enter cancels."""
         if self.is_asking:
             self.close()
+        elif not self.is_ready:
+            return
         elif self.signal == KILL:
             self.is_asking = True
             self.redraw()
@@ -89,7 +93,7 @@ class SignalScreen(TargetsDialog[SignalRequest | None]):
 
     def say_yes(self) -> None:
         """Confirm SIGKILL."""
-        if self.is_asking:
+        if self.is_asking and self.is_ready:
             self._send()
 
     def toggle_kill_offer(self) -> None:
@@ -108,9 +112,12 @@ class SignalScreen(TargetsDialog[SignalRequest | None]):
         """Return the keys."""
         if self.is_asking:
             no = " ".join(self.name_of(action) for action in ("accept", "back", "refuse"))
-            return f"{self.name_of('yes')} send SIGKILL to {self.short_targets_text()} · {no} cancel"
+            yes = f"{self.name_of('yes')} send SIGKILL to {self.short_targets_text()} · "
+            return f"{yes if self.is_ready else self.choice_keys()}{no} cancel"
         offer = "without SIGKILL" if self.offers_kill else "offer SIGKILL later"
         accept, back = self.name_of("accept"), self.name_of("back")
+        if not self.is_ready:
+            return f"{self.choice_keys()}{back} cancel"
         sent = f"{accept} send {self.signal} to {self.short_targets_text()}"
         return f"{sent} · {back} cancel · {self.name_of('offer-kill')} {offer}"
 
@@ -170,7 +177,7 @@ class SignalScreen(TargetsDialog[SignalRequest | None]):
 
     def _meaning(self) -> list[Line]:
         """Return the question, the scope, the signal, the launchers, obstacles and a better command."""
-        lines = self.scope_lines()
+        lines = [*self.warning_lines(), *self.scope_lines()]
         if self.is_asking:
             question = f"{self._why}Send {KILL} to {count_text(self.recipients)}? Press {self.name_of('yes')}."
             named = self.once(("names", self.signal), lambda: names(self.recipients))

@@ -18,7 +18,10 @@ _SWITCH: Final = {Scope.PROCESS: "scope-process", Scope.JOB: "scope-job", Scope.
 
 
 class TargetsDialog(Dialog[T]):
-    """Asks something about processes. The list and its texts do not change while the dialog is open."""
+    """Asks something about processes. The list and its texts do not change while the dialog is open.
+
+    ``is_row``: the scope is what the user pointed at. A wider scope must be confirmed by its key before Enter counts.
+    """
 
     TAKES: ClassVar[Mapping[str, str]] = {
         "back": "close", "quit": "close", "refuse": "close", "page-up": "scroll_targets(-1)",
@@ -26,12 +29,13 @@ class TargetsDialog(Dialog[T]):
         "scope-tree": "take_scope('tree')",
     }  # fmt: skip
 
-    def __init__(self, selection: TargetSelection, *, scope: Scope) -> None:
+    def __init__(self, selection: TargetSelection, *, scope: Scope, is_row: bool = True) -> None:
         super().__init__()
         self.selection = selection
         self.by_scope = selection.by_scope()
         self.scope = selection.beginning(scope if scope in self.by_scope else Scope.PROCESS)
         self.targets = self.by_scope[self.scope]
+        self.is_confirmed = is_row or len(self.targets) <= len(selection.selected)
         self._top = 0
         self._page_lines = 1
         self._made: dict[tuple[object, ...], object] = {}
@@ -54,7 +58,43 @@ class TargetsDialog(Dialog[T]):
         wanted = Scope(scope)
         if wanted in self.by_scope:
             self.scope, self.targets, self._top = wanted, self.by_scope[wanted], 0
+            self.is_confirmed = True
             self.redraw()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether Enter counts: the scope is confirmed, and not every target will be refused."""
+        return self.is_confirmed and not self._owners
+
+    @property
+    def _owners(self) -> str:
+        return self.once(("owners",), lambda: target_list.foreign_owners(self.selection, self.targets))
+
+    def warning_lines(self) -> list[Line]:
+        """Return why Enter does not count, or how many targets will be refused."""
+        if self._owners:
+            text = f"Needs root: all belong to {self._owners}. Run gputop with sudo, or ask {self._owners}."
+            return [Line(((text, "hot"),))]
+        if not self.is_confirmed:
+            return [Line(((self._scope_question(), "warm"),))]
+        foreign = self.once(("foreign",), lambda: sum(bool(self.selection.foreign_owner(one)) for one in self.targets))
+        text = f"{foreign} of {count_text(self.targets)} belong to others and will be refused."
+        return [Line(((text, "warm"),))] if foreign else []
+
+    def choice_keys(self) -> str:
+        """Return the keys that confirm a scope, for the line of keys; empty if Enter can never count."""
+        if self.is_confirmed:
+            return ""
+        wide, alone = (self.name_of(_SWITCH[scope]) for scope in (self.scope, Scope.PROCESS))
+        return f"{wide} {self.targets_text()} · {alone} {self._alone()} · "
+
+    def _scope_question(self) -> str:
+        wide, alone = (self.name_of(_SWITCH[scope]) for scope in (self.scope, Scope.PROCESS))
+        return f"Press {wide} for {self.targets_text()}, or {alone} for {self._alone()}, before Enter."
+
+    def _alone(self) -> str:
+        selected = self.selection.selected
+        return f"{selected[0].pid} alone" if len(selected) == 1 else f"the {len(selected)} chosen"
 
     def once(self, key: tuple[object, ...], make: Callable[[], V]) -> V:
         """Return the cached value of a key and the scope: with thousands of targets a key press must stay fast."""

@@ -29,11 +29,18 @@ class ValueScreen(TargetsDialog[Change | None]):
     field: TextInput
     signs: ClassVar[str] = ""
     asks_for: ClassVar[str] = ""
+    proposed_step = 0  # from the present value to the one that is proposed
 
     def __init__(
-        self, selection: TargetSelection, change_id: str, send: Callable[[Command], None], *, scope: Scope
+        self,
+        selection: TargetSelection,
+        change_id: str,
+        send: Callable[[Command], None],
+        *,
+        scope: Scope,
+        is_row: bool = True,
     ) -> None:
-        super().__init__(selection, scope=scope)
+        super().__init__(selection, scope=scope, is_row=is_row)
         self.change_id = change_id
         self._send = send
         self._question = ""
@@ -96,6 +103,8 @@ class ValueScreen(TargetsDialog[Change | None]):
 
     def apply(self) -> None:
         """Apply the value, or show why it is invalid."""
+        if not self.is_ready:
+            return
         try:
             self.dismiss(self.change(self.text))
         except ValueError as error:
@@ -115,11 +124,13 @@ class ValueScreen(TargetsDialog[Change | None]):
     def keys_line(self) -> str:
         """Return the keys."""
         up, down, accept, back = (self.name_of(action) for action in ("up", "down", "accept", "back"))
+        if not self.is_ready:
+            return f"{self.choice_keys()}{back} cancel"
         return f"{accept} apply to {self.short_targets_text()} · {back} cancel · {up} {down} step"
 
     def page(self, width: int, height: int) -> Sequence[Line]:
         """Return the hints, the scope and the targets."""
-        top = [*self.user_lines(), *(Line((part,)) for part in self.hints())]
+        top = [*self.user_lines(), *self.warning_lines(), *(Line((part,)) for part in self.hints())]
         top += [Line(((self._error, "hot"),)), *self.scope_lines(), BLANK]
         lines = [*top, *self.target_lines(width, max(3, height - len(top)), {})]
         return [Line(tuple(cut(list(line.spans), width)), line.base) for line in lines][:height]

@@ -1,9 +1,12 @@
 """Actions on findings: list them, go to their subject, mute it, signal its process."""
 
 from gputop.core.model.finding import Finding
+from gputop.core.model.sample import HostProcess
 from gputop.ui.screens.dialogs.modal import KeyedScreen
 from gputop.ui.screens.main.host import ScreenHost
 from gputop.ui.screens.main.signal_actions import SignalActions
+from gputop.ui.state.row_filter import RowFilter
+from gputop.ui.state.signal_targets import find_processes
 
 
 class FindingActions:
@@ -21,10 +24,16 @@ class FindingActions:
         self._host.push(FindingsScreen(self._host.view, self._host.store.watchlist, *choices))
 
     def go_to(self, finding: Finding) -> None:
-        """Set the cursor on the process of a finding, or show its GPU alone."""
-        subject = finding.subject
-        if subject.process is not None and self._host.processes.go_to(subject.process):
+        """Set the cursor on the process of a finding, on the odd rank of its job, or show its GPU alone."""
+        subject, processes = finding.subject, self._host.processes
+        concerned = [one.id for one in self._concerned(finding)]
+        if any(map(processes.go_to, concerned)):
             return
+        if concerned and (processes.row_filter.is_any or self._host.view.focus is not None):
+            processes.narrow(RowFilter())
+            self._host.change(focus=None)
+            if any(map(processes.go_to, concerned)):
+                return
         gpus = [gpu.index for gpu in self._host.view.gpus if gpu.uuid == subject.gpu]
         if gpus:
             self._host.change(focus=gpus[0])
@@ -42,10 +51,21 @@ class FindingActions:
             top.follow(self._host.view)
 
     def signal(self, finding: Finding) -> None:
-        """Open the signal dialog for the process of a finding."""
-        frame, wanted = self._host.view.frame, finding.subject.process
-        found = [one for one in (*frame.processes, *frame.relatives) if one.id == wanted] if frame else []
-        if found:
-            self._signals.choose_for(found[0], is_kill=False)
+        """Open the signal dialog for the process of a finding, or for its whole job."""
+        subject = finding.subject
+        found = self._concerned(finding)
+        named = [one for one in found if one.id == subject.process] or found
+        if named:
+            self._signals.choose_for(named[0], is_kill=False, is_job=subject.job is not None)
         else:
-            self._host.notify(f"{finding.subject.label} is not a running process of this host", timeout=3)
+            self._host.notify(f"{subject.label} is not a running process of this host", timeout=3)
+
+    def _concerned(self, finding: Finding) -> list[HostProcess]:
+        """Return the processes that a finding is about: the odd rank first, ranks on GPUs before the others."""
+        frame, subject = self._host.view.frame, finding.subject
+        if frame is None:
+            return []
+        members = next((job.members for job in frame.jobs if job.key == subject.job), ())
+        odd = next((one.value for one in finding.evidence if one.name == "odd_pid"), None)
+        found = find_processes(frame, {*members, *((subject.process,) if subject.process else ())})
+        return sorted(found, key=lambda one: (one.pid != odd, not one.gpus))

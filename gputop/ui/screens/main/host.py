@@ -15,6 +15,7 @@ from gputop.ui.panels.footer import FooterPanel
 from gputop.ui.panels.plugins import PluginsPanel
 from gputop.ui.panels.processes import ProcessPanel
 from gputop.ui.panels.prompt import PromptPanel
+from gputop.ui.state.message_log import MessageLog
 from gputop.ui.state.view import View
 from gputop.ui.state.view_store import ViewStore
 
@@ -24,6 +25,7 @@ T = TypeVar("T")
 class ScreenHost(Protocol):
     """The screen, as its controllers see it; a test passes a fake. ``keys``: the keys that are in use."""
 
+    messages: MessageLog
     options: ViewOptions
     store: ViewStore
     keys: Keymap
@@ -50,7 +52,7 @@ class ScreenHost(Protocol):
     def notify(
         self, message: str, *, title: str = "", severity: SeverityLevel = "information", timeout: float | None = None
     ) -> None:
-        """Show a message for some seconds; it is text, not markup."""
+        """Show a message for some seconds; one with the same ``title``, the id of a change, replaces it."""
         ...
 
     def push(self, screen: Screen[T], then: Callable[[T | None], None] | None = None) -> None:

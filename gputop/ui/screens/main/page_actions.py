@@ -17,6 +17,12 @@ class PageActions:
 
         self._host.push(HelpScreen(refusal=self._host.options.refusal, actions=self._host.keys.actions))
 
+    def messages(self) -> None:
+        """Open the page of past messages."""
+        from gputop.ui.screens.pages.messages import MessagesScreen
+
+        self._host.push(MessagesScreen(self._host.messages))
+
     def gpu(self) -> None:
         """Open the page of the GPU in focus, of the selected process, or of the first."""
         from gputop.ui.screens.pages.gpu import GpuScreen

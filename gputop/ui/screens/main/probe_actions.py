@@ -54,11 +54,11 @@ class ProbeActions:
         if run is None or not is_news:
             return
         if run.report is None:
-            self._host.notify(run.problem, title="probe", severity="warning", timeout=12)
+            self._host.notify(f"probe: {run.problem}", severity="warning", timeout=12)
             return
         word, _ = WORDS[run.report.status]
         is_bad = run.report.status in (TestStatus.FAIL, TestStatus.ERROR)
         key = self._host.keys.name("probe")
         self._host.notify(
-            f"{word}: press {key} to see it", title="probe", severity="error" if is_bad else "information", timeout=12
+            f"probe: {word}: press {key} to see it", severity="error" if is_bad else "information", timeout=12
         )

@@ -47,9 +47,9 @@ class RecordingActions:
         self._shown = recording
         self._host.store.change(recording=recording if recording.is_on else None)
         if recording.problem:
-            self._host.notify(recording.problem, title="recording", severity="error", timeout=20)
+            self._host.notify(f"recording: {recording.problem}", severity="error", timeout=20)
         elif not recording.is_on:
-            self._host.notify(f"{recording.text} in {recording.path}", title="recorded", timeout=8)
+            self._host.notify(f"recorded {recording.text} in {recording.path}", timeout=8)
 
     def _start(self, path: str | None) -> None:
         if path is not None and self._recorder is not None:

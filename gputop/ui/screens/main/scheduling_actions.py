@@ -16,25 +16,40 @@ class SchedulingActions:
         self._changes = changes
 
     def add_nice(self, step: int) -> None:
-        """Add to the nice value, without a dialog; for processes of several users open it."""
+        """Add to the nice value of the process under the cursor, or of the tagged ones, without a dialog.
+
+        A line of several processes, processes of several users, and a change that the user cannot undo open the dialog.
+        Without a cursor the first press only selects.
+        """
+        had_cursor = self._selected.has_any
         selection = self._selected.select()
         if selection is None:
             return
-        processes = selection.within(selection.beginning(self._selected.scope))
-        if users_text(processes):
-            self.open("nice")
+        is_group = self._selected.is_row and not self._host.processes.tags.ids
+        is_wide = is_group or bool(users_text(selection.selected))
+        if not had_cursor:
+            self._host.notify(f"{selection.selected[0].pid} is selected: press the key again", timeout=4)
+        elif is_wide or (step > 0 and not selection.is_root):
+            self._open("nice", step)
         else:
             change_id = self._changes.next_id()
-            self._changes.send(Renice(id=change_id, nice=step, is_relative=True, targets=targets(processes)))
+            processes = targets(selection.selected)
+            self._changes.send(Renice(id=change_id, nice=step, is_relative=True, targets=processes))
 
     def open(self, value: str) -> None:
         """Open the dialog for a value: ``nice``, ``io-class`` or ``cpus``."""
+        self._open(value)
+
+    def _open(self, value: str, step: int = 0) -> None:
+        """Open the dialog for a value; ``step``: from the present nice value to the proposed one."""
         from gputop.ui.screens.dialogs.affinity import AffinityScreen
         from gputop.ui.screens.dialogs.io_class import IoClassScreen
         from gputop.ui.screens.dialogs.renice import ReniceScreen
 
         selection = self._selected.select()
         if selection is not None:
-            dialog = {"nice": ReniceScreen, "io-class": IoClassScreen, "cpus": AffinityScreen}[value]
-            change_id, scope = self._changes.next_id(), self._selected.scope
-            self._host.push(dialog(selection, change_id, self._host.send, scope=scope), self._changes.send)
+            kind = {"nice": ReniceScreen, "io-class": IoClassScreen, "cpus": AffinityScreen}[value]
+            reach = self._selected
+            dialog = kind(selection, self._changes.next_id(), self._host.send, scope=reach.scope, is_row=reach.is_row)
+            dialog.proposed_step = step
+            self._host.push(dialog, self._changes.send)

@@ -17,6 +17,7 @@ from gputop.ui.panels.footer import FooterPanel
 from gputop.ui.panels.gpus import GpuPanel
 from gputop.ui.panels.header import HeaderPanel
 from gputop.ui.panels.host import DETAILED_LINES, HostPanel
+from gputop.ui.panels.message import MessagePanel
 from gputop.ui.panels.plugins import PluginsPanel
 from gputop.ui.panels.processes import ProcessPanel
 from gputop.ui.panels.prompt import PromptPanel
@@ -25,6 +26,7 @@ from gputop.ui.render.layout import Arrangement, arrange
 from gputop.ui.render.textual_private import in_place_of
 from gputop.ui.screens.dialogs.modal import KeyedScreen
 from gputop.ui.screens.main.controllers import Controllers
+from gputop.ui.state.message_log import MessageLog, Said
 from gputop.ui.state.view import View
 from gputop.ui.state.view_store import ViewStore
 
@@ -37,9 +39,16 @@ class MainScreen(Screen[None]):
     ALLOW_SELECT = False
     AUTO_FOCUS = "ProcessPanel"
 
-    def __init__(self, options: ViewOptions, store: ViewStore, send: Callable[[Command], None], keys: Keymap) -> None:
+    def __init__(
+        self,
+        options: ViewOptions,
+        store: ViewStore,
+        send: Callable[[Command], None],
+        keys: Keymap,
+        messages: MessageLog,
+    ) -> None:
         super().__init__()
-        self.options, self.store, self.send = options, store, send
+        self.options, self.store, self.send, self.messages = options, store, send, messages
         self._arranged: Arrangement | None = None
         self.header = HeaderPanel()
         self.replay = ReplayPanel()
@@ -48,6 +57,7 @@ class MainScreen(Screen[None]):
         self.findings = FindingsPanel()
         self.plugins = PluginsPanel()
         self.processes = ProcessPanel(own_user=options.own_user)
+        self.message = MessagePanel()
         self.prompt = PromptPanel()
         self.footer = FooterPanel(is_read_only=bool(options.refusal))
         self.controllers = Controllers(self)
@@ -62,6 +72,7 @@ class MainScreen(Screen[None]):
         yield self.findings
         yield self.plugins
         yield self.processes
+        yield self.message
         yield self.prompt
         yield self.footer
 
@@ -76,9 +87,9 @@ class MainScreen(Screen[None]):
         """The screen in front."""
         return self.app.screen
 
-    def notify(self, message: str, **how: Any) -> None:  # noqa: ANN401 - as Textual has them
-        """Show a message; unlike Textual, take it for text and not for markup."""
-        super().notify(message, **{"markup": False, **how})
+    def show_message(self, said: Said | None, key: str) -> None:
+        """Show a message above the keys, or none."""
+        self.message.show(said, key)
 
     def push(self, screen: Screen[T], then: Callable[[T | None], None] | None = None) -> None:
         """Open a page or a dialog; ``then`` gets its result, even if the page that asked for it has closed."""

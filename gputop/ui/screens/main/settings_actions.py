@@ -90,7 +90,7 @@ class SettingsActions:
             return
         why = await asyncio.to_thread(self._options.save, new)
         if why is not None:
-            self._host.notify(why, title="not saved", severity="error", timeout=20)
+            self._host.notify(f"not saved: {why}", severity="error", timeout=20)
             return
         self._saved = replace(self._saved, **{key: () if value is None else value for key, value in new.items()})
         if message:

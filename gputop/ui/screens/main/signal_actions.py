@@ -1,6 +1,9 @@
 """Actions that signal processes: from the dialog to the notice that the targets ended."""
 
 from collections.abc import Callable
+from typing import NamedTuple
+
+from textual.notifications import SeverityLevel
 
 from gputop.core.model.sample import HostProcess
 from gputop.core.protocol.command import SendSignal
@@ -11,7 +14,21 @@ from gputop.ui.screens.main.host import ScreenHost
 from gputop.ui.screens.main.target_actions import TargetActions
 from gputop.ui.state.signal_followup import Notice
 from gputop.ui.state.signal_followups import SignalFollowups
-from gputop.ui.state.signal_targets import Processes, Scope, SignalRequest, TargetSelection, count_text
+from gputop.ui.state.signal_targets import (
+    Processes,
+    Scope,
+    SignalRequest,
+    TargetSelection,
+    count_text,
+    has_known_launcher,
+)
+
+
+class Reach(NamedTuple):
+    """The scope that a dialog begins with; ``is_row``: it is what the user pointed at."""
+
+    scope: Scope
+    is_row: bool = True
 
 
 class SignalActions:
@@ -28,13 +45,16 @@ class SignalActions:
         """Open the signal dialog for the selected targets; ``is_kill``: on SIGKILL."""
         selection = self._selected.select()
         if selection is not None:
-            self._open(selection, is_kill=bool(is_kill), scope=self._selected.scope)
+            reach = Reach(scope=self._selected.scope, is_row=self._selected.is_row)
+            self._open(selection, reach, is_kill=bool(is_kill))
 
-    def choose_for(self, process: HostProcess, *, is_kill: bool) -> None:
-        """Open the signal dialog for a process that a page shows."""
+    def choose_for(self, process: HostProcess, *, is_kill: bool, is_job: bool = False) -> None:
+        """Open the signal dialog for a process that a page shows; ``is_job``: the page shows its job."""
         selection = self._selected.select((process,))
         if selection is not None:
-            self._open(selection, is_kill=is_kill, scope=Scope.JOB)
+            is_known = has_known_launcher(selection.frame, process)
+            reach = Reach(Scope.JOB if is_known or is_job else Scope.PROCESS, is_row=is_known and is_job)
+            self._open(selection, reach, is_kill=is_kill)
 
     # --- what the sampler sends ------------------------------------------------------------------------------------
     def take_outcome(self, outcome: Outcome) -> None:
@@ -48,14 +68,14 @@ class SignalActions:
             self._changes.show_later(outcome)
 
     # --- from the dialog to the outcome ----------------------------------------------------------------------------
-    def _open(self, selection: TargetSelection, *, is_kill: bool, scope: Scope, why: str = "") -> None:
+    def _open(self, selection: TargetSelection, reach: Reach, *, is_kill: bool, why: str = "") -> None:
         from gputop.ui.screens.dialogs.signal import SignalScreen
 
         def decided(request: SignalRequest | None) -> None:
             if request is not None:
                 self._send(selection, request)
 
-        dialog = SignalScreen(selection, is_kill=is_kill, scope=scope, why=why)
+        dialog = SignalScreen(selection, is_kill=is_kill, scope=reach.scope, is_row=reach.is_row, why=why)
         self._host.push(dialog, decided)
 
     def _send(self, selection: TargetSelection, request: SignalRequest) -> None:
@@ -78,10 +98,9 @@ class SignalActions:
             why = f"{count_text(remaining)} survived {signal}. "
             options = self._host.options
             selection = TargetSelection(frame, remaining, options.own_user, options.own_pid)
-            self._open(selection, is_kill=True, scope=Scope.PROCESS, why=why)
+            self._open(selection, Reach(Scope.PROCESS), is_kill=True, why=why)
 
-    def _show(self, notice: Notice) -> None:
-        if notice.is_warning:
-            self._host.notify(notice.text, severity="warning", timeout=12)
-        else:
-            self._host.notify(notice.text, timeout=6)
+    def _show(self, change_id: str, notice: Notice) -> None:
+        """Show how the targets ended, in place of the outcome of the signal."""
+        severity: SeverityLevel = "warning" if notice.is_warning else "information"
+        self._host.notify(notice.text, title=change_id, severity=severity, timeout=12 if notice.is_warning else 6)

@@ -10,7 +10,7 @@ from gputop.ui.screens.dialogs.dialog import Dialog
 from gputop.ui.screens.main.host import ScreenHost
 from gputop.ui.state.rows import Grouping
 from gputop.ui.state.selection import process_ids
-from gputop.ui.state.signal_targets import Processes, Scope, TargetSelection, family, find_processes
+from gputop.ui.state.signal_targets import Processes, Scope, TargetSelection, family, find_processes, has_known_launcher
 
 _NONE_SELECTED: Final = "Select a process first: move the cursor onto one, or tag some with Space."
 
@@ -66,7 +66,8 @@ class TargetActions:
     def select(self, processes: Processes | None = None) -> TargetSelection | None:
         """Freeze these processes, or the selected ones, as the targets of a change; warn where there are none.
 
-        Of a job of several users only the first process is selected: the dialog offers the others.
+        Without a cursor the first line of the table is selected, as in htop. Of a job of several users only the first
+        process is selected: the dialog offers the others.
         """
         frame, options = self._host.view.frame, self._host.options
         if options.refusal:
@@ -80,18 +81,32 @@ class TargetActions:
 
     @property
     def scope(self) -> Scope:
-        """The scope that a dialog begins with: the job; but tags and groups stand for their own processes alone.
+        """The scope that a dialog begins with: the process, or its job if the launcher of the job is known.
 
-        A folded line of the tree stands for the processes that it hides.
+        Tags and groups stand for their own processes alone, a folded line of the tree for the processes that it hides.
         """
-        line = self._processes.selected_line
-        if self._processes.tags.ids or line is None:
+        line, frame = self._processes.selected_line, self._host.view.frame
+        if self.is_row and line is not None and not self._processes.tags.ids:
+            is_job = line.is_group and self._processes.grouping is Grouping.JOB
+            return Scope.JOB if is_job else Scope.PROCESS if line.is_group else Scope.TREE
+        if self.is_row or line is None or frame is None:
             return Scope.PROCESS
-        if line.is_group:
-            return Scope.JOB if self._processes.grouping is Grouping.JOB else Scope.PROCESS
-        return Scope.TREE if line.is_open is False else Scope.JOB
+        return Scope.JOB if has_known_launcher(frame, line.row.process) else Scope.PROCESS
+
+    @property
+    def is_row(self) -> bool:
+        """Whether the tags, or the line under the cursor, stand for exactly the processes of `scope`."""
+        line = self._processes.selected_line
+        return bool(self._processes.tags.ids) or (line is not None and (line.is_group or line.is_open is False))
+
+    @property
+    def has_any(self) -> bool:
+        """Whether there is a cursor or a tag."""
+        return bool(self._processes.tags.ids) or self._processes.selected_line is not None
 
     def _selected(self, frame: Frame) -> Processes:
+        if not self.has_any:
+            self._processes.move(0)
         tagged, line = self._processes.tags.ids, self._processes.selected_line
         found = find_processes(frame, tagged or (process_ids(line) if line is not None else ()))
         is_job = not tagged and line is not None and line.is_group and self._processes.grouping is Grouping.JOB

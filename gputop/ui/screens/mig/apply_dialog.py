@@ -46,7 +46,7 @@ class MigApplyScreen(Dialog[bool]):
     def carry_out(self) -> None:
         """Start the change once; a mode change first needs the list of processes that have the GPU open."""
         if self.wants_holders and self._is_asking:
-            self.notify("checking which processes have this GPU open…", markup=False, timeout=3)
+            self.notify("checking which processes have this GPU open…", timeout=3)
         elif not self.change_id and not self._is_stale:
             self.top = 0
             self.change_id = self._begin(self._plan)

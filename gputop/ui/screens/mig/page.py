@@ -140,7 +140,7 @@ class MigScreen(Page):
         gpu = self.gpu
         if gpu is None or gpu.is_on is None:
             why = "gputop is still reading the layout" if gpu is None else gpu.why or "this GPU does not support MIG"
-            self.notify(f"cannot plan: {why}", markup=False, timeout=4)
+            self.notify(f"cannot plan: {why}", timeout=4)
             return
         self._planning = MigPlanScreen(gpu, refusal=self._refusal)
         self.app.push_screen(self._planning, self._planned)
@@ -149,7 +149,7 @@ class MigScreen(Page):
         """Choose a setting that selects an instance, and copy it."""
         lines = [line for line in use_lines(self.gpu) if not line.startswith("#")] if self.gpu is not None else []
         if not lines:
-            self.notify("no MIG instance can be used", markup=False, timeout=3)
+            self.notify("no MIG instance can be used", timeout=3)
             return
         choices = [Choice(line, line) for line in lines]
         self.app.push_screen(MenuScreen("Copy", choices, None), self._copied)
@@ -157,7 +157,7 @@ class MigScreen(Page):
     def _copied(self, line: str | None) -> None:
         if line is not None:
             self.app.copy_to_clipboard(line)
-            self.notify(f"{line}\ncopied, if the terminal supports OSC 52", markup=False, timeout=8)
+            self.notify(f"{line}\ncopied, if the terminal supports OSC 52", timeout=8)
 
     def _planned(self, plan: Plan | None) -> None:
         """Ask whether to apply a plan."""

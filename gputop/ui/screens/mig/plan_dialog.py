@@ -141,11 +141,11 @@ class MigPlanScreen(ListDialog[Plan | None]):
         """Return the marked plan, if it has steps and gputop is not read-only."""
         found = self.answer(self.marked) if self.marked else ""
         if self._refusal:
-            self.notify(f"not applied: {self._refusal}", markup=False, severity="warning", timeout=5)
+            self.notify(f"not applied: {self._refusal}", severity="warning", timeout=5)
         elif isinstance(found, Plan) and found.steps:
             self.dismiss(found)
         else:
-            self.notify("this layout has no plan to apply", markup=False, timeout=3)
+            self.notify("this layout has no plan to apply", timeout=3)
 
     def move_to(self, at: int) -> None:
         """Set the cursor on a layout, and show the begin of its plan."""

@@ -4,23 +4,19 @@ The list is drawn by hand, not with an OptionList: its rows are redrawn with eve
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from textwrap import wrap
 from typing import ClassVar
 
 from textual import events
 
-from gputop.core.detection.timeline import Episode
 from gputop.core.detection.watchlist import Watchlist
-from gputop.core.model.finding import Finding, confidence_text, further_evidence
-from gputop.core.model.units import duration_text
+from gputop.core.model.finding import Finding
 from gputop.ui.panels.findings import finding_line
-from gputop.ui.panels.values import clock
-from gputop.ui.render.line import BLANK, Line, Spans
+from gputop.ui.render.line import BLANK, Line
 from gputop.ui.screens.dialogs.list_dialog import MOVES, ListDialog
+from gputop.ui.screens.pages.finding_lines import details
 from gputop.ui.state.view import View
 
 _LEAST_LIST = 4
-_INDENT = 11
 
 
 class FindingsScreen(ListDialog[None]):
@@ -133,46 +129,11 @@ class FindingsScreen(ListDialog[None]):
             then(finding)
 
     def _line(self, finding: Finding, at: int, width: int) -> Line:
-        now_s = self._view.frame.time_s if self._view.frame else finding.since_s
         base = "cursor" if at == self.at else "text"
-        line = finding_line(finding, now_s, width, base)
+        line = finding_line(finding, self._view, width, base)
         is_muted = finding.key in {one.key for one in self._view.standing.muted}
         return Line(tuple((text, "faint") for text, _ in line.spans), base) if is_muted else line
 
     def _details(self, finding: Finding, width: int) -> list[Line]:
         episode = next((each for each in self._watchlist.past if each.finding is finding), None)
-        return details(finding, width, episode)
-
-
-def details(finding: Finding, width: int, episode: Episode | None = None) -> list[Line]:
-    """Return a finding in full: time, summary, remedy, evidence, confidence, unknowns."""
-    since = f"since {clock(finding.since_s)}"
-    if episode is not None and episode.end_s is not None:
-        since += f" to {clock(episode.end_s)}, {duration_text(episode.end_s - finding.since_s)}"
-    if finding.returned:
-        since += f", returned {finding.returned} times"
-    lines = [Line(((finding.code, "accent"), (f"  {finding.stage.value} {since}", "muted")))]
-    lines += _part("", finding.subject.label, width, "title") + _part("", finding.summary, width)
-    lines += _part("to do", finding.remedy, width, "title")
-    for at, text in enumerate(further_evidence(finding)):
-        lines += _part("" if at else "evidence", text, width)
-    if finding.confidence is not None:
-        lines += _part("confidence", confidence_text(finding.confidence), width)
-    if finding.lacking:
-        lines += _part("not known", "; ".join(finding.lacking), width, "muted")
-    return lines
-
-
-def findings_part(findings: Sequence[Finding], width: int) -> list[Line]:
-    """Return the section of a page with the findings about its subject; empty without findings."""
-    lines = [line for each in findings for line in (BLANK, *details(each, width))]
-    return [BLANK, Line((("Findings", "accent"),)), *lines[1:]] if lines else []
-
-
-def _part(name: str, text: str, width: int, ink: str = "text") -> list[Line]:
-    """Return a paragraph with its name at the left."""
-    found: list[Line] = []
-    for n, line in enumerate(wrap(text, max(20, width - _INDENT))):
-        spans: Spans = [(f"{name if n == 0 else '':<{_INDENT}}", "muted"), (line, ink)]
-        found.append(Line(tuple(spans)))
-    return found
+        return details(finding, width, episode, key=self.name_of("signal"))

@@ -11,7 +11,7 @@ from gputop.core.table_rows import added_keys
 from gputop.core.text.text import fit
 from gputop.ui.panels import values
 from gputop.ui.render.line import BLANK, Line
-from gputop.ui.screens.pages.findings import findings_part
+from gputop.ui.screens.pages.finding_lines import findings_part
 from gputop.ui.screens.pages.page import Page
 from gputop.ui.screens.pages.process_lines import wrapped
 from gputop.ui.state.view import View

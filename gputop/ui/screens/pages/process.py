@@ -15,7 +15,7 @@ from gputop.core.protocol.link import News
 from gputop.ui.messages import SignalRequested
 from gputop.ui.panels.prompt import PromptPanel
 from gputop.ui.render.line import BLANK, Line
-from gputop.ui.screens.pages.findings import findings_part
+from gputop.ui.screens.pages.finding_lines import findings_part
 from gputop.ui.screens.pages.page import Page
 from gputop.ui.screens.pages.process_lines import Subject, head, section_lines
 from gputop.ui.state.search import find_line, highlighted
@@ -133,7 +133,7 @@ class ProcessScreen(Page):
 
     def _lines(self, width: int, height: int) -> list[Line]:
         lines = head(self._subject(), self._view, width, height)
-        lines += findings_part(self._view.standing.of(self.process.id), width)
+        lines += findings_part(self._view.standing.of(self.process.id), width, key=self.name_of("signal"))
         self._anchors = {}
         if self.inspection is None and not self._trouble and self.process.presence is Presence.ALIVE:
             return [*lines, BLANK, Line((("reading the details of this process…", "muted"),))]

@@ -160,4 +160,4 @@ class ProbeScreen(Page):
         return [*(one.uuid for one in candidates(self._view.frame)), CPUS]
 
     def _say(self, text: str) -> None:
-        self.notify(text, markup=False, severity="warning", timeout=4)
+        self.notify(text, severity="warning", timeout=4)

@@ -9,7 +9,7 @@ from examples import frame, process
 from gputop.core.model.sample import Frame
 from gputop.core.protocol.command import Change, IoClass, Renice, SetAffinity, SetIoClass, Target
 from gputop.core.protocol.outcome import Outcome, Result, Status
-from gputop.ui.screens.dialogs.affinity import parse_cpus
+from gputop.ui.input.cpus import parse_cpus
 from gputop.ui.screens.dialogs.dialog import Dialog
 
 ONE = (Target(1, 10),)
@@ -128,6 +128,4 @@ def test_what_is_no_span_of_cpus(text: str) -> None:
 async def test_what_was_and_what_became_is_told() -> None:
     result = Result(pid=1, status=Status.DONE, before="0", after="1")
     async with staged(some(1), Outcome(id="1", what="nice +1", results=(result,))) as stage:
-        (toast,) = stage.app._notifications
-
-        assert toast.message == "nice +1: 1 done\n1: done: 0 → 1"
+        assert stage.messages == ["nice +1: 1 done\n1: 0 → 1"]

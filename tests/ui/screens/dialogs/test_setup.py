@@ -110,7 +110,7 @@ async def test_why_nothing_was_saved_is_told() -> None:
         await stage.app.workers.wait_for_complete()
         await stage.pilot.pause()
 
-        assert [note.message for note in stage.app._notifications] == ["the disk is full"]
+        assert stage.messages == ["not saved: the disk is full"]
 
 
 async def test_without_changes_nothing_is_saved() -> None:

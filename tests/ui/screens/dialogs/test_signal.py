@@ -72,12 +72,11 @@ async def test_tagged_processes_are_meant_and_not_the_cursor() -> None:
         assert sent(stage) == [("SIGTERM", [1, 2])]
 
 
-async def test_without_a_cursor_and_tags_it_says_so() -> None:
-    async with staged(some(1)) as stage:
-        await stage.press("k")
+async def test_without_a_cursor_and_tags_the_first_process_is_meant_as_in_htop() -> None:
+    async with staged(some(1, 2)) as stage:
+        await stage.press("f9", "enter")
 
-        assert stage.app.screen is stage.app.main
-        assert "Select a process first" in next(toast.message for toast in stage.app._notifications)
+        assert sent(stage) == [("SIGTERM", [1])]
 
 
 async def test_frames_that_arrive_change_neither_the_list_nor_the_targets() -> None:
@@ -105,7 +104,7 @@ async def test_everything_that_is_hit_is_listed_with_its_user_age_memory_state_a
     async with staged(some(4711)) as stage:
         await stage.press("down", "k")
 
-        assert "4711 ann        1h00 10.0GiB S   0 python train.py --seed 4711" in page(stage)
+        assert "4711   0 ann        1h00 10.0GiB S   0 python train.py --seed 4711" in page(stage)
         assert "1 process of ann, 10.0GiB on GPU 0" in page(stage)
 
 
@@ -120,7 +119,7 @@ async def test_a_tree_is_all_that_the_process_started_parents_first() -> None:
 # --- launchers -----------------------------------------------------------------------------------------------------
 async def test_sigterm_for_a_job_goes_to_the_launcher_only_and_the_dialog_says_so() -> None:
     async with staged(led()) as stage:
-        await stage.press("down", "k")
+        await stage.press("down", "k", "j")
         said = page(stage)
         await stage.press("enter")
 
@@ -132,7 +131,7 @@ async def test_sigterm_for_a_job_goes_to_the_launcher_only_and_the_dialog_says_s
 
 async def test_sigkill_for_a_job_goes_to_launcher_and_workers_and_the_dialog_says_so() -> None:
     async with staged(led()) as stage:
-        await stage.press("down", "k", "9", "enter")
+        await stage.press("down", "k", "j", "9", "enter")
         said = page(stage)
         await stage.press("y")
 
@@ -160,7 +159,7 @@ async def test_somebody_elses_process_is_said_to_be_refused_before_it_is() -> No
     async with staged(frame(1, (process(2, user="bob"),)), own_user="ann") as stage:
         await stage.press("down", "k")
 
-        assert "will be refused without root: owned by bob" in page(stage)
+        assert "Needs root: all belong to bob" in page(stage)
 
 
 async def test_root_is_told_no_such_thing() -> None:
@@ -205,14 +204,46 @@ async def test_init_is_never_the_launcher_that_is_asked_to_end_its_workers() -> 
     members = tuple(map(identity, (1, 20)))
     job = Job(key="torch:1", kind=JobKind.TORCH, label="torchrun", launcher=identity(1), members=members)
     async with staged(frame(1, (process(1), process(20, parent_pid=1)), jobs=(job,))) as stage:
-        await stage.press("down", "k", "enter")
+        await stage.press("down", "k", "j", "enter")
 
         assert sent(stage) == [("SIGTERM", [1, 20])]
 
 
+@pytest.mark.parametrize("keys", [["k", "enter"], ["K", "y"], ["K", "enter"]])
+async def test_a_job_under_the_cursor_gets_no_signal_before_j_or_p(keys: list[str]) -> None:
+    async with staged(led()) as stage:
+        await stage.press("down", *keys)
+
+        assert sent(stage) == []
+
+
+@pytest.mark.parametrize(("key", "change"), [("f8", [20]), ("f7", [20])])
+async def test_a_nice_key_on_a_rank_changes_that_rank_only(key: str, change: list[int]) -> None:
+    async with staged(led(), own_user="root") as stage:
+        await stage.press("down", key)
+
+        assert [[one.pid for one in sent.targets] for sent in stage.changes] == [change]
+
+
+async def test_a_signal_to_a_process_of_another_user_cannot_be_sent_without_root() -> None:
+    async with staged(frame(1, (process(2, user="bob"),)), own_user="ann") as stage:
+        await stage.press("down", "k", "enter")
+
+        assert sent(stage) == []
+        assert "Needs root: all belong to bob. Run gputop with sudo, or ask bob." in page(stage)
+
+
+async def test_the_ranks_of_a_job_are_listed_with_rank_and_gpu() -> None:
+    ranks = tuple(process(20 + n, n, owner=Owner(rank=n)) for n in range(2))
+    async with staged(frame(2, ranks)) as stage:
+        await stage.press("space", "space", "k")
+
+        assert "     21    1   1 ann" in page(stage)
+
+
 async def test_the_key_that_sends_says_to_whom() -> None:
     async with staged(led()) as stage:
-        await stage.press("down", "k")
+        await stage.press("down", "k", "j")
         of_job = page(stage)
         await stage.press("p")
 
@@ -398,9 +429,7 @@ async def test_read_only_refuses_with_the_reason(key: str) -> None:
         await stage.press("down", key, "y")
 
         assert stage.changes == []
-        assert "gputop is read-only: set by --read-only, GPUTOP_READ_ONLY or the configuration file" in {
-            one.message for one in stage.app._notifications
-        }
+        assert "gputop is read-only: set by --read-only" in stage.messages
 
 
 async def test_read_only_puts_what_it_refuses_in_brackets() -> None:
@@ -431,10 +460,7 @@ async def test_failures_are_shown_with_their_remedy_until_they_are_closed() -> N
 async def test_a_success_is_told_and_goes_by_itself() -> None:
     done = Outcome(id="1", what="SIGTERM", results=(Result(pid=7, status=Status.DONE),))
     async with staged(some(1), done) as stage:
-        (toast,) = stage.app._notifications
-
-        assert toast.message == "SIGTERM: 1 done"
-        assert toast.severity == "information"
+        assert stage.messages == ["SIGTERM: 1 done"]
 
 
 async def test_later_failures_are_added_to_those_that_are_shown() -> None:
@@ -485,8 +511,8 @@ async def test_pids_inside_a_container_have_a_column_of_their_own() -> None:
     async with staged(frame(1, (process(4711, inner_pid=23), process(4712)))) as stage:
         await stage.press("space", "space", "k")
 
-        assert "   4711     23 ann" in page(stage)
-        assert "   4712      – ann" in page(stage)
+        assert "   4711     23   0 ann" in page(stage)
+        assert "   4712      –   0 ann" in page(stage)
 
 
 # --- what becomes of it -------------------------------------------------------------------------------------------
@@ -494,7 +520,7 @@ DONE = Outcome(id="screen-1", what="SIGTERM", results=(Result(pid=1, start_ticks
 
 
 def told(stage: Stage) -> list[str]:
-    return [one.message for one in stage.app._notifications]
+    return stage.messages
 
 
 async def test_what_a_process_freed_is_told_once_the_driver_lists_it_no_more() -> None:
@@ -507,7 +533,7 @@ async def test_what_a_process_freed_is_told_once_the_driver_lists_it_no_more() -
         await stage.deliver(some(2))
 
         assert early == ["SIGTERM: 1 done"]
-        assert told(stage)[1:] == ["SIGTERM: 1 process ended, 10.0GiB GPU memory freed"]
+        assert told(stage) == ["SIGTERM: 1 process ended, 10.0GiB GPU memory freed"]
 
 
 async def test_a_process_that_is_in_no_frame_any_more_but_runs_has_not_ended() -> None:
@@ -518,7 +544,7 @@ async def test_a_process_that_is_in_no_frame_any_more_but_runs_has_not_ended() -
         await stage.age(5.0)
         await stage.answer(1)
 
-        assert told(stage)[1:] == ["SIGTERM: 1 of 1 process still running after 5 s: 1"]
+        assert told(stage) == ["SIGTERM: 1 of 1 process still running after 5 s: 1"]
 
 
 async def test_a_sampler_that_is_down_leaves_it_unknown() -> None:
@@ -530,7 +556,7 @@ async def test_a_sampler_that_is_down_leaves_it_unknown() -> None:
         await stage.age(5.0)
 
         assert unknown == ["SIGTERM: 1 done"]
-        assert told(stage)[1:] == ["SIGTERM: the sampler does not answer, so it is unknown whether the targets ended"]
+        assert told(stage) == ["SIGTERM: the sampler does not answer, so it is unknown whether the targets ended"]
 
 
 async def test_what_a_refused_signal_did_is_not_waited_for() -> None:
@@ -591,7 +617,7 @@ async def test_neither_frames_nor_old_answers_tell_who_is_left() -> None:
 
 async def test_the_workers_of_a_launcher_are_watched_too() -> None:
     async with staged(led()) as stage:
-        await stage.press("down", "k", "e", "enter")
+        await stage.press("down", "k", "j", "e", "enter")
         await tick(stage, 5.1)
         await stage.answer(20)
         await tick(stage, 0)

@@ -2,8 +2,9 @@
 
 import pytest
 from boxed import BoxStage, boxed
+from msgspec.structs import replace
 
-from gputop.core.model.finding import Finding, Stage, Subject
+from gputop.core.model.finding import Evidence, Finding, Stage, Subject
 from gputop.ui.screens.dialogs.signal import SignalScreen
 from gputop.ui.screens.main.screen import MainScreen
 
@@ -91,3 +92,86 @@ async def test_the_whole_job_ends_after_j() -> None:
         await stage.press("f9", "j", "enter")
 
         assert await stage.running(LAUNCHER, *RANKS) == []
+
+
+async def test_a_job_without_a_known_launcher_is_not_the_first_target() -> None:
+    async with boxed("trouble") as stage:
+        await stage.select(58_440)
+        await stage.press("f9", "enter")
+
+        assert await stage.running(STALLED) == []
+
+
+async def test_a_job_needs_a_word_before_enter_counts() -> None:
+    async with boxed("trouble") as stage:
+        await stage.select(RANKS[0])
+        await stage.press("f9", "enter")
+
+        assert await stage.running(LAUNCHER, *RANKS) == [LAUNCHER, *RANKS]
+
+
+async def test_a_line_of_a_job_in_the_view_by_job_stands_for_the_job() -> None:
+    async with boxed("trouble") as stage:
+        await stage.press("v", "v")
+        at = next(n for n, row in enumerate(stage.processes) if "slurm 90117" in row)
+        await stage.pilot.click("ProcessPanel", offset=(5, at))
+        await stage.press("f9", "enter")
+
+        assert await stage.running(LAUNCHER, *RANKS) == []
+
+
+async def test_f8_changes_one_process_and_ctrl_u_changes_it_back() -> None:
+    async with boxed("trouble") as stage:
+        await stage.select(RANKS[0])
+        await stage.press("f8")
+        await stage.tick()
+        after = [stage.process(pid).nice for pid in (LAUNCHER, *RANKS)]
+        await stage.press("ctrl+u")
+        await stage.tick()
+
+        assert after == [0, 1, 0]
+        assert stage.process(RANKS[0]).nice == 0
+        assert "Ctrl-U undoes it" in stage.messages[0]
+
+
+@pytest.mark.parametrize("key", ["enter", "escape"])
+async def test_an_undo_of_several_processes_asks_first(key: str) -> None:
+    async with boxed("trouble") as stage:
+        for pid in RANKS:
+            await stage.select(pid)
+            await stage.press("space")
+        await stage.press("r", "5", "enter")
+        await stage.press("ctrl+u", key)
+        await stage.tick()
+
+        assert [stage.process(pid).nice for pid in RANKS] == ([0, 0] if key == "enter" else [5, 5])
+
+
+async def test_a_signal_gives_one_message() -> None:
+    async with boxed("trouble") as stage:
+        await stage.select(STALLED)
+        await stage.press("f9", "p", "enter")
+        for _ in range(4):
+            await stage.tick()
+            await stage.age(1.0)
+
+        assert len(stage.messages) == 1
+        assert "SIGTERM: 1 process ended" in stage.messages[0]
+
+
+async def test_a_finding_about_a_job_leads_to_its_odd_rank_and_marks_ranks_and_gpus() -> None:
+    async with boxed("trouble") as stage:
+        assert stage.app.view.frame is not None
+        job = next(job for job in stage.app.view.frame.jobs if LAUNCHER in {one.pid for one in job.members})
+        subject = Subject(label="job 90117.0", job=job.key, process=job.launcher)
+        evidence = (Evidence("odd_pid", RANKS[1], "the odd rank: rank 1"),)
+        stage.findings = [replace(found(stage, subject), evidence=evidence)]
+        await stage.tick()
+        marked = {name for name in (*RANKS, STALLED) if stage.process(name).id in stage.app.view.standing.marks}
+        gpus = [gpu.index for gpu in stage.app.view.gpus if gpu.uuid in stage.app.view.standing.marks]
+        await stage.press("F", "enter")
+
+        assert marked == set(RANKS)
+        assert gpus == [0, 1]
+        assert stage.app.main.processes.selected is not None
+        assert stage.app.main.processes.selected.process.pid == RANKS[1]

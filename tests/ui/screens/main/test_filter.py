@@ -214,7 +214,7 @@ async def test_only_mine_says_so_where_nobody_knows_who_that_is() -> None:
         await stage.press("H")
 
         assert pids(stage) == [1, 2, 3, 4]
-        assert any("USER is not set" in note.message for note in stage.app._notifications)
+        assert any("USER is not set" in note for note in stage.messages)
 
 
 @pytest.mark.parametrize("text", ["s", "sm", "sm<", "user", "user:", "user:a", "user:an", "gpu_mem>1", "cmd~vllm us"])

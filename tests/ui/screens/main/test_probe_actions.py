@@ -53,7 +53,7 @@ def test_a_probe_that_ended_unseen_stays_in_the_view_until_its_page_opens() -> N
     prober.tell(problem="the worker died")
     probe.show_progress(())
     assert host.view.probing is not None
-    assert host.notices == ["the worker died"]
+    assert host.notices == ["probe: the worker died"]
 
     probe.open()
 

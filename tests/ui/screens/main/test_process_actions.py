@@ -113,9 +113,9 @@ async def test_f8_lowers_the_priority_and_tells_what_was_and_what_became(tmp_pat
     with child() as one:
         async with before(control(tmp_path), shown(one)) as stage:
             await stage.press("f8")
-            (toast,) = stage.app._notifications
+            (message,) = stage.messages
 
-            assert "→" in toast.message
+            assert "→" in message
         assert os.getpriority(os.PRIO_PROCESS, one.pid) > os.getpriority(os.PRIO_PROCESS, 0)
 
 
@@ -127,10 +127,10 @@ async def test_the_io_class_of_now_is_shown_and_proposed_and_the_outcome_tells_w
             now = text_on(stage.app.screen)
             await stage.press("down", "down", "down", "enter")
             await stage.pilot.pause()
-            (toast,) = stage.app._notifications
+            (message,) = stage.messages
 
     assert "now none" in now
-    assert f"{one.pid}: done: none → idle" in toast.message
+    assert f"{one.pid}: none → idle" in message
 
 
 async def test_the_cpus_of_now_are_shown_and_proposed(tmp_path: Path) -> None:
@@ -151,9 +151,9 @@ async def test_what_sigkill_freed_is_told(tmp_path: Path) -> None:
             one.process.wait(9)
             await stage.age(1)
             await stage.deliver(frame(1, ()))
-            told = [note.message for note in stage.app._notifications]
+            told = stage.messages
 
-    assert told == ["SIGKILL: 1 done", "SIGKILL: 1 process ended, 10.0GiB GPU memory freed"]
+    assert told == ["SIGKILL: 1 process ended, 10.0GiB GPU memory freed"]
 
 
 async def test_the_outcome_on_a_simulated_box_says_that_it_is_simulated() -> None:

@@ -55,7 +55,7 @@ def test_a_recording_begins_with_the_frame_that_is_shown_and_ends_by_the_same_ke
     recording.update()
 
     assert [*shown, host.view.recording] == [Recording(path="new.tape"), None]
-    assert host.notices == ["2 frames, 0B, 0s in new.tape"]
+    assert host.notices == ["recorded 2 frames, 0B, 0s in new.tape"]
 
 
 def test_a_player_goes_to_a_share_of_the_recording() -> None:

@@ -3,6 +3,7 @@
 from examples import frame, process
 from fake_host import FakeHost
 
+from gputop.core.model.sample import Job, JobKind
 from gputop.core.protocol.command import Renice, Target
 from gputop.ui.screens.dialogs.affinity import AffinityScreen
 from gputop.ui.screens.dialogs.io_class import IoClassScreen
@@ -21,11 +22,42 @@ def made(host: FakeHost) -> SchedulingActions:
 
 
 def test_a_key_adds_to_the_nice_value_without_a_dialog() -> None:
-    host = FakeHost(frame(processes=(TRAIN,)))
+    host = FakeHost(frame(processes=(TRAIN,)), own_user="root")
 
     made(host).add_nice(1)
 
     assert host.sent == [Renice(id="screen-1", nice=1, is_relative=True, targets=(Target(4711, 47110),))]
+
+
+def test_a_key_never_changes_the_nice_value_of_the_whole_job() -> None:
+    launcher, other = process(4700, command="torchrun train.py"), process(4712)
+    members = (launcher.id, TRAIN.id, other.id)
+    job = Job(key="1", kind=JobKind.TORCH, label="1", launcher=launcher.id, members=members)
+    host = FakeHost(frame(processes=(TRAIN, other), relatives=(launcher,), jobs=(job,)), own_user="root")
+
+    made(host).add_nice(1)
+
+    assert [[one.pid for one in change.targets] for change in host.sent if isinstance(change, Renice)] == [[4711]]
+
+
+def test_a_key_asks_before_a_change_that_the_user_cannot_undo() -> None:
+    host = FakeHost(frame(processes=(TRAIN,)))
+
+    made(host).add_nice(1)
+
+    assert host.sent == []
+    assert isinstance(host.top, ReniceScreen)
+    assert host.top.first_text() == "1"
+
+
+def test_a_key_without_a_cursor_selects_and_changes_nothing() -> None:
+    host = FakeHost(frame(processes=(TRAIN,)), own_user="root")
+    target = TargetActions(host)
+
+    SchedulingActions(host, target, Changes(host)).add_nice(1)
+
+    assert host.sent == []
+    assert "4711 is selected" in host.notices[0]
 
 
 def test_a_dialog_returns_the_change_that_is_sent() -> None:

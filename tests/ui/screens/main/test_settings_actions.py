@@ -56,4 +56,4 @@ def test_a_file_that_cannot_be_written_is_an_error_and_saving_again_tries_again(
     settings.save()
     settings.save()
 
-    assert host.notices == ["the disk is full", "the disk is full"]
+    assert host.notices == ["not saved: the disk is full"] * 2

@@ -1,5 +1,6 @@
 """Which processes a change would hit: tags, the line under the cursor, the scope."""
 
+import pytest
 from examples import frame, process
 from fake_host import FakeHost
 
@@ -41,11 +42,34 @@ def test_tagged_processes_are_the_targets_wherever_the_cursor_is() -> None:
     assert target.scope is Scope.PROCESS
 
 
-def test_without_a_cursor_the_user_is_told_to_select_a_process() -> None:
-    host = FakeHost()
+def test_without_a_cursor_the_first_line_is_selected_and_is_the_target() -> None:
+    host = FakeHost(frame(processes=(FIRST, SECOND)))
+
+    assert pids(made(host).select()) == [4711]
+    assert host.processes.selected is not None
+    assert host.processes.selected.process.pid == 4711
+
+
+def test_without_processes_the_user_is_told_that_there_is_none() -> None:
+    host = FakeHost(frame(processes=()))
 
     assert made(host).select() is None
-    assert "process" in host.notices[0]
+    assert host.notices == ["no process is using a GPU"]
+
+
+@pytest.mark.parametrize(
+    ("command", "scope"),
+    [("torchrun train.py", Scope.JOB), ("srun ./train", Scope.JOB), ("python sweep.py", Scope.PROCESS)],
+)
+def test_a_job_is_the_first_target_only_under_a_known_launcher(command: str, scope: Scope) -> None:
+    launcher = process(4700, command=command)
+    members = (launcher.id, FIRST.id, SECOND.id)
+    job = Job(key="1", kind=JobKind.LAUNCHER, label="1", launcher=launcher.id, members=members)
+    host = FakeHost(frame(processes=(FIRST, SECOND), relatives=(launcher,), jobs=(job,)))
+    host.select(FIRST)
+
+    assert made(host).scope is scope
+    assert not made(host).is_row
 
 
 def test_a_read_only_screen_selects_no_targets_and_says_why() -> None:
@@ -88,7 +112,7 @@ def test_a_folded_line_of_the_tree_stands_for_the_processes_that_it_hides() -> N
 
     host.processes.fold(is_open=False)
 
-    assert [*scopes, target.scope] == [Scope.JOB, Scope.TREE]
+    assert [*scopes, target.scope] == [Scope.PROCESS, Scope.TREE]
 
 
 def test_untagging_says_that_nothing_was_tagged() -> None:

@@ -37,7 +37,7 @@ def page(stage: Stage) -> str:
 
 
 def said(stage: Stage) -> str:
-    return "\n".join(note.message for note in stage.app._notifications)
+    return "\n".join(note for note in stage.messages)
 
 
 async def until(stage: Stage, is_so: Callable[[], object]) -> None:
