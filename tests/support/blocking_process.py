@@ -18,6 +18,7 @@ _ANSWER: Final = struct.Struct("<IiQ")  # length, error, unique
 _ATTRIBUTES: Final = struct.Struct("<QQQQQQIIIIIIIIII")
 _BUFFER: Final = 1 << 20
 _SIZE: Final = 65_536
+_KEEP_CACHE: Final = 2  # or a second process that opens the file waits for the page
 _QUIET: Final = {2, 15, 36, 42}  # FORGET, INTERRUPT, BATCH_FORGET want no answer; READ gets none
 _FORCE_DETACH: Final = 3  # the first ends the connection: waiting readers get an error
 _ENOSYS: Final = 38
@@ -115,7 +116,7 @@ def _body(opcode: int, node: int, request: bytes) -> bytes | None:
         case 3:  # GETATTR
             return struct.pack("<QII", 60, 0, 0) + _attributes(node)
         case 14 | 27:  # OPEN, OPENDIR
-            return struct.pack("<QII", 0, 0, 0)
+            return struct.pack("<QII", 0, _KEEP_CACHE, 0)
         case 18 | 25:  # RELEASE, FLUSH
             return b""
     return None

@@ -31,6 +31,20 @@ class _Blocked(Struct, frozen=True):
     call: object
 
 
+class _Content(Struct, frozen=True):
+    """What was read of a file, or why it was not."""
+
+    path: str
+    content: bytes
+    error: OSError | None = None
+
+    def given(self) -> bytes:
+        """Return the content, or raise the error."""
+        if self.error:
+            raise self.error
+        return self.content
+
+
 class PatientProc:
     """Reads /proc. A file that blocks its reader raises TimeoutError, and so do the others of its process meanwhile.
 
@@ -47,6 +61,7 @@ class PatientProc:
         self._calls = TimedCalls()
         self._blocked: dict[str, _Blocked] = {}  # by pid
         self._haste_until = float("-inf")
+        self._ahead: _Content | None = None
         self.reread, self.forget, self.ticks = proc.reread, proc.forget, proc.ticks
         self.list, self.link = proc.list, proc.link
 
@@ -55,18 +70,34 @@ class PatientProc:
         pid, _, name = path.partition("/")
         if name not in CAN_BLOCK:
             return self._proc.read(path)
+        ahead, self._ahead = self._ahead, None
+        if ahead and ahead.path == path:
+            return ahead.given()
         known = self._blocked.get(pid)
         if known and self._calls.is_late(known.call) and known.start == self._start(pid):
             raise late()
         call, now = object(), self._clock()
         timeout_s = self._patience_s if now >= self._haste_until else min(self._patience_s, _HASTE_S)
         try:
-            return self._calls.make(call, partial(self._proc.read, path), timeout_s)
+            content, self._ahead = self._calls.make(call, partial(self._read, path), timeout_s)
         except TimeoutError:
             self._blocked = {each: held for each, held in self._blocked.items() if self._calls.is_late(held.call)}
             self._blocked[pid] = _Blocked(self._start(pid), call)
             self._haste_until = now + self._patience_s + _HASTE_LASTS_S
             raise
+        return content
+
+    def _read(self, path: str) -> tuple[bytes, _Content | None]:
+        """Return the content of a file; after a command line also the environment, which saves a change of threads."""
+        content = self._proc.read(path)
+        pid, _, name = path.partition("/")
+        if name != "cmdline":
+            return content, None
+        other = f"{pid}/environ"
+        try:
+            return content, _Content(other, self._proc.read(other))
+        except OSError as error:
+            return content, _Content(other, b"", error)
 
     def _start(self, pid: str) -> int | None:
         stat = parse_stat(Files(self._proc).raw(f"{pid}/stat"))

@@ -1,0 +1,61 @@
+"""/proc with a time limit: which errors a reader sees, and that nothing old is read."""
+
+import pytest
+from blocking_proc import BlockingProc
+from fake_proc import EACCES
+
+from gputop.machine.proc.patient import PatientProc
+
+LONG_S = 30.0
+SHORT_S = 0.1
+
+
+@pytest.fixture
+def proc() -> BlockingProc:
+    made = BlockingProc()
+    made.add(7)
+    return made
+
+
+def test_an_environment_that_is_forbidden_is_not_taken_for_one_that_blocks(proc: BlockingProc) -> None:
+    proc.tell(7, environ=EACCES)
+    patient = PatientProc(proc, LONG_S)
+    patient.read("7/cmdline")
+
+    with pytest.raises(PermissionError):
+        patient.read("7/environ")
+
+
+def test_an_environment_that_was_read_ahead_is_not_returned_twice(proc: BlockingProc) -> None:
+    patient = PatientProc(proc, LONG_S)
+    found = []
+    for environ in (b"A=1\0", b"A=2\0"):
+        proc.tell(7, environ=environ)
+        patient.read("7/cmdline")
+        found.append(patient.read("7/environ"))
+    proc.tell(7, environ=b"A=3\0")
+    found.append(patient.read("7/environ"))
+
+    assert found == [b"A=1\0", b"A=2\0", b"A=3\0"]
+
+
+def test_files_that_cannot_block_are_read_of_a_blocked_process(proc: BlockingProc) -> None:
+    patient = PatientProc(proc, SHORT_S)
+    with proc.blocked([7]):
+        for path in ("7/cmdline", "7/environ", "7/maps"):
+            with pytest.raises(TimeoutError):
+                patient.read(path)
+
+        assert patient.read("7/stat").startswith(b"7 (python)")
+        assert proc.hanging == 1
+
+
+def test_a_process_that_exited_is_not_called_blocked(proc: BlockingProc) -> None:
+    patient = PatientProc(proc, SHORT_S)
+    with proc.blocked([7]), pytest.raises(TimeoutError):
+        patient.read("7/cmdline")
+    proc.remove(7)
+    patient = PatientProc(proc, LONG_S)
+
+    with pytest.raises(FileNotFoundError):
+        patient.read("7/cmdline")
