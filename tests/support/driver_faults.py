@@ -33,6 +33,7 @@ SYSTEM: Final = (
     "nvmlSystemGetDriverVersion", "nvmlSystemGetNVMLVersion", "nvmlSystemGetCudaDriverVersion", "nvmlEventSetCreate",
     "nvmlEventSetWait", "nvmlGpmSampleAlloc",
 )  # fmt: skip
+LATE: Final = ("nvmlGpmMetricsGet",)  # fails in the second reading; a rate in its place needs two more
 OTHERS: Final = ("nvmlEventSetCreate", "nvmlEventSetWait")  # only a stream calls them
 MOVING: Final = {
     "energy_j",

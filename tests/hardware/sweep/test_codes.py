@@ -5,7 +5,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from driver_faults import CODES, LOST, METRIC_FUNCTIONS, OF_GPU, OTHERS, REASONS, SYSTEM, compared, expected
+from driver_faults import CODES, LATE, LOST, METRIC_FUNCTIONS, OF_GPU, OTHERS, REASONS, SYSTEM, compared, expected
 
 from gputop.core.model.catalogue import CATALOGUE
 
@@ -18,7 +18,7 @@ def asked(function: str) -> bool:
 @pytest.mark.parametrize("function", METRIC_FUNCTIONS)
 def test_metrics_when_each_function_fails_with_every_code(box: Any, function: str) -> None:
     box.fail([[f"fail.{function} = {code}"] for code in CODES])
-    frame = box.snapshot()
+    frame = box.stream().until(lambda frame: frame["sequence"] >= 20) if function in LATE else box.snapshot()
     healthy, *others = sorted(frame["gpus"], key=lambda gpu: gpu["index"])
     wrong = {}
     for code, gpu in zip(CODES, others, strict=True):
