@@ -2,6 +2,7 @@
 
 import os
 from contextlib import suppress
+from errno import EINVAL, EROFS
 from typing import Final
 
 NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -19,16 +20,22 @@ def write_all(file: int, content: bytes) -> None:
         left = memoryview(content)
         while left:
             left = left[os.write(file, left) :]
-        with suppress(OSError):  # a pipe has no disk
-            os.fsync(file)
+        try:
+            os.fsync(file)  # a quota on a network may be reported only here
+        except OSError as error:
+            if error.errno not in (EINVAL, EROFS):  # a pipe or a device has no disk
+                raise
     finally:
         os.close(file)
 
 
-def replace_at(place: int, name: str, content: bytes, mode: int) -> None:
+def replace_at(place: int, name: str, content: bytes, mode: int, *, ignores_umask: bool = False) -> None:
     """Replace a file in an open directory, or create it. Raises OSError; then the old file is unchanged."""
     file, draft = new_draft(place, name, mode)
     try:
+        if ignores_umask:
+            with suppress(PermissionError):  # a file system without rights
+                os.fchmod(file, mode)
         write_all(file, content)
         os.replace(draft, name, src_dir_fd=place, dst_dir_fd=place)
     except OSError:

@@ -83,7 +83,7 @@ def change_file(path: str, change: Callable[[bytes], bytes]) -> None:
     place, name = _place_of(path)
     try:
         content, mode = _content(place, name)
-        replace_at(place, name, change(content), mode)
+        replace_at(place, name, change(content), mode, ignores_umask=True)
     finally:
         os.close(place)
 

@@ -74,6 +74,19 @@ def test_a_configuration_that_is_no_regular_file_is_refused_at_once(tmp_path: Pa
         change_file(f"{tmp_path}/config.toml", lambda old: old)
 
 
+def test_a_change_keeps_the_rights_of_the_file(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("old")
+    (tmp_path / "file").chmod(0o664)
+    before = os.umask(0o077)
+    try:
+        change_file(f"{tmp_path}/file", lambda old: old + b" and new")
+    finally:
+        os.umask(before)
+
+    assert mode(tmp_path / "file") == 0o664
+    assert (tmp_path / "file").read_text() == "old and new"
+
+
 def test_a_failed_change_leaves_the_file_and_nothing_beside_it(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("precious")
     (tmp_path / "full").mkdir()
