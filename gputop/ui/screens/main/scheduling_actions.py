@@ -5,6 +5,7 @@ from gputop.core.protocol.targets import targets, users_text
 from gputop.ui.screens.main.changes import Changes
 from gputop.ui.screens.main.host import ScreenHost
 from gputop.ui.screens.main.target_actions import TargetActions
+from gputop.ui.state.signal_targets import Scope, TargetSelection
 
 
 class SchedulingActions:
@@ -30,7 +31,7 @@ class SchedulingActions:
         if not had_cursor:
             self._host.notify(f"{selection.selected[0].pid} is selected: press the key again", timeout=4)
         elif is_wide or (step > 0 and not selection.is_root):
-            self._open("nice", step)
+            self._open("nice", selection, self._selected.scope if is_group else Scope.PROCESS, step)
         else:
             change_id = self._changes.next_id()
             processes = targets(selection.selected)
@@ -38,18 +39,18 @@ class SchedulingActions:
 
     def open(self, value: str) -> None:
         """Open the dialog for a value: ``nice``, ``io-class`` or ``cpus``."""
-        self._open(value)
+        selection = self._selected.select()
+        if selection is not None:
+            self._open(value, selection, self._selected.scope)
 
-    def _open(self, value: str, step: int = 0) -> None:
+    def _open(self, value: str, selection: TargetSelection, scope: Scope, step: int = 0) -> None:
         """Open the dialog for a value; ``step``: from the present nice value to the proposed one."""
         from gputop.ui.screens.dialogs.affinity import AffinityScreen
         from gputop.ui.screens.dialogs.io_class import IoClassScreen
         from gputop.ui.screens.dialogs.renice import ReniceScreen
 
-        selection = self._selected.select()
-        if selection is not None:
-            kind = {"nice": ReniceScreen, "io-class": IoClassScreen, "cpus": AffinityScreen}[value]
-            reach = self._selected
-            dialog = kind(selection, self._changes.next_id(), self._host.send, scope=reach.scope, is_row=reach.is_row)
-            dialog.proposed_step = step
-            self._host.push(dialog, self._changes.send)
+        kind = {"nice": ReniceScreen, "io-class": IoClassScreen, "cpus": AffinityScreen}[value]
+        is_row = self._selected.is_row
+        dialog = kind(selection, self._changes.next_id(), self._host.send, scope=scope, is_row=is_row)
+        dialog.proposed_step = step
+        self._host.push(dialog, self._changes.send)

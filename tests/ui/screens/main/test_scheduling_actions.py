@@ -40,14 +40,18 @@ def test_a_key_never_changes_the_nice_value_of_the_whole_job() -> None:
     assert [[one.pid for one in change.targets] for change in host.sent if isinstance(change, Renice)] == [[4711]]
 
 
-def test_a_key_asks_before_a_change_that_the_user_cannot_undo() -> None:
-    host = FakeHost(frame(processes=(TRAIN,)))
+def test_a_key_asks_before_a_change_that_the_user_cannot_undo_and_only_about_the_process() -> None:
+    launcher, other = process(4700, command="torchrun train.py"), process(4712)
+    members = (launcher.id, TRAIN.id, other.id)
+    job = Job(key="1", kind=JobKind.TORCH, label="1", launcher=launcher.id, members=members)
+    host = FakeHost(frame(processes=(TRAIN, other), relatives=(launcher,), jobs=(job,)))
 
     made(host).add_nice(1)
 
     assert host.sent == []
     assert isinstance(host.top, ReniceScreen)
     assert host.top.first_text() == "1"
+    assert [one.pid for one in host.top.targets] == [4711]
 
 
 def test_a_key_without_a_cursor_selects_and_changes_nothing() -> None:
