@@ -1,7 +1,7 @@
 """The machine as a `Source`: worker threads read the GPUs, so that a hanging GPU does not delay the others."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -274,7 +274,7 @@ def _index(gpu: Gpu) -> int:
     return gpu.index
 
 
-def _blocked(processes: Iterable[HostProcess]) -> Iterator[str]:
+def _blocked(processes: Sequence[HostProcess]) -> Iterator[str]:
     """Return a sentence about the processes that block their readers, if there are any."""
     pids = [
         str(one.pid)
@@ -286,6 +286,9 @@ def _blocked(processes: Iterable[HostProcess]) -> Iterator[str]:
         named = ", ".join(pids[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
         lines, of = ("command line", "process") if len(pids) == 1 else ("command lines", "processes")
         yield f"cannot read the {lines} of {of} {named}: {Missing.BLOCKED.text}"
+    unread = sum(one.missing.get("command") is Missing.NOT_YET for one in processes)
+    if unread:
+        yield f"the command lines of {unread} other processes are not read while so many block"
 
 
 def _by_pid(readings: list[DeviceReading]) -> dict[int, tuple[GpuProcess, ...]]:

@@ -16,7 +16,7 @@ class TimedCalls:
     """Makes one call at a time, in a thread, and remembers the late ones by key.
 
     A key whose call is late is not called again until that call has returned. Threads that hang cannot be ended, so
-    ``most_late`` bounds them; beyond it every call counts as late.
+    ``most_late`` bounds them; beyond it no call is made.
     """
 
     def __init__(self, most_late: int = _MOST_LATE) -> None:
@@ -24,9 +24,14 @@ class TimedCalls:
         self._late: dict[Hashable, Worker[None]] = {}
 
     def make(self, key: Hashable, work: Callable[[], T], timeout_s: float) -> T:
-        """Return the result of ``work``. Raises what ``work`` raises, and TimeoutError if it is late."""
-        if self.is_late(key) or not self._has_room():
+        """Return the result of ``work``.
+
+        Raises what ``work`` raises, TimeoutError if it is late, and BlockingIOError if too many others are late.
+        """
+        if self.is_late(key):
             raise late()
+        if not self._has_room():
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
         results: list[T] = []
         errors: list[OSError] = []
 

@@ -5,7 +5,7 @@ from operator import attrgetter, itemgetter
 from typing import Final
 
 from gputop.core.model.catalogue import MEMORY_TOTAL
-from gputop.core.model.metric import Missing, Unit
+from gputop.core.model.metric import Unit
 from gputop.core.model.sample import Frame, Gpu, Presence
 from gputop.core.model.units import NOTHING, bytes_text, duration_text, number_text, value_text
 from gputop.core.processes.column import Column, FilterValue, Row
@@ -111,7 +111,7 @@ def _command(row: Row) -> str:
 
 def _known_command(row: Row) -> str | None:
     """Return the command line for a filter; None if it could not be read."""
-    return None if row.process.missing.get("command") is Missing.BLOCKED else _command(row)
+    return None if "command" in row.process.missing else _command(row)
 
 
 def _memory_percent(row: Row) -> float | None:

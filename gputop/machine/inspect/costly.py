@@ -15,6 +15,7 @@ from msgspec import Struct
 from gputop.core.inspection.inspection import MemoryShares, Socket
 from gputop.core.model.metric import Missing
 from gputop.core.model.sample import Reasons
+from gputop.machine.proc.procfs import reason
 from gputop.machine.timed_calls import TimedCalls
 
 _KEPT_S: Final = 10.0
@@ -70,8 +71,8 @@ class CostlyReader:
                 lambda: self._ask(psutil, lambda: _shares(psutil, pid), "shares", missing),
                 self._patience_s,
             )
-        except TimeoutError:
-            shares, missing = None, missing | {"shares": Missing.BLOCKED}
+        except OSError as error:
+            shares, missing = None, missing | {"shares": reason(error)}
         held = sockets or ()
         shortened = ("sockets",) if len(held) > _MOST_SOCKETS else ()
         return CostlyParts(sockets=held[:_MOST_SOCKETS], shares=shares, missing=missing, shortened=shortened)

@@ -66,7 +66,10 @@ class PatientProc:
         self.list, self.link = proc.list, proc.link
 
     def read(self, path: str) -> bytes:
-        """Return the content of a file. Raises TimeoutError if the kernel does not answer in time."""
+        """Return the content of a file.
+
+        Raises TimeoutError if the kernel does not answer in time, and BlockingIOError if too many processes block.
+        """
         pid, _, name = path.partition("/")
         if name not in CAN_BLOCK:
             return self._proc.read(path)

@@ -99,7 +99,12 @@ class RealProc:
 
 
 def reason(error: OSError) -> Missing:
-    """Return FORBIDDEN if another user may read it, BLOCKED after a time-out, else UNSUPPORTED: no such file."""
+    """Return FORBIDDEN if another user may read it, else UNSUPPORTED: this kernel does not offer it.
+
+    BLOCKED after a time-out; NOT_YET if so many other processes block that it was not read.
+    """
     if isinstance(error, TimeoutError):
         return Missing.BLOCKED
+    if isinstance(error, BlockingIOError):
+        return Missing.NOT_YET
     return Missing.FORBIDDEN if isinstance(error, PermissionError) else Missing.UNSUPPORTED

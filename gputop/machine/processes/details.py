@@ -16,6 +16,7 @@ from gputop.machine.proc.stat import parse_inner_pid, parse_uid
 from gputop.machine.processes.containers import Names
 from gputop.machine.processes.owners import OwnerReader
 
+_UNREAD: Final = frozenset({Missing.BLOCKED, Missing.NOT_YET})
 _LONGEST: Final = 4096
 _LONGEST_BYTES: Final = _LONGEST * 4  # of UTF-8
 
@@ -31,9 +32,9 @@ class Details(Struct, frozen=True):
     uid: int | None = None
 
     @property
-    def is_blocked(self) -> bool:
-        """Return whether the process blocked its readers."""
-        return Missing.BLOCKED in self.missing.values() or Missing.BLOCKED in self.owner.missing.values()
+    def is_incomplete(self) -> bool:
+        """Return whether the process blocked its readers, or could not be read because others do."""
+        return not _UNREAD.isdisjoint((*self.missing.values(), *self.owner.missing.values()))
 
 
 class DetailsReader:
@@ -79,7 +80,7 @@ class DetailsReader:
     def _arguments(self, pid: int, missing: Reasons) -> list[str]:
         try:
             raw = self._proc.read(f"{pid}/cmdline")[:_LONGEST_BYTES]
-        except TimeoutError as error:
+        except (TimeoutError, BlockingIOError) as error:
             missing["command"] = reason(error)
             return []
         except OSError:

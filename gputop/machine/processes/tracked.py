@@ -106,11 +106,11 @@ class TrackedProcess:
     def describe(self, details: Details, now: float) -> None:
         """Take the details; the first ones are read again sooner, so that the processes take turns.
 
-        The last command line and owner remain while the process blocks its readers.
+        The last command line and owner remain while they cannot be read again.
         """
         before = self._details
         self.details_due = now + (_DETAILS_EVERY_S if before else _DETAILS_EVERY_S // 2 + self.pid % 30)
-        if details.is_blocked:
+        if details.is_incomplete:
             self.details_due = now + _RETRY_S
             if before:
                 command = before.command if "command" in details.missing else details.command

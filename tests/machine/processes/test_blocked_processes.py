@@ -150,8 +150,22 @@ def test_many_blocked_processes_do_not_hide_the_others_or_take_threads_without_b
 
         assert threading.active_count() - before <= 66
     assert commands(rows, 7, 9000) == ["python train.py"] * 2
-    assert {rows[pid].missing.get("command") for pid in pids} == {Missing.BLOCKED}
+    reasons = [rows[pid].missing.get("command") for pid in pids]
+    assert (reasons.count(Missing.BLOCKED), reasons.count(Missing.NOT_YET)) == (min(blocked, 64), max(0, blocked - 64))
     assert {rows[pid].command for pid in pids} == {"[python]"}
+
+
+def test_a_process_that_is_not_read_because_so_many_block_is_not_called_blocked(proc: BlockingProc) -> None:
+    pids = range(1000, 1070)
+    for pid in (*pids, 9000):
+        proc.add(pid)
+    readings = Readings(proc)
+    with proc.blocked(pids):
+        for _ in range(2):
+            rows = readings.read((*pids, 9000))
+
+        assert rows[9000].missing["command"] is Missing.NOT_YET
+    readings.until(lambda rows: rows[9000].command == "python train.py", (*pids, 9000))
 
 
 @pytest.mark.parametrize("relative", [6, 8])
