@@ -33,6 +33,8 @@ class _Version(Struct):
 
 
 _ESCAPE: Final = re.compile(rb"\\[bfnrtu]")
+_DIGITS: Final = bytes(ord("0") if each in b"0123456789" else ord(" ") for each in range(256))
+_HUGE: Final = b"0" * 20  # digits
 _UNREADABLE: Final = (DecodeError, UnicodeDecodeError, RecursionError)  # a ValidationError is a DecodeError
 
 
@@ -82,7 +84,12 @@ def command(line: bytes) -> Command | Problem:
 
 
 def _is_clean(line: bytes) -> bool:
-    """Say whether the text in a line of JSON is clean. JSON escapes control characters, and need not escape others."""
+    """Say whether a line of JSON has clean text, and no numbers that are too large to print.
+
+    JSON escapes control characters, and need not escape others.
+    """
+    if _HUGE in line.translate(_DIGITS):
+        return False
     if b"\\" in line and _ESCAPE.search(line.replace(rb"\\", b"")):
         return False
     return line.isascii() or is_clean(line.decode(errors="replace"))

@@ -25,6 +25,12 @@ from gputop.wire import codec
 from gputop.wire.encoder import encode
 
 
+def test_a_number_that_is_too_large_to_print_makes_no_frame() -> None:
+    raw = encode(frame()).replace(b'"memory_used_bytes":268435456000', b'"memory_used_bytes":1' + b"0" * 400)
+
+    assert codec.answer(raw) == codec.Problem("not a gputop frame: an impossible number")
+
+
 def test_a_frame_comes_back_as_it_was() -> None:
     sent = frame(gpus=3)
 
