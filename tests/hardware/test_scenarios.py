@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from blocking_process import blocking_or_skip
 from commands import Run, Stream
 
 pytestmark = pytest.mark.skipif("NVML_MOCK_BOX" not in os.environ, reason="needs a driver that can be told to fall ill")
@@ -259,6 +260,32 @@ def test_a_driver_that_hangs_at_the_start_is_unknown_and_not_a_machine_without_g
 
     assert said in done.stdout + done.stderr
     assert done.returncode == 3
+
+
+@pytest.fixture
+def blocking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """Return the pid of a real process that blocks the readers of its memory."""
+    with blocking_or_skip(tmp_path_factory.mktemp("hung")) as pid:
+        yield pid
+
+
+def test_a_process_that_blocks_its_readers_does_not_hide_the_others_or_hang_a_command(
+    run: Run, scenario: Scenario, children: list[int], blocking: int
+) -> None:
+    sections = (f"[process]\npid = {pid}\ngpu = 0\nmem = 1GiB\n" for pid in (blocking, children[0]))
+    scenario.write("[box]\ngpus = 1\nmodel = h100\n" + "".join(sections))
+    found = snapshot(run, scenario)
+    done = [
+        run("signal", "SIGTERM", "--dry-run", *chosen, **scenario.environment)
+        for chosen in (("--pid", str(blocking)), ("--pid", str(children[0])), ("--where", "not sleep"))
+    ]
+
+    rows = {process["pid"]: process for process in found["processes"]}
+    assert rows[blocking]["missing"]["command"] == "blocked"
+    assert rows[children[0]]["command"] == "sleep 600"
+    assert any(str(blocking) in problem for problem in found["problems"])
+    assert [one.returncode for one in done] == [0, 0, 3]
+    assert run("inspect", str(blocking), "--wait", "0", **scenario.environment).returncode == 0
 
 
 def test_the_last_of_64_gpus_are_read_chosen_and_picked(run: Run, scenario: Scenario) -> None:

@@ -9,9 +9,11 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
+
+import pytest
 
 _HEADER: Final = struct.Struct("<IIQQIIII")  # length, opcode, unique, node, uid, gid, pid, padding
 _ANSWER: Final = struct.Struct("<IiQ")  # length, error, unique
@@ -40,6 +42,17 @@ while open(f"/proc/self/task/{reader.native_id}/stat").read().rpartition(")")[2]
     pass
 libc.mmap(None, 4096, 0, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, 0)
 """
+
+
+@contextmanager
+def blocking_or_skip(folder: Path) -> Iterator[int]:
+    """Start such a process, as `blocking_process` does; skip the test where that is not possible."""
+    with ExitStack() as stack:
+        try:
+            pid = stack.enter_context(blocking_process(folder))
+        except OSError as error:
+            pytest.skip(f"needs FUSE, and root to mount: {error}")
+        yield pid
 
 
 @contextmanager

@@ -4,14 +4,13 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 from blocking_proc import BlockingProc
-from blocking_process import blocking_process
+from blocking_process import blocking_or_skip
 from children import control, signal_to
 
 from gputop.core.inspection.text import lines
@@ -186,11 +185,7 @@ def test_a_blocked_parent_or_child_does_not_hide_a_gpu_process(proc: BlockingPro
 @pytest.fixture
 def blocking(tmp_path: Path) -> Iterator[int]:
     """Return the pid of a real process that blocks its readers."""
-    with ExitStack() as stack:
-        try:
-            pid = stack.enter_context(blocking_process(tmp_path))
-        except OSError as error:
-            pytest.skip(f"needs FUSE, and root to mount: {error}")
+    with blocking_or_skip(tmp_path) as pid:
         yield pid
 
 
