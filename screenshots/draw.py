@@ -80,7 +80,7 @@ PICTURES: Final = (
     Picture("jobs", "training", 120, (120, 34), ("v", "v")),
     Picture("tree", "trouble", 60, (120, 32), ("t",), density=Density.COMPACT),
     Picture("process", "training", 120, (120, 44), ("down", "enter")),
-    Picture("signal", "training", 120, (120, 40), ("down", "f9")),
+    Picture("signal", "training", 120, (120, 40), ("down", "f9", "j")),
     Picture("filter", "training", 120, (120, 34), ("f4", *_typed("user:ann sm<97"))),
     Picture("setup", "training", 120, (120, 34), ("f2",)),
 )
