@@ -12,7 +12,7 @@ from msgspec.json import Decoder
 
 from gputop.core.inspection.inspection import Inspection
 from gputop.core.mig.answers import MigBox, MigProgress
-from gputop.core.model.plausible import harmless
+from gputop.core.model.foreign import harmless
 from gputop.core.model.sample import SCHEMA_VERSION, Frame
 from gputop.core.protocol.command import Command
 from gputop.core.protocol.outcome import Outcome

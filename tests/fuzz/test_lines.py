@@ -94,6 +94,7 @@ def assert_harmless(value: Struct) -> None:
 
 
 @FEW
+@example(3, [([0], None), ([32], "\x1b]0;x\x07")])
 @example(len(FRAMES) - 1, [([0], 0), ([5], 10**400)])
 @given(st.integers(0, len(FRAMES) - 1), lies)
 def test_a_sampler_that_lies_makes_no_report_fail(number: int, changes: list[tuple[list[int], Any]]) -> None:

@@ -1,18 +1,31 @@
 """Checks of samples that a stranger made: what the types allow, and no host has."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
-from gputop.core.model.sample import Sample
-from gputop.core.text.text import clean
+from gputop.core.model.catalogue import (
+    ARCHITECTURE,
+    CATALOGUE,
+    COMPUTE_CAPABILITY,
+    COMPUTE_MODE,
+    EVENT_REASONS,
+    RECOVERY_ACTION,
+    SERIAL,
+    VBIOS,
+)
+from gputop.core.model.metric import Unit
+from gputop.core.model.sample import Readings, Sample
 
 MOST_ROWS: Final = 100_000  # in a list
 _MOST_GPUS: Final = 1024
 _LATEST_S: Final = 250_000_000_000.0  # in the year 9892; a calendar ends with 9999
 _LONGEST_INTERVAL_S: Final = 86_400.0
-_MOST_NUMBER: Final = 2**64
-_NUMBERS: Final = frozenset({int, float})
-_LISTS: Final = frozenset({list, tuple})
+_TEXTS: Final = (SERIAL, VBIOS, ARCHITECTURE, COMPUTE_CAPABILITY, RECOVERY_ACTION, COMPUTE_MODE)
+_TYPES: Final[dict[str, type | tuple[type, ...]]] = {
+    **{metric.key: (int, float) for metric in CATALOGUE if metric.unit is not Unit.NONE},
+    **{metric.key: str for metric in _TEXTS},
+    EVENT_REASONS.key: tuple,
+}
 
 
 def fault_of(sample: Sample) -> str:
@@ -22,6 +35,8 @@ def fault_of(sample: Sample) -> str:
     rows = (sample.processes, sample.relatives, sample.problems, sample.host.cores_percent)
     if max(map(len, rows)) > MOST_ROWS:
         return f"more than {MOST_ROWS:,} rows"
+    if not all(map(_has_types, _readings(sample))):
+        return "a value of another type"
     is_good = 0 <= sample.interval_s <= _LONGEST_INTERVAL_S and all(map(is_time, _times(sample)))
     return "" if is_good else "an impossible time"
 
@@ -31,23 +46,15 @@ def is_time(at_s: float) -> bool:
     return abs(at_s) <= _LATEST_S
 
 
-def possible(number: float) -> float:
-    """Return a number. Raises ValueError if nothing has it; a screen may fail to print it."""
-    if not -_MOST_NUMBER <= number <= _MOST_NUMBER:
-        raise ValueError("an impossible number")
-    return number
+def _readings(sample: Sample) -> Iterator[Readings]:
+    for gpu in sample.gpus:
+        yield gpu
+        yield from gpu.instances
 
 
-def harmless(tree: Any) -> Any:  # noqa: ANN401 - values of JSON
-    """Return values of JSON with clean text. Raises ValueError for an impossible number."""
-    kind = type(tree)
-    if kind in _NUMBERS:
-        return possible(tree)
-    if kind is str:
-        return clean(tree)
-    if kind is dict:
-        return {clean(key): harmless(each) for key, each in tree.items()}
-    return [harmless(each) for each in tree] if kind in _LISTS else tree
+def _has_types(readings: Readings) -> bool:
+    """Say whether the values have the types of their metrics; unknown metrics are not shown."""
+    return all(value is None or isinstance(value, _TYPES.get(key, object)) for key, value in readings.metrics.items())
 
 
 def _times(sample: Sample) -> Iterator[float]:

@@ -15,8 +15,8 @@ from gputop.core.detection.detector import Claim, Context, Detector, Dial, Kind
 from gputop.core.doctor.facts import Facts
 from gputop.core.doctor.verdict import Check, Severity, Verdict, Verdicts, fail, info, nothing, ok, unknown, warn
 from gputop.core.model.finding import Evidence, Stage, Subject
+from gputop.core.model.foreign import harmless, possible
 from gputop.core.model.metric import ONCE, Field, FieldRate, Gpm, Metric, Missing, NvmlCall, Origin, Unit
-from gputop.core.model.plausible import harmless, possible
 from gputop.core.model.sample import (
     DriverInfo,
     Frame,
@@ -221,21 +221,21 @@ def _key(row: object) -> str:
 
 
 def _safe_metric(metric: Metric[Any]) -> Metric[Any]:
-    return replace(metric, origins=tuple(map(_safe_origin, metric.origins)))
+    return replace(metric, origins=tuple(_safe_origin(origin, metric.unit) for origin in metric.origins))
 
 
-def _safe_origin(origin: Origin) -> Origin:
+def _safe_origin(origin: Origin, unit: Unit) -> Origin:
     if isinstance(origin, (NvmlCall, Field, FieldRate)):
-        return replace(origin, to=_checked(origin.to))
+        return replace(origin, to=_checked(origin.to, unit))
     return origin
 
 
-def _checked(to: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _checked(to: Callable[[Any], Any], unit: Unit) -> Callable[[Any], Any]:
     """Return a conversion that raises ValueError only, as the reader expects."""
 
     def convert(answer: Any) -> Any:  # noqa: ANN401 - any answer of a driver
         try:
-            return _reading(to(answer))
+            return _reading(to(answer), unit)
         except Exception as error:  # noqa: BLE001 - this is the border
             raise ValueError(str(error)) from None
 
@@ -260,11 +260,11 @@ def _sortable(column: Column, value: Any) -> Any:  # noqa: ANN401 - any answer o
     raise ValueError("it cannot be sorted")
 
 
-def _reading(value: Any) -> Any:  # noqa: ANN401 - any answer of a plugin
+def _reading(value: Any, unit: Unit) -> Any:  # noqa: ANN401 - any answer of a plugin
     """Return a value that a metric may have. Raises ValueError."""
-    if isinstance(value, str):
+    if isinstance(value, str) and unit is Unit.NONE:
         return excerpt(value)
-    if isinstance(value, tuple) and all(isinstance(each, str) for each in value):
+    if isinstance(value, tuple) and unit is Unit.NONE and all(isinstance(each, str) for each in value):
         return tuple(excerpt(each) for each in value[:_MOST_TEXTS])
     if value is None or isinstance(value, (Missing, bool)):
         return value

@@ -9,8 +9,9 @@ from typing import Final
 from msgspec import ValidationError, convert, to_builtins
 from msgspec.structs import replace
 
+from gputop.core.model.foreign import harmless
 from gputop.core.model.metric import Missing
-from gputop.core.model.plausible import fault_of, harmless
+from gputop.core.model.plausible import fault_of
 from gputop.core.model.sample import DriverInfo, Gpu, Host, HostProcess, Sample
 from gputop.core.model.units import duration_text
 from gputop.core.monitor import Source

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from itertools import repeat
 from typing import Any, Final, TypeAlias
 
-from gputop.core.model.plausible import MOST_ROWS, harmless, possible
+from gputop.core.model.foreign import harmless, possible
+from gputop.core.model.plausible import MOST_ROWS
 from gputop.wire.limits import MOST_VALUES
 from gputop.wire.tape.rounding import DECIMALS, kept
 

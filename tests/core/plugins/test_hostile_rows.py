@@ -47,7 +47,7 @@ def test_a_column_that_answers_what_cannot_be_sorted_has_no_value(value: object)
     assert column(lambda _: "a", lambda _: 5, is_text=True).sort(row()) is None
 
 
-@pytest.mark.parametrize("answer", [float("inf"), float("nan"), 2**70, object(), {}, [1], b"x"])
+@pytest.mark.parametrize("answer", [float("inf"), float("nan"), 2**70, object(), {}, [1], b"x", "text"])
 def test_a_metric_that_lies_has_no_value(answer: object) -> None:
     metric: Metric[Any] = Metric(
         key="evil", label="Evil", unit=Unit.COUNT, origins=(NvmlCall("nvmlDeviceGetNumFans", to=lambda _: answer),)
