@@ -115,7 +115,7 @@ def _codes(kind: Kind) -> Iterator[tuple[str, ...]]:
 
 
 def _dials(name: str, dials: Iterable[Dial]) -> Iterator[tuple[str, ...]]:
-    yield f"`{name}`", "default", "least", "most", "meaning"
+    yield f"`{name}`", "default", "minimum", "maximum", "meaning"
     for dial in dials:
         yield f"`{dial.key}`", _number(dial, dial.default), _plain(dial.least), _plain(dial.most), dial.help
 

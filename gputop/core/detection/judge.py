@@ -20,11 +20,18 @@ DIALS: Final = (
     ),
     Dial(
         "hold_s", 0.0, 0.0, 86_400.0,
-        "A finding stays at least this long after it was last seen; detectors set shorter times.",
+        "A finding stays at least this long after its cause was last seen. If the detector uses a longer time, that "
+        "applies.",
     ),
-    Dial("gap_s", 5.0, 1.0, 86_400.0, "After this time without a sample, gputop measures all durations from the "
-    "beginning."),
-    Dial("gap_intervals", 3.0, 1.0, 1000.0, "gap_s in sampling intervals; the longer of the two times applies."),
+    Dial(
+        "gap_s", 5.0, 1.0, 86_400.0,
+        "After this time without a sample, all durations start again from zero (but see gap_intervals).",
+    ),
+    Dial(
+        "gap_intervals", 3.0, 1.0, 1000.0,
+        "After this many sampling intervals without a sample, all durations start again from zero. The longer of "
+        "this time and gap_s applies.",
+    ),
 )  # fmt: skip
 """The dials of all detectors; they are in ``[detectors]`` itself."""
 GENERAL: Final = ""

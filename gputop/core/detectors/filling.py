@@ -33,28 +33,52 @@ KIND: Final = Kind(
     dials=(
         Dial("alarm_s", 900.0, 0.0, 86_400.0, "Memory that will be full within this time is an alarm."),
         Dial("suspect_s", 3600.0, 0.0, 86_400.0, "Memory that will be full within this time is a suspect."),
-        Dial("watched_s", 120.0, 60.0, 600.0, "Time of growth needed for an alarm."),
-        Dial("suspect_watched_s", 300.0, 60.0, 600.0, "Time of growth needed for a suspect."),
-        Dial("least_growth_bytes", 64.0 * 1024**2, 1024**2, 1024**4, "Least growth that is reported."),
-        Dial("came_back_percent", 30.0, 1.0, 100.0, "A new rise begins when this share of the previous rise is "
-        "released."),
-        Dial("past_s", 3600.0, 0.0, 86_400.0, "A rise to a level that was reached within this time does not count."),
+        Dial("watched_s", 120.0, 60.0, 600.0, "For an alarm, the memory must have grown for at least this time."),
+        Dial(
+            "suspect_watched_s", 300.0, 60.0, 600.0,
+            "For a suspect, the memory must have grown for at least this time.",
+        ),
+        Dial(
+            "least_growth_bytes", 64.0 * 1024**2, 1024**2, 1024**4,
+            "gputop reports only growth of at least this much.",
+        ),
+        Dial(
+            "came_back_percent", 30.0, 1.0, 100.0,
+            "A new rise begins when more than this share of the previous rise is freed.",
+        ),
+        Dial(
+            "past_s", 3600.0, 0.0, 86_400.0,
+            "A rise does not count if the used memory already was at that level within this time before now, and "
+            "fell again.",
+        ),
         Dial(
             "steady_percent", 90.0, 1.0, 100.0,
-            "The growth does not slow down if its second half is at least this share of the first.",
+            "The growth does not slow down if its second half is at least this share of its first half.",
         ),
         Dial(
             "loading_percent", 80.0, 1.0, 100.0,
-            "Growth looks like loading if the GPU does not compute for this share of the time.",
+            "Growth looks like loading if the GPU does not compute for at least this share of the time.",
         ),
-        Dial("nearly_percent", 90.0, 1.0, 100.0, "While less memory than this is used, loading is only an "
-        "observation."),
-        Dial("segments_percent", 80.0, 1.0, 100.0, "The time is divided into six intervals; the memory must grow in "
-        "this share of them."),
-        Dial("segment_percent", 12.0, 0.0, 100.0, "An interval counts as growing from this share of the mean growth "
-        "per interval."),
-        Dial("burst_percent", 50.0, 1.0, 100.0, "Largest share of the growth that one interval may have."),
-        Dial("large_step_times", 3.0, 1.0, 1000.0, "A single step counts at most as this many usual steps."),
+        Dial(
+            "nearly_percent", 90.0, 1.0, 100.0,
+            "Growth that looks like loading is only an observation while less than this share of the memory is used.",
+        ),
+        Dial(
+            "segments_percent", 80.0, 1.0, 100.0,
+            "gputop divides the time into six equal intervals. The memory must grow in at least this share of them.",
+        ),
+        Dial(
+            "segment_percent", 12.0, 0.0, 100.0,
+            "The memory grows in an interval if its growth is more than this share of the mean growth per interval.",
+        ),
+        Dial(
+            "burst_percent", 50.0, 1.0, 100.0,
+            "None of the six intervals may contain more than this share of the growth.",
+        ),
+        Dial(
+            "large_step_times", 3.0, 1.0, 1000.0,
+            "A large step of the growth counts as no more than this many usual steps.",
+        ),
     ),
 )  # fmt: skip
 _MIB: Final = 1024.0**2

@@ -26,15 +26,25 @@ KIND: Final = Kind(
         "idle.holder": "Ask its owner. To free the memory, end it: `gputop signal SIGTERM --pid PID`, or `F9`.",
     },
     dials=(
-        Dial("memory_bytes", 2.0**28, 0.0, 2.0**50, "Least GPU memory that is reported."),
-        Dial("after_s", 600.0, 60.0, 86400.0, "An idle time of this length is an observation."),
-        Dial("suspect_s", 3600.0, 60.0, 864000.0, "An idle time of this length is a suspect."),
+        Dial(
+            "memory_bytes", 2.0**28, 0.0, 2.0**50,
+            "gputop reports an idle process only if it holds at least this much GPU memory.",
+        ),
+        Dial("after_s", 600.0, 60.0, 86400.0, "A process that is idle for at least this time is an observation."),
+        Dial("suspect_s", 3600.0, 60.0, 864000.0, "A process that is idle for at least this time is a suspect."),
         Dial(
             "full_percent", 80.0, 0.0, 100.0,
-            "Used share of the GPU's memory above which an idle process is a suspect at once.",
+            "If more than this share of the GPU's memory is used, an idle process is a suspect instead of an "
+            "observation.",
         ),
-        Dial("same_bytes", 16777216.0, 0.0, 1e12, "A change of its memory larger than this counts as work."),
-        Dial("crowd", 12.0, 1.0, 10000.0, "Number of idle processes on one GPU above which they share one finding."),
+        Dial(
+            "same_bytes", 16777216.0, 0.0, 1e12,
+            "If the memory of a process changes by more than this, the process is not idle.",
+        ),
+        Dial(
+            "crowd", 12.0, 1.0, 10000.0,
+            "If more than this many processes are idle on one GPU, they share one finding.",
+        ),
     ),
 )  # fmt: skip
 

@@ -34,19 +34,33 @@ KIND: Final = Kind(
         "temperature.memory": "Check fans and airflow: `nvidia-smi -q -d TEMPERATURE`.",
     },
     dials=(
-        Dial("memory_percent", 90.0, 1.0, 100.0, "This share of used memory is an observation."),
-        Dial("suspect_memory_percent", 97.0, 1.0, 100.0, "This share of used memory is a suspect."),
-        Dial("steady_s", 600.0, 10.0, 86400.0, "Memory that has not changed for this time is a pool, not a suspect."),
-        Dial("steady_bytes", 67108864.0, 0.0, 1e12, "Smallest change of the used memory that counts as a change."),
-        Dial("margin_celsius", 5.0, 0.0, 50.0, "A temperature is reported if it is closer than this to the board's "
-        "limit."),
+        Dial(
+            "memory_percent", 90.0, 1.0, 100.0,
+            "A GPU with at least this share of its memory in use is an observation.",
+        ),
+        Dial(
+            "suspect_memory_percent", 97.0, 1.0, 100.0,
+            "A GPU with at least this share of its memory in use is a suspect (but see steady_s).",
+        ),
+        Dial(
+            "steady_s", 600.0, 10.0, 86400.0,
+            "If the used memory has not changed for at least this time, gputop assumes a pool that a program "
+            "reserved. It then reports an observation, not a suspect.",
+        ),
+        Dial("steady_bytes", 67108864.0, 0.0, 1e12, "The used memory has changed if it differs by more than this."),
+        Dial(
+            "margin_celsius", 5.0, 0.0, 50.0,
+            "gputop reports a temperature that is at most this far below the limit of the board.",
+        ),
         Dial(
             "slack_percent", 1.0, 0.0, 100.0,
-            "Used memory must fall this far below the limit before the finding ends.",
+            "A finding about memory ends when the used share is more than this many percentage points below "
+            "memory_percent.",
         ),
         Dial(
             "slack_celsius", 1.0, 0.0, 50.0,
-            "A temperature must fall this far below the limit before the finding ends.",
+            "A finding about temperature ends when the distance to the limit of the board is more than this larger "
+            "than margin_celsius.",
         ),
     ),
     is_instant=True,

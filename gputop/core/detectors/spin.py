@@ -18,15 +18,22 @@ KIND: Final = Kind(
         "spin.host": "See what it does: `py-spy dump --pid PID`. For a server that polls for requests this is normal.",
     },
     dials=(
-        Dial("after_s", 60.0, 10.0, 86400.0, "Spinning for this time is an observation."),
-        Dial("suspect_s", 300.0, 10.0, 86400.0, "Spinning for this time is a suspect."),
-        Dial("thread_percent", 85.0, 10.0, 100.0, "Least CPU use of the busiest thread that counts as spinning."),
+        Dial("after_s", 60.0, 10.0, 86400.0, "Spinning for at least this time is an observation."),
+        Dial("suspect_s", 300.0, 10.0, 86400.0, "Spinning for at least this time is a suspect."),
+        Dial("thread_percent", 85.0, 10.0, 100.0, "A process spins if its busiest thread uses at least this much CPU."),
         Dial(
             "times", 2.0, 1.0, 100.0,
-            "A suspect must spin this many times longer than its longest spin that ended.",
+            "Spinning is a suspect only if it lasts at least this many times as long as the longest spinning of the "
+            "process before.",
         ),
-        Dial("fresh_times", 3.0, 1.0, 100.0, "A process that never used the GPU must spin this many times longer."),
-        Dial("falls_times", 6.0, 0.0, 1000.0, "A counted time falls this many times faster than it rises."),
+        Dial(
+            "fresh_times", 3.0, 1.0, 100.0,
+            "If the process never used the GPU, the time until a suspect is multiplied by this.",
+        ),
+        Dial(
+            "falls_times", 6.0, 0.0, 1000.0,
+            "When the process does not spin, its counted spinning time decreases this many times faster than it grew.",
+        ),
     ),
 )  # fmt: skip
 

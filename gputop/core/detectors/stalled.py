@@ -25,21 +25,36 @@ KIND: Final = Kind(
         "stalled.job": "See where a rank waits: `py-spy dump --pid PID`. To end the job: `c` tags it, then `F9`.",
     },
     dials=(
-        Dial("pause_s", 300.0, 30.0, 86400.0, "Shortest pause that can be a stall."),
-        Dial("times", 4.0, 1.0, 100.0, "A stall lasts at least this many times longer than the longest pause before."),
-        Dial("worked_s", 120.0, 10.0, 86400.0, "Time for which the process must have used the GPU before."),
-        Dial("thread_percent", 5.0, 0.0, 100.0, "CPU use of the busiest thread below which the process does nothing."),
-        Dial("steady_percent", 50.0, 0.0, 100.0, "Work counts as steady if it uses the GPU for at least this share "
-        "of the time."),
-        Dial("patience_times", 4.0, 1.0, 100.0, "A process that worked in bursts must pause this many times longer."),
-        Dial("reads_percent", 0.3, 0.0, 100.0, "CPU use above which a process in state D still makes progress."),
+        Dial("pause_s", 300.0, 30.0, 86400.0, "A pause of at least this time can be a stall."),
+        Dial(
+            "times", 4.0, 1.0, 100.0,
+            "A pause can be a stall only if it is at least this many times as long as the longest pause before.",
+        ),
+        Dial("worked_s", 120.0, 10.0, 86400.0, "The process must have used the GPU for at least this time before."),
+        Dial(
+            "thread_percent", 5.0, 0.0, 100.0,
+            "A process does nothing if its busiest thread uses less CPU than this.",
+        ),
+        Dial(
+            "steady_percent", 50.0, 0.0, 100.0,
+            "A process worked steadily if it used the GPU for at least this share of the time before the pause.",
+        ),
+        Dial(
+            "patience_times", 4.0, 1.0, 100.0,
+            "If a process did not work steadily (see steady_percent), the time until an alarm is multiplied by this.",
+        ),
+        Dial(
+            "reads_percent", 0.3, 0.0, 100.0,
+            "A process in state D that uses at least this much CPU still makes progress.",
+        ),
         Dial(
             "still_percent", 30.0, 1.0, 50.0,
-            "Share of pause_s in which neither the process nor its children may use the CPU.",
+            "For at least this share of pause_s, neither the process nor its children may use the CPU.",
         ),
         Dial(
             "work_weighs_times", 5.0, 0.0, 1000.0,
-            "A second with CPU use counts this many times as much as a second without.",
+            "While the process or a child uses the CPU, the time counted for still_percent decreases this many "
+            "times faster than it grew.",
         ),
     ),
 )  # fmt: skip

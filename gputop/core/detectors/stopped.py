@@ -13,7 +13,7 @@ from gputop.core.model.units import bytes_text, duration_text
 
 KIND: Final = Kind(
     name="stopped",
-    question="Is a process that holds a GPU stopped, or blocked in the kernel?",
+    question="Is a process on a GPU stopped? Or is it blocked in the kernel?",
     codes={
         "process.stopped": "A signal or a debugger stopped a process on a GPU; it keeps its memory.",
         "process.blocked": "A process on a GPU waits inside the kernel; no signal can end it.",
@@ -23,9 +23,9 @@ KIND: Final = Kind(
         "process.blocked": "No signal ends it. Check the storage that it reads: `sudo cat /proc/PID/stack`.",
     },
     dials=(
-        Dial("stopped_s", 5.0, 0.0, 3600.0, "A process stopped for this time is an alarm."),
-        Dial("blocked_s", 30.0, 5.0, 3600.0, "A process blocked for this time is a suspect."),
-        Dial("blocked_alarm_s", 120.0, 5.0, 86400.0, "A process blocked for this time is an alarm."),
+        Dial("stopped_s", 5.0, 0.0, 3600.0, "A process that is stopped for at least this time is an alarm."),
+        Dial("blocked_s", 30.0, 5.0, 3600.0, "A process that is blocked for at least this time is a suspect."),
+        Dial("blocked_alarm_s", 120.0, 5.0, 86400.0, "A process that is blocked for at least this time is an alarm."),
         Dial(
             "still_percent", 1.0, 0.0, 100.0,
             "A process in state D that uses more CPU than this still makes progress and is not blocked.",

@@ -36,31 +36,69 @@ KIND: Final = Kind(
         "straggler.neighbour": "Move the other program to another GPU: `gputop -i N` lists the processes.",
     },
     dials=(
-        Dial("after_s", 120.0, 30.0, 3600.0, "A rank that is slower for this time is a suspect."),
+        Dial(
+            "after_s", 120.0, 30.0, 3600.0,
+            "A rank that is slower than the others for at least this time is a suspect.",
+        ),
         Dial(
             "alarm_s", 600.0, 30.0, 86400.0,
-            "A rank that is slower for this time is an alarm, if its clock is below alarm_percent.",
+            "A rank that is slower than the others for at least this time is an alarm, if its clock is below "
+            "alarm_percent.",
         ),
-        Dial("alarm_percent", 70.0, 1.0, 100.0, "Clock limit for that alarm, as a share of the other ranks' clock."),
-        Dial("clock_percent", 93.0, 1.0, 100.0, "Share of the other ranks' clock below which a rank is slower."),
+        Dial(
+            "alarm_percent", 70.0, 1.0, 100.0,
+            "A slow rank can be an alarm only if its clock is below this share of the clock of the other ranks.",
+        ),
+        Dial(
+            "clock_percent", 93.0, 1.0, 100.0,
+            "A rank is slower if its clock is below this share of the clock of the other ranks.",
+        ),
         Dial(
             "behind_points", 8.0, 1.0, 100.0,
-            "A rank is slower if its GPU utilization is this many percentage points below the others'.",
+            "A rank is slower if its GPU utilization is more than this many percentage points below that of the "
+            "other ranks.",
         ),
-        Dial("works_percent", 50.0, 1.0, 100.0, "GPU utilization below which a lower clock does not count."),
-        Dial("full_percent", 93.0, 1.0, 100.0, "Least GPU utilization of the other ranks, which wait."),
-        Dial("spread_times", 6.0, 0.0, 100.0, "The gap must also be this many times the usual spread between the "
-        "ranks."),
+        Dial(
+            "works_percent", 50.0, 1.0, 100.0,
+            "A lower clock counts only if the GPU utilization of the rank is at least this.",
+        ),
+        Dial(
+            "full_percent", 93.0, 1.0, 100.0,
+            "A lower GPU utilization counts only if the GPU utilization of the other ranks, which wait, is at least "
+            "this.",
+        ),
+        Dial(
+            "spread_times", 6.0, 0.0, 100.0,
+            "A lower GPU utilization counts only if the gap is more than this many times the usual spread between "
+            "the ranks.",
+        ),
         Dial(
             "clearly_points", 15.0, 1.0, 100.0,
-            "A gap of this size always counts; a smaller gap counts only if it is new.",
+            "A gap in GPU utilization of at least this many percentage points always counts. A smaller gap counts "
+            "only if it is new.",
         ),
-        Dial("learn_s", 600.0, 60.0, 86400.0, "Time in which gputop learns the usual gaps of the job."),
-        Dial("known_s", 300.0, 30.0, 86400.0, "Time after which the usual gaps are known."),
-        Dial("ranks", 3.0, 3.0, 100000.0, "Least number of ranks that are compared: with two, neither is the odd one."),
-        Dial("smooth_s", 20.0, 1.0, 3600.0, "Smoothing time of clock and utilization."),
-        Dial("falls_times", 3.0, 0.0, 1000.0, "A counted time falls this many times faster than it rises."),
-        Dial("pauses_s", 10.0, 1.0, 3600.0, "While a rank pauses for longer than this, the ranks are not compared."),
+        Dial(
+            "learn_s", 600.0, 60.0, 86400.0,
+            "gputop learns the usual gaps in GPU utilization during this time after it first compares the ranks.",
+        ),
+        Dial(
+            "known_s", 300.0, 30.0, 86400.0,
+            "gputop calls a gap in GPU utilization new only after it has compared the ranks for at least this time.",
+        ),
+        Dial(
+            "ranks", 3.0, 3.0, 100000.0,
+            "gputop compares the ranks of a job only if there are at least this many. With only two, it is not "
+            "clear which one is slow.",
+        ),
+        Dial("smooth_s", 20.0, 1.0, 3600.0, "gputop averages clock and GPU utilization over this time."),
+        Dial(
+            "falls_times", 3.0, 0.0, 1000.0,
+            "When a rank is not slower any more, its counted time decreases this many times faster than it grew.",
+        ),
+        Dial(
+            "pauses_s", 10.0, 1.0, 3600.0,
+            "gputop does not compare the ranks of a job while one of them has been idle for at least this time.",
+        ),
     ),
 )  # fmt: skip
 

@@ -42,31 +42,42 @@ KIND: Final = Kind(
     dials=(
         Dial(
             "hardware_percent", 1.0, 0.1, 100.0,
-            "Hardware slowdown (heat or power brake) for this share of the shorter window is an alarm.",
+            "Hardware slowdown (heat or power brake) for more than this share of the shorter window (minute_s) is "
+            "an alarm.",
         ),
         Dial(
             "software_percent", 5.0, 0.1, 100.0,
-            "Thermal slowdown for this share of the shorter window is a suspect.",
+            "Thermal slowdown for more than this share of the shorter window (minute_s) is a suspect.",
         ),
-        Dial("lasting_percent", 30.0, 0.1, 100.0, "Thermal slowdown for this share of the longer window is an alarm."),
-        Dial("cap_percent", 50.0, 1.0, 100.0, "A GPU at its power limit for this share of the longer window is an "
-        "observation."),
+        Dial(
+            "lasting_percent", 30.0, 0.1, 100.0,
+            "Thermal slowdown for more than this share of the longer window (long_s) is an alarm.",
+        ),
+        Dial(
+            "cap_percent", 50.0, 1.0, 100.0,
+            "A GPU that is at its power limit for at least this share of the longer window (long_s) is an "
+            "observation.",
+        ),
         Dial(
             "lowered_percent", 2.0, 0.0, 99.0,
-            "A power limit that is this far below the default, and is reached, is a suspect.",
+            "A GPU at its power limit is a suspect if the limit is more than this share below the default limit.",
         ),
         Dial(
             "clock_percent", 80.0, 1.0, 100.0,
-            "A GPU at its power limit is a suspect if its SM clock is below this share of its busy siblings'.",
+            "A GPU at its power limit is a suspect if its SM clock is below this share of the SM clock of the other "
+            "busy GPUs of the same model.",
         ),
         Dial(
             "reason_s", 10.0, 2.0, 3600.0,
-            "If the driver has no counters: a reason for reduced clocks that lasts this long is reported.",
+            "If the driver does not count reduced clocks: gputop reports reduced clocks that last at least this long.",
         ),
         Dial("minute_s", 60.0, 10.0, 3600.0, "Length of the shorter window."),
         Dial("long_s", 300.0, 60.0, 86400.0, "Length of the longer window."),
-        Dial("busy_percent", 20.0, 1.0, 100.0, "Least GPU utilization of siblings whose clocks are compared."),
-        Dial("hold_s", 60.0, 0.0, 3600.0, "Slowdowns within this time of each other are one finding."),
+        Dial(
+            "busy_percent", 20.0, 1.0, 100.0,
+            "gputop compares clocks only between GPUs with at least this utilization.",
+        ),
+        Dial("hold_s", 60.0, 0.0, 3600.0, "Slowdowns that follow each other within this time are one finding."),
     ),
 )  # fmt: skip
 

@@ -10,28 +10,35 @@ from gputop.core.detectors.limits import limits_from
 
 KIND: Final = Kind(
     name="activity",
-    question="When does a process work, idle or wait in a kernel? For stuck, stalled, spin, idle, straggler, bound.",
+    question="When does a process work, idle or wait in a kernel? "
+    "These settings apply to the detectors stuck, stalled, spin, idle, straggler and bound.",
     codes={},
     dials=(
-        Dial("full_percent", 97.0, 50.0, 100.0, "GPU utilization from which a kernel may be waiting."),
-        Dial("idle_percent", 1.0, 0.0, 50.0, "GPU utilization up to which a process is idle."),
+        Dial("full_percent", 97.0, 50.0, 100.0, "A kernel may be waiting if the GPU utilization is at least this."),
+        Dial("idle_percent", 1.0, 0.0, 50.0, "A process is idle if its GPU utilization is at most this."),
         Dial(
             "low_percent", 12.0, 0.0, 100.0,
-            "Power of a kernel that waits, as a share of the range from an idle context to the limit.",
+            "A kernel may be waiting if the power is at most this share of the range between idle power (a CUDA "
+            "context without work) and the power limit.",
         ),
         Dial(
             "low_of_work_percent", 30.0, 0.0, 100.0,
-            "The same power, as a share of the power at work; used if it is higher and the power is steady.",
+            "If the power is steady, a kernel may also be waiting if the power above idle is at most this share of "
+            "the power above idle while the process worked.",
         ),
-        Dial("low_most_percent", 25.0, 0.0, 100.0, "Upper limit for low_of_work_percent, as a share of the range "
-        "from an idle context to the limit."),
+        Dial(
+            "low_most_percent", 25.0, 0.0, 100.0,
+            "low_of_work_percent applies only up to this share of the range between idle power and the power limit.",
+        ),
         Dial(
             "working_percent", 25.0, 0.0, 100.0,
-            "Power above which a process does real work, as a share of that range.",
+            "A process does real work if the power is above this share of the range between idle power and the "
+            "power limit.",
         ),
         Dial(
             "steady_percent", 2.2, 0.1, 100.0,
-            "Power that varies less than this (share of that range) is steady: waiting kernels, not tiny ones.",
+            "Power is steady if it varies by less than this share of the range between idle power and the power "
+            "limit. It is steady while a kernel waits, and not while many small kernels run.",
         ),
         Dial(
             "own_memory_percent", 10.0, 1.0, 100.0,
@@ -43,74 +50,115 @@ KIND: Final = Kind(
         ),
         Dial(
             "quiet_memory_percent", 3.0, 0.0, 100.0,
-            "A GPU is quiet if its memory utilization or DRAM activity is at most this.",
+            "A kernel may be waiting only if the memory utilization and the DRAM activity of the GPU are at most "
+            "this.",
         ),
-        Dial("quiet_tensor_percent", 2.0, 0.0, 100.0, "Highest tensor activity of a quiet GPU."),
-        Dial("quiet_pcie_bytes_per_s", 25e6, 0.0, 1e12, "Highest PCIe traffic of a quiet GPU."),
-        Dial("quiet_nvlink_bytes_per_s", 200e6, 0.0, 1e13, "Highest NVLink traffic of a quiet GPU."),
+        Dial(
+            "quiet_tensor_percent", 2.0, 0.0, 100.0,
+            "A kernel may be waiting only if the tensor activity of the GPU is at most this.",
+        ),
+        Dial(
+            "quiet_pcie_bytes_per_s", 25e6, 0.0, 1e12,
+            "A kernel may be waiting only if the PCIe traffic of the GPU is at most this.",
+        ),
+        Dial(
+            "quiet_nvlink_bytes_per_s", 200e6, 0.0, 1e13,
+            "A kernel may be waiting only if the NVLink traffic of the GPU is at most this.",
+        ),
         Dial(
             "context_percent", 30.0, 0.0, 90.0,
-            "Highest power of an idle context, as a share of the power limit, until gputop measures it.",
+            "Until gputop has measured the idle power (a CUDA context without work), it assumes at most this share "
+            "of the power limit.",
         ),
         Dial(
             "interrupted_s", 30.0, 0.0, 3600.0,
-            "An interruption ends a wait that is shorter than this, and reduces a longer wait by interruption_times.",
+            "If a process shows other activity during a wait, a wait shorter than this ends. A longer wait may only "
+            "become shorter (see interruption_times).",
         ),
-        Dial("rank_waits_s", 30.0, 1.0, 3600.0, "Waiting time after which a rank counts as waiting."),
-        Dial("rank_rests_s", 10.0, 1.0, 3600.0, "Idle time after which a rank counts as idle."),
-        Dial("heartbeat_s", 3.0, 0.0, 60.0, "Work of this length within heartbeat_within_s ends idle time."),
+        Dial("rank_waits_s", 30.0, 1.0, 3600.0, "A rank counts as waiting after it has waited for at least this time."),
+        Dial("rank_rests_s", 10.0, 1.0, 3600.0, "A rank counts as idle after it has been idle for at least this time."),
         Dial(
-            "progress_s", 120.0, 1.0, 86400.0,
-            "A job that reported a step within this time does not hang.",
+            "heartbeat_s", 3.0, 0.0, 60.0,
+            "A process is not idle any more when it has worked for at least this time in total within "
+            "heartbeat_within_s.",
         ),
+        Dial("progress_s", 120.0, 1.0, 86400.0, "A job does not hang if its last reported step is at most this old."),
         Dial(
             "means_s", 90.0, 30.0, 3600.0,
-            "gputop averages over this time, or up to twice as long, to judge what limits a job.",
+            "To judge what limits a job, gputop averages over this time, or over up to twice as long.",
         ),
         Dial(
             "progress_times", 3.0, 1.0, 100.0,
-            "A job does not hang if it reported a step within this many times its longest step.",
+            "A job does not hang if the time since its last reported step is at most this many times the duration "
+            "of its longest step.",
         ),
         Dial(
             "interruption_times", 5.0, 0.0, 1000.0,
-            "During an interruption, a waiting time shrinks this many times faster than it grew.",
+            "If other activity only makes a wait shorter, the counted time decreases this many times faster than it "
+            "grew.",
         ),
         Dial(
             "interruption_percent", 80.0, 0.0, 100.0,
-            "At this GPU utilization or more, an interruption of a wait may be a measurement error.",
+            "Other activity can make a wait shorter, instead of ending it, only if the GPU utilization is at least "
+            "this: it may be a measurement error.",
         ),
-        Dial("resumed_s", 10.0, 0.0, 3600.0, "Work of this length after a wait shows that the wait was normal."),
-        Dial("pause_s", 3.0, 0.0, 3600.0, "A shorter pause belongs to a normal step and does not count."),
-        Dial("heartbeat_within_s", 60.0, 1.0, 3600.0, "Time within which work of heartbeat_s ends idle time."),
+        Dial("resumed_s", 10.0, 0.0, 3600.0, "A wait was normal if the process works for at least this time after it."),
+        Dial(
+            "pause_s", 3.0, 0.0, 3600.0,
+            "A pause that is at most this long belongs to a normal step and does not count.",
+        ),
+        Dial(
+            "heartbeat_within_s", 60.0, 1.0, 3600.0,
+            "If an idle process works for short times, gputop adds them up over at most this time (see heartbeat_s).",
+        ),
         Dial(
             "short_gap_s", 60.0, 0.0, 86400.0,
-            "A process that is idle before and after a shorter gap in sampling was also idle during the gap.",
+            "If gputop takes no samples for at most this time, a process keeps its idle time.",
         ),
         Dial(
             "own_percent", 50.0, 0.0, 100.0,
-            "At this GPU utilization or more, a process causes the power draw of its GPU.",
+            "If the GPU utilization of a process is above this, gputop assigns the power of the GPU to it.",
         ),
-        Dial("shared_percent", 40.0, 0.0, 100.0, "GPU utilization from which a kernel may be waiting, if two "
-        "processes share the GPU."),
-        Dial("active_percent", 5.0, 0.0, 100.0, "At this GPU utilization or more, a process affects other processes "
-        "on the GPU."),
-        Dial("neighbour_s", 30.0, 1.0, 3600.0, "Time for which a GPU counts as shared after a neighbour computed."),
-        Dial("hidden_s", 45.0, 1.0, 3600.0, "Longest time for which a neighbour that works can hide a wait."),
-        Dial("fed_percent", 15.0, 0.0, 100.0, "Data loaders work if each of them uses at least this much CPU."),
-        Dial("left_out_s", 10.0, 1.0, 3600.0, "After this idle time, a process is left out of the averages."),
-        Dial("lost_s", 10.0, 1.0, 3600.0, "The ranks of a GPU are lost if the GPU does not answer for this time."),
-        Dial("stale_s", 5.0, 1.0, 3600.0, "Older readings of a GPU are not judged."),
-        Dial("settled_s", 20.0, 1.0, 3600.0, "Time that power takes to settle."),
-        Dial("smooth_s", 5.0, 0.1, 3600.0, "Time over which power is smoothed."),
-        Dial("steady_s", 30.0, 1.0, 3600.0, "Time over which the variation of power is measured."),
-        Dial("work_smooth_s", 30.0, 1.0, 3600.0, "Time over which the power of work is smoothed."),
+        Dial(
+            "shared_percent", 40.0, 0.0, 100.0,
+            "If two processes share a GPU, a kernel may be waiting if its process uses at least this share of the "
+            "GPU time.",
+        ),
+        Dial(
+            "active_percent", 5.0, 0.0, 100.0,
+            "A process affects the other processes on its GPU if its GPU utilization is at least this.",
+        ),
+        Dial(
+            "neighbour_s", 30.0, 1.0, 3600.0,
+            "A GPU counts as shared for this time after a second process computed on it.",
+        ),
+        Dial(
+            "hidden_s", 45.0, 1.0, 3600.0,
+            "If another process works on the same GPU, gputop cannot see whether a process still waits. It assumes "
+            "so for at most this time.",
+        ),
+        Dial("fed_percent", 15.0, 0.0, 100.0, "Data loaders work if they use at least this much CPU each, on average."),
+        Dial(
+            "left_out_s", 10.0, 1.0, 3600.0,
+            "gputop leaves a process out of the averages when it has been idle for at least this time.",
+        ),
+        Dial("lost_s", 10.0, 1.0, 3600.0, "A rank counts as lost if its GPU has not answered for at least this time."),
+        Dial("stale_s", 5.0, 1.0, 3600.0, "gputop does not judge values of a GPU that are older than this."),
+        Dial(
+            "settled_s", 20.0, 1.0, 3600.0,
+            "gputop measures idle power only after the GPU has been idle for at least this time, because power "
+            "takes time to settle.",
+        ),
+        Dial("smooth_s", 5.0, 0.1, 3600.0, "gputop averages the power over this time."),
+        Dial("steady_s", 30.0, 1.0, 3600.0, "gputop measures over this time how much the power varies."),
+        Dial("work_smooth_s", 30.0, 1.0, 3600.0, "gputop averages the power of a working process over this time."),
         Dial(
             "context_of_default_percent", 20.0, 0.0, 90.0,
-            "If the power limit was lowered: share of the default limit that an idle context may take.",
+            "If the power limit was lowered, gputop accepts idle power up to this share of the default power limit.",
         ),
         Dial(
             "context_seen_percent", 60.0, 0.0, 90.0,
-            "gputop accepts a measured power of an idle context up to this share of the power limit.",
+            "gputop accepts a measured idle power only up to this share of the power limit.",
         ),
     ),
 )  # fmt: skip

@@ -38,46 +38,89 @@ KIND: Final = Kind(
         "busy.fake": "See what it launches: `py-spy dump --pid PID`. For ranks of an idle server this is normal.",
     },
     dials=(
-        Dial("after_s", 60.0, 30.0, 3600.0, "A job is judged after this time."),
-        Dial("memory_percent", 60.0, 1.0, 100.0, "Memory activity from which memory limits a job."),
+        Dial("after_s", 60.0, 30.0, 3600.0, "gputop judges a job after it has measured it for at least this time."),
+        Dial("memory_percent", 60.0, 1.0, 100.0, "Memory limits a job if the memory activity is at least this."),
         Dial(
             "power_percent", 55.0, 1.0, 100.0,
-            "Compute limits a job at this power or more, as a share of the range from idle to the limit.",
+            "Compute limits a job if the power is at least this share of the range between idle power and the power "
+            "limit.",
         ),
-        Dial("tensor_percent", 30.0, 1.0, 100.0, "Tensor activity from which compute limits a job."),
-        Dial("worker_percent", 60.0, 1.0, 100.0, "CPU use of a data loader from which it is too slow."),
-        Dial("weak_worker_percent", 15.0, 1.0, 100.0, "The same limit if nothing else explains the idle time of the "
-        "GPU."),
+        Dial("tensor_percent", 30.0, 1.0, 100.0, "Compute limits a job if the tensor activity is at least this."),
+        Dial(
+            "worker_percent", 60.0, 1.0, 100.0,
+            "Data loaders are too slow if they use at least this much CPU each, on average.",
+        ),
+        Dial(
+            "weak_worker_percent", 15.0, 1.0, 100.0,
+            "If nothing else explains the idle time of the GPU, data loaders are too slow if they use at least this "
+            "much CPU each, on average.",
+        ),
         Dial(
             "blocked_percent", 30.0, 1.0, 100.0,
-            "Storage is too slow if a data loader waits for it for this share of the time.",
+            "Storage is too slow if a data loader waits for it for at least this share of the time.",
         ),
-        Dial("main_percent", 80.0, 1.0, 100.0, "CPU use of the main thread below which it waits for its data loaders."),
-        Dial("waits_percent", 95.0, 1.0, 100.0, "The same limit if its data loaders are hardly busy."),
+        Dial(
+            "main_percent", 80.0, 1.0, 100.0,
+            "The main thread waits for its data loaders if it uses less CPU than this.",
+        ),
+        Dial(
+            "waits_percent", 95.0, 1.0, 100.0,
+            "If nothing else explains the idle time of the GPU, the main thread waits for its data loaders if it "
+            "uses less CPU than this.",
+        ),
         Dial(
             "thread_percent", 90.0, 1.0, 100.0,
-            "CPU use of a thread that is fully busy: it launches kernels, or loads data itself.",
+            "A thread is fully busy if it uses at least this much CPU: it launches kernels, or loads data itself.",
         ),
-        Dial("gaps_percent", 80.0, 1.0, 100.0, "GPU utilization below which the GPU has idle gaps."),
+        Dial("gaps_percent", 80.0, 1.0, 100.0, "A GPU has idle gaps if its utilization is below this."),
         Dial(
             "half_percent", 45.0, 1.0, 100.0,
-            "At this GPU utilization or more, a busy thread launches kernels; below it, the thread prepares data.",
+            "At this GPU utilization or more, a fully busy thread launches kernels. Below it, the thread prepares "
+            "data.",
         ),
-        Dial("talking_percent", 90.0, 1.0, 100.0, "Least GPU utilization of ranks that communicate."),
-        Dial("nvlink_bytes_per_s", 20e9, 1e6, 1e13, "Least NVLink traffic of such ranks."),
-        Dial("pcie_bytes_per_s", 2e9, 1e6, 1e12, "Least PCIe traffic of such ranks."),
+        Dial(
+            "talking_percent", 90.0, 1.0, 100.0,
+            "Communication can limit a job only if the GPU utilization of its ranks is at least this.",
+        ),
+        Dial(
+            "nvlink_bytes_per_s", 20e9, 1e6, 1e13,
+            "Communication limits a job if the NVLink traffic of its ranks is at least this.",
+        ),
+        Dial(
+            "pcie_bytes_per_s", 2e9, 1e6, 1e12,
+            "Communication limits a job if the PCIe traffic of its ranks is at least this.",
+        ),
         Dial(
             "launch_power_percent", 42.0, 1.0, 100.0,
-            "Power, as a share of its range, up to which kernels count as small.",
+            "Kernels count as small only if the power is at most this share of the range between idle power and the "
+            "power limit.",
         ),
-        Dial("launch_memory_percent", 20.0, 0.0, 100.0, "Memory activity up to which kernels count as small."),
-        Dial("fake_percent", 95.0, 1.0, 100.0, "Least GPU utilization of a GPU that looks busy."),
-        Dial("fake_power_percent", 15.0, 0.0, 100.0, "Power, as a share of its range, up to which a GPU only looks "
-        "busy."),
-        Dial("fake_memory_percent", 3.0, 0.0, 100.0, "Memory activity up to which a GPU only looks busy."),
-        Dial("changes_s", 30.0, 0.0, 3600.0, "Time after which a new verdict replaces the old one."),
-        Dial("idle_s", 60.0, 1.0, 3600.0, "Idle time after which the verdict ends."),
-        Dial("starved_s", 170.0, 1.0, 180.0, "The same time while the data loaders work."),
+        Dial(
+            "launch_memory_percent", 20.0, 0.0, 100.0,
+            "Kernels count as small only if the memory activity is at most this.",
+        ),
+        Dial(
+            "fake_percent", 95.0, 1.0, 100.0,
+            "gputop reports `busy.fake` only if the GPU utilization is at least this.",
+        ),
+        Dial(
+            "fake_power_percent", 15.0, 0.0, 100.0,
+            "gputop reports `busy.fake` only if the power is at most this share of the range between idle power and "
+            "the power limit.",
+        ),
+        Dial(
+            "fake_memory_percent", 3.0, 0.0, 100.0,
+            "gputop reports `busy.fake` only if the memory activity is at most this.",
+        ),
+        Dial(
+            "changes_s", 30.0, 0.0, 3600.0,
+            "A new verdict replaces the old one after it has been true for at least this time.",
+        ),
+        Dial("idle_s", 60.0, 1.0, 3600.0, "A verdict ends after the process has been idle for at least this time."),
+        Dial(
+            "starved_s", 170.0, 1.0, 180.0,
+            "While the data loaders work, a verdict ends only after the process has been idle for at least this time.",
+        ),
     ),
 )  # fmt: skip
 

@@ -29,10 +29,10 @@ KIND: Final = Kind(
         "remap.many": "Very many bad memory rows were replaced.",
         "retired.pending": "Bad memory pages will be retired at the next reset.",
         "retired.many": "Very many memory pages are retired.",
-        "pcie.link": "The PCIe link is narrower or slower than it can be while the GPU works.",
+        "pcie.link": "While the GPU works, its PCIe link has fewer lanes or a lower speed than possible.",
         "pcie.replays": "PCIe packets are resent more often than on a good link.",
-        "nvlink.down": "An NVLink is down that is up on the sibling GPUs.",
-        "nvlink.errors": "An NVLink replays, recovers or corrects errors.",
+        "nvlink.down": "More NVLinks are down than when gputop started, or than on another GPU of this model.",
+        "nvlink.errors": "An NVLink has errors: packets are sent again, the link recovers, or checksums are wrong.",
     },
     remedies={
         "gpu.lost": "See why: `sudo dmesg | grep -i xid`. Then `sudo nvidia-smi --gpu-reset -i N`, or reboot.",
@@ -57,35 +57,43 @@ KIND: Final = Kind(
         "nvlink.errors": "See which: `nvidia-smi nvlink -e -i N`. Check both ends of the link.",
     },
     dials=(
-        Dial("hung_alarm_s", 10.0, 3.0, 3600.0, "A driver that has not answered for this time is an alarm."),
-        Dial("grave_xid_s", 3600.0, 60.0, 604800.0, "Time for which a grave Xid is shown."),
-        Dial("xid_s", 600.0, 10.0, 604800.0, "Time for which any other Xid is shown."),
-        Dial("corrected_a_day", 100.0, 1.0, 1e9, "More corrected memory errors per day than this are an observation."),
-        Dial("most_remaps", 512.0, 1.0, 1e6, "This many rows replaced after uncorrected errors are an alarm."),
-        Dial("many_pages", 15.0, 1.0, 1e6, "This many retired pages are an observation."),
-        Dial("most_pages", 63.0, 1.0, 1e6, "This many retired pages are an alarm."),
+        Dial("hung_alarm_s", 10.0, 3.0, 3600.0, "A driver that has not answered for at least this time is an alarm."),
+        Dial("grave_xid_s", 3600.0, 60.0, 604800.0, "gputop shows a grave Xid for this time."),
+        Dial("xid_s", 600.0, 10.0, 604800.0, "gputop shows any other Xid for this time."),
+        Dial(
+            "corrected_a_day", 100.0, 1.0, 1e9,
+            "More than this many corrected memory errors per day are an observation.",
+        ),
+        Dial("most_remaps", 512.0, 1.0, 1e6, "At least this many rows replaced after uncorrected errors are an alarm."),
+        Dial("many_pages", 15.0, 1.0, 1e6, "At least this many retired pages are an observation."),
+        Dial("most_pages", 63.0, 1.0, 1e6, "At least this many retired pages are an alarm."),
         Dial(
             "busy_percent", 50.0, 1.0, 100.0,
-            "A PCIe link is judged only at this GPU utilization or more: the links of idle GPUs slow down.",
+            "gputop judges a PCIe link only if the GPU utilization is at least this: the links of idle GPUs slow "
+            "down.",
         ),
         Dial(
             "link_s", 60.0, 10.0, 86400.0,
-            "A PCIe link is reported if it is slow for this time while the GPU is busy.",
+            "gputop reports a PCIe link if it is slow for at least this time while the GPU is busy.",
         ),
         Dial(
             "replay_factor", 1.0, 0.01, 1e6,
-            "PCIe replays that are reported, in multiples of the allowed rate for the link's width and "
-            "generation.",
+            "gputop reports PCIe replays above this multiple of the allowed rate. The width and the generation of "
+            "the link set the allowed rate.",
         ),
-        Dial("nvlink_a_minute", 1.0, 0.1, 1e6, "This many NVLink replays and recoveries per minute are an alarm."),
-        Dial("nvlink_crc_a_second", 100.0, 0.1, 1e9, "This many NVLink CRC errors per second are a suspect."),
+        Dial(
+            "nvlink_a_minute", 1.0, 0.1, 1e6,
+            "At least this many NVLink replays and recoveries per minute are an alarm.",
+        ),
+        Dial("nvlink_crc_a_second", 100.0, 0.1, 1e9, "At least this many NVLink CRC errors per second are a suspect."),
         Dial(
             "beside_s", 60.0, 0.0, 3600.0,
-            "An Xid that follows from another Xid within this time is not reported.",
+            "gputop does not report an Xid if another Xid at most this long before or after it is the cause.",
         ),
         Dial(
             "awake_pstate", 2.0, 0.0, 15.0,
-            "Highest P-state number in which a PCIe link is judged: above it a board idles.",
+            "gputop judges a PCIe link only if the P-state number of the GPU is at most this. In higher P-states "
+            "the GPU saves power.",
         ),
     ),
     is_instant=True,

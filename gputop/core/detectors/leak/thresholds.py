@@ -21,107 +21,198 @@ KIND: Final = Kind(
     },
     remedies={
         "leak.process": "Find what the program keeps: `torch.cuda.memory._record_memory_history()`. To end it: `F9`.",
-        "leak.gpu": "Find what each job keeps, from inside the job. `G` shows the memory that processes report.",
+        "leak.gpu": "Use a memory profiler in the programs of the jobs. `G` shows the memory that processes report.",
     },
     dials=(
-        Dial("least_growth_bytes", 64.0 * 1024**2, 1024**2, 1024**4, "Growth below this is not reported."),
-        Dial("observed_s", 600.0, 300.0, 86_400.0, "Shortest time of observation before growth is called a leak."),
+        Dial(
+            "least_growth_bytes", 64.0 * 1024**2, 1024**2, 1024**4,
+            "gputop reports only growth of at least this much.",
+        ),
+        Dial(
+            "observed_s", 600.0, 300.0, 86_400.0,
+            "gputop must watch the memory for at least this time before it calls growth a leak.",
+        ),
         Dial(
             "least_log_odds", 3.0, 0.0, 20.0,
-            "Logarithm of the odds that the rate is steady rather than falling. A higher value is stricter.",
+            "For a leak, the logarithm of the odds that the growth is steady, rather than slowing down, must be at "
+            "least this.",
         ),
         Dial(
             "alarm_s", 3600.0, 0.0, 86_400.0,
-            "A leak of high confidence that fills the GPU within this time is an alarm.",
+            "A leak is an alarm if its confidence is high (see sure_percent) and the GPU will be full within this "
+            "time.",
         ),
         Dial(
             "fill_s", 21600.0, 0.0, 864_000.0,
-            "Growth that would fill the whole GPU within this time may be loading or a buffer that fills.",
+            "Growth that would fill the whole GPU within this time may be loading, or a buffer that fills.",
         ),
-        Dial("fill_watched_s", 1800.0, 0.0, 86_400.0, "Growth limited by fill_s is a leak if it lasts this long."),
-        Dial("fill_bytes_per_s", 2.0 * 1024**2, 0.0, 1024**4, "Least rate of such growth: slower growth is not "
-        "loading."),
-        Dial("fell_back_percent", 50.0, 1.0, 100.0, "Share of the growth that must be freed before a leak is over."),
-        Dial("over_times", 3.0, 1.0, 100.0, "A leak is also over if it has not grown for this many times its "
-        "duration."),
-        Dial("segments_percent", 80.0, 1.0, 100.0, "The time is divided into equal intervals; the memory must grow "
-        "in this share of them."),
-        Dial("burst_percent", 50.0, 1.0, 100.0, "Largest share of the growth that one interval may have."),
-        Dial("steps", 6.0, 1.0, 100.0, "Least number of steps: fewer steps look like loading in stages."),
+        Dial(
+            "fill_watched_s", 1800.0, 0.0, 86_400.0,
+            "Growth as fast as fill_s describes is a leak if it lasts at least this long.",
+        ),
+        Dial(
+            "fill_bytes_per_s", 2.0 * 1024**2, 0.0, 1024**4,
+            "Growth at this rate or slower is never taken for loading, nor for a buffer that fills.",
+        ),
+        Dial("fell_back_percent", 50.0, 1.0, 100.0, "A leak is over when at least this share of its growth is freed."),
+        Dial(
+            "over_times", 3.0, 1.0, 100.0,
+            "A leak is also over if the memory has not grown for longer than this many times the duration of the "
+            "growth.",
+        ),
+        Dial(
+            "segments_percent", 80.0, 1.0, 100.0,
+            "gputop divides the time into 6 or 8 equal intervals. The memory must grow in at least this share of "
+            "them.",
+        ),
+        Dial(
+            "burst_percent", 50.0, 1.0, 100.0,
+            "None of the 6 or 8 intervals may contain more than this share of the growth.",
+        ),
+        Dial(
+            "steps", 6.0, 1.0, 100.0,
+            "The memory must grow in at least this many steps. Fewer steps look like loading in stages.",
+        ),
         Dial(
             "slower_percent", 60.0, 0.0, 100.0,
-            "The growth slows down if its second half is below this share of the first.",
+            "The growth slows down, and is no leak, if its second half is below this share of its first half.",
         ),
         Dial("noise_percent", 35.0, 1.0, 100.0, "Memory is noisy if more than this share of all rises is freed again."),
-        Dial("noisy_span_s", 900.0, 60.0, 86_400.0, "Shortest span in which noisy memory is judged."),
-        Dial("trend_z", 3.0, 0.0, 10.0, "How clearly the low points must rise: Z value of the Mann-Kendall test."),
+        Dial(
+            "noisy_span_s", 900.0, 60.0, 86_400.0,
+            "If the memory is noisy, gputop needs at least this much time to judge it.",
+        ),
+        Dial(
+            "trend_z", 3.0, 0.0, 10.0,
+            "The lowest values must rise clearly: in the Mann-Kendall test, Z must be at least this.",
+        ),
         Dial(
             "loading_percent", 80.0, 1.0, 100.0,
-            "The growth is loading if more than this share of it happens while the GPU is idle.",
+            "Growth is loading, and no leak, if more than this share of it happens while the GPU is idle.",
         ),
-        Dial("sure_percent", 85.0, 1.0, 100.0, "Confidence from which a leak may be an alarm."),
+        Dial("sure_percent", 85.0, 1.0, 100.0, "A leak can be an alarm only if its confidence is at least this."),
         Dial(
             "current_s", 120.0, 30.0, 86_400.0,
-            "gputop estimates the time until full only if memory grew within this time.",
+            "gputop estimates when the GPU will be full only if the memory grew within this time before now.",
         ),
         Dial(
             "still_bytes", 8.0 * 1024**2, 65_536.0, 1024**4,
-            "Memory that rises by less is constant. Half of least_growth_bytes applies if that is less.",
+            "Memory that rises by less than this is constant. The limit is at most half of least_growth_bytes.",
         ),
-        Dial("short_span_s", 300.0, 60.0, 340.0, "Shortest span of growth in the last 6 minutes."),
-        Dial("middle_span_s", 900.0, 60.0, 1740.0, "Shortest span of growth in the last 30 minutes."),
-        Dial("life_span_s", 600.0, 60.0, 86_400.0, "Shortest span of growth in the whole life of the process."),
-        Dial("longest_span_s", 1800.0, 60.0, 864_000.0, "Longest duration that over_times uses."),
-        Dial("votes", 3.0, 1.0, 1000.0, "Number of passed tests minus failed tests that a span needs for a verdict."),
+        Dial(
+            "short_span_s", 300.0, 60.0, 340.0,
+            "To find a leak in the last 6 minutes, gputop must be able to judge at least this much of them.",
+        ),
+        Dial(
+            "middle_span_s", 900.0, 60.0, 1740.0,
+            "To find a leak in the last 30 minutes, gputop must be able to judge at least this much of them.",
+        ),
+        Dial(
+            "life_span_s", 600.0, 60.0, 86_400.0,
+            "To find a leak since the start of the process, gputop must be able to judge at least this much time.",
+        ),
+        Dial("longest_span_s", 1800.0, 60.0, 864_000.0, "For over_times, the growth counts as no longer than this."),
+        Dial(
+            "votes", 3.0, 1.0, 1000.0,
+            "gputop tests the last 6 minutes, the last 30 minutes and the whole time again and again. It reports a "
+            "leak if one of the three passes at least this many more tests than it fails.",
+        ),
         Dial(
             "teeth_votes", 8.0, 1.0, 1000.0,
-            "The same number if memory is freed in between, because chance then looks like growth more often.",
+            "This value replaces votes if memory is freed in between: random changes then look like growth more "
+            "often.",
         ),
         Dial(
             "segment_percent", 12.0, 0.0, 100.0,
-            "An interval counts as growing from this share of the mean growth per interval.",
+            "The memory grows in an interval if its growth is more than this share of the mean growth per interval.",
         ),
         Dial(
             "often_percent", 40.0, 1.0, 100.0,
-            "If memory grows in this share of the intervals, each growth counts; otherwise a ramp counts once.",
+            "If the memory grows in at least this share of the measurements, each of these measurements is one "
+            "step. Otherwise each unbroken rise is one step.",
         ),
-        Dial("large_step_times", 3.0, 1.0, 1000.0, "A single step counts at most as this many usual steps."),
-        Dial("alike_slower_percent", 75.0, 0.0, 100.0, "If the steps are of similar size: used instead of "
-        "slower_percent, if it is larger."),
+        Dial(
+            "large_step_times", 3.0, 1.0, 1000.0,
+            "A large step of the growth counts as no more than this many usual steps.",
+        ),
+        Dial(
+            "alike_slower_percent", 75.0, 0.0, 100.0,
+            "If the steps have similar sizes, the larger of slower_percent and this value applies.",
+        ),
         Dial(
             "alike_percent", 25.0, 0.0, 1000.0,
-            "Steps are similar in size if their variance is below this share of their squared mean.",
+            "Steps have similar sizes if their variance is below this share of the square of their mean.",
         ),
         Dial(
             "stopped_times", 3.0, 0.0, 1000.0,
-            "Growth has stopped after a pause of the longest gap plus this many usual gaps.",
+            "Growth has stopped if the memory has not grown for longer than the longest pause between two steps "
+            "plus this many usual pauses.",
         ),
-        Dial("tooth_bytes", 64.0 * 1024**2, 1024**2, 1024**4, "A smaller fall is not a tooth of a sawtooth."),
-        Dial("tooth_percent", 30.0, 1.0, 100.0, "A tooth must free this share of the rise before it."),
-        Dial("teeth", 3.0, 2.0, 100.0, "Number of teeth from which gputop judges whether their troughs rise."),
-        Dial("falling_percent", 25.0, 0.0, 100.0, "This share of the troughs may be lower than the trough before."),
-        Dial("overdue_times", 3.0, 1.0, 100.0, "A sawtooth is over after this many times its longest tooth."),
+        Dial(
+            "tooth_bytes", 64.0 * 1024**2, 1024**2, 1024**4,
+            "If the memory rises and falls in cycles: only a fall of at least this much ends a cycle.",
+        ),
+        Dial(
+            "tooth_percent", 30.0, 1.0, 100.0,
+            "If the memory rises and falls in cycles: only a fall of at least this share of the rise before it ends "
+            "a cycle.",
+        ),
+        Dial(
+            "teeth", 3.0, 2.0, 100.0,
+            "If the memory rises and falls in cycles: gputop needs at least this many cycles to judge whether the "
+            "lowest points rise.",
+        ),
+        Dial(
+            "falling_percent", 25.0, 0.0, 100.0,
+            "If the memory rises and falls in cycles: at most this share of the lowest points may be lower than the "
+            "one before.",
+        ),
+        Dial(
+            "overdue_times", 3.0, 1.0, 100.0,
+            "Cycles are over if the memory has not fallen for longer than this many times the longest cycle. gputop "
+            "then judges only the time since the last fall.",
+        ),
         Dial(
             "after_cut_percent", 60.0, 1.0, 100.0,
-            "The span without its unfinished last tooth must be at least this share of the shortest span.",
+            "If the memory rises and falls in cycles: gputop leaves out the unfinished last cycle. What remains "
+            "must be at least this share of the required time (short_span_s, middle_span_s, life_span_s).",
         ),
         Dial(
             "teeth_left_percent", 50.0, 0.0, 100.0,
-            "For a sawtooth: share of the memory below the limit of fell_back_percent that may remain.",
+            "If the memory rises and falls in cycles: a leak is over when at most this share of what "
+            "fell_back_percent lets remain is left. With the defaults, 25% of the growth may remain; without "
+            "cycles, 50%.",
         ),
-        Dial("waves", 3.0, 2.0, 100.0, "Number of waves from which gputop removes them from the curve."),
-        Dial("wave_percent", 35.0, 1.0, 100.0, "A wave must free at least this share of the range of the curve."),
-        Dial("wave_regular_percent", 25.0, 0.0, 100.0, "Largest difference of a regular wave from the usual length."),
-        Dial("wave_odd_percent", 25.0, 0.0, 100.0, "This share of the waves may differ by more than "
-        "wave_regular_percent."),
+        Dial(
+            "waves", 3.0, 2.0, 100.0,
+            "If the memory rises and falls at equal intervals (in waves), and there are at least this many waves, "
+            "gputop removes them from the curve.",
+        ),
+        Dial(
+            "wave_percent", 35.0, 1.0, 100.0,
+            "A fall ends a wave only if it frees at least this share of the difference between the high and the low "
+            "values of the curve.",
+        ),
+        Dial(
+            "wave_regular_percent", 25.0, 0.0, 100.0,
+            "A wave is regular if its length differs from the usual length by at most this share.",
+        ),
+        Dial(
+            "wave_odd_percent", 25.0, 0.0, 100.0,
+            "gputop removes waves only if at most this share of them is not regular (see wave_regular_percent).",
+        ),
         Dial(
             "wave_lifted_percent", 50.0, 0.0, 100.0,
-            "The troughs must rise by this share of the growth: growth of the peaks alone is no leak.",
+            "The lowest points of the waves must rise by at least this share of the growth. If only the peaks rise, "
+            "it is no leak.",
         ),
-        Dial("wave_span_s", 600.0, 60.0, 86_400.0, "Shortest span of growth after the waves are removed."),
+        Dial(
+            "wave_span_s", 600.0, 60.0, 86_400.0,
+            "After it removes waves, gputop must be able to judge at least this much time.",
+        ),
         Dial(
             "wave_growth_times", 2.0, 1.0, 1000.0,
-            "Multiple of least_growth_bytes by which memory must grow after the waves are removed.",
+            "After gputop removes waves, the memory must grow by at least this many times least_growth_bytes.",
         ),
     ),
 )  # fmt: skip

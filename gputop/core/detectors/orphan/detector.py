@@ -20,7 +20,7 @@ KIND: Final = Kind(
         "orphan.gone": "The driver lists a process that no longer exists.",
         "orphan.zombie": "A process has exited, but its children or threads still hold its GPU memory.",
         "orphan.parent": "The parent of a process has exited, and the process still runs.",
-        "memory.unexplained": "GPU memory is used that belongs to no listed process.",
+        "memory.unexplained": "Some used GPU memory belongs to no listed process.",
     },
     remedies={
         "orphan.gone": "Find the process that holds it: `sudo fuser -v /dev/nvidia*`. If there is none: `sudo "
@@ -33,26 +33,47 @@ KIND: Final = Kind(
         "reset the GPU.",
     },
     dials=(
-        Dial("gone_s", 10.0, 2.0, 3600.0, "A process that the driver still lists this long after its exit is an "
-        "observation."),
-        Dial("suspect_s", 30.0, 5.0, 3600.0, "An exited process or a zombie that holds memory for this time is a "
-        "suspect."),
-        Dial("alarm_s", 300.0, 10.0, 86400.0, "Memory that is lost for this time is an alarm."),
-        Dial("idle_s", 600.0, 10.0, 86400.0, "Idle time that makes an orphan a suspect."),
+        Dial(
+            "gone_s", 10.0, 2.0, 3600.0,
+            "A process that the driver still lists for at least this time after its exit is an observation.",
+        ),
+        Dial(
+            "suspect_s", 30.0, 5.0, 3600.0,
+            "An exited process or a zombie that holds memory for at least this time is a suspect.",
+        ),
+        Dial(
+            "alarm_s", 300.0, 10.0, 86400.0,
+            "Memory that no running process owns for at least this time is an alarm.",
+        ),
+        Dial("idle_s", 600.0, 10.0, 86400.0, "An orphan that is idle for at least this time is a suspect."),
         Dial(
             "parent_s", 60.0, 0.0, 86400.0,
-            "A process that lost its parent earlier than this is a daemon, not an orphan.",
+            "A process becomes an orphan only if it had its parent for at least this time. If the parent exits "
+            "earlier, the process is a daemon.",
         ),
-        Dial("unexplained_bytes", 536870912.0, 1e6, 1e13, "Least unexplained memory that is reported."),
+        Dial(
+            "unexplained_bytes", 536870912.0, 1e6, 1e13,
+            "gputop reports unexplained memory only if it is more than this.",
+        ),
         Dial(
             "unexplained_percent", 2.0, 0.1, 100.0,
-            "The same limit as a share of the GPU's memory; the larger limit applies.",
+            "gputop reports unexplained memory only if it is more than this share of the GPU's memory. The larger "
+            "of this limit and unexplained_bytes applies.",
         ),
-        Dial("unexplained_s", 30.0, 5.0, 3600.0, "Unexplained memory is reported after this time."),
-        Dial("context_bytes", 134217728.0, 0.0, 1e10, "Memory of each process that the driver does not report."),
-        Dial("idle_percent", 1.0, 0.0, 50.0, "GPU utilization up to which an orphan is idle."),
-        Dial("left_s", 120.0, 0.0, 3600.0, "The exit of a process explains unexplained memory that appears within "
-        "this time."),
+        Dial(
+            "unexplained_s", 30.0, 5.0, 3600.0,
+            "gputop reports unexplained memory only if it remains for at least this time.",
+        ),
+        Dial(
+            "context_bytes", 134217728.0, 0.0, 1e10,
+            "gputop expects that each process uses this much memory that the driver does not assign to it.",
+        ),
+        Dial("idle_percent", 1.0, 0.0, 50.0, "An orphan is idle if its GPU utilization is at most this."),
+        Dial(
+            "left_s", 120.0, 0.0, 3600.0,
+            "If unexplained memory appears at most this long before or after the exit of a process, gputop names "
+            "the exit as the cause.",
+        ),
     ),
 )  # fmt: skip
 _HOLDERS: Final = "To see which processes have the device files open: sudo fuser -v /dev/nvidia*"

@@ -21,7 +21,7 @@ KIND: Final = Kind(
     name="stuck",
     question="Does a job hang inside a kernel: full utilization, idle power, no traffic?",
     codes={
-        "stuck.collective": "The ranks of a job wait in a collective, and no rank works that could end the wait.",
+        "stuck.collective": "Ranks of a job wait in a collective. No other rank works, so the wait cannot end.",
         "stuck.kernel": "A process that worked before runs a kernel that does nothing and does not end.",
     },
     remedies={
@@ -30,40 +30,52 @@ KIND: Final = Kind(
         "stuck.kernel": "See which kernel: `py-spy dump --pid PID` or `cuda-gdb -p PID`. To end the process: `F9`.",
     },
     dials=(
-        Dial("waiting_s", 120.0, 30.0, 86400.0, "A wait of this length is an observation."),
+        Dial("waiting_s", 120.0, 30.0, 86400.0, "A wait of at least this time is an observation."),
         Dial(
             "alarm_s", 300.0, 60.0, 86400.0,
-            "A wait of this length is an alarm, if the process worked before.",
+            "A wait of at least this time is an alarm, if the process worked before (see worked_s).",
         ),
         Dial(
             "fresh_alarm_s", 600.0, 60.0, 86400.0,
-            "A wait of this length is an alarm, if the process never worked.",
+            "A wait of at least this time is an alarm, if gputop has not seen the process work.",
         ),
-        Dial("behind_s", 1800.0, 60.0, 86400.0, "A wait of this length is a suspect, while other ranks work."),
+        Dial("behind_s", 1800.0, 60.0, 86400.0, "While other ranks work, a wait of at least this time is a suspect."),
         Dial(
             "times", 2.0, 1.0, 100.0,
-            "The wait must also be this many times longer than the longest wait that ended normally.",
+            "A wait can be an alarm only if it is at least this many times as long as the longest wait that ended "
+            "normally.",
         ),
-        Dial("behind_times", 4.0, 1.0, 100.0, "Used instead of times while other ranks work."),
+        Dial(
+            "behind_times", 4.0, 1.0, 100.0,
+            "While other ranks work, a wait can be a suspect only if it is at least this many times as long as the "
+            "longest wait that ended normally.",
+        ),
         Dial(
             "worked_s", 60.0, 0.0, 86400.0,
-            "Least time of real work before a hang: a job of tiny kernels looks like a hang from its start.",
+            "A process must have worked for at least this time before gputop can call it hung. Otherwise many small "
+            "kernels would look like a hang.",
         ),
-        Dial("suspect_percent", 70.0, 1.0, 100.0, "A wait becomes a suspect after this share of the time to the "
-        "alarm."),
+        Dial(
+            "suspect_percent", 70.0, 1.0, 100.0,
+            "A wait is a suspect after this share of the time after which it would be an alarm.",
+        ),
         Dial(
             "unsteady_times", 3.0, 1.0, 100.0,
-            "A single process whose power varies must wait this many times longer.",
+            "If the power of a single process varies, the times until a suspect and an alarm are multiplied by this.",
         ),
         Dial(
             "beside_s", 360.0, 60.0, 86400.0,
-            "On a shared GPU, utilization without memory traffic for this time is a suspect.",
+            "On a shared GPU: a process that uses the GPU, but has moved no data in GPU memory for at least this "
+            "time, is a suspect.",
         ),
         Dial(
             "spins_percent", 90.0, 1.0, 100.0,
-            "A thread that uses at least this much CPU may be spinning while it waits.",
+            "On a shared GPU: a thread that uses at least this much CPU may be spinning while it waits.",
         ),
-        Dial("rests_percent", 5.0, 0.0, 100.0, "CPU use of a thread or child below which it does nothing."),
+        Dial(
+            "rests_percent", 5.0, 0.0, 100.0,
+            "On a shared GPU: a thread or child process that uses less CPU than this does nothing.",
+        ),
     ),
 )  # fmt: skip
 
