@@ -18,6 +18,7 @@ from gputop.core.model.sample import GpuProcess
 from gputop.core.processes.cgroup import parse_cgroup
 from gputop.core.processes.environ import parse_environ
 from gputop.core.processes.program import arguments_of, program
+from gputop.core.text.text import is_clean
 from gputop.machine.proc.host import HostReader
 from gputop.machine.processes.progress import ProgressReader, Reporter
 from gputop.machine.processes.reader import ProcessReader
@@ -45,7 +46,7 @@ def test_cgroups(text: str) -> None:
     st.binary(max_size=300) | of("RANK=", "\0", "WORLD_SIZE=", "CUDA_VISIBLE_DEVICES=", "=").map(lambda t: t.encode())
 )
 def test_environments(raw: bytes) -> None:
-    assert all(value.isprintable() and len(value) <= 512 for value in parse_environ(raw).values())
+    assert all(is_clean(value) and len(value) <= 512 for value in parse_environ(raw).values())
 
 
 @given(of("NVRM: Xid (PCI:0000:3b:00): ", "79, ", "pid=", "'", "name=", "GPU ", " fallen off the bus", ":", ".",
