@@ -30,7 +30,8 @@ DEFAULT_BOX: Final = "training"
 BOXES: Final[dict[str, str]] = {
     "training": "8 x H100: a torchrun job on all GPUs, an idle notebook, an evaluation, a small server",
     "h200": "1 x H200: a language-model server with bursts of requests",
-    "mig": "2 x A100 and 1 x H100, two of them with MIG and unused slots between the instances; MPS, an older driver",
+    "mig": "2 x A100 and 1 x H100: two GPUs use MIG and have free slots between the instances; an MPS server, an older "
+    "driver",
     "workstation": "RTX 4090 and RTX 3090: a desktop, Blender, a screen recorder; many metrics are unsupported",
     "trouble": "8 x H100: one example of each finding, such as hangs, a leak, idle jobs, heat, errors, orphans",
     "dying": "4 x H100: one is lost and comes back, one hangs, one overheats; one exited process is still listed",

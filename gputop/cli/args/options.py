@@ -31,7 +31,7 @@ def add_common(
     )  # fmt: skip
     group.add_argument(
         "--source", default=absent, metavar="NAME[:ARG]",
-        help="take samples from a plugin instead of this host; gputop plugins lists the names",
+        help="take samples from a plugin instead of this host; for the names, run: gputop plugins",
     )  # fmt: skip
     parser.add_argument(
         "--read-only", action="store_true", default=absent or False,
@@ -80,7 +80,7 @@ def add_host_details(parser: argparse.ArgumentParser) -> None:
     """Add ``--host-details``."""
     parser.add_argument(
         "--host-details", dest="has_host_details", action="store_true",
-        help="add network and disk rates, sensors, logged-in users and CPU frequency of the host to JSON",
+        help="in JSON, also give for the host: network and disk rates, sensors, logged-in users, CPU frequency",
     )  # fmt: skip
 
 

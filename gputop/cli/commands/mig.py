@@ -36,16 +36,16 @@ _EXAMPLES: Final = {
     "service": ("gputop mig service /etc/gputop/mig.json",),
 }
 _STATUS: Final = (
-    "0 all done or possible, 1 only part of it, or a reset is needed, 2 bad input, 3 no driver, 4 nothing done"
+    "0 all done (plan: all possible), 1 only a part, or a reset is needed, 2 bad input, 3 no driver, 4 nothing done"
 )
 _REQUESTS: Final = """requests:
   3g.40gb,2x1g.10gb  exactly these instances
   3g,all=1g          3g, then as many 1g as fit
   +1x2g.20gb         one more 2g.20gb than now
-  -1g.10gb           one 1g.10gb fewer than now; write it after --
+  -1g.10gb           one 1g.10gb fewer; put -- before it: mig plan -- -1g.10gb
   3g.40gb@4          starting at memory slot 4
   2g.20gb/1c+1c      split into these compute instances
-  1c.3g.40gb         this compute instance; equal ones share a GPU instance
+  1c.3g.40gb         a compute instance 1c; equal requests share one 3g.40gb
   none               no instances
   on, off            only switch MIG mode on or off
 """

@@ -98,11 +98,11 @@ def _add_ceilings(parser: argparse.ArgumentParser) -> None:
     """Add the limits that stop the load of a GPU."""
     parser.add_argument(
         "--max-temp", dest="temperature_c", type=_ceiling("°C", 120.0), metavar="CELSIUS",
-        help="stop loading a GPU that gets hotter than this, and fail its test",
+        help="if a GPU gets hotter than this, stop its test and count it as failed",
     )  # fmt: skip
     parser.add_argument(
         "--max-power", dest="power_w", type=_ceiling("W", 10_000.0), metavar="WATTS",
-        help="stop loading a GPU that draws more than this, and fail its test; its power limit is unchanged",
+        help="if a GPU draws more than this, stop its test and count it as failed; its power limit does not change",
     )  # fmt: skip
 
 

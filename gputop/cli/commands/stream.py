@@ -14,7 +14,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--control",
         action="store_true",
-        help="accept the screen's commands as JSON on standard input; exit when standard input closes",
+        help="read commands (signal, renice, …) as JSON from standard input; exit when standard input closes",
     )
     add_host_details(parser)
     add_reveal(parser)
