@@ -30,6 +30,7 @@ COMMANDS: Final = {
     "signal": "send a signal to processes on GPUs",
     "renice": "change the nice value of processes on GPUs",
     "pick": "choose the freest GPUs for a job; optionally wait for them, or start a command on them",
+    "free": "list the free GPUs; optionally wait for one",
     "inspect": "print everything known about one process",
     "watch": "watch for some time, then print the problems found",
     "record": "record samples to a file for later",

@@ -46,6 +46,7 @@ GIVEN = [
     ("inspect", LONG),
     ("pick", "--count", NUMBER),
     ("pick", "--min-free", LONG),
+    ("free", "--format", LONG),
     ("watch", "--for", LONG),
     ("analyse", LONG),
     ("analyse", "a\nb" + LONG),

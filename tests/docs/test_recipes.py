@@ -16,6 +16,7 @@ SHORTER = {  # what makes an end of it, and something to see
     "snapshot": ["--demo"],
     "watch": ["--demo", "trouble", "--for", "1s"],
     "doctor": ["--demo"],
+    "free": ["--demo", "mig"],
     "inspect": ["--demo"],
 }
 

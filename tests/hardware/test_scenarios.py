@@ -198,6 +198,7 @@ def test_a_driver_without_gpus_is_a_snapshot_without_gpus(run: Run, scenario: Sc
     [
         (("snapshot", "--wait", "0"), 0, "the driver lists no GPU"),
         (("pick",), 1, "0 of 1 GPUs found: the driver lists no GPU"),
+        (("free",), 1, "no GPU is free: the driver lists no GPU"),
         (("watch", "--for", "0.2s", "--interval", "0.1"), 3, "the driver lists no GPU"),
         (("mig", "status"), 0, "the driver lists no GPU"),
         (("doctor",), 2, "the driver sees no GPU"),
@@ -230,6 +231,7 @@ def test_a_gpu_that_hangs_at_the_start_does_not_hide_the_others(
     ("arguments", "status", "said"),
     [
         (("pick", "--format", "index"), 0, "GPU 1 was not considered: the driver does not answer"),
+        (("free",), 0, "2 of 3 free: 0 2 · 1 unknown"),
         (("pick", "-n", "3"), 1, "GPU 1: the driver does not answer"),
         (("signal", "SIGKILL", "--pid", "1", "--dry-run"), 3, "1: unknown whether it runs on the selected GPUs"),
     ],
@@ -247,6 +249,7 @@ def test_a_gpu_that_hangs_at_the_start_is_not_passed_over_in_silence(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (("free",), "the driver has not responded"),
         (("pick",), "the driver has not responded"),
         (("signal", "SIGKILL", "--pid", "1", "--dry-run"), "1: unknown whether it runs on the selected GPUs"),
         (("renice", "5", "--user", "root", "--dry-run"), "the driver does not answer"),

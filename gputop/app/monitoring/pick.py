@@ -13,8 +13,10 @@ from gputop.app.errors import OK, UNKNOWN, BadRequestError, UseCaseError
 from gputop.app.monitoring.frames import open_source
 from gputop.app.terminal import warn
 from gputop.core.model.sample import Frame
+from gputop.core.model.units import bytes_text
 from gputop.core.monitor import Monitor
 from gputop.core.query.pick import Pick, Wish, pick
+from gputop.core.query.place import Candidate
 from gputop.core.query.selection import NO_ANSWER
 from gputop.core.text.text import clean
 
@@ -40,8 +42,7 @@ def pick_gpus(request: PickRequest) -> int:
         if not command:
             raise BadRequestError("--exec needs a command")
     backend, wish = request.backend, request.wish
-    if backend.selection.users or backend.selection.only_compute or backend.where:
-        raise BadRequestError("pick counts all processes, so it does not accept --user, --only-compute and --where")
+    require_all_processes(backend, "pick")
     source = open_source(backend, is_once=True)
     found = picked(Monitor(source).step, wish, lambda: time.sleep(backend.every_s), warn, waits=request.waits)
     if command is None and (found.chosen or request.format == "json"):
@@ -49,6 +50,8 @@ def pick_gpus(request: PickRequest) -> int:
     if not found.chosen:
         warn(_in_the_way(found, wish))
         return UNKNOWN if found.problem == NO_ANSWER else _NOT_ENOUGH
+    for line in _explained(found):
+        warn(line)
     for one in found.obstacles:
         if one.is_failure:
             warn(f"GPU {one.place} was not considered: {one.reason}")
@@ -85,6 +88,28 @@ def _text(found: Pick, form: str) -> str:
     if form == "index":
         return ",".join(one.place for one in found.chosen)
     return ("CUDA_VISIBLE_DEVICES=" if form == "env" else "") + _uuids(found)
+
+
+def require_all_processes(backend: BackendRequest, command: str) -> None:
+    """Refuse a selection of processes. Raises BadRequestError."""
+    if backend.selection.users or backend.selection.only_compute or backend.where:
+        text = f"{command} counts all processes, so it does not accept --user, --only-compute and --where"
+        raise BadRequestError(text)
+
+
+def _explained(found: Pick) -> list[str]:
+    """Return a line per chosen GPU: what is on it; and that it is not free."""
+    free = sum(one.is_free for one in found.chosen)
+    lines = [f"chose {_described(one)}" for one in found.chosen]
+    if free < len(found.chosen):
+        lines[-1] += f"; {f'only {free} of them' if free else 'none of them' if len(lines) > 1 else 'no GPU'} is free"
+    return lines
+
+
+def _described(one: Candidate) -> str:
+    busy = "utilization unknown" if one.utilization_percent is None else f"{one.utilization_percent:.0f} % busy"
+    count = f"{one.processes or 'no'} process{'' if one.processes == 1 else 'es'}"
+    return f"GPU {one.place}: {bytes_text(one.free_bytes)} free, {busy}, {count}"
 
 
 def _in_the_way(found: Pick, wish: Wish) -> str:

@@ -7,6 +7,7 @@ from typing import Final
 from gputop.app.monitoring.pick import PickRequest, pick_gpus
 from gputop.cli.args.options import add_ending, add_json, add_place, whole
 from gputop.cli.args.requests import request_of
+from gputop.core.model.load import BUSY_PERCENT
 from gputop.core.model.metric import Unit
 from gputop.core.model.quantity import expected, quantity
 from gputop.core.text.text import excerpt
@@ -17,8 +18,9 @@ _FORMATS: Final = ("env", "index", "uuid", "json")
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.description = (
-        "Choose the freest GPUs: by free memory (in whole GiB), then by utilization (the higher of two"
-        " readings), then by number of processes. Lost and hung GPUs are never chosen.\nThe GPUs are free now but not"
+        "Choose the freest GPUs: free ones first (see gputop free), then by free memory (in whole GiB), by utilization"
+        " (the higher of two readings) and by number of processes. Busy, lost and hung GPUs are not chosen. The choice"
+        " and its reason go to standard error.\nThe GPUs are free now but not"
         " reserved: gputop cannot see a process that has just started and holds no memory yet, or another gputop pick"
         " that runs at the same time."
     )
@@ -43,7 +45,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         dest="max_utilization_percent",
         type=_measured(Unit.PERCENT),
         metavar="PERCENT",
-        help="maximum utilization per GPU, such as 10",
+        help=f"maximum utilization per GPU (default {BUSY_PERCENT:g}); 100 accepts busy GPUs",
     )
     parser.add_argument(
         "--mig", dest="with_instances", action="store_true",
@@ -60,7 +62,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
     parser.add_argument(
         "--exec", nargs=argparse.REMAINDER, metavar="COMMAND", default=argparse.SUPPRESS,
-        help="print nothing and run this command with CUDA_VISIBLE_DEVICES set; must come last",
+        help="run this command instead of printing the GPUs, with CUDA_VISIBLE_DEVICES set; must come last",
     )  # fmt: skip
     add_place(parser)
 

@@ -64,7 +64,7 @@ function _shtab_gputop_using
   test "$_shtab_gputop_cmdpath" = "$argv"
 end
 
-set -g _shtab_gputop_commands snapshot stream signal renice pick inspect watch record replay analyse doctor probe mig 'mig status' 'mig plan' 'mig apply' 'mig use' 'mig export' 'mig checkpoint' 'mig restore' 'mig service' schema plugins config 'config path' 'config init' 'config check' 'config show'
+set -g _shtab_gputop_commands snapshot stream signal renice pick free inspect watch record replay analyse doctor probe mig 'mig status' 'mig plan' 'mig apply' 'mig use' 'mig export' 'mig checkpoint' 'mig restore' 'mig service' schema plugins config 'config path' 'config init' 'config check' 'config show'
 set -g _shtab_gputop_opts_with_value --at --baseline --config --count --demo --density --device --escalate --exec --expect --file --for --format --gpu --interval --json --junit --level --max-power --max-temp --max-util --mem --min-busbw --min-free --output --patience --pid --python --seed --source --theme --time --user --wait --where -c -f -i -n -o -u
 
 complete -c gputop -e
@@ -136,19 +136,27 @@ complete -c gputop -n '_shtab_gputop_using renice' -l only-compute -d 'omit grap
 complete -c gputop -n '_shtab_gputop_using renice' -l where -x -d 'only processes that match, such as '"'"'user:ann gpu_mem>10GiB sm<5 not cmd~vllm'"'"'; all filters must match'
 complete -c gputop -n '_shtab_gputop_using renice' -l source -x -d 'take samples from a plugin instead of this host; for the names, run: gputop plugins'
 complete -c gputop -n '_shtab_gputop_using renice' -l read-only -d 'change nothing: no signals, no priorities, no MIG layouts'
-complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a pick -d 'Choose the freest GPUs: by free memory (in whole GiB), then by utilization (the higher of two readings), then by number of processes. Lost and hung GPUs are never chosen.'
+complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a pick -d 'Choose the freest GPUs: free ones first (see gputop free), then by free memory (in whole GiB), by utilization (the higher of two readings) and by number of processes. Busy, lost and hung GPUs are not chosen. The choice and its reason go to standard error.'
 complete -c gputop -n '_shtab_gputop_using pick' -s h -l help -d 'show this help message and exit'
 complete -c gputop -n '_shtab_gputop_using pick' -s n -l count -x -d 'number of GPUs (default 1)'
 complete -c gputop -n '_shtab_gputop_using pick' -l min-free -x -d 'minimum free memory per GPU, such as 20GiB'
-complete -c gputop -n '_shtab_gputop_using pick' -l max-util -x -d 'maximum utilization per GPU, such as 10'
+complete -c gputop -n '_shtab_gputop_using pick' -l max-util -x -d 'maximum utilization per GPU (default 10); 100 accepts busy GPUs'
 complete -c gputop -n '_shtab_gputop_using pick' -l mig -d 'also choose MIG instances; a process can use only one'
 complete -c gputop -n '_shtab_gputop_using pick' -l wait -d 'check again at every interval until enough GPUs are free'
 complete -c gputop -n '_shtab_gputop_using pick' -l format -xka "env index uuid json" -d 'env (default: CUDA_VISIBLE_DEVICES=…), uuid, json, or index (as in nvidia-smi; CUDA uses the same index only with CUDA_DEVICE_ORDER=PCI_BUS_ID)'
 complete -c gputop -n '_shtab_gputop_using pick' -l json -d 'short for --format json'
-complete -c gputop -n '_shtab_gputop_using pick' -l exec -xka "(__fish_complete_command)" -d 'print nothing and run this command with CUDA_VISIBLE_DEVICES set; must come last'
+complete -c gputop -n '_shtab_gputop_using pick' -l exec -xka "(__fish_complete_command)" -d 'run this command instead of printing the GPUs, with CUDA_VISIBLE_DEVICES set; must come last'
 complete -c gputop -n '_shtab_gputop_using pick' -s i -l gpu -xka "(_gputop_gpus)" -d 'only these GPUs, by index (0,2 or 0-3), UUID or bus ID'
 complete -c gputop -n '_shtab_gputop_using pick' -l interval -x -d 'time between readings (default 1)'
 complete -c gputop -n '_shtab_gputop_using pick' -l demo -xka "training h200 mig workstation trouble dying" -d 'a simulated machine instead of this host: training, h200, mig, workstation, trouble, dying (default training)'
+complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a free -d 'List the free GPUs and MIG instances. A GPU is free if no process computes on it, its utilization (the higher of two readings) is at most 10 %, and no invisible process holds its memory. A GPU whose processes cannot be read is not free. To choose GPUs for a program: gputop pick.'
+complete -c gputop -n '_shtab_gputop_using free' -s h -l help -d 'show this help message and exit'
+complete -c gputop -n '_shtab_gputop_using free' -l wait -d 'check again at every interval until one is free'
+complete -c gputop -n '_shtab_gputop_using free' -l format -xka "table json" -d 'table (default) or json'
+complete -c gputop -n '_shtab_gputop_using free' -l json -d 'short for --format json'
+complete -c gputop -n '_shtab_gputop_using free' -s i -l gpu -xka "(_gputop_gpus)" -d 'only these GPUs, by index (0,2 or 0-3), UUID or bus ID'
+complete -c gputop -n '_shtab_gputop_using free' -l interval -x -d 'time between readings (default 1)'
+complete -c gputop -n '_shtab_gputop_using free' -l demo -xka "training h200 mig workstation trouble dying" -d 'a simulated machine instead of this host: training, h200, mig, workstation, trouble, dying (default training)'
 complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a inspect -d 'Print everything known about one process.'
 complete -c gputop -n '_shtab_gputop_using inspect' -s h -l help -d 'show this help message and exit'
 complete -c gputop -n '_shtab_gputop_using inspect' -l json -d 'one line of JSON, with the reason for each missing part'

@@ -10,10 +10,11 @@ import pytest
 from examples import GIB, frame, gpu
 
 from gputop.app.monitoring.pick import picked
-from gputop.core.model.catalogue import MEMORY_FREE
+from gputop.core.model.catalogue import GPU_UTILIZATION, MEMORY_FREE
 from gputop.core.model.sample import Frame
 from gputop.core.query.pick import Wish
 
+ANY = ("--max-util", "100")  # all GPUs of the simulated machine are busy
 PATIENCE_S = 60  # only ever waited for when a test fails
 SHOW = "import os; print(os.environ['CUDA_VISIBLE_DEVICES'], os.environ['CUDA_DEVICE_ORDER'])"
 
@@ -26,15 +27,31 @@ def gputop(*arguments: str) -> "subprocess.CompletedProcess[str]":
 
 
 def test_it_prints_what_a_shell_can_take() -> None:
-    done = gputop("--demo", "-n", "2")
+    done = gputop("--demo", "-n", "2", *ANY)
     name, _, uuids = done.stdout.strip().partition("=")
 
-    assert (done.returncode, done.stderr, name) == (0, "", "CUDA_VISIBLE_DEVICES")
+    assert (done.returncode, name) == (0, "CUDA_VISIBLE_DEVICES")
     assert [uuid[:4] for uuid in uuids.split(",")] == ["GPU-", "GPU-"]
 
 
+def test_the_choice_of_a_used_gpu_says_so_and_stdout_stays_for_scripts() -> None:
+    done = gputop("--demo", "trouble", "-i", "7", "--format", "index")
+
+    assert (done.returncode, done.stdout) == (0, "7\n")
+    assert done.stderr.startswith("gputop: chose GPU 7: ")
+    assert done.stderr.endswith(" busy, 1 process; no GPU is free\n")
+
+
+def test_a_busy_gpu_is_refused_without_a_word_on_stdout() -> None:
+    done = gputop("--demo", "training", "-i", "0")
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "GPU 0: its utilization is" in done.stderr
+    assert "--max-util" in done.stderr
+
+
 def test_the_formats_name_the_same_gpus() -> None:
-    box = ("--demo", "training", "-n", "3", "-i", "1,4,6")
+    box = ("--demo", "training", "-n", "3", "-i", "1,4,6", *ANY)
     index, uuid, whole = (gputop(*box, "--format", form).stdout for form in ("index", "uuid", "json"))
     chosen = json.loads(whole)["chosen"]
 
@@ -43,7 +60,7 @@ def test_the_formats_name_the_same_gpus() -> None:
 
 
 def test_what_is_named_is_as_free_as_asked_for() -> None:
-    chosen = json.loads(gputop("--demo", "--min-free", "10GiB", "--format", "json").stdout)["chosen"]
+    chosen = json.loads(gputop("--demo", "--min-free", "10GiB", "--format", "json", *ANY).stdout)["chosen"]
 
     assert [one["free_bytes"] >= 10 * GIB for one in chosen] == [True]
 
@@ -65,20 +82,20 @@ def test_json_says_it_too() -> None:
 
 
 def test_instances_are_named_on_request() -> None:
-    without, offered = gputop("--demo", "mig", "-i", "0"), gputop("--demo", "mig", "-i", "0", "--mig")
+    without, offered = gputop("--demo", "mig", "-i", "0"), gputop("--demo", "mig", "-i", "0", "--mig", *ANY)
 
     assert (without.returncode, "--mig" in without.stderr) == (1, True)
     assert offered.stdout.startswith("CUDA_VISIBLE_DEVICES=MIG-")
 
 
 def test_exec_becomes_the_command_and_hands_over_its_arguments_and_status() -> None:
-    named = gputop("--demo", "-i", "2", "--format", "uuid").stdout.strip()
-    shown = gputop("--demo", "-i", "2", "--exec", sys.executable, "-c", SHOW)
+    named = gputop("--demo", "-i", "2", "--format", "uuid", *ANY).stdout.strip()
+    shown = gputop("--demo", "-i", "2", *ANY, "--exec", sys.executable, "-c", SHOW)
     ended = gputop(
-        "--demo", "--exec", "--", sys.executable, "-c", "import sys; sys.exit(len(sys.argv))", "-n", "snapshot"
+        "--demo", *ANY, "--exec", "--", sys.executable, "-c", "import sys; sys.exit(len(sys.argv))", "-n", "snapshot"
     )
 
-    echo = gputop("--demo", "--exec", "echo", "--demo", "--", "--exec", "-n")
+    echo = gputop("--demo", *ANY, "--exec", "echo", "--demo", "--", "--exec", "-n")
 
     assert shown.stdout.split() == [named, "PCI_BUS_ID"]
     assert ended.returncode == 3
@@ -86,17 +103,17 @@ def test_exec_becomes_the_command_and_hands_over_its_arguments_and_status() -> N
 
 
 def test_a_command_in_a_pipe_dies_of_it_as_from_a_shell() -> None:
-    done = gputop("--demo", "--exec", "grep", "SigIgn", "/proc/self/status")
+    done = gputop("--demo", *ANY, "--exec", "grep", "SigIgn", "/proc/self/status")
 
     assert int(done.stdout.split()[1], 16) & (1 << 12) == 0  # SIGPIPE
 
 
 @pytest.mark.parametrize(("command", "status"), [("/nonexistent/command", 127), ("/etc", 126)])
 def test_a_command_that_cannot_be_run_is_told_as_by_a_shell(command: str, status: int) -> None:
-    done = gputop("--demo", "--exec", command)
+    done = gputop("--demo", *ANY, "--exec", command)
 
     assert done.returncode == status
-    assert done.stderr.startswith(f"gputop: cannot run {command}: ")
+    assert done.stderr.splitlines()[-1].startswith(f"gputop: cannot run {command}: ")
 
 
 @pytest.mark.parametrize(
@@ -135,7 +152,7 @@ def filling(*free: int) -> Iterator[Frame]:
             interval_s=1.0,
             driver=held.driver,
             host=held.host,
-            gpus=(gpu(0, {MEMORY_FREE: gibibytes * GIB}),),
+            gpus=(gpu(0, {MEMORY_FREE: gibibytes * GIB, GPU_UTILIZATION: 5}),),
         )
 
 

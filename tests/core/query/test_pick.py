@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from examples import GIB, NOW, gpu, process
 
-from gputop.core.model.catalogue import COMPUTE_MODE, GPU_UTILIZATION, MEMORY_FREE, MIG_MODE, SM_ACTIVE
+from gputop.core.model.catalogue import COMPUTE_MODE, GPU_UTILIZATION, MEMORY_FREE, MEMORY_USED, MIG_MODE, SM_ACTIVE
 from gputop.core.model.metric import Missing
 from gputop.core.model.sample import (
     ComputeInstance,
@@ -18,7 +18,8 @@ from gputop.core.model.sample import (
     Host,
     HostProcess,
 )
-from gputop.core.query.pick import Obstacle, Pick, Wish, pick
+from gputop.core.query.pick import Pick, Wish, pick
+from gputop.core.query.place import Obstacle
 
 
 def frame(*gpus: Gpu, processes: tuple[HostProcess, ...] = ()) -> Frame:
@@ -35,7 +36,7 @@ def places(found: Pick) -> list[str]:
 
 
 def picked(now: Frame, before: Frame | None = None, **wish: Any) -> Pick:
-    return pick(before or now, now, Wish(**wish))
+    return pick(before or now, now, Wish(**({"max_utilization_percent": 100} | wish)))
 
 
 def split(index: int = 0) -> Gpu:
@@ -75,9 +76,10 @@ def test_of_equal_gpus_the_first_is_named_and_ten_comes_after_two() -> None:
 def test_between_two_bursts_a_gpu_is_not_idle() -> None:
     now, before = frame(one(0, busy=0), one(1, busy=10)), frame(one(0, busy=90), one(1, busy=10))
     found = picked(now, before, max_utilization_percent=20)
+    reason = "its utilization is 90 %, above the allowed 20 % (--max-util)"
 
     assert places(found) == ["1"]
-    assert found.obstacles == (Obstacle(place="0", reason="its utilization is 90 %, above the allowed 20 %"),)
+    assert found.obstacles == (Obstacle(place="0", reason=reason),)
 
 
 def test_unknown_utilization_is_the_worst_and_no_answer_to_a_limit() -> None:
@@ -153,3 +155,32 @@ def test_a_gpu_in_mig_mode_without_instances_says_so() -> None:
 
 def test_a_gpu_that_was_not_there_before_is_judged_by_what_is() -> None:
     assert places(picked(frame(one(0, busy=5)), frame(), max_utilization_percent=10)) == ["0"]
+
+
+def test_a_busy_gpu_is_not_chosen_unless_the_limit_is_raised() -> None:
+    busy = frame(one(0, 16, 97))
+
+    assert pick(busy, busy, Wish()).chosen == ()
+    assert (
+        pick(busy, busy, Wish()).obstacles[0].reason == "its utilization is 97 %, above the allowed 10 % (--max-util)"
+    )
+    assert places(picked(busy)) == ["0"]
+
+
+def test_a_free_gpu_precedes_one_that_a_silent_process_shares() -> None:
+    held = frame(
+        one(0, 70, 0), one(1, 40, 0, values={MEMORY_USED: 0}), processes=(process(1, 0),),
+    )  # fmt: skip
+    found = picked(held, count=2)
+
+    assert [(chosen.place, chosen.is_free) for chosen in found.chosen] == [("1", True), ("0", False)]
+
+
+def test_a_free_gpu_without_utilization_is_chosen_but_a_used_one_is_not() -> None:
+    held = frame(
+        one(0, busy=Missing.UNSUPPORTED, values={MEMORY_USED: 0}), one(1, busy=Missing.UNSUPPORTED),
+        processes=(process(1, 1),),
+    )  # fmt: skip
+
+    assert places(pick(held, held, Wish())) == ["0"]
+    assert pick(held, held, Wish()).obstacles == (Obstacle(place="1", reason="its utilization is unknown"),)
