@@ -24,7 +24,7 @@ from gputop.core.inspection.inspection import (
     Variable,
 )
 from gputop.core.model.metric import Missing
-from gputop.core.model.owner import Owner, SlurmStep
+from gputop.core.model.owner import Container, Owner, Pod, SlurmStep
 from gputop.core.model.sample import Frame, HostProcess, Job, JobKind, Presence
 from gputop.core.protocol.command import Inspect, SendSignal, Target
 from gputop.core.protocol.link import Down
@@ -36,12 +36,17 @@ from gputop.ui.screens.pages.process_lines import wrapped
 
 PID = 48_276
 SLURM = Owner(
-    slurm=SlurmStep(job="84213", step="0"), framework="torchrun rank 0/8", environment="llm", rank=0, world_size=8
+    slurm=SlurmStep(job="84213", step="0"),
+    framework="torchrun rank 0/8",
+    environment="llm",
+    rank=0,
+    world_size=8,
+    trusted=("slurm",),
 )
 
 
-def rank(**fields: object) -> HostProcess:
-    return process(PID, 0, command="/opt/llm/bin/python -u train.py", owner=SLURM, state="R", **fields)
+def rank(owner: Owner = SLURM, **fields: object) -> HostProcess:
+    return process(PID, 0, command="/opt/llm/bin/python -u train.py", owner=owner, state="R", **fields)
 
 
 def shown(*processes: HostProcess, **fields: object) -> Frame:
@@ -119,6 +124,17 @@ async def test_enter_opens_the_selected_process_with_what_the_frame_knows() -> N
         assert "Slurm 84213.0 · torchrun rank 0/8 · environment llm" in page(stage)
         assert "10.0GiB of 80.0GiB" in page(stage)
         assert "reading the details" in page(stage)
+
+
+async def test_a_claimed_step_pod_or_container_looks_like_a_proven_one() -> None:
+    claimed = Owner(
+        slurm=SlurmStep(job="84213", step="0"), pod=Pod(uid="u", name="bert-0"), container=Container(runtime="docker")
+    )
+    async with staged(shown(rank(owner=claimed))) as stage:
+        await stage.press("down", "enter")
+
+        words = "Slurm 84213.0 (unverified) · pod bert-0 (unverified) · container docker (unverified)"
+        assert words in page(stage)
 
 
 async def test_a_folded_launcher_is_itself_and_not_its_first_worker() -> None:

@@ -73,7 +73,7 @@ def _owner(found: Inspection) -> Section:
         ("session", "session", owner.session), ("terminal", "terminal", owner.terminal),
         ("kind", "framework", owner.framework), ("environment", "environment", owner.environment),
     )  # fmt: skip
-    rows = [Row(label, text + _claimed(key, owner)) for label, key, text in named if text]
+    rows = [Row(label, text + claim_mark(owner, key)) for label, key, text in named if text]
     unknown: dict[Missing, list[str]] = {}
     for label, key, text in named:
         if not text and key in owner.missing:
@@ -82,7 +82,7 @@ def _owner(found: Inspection) -> Section:
     return Section("owner", "Belongs to", tuple(rows) or (Row("", _NONE),))
 
 
-def _claimed(field: str, owner: Owner) -> str:
+def claim_mark(owner: Owner, field: str) -> str:
     """Return the remark on a field that the process may have made up."""
     return " (unverified)" if field in _PROVABLE and field not in owner.trusted else ""
 

@@ -7,6 +7,7 @@ from gputop.core.detection.detector import Claim, Context
 from gputop.core.detectors.orphan.track import Track, held_text, memory_of
 from gputop.core.detectors.subjects import process_subject
 from gputop.core.model.finding import Evidence, Stage
+from gputop.core.model.owner import SlurmStep
 from gputop.core.model.sample import HostProcess
 from gputop.core.model.units import duration_text
 from gputop.core.processes.ending import end_command
@@ -61,7 +62,7 @@ class Strays:
 
     def _claim(self, tracks: Sequence[Track], context: Context) -> Claim:
         first = tracks[0]
-        slurm, words = first.process.owner.slurm, first.parent_words
+        slurm, words = _proven_step(first.process), first.parent_words
         ago_s = context.now_s - (first.parted_s or 0.0)
         idle_s = _idle_s(tracks, context.now_s)
         is_idle = idle_s is not None and idle_s >= self._idle_s
@@ -96,6 +97,12 @@ class Strays:
             began_s=first.parted_s,
             hold_s=_UNSEEN_S,
         )
+
+
+def _proven_step(process: HostProcess) -> SlurmStep | None:
+    """Return the Slurm step of a process, unless the process only claims it."""
+    owner = process.owner
+    return owner.slurm if "slurm" in owner.trusted else None
 
 
 def _is_stray(process: HostProcess) -> bool:

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.core.inspection.text import Section, state_text
+from gputop.core.inspection.text import Section, claim_mark, state_text
 from gputop.core.model.catalogue import MEMORY_TOTAL
 from gputop.core.model.metric import Unit
 from gputop.core.model.owner import Owner
@@ -130,11 +130,12 @@ def _user(process: HostProcess, job: Job | None) -> list[str]:
 
 def _owner(owner: Owner) -> list[str]:
     named = (
-        ("Slurm", owner.slurm and owner.slurm.text), ("pod", owner.pod and owner.pod.text),
-        ("container", owner.container and owner.container.text), ("unit", owner.unit), ("", owner.session),
-        ("", owner.terminal), ("", owner.framework), ("environment", owner.environment),
+        ("Slurm", "slurm", owner.slurm and owner.slurm.text), ("pod", "pod", owner.pod and owner.pod.text),
+        ("container", "container", owner.container and owner.container.text), ("unit", "unit", owner.unit),
+        ("", "session", owner.session), ("", "terminal", owner.terminal), ("", "framework", owner.framework),
+        ("environment", "environment", owner.environment),
     )  # fmt: skip
-    return [f"{name} {text}".strip() for name, text in named if text]
+    return [f"{name} {text}".strip() + claim_mark(owner, field) for name, field, text in named if text]
 
 
 def _host(process: HostProcess) -> list[str]:

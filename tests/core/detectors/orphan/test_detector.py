@@ -247,7 +247,7 @@ def test_a_desktop_is_no_orphan() -> None:
 
 
 def test_a_step_of_slurm_that_is_over_and_idle_is_an_alarm() -> None:
-    owner = Owner(slurm=SlurmStep(job="4711", step="0"))
+    owner = Owner(slurm=SlurmStep(job="4711", step="0"), trusted=("slurm",))
 
     def made_at(sm: float) -> Callable[[int], Frame]:
         return lambda second: of(idle(sm=sm, owner=owner, parent_pid=48102 if second < 100 else 1))
@@ -256,6 +256,14 @@ def test_a_step_of_slurm_that_is_over_and_idle_is_an_alarm() -> None:
     (found,) = last(made_at(0.0), range(720))
     assert found.stage is Stage.ALARM
     assert "Slurm step 4711.0 seems to have ended" in found.summary
+
+
+def test_a_step_of_slurm_that_a_process_only_claims_is_said_to_have_ended() -> None:
+    owner = Owner(slurm=SlurmStep(job="4711", step="0"))
+    (found,) = last(lambda s: of(idle(sm=0.0, owner=owner, parent_pid=48102 if s < 100 else 1)), range(720))
+
+    assert found.stage is Stage.SUSPECT
+    assert "4711" not in found.summary
 
 
 def test_minutes_that_nobody_watched_are_no_idle_time() -> None:
