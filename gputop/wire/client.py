@@ -9,7 +9,6 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from fcntl import F_SETPIPE_SZ, fcntl
-from io import BytesIO
 from typing import Final
 
 from gputop.core.inspection.inspection import Inspection
@@ -19,19 +18,17 @@ from gputop.core.protocol.command import Change, Command
 from gputop.core.protocol.link import Down, News
 from gputop.core.protocol.outcome import Outcome, unanswered
 from gputop.core.protocol.process_status import ProcessStatuses
-from gputop.core.text.text import excerpt
 from gputop.wire import codec
 from gputop.wire.back_off import BackOff
 from gputop.wire.encoder import encode
-from gputop.wire.limits import ExcessError, check_frame, check_line, flow_of_frames, flow_of_messages
+from gputop.wire.limits import ExcessError, check_frame, check_line, flow_of_frames
 from gputop.wire.lines import lines_of
+from gputop.wire.messages import messages_of
 
 _LASTING: Final = frozenset({2, 3})  # exit statuses that another start would not change: bad input, no driver
 _RETRY_S: Final = 5.0
 _LAST_WORDS_S: Final = 1.0
 _EXIT_S: Final = 5.0  # from the end of its output
-_LOG_LINE_BYTES: Final = 4096
-_LOG_LINE_LETTERS: Final = 1000
 _PIPE_BYTES: Final = 1_048_576  # for 2,000 processes a frame takes 1.5 MB, a command 100 kB; usual pipes hold 64 kB
 _NOT_TAKEN: Final = "the sampler does not accept commands: nothing was changed"
 _DIED: Final = "the sampler died before it answered: the change may have been made"
@@ -199,14 +196,11 @@ class Client:
             self._receive(news)
 
     def _keep_log(self, child: subprocess.Popen[bytes]) -> None:
-        flow = flow_of_messages(time.monotonic)
-        with child.stderr or nullcontext(BytesIO()) as pipe:
-            try:
-                while line := pipe.readline(_LOG_LINE_BYTES):
-                    flow.take(len(line))
-                    self._log.append(excerpt(line.rstrip().decode(errors="replace"), _LOG_LINE_LETTERS))
-            except ExcessError as error:
-                self._end(child, f"sent {error} on stderr")
+        try:
+            for line in messages_of(child):
+                self._log.append(line)
+        except ExcessError as error:
+            self._end(child, f"sent {error} on stderr")
 
     def _end(self, child: subprocess.Popen[bytes], excess: str) -> None:
         """End a sampler that exceeds a limit."""

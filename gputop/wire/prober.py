@@ -2,7 +2,8 @@
 
 import subprocess
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from typing import Final
 
@@ -12,8 +13,10 @@ from msgspec.structs import replace
 
 from gputop.core.probing.probe import Probe
 from gputop.core.probing.progress import Course, Ended, Run, Wish
-from gputop.core.text.text import decode
 from gputop.wire.client import gputop_command, start
+from gputop.wire.limits import ExcessError, check_line, flow_of_frames
+from gputop.wire.lines import lines_of
+from gputop.wire.messages import messages_of
 
 _NEWS: Final[Decoder[Course | Ended]] = Decoder(Course | Ended)
 _PREFIX: Final = "gputop: "
@@ -78,15 +81,18 @@ class ProbeClient:
         except OSError as error:
             notify(problem=f"it could not start: {error.strerror}")
             return
+        words = _LastWords(child)
         report = None
-        with child.stdout or nullcontext(()) as lines:
-            for line in lines:
-                match _read(line):
+        try:
+            for news_of in _news(child):
+                match news_of:
                     case Course() as course:
                         notify(course=course)
                     case Ended(report=found):
                         report = found
-        why = _last_words(child)
+        except ExcessError as error:
+            words.end(f"sent {error}")
+        why = words.wait()
         status = child.wait()
         with self._gate:
             self._hang_up()
@@ -101,19 +107,42 @@ class ProbeClient:
         return child
 
 
-def _read(line: bytes) -> Course | Ended | None:
-    """Return the progress or report in a line; None for other output."""
-    try:
-        return _NEWS.decode(line)
-    except (DecodeError, UnicodeDecodeError, RecursionError):  # a ValidationError is a DecodeError
-        return None
+class _LastWords:
+    """The last line of a child's stderr, read while the child runs. A child that exceeds a limit is ended."""
+
+    def __init__(self, child: "subprocess.Popen[bytes]") -> None:
+        self._child = child
+        self._text = self._excess = ""
+        self._thread = threading.Thread(target=self._read, name="probe messages", daemon=True)
+        self._thread.start()
+
+    def end(self, excess: str) -> None:
+        """End the child, which exceeded a limit."""
+        self._excess = f"it {excess}, so gputop ended it"
+        self._child.kill()
+
+    def wait(self) -> str:
+        """Return the limit that it exceeded, or else its last line."""
+        self._thread.join()
+        return self._excess or self._text.removeprefix(_PREFIX)
+
+    def _read(self) -> None:
+        try:
+            for line in messages_of(self._child):
+                self._text = line
+        except ExcessError as error:
+            self.end(f"sent {error} on stderr")
 
 
-def _last_words(child: "subprocess.Popen[bytes]") -> str:
-    """Return the last line of its stderr."""
-    with child.stderr or nullcontext(None) as pipe:
-        words = [decode(line) for line in (pipe.read() if pipe is not None else b"").splitlines()]
-    return words[-1].removeprefix(_PREFIX) if words else ""
+def _news(child: "subprocess.Popen[bytes]") -> Iterator[Course | Ended]:
+    """Yield progress and report; leave out other output. Raises ExcessError for too much of it."""
+    flow = flow_of_frames(time.monotonic)
+    with child.stdout or nullcontext() as pipe:
+        for line in lines_of(pipe):
+            flow.take(len(line))
+            check_line(line)
+            with suppress(DecodeError, UnicodeDecodeError, RecursionError):  # a ValidationError is a DecodeError
+                yield _NEWS.decode(line)
 
 
 def _ending(status: int) -> str:

@@ -66,6 +66,25 @@ def test_how_one_dies_is_told() -> None:
     assert ended(client("raise SystemExit(5)")).problem == "it ended with status 5 and no result"
 
 
+def test_a_probe_that_floods_its_stderr_takes_all_memory_or_blocks() -> None:
+    flood = "import sys\nwhile True: sys.stderr.write('x' * 100_000 + '\\n')"
+    run = ended(client(flood))
+
+    assert run.problem == "it sent more than 1 MiB a second on stderr, so gputop ended it"
+
+
+def test_a_probe_that_fills_its_stderr_before_its_report_never_ends() -> None:
+    run = ended(client(f"import sys; sys.stderr.write('x' * 1_000_000); print('{REPORT}')"))
+
+    assert run.report is not None
+
+
+def test_a_probe_that_sends_an_endless_line_takes_all_memory() -> None:
+    run = ended(client("import sys\nwhile True: sys.stdout.write('x' * 1_000_000)"))
+
+    assert run.problem == "it sent a line of more than 32 MiB, so gputop ended it"
+
+
 def test_one_that_cannot_be_started_is_told() -> None:
     run = ended(ProbeClient(None, lambda _: ["/nothing/here"], lambda: 5.0))
 
