@@ -7,14 +7,13 @@ from app_driver import MIDDLE, SMALL, WIDE, Stage, staged, text_of
 from examples import NOW, frame, gpu, process
 from msgspec.structs import replace
 
-from gputop.core.model.catalogue import FAN, GPU_UTILIZATION, TEMPERATURE
-from gputop.core.model.metric import Missing
+from gputop.core.model.catalogue import GPU_UTILIZATION, TEMPERATURE
 from gputop.core.model.sample import Frame, GpuState
 from gputop.core.protocol.command import ReadNow, SetInterval
 from gputop.core.protocol.link import Down
 from gputop.ui.input.actions import ACTIONS, CHORD
 from gputop.ui.messages import NewsArrived
-from gputop.ui.screens.pages.gpu import GpuScreen, gpu_page
+from gputop.ui.screens.pages.gpu import GpuScreen
 from gputop.ui.screens.pages.help import HelpScreen
 
 
@@ -248,12 +247,6 @@ async def test_detail_follows_new_frames() -> None:
 
         assert isinstance(stage.app.screen, GpuScreen)
         assert "61%" in text_of(stage.app.screen.page(100, 40))
-
-
-def test_detail_gives_the_reason_of_each_absent_value() -> None:
-    page = text_of(gpu_page(gpu(0, {FAN: Missing.UNSUPPORTED}), 120))
-
-    assert f"–{' ' * 15}not supported by this GPU or its mode" in page
 
 
 @pytest.mark.parametrize("key", ["colon", "ctrl+p"])

@@ -127,13 +127,6 @@ def test_its_last_values_stand_back() -> None:
     assert {ink for _, ink in lines[1].spans} <= {"title", "muted", "faint", "alarm", "hot", "text"}
 
 
-def test_another_gpu_stands_back_while_one_is_looked_at() -> None:
-    lines = panel([gpu(0), gpu(1)], SMALL, density=Density.COMPACT, focus=1)
-
-    assert {ink for _, ink in lines[1].spans} <= {"muted", "faint"}
-    assert "utilization" in {ink for _, ink in lines[2].spans}
-
-
 @pytest.mark.parametrize("density", [Density.AUTO, Density.COMPACT])
 def test_instances_are_listed_under_their_gpu(density: Density) -> None:
     text = text_of(panel([mig()], MIDDLE, density=density))

@@ -3,13 +3,13 @@
 from __future__ import annotations  # array[float] is not subscriptable before 3.12
 
 from array import array
-from collections import deque
 from collections.abc import Sequence
 from math import nan
 from typing import Any
 
 from gputop.core.model.metric import Metric
 from gputop.core.model.sample import Sample
+from gputop.core.recording.window import Times
 
 HOUR = 3600
 
@@ -49,18 +49,21 @@ class Series:
 
 
 class History:
-    """The history of every GPU's metrics, and of some host values under the name ``host``."""
+    """The history of every GPU's metrics, and of some host values under the name ``host``.
+
+    ``times``: of the samples; every series ends with the last one.
+    """
 
     def __init__(self, metrics: Sequence[Metric[Any]], length: int = HOUR) -> None:
         self._metrics = metrics
         self._length = length
         self._series: dict[tuple[str, str], Series] = {}
         self._none = Series(length)
-        self._times: deque[float] = deque(maxlen=length)
+        self.times = Times(length)
 
     def remember(self, sample: Sample) -> None:
         """Add a sample. A GPU that is missing in it gets a gap, so that all series end at the same time."""
-        self._times.append(sample.time_s)
+        self.times.add(sample.time_s, sample.interval_s)
         present = {gpu.uuid: gpu for gpu in sample.gpus}
         for uuid in self.names() | present.keys():
             gpu = present.get(uuid)
@@ -73,7 +76,7 @@ class History:
     def forget(self) -> None:
         """Clear the history before a jump in time."""
         self._series.clear()
-        self._times.clear()
+        self.times.clear()
 
     def window(self, uuid: str, metric: Metric[Any], length: int) -> array[float]:
         """Return the last ``length`` values, oldest first; NaN marks a gap.
@@ -89,9 +92,8 @@ class History:
 
     def span_s(self, length: int, interval_s: float) -> float:
         """Return the seconds that the last ``length`` samples span; samples not in the history count ``interval_s``."""
-        held = min(length, len(self._times))
-        passed = self._times[-1] - self._times[-held] if held else 0.0
-        return passed + (length - max(held, 1)) * interval_s + (interval_s if length else 0.0)
+        window = self.times.window(length)
+        return (window.span_s if window else 0.0) + max(0, length - len(self.times)) * interval_s
 
     def names(self) -> set[str]:
         """Return the uuids of all GPUs ever seen."""

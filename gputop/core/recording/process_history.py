@@ -1,12 +1,12 @@
 """Bounded series per process over ten minutes or more: GPU memory, SM, CPU; 4 bytes per value."""
 
-from collections import deque
 from collections.abc import Iterator
 from typing import Final
 
 from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import Frame, HostProcess
 from gputop.core.recording.gpu_history import Series
+from gputop.core.recording.window import Times
 
 STEP_S: Final = 2.0
 LENGTH: Final = 300
@@ -56,20 +56,21 @@ class Track:
 
 
 class Tracks:
-    """The tracks of all GPU processes, and of the one that the user watches."""
+    """The tracks of all GPU processes, and of the one that the user watches. ``times``: of their values."""
 
     def __init__(self) -> None:
         self._tracks: dict[ProcessId, Track] = {}
-        self._times: deque[float] = deque(maxlen=LENGTH)
+        self.times = Times(LENGTH)
         self._watched: ProcessId | None = None
 
     def remember(self, frame: Frame) -> None:
         """Add a frame, unless it follows the previous one by less than a step."""
         is_crowd = len(frame.processes) > CROWDED
         step_s = _CROWDED_STEP_S if is_crowd else STEP_S
-        if self._times and 0 <= frame.time_s - self._times[-1] < step_s - _JITTER_S:
+        last = self.times.window(1)
+        if last is not None and 0 <= frame.time_s - last.end_s < step_s - _JITTER_S:
             return
-        self._times.append(frame.time_s)
+        self.times.add(frame.time_s, max(step_s, frame.interval_s))
         present = {process.id: process for process in self._followed(frame)}
         for name in present.keys() - self._tracks.keys():
             if len(self._tracks) < _MOST:
@@ -81,7 +82,7 @@ class Tracks:
 
     def forget(self) -> None:
         """Clear all series before a jump in time. Existing tracks stay in use."""
-        self._times.clear()
+        self.times.clear()
         for track in self._tracks.values():
             track.forget()
 
@@ -89,11 +90,6 @@ class Tracks:
         """Return the track of a process, and record the process even if it uses no GPU."""
         self._watched = process
         return self._tracks.setdefault(process, Track())
-
-    def span_s(self, count: int) -> float:
-        """Return the seconds between the first and the last of the last ``count`` values."""
-        held = min(count, len(self._times))
-        return self._times[-1] - self._times[-held] if held else 0.0
 
     def _followed(self, frame: Frame) -> Iterator[HostProcess]:
         yield from frame.processes

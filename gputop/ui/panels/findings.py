@@ -31,7 +31,7 @@ class FindingsPanel(OpeningLines):
 
 def panel(view: View, width: int, most: int, key: str) -> list[Line]:
     """Return a line for each suspect and alarm; the last line counts those that do not fit."""
-    found = [one for one in view.standing.findings if one.stage is not Stage.OBSERVATION]
+    found = [one for one in view.findings if one.stage is not Stage.OBSERVATION]
     if view.frame is None or not found or most < 1:
         return []
     shown, rest = found[:most], len(found) - most

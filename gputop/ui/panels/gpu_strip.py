@@ -17,7 +17,7 @@ _STEPS = " ▁▂▃▄▅▆▇█"
 def block_lines(view: View, columns: int, width: int) -> list[Line]:
     """Return several GPUs per line, in reading order."""
     cell = column_width(width, columns)
-    gpus = view.gpus
+    gpus = view.shown
     rows = -(-len(gpus) // columns)
     head: Spans = []
     for _ in range(columns):
@@ -36,7 +36,7 @@ def block_lines(view: View, columns: int, width: int) -> list[Line]:
 
 def strip_lines(view: View, columns: int, size: tuple[int, int]) -> list[Line]:
     """Return the totals, and a small bar of utilization per GPU."""
-    gpus = view.gpus
+    gpus = view.shown
     width, height = size
     lines = [Line(tuple(cut(_totals(view), width)))]
     for start in range(0, len(gpus), columns):
@@ -50,8 +50,8 @@ def strip_lines(view: View, columns: int, size: tuple[int, int]) -> list[Line]:
 def strip_places(view: View, columns: int, width: int) -> list[list[int | None]]:
     """Return the GPU at each character of these lines."""
     places: list[list[int | None]] = [[]]
-    for start in range(0, len(view.gpus), columns):
-        row = [None, *(gpu.index for gpu in view.gpus[start : start + columns] for _ in range(_CELL))]
+    for start in range(0, len(view.shown), columns):
+        row = [None, *(gpu.index for gpu in view.shown[start : start + columns] for _ in range(_CELL))]
         places.append([*row[:width], *[None] * (width - len(row))])
     return places
 

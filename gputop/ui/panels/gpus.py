@@ -50,7 +50,7 @@ def gpu_panel(view: View, plan: Plan, width: int) -> tuple[list[Line], list[Plac
     if plan.kind is Kind.BLOCKS:
         lines = gpu_strip.block_lines(view, plan.columns, width)
         rows = len(lines) - 1
-        return lines, [[], *(_filled(view.gpus[row::rows], plan.columns) for row in range(rows))]
+        return lines, [[], *(_filled(view.shown[row::rows], plan.columns) for row in range(rows))]
     lines = gpu_strip.strip_lines(view, plan.columns, (width, plan.height))
     return lines, gpu_strip.strip_places(view, plan.columns, width)
 
@@ -61,9 +61,9 @@ def _filled(row: Sequence[Gpu], columns: int) -> Places:
 
 
 def _lines(view: View, plan: Plan, width: int) -> tuple[list[Line], list[Places]]:
-    shape = gpu_lines.shape([view.values(gpu) for gpu in view.gpus], width)
+    shape = gpu_lines.shape([view.values(gpu) for gpu in view.shown], width)
     lines, places = [gpu_lines.titles(shape)], [Places()]
-    for gpu in view.gpus:
+    for gpu in view.shown:
         lines.append(Line(gpu_lines.line(gpu, view, shape, width)))
         if plan.has_instances:
             inner = gpu_strip.instance_lines(view.values(gpu), width - 4)
@@ -78,8 +78,8 @@ def _cards(view: View, plan: Plan, width: int) -> tuple[list[Line], list[Places]
     card = column_width(width, plan.columns)
     lines: list[Line] = []
     places: list[Places] = []
-    for start in range(0, len(view.gpus), plan.columns):
-        row = view.gpus[start : start + plan.columns]
+    for start in range(0, len(view.shown), plan.columns):
+        row = view.shown[start : start + plan.columns]
         tallest = max(len(gpu.instances) for gpu in row) if plan.has_instances else 0
         shape = gpu_cards.shape_of(card, plan.plot_rows, tallest)
         cards = [gpu_cards.card(gpu, view, shape) for gpu in row]

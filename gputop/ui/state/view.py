@@ -6,6 +6,7 @@ from msgspec import Struct, field
 
 from gputop.core.detection.watchlist import Standing
 from gputop.core.model.catalogue import GPU_UTILIZATION, MEMORY_USED, POWER_AVERAGE, TEMPERATURE
+from gputop.core.model.finding import Finding
 from gputop.core.model.sample import Frame, Gpu, GpuState
 from gputop.core.model.units import duration_text
 from gputop.core.probing.progress import Run
@@ -24,8 +25,8 @@ class View(Struct, frozen=True, kw_only=True):
     """What is shown.
 
     ``standing``: what is wrong in the frame. ``tracks``: what single processes did. ``known``: each GPU as it last
-    answered, by uuid. ``focus``: index of the GPU that alone is looked at. ``age_s``: since the frame came, or since
-    gputop waits for the first, if that is long ago. ``retry_s``: seconds until the sampler is started again.
+    answered, by uuid. ``focus``: index of the only GPU that is drawn, enlarged. ``age_s``: since the frame came, or
+    since gputop waits for the first, if that is long ago. ``retry_s``: seconds until the sampler is started again.
     ``playing``: where the recording is that is shown; ``recording``: the one that is made. ``probing``: the probe that
     runs, or has ended and was not seen yet.
     """
@@ -63,10 +64,23 @@ class View(Struct, frozen=True, kw_only=True):
         """The GPUs of the frame; none before the first."""
         return self.frame.gpus if self.frame else ()
 
+    @property
+    def shown(self) -> tuple[Gpu, ...]:
+        """The GPUs that the GPU panel draws: the one in focus, or all."""
+        return tuple(gpu for gpu in self.gpus if gpu.index == self.focus) or self.gpus
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings that are not muted: of the GPU in focus, or all."""
+        if self.focus is None:
+            return self.standing.findings
+        concerned = {one.key for gpu in self.shown for one in self.standing.of(gpu.uuid)}
+        return tuple(one for one in self.standing.findings if one.key in concerned)
+
     def values(self, gpu: Gpu) -> Gpu:
         """Return the GPU with its present values, or with its last ones if it does not answer."""
         return gpu if gpu.state is GpuState.OK else self.known.get(gpu.uuid, gpu)
 
     def is_dim(self, gpu: Gpu) -> bool:
-        """Return whether a GPU is drawn dim: it does not answer, or another one is in focus."""
-        return gpu.state is not GpuState.OK or self.focus not in {None, gpu.index}
+        """Return whether a GPU is drawn dim: it does not answer."""
+        return gpu.state is not GpuState.OK

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from gputop.core.model.sample import Frame, GpuProcess, HostProcess
 from gputop.core.recording.process_history import LENGTH, STEP_S, Tracks
+from gputop.core.recording.window import Window
 
 
 def at(second: float, *processes: HostProcess, relatives: tuple[HostProcess, ...] = ()) -> Frame:
@@ -41,16 +42,16 @@ def test_frames_within_a_step_are_left_out() -> None:
         tracks.remember(at(second, process(7)))
 
     assert tracks.track(process(7).id).cpu.count == 6
-    assert tracks.span_s(100) == 10.0
+    assert tracks.times.window(100) == Window(NOW - 2, NOW + 10)
 
 
 def test_frames_that_come_seldom_are_all_taken() -> None:
     tracks = Tracks()
     for second in (0, 10, 20):
-        tracks.remember(at(second, process(7)))
+        tracks.remember(replace(at(second, process(7)), interval_s=10.0))
 
     assert tracks.track(process(7).id).cpu.count == 3
-    assert tracks.span_s(2) == 10.0
+    assert tracks.times.window(2) == Window(NOW, NOW + 20)
 
 
 def test_the_last_ten_minutes_are_held() -> None:

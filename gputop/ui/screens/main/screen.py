@@ -22,7 +22,7 @@ from gputop.ui.panels.plugins import PluginsPanel
 from gputop.ui.panels.processes import ProcessPanel
 from gputop.ui.panels.prompt import PromptPanel
 from gputop.ui.panels.replay import ReplayPanel
-from gputop.ui.render.layout import Arrangement, arrange
+from gputop.ui.render.layout import Arrangement, Density, arrange
 from gputop.ui.render.textual_private import in_place_of
 from gputop.ui.screens.dialogs.modal import KeyedScreen
 from gputop.ui.screens.main.controllers import Controllers
@@ -110,8 +110,9 @@ class MainScreen(Screen[None]):
         findings = self.findings.show(view, size[0], size[1] // 10, self.keys.name("findings"))
         plugins = self.controllers.plugin.draw(is_shown=self.controllers.settings.current.show_panels)
         room = (size[0], size[1] - self.replay.display - findings - plugins)
-        counts = [len(view.values(gpu).instances) for gpu in view.gpus]
-        arranged = arrange(room, counts, view.density, has_host=self.controllers.settings.current.show_host)
+        counts = [len(view.values(gpu).instances) for gpu in view.shown]
+        density = view.density if view.focus is None else Density.DETAILED
+        arranged = arrange(room, counts, density, has_host=self.controllers.settings.current.show_host)
         if arranged != self._arranged:
             self._arranged = arranged
             self.gpus.styles.height = arranged.gpus.height

@@ -14,14 +14,13 @@ from gputop.core.model.progress import progress_facts
 from gputop.core.model.sample import GpuProcess, HostProcess, Job, Presence, Readings
 from gputop.core.model.units import NOTHING, bytes_text, duration_text, percent_text, value_text
 from gputop.core.recording.gpu_history import Series
-from gputop.core.recording.process_history import Track, Tracks
+from gputop.core.recording.process_history import LENGTH, Track, Tracks
 from gputop.core.text.cells import width
-from gputop.core.text.plot import area, samples_shown
 from gputop.core.text.text import chop, fit
-from gputop.ui.render.line import BLANK, Line, Span, Spans
+from gputop.ui.panels.band import LABEL, Band, band_lines, cells_of
+from gputop.ui.render.line import BLANK, Line, Spans
 from gputop.ui.state.view import View
 
-LABEL: Final = 16
 _HIGH: Final = 34  # screen lines from which the plots have a third row
 _INDENT: Final = "  "
 _BETWEEN: Final = " · "
@@ -51,14 +50,14 @@ def head(subject: Subject, view: View, width: int, height: int) -> list[Line]:
     """Return the facts and plots from the frames, which need no inspection."""
     process = subject.process
     lines = [Line(((f" {subject.trouble} ", "alarm"),))] if subject.trouble else []
-    lines += _facts("State", _state(process, subject.seen_s), width)
-    lines += _facts("User", _user(process, subject.job), width)
-    lines += _facts("Belongs to", _owner(process.owner), width)
-    lines += _facts("Host", _host(process), width)
+    lines += facts("State", _state(process, subject.seen_s), width)
+    lines += facts("User", _user(process, subject.job), width)
+    lines += facts("Belongs to", _owner(process.owner), width)
+    lines += facts("Host", _host(process), width)
     if process.progress:
-        lines += _facts("Progress", progress_facts(process.progress, subject.seen_s), width)
+        lines += facts("Progress", progress_facts(process.progress, subject.seen_s), width)
     for use in process.gpus:
-        lines += _facts(_gpu_label(use), _use(use, view), width)
+        lines += facts(_gpu_label(use), _use(use, view), width)
     return [*lines, BLANK, *_plots(subject, view, width, 3 if height >= _HIGH else 2)]
 
 
@@ -93,9 +92,9 @@ def wrapped(text: str, room: int) -> list[str]:
     return [*lines, line]
 
 
-def _facts(label: str, facts: list[str], width: int) -> list[Line]:
+def facts(label: str, texts: list[str], width: int) -> list[Line]:
     """Return facts side by side; a fact that fits is not broken."""
-    text = _BETWEEN.join(fact.replace(" ", _BOUND) for fact in facts) or NOTHING
+    text = _BETWEEN.join(text.replace(" ", _BOUND) for text in texts) or NOTHING
     return [
         Line(tuple((part.replace(_BOUND, " "), ink) for part, ink in line.spans)) for line in _pair(label, text, width)
     ]
@@ -178,26 +177,30 @@ def _plots(subject: Subject, view: View, width: int, rows: int) -> list[Line]:
     track, process = subject.track, subject.process
     totals = [_memory_total(use, view) for use in process.gpus]
     whole = sum(total for total in totals if total)
-    size = (max(1, width - LABEL), rows)
-    lines = [Line((("Since gputop first saw it", "accent"), (f"  {_span(track, view.tracks, size[0])}", "muted")))]
+    lines = [Line((("Since gputop first saw it", "accent"), (f"  {_span(track, view.tracks)}", "muted")))]
     if process.gpus:
-        lines += _plot(_Plot("GPU memory", track.memory, "memory", whole or _highest(track.memory)), size, view)
-        lines += _plot(_Plot("SM", track.sm, "utilization", 100.0), size, view)
-    return [*lines, *_plot(_Plot("CPU", track.cpu, "cpu", _cpu_top(track.cpu)), size, view)]
+        lines += _plot(_Plot("GPU memory", track.memory, "memory", whole or _highest(track.memory)), view, width, rows)
+        lines += _plot(_Plot("SM", track.sm, "utilization", 100.0), view, width, rows)
+    return [*lines, *_plot(_Plot("CPU", track.cpu, "cpu", _cpu_top(track.cpu)), view, width, rows)]
 
 
-def _span(track: Track, tracks: Tracks, width: int) -> str:
-    shown = min(track.cpu.count, samples_shown(width))
-    return duration_text(tracks.span_s(shown))
+def _span(track: Track, tracks: Tracks) -> str:
+    window = tracks.times.window(len(track.cpu.last(LENGTH)))
+    return duration_text(window.span_s if window else 0.0)
 
 
-def _plot(plot: _Plot, size: tuple[int, int], view: View) -> list[Line]:
-    window = plot.series.last(samples_shown(size[0]))
-    drawn = area(window, plot.top, size, count=plot.series.count, is_ascii=view.plots.is_ascii)
-    last = None if not window or isnan(window[-1]) else window[-1]
+def _plot(plot: _Plot, view: View, width: int, rows: int) -> list[Line]:
+    """Return a plot of everything that is known; a short history takes the full width."""
+    cells, times = cells_of(width), view.tracks.times
+    series = plot.series.last(LENGTH)
+    window = times.window(len(series))
+    spread = times.spread(series, window, 2 * cells) if window else []
+    last = None if not series or isnan(series[-1]) else series[-1]
     write = bytes_text if plot.ink == "memory" else percent_text
-    labels: list[Span] = [(plot.name, "muted"), (write(last), plot.ink), (f"of {write(plot.top)}", "muted")]
-    return [Line(((fit(text, LABEL), own), (row, plot.ink))) for (text, own), row in zip(labels, drawn, strict=False)]
+    labels: list[Spans] = [
+        [(plot.name, "muted")], [(write(last), plot.ink)], [(f"of {write(plot.top)}", "muted")]
+    ]  # fmt: skip
+    return band_lines(Band(labels, spread, plot.top, plot.ink), (cells, rows), is_ascii=view.plots.is_ascii)
 
 
 def _highest(series: Series) -> float:
