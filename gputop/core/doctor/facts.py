@@ -131,7 +131,7 @@ class Details(Struct, frozen=True, kw_only=True):
 
     ``banks_without_spares``: of the row remapper. ``sram_exceeded``: on-chip memory errors exceed their
     limit. ``fabric_state``: 0 not supported, 1 not started, 2 in progress, 3 completed; ``fabric_health``: 2 unhealthy,
-    3 limited.
+    3 limited. ``brand``: nvmlBrandType_t. ``virtualization``: nvmlGpuVirtualizationMode_t.
     """
 
     ecc_pending: bool | Missing | None = None
@@ -141,6 +141,8 @@ class Details(Struct, frozen=True, kw_only=True):
     fabric_status: int | None = None
     fabric_health: int | None = None
     inforom_is_valid: bool | Missing | None = None
+    brand: int | Missing | None = None
+    virtualization: int | Missing | None = None
 
 
 class Facts(Struct, frozen=True, kw_only=True):

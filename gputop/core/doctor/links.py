@@ -23,6 +23,7 @@ _MANAGER: Final = "nv-fabricmanage"
 _AT_WORK: Final = 2  # the slowest P-state in which a link is judged
 _NOT_STARTED, _IN_PROGRESS, _COMPLETED = 1, 2, 3
 _UNHEALTHY: Final = {2: "unhealthy", 3: "limited capacity"}
+_GUEST: Final = frozenset({1, 2})  # nvmlGpuVirtualizationMode_t: passed through to a virtual machine, vGPU
 _STATES: Final = {0: "not supported", 1: "not started", 2: "in progress", 3: "completed"}
 
 
@@ -39,10 +40,14 @@ def _width(facts: Facts, ok_text: str) -> tuple[Verdict, ...]:
         return missing(now, most) or (0 < now < _width_max(facts, gpu))
 
     def verdict(gpus: Sequence[Gpu]) -> Verdict:
+        what = f"{about(gpus)}: fewer PCIe lanes than the board and the slot support"
+        evidence = [f"GPU {gpu.index}: x{said(gpu, PCIE_WIDTH)} of x{_width_max(facts, gpu)}" for gpu in gpus]
+        if all(_cannot_be_reseated(facts, gpu) for gpu in gpus):
+            return info(f"{what}: a laptop is often wired so, and so is a virtual machine's host", evidence=evidence)
         build = fail if any(said(gpu, PCIE_WIDTH) * 2 < _width_max(facts, gpu) for gpu in gpus) else warn
         return build(
-            f"{about(gpus)}: fewer PCIe lanes than the board and the slot support",
-            evidence=[f"GPU {gpu.index}: x{said(gpu, PCIE_WIDTH)} of x{_width_max(facts, gpu)}" for gpu in gpus],
+            what,
+            evidence=evidence,
             fix=(
                 "Reseat the board or its riser, and check the slot's bifurcation in the BIOS.",
                 "$ sudo dmesg | grep -i 'limited by'",
@@ -172,6 +177,11 @@ def _width_max(facts: Facts, gpu: Gpu) -> int:
     """Return the width that both the board and the slot support."""
     port, most = _port(facts, gpu), int(said(gpu, PCIE_WIDTH_MAX))
     return min(most, port.port_width_max) if port and port.port_width_max else most
+
+
+def _cannot_be_reseated(facts: Facts, gpu: Gpu) -> bool:
+    details = facts.details.get(gpu.uuid)
+    return "Laptop" in gpu.name or (details is not None and details.virtualization in _GUEST)
 
 
 def _generation_max(facts: Facts, gpu: Gpu) -> int:

@@ -23,10 +23,15 @@ MOST_REMAPS: Final = 512  # DCGM_LIMIT_MAX_ROW_REMAP_UNCORRECTABLE
 MANY_PAGES: Final = 15
 MOST_PAGES: Final = 63  # of DCGM's diagnostics
 _CONSUMER: Final = ("GeForce", "RTX", "Quadro", "TITAN", "T1000", "T600")
+_UNKNOWN_BRAND: Final = 0  # nvmlBrandType_t
+_DATA_CENTRE_BRANDS: Final = frozenset({2, 9, 14})  # Tesla, vGPU for compute, NVIDIA
 
 
-def is_data_centre(gpu: Gpu) -> bool:
-    """Say whether the GPU's name is that of a data-centre board."""
+def is_data_centre(facts: Facts, gpu: Gpu) -> bool:
+    """Say whether a GPU is a data-centre board: by its brand, or by its name if the driver reports no brand."""
+    details = facts.details.get(gpu.uuid)
+    if details and isinstance(details.brand, int) and details.brand != _UNKNOWN_BRAND:
+        return details.brand in _DATA_CENTRE_BRANDS
     return bool(gpu.name) and not any(word in gpu.name for word in _CONSUMER)
 
 
@@ -54,7 +59,7 @@ def ecc_off(facts: Facts) -> Verdicts:
 
     def answer(gpu: Gpu) -> Any:  # noqa: ANN401
         enabled = of(ECC_ENABLED)(gpu)
-        return enabled if is_data_centre(gpu) or isinstance(enabled, Missing) else Missing.UNSUPPORTED
+        return enabled if is_data_centre(facts, gpu) or isinstance(enabled, Missing) else Missing.UNSUPPORTED
 
     def verdict(gpus: Sequence[Gpu]) -> Verdict:
         return warn(

@@ -122,7 +122,7 @@ def persistence(facts: Facts) -> Verdicts:
         return none
     if facts.runs("nvidia-persiste"):
         return ok("nvidia-persistenced runs")
-    if not any(is_data_centre(gpu) for gpu in facts.gpus):
+    if not any(is_data_centre(facts, gpu) for gpu in facts.gpus):
         return nothing("persistence matters on servers only")
 
     def verdict(gpus: Sequence[Gpu]) -> Verdict:

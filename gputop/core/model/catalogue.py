@@ -311,14 +311,19 @@ PCIE_WIDTH_MAX: Final[Metric[int]] = _row(
     "pcie_width_max", "PCIe width maximum", Unit.COUNT, NvmlCall("nvmlDeviceGetMaxPcieLinkWidth"), every_s=ONCE,
     help="Lanes that both board and slot have.",
 )  # fmt: skip
-# fields 197 and 198 have 32 bits on an H100 (driver 580): they wrap each 0.7 s at 6 GB/s, so GPM comes first
+# Fields 197 and 198 have 32 bits on an H100 (driver 580): they wrap each 0.7 s at 6 GB/s, so GPM comes first. Drivers
+# before NVML 12.5 have only the call, which takes 20 ms in each direction.
 PCIE_TX: Final[Metric[float]] = _row(
-    "pcie_tx_bytes_per_s", "PCIe sent", Unit.BYTES_PER_S, Gpm(20, to=_mebi), FieldRate(197), every_s=2,
-    help="Data from GPU to host. Before Hopper the counter has 32 bits: above 4.3 GB/s the value is too low.",
+    "pcie_tx_bytes_per_s", "PCIe sent", Unit.BYTES_PER_S,
+    Gpm(20, to=_mebi), FieldRate(197), NvmlCall("nvmlDeviceGetPcieThroughput", (0,), to=_kibi), every_s=2,
+    help="Data from GPU to host. Before Hopper the counter has 32 bits: above 4.3 GB/s the value is too low. "
+    "Drivers before R555 measure it for 20 ms only.",
 )  # fmt: skip
 PCIE_RX: Final[Metric[float]] = _row(
-    "pcie_rx_bytes_per_s", "PCIe received", Unit.BYTES_PER_S, Gpm(21, to=_mebi), FieldRate(198), every_s=2,
-    help="Data from host to GPU. Before Hopper the counter has 32 bits: above 4.3 GB/s the value is too low.",
+    "pcie_rx_bytes_per_s", "PCIe received", Unit.BYTES_PER_S,
+    Gpm(21, to=_mebi), FieldRate(198), NvmlCall("nvmlDeviceGetPcieThroughput", (1,), to=_kibi), every_s=2,
+    help="Data from host to GPU. Before Hopper the counter has 32 bits: above 4.3 GB/s the value is too low. "
+    "Drivers before R555 measure it for 20 ms only.",
 )  # fmt: skip
 PCIE_REPLAYS: Final[Metric[int]] = _row(
     "pcie_replays", "PCIe replays", Unit.COUNT, Field(94), every_s=30, help="Counter of packets that were sent again.",

@@ -36,6 +36,8 @@ def _details(driver: Driver, uuid: str, _: float) -> Details:
         fabric_status=status,
         fabric_health=health,
         inforom_is_valid=_is_valid(driver.ask("nvmlDeviceValidateInforom", handle)),
+        brand=_told(driver.ask("nvmlDeviceGetBrand", handle)),
+        virtualization=_told(driver.ask("nvmlDeviceGetVirtualizationMode", handle)),
     )
 
 

@@ -8,6 +8,7 @@ from gputop.core.model.metric import ONCE, Field, FieldRate, Gpm, Metric, Missin
 from gputop.core.model.sample import MetricValue, Reasons
 from gputop.machine.gpu import readings
 from gputop.machine.gpu.gpm import GpmReader
+from gputop.machine.nvml import codes
 from gputop.machine.nvml.driver import LASTING, Driver, Handle, reason
 
 _STAGGER: Final = 0.13  # of an interval, per index: slow readings of many GPUs must not fall on the same second
@@ -132,7 +133,7 @@ class MetricReader:
         if isinstance(answer, Missing):
             return dict.fromkeys(ids, answer)
         values = zip(ids, answer, strict=True)
-        return {one: reason(code) if code else (number, time_us) for one, (code, number, time_us) in values}
+        return {one: _field_reason(code) if code else (number, time_us) for one, (code, number, time_us) in values}
 
     def _rate(self, metric: Metric[Any], origin: FieldRate, number: float, time_us: int) -> float | Missing:
         """Return the growth per second; start again after a counter went back (reset, reload, overflow)."""
@@ -168,3 +169,8 @@ class MetricReader:
         cadence = metric.every_s
         self._by_cadence[cadence] = tuple(m for m in self._by_cadence[cadence] if m is not metric)
         return False
+
+
+def _field_reason(code: int) -> Missing:
+    """Return why a field has no value; drivers before R525 call a field that they do not know an invalid argument."""
+    return Missing.OUTDATED if code == codes.INVALID_ARGUMENT else reason(code)

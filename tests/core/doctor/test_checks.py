@@ -224,7 +224,10 @@ SICK: dict[str, list[tuple[Make, Severity, str]]] = {
         (field("f30", {0: (15, 0), 1: (0, 0)}), WARN, "GPU 0: 15 of at most 63"),
         (both(field("f29", (40, 0)), field("f30", (23, 0))), FAIL, "GPUs 0-1: many memory pages"),
     ],
-    "ecc.off": [(answer(nvmlDeviceGetEccMode={0: [1, 1], 1: [0, 0]}), WARN, "nvidia-smi -i 1 -e 1")],
+    "ecc.off": [
+        (answer(nvmlDeviceGetEccMode={0: [1, 1], 1: [0, 0]}), WARN, "nvidia-smi -i 1 -e 1"),
+        (answer(nvmlDeviceGetEccMode=[0, 0], nvmlDeviceGetBrand=5), NOTHING, "no GPU here supports it"),  # a GeForce
+    ],
     "ecc.pending": [(answer(nvmlDeviceGetEccMode={0: [1, 1], 1: [0, 1]}), WARN, "current off, pending on")],
     "fabric.manager": [
         (lambda box: switch(box, 2), FAIL, "error 802"),
@@ -239,6 +242,8 @@ SICK: dict[str, list[tuple[Make, Severity, str]]] = {
         (both(links(0, 0), field("f91", (4, 0))), NOTHING, "no GPU is connected by NVLink"),
     ],
     "pcie.link": [
+        (answer(nvmlDeviceGetCurrPcieLinkWidth=8, nvmlDeviceGetVirtualizationMode=1), INFO, "virtual machine"),
+        (answer(nvmlDeviceGetCurrPcieLinkWidth=8, nvmlDeviceGetVirtualizationMode=0), WARN, "Reseat"),
         (answer(nvmlDeviceGetCurrPcieLinkWidth={0: 16, 1: 8}), WARN, "GPU 1: x8 of x16"),
         (answer(nvmlDeviceGetCurrPcieLinkWidth={0: 16, 1: 4}), FAIL, "GPU 1: x4 of x16"),
         (answer(nvmlDeviceGetCurrPcieLinkGeneration={0: 5, 1: 3}), WARN, "GPU 1 in P0: gen 3 of 5"),

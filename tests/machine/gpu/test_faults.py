@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from fake_driver import FakeFunctions, NVMLError
 
-from gputop.core.model.catalogue import CATALOGUE, FAN, PCIE_TX, POWER_INSTANT
+from gputop.core.model.catalogue import CATALOGUE, FAN, NVLINK_TX, POWER_INSTANT
 from gputop.core.model.metric import Missing
 from gputop.machine.gpu.device import DeviceReader, DeviceReading
 from gputop.machine.gpu.discovery import Discovery
@@ -200,7 +200,7 @@ def test_fields_that_are_refused_together_are_not_told_to_be_unsupported(code: i
     _, missing = MetricReader(Driver(functions), "handle-0", 0).read(0.0)
 
     assert missing[POWER_INSTANT.key] is reason
-    assert missing[PCIE_TX.key] is reason
+    assert missing[NVLINK_TX.key] is reason
     assert missing[FAN.key] is Missing.UNSUPPORTED
 
 

@@ -130,11 +130,30 @@ def test_static_facts_are_asked_once_and_slow_ones_rarely() -> None:
     assert 10 <= functions.calls["nvmlDeviceGetFanSpeed"] <= 12
 
 
-def test_the_pcie_throughput_call_that_blocks_is_never_made() -> None:
-    functions = FakeFunctions()
+def test_the_pcie_throughput_call_that_blocks_is_not_made_where_the_driver_counts() -> None:
+    functions = FakeFunctions(nvmlDeviceGetFieldValues=fields(f197=(1000, 1), f198=(1000, 1)))
     reader(functions).read(0.0)
 
     assert "nvmlDeviceGetPcieThroughput" not in functions.calls
+
+
+@pytest.mark.parametrize("refusal", [2, 3])  # invalid argument: what drivers before R525 say of an unknown field
+def test_pcie_traffic_of_an_old_driver_is_not_lost(refusal: int) -> None:
+    functions = FakeFunctions(
+        nvmlDeviceGetFieldValues=lambda _, ids: [(refusal, 0, 0) for _ in ids],
+        nvmlDeviceGetPcieThroughput=lambda _, direction: (2048, 4096)[direction],
+    )
+    values, _ = reader(functions).read(0.0)
+
+    assert (values["pcie_tx_bytes_per_s"], values["pcie_rx_bytes_per_s"]) == (2048 * 1024, 4096 * 1024)
+
+
+def test_power_is_not_a_fault_where_the_driver_does_not_know_its_field() -> None:
+    functions = FakeFunctions(
+        nvmlDeviceGetFieldValues=lambda _, ids: [(2, 0, 0) for _ in ids], nvmlDeviceGetPowerUsage=66_840
+    )
+
+    assert one(POWER_AVERAGE, functions) == 66.84
 
 
 def test_pcie_traffic_is_not_taken_from_counters_that_wrap_where_the_chip_measures_it() -> None:  # seen on an H100
