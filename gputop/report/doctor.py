@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from gputop.core.doctor.verdict import Checked, Diagnosis, Severity, Verdict
 from gputop.core.model.units import NOTHING
 from gputop.core.text.cells import width
@@ -20,6 +22,7 @@ _WORDS: Final = {
     Severity.INFO: ("i info", Tone.OK),
     Severity.OK: ("✓ ok", Tone.OK),
 }
+_PROBLEMS: Final = (Severity.FAIL, Severity.WARN, Severity.UNKNOWN)
 _COUNTS: Final = {
     Severity.FAIL: ("to act on now", "to act on now"),
     Severity.WARN: ("warning", "warnings"),
@@ -40,6 +43,17 @@ def report(diagnosis: Diagnosis, room: int | None = None, style: Style = Style.P
     return "\n".join([*page.head(), "", *page.body(), "", *page.tail()])
 
 
+def problems(diagnosis: Diagnosis, room: int | None = None, style: Style = Style.PLAIN) -> str:
+    """Return only the verdicts that are problems or unknown; empty if there are none."""
+    checks = [
+        replace(one, verdicts=tuple(verdict for verdict in one.verdicts if verdict.severity in _PROBLEMS))
+        for one in diagnosis.checks
+    ]
+    page = _Page(replace(diagnosis, checks=tuple(checks)), None if room is None else max(room, _LEAST_ROOM), style)
+    lines = list(page.body())
+    return "\n".join([*page.mark(), *lines] if lines else ())
+
+
 class _Page:
     """The parts of the page, in one width and style."""
 
@@ -50,11 +64,15 @@ class _Page:
         shown = [one for one in diagnosis.checks if one.severity is not Severity.NOT_APPLICABLE]
         self._codes = max((len(one.code) for one in shown), default=0)
 
+    def mark(self) -> Iterator[str]:
+        """Yield a line that says so if the machine is simulated."""
+        if self._diagnosis.simulated:
+            yield simulated(self._diagnosis.simulated, self._room, self._style)
+
     def head(self) -> Iterator[str]:
         """Yield the header: host, driver, number of GPUs."""
         diagnosis = self._diagnosis
-        if diagnosis.simulated:
-            yield simulated(diagnosis.simulated, self._room, self._style)
+        yield from self.mark()
         parts = (
             "gputop doctor",
             clean(diagnosis.host),

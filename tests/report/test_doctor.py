@@ -5,7 +5,7 @@ import pytest
 from gputop.core.doctor.verdict import Checked, Diagnosis, Severity, Verdict, fail, nothing, ok, unknown, warn
 from gputop.core.text.ascii import plain
 from gputop.core.text.cells import width
-from gputop.report.doctor import report
+from gputop.report.doctor import problems, report
 from gputop.report.grid import Style
 
 LONG = "GPU 3: " + "a rather long sentence about what is wrong with it " * 3
@@ -100,3 +100,11 @@ def test_signs_have_replacements() -> None:
 
     assert "?" not in plain(report(held))
     assert plain(report(held)).isascii()
+
+
+def test_quiet_prints_problems_without_the_checks_that_are_fine() -> None:
+    checks = (checked("a", ok("fine")), checked("b", fail("broken", fix=["Mend it."])), checked("c", nothing("no MIG")))
+    text = problems(diagnosis(*checks, checked("d", unknown("no access"))))
+
+    assert text.splitlines() == ["✗ ACT NOW  b  broken", "    → Mend it.", "? unknown  d  no access"]
+    assert problems(diagnosis(checked("a", ok("fine")))) == ""

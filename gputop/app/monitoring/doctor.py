@@ -14,12 +14,16 @@ from gputop.machine.plugins.discover import Found
 
 
 class DoctorRequest(Struct, frozen=True, kw_only=True):
-    """A visit. ``expected``: how many GPUs there should be; ``plugins``: the installed ones."""
+    """A visit. ``expected``: how many GPUs there should be; ``plugins``: the installed ones.
+
+    ``is_quiet``: print only problems.
+    """
 
     demo: str | None = None
     expected: int | None = None
     plugins: tuple[Found, ...] = ()
     is_json: bool = False
+    is_quiet: bool = False
 
 
 def doctor(request: DoctorRequest) -> int:
@@ -29,8 +33,9 @@ def doctor(request: DoctorRequest) -> int:
     if request.is_json:
         print_json(diagnosis)
     else:
-        from gputop.report.doctor import report
+        from gputop.report.doctor import problems, report
         from gputop.report.grid import look
 
-        print(report(diagnosis, *look(sys.stdout, os.environ)))
+        lines = (problems if request.is_quiet else report)(diagnosis, *look(sys.stdout, os.environ))
+        print(lines, end="\n" if lines else "")
     return diagnosis.status

@@ -13,6 +13,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     Parser.usage_status = USAGE  # of all parsers: an unknown option is reported by the outermost one
     parser.add_argument("--json", dest="is_json", action="store_true", help="one line of JSON")
     parser.add_argument(
+        "-q", "--quiet", dest="is_quiet", action="store_true", help="print only problems; nothing if there are none"
+    )
+    parser.add_argument(
         "--expect",
         dest="expected",
         type=whole(0),
@@ -26,7 +29,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     add_ending(
         parser,
-        "gputop doctor --expect 8",
+        "gputop doctor --expect 8 --quiet",
         "gputop doctor --json | jq -r '.checks[] | select(.severity == \"fail\") | .code'",
         status="0 healthy, 1 warnings, 2 act now, 3 no GPU to check, 64 bad options",
     )

@@ -19,6 +19,7 @@ _NONE: Final = "none"
 _PROVABLE: Final = ("slurm", "pod", "container")  # by a cgroup
 _UNLIMITED: Final = "unlimited"
 _OTHER_NETWORK: Final = "not visible from here: the process has another network namespace"
+_NEEDS_TRACING: Final = "names need CAP_SYS_PTRACE"
 _BYTES: Final = frozenset({"locked memory"})
 _STATES: Final = {
     "R": "running", "S": "sleeping", "D": "blocked in the kernel", "T": "stopped", "t": "stopped by a debugger",
@@ -208,6 +209,8 @@ def _devices(found: Inspection) -> Section:
         Row("", f"{target}  descriptor{'s' if len(files) > 1 else ''} {_numbers(files)}")
         for target, files in sorted(held.items())
     )
+    if not rows and found.missing.get("files") is Missing.FORBIDDEN and found.open_files is not None:
+        rows = (Row("", f"unknown: file {_NEEDS_TRACING}"),)
     return Section("devices", "GPU device files", rows or _absent(found, "files"))
 
 
@@ -216,7 +219,9 @@ def _numbers(files: list[OpenFile]) -> str:
 
 
 def _files(found: Inspection) -> Section:
-    rows = tuple(Row(str(file.descriptor), file.target or "closed meanwhile") for file in found.files)
+    rows = tuple(Row(str(file.descriptor), file.target or "closed since it was listed") for file in found.files)
+    if found.missing.get("files") is Missing.FORBIDDEN and found.open_files is not None:
+        return Section("files", "Open files", (Row("", f"{found.open_files} open, {_NEEDS_TRACING}"),))
     note = "" if found.open_files is None else f"{found.open_files}{_cut(found, 'files', ' · ')}"
     return Section("files", "Open files", rows or _absent(found, "files"), note)
 

@@ -198,7 +198,11 @@ class _Reading:
         names = self._ask("files", self._proc.list, "fd")
         if names is None:
             return {}
-        found = [OpenFile(int(name), self._target(name)) for name in names[:_MOST_FILES] if name.isdecimal()]
+        try:
+            found = [OpenFile(int(name), self._target(name)) for name in names[:_MOST_FILES] if name.isdecimal()]
+        except PermissionError as error:
+            self.missing["files"] = reason(error)
+            return {"open_files": len(names)}
         found.sort(key=lambda file: file.descriptor)
         return {
             "open_files": len(names),
@@ -237,7 +241,13 @@ class _Reading:
         return Thread(int(tid), decode(stat.name), stat.state, stat.cpu_ticks / self._clock_ticks) if stat else None
 
     def _target(self, name: str) -> str:
-        return clean(Files(self._proc).target(f"{self._pid}/fd/{name}"))  # empty: closed since it was listed
+        """Return the target of a descriptor; empty if it was closed since it was listed. Raises PermissionError."""
+        try:
+            return clean(self._proc.link(f"{self._pid}/fd/{name}"))
+        except PermissionError:
+            raise
+        except OSError:
+            return ""
 
     def _link(self, part: str, name: str) -> str | None:
         target = self._ask(part, self._proc.link, name)

@@ -15,6 +15,7 @@ _BUSY_S: Final = 0.08  # limit for reading before something is shown
 _PAUSE_S: Final = 1 / 15  # between two batches of frames
 _LONG_GAP_S: Final = 10.0
 _SHORT_WAIT_S: Final = 2.0
+_NO_FINDING: Final = "no further finding recorded; gputop analyse FILE judges it anew"
 
 
 class Playback:
@@ -166,7 +167,7 @@ class Playback:
             if self._clock() - began_s > _BUSY_S:
                 self._change(at_s=moment.at_s, number=moment.number, is_seeking=True)
                 return
-        self._end_search(self._searched_from, "no further finding in this recording")
+        self._end_search(self._searched_from, _NO_FINDING)
 
     def _end_search(self, number: int, note: str) -> None:
         self._search = None

@@ -205,6 +205,7 @@ complete -c gputop -n '_shtab_gputop_using analyse; and test $_shtab_gputop_npos
 complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a doctor -d 'Check the driver, GPUs and configuration of this host, and suggest fixes for problems.'
 complete -c gputop -n '_shtab_gputop_using doctor' -s h -l help -d 'show this help message and exit'
 complete -c gputop -n '_shtab_gputop_using doctor' -l json -d 'one line of JSON'
+complete -c gputop -n '_shtab_gputop_using doctor' -s q -l quiet -d 'print only problems; nothing if there are none'
 complete -c gputop -n '_shtab_gputop_using doctor' -l expect -x -d 'expected number of GPUs (default: expected_gpus in the configuration file)'
 complete -c gputop -n '_shtab_gputop_using doctor' -l demo -xka "training h200 mig workstation trouble dying" -d 'a simulated machine instead of this host: training, h200, mig, workstation, trouble, dying (default dying)'
 complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a probe -d 'Test GPUs in parallel, with a program that a plugin provides. gputop refuses to test GPUs in use. gputop changes no GPU setting and ends only processes that it started itself.'

@@ -155,3 +155,10 @@ def test_of_many_cgroups_those_that_say_nothing_are_left_out() -> None:
     assert "cgroup 1:memory:/job_1" in texts(section("place", hybrid))
     assert len(section("place", hybrid).rows) == 3
     assert "cgroup 2:cpu:/" in texts(section("place", bare))
+
+
+def test_open_files_without_access_are_one_line_and_device_files_are_unknown_not_absent() -> None:
+    hidden = Inspection(id="q", pid=7, open_files=292, missing={"files": Missing.FORBIDDEN})
+
+    assert texts(section("files", hidden)) == ["292 open, names need CAP_SYS_PTRACE"]
+    assert texts(section("devices", hidden)) == ["unknown: file names need CAP_SYS_PTRACE"]

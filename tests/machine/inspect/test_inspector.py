@@ -94,6 +94,17 @@ def test_gpu_devices_are_picked_from_the_open_files() -> None:
     assert found.devices == (OpenFile(1, "/dev/nvidia0"), OpenFile(2, "/dev/nvidiactl"))
 
 
+def test_descriptors_that_may_be_counted_but_not_followed_are_forbidden_and_not_closed() -> None:
+    held = proc()
+    links = [name for name in held.links if name.startswith("7/fd/")]
+    held.links |= dict.fromkeys(links, EACCES)
+    found = look(held)
+
+    assert links
+    assert (found.files, found.devices, found.open_files) == ((), (), len(links))
+    assert found.missing["files"] is Missing.FORBIDDEN
+
+
 def test_the_busiest_thread_comes_first() -> None:
     assert [(thread.tid, thread.cpu_s) for thread in look(proc()).threads] == [(8, 9.0), (7, 1.0)]
 

@@ -224,7 +224,7 @@ def test_the_next_finding_is_one_that_is_not_shown_already(hand: Hand) -> None:
 
     hand.playback.find()
     assert hand.settle() == 700
-    assert hand.playback.playing.note == "no further finding in this recording"
+    assert hand.playback.playing.note == "no further finding recorded; gputop analyse FILE judges it anew"
 
 
 def test_a_key_ends_the_search_for_a_finding(tmp_path: Path) -> None:
