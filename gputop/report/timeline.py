@@ -16,7 +16,7 @@ def _paragraph(episode: Episode) -> list[str]:
     finding = episode.finding
     begin = place_text(episode.passages[0].at_s)
     end = "the end" if episode.end_at_s is None else place_text(episode.end_at_s)
-    head = f"{finding.stage.value}  {begin} to {end}  {finding.code}  {finding.subject.label}"
+    head = f"{finding.stage.value}  seen from {begin} to {end}  {finding.code}  {finding.subject.label}"
     lines = [head, f"  {finding.summary}"]
     if finding.remedy:
         lines.append(f"  to do: {finding.remedy}")

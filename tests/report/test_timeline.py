@@ -24,7 +24,7 @@ def test_the_remedy_follows_the_verdict_and_no_evidence_repeats_the_summary() ->
     episode = Episode(finding=finding, passages=(Passage(at_s=65.0, time_s=65.0, stage=Stage.SUSPECT),))
 
     assert timeline([episode]).splitlines() == [
-        "suspect  1:05 to the end  idle.holder  GPU 0",
+        "suspect  seen from 1:05 to the end  idle.holder  GPU 0",
         "  idle for 15m07: 21.3GiB held",
         "  to do: Ask ann.",
         "  evidence: 98 W",

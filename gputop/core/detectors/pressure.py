@@ -135,7 +135,13 @@ class PressureDetector:
             evidence=(
                 Evidence("memory_used_percent", round(percent, 1), f"{percent:.0f}% full"),
                 *(
-                    (Evidence("steady_s", round(steady_s), f"unchanged for {duration_text(steady_s)}"),)
+                    (
+                        Evidence(
+                            "steady_s",
+                            round(steady_s),
+                            f"the used memory has not changed for {duration_text(steady_s)}",
+                        ),
+                    )
                     if steady_s
                     else ()
                 ),

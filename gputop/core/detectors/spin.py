@@ -1,4 +1,4 @@
-"""The detector of busy threads whose GPU does nothing."""
+"""The detector of busy threads whose process does no GPU work."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -12,7 +12,7 @@ from gputop.core.model.units import bytes_text, duration_text
 
 KIND: Final = Kind(
     name="spin",
-    question="Does a thread use a whole CPU core while the process leaves its GPU idle?",
+    question="Does a thread use a whole CPU core while the process does no work on its GPU?",
     codes={"spin.host": "A thread runs all the time, but the process sends no work to its GPU."},
     remedies={
         "spin.host": "See what it does: `py-spy dump --pid PID`. For a server that polls for requests this is normal.",
@@ -86,12 +86,11 @@ class SpinDetector:
             code="spin.host",
             stage=Stage.SUSPECT if lasted_s >= limit_s and not is_harmless else Stage.OBSERVATION,
             subject=group.subject,
-            summary=f"{count_text(group)}spinning on the CPU for {duration_text(lasted_s)} while the GPU is idle: "
-            f"busiest "
-            f"thread at {thread:.0f}% of a core, {bytes_text(held)} held"
+            summary=f"{count_text(group)}spinning on the CPU for {duration_text(lasted_s)} without GPU work: "
+            f"busiest thread at {thread:.0f}% of a core, {bytes_text(held)} held"
             + (" (a server that polls for requests)" if track.role.is_server else ""),
             evidence=(
-                Evidence("busiest_thread_percent", round(thread, 1), f"thread at {thread:.0f}% of a core"),
+                Evidence("busiest_thread_percent", round(thread, 1), f"busiest thread at {thread:.0f}% of a core"),
                 Evidence("lasted_s", round(lasted_s, 1), f"spinning on the CPU for {duration_text(lasted_s)}"),
                 Evidence("memory_bytes", held, f"{bytes_text(held)} held"),
             ),

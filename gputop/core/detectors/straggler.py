@@ -268,12 +268,12 @@ def claim_of(slow: Slow, context: Context, dials: Mapping[str, float]) -> Claim:
                 round(slow.lasted_s, 1),
                 f"slowed job {slow.ranks.job.label} for {duration_text(slow.lasted_s)}",
             ),
-            Evidence("clock_share", round(share, 3), f"{100 * share:.0f}% of the others' SM clock"),
-            Evidence("gpu_utilization_percent", round(slow.gu, 1), f"its GPU at {slow.gu:.0f}%"),
+            Evidence("clock_share", round(share, 3), f"{100 * share:.0f}% of the SM clock of the other ranks"),
+            Evidence("gpu_utilization_percent", round(slow.gu, 1), f"GPU utilization of this rank: {slow.gu:.0f}%"),
             Evidence(
                 "others_utilization_percent",
                 round(slow.others_gu, 1),
-                f"the other ranks' GPUs at {slow.others_gu:.0f}%",
+                f"GPU utilization of the other ranks: {slow.others_gu:.0f}%",
             ),
             Evidence(
                 "clocks_event_reasons",
@@ -303,14 +303,14 @@ def _how(slow: Slow, share: float) -> str:
         return f"keeps its GPU busy for {slow.gu:.0f}% of the time, {others}"
     clock = gpu[CLOCK_SM] if gpu else None
     now = f"{clock / 1e6:.0f} MHz, " if clock else ""
-    return f"runs at {now}{100 * share:.0f}% of the others' SM clock"
+    return f"runs at {now}{100 * share:.0f}% of the SM clock of the other ranks"
 
 
 def _why(gpu: Gpu | None, reasons: tuple[str, ...]) -> str:
     if gpu is None:
         return ""
     width, most, celsius = gpu[PCIE_WIDTH], gpu[PCIE_WIDTH_MAX], gpu[TEMPERATURE]
-    known = [*reasons]
+    known = [f"reason: {reason}" for reason in reasons]
     if reasons and celsius is not None:
         known.append(f"{celsius}°C")
     if width and most and width < most:

@@ -192,7 +192,7 @@ class ThrottleDetector:
         evidence = [Evidence("power_cap_percent", share, _of(share, span_s))]
         why, remedy = "", _NORMAL.format(n=gpu.index)
         if slowed.slow_s >= self._minute_s and siblings is not None:
-            why = f"; its busy siblings run at {siblings / 1e6:.0f}MHz"
+            why = f"; the other busy GPUs of this model run at {siblings / 1e6:.0f}MHz"
             evidence.append(Evidence("siblings_clock_sm_hz", siblings, why.lstrip("; ")))
             remedy = _COOLER.format(n=gpu.index)
         if is_lowered and usual is not None:

@@ -37,11 +37,11 @@ _MPS: Final = "nvidia-cuda-mps"
 
 
 def leftovers(facts: Facts) -> Verdicts:
-    """Judge whether exited processes hold GPU memory, or memory is in use without any process."""
+    """Judge whether exited processes or zombies hold GPU memory, or memory is in use without any process."""
     none = why_none(facts)
     if none:
         return none
-    exited = [process for process in facts.processes if process.presence is Presence.GONE]
+    exited = [process for process in facts.processes if process.presence is Presence.GONE or process.state == "Z"]
     found = [_exited(facts, exited)] if exited else []
     if not facts.is_initial:
         hidden = unknown("cannot attribute all GPU memory: gputop runs in another PID namespace than some processes")
@@ -123,10 +123,11 @@ def monitors(facts: Facts) -> Verdicts:
     if not found:
         hidden = facts.programs.hidden
         return ok(
-            "no other monitor found" + (f"; the open files of {hidden} processes are not readable" if hidden else "")
+            "no other GPU monitoring program found"
+            + (f"; the open files of {hidden} processes are not readable" if hidden else "")
         )
     return info(
-        "a GPU reset or a MIG change will fail: other monitors keep the GPUs open",
+        "a GPU reset or a MIG change will fail: other GPU monitoring programs keep the GPUs open",
         evidence=[
             f"{program.name} (pid {program.pid}{'' if program.uid is None else f', uid {program.uid}'})"
             + ("" if program.devices else ": its open files are not readable")
@@ -157,12 +158,18 @@ def _exited(facts: Facts, exited: Sequence[HostProcess]) -> Verdict:
     return warn(
         f"GPU memory not freed: the driver still lists {len(exited)} exited process{'es' if len(exited) > 1 else ''}",
         evidence=[
-            *(f"pid {process.pid} on GPU {_places(process)}: {bytes_text(_memory(process))}" for process in exited),
+            *(
+                f"pid {process.pid} on GPU {_places(process)}: {bytes_text(_memory(process))}"
+                + (" (zombie)" if process.state == "Z" else "")
+                for process in exited
+            ),
             *_holders(facts, gpus),
         ],
         fix=(
             f"$ sudo fuser -v {' '.join(f'/dev/nvidia{index}' for index in indices)}",
-            "End the child processes it left behind: they hold the memory. If it has none, reset the GPU.",
+            "End the child processes that it left behind: they hold the memory.",
+            "A zombie without children ends when its parent ends.",
+            "If the memory is still in use, reset the GPU.",
         ),
     )
 

@@ -165,7 +165,8 @@ _OWN: Final[tuple[Check, ...]] = (
     ),
     _row(
         "mem.zombie", "Do running processes account for all memory in use?", processes.leftovers,
-        "Forked data loaders keep the memory of a dead rank, and the driver does not list them.",
+        "Exited processes, zombies and unlisted processes can hold memory. Example: forked data loaders keep that of a "
+        "dead rank.",
         "Run `fuser -v /dev/nvidiaN` and end leftover processes. If that does not help, reset the GPU.",
     ),
     _row(
@@ -174,7 +175,7 @@ _OWN: Final[tuple[Check, ...]] = (
         "Look for Xids 79, 119 and 120; reset or reboot.",
     ),
     _row(
-        "proc.monitors", "Do other monitors keep the GPUs open?", processes.monitors,
+        "proc.monitors", "Do other GPU monitoring programs keep the GPUs open?", processes.monitors,
         "A reset or a MIG change fails while a process has the GPU open.",
         "Stop them before a reset or a MIG change.",
     ),

@@ -46,11 +46,11 @@ class Progress(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
         return now_s - self.time_s > max(_STALE_S, _STALE_STEPS * a_step_s)
 
     def text(self, now_s: float) -> str:
-        """Return ``41% 1h07`` with the remaining time, ``41% stale``, or the step without a total."""
+        """Return ``41% 1h07`` with the remaining time, ``41% old``, or the step without a total."""
         percent, left_s = self.percent, self.left_s(now_s)
         done = NOTHING if self.step is None else f"{self.step:.0f}" if percent is None else f"{int(percent)}%"
         if percent != 100 and self.is_stale(now_s):
-            return f"{done} stale"
+            return f"{done} old"
         return done if left_s is None or percent == 100 else f"{done} {duration_text(left_s)}"
 
 

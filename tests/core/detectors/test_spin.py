@@ -22,7 +22,7 @@ def test_the_numbers_are_told() -> None:
     finding = last(found(lone((WORK, 60), (SPIN, 100))), CODE)
 
     assert finding.summary.startswith("spinning on the CPU for ")
-    assert "for 1m40 while the GPU is idle: busiest thread at 99% of a core" in finding.summary
+    assert "for 1m40 without GPU work: busiest thread at 99% of a core" in finding.summary
     assert "py-spy dump --pid 1000" in finding.remedy
 
 

@@ -85,7 +85,7 @@ class LinkWatch:
         if links.narrow_s < self._dials["link_s"]:
             return
         lanes = f"{width} of {most} lanes"
-        speed = f"generation {generation} of {newest}"
+        speed = f"PCIe generation {generation} of {newest}"
         how = ", ".join(text for text, is_bad in ((lanes, is_narrow), (speed, is_slow)) if is_bad)
         yield Claim(
             code="pcie.link",
@@ -93,8 +93,8 @@ class LinkWatch:
             subject=gpu_subject(gpu),
             summary=f"slow PCIe link: {how} for {duration_text(links.narrow_s)} while busy",
             evidence=(
-                Evidence("pcie_width", width, lanes),
-                Evidence("pcie_generation", generation, speed),
+                Evidence("pcie_width", width, f"width: {lanes}"),
+                Evidence("pcie_generation", generation, f"speed: {speed}"),
             ),
             remedy="Check seating, riser and the slot's BIOS settings: sudo lspci -vv | grep -i lnksta",
             began_s=context.now_s - links.narrow_s,
@@ -141,11 +141,11 @@ def _down(gpu: Gpu, links: _Links, fewest: int) -> Iterator[Claim]:
     if down <= min(fewest, links.down_at_first):
         return
     went = down > links.down_at_first
-    before = f"{links.down_at_first or 'none'} before" if went else f"{fewest or 'none'} on its sibling GPUs"
+    before = f"{links.down_at_first or 'none'} before" if went else f"{fewest or 'none'} on other GPUs of this model"
     yield gpu_claim(
         gpu, "nvlink.down", Stage.ALARM if went else Stage.SUSPECT,
         f"{down} of {count or '?'} NVLinks {'is' if down == 1 else 'are'} down; {before}",
-        Evidence("nvlink_links_down", down, f"links down: {down}; on the best sibling: {fewest}"),
+        Evidence("nvlink_links_down", down, f"links down: {down}; on the best GPU of this model: {fewest}"),
         "See which: nvidia-smi nvlink -s -i {n}. Check bridge or cable, and: systemctl status nvidia-fabricmanager",
     )  # fmt: skip
 

@@ -60,10 +60,12 @@ def _claim(gpu: Gpu, code: str, held: Sequence[tuple[float, Xid]], context: Cont
         code=code,
         stage=_STAGES[code],
         subject=gpu_subject(gpu),
-        summary=f"Xid {xid.number} {ago} ago{times}: {xid.name}. {xid.meaning}",
+        summary=f"Xid {xid.number} ({ago} ago{times}): {xid.name}. {xid.meaning}",
         evidence=tuple(
             Evidence(
-                f"xid_{number}", count, f"Xid {number} {explained(number).name}, {_times(count)}, {_blame(number)}"
+                f"xid_{number}",
+                count,
+                f"Xid {number} ({explained(number).name}) came {_times(count)}; {_blame(number)}",
             )
             for number, count in counts.items()
         ),

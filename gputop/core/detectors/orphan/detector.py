@@ -9,7 +9,7 @@ from gputop.core.detectors.orphan.parent import Strays
 from gputop.core.detectors.orphan.track import Track, has_ended, held_text, memory_of
 from gputop.core.detectors.subjects import process_subject
 from gputop.core.model.finding import Evidence, Stage
-from gputop.core.model.sample import HostProcess
+from gputop.core.model.sample import HostProcess, Presence
 from gputop.core.model.units import duration_text
 from gputop.core.processes.ending import is_first, kill_command
 
@@ -122,7 +122,7 @@ class OrphanDetector:
             subject=process_subject(process),
             summary=f"{held_text(held)} held by an exited process for {duration_text(lasts_s)}{_once(track)}{heirs}",
             evidence=(
-                Evidence("gone_s", round(lasts_s, 1), f"exited {duration_text(lasts_s)} ago; {process.presence.text}"),
+                Evidence("gone_s", round(lasts_s, 1), _exited_text(process, lasts_s)),
                 Evidence("memory_bytes", held, f"{held_text(held)} held"),
             ),
             remedy=_end(track.children, track.user) or _find_holder(process),
@@ -204,6 +204,11 @@ class _Processes:
             sample = self._context.sample
             self._by_pid = {one.pid: one for one in (*sample.relatives, *sample.processes)}
         return self._by_pid
+
+
+def _exited_text(process: HostProcess, lasts_s: float) -> str:
+    reused = f"; {process.presence.text}" if process.presence is Presence.REUSED else ""
+    return f"exited {duration_text(lasts_s)} ago, but the driver still lists it{reused}"
 
 
 def _once(track: Track) -> str:

@@ -103,11 +103,12 @@ def _numbers(case: Case) -> str:
     """Return ``GPU at 100% but 104 W (idle 98 W, normally 612 W), no traffic to memory or PCIe``."""
     track, board = case.first, case.first.board
     if board.watts is None:
-        power = f"tensor cores at {board.tensor or 0:.0f}% and memory at {board.dram or 0:.0f}%"
+        power = f"has tensor cores at {board.tensor or 0:.0f}% and memory at {board.dram or 0:.0f}%"
     else:
         normally = f", normally {track.work_w:.0f} W" if track.work_w else ""
-        power = f"{board.watts:.0f} W (idle {board.idle_w() or 0:.0f} W{normally})"
-    return f"GPU at {track.gu or 0:.0f}% but {power}{_quiet(case)}"
+        power = f"draws {board.watts:.0f} W (idle {board.idle_w() or 0:.0f} W{normally})"
+    whose = f"the GPU of {rank_text(track)}" if case.ranks > 1 else "its GPU"
+    return f"{whose} is {track.gu or 0:.0f}% busy, but {power}{_quiet(case)}"
 
 
 def _quiet(case: Case) -> str:
@@ -124,7 +125,7 @@ def _cause(case: Case, context: Context) -> str:
     waiting = _waiting_text(case)
     if len(case.out) == 1:
         track, stance = case.out[0]
-        return f"{waiting} in a collective, {rank_text(track)} {_state(track, stance, context)}"
+        return f"{waiting} in a collective, and {rank_text(track)} {_state(track, stance, context)}"
     if case.out:
         named = ", ".join(rank_text(track) for track, _ in case.out[:_MOST_NAMED])
         return f"{waiting} for {len(case.out)} idle ranks ({named}{', …' if len(case.out) > _MOST_NAMED else ''})"
@@ -154,7 +155,7 @@ def _evidence(case: Case, culprit: tuple[Track, Stance] | None) -> tuple[Evidenc
     track, board = case.first, case.first.board
     found = [
         Evidence("waiting_s", round(case.lasted_s, 1), f"hung for {duration_text(case.lasted_s)}"),
-        Evidence("gpu_utilization_percent", track.gu, f"GPU at {track.gu or 0:.0f}%"),
+        Evidence("gpu_utilization_percent", track.gu, f"is {track.gu or 0:.0f}% busy"),
         Evidence("power_w", board.watts, f"{board.watts or 0:.0f} W"),
         Evidence("power_before_w", track.work_w, f"normally {track.work_w or 0:.0f} W"),
         Evidence("idle_power_w", board.idle_w(), f"idle {board.idle_w() or 0:.0f} W"),

@@ -118,6 +118,8 @@ class SignalScreen(TargetsDialog[SignalRequest | None]):
         accept, back = self.name_of("accept"), self.name_of("back")
         if not self.is_ready:
             return f"{self.choice_keys()}{back} cancel"
+        if self.signal == KILL:
+            return f"{accept} continue, then {self.name_of('yes')} sends SIGKILL · {back} cancel"
         sent = f"{accept} send {self.signal} to {self.short_targets_text()}"
         return f"{sent} · {back} cancel · {self.name_of('offer-kill')} {offer}"
 

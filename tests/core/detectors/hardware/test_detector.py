@@ -190,7 +190,7 @@ def test_the_xid_that_follows_every_other_is_not_told_beside_it() -> None:
 def test_several_errors_are_one_finding_with_a_count_each() -> None:
     (found,) = shown(xids(13, 31, 31), range(10))
 
-    assert found.summary.startswith("Xid 31 7s ago, 3 errors in 9s: ")
+    assert found.summary.startswith("Xid 31 (7s ago, 3 errors in 9s): ")
     assert {entry.name: entry.value for entry in found.evidence} == {"xid_13": 1, "xid_31": 2}
 
 
@@ -209,7 +209,7 @@ NARROW: Values = LINK | {PCIE_WIDTH: 8}
 SLOW: Values = LINK | {PCIE_GENERATION: 1}
 
 
-@pytest.mark.parametrize(("values", "words"), [(NARROW, "8 of 16 lanes"), (SLOW, "generation 1 of 5")])
+@pytest.mark.parametrize(("values", "words"), [(NARROW, "8 of 16 lanes"), (SLOW, "PCIe generation 1 of 5")])
 def test_a_link_below_its_best_counts_after_a_busy_minute(values: Values, words: str) -> None:
     before = shown(always(values), range(60))
     (found,) = shown(always(values), range(62))

@@ -94,7 +94,7 @@ def test_the_odd_one_out_is_named_with_what_it_does(odd: Second, text: str) -> N
     ranks[2] = rank(2, 4, (WORK, 100), (odd, 330))
     finding = last(found(*ranks), HANG)
 
-    assert f"3 of 4 ranks wait in a collective, rank 2 (pid {pid_of(2)}) {text}" in finding.summary
+    assert f"3 of 4 ranks wait in a collective, and rank 2 (pid {pid_of(2)}) {text}" in finding.summary
     assert ("odd_pid", pid_of(2)) in [(one.name, one.value) for one in finding.evidence]
     assert finding.stage is Stage.ALARM
 
@@ -103,7 +103,7 @@ def test_the_numbers_of_a_hang_are_told() -> None:
     finding = last(found(*job((WORK, 200), (WAIT, 330))), HANG)
 
     assert finding.summary.startswith("hung for 5m")
-    assert "GPU at 100% but " in finding.summary
+    assert "is 100% busy, but " in finding.summary
     assert "no traffic to memory, PCIe or NVLink" in finding.summary
     assert "one on another host is missing" in finding.summary
     names = {one.name for one in finding.evidence}
