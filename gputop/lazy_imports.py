@@ -97,6 +97,7 @@ _STAND_INS: Final[dict[str, dict[str, object]]] = {
         "msgspec.toml": Later("msgspec.toml"),
         "msgspec.yaml": Later("msgspec.yaml"),
         "datetime": import_module("_datetime"),  # the same types; 2 ms for their copies in Python
+        "decimal": import_module("_decimal"),  # likewise
         "platform": _Platform("platform"),  # 3 ms
     },
     "pynvml": {

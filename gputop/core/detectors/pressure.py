@@ -1,7 +1,6 @@
 """The detector of nearly full GPU memory and of temperatures near the board's own limit."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from heapq import nlargest
 from typing import Final
 
 from gputop.core.detection.detector import Claim, Context, Dial, Kind
@@ -188,7 +187,7 @@ class _Holders:
         before_s, least_s = self._gathered_s, context.round_s - context.sample.interval_s
         if before_s is None or context.is_gap or context.now_s - before_s > least_s:
             self._gathered_s = context.now_s
-            self._most = {where: nlargest(_HOLDERS, held) for where, held in _held(context.sample).items()}
+            self._most = {where: sorted(held, reverse=True)[:_HOLDERS] for where, held in _held(context.sample).items()}
         most = self._most.get((gpu, number), ())
         return f"; largest: {', '.join(f'pid {pid} ({bytes_text(size)})' for size, pid in most)}" if most else ""
 

@@ -5,8 +5,8 @@ call instead of two, an empty list is not an error, and the field-value array ha
 touch.
 """
 
+import _thread
 import ctypes
-import threading
 from collections.abc import Iterator, Sequence
 from ctypes import byref, c_int, c_uint, c_ulonglong, c_void_p
 from struct import Struct
@@ -89,7 +89,7 @@ class Binding(HealthFunctions, MigFunctions):
     def __init__(self) -> None:
         self._library: Any = None
         self._loaded: Any = None
-        self._loading = threading.Lock()
+        self._loading = _thread.allocate_lock()
         self._field_questions: dict[tuple[tuple[int, int], ...], bytes] = {}
         self._functions: dict[str, Any] = {}
         self._listers: dict[str, tuple[Any, Struct]] = {}
