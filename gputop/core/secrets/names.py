@@ -92,7 +92,7 @@ def names_secret(name: str, value: str) -> bool:
 @lru_cache(_MOST_REMEMBERED)
 def suspicion(name: str) -> Suspicion:
     """Return what the name of a variable, an option or a field says about its value."""
-    words = [word for word in re.split("[-_.]", _snake(name).upper()) if word]
+    words = [word for word in _snake(name).upper().replace("-", "_").replace(".", "_").split("_") if word]
     joined = "_".join(words)
     if any(part in joined for part in _ALWAYS):
         return Suspicion.SECRET
