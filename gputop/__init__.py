@@ -1,7 +1,5 @@
 """gputop: a terminal UI process manager for NVIDIA GPUs."""
 
-from __future__ import annotations
-
 TYPE_CHECKING = False  # type checkers know this name; the import of typing takes longer than the rest of this file
 if TYPE_CHECKING:
     from typing import SupportsFloat
@@ -10,7 +8,7 @@ __version__ = "0.1.0"
 
 
 def report(
-    step: SupportsFloat | None = None, total: SupportsFloat | None = None, loss: SupportsFloat | None = None
+    step: "SupportsFloat | None" = None, total: "SupportsFloat | None" = None, loss: "SupportsFloat | None" = None
 ) -> None:
     """Report the progress of this process to gputop, which shows it with the remaining time. All numbers are optional.
 
