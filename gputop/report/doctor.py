@@ -8,7 +8,8 @@ from msgspec.structs import replace
 from gputop.core.doctor.verdict import Checked, Diagnosis, Severity, Verdict
 from gputop.core.model.units import NOTHING
 from gputop.core.text.cells import width
-from gputop.core.text.text import clean, fit
+from gputop.core.text.fit import fit
+from gputop.core.text.text import clean
 from gputop.core.text.tone import Tone
 from gputop.report.grid import Style, paint, simulated, wrap
 

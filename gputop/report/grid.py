@@ -8,7 +8,8 @@ from typing import Final, TextIO
 from msgspec import Struct
 
 from gputop.core.text.cells import width
-from gputop.core.text.text import clean, fit
+from gputop.core.text.fit import fit
+from gputop.core.text.text import clean
 from gputop.core.text.tone import Tone
 
 _LEAST: Final = 8  # cells that are left to the column that gives way

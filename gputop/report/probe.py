@@ -8,7 +8,8 @@ from msgspec import Struct
 from gputop.core.model.units import duration_text
 from gputop.core.probing.result import DeviceResult, ProbeReport, TestFinding, TestResult, TestStatus, telling
 from gputop.core.probing.wording import WORDS, figures_text
-from gputop.core.text.text import clean, fit
+from gputop.core.text.fit import fit
+from gputop.core.text.text import clean
 from gputop.report.grid import Style, cut, paint
 
 _INDENT: Final = "    "

@@ -22,7 +22,8 @@ from gputop.core.processes.column import Column, Row
 from gputop.core.processes.columns import COLUMNS, rows, sorted_rows, visible_columns
 from gputop.core.query.selection import why_no_gpus, why_no_processes
 from gputop.core.text.cells import width
-from gputop.core.text.text import clean, fit
+from gputop.core.text.fit import fit
+from gputop.core.text.text import clean
 from gputop.core.text.tone import Tone
 from gputop.report.grid import Cell, Layout, Style, cut, draw, paint, simulated, wrap
 from gputop.report.reasons import reasons

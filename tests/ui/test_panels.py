@@ -24,7 +24,7 @@ from gputop.core.model.sample import (
 )
 from gputop.core.recording.gpu_history import History
 from gputop.core.text.ascii import plain
-from gputop.core.text.text import fit, fit_right
+from gputop.core.text.fit import fit, fit_right
 from gputop.ui.panels.gpus import gpu_panel
 from gputop.ui.panels.header import header
 from gputop.ui.panels.host import host_lines

@@ -11,7 +11,7 @@ from gputop.core.model.catalogue import MEMORY_TOTAL, MEMORY_USED, MIG_MODE
 from gputop.core.model.metric import Missing
 from gputop.core.model.sample import Gpu, HostProcess, Presence
 from gputop.core.model.units import bytes_text
-from gputop.core.text.text import fit
+from gputop.core.text.fit import fit
 
 LEAST_BYTES: Final = 500 * 1024**2
 LEAST_SHARE: Final = 0.02

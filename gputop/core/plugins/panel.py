@@ -11,7 +11,8 @@ from msgspec import Struct
 
 from gputop.core.model.sample import Frame
 from gputop.core.text.cells import width
-from gputop.core.text.text import clean, fit
+from gputop.core.text.fit import fit
+from gputop.core.text.text import clean
 from gputop.core.text.tone import Tone
 
 MOST_LINES: Final = 500  # an answer may be endless

@@ -6,7 +6,7 @@ from typing import Final
 from gputop.core.model.finding import Finding, Stage, Subject
 from gputop.core.model.sample import Gpu
 from gputop.core.model.units import duration_text
-from gputop.core.text.text import fit
+from gputop.core.text.fit import fit
 from gputop.ui.render.line import Line, Span, Spans, ends, length
 from gputop.ui.render.line_widget import OpeningLines
 from gputop.ui.state.view import View

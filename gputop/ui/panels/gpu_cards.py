@@ -27,8 +27,8 @@ from gputop.core.model.metric import Metric
 from gputop.core.model.sample import Gpu
 from gputop.core.model.tone_rules import memory_tone, temperature_tone, throttle
 from gputop.core.model.units import duration_text, share
+from gputop.core.text.fit import fit, fit_right
 from gputop.core.text.plot import samples_shown
-from gputop.core.text.text import fit, fit_right
 from gputop.ui.panels import gpu_strip, values
 from gputop.ui.panels.findings import mark, mark_ink
 from gputop.ui.render.layout import card_grid, instance_lines

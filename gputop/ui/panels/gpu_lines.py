@@ -9,7 +9,7 @@ from gputop.core.model.catalogue import FAN as FAN_SPEED
 from gputop.core.model.catalogue import GPU_UTILIZATION, NVLINK_RX, NVLINK_TX, PCIE_RX, PCIE_TX, SM_ACTIVE
 from gputop.core.model.metric import Metric
 from gputop.core.model.sample import Gpu, Readings
-from gputop.core.text.text import fit, fit_right
+from gputop.core.text.fit import fit, fit_right
 from gputop.ui.panels import values
 from gputop.ui.panels.findings import mark, mark_ink
 from gputop.ui.render.line import Line, Span, Spans, cut, length

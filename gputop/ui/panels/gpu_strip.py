@@ -4,7 +4,7 @@ from gputop.core.model.catalogue import GPU_UTILIZATION, MEMORY_TOTAL, MEMORY_US
 from gputop.core.model.sample import Gpu, GpuInstance, GpuState
 from gputop.core.model.tone_rules import temperature_tone
 from gputop.core.model.units import NOTHING, bytes_text, share
-from gputop.core.text.text import fit, fit_right
+from gputop.core.text.fit import fit, fit_right
 from gputop.ui.panels import values
 from gputop.ui.render.layout import column_width, per_line
 from gputop.ui.render.line import Line, Span, Spans, cut, tone_ink

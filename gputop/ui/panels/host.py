@@ -5,7 +5,7 @@ from typing import Final
 from gputop.core.model.sample import Host, HostDetails
 from gputop.core.model.tone_rules import pressure_tone, share_tone
 from gputop.core.model.units import NOTHING, bytes_text, duration_text, share
-from gputop.core.text.text import fit_right
+from gputop.core.text.fit import fit_right
 from gputop.core.text.tone import Tone
 from gputop.ui.panels import values
 from gputop.ui.render.line import Line, Span, Spans, ends, length, tone_ink

@@ -6,7 +6,7 @@ from typing import Final
 from gputop.core.model.sample import Presence
 from gputop.core.model.units import NOTHING
 from gputop.core.processes.column import Column, Row
-from gputop.core.text.text import fit, fit_right
+from gputop.core.text.fit import fit, fit_right
 from gputop.ui.render.line import Line, Span, Spans, ends, length
 from gputop.ui.state.rows import TableLine
 from gputop.ui.state.search import has, highlighted

@@ -24,8 +24,8 @@ from gputop.core.model.metric import Missing
 from gputop.core.model.sample import Gpu, GpuState, Readings
 from gputop.core.model.tone_rules import memory_tone, temperature_tone, throttle
 from gputop.core.model.units import NOTHING, share
+from gputop.core.text.fit import fit, fit_right
 from gputop.core.text.plot import bar
-from gputop.core.text.text import fit, fit_right
 from gputop.core.text.tone import Tone
 from gputop.ui.render.line import Spans, length, tone_ink
 

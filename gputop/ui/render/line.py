@@ -3,7 +3,7 @@
 from typing import Final, NamedTuple, TypeAlias
 
 from gputop.core.text.cells import width
-from gputop.core.text.text import fit
+from gputop.core.text.fit import fit
 from gputop.core.text.tone import Tone
 
 Span: TypeAlias = tuple[str, str]

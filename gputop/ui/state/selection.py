@@ -4,7 +4,7 @@ from collections.abc import Set as AbstractSet
 
 from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import Frame, HostProcess
-from gputop.core.text.text import fit
+from gputop.core.text.fit import fit
 from gputop.ui.render.line import Line
 from gputop.ui.state.rows import TableLine
 from gputop.ui.state.signal_targets import all_processes

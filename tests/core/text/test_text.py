@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from gputop.core.text.cells import width
-from gputop.core.text.text import chop, clean, decode, fit
+from gputop.core.text.fit import chop, fit
+from gputop.core.text.text import clean, decode
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.widgets import OptionList
 
 from gputop.core.text.cells import width
-from gputop.core.text.text import fit
+from gputop.core.text.fit import fit
 from gputop.ui.render.line import Line, ends
 from gputop.ui.render.line_widget import as_text
 from gputop.ui.screens.dialogs.dialog import Dialog

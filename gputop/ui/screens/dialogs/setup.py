@@ -10,7 +10,7 @@ from textual import events
 
 from gputop.core.processes.columns import COLUMN_BY_KEY
 from gputop.core.settings.settings import Settings
-from gputop.core.text.text import fit
+from gputop.core.text.fit import fit
 from gputop.ui.render.line import BLANK, Line
 from gputop.ui.screens.dialogs.list_dialog import MOVES, ListDialog
 from gputop.ui.state.settings_edit import OPTIONS, listed, moved, shown, toggled

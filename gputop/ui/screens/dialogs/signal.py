@@ -12,7 +12,7 @@ from textual import events
 from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import HostProcess
 from gputop.core.protocol.signals import SIGNALS, signal_number
-from gputop.core.text.text import fit, fit_right
+from gputop.core.text.fit import fit, fit_right
 from gputop.ui.render.line import BLANK, Line, cut
 from gputop.ui.screens.dialogs.list_dialog import MOVES
 from gputop.ui.screens.dialogs.signal_wording import KILL, names, remarks

@@ -10,7 +10,7 @@ from gputop.core.model.sample import HostProcess, Presence
 from gputop.core.model.units import NOTHING, bytes_text, duration_text
 from gputop.core.protocol.command import cpus_text
 from gputop.core.text.cells import width
-from gputop.core.text.text import fit, fit_right
+from gputop.core.text.fit import fit, fit_right
 from gputop.ui.render.line import Line
 from gputop.ui.state.signal_targets import TargetSelection, gpu_bytes
 

@@ -18,7 +18,7 @@ from gputop.core.model.metric import Missing
 from gputop.core.model.sample import Frame, Gpu, GpuInstance, HostProcess
 from gputop.core.model.units import NOTHING, bytes_text, percent_text
 from gputop.core.text.cells import width as cells
-from gputop.core.text.text import fit
+from gputop.core.text.fit import fit
 from gputop.ui.render.line import BLANK, Line, Span, Spans
 from gputop.ui.screens.pages.process_lines import wrapped
 

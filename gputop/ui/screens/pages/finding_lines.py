@@ -8,7 +8,7 @@ from typing import Final
 from gputop.core.detection.timeline import Episode
 from gputop.core.model.finding import Evidence, Finding, confidence_text
 from gputop.core.model.units import bytes_text, duration_text
-from gputop.core.text.text import fit
+from gputop.core.text.fit import fit
 from gputop.ui.panels.findings import split_verdict
 from gputop.ui.panels.values import clock
 from gputop.ui.render.line import BLANK, Line, Spans

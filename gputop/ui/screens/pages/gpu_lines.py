@@ -22,7 +22,7 @@ from gputop.core.model.sample import Gpu, GpuProcess, HostProcess, Presence, Rea
 from gputop.core.model.tone_rules import throttle
 from gputop.core.model.units import NOTHING, bytes_text, duration_text, percent_text, value_text
 from gputop.core.table_rows import added_keys
-from gputop.core.text.text import fit, fit_right
+from gputop.core.text.fit import fit, fit_right
 from gputop.ui.panels import values
 from gputop.ui.panels.band import Band, band_lines, cells_of
 from gputop.ui.panels.findings import finding_line

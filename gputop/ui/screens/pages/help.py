@@ -5,7 +5,7 @@ from textwrap import wrap
 from typing import ClassVar
 
 from gputop.core.processes.columns import COLUMNS
-from gputop.core.text.text import fit
+from gputop.core.text.fit import fit
 from gputop.ui.input.actions import ACTIONS, Action
 from gputop.ui.input.keymap import keys_text
 from gputop.ui.render.line import BLANK, Line

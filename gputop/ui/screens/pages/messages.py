@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import ClassVar, Final
 
-from gputop.core.text.text import fit
+from gputop.core.text.fit import fit
 from gputop.ui.panels.values import clock
 from gputop.ui.render.line import Line
 from gputop.ui.screens.pages.page import Page

@@ -16,7 +16,7 @@ from gputop.core.model.units import NOTHING, bytes_text, duration_text, percent_
 from gputop.core.recording.gpu_history import Series
 from gputop.core.recording.process_history import LENGTH, Track, Tracks
 from gputop.core.text.cells import width
-from gputop.core.text.text import chop, fit
+from gputop.core.text.fit import chop, fit
 from gputop.ui.panels.band import LABEL, Band, band_lines, cells_of
 from gputop.ui.render.line import BLANK, Line, Spans
 from gputop.ui.state.view import View

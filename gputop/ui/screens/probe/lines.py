@@ -14,7 +14,8 @@ from gputop.core.probing.probe import Probe
 from gputop.core.probing.progress import MOST_FINDINGS, DeviceCourse, Run
 from gputop.core.probing.result import DeviceResult, ProbeReport, TestResult, TestStatus, telling
 from gputop.core.probing.wording import WORDS, figures_text, number_text
-from gputop.core.text.text import clean, fit, fit_right
+from gputop.core.text.fit import fit, fit_right
+from gputop.core.text.text import clean
 from gputop.ui.panels import values
 from gputop.ui.render.line import BLANK, Line, Span, Spans, cut, length, tone_ink
 from gputop.ui.screens.mig.lines import paragraph

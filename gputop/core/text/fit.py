@@ -1,0 +1,41 @@
+"""Text fitted to terminal cells."""
+
+from gputop.core.text.cells import cells_of, width
+
+
+def fit(text: str, cells: int, *, end: str = "…") -> str:
+    """Return ``text`` in exactly ``cells`` cells: padded with blanks, or cut with ``end`` as its last character."""
+    missing = cells - width(text)
+    if missing >= 0:
+        return text + " " * missing
+    if cells < width(end):
+        return " " * cells
+    first = head(text, cells - width(end)) + end
+    return first + " " * (cells - width(first))
+
+
+def fit_right(text: str, cells: int) -> str:
+    """Return ``text`` in exactly ``cells`` cells, at their right end."""
+    missing = cells - width(text)
+    return " " * missing + text if missing >= 0 else fit(text, cells)
+
+
+def head(text: str, cells: int) -> str:
+    """Return as much of the beginning of ``text`` as ``cells`` cells hold."""
+    if text.isascii():
+        return text[: max(0, cells)]
+    for at, taken in enumerate(cells_of(text)):
+        cells -= taken
+        if cells < 0:
+            return text[:at]
+    return text
+
+
+def chop(text: str, cells: int) -> list[str]:
+    """Return ``text`` in parts of at most ``cells`` cells; an empty text has no parts."""
+    parts: list[str] = []
+    while text:
+        part = head(text, cells) or text[0]
+        parts.append(part)
+        text = text[len(part) :]
+    return parts
