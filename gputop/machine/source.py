@@ -78,7 +78,7 @@ class MachineSource:
         self._discovery_due = 0.0
         self._is_started = False
         self._events = EventWatcher(driver, self.refresh_layout, wall)
-        self._event_worker = Worker(self._events.collect) if watches_events else None
+        self._watches_events = watches_events
         self._slots: dict[str, Slot] = {}
         self._process_worker = Worker(self._read_processes)
         self._uses: dict[int, tuple[GpuProcess, ...]] = {}
@@ -108,9 +108,8 @@ class MachineSource:
         """Take a sample. A GPU that does not answer in time keeps its last values, and later counts as hung."""
         now, wall_s, ticks = self._clock(), self._wall(), self._processes.ticks()
         self._follow_inventory(now)
-        if self._event_worker:
-            self._event_worker.take(0)
-            self._event_worker.ask(now)
+        if self._watches_events:
+            self._events.collect(now)
         for slot in self._slots.values():
             slot.start(now)
         host = self._host.read(now)
@@ -249,7 +248,7 @@ class MachineSource:
             self._slots[uuid].reader.index = index
         elif self._selection.wants_gpu(index, uuid, bus_id):
             self._slots[uuid] = Slot(DeviceReader(self.driver, handle, index, identity), self._wall)
-            self._events.watch(handle)
+            self._events.watch(uuid, handle)
 
     def _driver_info(self) -> DriverInfo:
         if self._inventory:

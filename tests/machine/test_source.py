@@ -199,6 +199,37 @@ def test_a_gpu_that_answers_again_is_back() -> None:
     assert states(held.read()) == [GpuState.OK, GpuState.OK]
 
 
+def test_a_gpu_whose_registration_for_events_hangs_hides_the_xids_of_the_others() -> None:
+    gate, events = threading.Event(), {"set-1": [("GPU-1", 0x8, 79)]}
+    sets: dict[str, str] = {}
+
+    def register(handle: str, _: int, event_set: str) -> None:
+        if handle == "handle-0":
+            gate.wait()
+        sets[event_set] = handle
+
+    def wait(event_set: str, _: int) -> Any:
+        assert event_set in sets, "it waits for a set whose registration hangs"
+        queued = events.get(sets[event_set].replace("handle", "set"), [])
+        return queued.pop() if queued else NVMLError(10)
+
+    clock = Hand()
+    created = iter(range(9))
+    driver = functions(
+        2, nvmlDeviceGetSupportedEventTypes=0x8, nvmlEventSetCreate=lambda: f"set {next(created)}",
+        nvmlDeviceRegisterEvents=register, nvmlEventSetWait=wait,
+    )  # fmt: skip
+    held = source(driver, clock)
+    held.open()
+    held.read()
+    held._events._workers["GPU-1"].take(PATIENCE_S)
+    clock.now += 1
+    sample = held.read()
+    gate.set()
+
+    assert [[event.xid for event in gpu.xids] for gpu in sample.gpus] == [[], [79]]
+
+
 def test_a_driver_that_hangs_at_the_start_is_a_sample_that_says_so() -> None:
     gate = threading.Event()
     held = source(FakeFunctions(nvmlInit=gate.wait), Hand(), patience_s=0.1)
