@@ -17,7 +17,7 @@ from gputop.core.model.metric import Unit
 from gputop.core.model.sample import Readings, Sample
 
 MOST_ROWS: Final = 100_000  # in a list
-_MOST_GPUS: Final = 1024
+MOST_GPUS: Final = 1024
 _LATEST_S: Final = 250_000_000_000.0  # in the year 9892; a calendar ends with 9999
 _LONGEST_INTERVAL_S: Final = 86_400.0
 _TEXTS: Final = (SERIAL, VBIOS, ARCHITECTURE, COMPUTE_CAPABILITY, RECOVERY_ACTION, COMPUTE_MODE)
@@ -30,8 +30,8 @@ _TYPES: Final[dict[str, type | tuple[type, ...]]] = {
 
 def fault_of(sample: Sample) -> str:
     """Return what no host has: ``more than 1024 GPUs``; empty if the sample is plausible."""
-    if len(sample.gpus) > _MOST_GPUS:
-        return f"more than {_MOST_GPUS} GPUs"
+    if len(sample.gpus) > MOST_GPUS:
+        return f"more than {MOST_GPUS} GPUs"
     rows = (sample.processes, sample.relatives, sample.problems, sample.host.cores_percent)
     if max(map(len, rows)) > MOST_ROWS:
         return f"more than {MOST_ROWS:,} rows"

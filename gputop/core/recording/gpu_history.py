@@ -5,13 +5,15 @@ from __future__ import annotations  # array[float] is not subscriptable before 3
 from array import array
 from collections.abc import Sequence
 from math import nan
-from typing import Any
+from typing import Any, Final
 
 from gputop.core.model.metric import Metric
+from gputop.core.model.plausible import MOST_GPUS
 from gputop.core.model.sample import Sample
 from gputop.core.recording.window import Times
 
 HOUR = 3600
+_HOST: Final = "host"
 
 
 class Series:
@@ -62,16 +64,23 @@ class History:
         self.times = Times(length)
 
     def remember(self, sample: Sample) -> None:
-        """Add a sample. A GPU that is missing in it gets a gap, so that all series end at the same time."""
+        """Add a sample. A GPU that is missing in it gets a gap, so that all series end at the same time.
+
+        If a source makes up ever new GPUs, those that are missing are forgotten.
+        """
         self.times.add(sample.time_s, sample.interval_s)
         present = {gpu.uuid: gpu for gpu in sample.gpus}
-        for uuid in self.names() | present.keys():
+        known = self.names() | present.keys()
+        if len(known) > MOST_GPUS:
+            known = set(present)
+            self._series = {key: held for key, held in self._series.items() if key[0] in known or key[0] == _HOST}
+        for uuid in known:
             gpu = present.get(uuid)
             for metric in self._metrics:
                 self._add((uuid, metric.key), gpu[metric] if gpu else None)
         host = sample.host
-        self._add(("host", "cpu_percent"), host.cpu_percent)
-        self._add(("host", "memory_used_bytes"), host.memory_used_bytes)
+        self._add((_HOST, "cpu_percent"), host.cpu_percent)
+        self._add((_HOST, "memory_used_bytes"), host.memory_used_bytes)
 
     def forget(self) -> None:
         """Clear the history before a jump in time."""
@@ -96,8 +105,8 @@ class History:
         return (window.span_s if window else 0.0) + max(0, length - len(self.times)) * interval_s
 
     def names(self) -> set[str]:
-        """Return the uuids of all GPUs ever seen."""
-        return {name for name, _ in self._series if name != "host"}
+        """Return the uuids of the GPUs in the history."""
+        return {name for name, _ in self._series if name != _HOST}
 
     def _add(self, key: tuple[str, str], value: float | None) -> None:
         series = self._series.get(key)

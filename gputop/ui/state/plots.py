@@ -1,9 +1,13 @@
 """The plots of the screen: each remembers its picture, so that one more sample costs one more cell."""
 
+from typing import Final
+
 from msgspec import Struct
 
 from gputop.core.recording.gpu_history import History, Series
 from gputop.core.text.plot import area, samples_shown
+
+_MOST: Final = 4096  # a source may make up ever new GPUs
 
 
 class Picture(Struct, frozen=True):
@@ -16,7 +20,7 @@ class Picture(Struct, frozen=True):
 
 
 class Plots:
-    """Draws what history holds. Pictures are kept by GPU and metric, so there are never more than series."""
+    """Draws what history holds. Pictures are kept by GPU and metric."""
 
     def __init__(self, history: History, *, is_ascii: bool = False) -> None:
         self._history = history
@@ -38,6 +42,8 @@ class Plots:
         else:
             window = series.last(samples_shown(size[0]))
             rows = area(window, top, size, count=series.count, is_ascii=self.is_ascii)
+        if len(self._pictures) >= _MOST:
+            self._pictures.clear()
         self._pictures[name, key] = Picture(series.count, top, size, rows)
         return rows
 

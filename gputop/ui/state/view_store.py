@@ -74,6 +74,8 @@ class ViewStore:
         """Add a frame to what the view remembers; return whether it raises an alarm."""
         self._known.update((gpu.uuid, gpu) for gpu in frame.gpus if gpu.state is GpuState.OK)
         self.view.history.remember(frame)
+        for uuid in self._known.keys() - self.view.history.names():
+            del self._known[uuid]
         self.view.tracks.remember(frame)
         return self.watchlist.take(frame)
 

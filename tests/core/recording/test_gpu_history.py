@@ -7,9 +7,11 @@ import pytest
 from examples import frame, gpu
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from gputop.core.model.catalogue import GPU_UTILIZATION, TEMPERATURE
 from gputop.core.model.metric import Missing
+from gputop.core.model.plausible import MOST_GPUS
 from gputop.core.recording.gpu_history import HOUR, History, Series
 
 PLOTTED = (GPU_UTILIZATION, TEMPERATURE)
@@ -63,6 +65,17 @@ def test_a_gpu_that_came_later_ends_at_the_same_instant() -> None:
 
     assert list(history.window("GPU-00000001", TEMPERATURE, 5)) == [60]
     assert history.names() == {"GPU-00000000", "GPU-00000001"}
+
+
+def test_ever_new_gpus_of_a_source_fill_the_memory() -> None:
+    history = History(PLOTTED[:1])
+    for n in range(20):
+        made_up = [replace(gpu(1), uuid=f"GPU-made-up-{n}-{each}") for each in range(MOST_GPUS // 9)]
+        history.remember(frame((gpu(0), *made_up)))
+
+    assert len(history.names()) <= MOST_GPUS
+    assert len(history.window("GPU-00000000", PLOTTED[0], HOUR)) == 20
+    assert len(history.series("host", "cpu_percent").last(HOUR)) == 20
 
 
 def test_the_host_is_remembered_too() -> None:
