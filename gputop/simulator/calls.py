@@ -56,6 +56,11 @@ def _pci(gpu: SimulatedGpu) -> Answer:
     )
 
 
+def _pcie_throughput(gpu: SimulatedGpu, direction: int) -> int:
+    traffic = gpu.activity.pcie_rx if direction else gpu.activity.pcie_tx
+    return int(traffic.at(gpu.clock.now()) / 1024)
+
+
 def _rates(gpu: SimulatedGpu) -> Answer:
     now = gpu.clock.now()
     return Answer(gpu=percent(gpu.activity.gpu, now), memory=percent(gpu.activity.memory, now))
@@ -216,6 +221,7 @@ GPU_CALLS: Final[dict[str, Call]] = _LISTS | {
     "nvmlDeviceGetCurrPcieLinkWidth": lambda gpu: gpu.plan.pcie_width,
     "nvmlDeviceGetMaxPcieLinkGeneration": lambda gpu: gpu.board.pcie_generation,
     "nvmlDeviceGetMaxPcieLinkWidth": lambda _: 16,
+    "nvmlDeviceGetPcieThroughput": _pcie_throughput,
     "nvmlDeviceGetNvLinkState": _link_state,
     "nvmlDeviceGetEccMode": lambda _: [1, 1],
     "nvmlDeviceGetTotalEccErrors": lambda gpu, error, counter: gpu.plan.health.ecc.get((error, counter), 0),
