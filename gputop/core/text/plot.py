@@ -7,30 +7,34 @@ from typing import Final
 _LEFT: Final = (0x00, 0x40, 0x44, 0x46, 0x47)  # dots of the left half, filled from below
 _RIGHT: Final = (0x00, 0x80, 0xA0, 0xB0, 0xB8)
 _ASCII: Final = (" ", ".", ":", "|", "|")
+_WIDEST_SAMPLE: Final = 16  # half cells
 
 
-def samples_shown(width: int) -> int:
-    """Return the number of samples that a plot of a width in cells shows."""
-    return 2 * width
+def samples_shown(width: int, held: int) -> int:
+    """Return the number of samples for which a plot of a width in cells has room, ``held`` of them known so far."""
+    return 2 * width // _stretch(width, held)
 
 
 def area(
     values: Sequence[float], top: float, size: tuple[int, int], *, count: int, is_ascii: bool = False
 ) -> list[str]:
-    """Return the rows of a filled plot, top row first, newest sample on the right.
+    """Return the rows of a filled plot, top row first, newest sample last.
 
     ``size``: width and height in cells. ``top``: the value of the top edge; the bottom edge is 0. A NaN is blank; 0
     shows the lowest dot, so that a gap differs from zero. ``count``: number of samples ever: sample pairs share a cell,
-    so that with a new sample the picture changes in its last cell or moves by a whole cell.
+    so that with a new sample the picture changes in its last cell or moves by a whole cell. Few samples are drawn
+    wider, from the left; the scale of time halves when they reach the right edge.
     """
     width, height = size
     if width < 1 or height < 1:
         return [""] * max(0, height)
-    odd = count % 2
     dots = 4 * height - 1  # the highest dot stays free, so that plots one above the other do not touch
-    levels = _levels(values[-(2 * width - odd) :], top, dots)
-    blank = 2 * width - odd - len(levels)
-    levels = [0] * blank + levels + [0] * odd
+    stretch = _stretch(width, len(values))
+    kept = values[-(2 * width - count % 2) :]
+    if (count - len(kept)) % 2:
+        kept = kept[1:]
+    levels = [level for level in _levels(kept, top, dots) for _ in range(stretch)]
+    levels += [0] * (2 * width - len(levels))
     table = _cells(height, is_ascii)
     columns = [table[pair] for pair in zip(levels[::2], levels[1::2], strict=True)]
     return ["".join(row) for row in zip(*columns, strict=True)]
@@ -45,6 +49,14 @@ def bar(percent: float | None, width: int) -> tuple[str, str]:
         halves = max(1, halves)
     filled = "━" * (halves // 2) + "╸" * (halves % 2)
     return filled, "─" * (width - len(filled))
+
+
+def _stretch(width: int, held: int) -> int:
+    """Return how many half cells a sample takes: a power of two, 1 when the plot is more than half full."""
+    stretch = 1
+    while stretch < _WIDEST_SAMPLE and 2 * stretch * held <= 2 * width:
+        stretch *= 2
+    return stretch
 
 
 def _levels(values: Sequence[float], top: float, most: int) -> list[int]:

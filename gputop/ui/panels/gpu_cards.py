@@ -28,10 +28,9 @@ from gputop.core.model.sample import Gpu
 from gputop.core.model.tone_rules import memory_tone, temperature_tone, throttle
 from gputop.core.model.units import duration_text, share
 from gputop.core.text.fit import fit, fit_right
-from gputop.core.text.plot import samples_shown
 from gputop.ui.panels import gpu_strip, values
 from gputop.ui.panels.findings import mark, mark_ink
-from gputop.ui.render.layout import card_grid, instance_lines
+from gputop.ui.render.layout import instance_lines
 from gputop.ui.render.line import Span, Spans, cut, length, tone_ink
 from gputop.ui.state.view import View
 
@@ -61,9 +60,9 @@ class Plot(Struct, frozen=True):
     top: Callable[[Gpu], float]
 
 
-def shape_of(width: int, rows: int, instances: int) -> Shape:
-    """Return the shape of a card with room for this number of instances."""
-    inner, side = width - 4, card_grid(width)[0]
+def shape_of(width: int, plots: tuple[int, int], instances: int) -> Shape:
+    """Return the shape of a card with room for this number of instances. ``plots``: side by side, and their rows."""
+    inner, (side, rows) = width - 4, plots
     cell = (inner - (side - 1) * _SEPARATOR) // side
     return Shape(width, inner, side, cell, rows, instance_lines(instances, inner))
 
@@ -136,7 +135,8 @@ def _state(gpu: Gpu) -> Spans:
 
 def _facts_line(gpu: Gpu, view: View, shape: Shape, frame: str) -> tuple[Span, ...]:
     """Return the lower edge: values without a plot, and the time span of the plots."""
-    span = duration_text(view.history.span_s(samples_shown(shape.cell - _LABEL), view.interval_s))
+    samples = view.plots.samples_shown(gpu.uuid, GPU_UTILIZATION.key, shape.cell - _LABEL)
+    span = duration_text(view.history.span_s(samples, view.interval_s))
     right: Spans = [(f" {span} ", "muted")]
     left: Spans = [("╰─", frame)]
     for label, text in _facts(gpu, shape):

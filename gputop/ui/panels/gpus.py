@@ -81,7 +81,7 @@ def _cards(view: View, plan: Plan, width: int) -> tuple[list[Line], list[Places]
     for start in range(0, len(view.shown), plan.columns):
         row = view.shown[start : start + plan.columns]
         tallest = max(len(gpu.instances) for gpu in row) if plan.has_instances else 0
-        shape = gpu_cards.shape_of(card, plan.plot_rows, tallest)
+        shape = gpu_cards.shape_of(card, (plan.side, plan.plot_rows), tallest)
         cards = [gpu_cards.card(gpu, view, shape) for gpu in row]
         for parts in zip_longest(*cards, fillvalue=BLANK.spans):
             lines.append(Line(_side_by_side(parts)))

@@ -1,4 +1,4 @@
-"""Host panel in one to three lines: processors, memory, load and pressure."""
+"""Host panel: processors, memory, load and pressure in one to three lines; with more lines large plots below."""
 
 from typing import Final
 
@@ -15,6 +15,7 @@ from gputop.ui.state.view import View
 _STEPS: Final = "▁▂▃▄▅▆▇█"
 _LEAST_PLOT: Final = 16
 _WIDEST_BAR: Final = 32
+_LABEL: Final = 5
 _LEAST_CORES: Final = 64  # cells for the cores that details leave
 DETAILED_LINES: Final = 3  # with the single cores and the details of the host
 
@@ -30,17 +31,16 @@ class HostPanel(FastLines):
 
 
 def host_lines(host: Host, view: View, size: tuple[int, int]) -> list[Line]:
-    """Return 1, 2 or 3 lines: all in one; processors and memory with plots; the cores too."""
+    """Return 1, 2 or 3 lines: all in one; processors and memory with a plot; the cores too. More lines: large plots."""
     width, lines = size
+    if lines > DETAILED_LINES:
+        above = [*(Line(tuple(row)) for row in _rows(host, width)), Line(_third(host, width))]
+        return [*above, *_large_plots(host, view, (width, lines - DETAILED_LINES))]
     if lines == 0:
         return []
     if lines == 1:
         return [Line(_one_line(host, width))]
-    bar = max(8, min(_WIDEST_BAR, width // 5))
-    left = [_cpu(host, bar), _memory(host, bar)]
-    gap: Span = ("    ", "text")
-    right = [_waiting(host, width - length(left[0]) - 4), _swap(host, max(6, bar // 2))]
-    rows = [[*a, gap, *b] if length(a) + 4 + length(b) <= width else a for a, b in zip(left, right, strict=True)]
+    rows = _rows(host, width)
     plot_width = min(60, width - max(length(row) for row in rows) - 4)
     if plot_width >= _LEAST_PLOT:
         picture = view.plots.draw("host", "cpu_percent", 100.0, (plot_width, 2))
@@ -50,6 +50,29 @@ def host_lines(host: Host, view: View, size: tuple[int, int]) -> list[Line]:
     if lines >= DETAILED_LINES:
         drawn.append(_third(host, width))
     return [Line(spans) for spans in drawn]
+
+
+def _rows(host: Host, width: int) -> list[Spans]:
+    """Return a line of processors and one of memory, each with what fits beside it."""
+    bar = max(8, min(_WIDEST_BAR, width // 5))
+    left = [_cpu(host, bar), _memory(host, bar)]
+    gap: Span = ("    ", "text")
+    right = [_waiting(host, width - length(left[0]) - 4), _swap(host, max(6, bar // 2))]
+    return [[*a, gap, *b] if length(a) + 4 + length(b) <= width else a for a, b in zip(left, right, strict=True)]
+
+
+def _large_plots(host: Host, view: View, size: tuple[int, int]) -> list[Line]:
+    """Return the plots of processors and memory, side by side."""
+    width, rows = size
+    cells = (width - 2 * _LABEL - 1) // 2
+    total = float(host.memory_total_bytes or 0)
+    cpu = view.plots.draw("host", "cpu_percent", 100.0, (cells, rows))
+    memory = view.plots.draw("host", "memory_used_bytes", total, (cells, rows))
+    labels = [(" CPU ", " MEM "), *[(" " * _LABEL, " " * _LABEL)] * rows]
+    return [
+        Line(((first, "muted"), (left, "cpu"), (second, "muted"), (right, "memory")))
+        for (first, second), left, right in zip(labels, cpu, memory, strict=False)
+    ]
 
 
 def _one_line(host: Host, width: int) -> tuple[Span, ...]:

@@ -3,6 +3,7 @@
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gputop.core.recording.gpu_history import History, Series
 from gputop.core.text.plot import area, samples_shown
@@ -11,12 +12,13 @@ _MOST: Final = 4096  # a source may make up ever new GPUs
 
 
 class Picture(Struct, frozen=True):
-    """A drawn plot: of how many samples, on which scale, in which size."""
+    """A drawn plot: of how many samples, on which scale, in which size; whether it has a sample in each place."""
 
     count: int
     top: float
     size: tuple[int, int]
     rows: list[str]
+    is_full: bool
 
 
 class Plots:
@@ -35,23 +37,29 @@ class Plots:
         """Return the rows of the plot of a series of history, as `area` does."""
         series = self._history.series(name, key)
         held = self._pictures.get((name, key))
-        if held is not None and (held.top, held.size) == (top, size) and series.count - held.count in (0, 1):
+        if held is not None and (held.top, held.size) == (top, size):
             if series.count == held.count:
                 return held.rows
-            rows = self._advanced(held, series)
-        else:
-            window = series.last(samples_shown(size[0]))
-            rows = area(window, top, size, count=series.count, is_ascii=self.is_ascii)
+            if held.is_full and series.count == held.count + 1:
+                return self._keep(name, key, replace(held, count=series.count, rows=self._advanced(held, series)))
+        window = series.last(2 * size[0])
+        rows = area(window, top, size, count=series.count, is_ascii=self.is_ascii)
+        return self._keep(name, key, Picture(series.count, top, size, rows, len(window) == 2 * size[0]))
+
+    def samples_shown(self, name: str, key: str, width: int) -> int:
+        """Return the number of samples for which the plot of a series has room."""
+        return samples_shown(width, len(self._history.series(name, key).last(2 * width)))
+
+    def _keep(self, name: str, key: str, picture: Picture) -> list[str]:
         if len(self._pictures) >= _MOST:
             self._pictures.clear()
-        self._pictures[name, key] = Picture(series.count, top, size, rows)
-        return rows
+        self._pictures[name, key] = picture
+        return picture.rows
 
     def _advanced(self, held: Picture, series: Series) -> list[str]:
         """Return the picture with one more sample: in the half-filled last cell, or in a new one."""
         is_new_cell = series.count % 2
-        window = series.last(1 if is_new_cell else 2)
-        cell = area(window, held.top, (1, held.size[1]), count=series.count, is_ascii=self.is_ascii)
+        cell = area(series.last(2), held.top, (1, held.size[1]), count=series.count, is_ascii=self.is_ascii)
         if is_new_cell:
             return [row[1:] + end for row, end in zip(held.rows, cell, strict=True)]
         return [row[:-1] + end for row, end in zip(held.rows, cell, strict=True)]

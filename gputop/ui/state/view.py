@@ -70,6 +70,12 @@ class View(Struct, frozen=True, kw_only=True):
         return tuple(gpu for gpu in self.gpus if gpu.index == self.focus) or self.gpus
 
     @property
+    def uses(self) -> int:
+        """The number of processes on the GPU in focus, or on all; one on two GPUs counts twice."""
+        processes = self.frame.processes if self.frame else ()
+        return sum(self.focus in {None, use.gpu_index} for process in processes for use in process.gpus)
+
+    @property
     def findings(self) -> tuple[Finding, ...]:
         """The findings that are not muted: of the GPU in focus, or all."""
         if self.focus is None:

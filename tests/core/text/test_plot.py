@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gputop.core.text.plot import area, bar
+from gputop.core.text.plot import area, bar, samples_shown
 
 
 def test_a_plot_has_the_size_that_was_asked_for() -> None:
@@ -25,8 +25,15 @@ def test_a_gap_is_blank_and_a_true_zero_is_a_dot() -> None:
     assert area([nan, nan, 0.0, 0.0], 100.0, (2, 1), count=4) == [" ⣀"]
 
 
-def test_a_young_plot_starts_at_the_right() -> None:
-    assert area([100.0, 100.0], 100.0, (4, 1), count=2)[0].startswith("   ")
+@pytest.mark.parametrize(("samples", "cells"), [(1, 8), (2, 16), (3, 24), (5, 20), (8, 32), (9, 18), (33, 17)])
+def test_a_young_plot_is_no_stub_at_the_edge_of_nothing(samples: int, cells: int) -> None:
+    drawn = area([100.0] * samples, 100.0, (32, 1), count=samples)[0]
+
+    assert len(drawn.rstrip()) == cells
+
+
+def test_the_time_that_a_plot_covers_is_never_shorter_than_what_is_known() -> None:
+    assert [samples_shown(32, held) for held in (0, 1, 4, 5, 32, 33, 64)] == [4, 4, 4, 8, 32, 64, 64]
 
 
 def test_a_value_above_the_scale_stays_inside() -> None:

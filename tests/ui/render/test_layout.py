@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 from app_driver import MIDDLE, SMALL, WIDE
 
-from gputop.ui.render.layout import LEAST_ROWS, Density, Kind, arrange, cards_height, column_width
+from gputop.ui.render.layout import LEAST_ROWS, Density, Kind, arrange, cards_height, column_width, steady
 
 SIZES = (WIDE, MIDDLE, SMALL)
 
@@ -61,7 +61,7 @@ def test_instances_go_when_there_is_no_room_for_them() -> None:
 def test_in_a_row_of_cards_the_tallest_counts() -> None:
     card = column_width(120, 2)
 
-    assert cards_height(card, 2, 1, [0, 7]) == cards_height(card, 2, 1, [7, 7])
+    assert cards_height(card, 2, (2, 1), [0, 7]) == cards_height(card, 2, (2, 1), [7, 7])
 
 
 def test_a_low_screen_has_no_host() -> None:
@@ -75,3 +75,38 @@ def test_the_host_can_be_hidden() -> None:
 @pytest.mark.parametrize("size", [(1, 1), (10, 3), (30, 8), (500, 200)])
 def test_any_size_has_an_arrangement(size: tuple[int, int]) -> None:
     assert arrange(size, [0] * 8, Density.AUTO).gpus.height >= 1
+
+
+@pytest.mark.parametrize("size", [MIDDLE, WIDE, (160, 48), (400, 100)])
+def test_one_gpu_with_few_processes_leaves_no_empty_screen(size: tuple[int, int]) -> None:
+    shared = arrange(size, [0], Density.AUTO, wanted=LEAST_ROWS)
+    empty = size[1] - 3 - LEAST_ROWS - shared.gpus.height - shared.host_lines
+
+    assert shared.gpus.plot_rows >= 8
+    assert empty <= size[1] // 10
+
+
+@pytest.mark.parametrize("gpus", [1, 2, 4, 8, 16])
+def test_spare_lines_go_to_the_plots_of_gpus_before_those_of_the_host(gpus: int) -> None:
+    crowded, calm = (arrange(WIDE, [0] * gpus, Density.AUTO, wanted=wanted) for wanted in (200, 12))
+
+    assert calm.gpus.plot_rows > crowded.gpus.plot_rows
+    assert crowded.host_lines == 3
+
+
+@pytest.mark.parametrize(("size", "wanted"), list(product(SIZES, (0, 6, 12, 20, 40, 200))))
+def test_plots_take_no_line_of_a_process(size: tuple[int, int], wanted: int) -> None:
+    for gpus in range(1, 17):
+        usual = arrange(size, [0] * gpus, Density.AUTO)
+        shared = arrange(size, [0] * gpus, Density.AUTO, wanted=wanted)
+        left, before = (size[1] - 3 - one.host_lines - one.gpus.height for one in (shared, usual))
+
+        assert left >= min(before, max(LEAST_ROWS, wanted))
+
+
+def test_a_process_that_comes_and_goes_moves_no_panel() -> None:
+    held = steady(0, 12)
+
+    assert steady(held, 12) == steady(held, 13) == steady(held, 11) == held
+    assert steady(held, 60) > 60
+    assert steady(60, 12) < 60

@@ -22,7 +22,7 @@ from gputop.ui.panels.plugins import PluginsPanel
 from gputop.ui.panels.processes import ProcessPanel
 from gputop.ui.panels.prompt import PromptPanel
 from gputop.ui.panels.replay import ReplayPanel
-from gputop.ui.render.layout import Arrangement, Density, arrange
+from gputop.ui.render.layout import Arrangement, Density, Kind, Plan, arrange, steady
 from gputop.ui.render.textual_private import in_place_of
 from gputop.ui.screens.dialogs.modal import KeyedScreen
 from gputop.ui.screens.main.controllers import Controllers
@@ -49,7 +49,8 @@ class MainScreen(Screen[None]):
     ) -> None:
         super().__init__()
         self.options, self.store, self.send, self.messages = options, store, send, messages
-        self._arranged: Arrangement | None = None
+        self._arranged = Arrangement(Plan(kind=Kind.LINES, height=0), 0)
+        self._wanted = 0  # lines that processes, findings and plugins may take
         self.header = HeaderPanel()
         self.replay = ReplayPanel()
         self.gpus = GpuPanel()
@@ -106,22 +107,30 @@ class MainScreen(Screen[None]):
         view, size = self.view, (self.size.width, self.size.height)
         if 0 in size:
             return
-        self.replay.show(view)
-        findings = self.findings.show(view, size[0], size[1] // 10, self.keys.name("findings"))
-        plugins = self.controllers.plugin.draw(is_shown=self.controllers.settings.current.show_panels)
-        room = (size[0], size[1] - self.replay.display - findings - plugins)
-        counts = [len(view.values(gpu).instances) for gpu in view.shown]
-        density = view.density if view.focus is None else Density.DETAILED
-        arranged = arrange(room, counts, density, has_host=self.controllers.settings.current.show_host)
-        if arranged != self._arranged:
-            self._arranged = arranged
-            self.gpus.styles.height = arranged.gpus.height
-            self.host.styles.height = arranged.host_lines
+        self._arrange(view, size)
+        arranged = self._arranged
         self.header.show(view)
         self.gpus.show(view, arranged.gpus, size[0])
         self.host.show(view, (size[0], arranged.host_lines))
         self.processes.show(view)
         self.footer.show(is_chord=self.controllers.table.is_chord)
+
+    def _arrange(self, view: View, size: tuple[int, int]) -> None:
+        """Give each panel its lines. A filter changes none of them; few new processes or findings do not either."""
+        settings = self.controllers.settings.current
+        self.replay.show(view)
+        others = self.findings.show(view, size[0], size[1] // 10, self.keys.name("findings"))
+        others += self.controllers.plugin.draw(is_shown=settings.show_panels)
+        self._wanted = steady(self._wanted, view.uses + others)
+        counts = [len(view.values(gpu).instances) for gpu in view.shown]
+        density = view.density if view.focus is None else Density.AUTO
+        room = (size[0], size[1] - self.replay.display - others)
+        wanted = self._wanted - others if view.frame else None
+        arranged = arrange(room, counts, density, has_host=settings.show_host, wanted=wanted)
+        if arranged != self._arranged:
+            self._arranged = arranged
+            self.gpus.styles.height = arranged.gpus.height
+            self.host.styles.height = arranged.host_lines
 
     def draw_age(self) -> None:
         """Draw only the header, which shows the age of the values."""
@@ -135,7 +144,7 @@ class MainScreen(Screen[None]):
         if self.store.has_new_alarm and self.controllers.settings.current.bell:
             self.app.bell()
         self.controllers.plugin.request()
-        if self._arranged and self._arranged.host_lines >= DETAILED_LINES:
+        if self._arranged.host_lines >= DETAILED_LINES:
             self.controllers.view.watch_host()
 
     def set_keys(self, keys: Keymap) -> None:
