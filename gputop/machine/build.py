@@ -13,10 +13,11 @@ from gputop.machine.proc.procfs import RealProc
 from gputop.machine.processes.containers import ContainerFiles
 from gputop.machine.processes.progress import ProgressReader
 from gputop.machine.processes.reader import ProcessReader, resolve_user
+from gputop.machine.processes.users import PATIENCE_S
 from gputop.machine.source import MachineSource, limits
 
 _PATIENCE_S: Final = 2.0  # for sensors, if the user waits for a single sample
-_PROCESS_PATIENCE_S: Final = 1.0  # for a process that blocks its readers, likewise
+_PROCESS_PATIENCE_S: Final = 1.0  # for a process that blocks its readers and for the name of a user, likewise
 
 
 def build(selection: Selection, interval_s: float, *, is_once: bool, reveal: bool = False) -> MachineSource:
@@ -29,7 +30,12 @@ def build(selection: Selection, interval_s: float, *, is_once: bool, reveal: boo
         Driver(Binding()),
         HostReader(proc, os.uname().nodename, lambda: _host_details(_PATIENCE_S if is_once else 0.0)),
         ProcessReader(
-            proc, resolve_user, names=ContainerFiles(), reports=ProgressReader(time.time, os.environ), reveal=reveal
+            proc,
+            resolve_user,
+            names=ContainerFiles(),
+            reports=ProgressReader(time.time, os.environ),
+            reveal=reveal,
+            patience_s=_PROCESS_PATIENCE_S if is_once else PATIENCE_S,
         ),
         selection=selection,
         interval_s=interval_s,

@@ -1,7 +1,5 @@
 """The values of a process that seldom change: user, command line, owner."""
 
-from collections.abc import Callable
-from functools import cache
 from typing import Final
 
 from msgspec import Struct
@@ -10,11 +8,12 @@ from gputop.core.model.metric import Missing
 from gputop.core.model.owner import Owner
 from gputop.core.model.sample import Reasons
 from gputop.core.secrets.mask import masked_arguments
-from gputop.core.text.text import clean, decode
+from gputop.core.text.text import decode
 from gputop.machine.proc.procfs import Proc, reason
 from gputop.machine.proc.stat import parse_inner_pid, parse_uid
 from gputop.machine.processes.containers import Names
 from gputop.machine.processes.owners import OwnerReader
+from gputop.machine.processes.users import UserNames
 
 _UNREAD: Final = frozenset({Missing.BLOCKED, Missing.NOT_YET})
 _LONGEST: Final = 4096
@@ -22,7 +21,10 @@ _LONGEST_BYTES: Final = _LONGEST * 4  # of UTF-8
 
 
 class Details(Struct, frozen=True):
-    """User and uid, command line, owner, the pid in the process's own namespace; the reasons for missing values."""
+    """User and uid, command line, owner, the pid in the process's own namespace; the reasons for missing values.
+
+    ``is_user_late``: the user is a number because the look-up of its name is late.
+    """
 
     user: str | None
     command: str
@@ -30,6 +32,7 @@ class Details(Struct, frozen=True):
     inner_pid: int | None
     missing: Reasons
     uid: int | None = None
+    is_user_late: bool = False
 
     @property
     def is_incomplete(self) -> bool:
@@ -38,7 +41,7 @@ class Details(Struct, frozen=True):
 
 
 class DetailsReader:
-    """Reads details; ``users`` is called once per uid, since it may query a directory over the network.
+    """Reads details; ``users`` names users, for which it may query a directory over the network.
 
     ``reveal``: show secrets in command lines. The owner is always found from the whole command line.
     """
@@ -46,14 +49,14 @@ class DetailsReader:
     def __init__(
         self,
         proc: Proc,
-        users: Callable[[int], str | None],
+        users: UserNames,
         names: Names | None = None,
         *,
         reveal: bool = False,
     ) -> None:
         self._proc = proc
         self._reveal = reveal
-        self._user = cache(lambda uid: clean(users(uid) or str(uid)))
+        self._users = users
         self._owners = OwnerReader(proc, names)
 
     def read(self, pid: int, name: bytes, stat: bytes) -> Details:
@@ -75,7 +78,15 @@ class DetailsReader:
         shown = arguments if self._reveal else masked_arguments(arguments)
         command = " ".join(shown).strip()[:_LONGEST] or f"[{decode(name)}]"
         owner = self._owners.read(pid, stat, name, arguments)
-        return Details(None if uid is None else self._user(uid), command, owner, inner_pid, missing, uid)
+        user, is_late = (None, False) if uid is None else self._user(uid)
+        return Details(user, command, owner, inner_pid, missing, uid, is_late)
+
+    def _user(self, uid: int) -> tuple[str, bool]:
+        """Return the name of a user, or else the number, and whether the name is late."""
+        try:
+            return self._users.name(uid), False
+        except OSError:
+            return str(uid), True
 
     def _arguments(self, pid: int, missing: Reasons) -> list[str]:
         try:

@@ -4,27 +4,26 @@ from collections.abc import Callable
 from typing import Final
 
 from gputop.core.secrets.mask import masked_arguments
-from gputop.core.text.text import clean, decode
+from gputop.core.text.text import decode
 from gputop.machine.proc.procfs import Proc
 from gputop.machine.proc.root import Files
 from gputop.machine.proc.stat import parse_uid
+from gputop.machine.processes.users import PATIENCE_S, UserNames
 from gputop.machine.timed_calls import TimedCalls
 
 _LONGEST: Final = 4096
 _LONGEST_BYTES: Final = _LONGEST * 4  # of UTF-8
-_PATIENCE_S: Final = 0.3
 
 
 class ProcessNames:
     """Names processes. ``users`` names the user of a uid, and is called once for each."""
 
-    def __init__(self, proc: Proc, users: Callable[[int], str | None], patience_s: float = _PATIENCE_S) -> None:
+    def __init__(self, proc: Proc, users: Callable[[int], str | None], patience_s: float = PATIENCE_S) -> None:
         self._proc = proc
         self._files = Files(proc)
-        self._users = users
+        self._users = UserNames(users, patience_s)
         self._patience_s = patience_s
         self._calls = TimedCalls()
-        self._names: dict[int, str] = {}
 
     def user(self, pid: int) -> str:
         """Return the name of the real user, ``an unknown user`` if it cannot be read.
@@ -34,9 +33,10 @@ class ProcessNames:
         uid = parse_uid(self._files.raw(f"{pid}/status"))
         if uid is None:
             return "an unknown user"
-        if uid not in self._names:
-            self._names[uid] = clean(self._name_of(uid) or str(uid))
-        return self._names[uid]
+        try:
+            return self._users.name(uid)
+        except OSError:
+            return str(uid)
 
     def command(self, pid: int, name: bytes) -> str:
         """Return the command line, cleaned and with secrets masked; the name in brackets if there is none.
@@ -45,14 +45,8 @@ class ProcessNames:
         ever, if the thread that holds it is stuck. Such a process is the very one that users want to end.
         """
         try:
-            raw = self._calls.make(("command", pid), lambda: self._proc.read(f"{pid}/cmdline"), self._patience_s)
+            raw = self._calls.make(pid, lambda: self._proc.read(f"{pid}/cmdline"), self._patience_s)
         except OSError:
             raw = b""
         arguments = [decode(argument) for argument in raw[:_LONGEST_BYTES].rstrip(b"\0").split(b"\0")]
         return " ".join(masked_arguments(arguments)).strip()[:_LONGEST] or f"[{decode(name)}]"
-
-    def _name_of(self, uid: int) -> str | None:
-        try:
-            return self._calls.make(("user", uid), lambda: self._users(uid), self._patience_s)
-        except OSError:
-            return None

@@ -15,6 +15,7 @@ from gputop.machine.processes.details import DetailsReader
 from gputop.machine.processes.progress import Reports
 from gputop.machine.processes.relatives import Family
 from gputop.machine.processes.tracked import TrackedProcess, Units
+from gputop.machine.processes.users import PATIENCE_S, UserNames
 
 _CLOCK_TICKS: Final = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
@@ -26,8 +27,9 @@ class ProcessReader:
     """Reads processes, and remembers those that the driver listed in the last reading, and their relatives; no others.
 
     If there are many, those that slept at their last reading take turns: of 2,000 each is read in every third reading.
-    ``users`` names the user of a uid, and is called once for each. ``names`` knows the names of containers.
-    ``reports``: the progress of jobs. ``reveal``: show secrets in command lines.
+    ``users`` names the user of a uid, and is called once for each; its name is a number until ``users`` returns.
+    ``patience_s``: the wait for it. ``names`` knows the names of containers. ``reports``: the progress of jobs.
+    ``reveal``: show secrets in command lines.
     """
 
     def __init__(
@@ -38,12 +40,13 @@ class ProcessReader:
         names: Names | None = None,
         reports: Reports | None = None,
         reveal: bool = False,
+        patience_s: float = PATIENCE_S,
         clock_ticks: int = _CLOCK_TICKS,
         page_bytes: int = _PAGE_BYTES,
     ) -> None:
         self._proc = proc
         self._view = View(proc)
-        self._details = DetailsReader(proc, users, names, reveal=reveal)
+        self._details = DetailsReader(proc, UserNames(users, patience_s), names, reveal=reveal)
         self._family = Family(proc)
         self._reports = reports
         self._relatives: set[int] = set()
@@ -194,7 +197,7 @@ class ProcessReader:
 def resolve_user(uid: int) -> str | None:
     """Return the name of a user; None if no user has this uid.
 
-    May block for as long as a directory server (LDAP, NIS) does not answer, so call it once per uid.
+    May block for as long as a directory server (LDAP, NIS) does not answer: see `UserNames`.
     """
     import pwd  # noqa: PLC0415 - only for a process to name
 

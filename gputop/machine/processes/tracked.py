@@ -15,7 +15,7 @@ from gputop.machine.processes.details import Details
 from gputop.machine.processes.progress import Reporter
 
 _DETAILS_EVERY_S: Final = 60  # setproctitle and exec change the command line
-_RETRY_S: Final = 2.0  # for a process that blocked its readers
+_RETRY_S: Final = 2.0  # for a process that blocked its readers, and for a name that is late
 
 
 class Units(Struct, frozen=True):
@@ -110,6 +110,8 @@ class TrackedProcess:
         """
         before = self._details
         self.details_due = now + (_DETAILS_EVERY_S if before else _DETAILS_EVERY_S // 2 + self.pid % 30)
+        if details.is_user_late:
+            self.details_due = now + _RETRY_S
         if details.is_incomplete:
             self.details_due = now + _RETRY_S
             if before:

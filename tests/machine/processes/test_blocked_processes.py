@@ -134,13 +134,13 @@ def test_the_next_process_with_a_blocked_pid_is_not_called_blocked(proc: Blockin
     assert "command" not in rows[8].missing
 
 
-@pytest.mark.parametrize("blocked", [50, 100])
+@pytest.mark.parametrize(("blocked", "users", "most"), [(50, 50, 64), (100, 100, 64), (10, 1, 16), (50, 1, 16)])
 def test_many_blocked_processes_do_not_hide_the_others_or_take_threads_without_bound(
-    proc: BlockingProc, blocked: int
+    proc: BlockingProc, blocked: int, users: int, most: int
 ) -> None:
     pids = range(1000, 1000 + blocked)
     for pid in (7, 9000, *pids):
-        proc.add(pid)
+        proc.add(pid, uid=2000 + pid % users)
     readings, before = Readings(proc), threading.active_count()
     readings.until(lambda rows: commands(rows, 7, 9000) == ["python train.py"] * 2, (7, 9000))
     with proc.blocked(pids):
@@ -150,7 +150,10 @@ def test_many_blocked_processes_do_not_hide_the_others_or_take_threads_without_b
         assert threading.active_count() - before <= 66
     assert commands(rows, 7, 9000) == ["python train.py"] * 2
     reasons = [rows[pid].missing.get("command") for pid in pids]
-    assert (reasons.count(Missing.BLOCKED), reasons.count(Missing.NOT_YET)) == (min(blocked, 64), max(0, blocked - 64))
+    assert (reasons.count(Missing.BLOCKED), reasons.count(Missing.NOT_YET)) == (
+        min(blocked, most),
+        max(0, blocked - most),
+    )
     assert {rows[pid].command for pid in pids} == {"[python]"}
 
 
@@ -165,6 +168,18 @@ def test_a_process_that_is_not_read_because_so_many_block_is_not_called_blocked(
 
         assert rows[9000].missing["command"] is Missing.NOT_YET
     readings.until(lambda rows: rows[9000].command == "python train.py", (*pids, 9000))
+
+
+def test_the_blocked_processes_of_one_user_hide_the_command_lines_of_another_user(proc: BlockingProc) -> None:
+    pids = range(1000, 1070)
+    for pid in pids:
+        proc.add(pid, uid=1001)
+    proc.add(9000)
+    readings = Readings(proc)
+    with proc.blocked(pids):
+        rows = readings.until(lambda rows: rows[9000].command == "python train.py", (*pids, 9000))
+
+    assert rows[1069].missing["command"] is Missing.NOT_YET
 
 
 @pytest.mark.parametrize("relative", [6, 8])

@@ -1,5 +1,7 @@
 """What /proc says of the pids that the driver lists, and what is not said when it cannot be known."""
 
+import threading
+import time
 from collections import Counter
 
 import pytest
@@ -435,6 +437,30 @@ def test_a_uid_is_named_by_the_system() -> None:
 @pytest.mark.parametrize("uid", [3_000_004_711, 2**64])
 def test_a_uid_of_nobody_has_no_name(uid: int) -> None:
     assert resolve_user(uid) is None
+
+
+def test_a_user_lookup_that_hangs_hides_the_processes_or_their_users() -> None:
+    gate, proc = threading.Event(), FakeProc()
+    for pid, uid in ((7, 1001), (8, 1002)):
+        proc.add(pid, uid=uid)
+
+    def users(uid: int) -> str:
+        if uid == 1001:
+            gate.wait()
+        return f"name of {uid}"
+
+    reader = ProcessReader(proc, users, patience_s=0.1)
+    uses: dict[int, tuple[GpuProcess, ...]] = {7: (), 8: ()}
+    before = [one.user for one in reader.read(uses, 1000.0)]
+    gate.set()
+    end = time.monotonic() + 30.0
+    now = 1000.0
+    while (found := [one.user for one in reader.read(uses, now)]) != ["name of 1001", "name of 1002"]:
+        assert time.monotonic() < end, found
+        now += 3.0
+
+    assert before[0] == "1001"
+    assert before[1] in {"name of 1002", "1002"}  # the second one, if this host was slow
 
 
 # --- a crowd ---------------------------------------------------------------------------------------------------------
