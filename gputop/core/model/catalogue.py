@@ -3,6 +3,9 @@
 Sources are nvml.h 13.4 and the driver's documentation; comments say what the name of a call does not.
 """
 
+# Python evaluates no annotations here: those of the rows take longer than the rows.
+from __future__ import annotations
+
 from operator import attrgetter
 from typing import Any, Final
 
