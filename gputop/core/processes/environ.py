@@ -21,6 +21,7 @@ _ALLOWED: Final = frozenset({
 _GROUPS: Final = ("NCCL_", "TORCH_NCCL_", "VLLM_")
 _ALLOWED_BYTES: Final = frozenset(name.encode() for name in _ALLOWED)
 _GROUPS_BYTES: Final = tuple(prefix.encode() for prefix in _GROUPS)
+_STARTS: Final = frozenset(name[:3] for name in (*_ALLOWED_BYTES, *_GROUPS_BYTES))
 _LONGEST: Final = 512
 
 
@@ -32,6 +33,8 @@ def parse_environ(raw: bytes) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for entry in raw.split(b"\0"):
+        if entry[:3] not in _STARTS:  # most are rejected here, for a third of the cost of what follows
+            continue
         name, equals, value = entry.partition(b"=")
         if equals and (name in _ALLOWED_BYTES or name.startswith(_GROUPS_BYTES)):
             key = name.decode("ascii", "replace")
@@ -50,7 +53,7 @@ def is_allowed(name: str) -> bool:
 def first_number(variables: dict[str, str], names: Iterable[str]) -> int | None:
     """Return the value of the first of these variables that is a number of at least 0."""
     for name in names:
-        text = variables.get(name, "")
-        if text.isascii() and text.isdecimal() and len(text) < 10:
+        text = variables.get(name)
+        if text and text.isascii() and text.isdecimal() and len(text) < 10:
             return int(text)
     return None

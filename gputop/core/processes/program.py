@@ -84,8 +84,9 @@ def program(arguments: Sequence[str]) -> Program:
     title = arguments[0]
     first = title.split(" ")[0] if len(arguments) == 1 else title
     name = _base(first)
+    low = title.lower()
     for prefix, known in _TITLES.items():
-        if title.lower().startswith(prefix):
+        if low.startswith(prefix):
             return Program(name, None, known)
     script = _script(arguments[1:], name) if name.startswith(_PYTHON) or name.lstrip("-") in _INTERPRETERS else None
     return Program(name, script, _known(script or name) or _comfy(first, script))
