@@ -47,6 +47,14 @@ class SettingsChanged(Message):
         self.before, self.after = before, after
 
 
+class HistoryRequested(Message):
+    """The user wants to see the history of a process."""
+
+    def __init__(self, process: HostProcess) -> None:
+        super().__init__()
+        self.process = process
+
+
 class SignalRequested(Message):
     """The user wants to signal a process; ``is_kill``: with SIGKILL."""
 

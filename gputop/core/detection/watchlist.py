@@ -39,12 +39,15 @@ class Watchlist:
     def __init__(self) -> None:
         self._timeline = Timeline(_MOST_PAST)
         self._muted: dict[tuple[object, ...], float] = {}
+        self._concerned: dict[tuple[object, ...], set[ProcessId | str]] = {}
         self._alarms: frozenset[tuple[object, ...]] = frozenset()
 
     def take(self, frame: Frame) -> bool:
         """Take a frame; return whether it has a new alarm that is not muted."""
         self._timeline.add(frame.time_s, frame.time_s, frame.findings)
-        alarms = frozenset(one.key for one in self.standing(frame).findings if one.stage is Stage.ALARM)
+        standing = self.standing(frame)
+        self._note_concerned(standing)
+        alarms = frozenset(one.key for one in standing.findings if one.stage is Stage.ALARM)
         is_new = bool(alarms - self._alarms)
         self._alarms = alarms
         return is_new
@@ -52,6 +55,7 @@ class Watchlist:
     def forget(self) -> None:
         """Forget past findings; muted ones stay muted."""
         self._timeline, self._alarms = Timeline(_MOST_PAST), frozenset()
+        self._concerned.clear()
 
     def standing(self, frame: Frame) -> Standing:
         """Return the findings of a frame."""
@@ -73,6 +77,19 @@ class Watchlist:
             return False
         self._muted[finding.key] = time_s + MUTED_S
         return True
+
+    def episodes_of(self, subject: ProcessId | str) -> tuple[Episode, ...]:
+        """Return the present and past findings that concern a process, or a GPU by its uuid."""
+        return tuple(each for each in self._timeline.episodes if subject in self._concerned.get(each.finding.key, ()))
+
+    def _note_concerned(self, standing: Standing) -> None:
+        """Remember which processes and GPUs each finding concerns, also after the processes exit."""
+        for name, findings in standing.about.items():
+            for one in findings:
+                self._concerned.setdefault(one.key, set()).add(name)
+        if len(self._concerned) > 2 * _MOST_PAST:
+            held = {each.finding.key for each in self._timeline.episodes}
+            self._concerned = {key: names for key, names in self._concerned.items() if key in held}
 
     @property
     def past(self) -> tuple[Episode, ...]:

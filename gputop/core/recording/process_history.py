@@ -1,4 +1,7 @@
-"""Bounded series per process over ten minutes or more: GPU memory, SM, CPU; 4 bytes per value."""
+"""Bounded series per process: GPU memory, SM, CPU; 4 bytes per value.
+
+An hour on a usual machine. With many processes series are shorter, so that they never take more than 4 MB.
+"""
 
 from collections.abc import Iterator
 from typing import Final
@@ -9,9 +12,10 @@ from gputop.core.recording.gpu_history import Series
 from gputop.core.recording.window import Times
 
 STEP_S: Final = 2.0
-LENGTH: Final = 300
+LENGTH: Final = 1800
 CROWDED: Final = 500  # processes; with more of them steps are longer and fewer: 2,000 take 3 MB, and still see 15 min
 _CROWDED_STEP_S: Final = 10.0
+_LENGTHS: Final = ((100, LENGTH), (CROWDED, 300))  # by the number of processes
 _CROWDED_LENGTH: Final = 90
 _JITTER_S: Final = 0.2
 _GRACE: Final = 15  # values for which a process may be absent: the driver's lists flicker
@@ -24,15 +28,16 @@ class Track:
     A track outlives the history's entry: it stops growing when the history drops the process.
     """
 
-    __slots__ = ("absent", "cpu", "memory", "sm")
+    __slots__ = ("_length", "absent", "cpu", "memory", "sm")
 
     def __init__(self, length: int = LENGTH) -> None:
-        self.memory, self.sm, self.cpu = Series(length), Series(length), Series(length)
+        self._length = length
         self.absent = 0
+        self.forget()
 
     def forget(self) -> None:
         """Clear the series."""
-        self.memory, self.sm, self.cpu = Series(LENGTH), Series(LENGTH), Series(LENGTH)
+        self.memory, self.sm, self.cpu = (Series(self._length) for _ in range(3))
 
     def add(self, process: HostProcess | None) -> None:
         """Add the current values of a process; None is a gap."""
@@ -74,7 +79,7 @@ class Tracks:
         present = {process.id: process for process in self._followed(frame)}
         for name in present.keys() - self._tracks.keys():
             if len(self._tracks) < _MOST:
-                self._tracks[name] = Track(_CROWDED_LENGTH if is_crowd else LENGTH)
+                self._tracks[name] = Track(_length(len(frame.processes)))
         for name, track in tuple(self._tracks.items()):
             track.add(present.get(name))
             if track.absent > _GRACE:
@@ -94,3 +99,7 @@ class Tracks:
     def _followed(self, frame: Frame) -> Iterator[HostProcess]:
         yield from frame.processes
         yield from (process for process in frame.relatives if process.id == self._watched)
+
+
+def _length(processes: int) -> int:
+    return next((length for most, length in _LENGTHS if processes <= most), _CROWDED_LENGTH)

@@ -24,11 +24,15 @@ class Window(Struct, frozen=True):
 
 
 class Times:
-    """The times of samples. Each sample stands for the time since the one before, unless that is a gap."""
+    """The times of samples. Each sample stands for the time since the one before, unless that is a gap.
 
-    def __init__(self, length: int) -> None:
-        self._times: deque[float] = deque(maxlen=length)
-        self._covered: deque[float] = deque(maxlen=length)
+    ``most``: number of samples that are kept.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._times: deque[float] = deque(maxlen=most)
+        self._covered: deque[float] = deque(maxlen=most)
 
     def add(self, time_s: float, interval_s: float) -> None:
         """Add the time of a sample. ``interval_s``: expected between two samples."""

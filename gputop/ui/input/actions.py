@@ -189,7 +189,12 @@ ACTIONS: Final = (
     ),
     Action(
         id="detail", keys=("i",), run="page.gpu", label="GPU in detail", group=VIEW, footer="Detail",
-        help="Show every metric of the selected GPU, with the reason for each missing value.",
+        help="Show findings, plots and processes of the selected GPU, and every metric or why it is missing.",
+    ),
+    Action(
+        id="history", keys=("b",), run="page.history", label="History", group=VIEW,
+        help="Show plots of a GPU or process over minutes and hours: zoom, go back in time, read values at a cursor, "
+        "compare GPUs.",
     ),
     Action(
         id="mig", keys=("p",), run="page.mig", label="MIG: partition the GPU", group=VIEW,
@@ -248,7 +253,8 @@ ACTIONS: Final = (
     ),
     Action(
         id="focus-gpu", keys=tuple("0123456789"), run="view.type_gpu({key})", label="Only this GPU", group=VIEW,
-        help="Show one GPU and its processes. For GPU 10, press 1 then 0. Press the number again, or Esc, to show all.",
+        help="Enlarge one GPU, with its findings and processes. For GPU 10, press 1 then 0. Press the number again, or "
+        "Esc, to show all.",
         in_palette=False,
     ),
     Action(
@@ -360,6 +366,19 @@ ACTIONS: Final = (
     _OnPage(
         id="probe-stop", keys=("a",), label="Stop the probe",
         help="Stop its processes within seconds, and show the results so far.",
+    ),
+    _OnPage(id="zoom-in", keys=("plus", "equals_sign"), label="Zoom in", help="Show a shorter time of the history."),
+    _OnPage(
+        id="zoom-out", keys=("minus",), label="Zoom out",
+        help="Show a longer time of the history: 1, 5 or 15 minutes, an hour, all.",
+    ),
+    _OnPage(
+        id="earlier", keys=("left_parenthesis", "less_than_sign", "shift+left"), label="Earlier",
+        help="Move the history back by half of what it shows.",
+    ),
+    _OnPage(
+        id="later", keys=("right_parenthesis", "greater_than_sign", "shift+right"), label="Later",
+        help="Move the history forward by half of what it shows.",
     ),
     _OnPage(id="page-on", keys=("space",), label="Next page", help="Go down a page, as PgDn does."),
     _OnPage(

@@ -58,9 +58,13 @@ class Keymap(Struct, frozen=True):
         return {key: action.run.format(key=key) for action in mains for key in action.keys}
 
     def taken(self, takes: Mapping[str, str]) -> dict[str, str]:
-        """Return the methods of a dialog or page by key; ``takes``: the methods by action. Its own actions win."""
+        """Return the methods of a dialog or page by key; ``takes``: the methods by action, as ``run`` of an action.
+
+        Its own actions win.
+        """
         own_last = sorted(self.actions, key=lambda action: action.place is not Place.MAIN)
-        return {key: takes[one.id] for one in own_last if one.id in takes for key in one.keys if key != ALWAYS_QUITS}
+        taken = ((key, one.id) for one in own_last if one.id in takes for key in one.keys if key != ALWAYS_QUITS)
+        return {key: takes[action].format(key=key) for key, action in taken}
 
     def keys_of(self, action: str) -> tuple[str, ...]:
         """Return the keys of an action."""

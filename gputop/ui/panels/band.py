@@ -15,7 +15,7 @@ LABEL: Final = 16
 class Band(Struct, frozen=True):
     """A plot. ``labels``: a line each. ``values``: one per half cell; ``top``: the value of its upper edge.
 
-    ``why``: the reason why there are no values.
+    ``why``: the reason why there are no values. ``cursor``: the column of a cursor.
     """
 
     labels: Sequence[Spans]
@@ -23,6 +23,7 @@ class Band(Struct, frozen=True):
     top: float
     ink: str
     why: str = ""
+    cursor: int | None = None
 
 
 def band_lines(band: Band, size: tuple[int, int], *, is_ascii: bool) -> list[Line]:
@@ -32,7 +33,13 @@ def band_lines(band: Band, size: tuple[int, int], *, is_ascii: bool) -> list[Lin
     if band.why and all(map(isnan, band.values)):
         drawn[0] = (band.why[:width].ljust(width), "muted")
     labels = [*band.labels, *[list[Span]()] * rows]
-    return [Line((*cut(label, LABEL), row)) for label, row in zip(labels, drawn, strict=False)]
+    return [Line((*cut(label, LABEL), *_marked(row, band.cursor))) for label, row in zip(labels, drawn, strict=False)]
+
+
+def _marked(row: Span, at: int | None) -> tuple[Span, ...]:
+    """Return a row of a plot with the cursor in it."""
+    text, ink = row
+    return (row,) if at is None else ((text[:at], ink), ("│", "title"), (text[at + 1 :], ink))
 
 
 def cells_of(width: int) -> int:

@@ -54,8 +54,17 @@ def test_frames_that_come_seldom_are_all_taken() -> None:
     assert tracks.times.window(2) == Window(NOW, NOW + 20)
 
 
-def test_the_last_ten_minutes_are_held() -> None:
-    assert LENGTH * STEP_S == 600
+def test_an_hour_is_held() -> None:
+    assert LENGTH * STEP_S == 3600
+
+
+def test_a_crowd_has_shorter_series() -> None:
+    tracks = Tracks()
+    crowd = tuple(process(n) for n in range(1000, 1200))
+    for number in range(310):
+        tracks.remember(at(2 * number, *crowd))
+
+    assert len(tracks.track(crowd[0].id).cpu.last(LENGTH)) == 300
 
 
 def test_a_process_that_is_gone_for_a_moment_has_a_gap() -> None:
@@ -102,7 +111,7 @@ def test_two_thousand_processes_take_less_than_ten_megabytes() -> None:
     processes = tuple(process(n, n % 16) for n in range(1000, 3000))
     tracemalloc.start()
     try:
-        for number in range(LENGTH + 1):
+        for number in range(301):
             tracks.remember(at(2 * number, *processes))
         held, _ = tracemalloc.get_traced_memory()
     finally:

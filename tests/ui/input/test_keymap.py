@@ -28,6 +28,7 @@ from gputop.ui.screens.mig.plan_dialog import MigPlanScreen
 from gputop.ui.screens.pages.findings import FindingsScreen
 from gputop.ui.screens.pages.gpu import GpuScreen
 from gputop.ui.screens.pages.help import HelpScreen
+from gputop.ui.screens.pages.history import HistoryScreen
 from gputop.ui.screens.pages.plugin_panels import PanelsScreen
 from gputop.ui.screens.pages.process import ProcessScreen
 from gputop.ui.screens.probe.page import ProbeScreen
@@ -44,9 +45,9 @@ def test_no_key_of_a_preset_does_two_things(name: str) -> None:
 
 
 SCREENS = (
-    AffinityScreen, EscalationScreen, FindingsScreen, GpuScreen, HelpScreen, IoClassScreen, MenuScreen, MigApplyScreen,
-    MigPlanScreen, MigScreen, OutcomeScreen, PanelsScreen, ProbeScreen, ProcessScreen, ReniceScreen, SetupScreen,
-    SignalScreen,
+    AffinityScreen, EscalationScreen, FindingsScreen, GpuScreen, HelpScreen, HistoryScreen, IoClassScreen, MenuScreen,
+    MigApplyScreen, MigPlanScreen, MigScreen, OutcomeScreen, PanelsScreen, ProbeScreen, ProcessScreen, ReniceScreen,
+    SetupScreen, SignalScreen,
 )  # fmt: skip
 
 
@@ -62,7 +63,7 @@ def test_no_key_of_a_preset_does_two_things_in_a_dialog_or_on_a_page(name: str, 
 @pytest.mark.parametrize("screen", SCREENS)
 def test_a_dialog_takes_actions_that_there_are_and_has_a_method_for_each(screen: type[KeyedScreen[Any]]) -> None:
     assert screen.TAKES.keys() <= {action.id for action in ACTIONS}
-    assert all(callable(getattr(screen, parse(method)[1])) for method in screen.TAKES.values())
+    assert all(callable(getattr(screen, parse(method.format(key=0))[1])) for method in screen.TAKES.values())
 
 
 def test_every_action_of_dialogs_and_pages_is_taken_somewhere() -> None:
@@ -75,7 +76,7 @@ def test_every_action_of_dialogs_and_pages_is_taken_somewhere() -> None:
 def test_esc_leaves_every_dialog_and_page_and_ctrl_c_is_none_of_their_keys(screen: type[KeyedScreen[Any]]) -> None:
     table = keymap("htop").taken(screen.TAKES)
 
-    assert table["escape"] in {"cancel", "close", "give_up"}
+    assert table["escape"] in {"cancel", "close", "give_up", "step_back"}
     assert "ctrl+c" not in table
 
 

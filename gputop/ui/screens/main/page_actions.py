@@ -1,6 +1,6 @@
 """Actions that open a page: a process, a GPU, MIG, help."""
 
-from gputop.core.model.sample import Gpu
+from gputop.core.model.sample import Gpu, HostProcess
 from gputop.ui.screens.main.host import ScreenHost
 from gputop.ui.state.selection import pointed_at
 
@@ -33,12 +33,33 @@ class PageActions:
         else:
             self._host.push(GpuScreen(gpu, self._host.view))
 
+    def history(self, index: int | None = None) -> None:
+        """Open the history of a GPU: of this one, or of the one that `gpu` would show."""
+        from gputop.ui.screens.pages.history import HistoryScreen
+        from gputop.ui.screens.pages.history_lines import Topic
+
+        gpu = self._selected_gpu() if index is None else self._gpu(index)
+        if gpu is None:
+            self._notify_no_gpu()
+        else:
+            store, topic = self._host.store, Topic(gpus=(gpu.uuid,))
+            self._host.push(HistoryScreen(topic, store.view, store.watchlist, clock=store.clock))
+
+    def history_of(self, process: HostProcess) -> None:
+        """Open the history of a process."""
+        from gputop.ui.screens.pages.history import HistoryScreen
+        from gputop.ui.screens.pages.history_lines import Topic
+
+        store, topic = self._host.store, Topic(process=process.id)
+        screen = HistoryScreen(topic, store.view, store.watchlist, clock=store.clock, name=process.command)
+        self._host.push(screen)
+
     def mig(self, index: int | None = None) -> None:
         """Open the MIG page of a GPU: of this one, or of the one that `gpu` would show."""
         from gputop.ui.screens.mig.page import MigScreen
 
-        host, gpus = self._host, self._host.view.gpus
-        gpu = self._selected_gpu() if index is None else next((each for each in gpus if each.index == index), None)
+        host = self._host
+        gpu = self._selected_gpu() if index is None else self._gpu(index)
         if gpu is None:
             self._notify_no_gpu()
         else:
@@ -66,6 +87,9 @@ class PageActions:
         wanted = view.focus if view.focus is not None or row is None else row.use.gpu_index
         gpus = [gpu for gpu in view.gpus if wanted in {None, gpu.index}] or list(view.gpus)
         return gpus[0] if gpus else None
+
+    def _gpu(self, index: int) -> Gpu | None:
+        return next((each for each in self._host.view.gpus if each.index == index), None)
 
     def _notify_no_gpu(self) -> None:
         self._host.notify("there is no GPU to show", timeout=2)

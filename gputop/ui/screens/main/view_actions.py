@@ -3,6 +3,7 @@
 from typing import Final
 
 from gputop.core.protocol.command import ReadNow, SetInterval, WatchHost
+from gputop.ui.input.typed_number import TypedNumber
 from gputop.ui.render.layout import Density
 from gputop.ui.screens.main.host import ScreenHost
 from gputop.ui.screens.main.search_actions import SearchActions
@@ -10,7 +11,6 @@ from gputop.ui.screens.main.target_actions import TargetActions
 
 INTERVALS: Final = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 _HOST_S: Final = 30.0  # how long the sampler reads the details of the host after each request
-_TYPING_S: Final = 1.0  # between two digits of one number
 
 
 class ViewActions:
@@ -20,7 +20,7 @@ class ViewActions:
         self._host = host
         self._selected = selected
         self._search = search
-        self._digit, self._typed_s = 0, float("-inf")
+        self._typed = TypedNumber(host.store.clock)
         self._host_due_s = float("-inf")
 
     def read_now(self) -> None:
@@ -53,11 +53,7 @@ class ViewActions:
 
     def type_gpu(self, digit: int) -> None:
         """Show one GPU alone; a second digit right after the first makes 12 of 1 and 2, where there are so many."""
-        now = self._host.store.clock()
-        both = self._digit * 10 + digit
-        is_second = self._digit > 0 and now - self._typed_s < _TYPING_S and self._has(both)
-        self._digit, self._typed_s = 0 if is_second else digit, now
-        self.focus_gpu(both if is_second else digit)
+        self.focus_gpu(self._typed.add(digit, self._has))
 
     def focus_gpu(self, index: int) -> None:
         """Show one GPU alone, or all again."""

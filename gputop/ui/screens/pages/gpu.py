@@ -15,7 +15,8 @@ class GpuScreen(Page):
     """Shows one GPU in full, and each new frame."""
 
     TAKES: ClassVar[Mapping[str, str]] = {
-        **Page.TAKES, "detail": "close", "mig": "open_mig", "left": "turn(-1)", "right": "turn(1)",
+        **Page.TAKES, "detail": "close", "mig": "open_mig", "history": "open_history",
+        "left": "turn(-1)", "right": "turn(1)",
     }  # fmt: skip
     is_full = True
 
@@ -32,7 +33,7 @@ class GpuScreen(Page):
         """Return the keys, with those for MIG and for the other GPUs."""
         name = self.name_of
         turn = f"{name('left')} {name('right')} GPU · " if len(self._view.gpus) > 1 else ""
-        return f"{super().keys_line()} · {turn}{name('mig')} MIG"
+        return f"{super().keys_line()} · {turn}{name('history')} history · {name('mig')} MIG"
 
     def title_line(self) -> str:
         """Return the index and name of the GPU."""
@@ -49,6 +50,10 @@ class GpuScreen(Page):
     def open_mig(self) -> None:
         """Open the MIG page of this GPU on top."""
         self.call_later(self.app.run_action, f"page.mig({self.gpu.index})")
+
+    def open_history(self) -> None:
+        """Open the history of this GPU on top."""
+        self.call_later(self.app.run_action, f"page.history({self.gpu.index})")
 
     def follow(self, view: View) -> None:
         """Draw the new values."""

@@ -12,7 +12,7 @@ from gputop.core.inspection.text import sections
 from gputop.core.model.sample import HostProcess, Presence
 from gputop.core.protocol.command import Command, Inspect
 from gputop.core.protocol.link import News
-from gputop.ui.messages import SignalRequested
+from gputop.ui.messages import HistoryRequested, SignalRequested
 from gputop.ui.panels.prompt import PromptPanel
 from gputop.ui.render.line import BLANK, Line
 from gputop.ui.screens.pages.finding_lines import findings_part
@@ -40,6 +40,7 @@ class ProcessScreen(Page):
         **Page.TAKES,
         "command-line": "go_to('command')", "open-files": "go_to('files')", "devices": "go_to('devices')",
         "environment": "go_to('environment')", "all-threads": "toggle_threads", "secrets": "toggle_secrets",
+        "history": "open_history",
         "signal": "signal(False)", "kill": "signal(True)", "search": "begin_search", "search-next": "find_next(1)",
         "search-before": "find_next(-1)",
     }  # fmt: skip
@@ -183,6 +184,10 @@ class ProcessScreen(Page):
     def signal(self, is_kill: bool) -> None:  # noqa: FBT001 - an argument of a key
         """Open the signal dialog; ``is_kill``: for SIGKILL."""
         self.post_message(SignalRequested(self.process, is_kill=is_kill))
+
+    def open_history(self) -> None:
+        """Open the history of this process on top."""
+        self.post_message(HistoryRequested(self.process))
 
     def find_next(self, step: int) -> None:
         """Go to the next or previous line with the text."""

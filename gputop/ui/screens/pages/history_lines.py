@@ -1,0 +1,204 @@
+"""Lines of the history page: plots on one axis of time, findings as bars, the values at a cursor."""
+
+from collections.abc import Sequence
+from math import isnan
+from typing import Final
+
+from msgspec import Struct
+
+from gputop.core.detection.timeline import Episode
+from gputop.core.model.metric import Unit
+from gputop.core.model.process_id import ProcessId
+from gputop.core.model.sample import Gpu
+from gputop.core.model.units import NOTHING, duration_text, value_text
+from gputop.core.recording.look import Look, column_of, ticks
+from gputop.core.recording.process_history import Track
+from gputop.core.recording.window import Times, Window
+from gputop.core.text.fit import fit, fit_right
+from gputop.ui.panels.band import LABEL, Band, band_lines, cells_of
+from gputop.ui.panels.findings import MARKS, split_verdict
+from gputop.ui.panels.gpu_cards import PLOTS, Plot
+from gputop.ui.panels.values import clock
+from gputop.ui.render.line import BLANK, Line, Spans
+from gputop.ui.state.view import View
+
+_TICK: Final = 14  # cells
+_MOST_FINDINGS: Final = 4
+_MOST_ROWS: Final = 10
+_BIG: Final = 10**6
+
+
+class Topic(Struct, frozen=True):
+    """The subject of the page: one GPU with all its plots, one plot of several GPUs, or a process.
+
+    ``gpus``: uuids; ``plot``: of `PLOTS`, None for all plots of the first GPU.
+    """
+
+    gpus: tuple[str, ...] = ()
+    plot: int | None = None
+    process: ProcessId | None = None
+
+    def times(self, view: View) -> Times:
+        """Return the times of its samples."""
+        return view.history.times if self.process is None else view.tracks.times
+
+
+class _Curve(Struct, frozen=True):
+    """A series to plot. ``why``: the reason for its absence."""
+
+    name: str
+    values: Sequence[float]
+    unit: Unit
+    ink: str
+    top: float
+    why: str = ""
+
+
+def history_page(
+    topic: Topic, look: Look, view: View, episodes: Sequence[Episode], size: tuple[int, int]
+) -> list[Line]:
+    """Return the page: how much is known, a bar per finding, plots, the axis of time."""
+    width, height = size
+    times = topic.times(view)
+    whole = times.window(_BIG)
+    if whole is None:
+        return [Line((("no samples yet", "muted"),))]
+    cells = cells_of(width)
+    window = look.window(whole, cells)
+    cursor = None if look.cursor_s is None else column_of(look.cursor_s, window, cells)
+    lines = [
+        _known(times, whole),
+        _shown(look, window, whole, cells),
+        *_findings(episodes, window, whole, cells),
+        BLANK,
+    ]
+    curves = _curves(topic, view)
+    rows = (height - len(lines) - 1) // max(1, len(curves))
+    plot_size = cells, max(1, min(_MOST_ROWS, rows))
+    for curve in curves:
+        spread = times.spread(curve.values, window, 2 * cells)
+        at = _last(curve.values) if cursor is None else _highest(spread[2 * cursor : 2 * cursor + 2])
+        labels: list[Spans] = [
+            [
+                (fit(curve.name, 6), "muted"),
+                (fit_right(_text(at, curve.unit), LABEL - 7), "muted" if at is None else "title"),
+            ],
+            [(fit_right(f"of {_text(curve.top, curve.unit)}", LABEL - 1), "faint")],
+        ]
+        band = Band(labels, spread, curve.top, curve.ink, curve.why or "no values in this time", cursor)
+        lines += band_lines(band, plot_size, is_ascii=view.plots.is_ascii)
+    return [*lines, _axis(window, cells, cursor)]
+
+
+def _known(times: Times, whole: Window) -> Line:
+    """Return since when, in which steps and how far back values are kept."""
+    step_s = whole.span_s / len(times)
+    kept = duration_text(step_s * times.most)
+    every = _seconds(round(4 * step_s) / 4 or step_s)
+    text = f"  a value every {every} · {duration_text(whole.span_s)} known, up to {kept} kept"
+    return Line((("since " + clock(whole.start_s), "text"), (text, "muted")))
+
+
+def _shown(look: Look, window: Window, whole: Window, cells: int) -> Line:
+    """Return the window, its resolution and the time of the values that are read."""
+    at = f"at {clock(look.cursor_s)}" if look.cursor_s is not None else f"now {clock(whole.end_s)}"
+    end_s = min(window.end_s, whole.end_s)
+    column = _seconds(window.span_s / cells)
+    text = f"  {clock(window.start_s)} to {clock(end_s)} · a column is {column}: its highest value"
+    return Line(((fit(at, LABEL - 2), "accent"), (text, "muted")))
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.2g} s" if seconds < 9.95 else duration_text(round(seconds))
+
+
+def _findings(episodes: Sequence[Episode], window: Window, whole: Window, cells: int) -> list[Line]:
+    """Return a bar for each finding in the window, from its beginning to its end."""
+    shown = [one for one in episodes if _began_s(one) <= window.end_s and _ended_s(one, whole) >= window.start_s]
+    shown.sort(key=lambda one: (-one.finding.stage.rank, _began_s(one)))
+    lines = [_bar(one, window, whole, cells) for one in shown[:_MOST_FINDINGS]]
+    rest = len(shown) - len(lines)
+    return [*lines, Line(((f"+{rest} more findings", "muted"),))] if rest else lines
+
+
+def _bar(episode: Episode, window: Window, whole: Window, cells: int) -> Line:
+    """Return a bar that ends where the finding ended, with the verdict in it or beside it."""
+    began, ended = (
+        column_of(time_s, window, cells) for time_s in (_began_s(episode), _ended_s(episode, whole))
+    )  # fmt: skip
+    first, last = began or 0, cells - 1 if ended is None else ended
+    bar = "─" * max(1, last - first + 1)
+    if began is not None:
+        bar = "├" + bar[1:]
+    if ended is not None and episode.end_s is not None:
+        bar = bar[:-1] + "┤"
+    verdict = f" {split_verdict(episode.finding.summary)[0]} "
+    if len(bar) > len(verdict) + 2:
+        bar = bar[:2] + verdict + bar[2 + len(verdict) :]
+    elif first > len(verdict):
+        first, bar = first - len(verdict), verdict + bar
+    else:
+        bar += verdict
+    ink = MARKS.get(episode.finding.stage, "muted")
+    return Line(
+        ((fit(episode.finding.subject.label, LABEL - 1) + " " * (first + 1), ink), (fit(bar, cells - first), ink))
+    )
+
+
+def _began_s(episode: Episode) -> float:
+    return episode.finding.since_s
+
+
+def _ended_s(episode: Episode, whole: Window) -> float:
+    return whole.end_s if episode.end_s is None else episode.end_s
+
+
+def _curves(topic: Topic, view: View) -> list[_Curve]:
+    if topic.process is not None:
+        return _of_process(view.tracks.track(topic.process))
+    gpus = [gpu for gpu in view.gpus if gpu.uuid in topic.gpus]
+    if topic.plot is not None:
+        return [_of_gpu(gpu, PLOTS[topic.plot], f"GPU {gpu.index}", view) for gpu in gpus]
+    return [_of_gpu(gpu, plot, plot.label, view) for gpu in gpus[:1] for plot in PLOTS]
+
+
+def _of_gpu(gpu: Gpu, plot: Plot, name: str, view: View) -> _Curve:
+    metric = plot.metric
+    values, why = view.history.series(gpu.uuid, metric.key).last(_BIG), gpu.why(metric)
+    top = plot.top(view.values(gpu)) or _highest(values) or 1.0
+    return _Curve(name, values, metric.unit, plot.ink, top, why.text if why else "")
+
+
+def _of_process(track: Track) -> list[_Curve]:
+    memory, sm, cpu = (series.last(_BIG) for series in (track.memory, track.sm, track.cpu))
+    return [
+        _Curve("MEM", memory, Unit.BYTES, "memory", (_highest(memory) or 0.0) * 1.1 or 1.0),
+        _Curve("SM", sm, Unit.PERCENT, "utilization", 100.0),
+        _Curve("CPU", cpu, Unit.PERCENT, "cpu", max(100.0, _highest(cpu) or 0.0)),
+    ]
+
+
+def _axis(window: Window, cells: int, cursor: int | None) -> Line:
+    """Return the times of day below the plots, and the place of the cursor."""
+    row = [" "] * cells
+    has_seconds = window.span_s / max(1, cells // _TICK) < 60
+    for time_s in ticks(window, max(1, cells // _TICK)):
+        at = column_of(time_s, window, cells)
+        text = "└" + (clock(time_s) if has_seconds else clock(time_s)[:5])
+        if at is not None and at + len(text) <= cells:
+            row[at : at + len(text)] = text
+    if cursor is not None:
+        row[cursor] = "▲"
+    return Line(((fit(f"{duration_text(window.span_s)} shown", LABEL), "muted"), ("".join(row), "muted")))
+
+
+def _last(values: Sequence[float]) -> float | None:
+    return values[-1] if len(values) and not isnan(values[-1]) else None
+
+
+def _highest(values: Sequence[float]) -> float | None:
+    return max((value for value in values if not isnan(value)), default=None)
+
+
+def _text(value: float | None, unit: Unit) -> str:
+    return NOTHING if value is None else value_text(value, unit)

@@ -1,0 +1,164 @@
+"""The history page: reached from everywhere, honest about what is known, readable at every time."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from app_driver import MIDDLE, SMALL, WIDE, Stage, staged, text_of, text_on
+from examples import GIB, NOW, frame, gpu
+
+from gputop.core.model.catalogue import GPU_UTILIZATION, MEMORY_USED, POWER_AVERAGE
+from gputop.core.model.finding import Finding, Subject
+from gputop.core.model.finding import Stage as Gravity
+from gputop.core.model.metric import Missing
+from gputop.core.model.process_id import ProcessId
+from gputop.core.model.sample import Frame
+from gputop.ui.screens.pages.history import HistoryScreen
+
+SECONDS = 200
+PEAK = 77  # the second with the highest utilization
+
+
+def at(second: int, **fields: Any) -> Frame:
+    busy = {GPU_UTILIZATION: 99 if second == PEAK else 10, MEMORY_USED: (10 + second // 20) * GIB}
+    gpus = (gpu(0, busy), gpu(1, {GPU_UTILIZATION: 50, POWER_AVERAGE: Missing.UNSUPPORTED}))
+    return frame(gpus, time_s=NOW + second, **fields)
+
+
+HUNG = Finding(
+    code="stuck.collective", stage=Gravity.ALARM, subject=Subject(label="4711", process=ProcessId(4711, 47_110)),
+    since_s=NOW + 100, stage_since_s=NOW + 100, summary="hung: rank 1 waits",
+)  # fmt: skip
+
+
+@asynccontextmanager
+async def recorded(*keys: str, size: tuple[int, int] = MIDDLE, gap: range = range(0)) -> AsyncIterator[Stage]:
+    """Play 200 s with a peak, and a finding from 100 s to 120 s; then press the keys."""
+    async with staged(size=size) as stage:
+        for second in range(1, SECONDS):
+            if second not in gap:
+                stage.app._store.take(at(second, findings=(HUNG,) if 100 <= second < 120 else ()))
+        await stage.deliver(at(SECONDS))
+        await stage.press(*keys)
+        yield stage
+
+
+def shown(stage: Stage) -> list[str]:
+    assert isinstance(stage.app.screen, HistoryScreen)
+    return text_of(stage.app.screen.body.lines).split("\n")
+
+
+def row(stage: Stage, start: str) -> str:
+    return next(line for line in shown(stage) if line.startswith(start))
+
+
+@pytest.mark.parametrize("keys", [("b",), ("i", "b"), ("1", "b"), ("down", "enter", "b")])
+async def test_history_opens_from_the_main_screen_and_both_pages(keys: tuple[str, ...]) -> None:
+    async with recorded(*keys) as stage:
+        assert isinstance(stage.app.screen, HistoryScreen)
+        wanted = "process 4711" if "enter" in keys else "GPU 1" if "1" in keys else "GPU 0"
+        assert wanted in stage.app.screen.title_line()
+
+        await stage.press("escape")
+
+        assert not isinstance(stage.app.screen, HistoryScreen)
+
+
+async def test_the_page_says_since_when_and_in_which_steps_values_are_known() -> None:
+    async with recorded("b") as stage:
+        assert "since 08:00:00" in shown(stage)[0]
+        assert "every 1 s" in shown(stage)[0]
+        assert "3m20 known, up to 1h00 kept" in shown(stage)[0]
+
+
+async def test_a_peak_of_one_second_is_visible_in_an_hour() -> None:
+    async with recorded("b", "minus", "minus", size=SMALL) as stage:
+        assert "1h00 shown" in row(stage, "1h00")
+        screen = stage.app.screen
+        assert isinstance(screen, HistoryScreen)
+        top = row(stage, "UTIL")[16:]
+
+        assert len(top.strip()) == 1
+
+
+async def test_the_cursor_reads_all_values_of_its_time() -> None:
+    async with recorded("b", "plus") as stage:
+        await stage.press("less_than_sign", "less_than_sign", "less_than_sign")
+        columns = 0
+        while "99%" not in row(stage, "UTIL"):
+            await stage.press("left")
+            columns += 1
+            assert columns < 200
+
+        assert "at 08:01:1" in shown(stage)[1]
+        assert "13.0GiB" in row(stage, "MEM")
+        assert "▲" in shown(stage)[-1]
+
+        await stage.press("escape")
+
+        assert "now 08:03:20" in shown(stage)[1]
+        assert "10%" in row(stage, "UTIL")
+
+
+async def test_time_without_frames_is_a_gap() -> None:
+    async with recorded("b", gap=range(60, 120)) as stage:
+        low = shown(stage)[shown(stage).index(row(stage, "MEM")) - 1][16:]
+        assert "  " * 5 in low.strip()
+
+        await stage.press(*["left"] * 45)
+
+        assert row(stage, "UTIL").split()[1][0] == "–"
+
+
+async def test_a_missing_metric_says_why() -> None:
+    async with recorded("b", "1") as stage:
+        assert "not supported by this GPU or its mode" in row(stage, "PWR")
+
+
+async def test_several_gpus_share_one_axis_and_digits_choose_them() -> None:
+    async with recorded("b", "tab") as stage:
+        assert "GPU utilization · GPU 0 1" in stage.app.screen.title_line()  # type: ignore[attr-defined]
+        assert "10%" in row(stage, "GPU 0")
+        assert "50%" in row(stage, "GPU 1")
+
+        await stage.press("0")
+
+        assert not any(line.startswith("GPU 0") for line in shown(stage))
+
+        await stage.press("tab")
+
+        assert "Memory used" in text_on(stage.app.screen)
+
+
+async def test_a_finding_is_marked_from_its_beginning_to_its_end() -> None:
+    async with recorded("b", "minus") as stage:
+        bar = row(stage, "4711")
+
+        assert "├" in bar
+        assert "┤" in bar
+        assert "hung" in bar
+
+
+async def test_a_finding_of_another_time_is_not_marked() -> None:
+    async with recorded("b", "plus", "plus") as stage:
+        assert not any(line.startswith("4711") for line in shown(stage))
+
+
+async def test_the_page_follows_new_frames_and_stays_at_a_time_in_the_past() -> None:
+    async with recorded("b", "plus", "plus") as stage:
+        await stage.deliver(at(SECONDS + 1))
+        assert "now 08:03:21" in shown(stage)[1]
+        await stage.press("less_than_sign")
+        before = shown(stage)[1].partition("·")[0]
+
+        await stage.deliver(at(SECONDS + 2))
+
+        assert shown(stage)[1].partition("·")[0].split("  ")[1:] == before.split("  ")[1:]
+
+
+@pytest.mark.parametrize("size", [(40, 10), (20, 5), SMALL, WIDE])
+@pytest.mark.parametrize("keys", [("b",), ("b", "tab"), ("down", "enter", "b")])
+async def test_the_page_fits_every_terminal(size: tuple[int, int], keys: tuple[str, ...]) -> None:
+    async with recorded(*keys, "left", "plus", "less_than_sign", size=size) as stage:
+        assert shown(stage)
