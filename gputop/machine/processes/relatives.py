@@ -1,6 +1,7 @@
 """The relatives of GPU processes that use no GPU: launchers above them, data loaders below."""
 
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -10,7 +11,9 @@ from gputop.machine.proc.procfs import Proc
 from gputop.machine.processes.tracked import TrackedProcess
 
 _DEEPEST: Final = 16
-_MOST: Final = 1024
+_MOST: Final = 1024  # relatives below GPU processes
+_NO_RELATIVE: Final = 4  # a child that is none takes the place of so many: it is read for nothing
+_MOST_OUTSIDE: Final = 65_536
 _MOST_KINDS: Final = 8192  # command lines: more than a crowded host has, or each reading would forget them all
 _CHILDREN_EVERY_S: Final = 5
 _CROWD: Final = 150  # processes whose children are read per second; with more of them a round takes longer
@@ -37,9 +40,13 @@ class Family:
         found: dict[int, TrackedProcess] = {}
         for parent in set(known.values()):
             self._climb(parent, known, found, follow, now)
-        parents = [p.pid for p in alive if not _kind(p.command)[0]]  # a desktop has started everything
-        parents += [pid for pid, one in found.items() if _kind(one.command)[1]]
-        self._descend(parents, known, found, follow, now)
+        by_user: dict[str | None, list[int]] = {}
+        for one in alive:
+            if not _kind(one.command)[0]:  # a desktop has started everything
+                by_user.setdefault(one.user, []).append(one.pid)
+        launchers = [pid for pid, held in found.items() if _kind(held.command)[1]]
+        groups = [*by_user.values(), launchers]
+        self._take_turns(deque(self._descend(parents, known, found, follow, now) for parents in groups))
         self._children = {pid: held for pid, held in self._children.items() if pid in known or pid in found}
         return found
 
@@ -56,21 +63,37 @@ class Family:
             found[pid] = one
             pid = one.stat.parent_pid
 
+    def _take_turns(self, walks: deque[Iterator[int]]) -> None:
+        """Let each walk read one child in turn, until all have ended or the reading has read enough.
+
+        The walks are those of different users: a user with thousands of children does not hide those of the others.
+        """
+        room = _MOST
+        while walks and room > 0:
+            walk = walks.popleft()
+            cost = next(walk, 0)
+            if cost:
+                room -= cost
+                walks.append(walk)
+
     def _descend(
         self, parents: list[int], known: dict[int, int], found: dict[int, TrackedProcess], follow: Follow, now: float
-    ) -> None:
+    ) -> Iterator[int]:
+        """Find the children of processes, and theirs; pause after each child that was read, and return its cost."""
         for parent in parents:  # grows during the walk
             for pid in self._children_of(parent, now):
-                if pid in known or pid in found or len(found) >= _MOST or now < self._outside.get(pid, 0.0):
+                if pid in known or pid in found or now < self._outside.get(pid, 0.0):
                     continue
                 one = follow(pid)
                 if one.stat is None or one.stat.parent_pid != parent or one.presence is not Presence.ALIVE:
-                    continue
-                if _kind(one.command)[0]:
+                    yield _NO_RELATIVE
+                elif _kind(one.command)[0]:
                     self._close(pid, now)
+                    yield _NO_RELATIVE
                 else:
                     found[pid] = one
                     parents.append(pid)
+                    yield 1
 
     def _children_of(self, pid: int, now: float) -> tuple[int, ...]:
         due, held = self._children.get(pid, (0.0, None))
@@ -88,7 +111,7 @@ class Family:
             return ()
 
     def _close(self, pid: int, now: float) -> None:
-        if len(self._outside) >= _MOST * 4:
+        if len(self._outside) >= _MOST_OUTSIDE:
             self._outside.clear()
         self._outside[pid] = now + _OUTSIDE_S
 

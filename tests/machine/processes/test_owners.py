@@ -288,6 +288,32 @@ def test_a_relative_that_begins_to_use_a_gpu_keeps_its_cpu_time(machine: Machine
     assert 81 not in {row.pid for row in machine.reader.relatives(tuple(rows.values()), machine.now)}
 
 
+@pytest.mark.parametrize("command", [b"python\0worker.py", b"bash"], ids=["workers", "shells"])
+def test_a_user_with_thousands_of_children_does_not_hide_the_processes_of_others_or_hold_up_the_reading(
+    machine: Machine, command: bytes
+) -> None:
+    machine.proc.add(30, uid=1001)
+    for pid in range(100_000, 103_000):
+        machine.proc.add(pid, uid=1001, parent=30, command=command)
+    machine.proc.add_children(30, *range(100_000, 103_000))
+    torchrun(machine)
+    found = set(machine.relatives(30, 80, 81))
+
+    assert {70, 90, 91} <= found
+    assert len({path for path in machine.proc.reads if path.endswith("/stat")}) < 1100
+
+
+def test_children_that_are_no_relatives_are_not_read_again_and_again(machine: Machine) -> None:
+    machine.proc.add(60)
+    for pid in range(100_000, 103_000):
+        machine.proc.add(pid, parent=60, command=b"bash")
+    machine.proc.add_children(60, *range(100_000, 103_000))
+    for _ in range(25):
+        machine.relatives(60)
+
+    assert not [path for path in machine.proc.reads if path.startswith("10")]
+
+
 def test_of_a_pid_that_is_not_ours_no_relatives_are_sought(machine: Machine) -> None:
     torchrun(machine)
     rows = tuple(HostProcess(pid=80, presence=presence) for presence in Presence if presence is not Presence.ALIVE)
