@@ -68,9 +68,9 @@ def _print(plugins: Sequence[Found], left_out: Sequence[table_rows.LeftOut], shu
 
 
 def _shut_off(found: Sequence[Found]) -> tuple[Failure, ...]:
-    """Return the failures of panels and sources of installed plugins."""
+    """Return the failures of the rows of installed plugins."""
     rows = {(table, key) for one in found for table, keys in one.adds.items() for key in keys}
-    if not any(table in {"panels", "sources"} for table, _ in rows):
+    if not rows:
         return ()
     return tuple(one for one in Failures(os.environ).all() if (one.table, one.key) in rows)
 

@@ -88,6 +88,8 @@ def _lines(path: str) -> Iterator[tuple[str, str]]:
 def _loaded(entry: EntryPoint) -> tuple[Any, str]:
     """Return the plugin, or the reason why it cannot be used."""
     from gputop.core.plugins.api import guarded, wrong_with  # noqa: PLC0415 - only if plugins are installed
+    from gputop.machine.plugins.bounds import bounded  # noqa: PLC0415 - likewise
+    from gputop.machine.plugins.failures import Failures  # noqa: PLC0415 - likewise
 
     module, _, attributes = entry.value.partition(":")
     reason = _danger(entry.place, module)
@@ -99,7 +101,7 @@ def _loaded(entry: EntryPoint) -> tuple[Any, str]:
         for attribute in attributes.split(".") if attributes else ():
             value = getattr(value, attribute)
         reason = wrong_with(value)
-        return (None, reason) if reason else (guarded(value), "")
+        return (None, reason) if reason else (bounded(guarded(value), Failures(os.environ).failed), "")
     except (Exception, SystemExit) as error:  # noqa: BLE001 - this is the border: a plugin may do anything on import
         return None, f"{type(error).__name__}: {error}{_where(error)}"
     finally:

@@ -1,4 +1,4 @@
-"""Failures of plugin panels and sources while gputop ran, kept for `gputop plugins`."""
+"""Failures of plugin rows while gputop ran, kept for `gputop plugins`."""
 
 import time
 from collections.abc import Callable, Mapping

@@ -19,9 +19,11 @@ from gputop.core.plugins.named_source import NamedSource
 from gputop.core.query.selection import Selection
 from gputop.core.secrets.mask import masked
 from gputop.core.text.text import clean, excerpt
+from gputop.machine.worker import Worker
 
 _MOST_WORDS: Final = 200
 _MOST_COMMANDS: Final = 4096
+_PATIENCE_S: Final = 5.0  # or one interval
 _OLD_S: Final = 5.0  # then an unchanged sample counts as stale
 _OLD: Final = 5  # or after this many intervals
 
@@ -46,6 +48,7 @@ class ForeignSource:
         notify: Callable[[str], None] = lambda _: None,
         reveal: bool = False,
         wall: Callable[[], float] = time.time,
+        patience_s: float = _PATIENCE_S,
     ) -> None:
         self._row = row
         self._source = source
@@ -53,6 +56,8 @@ class ForeignSource:
         self._notify = notify
         self._reveal = reveal
         self._wall = wall
+        self._patience_s = patience_s
+        self._reader = Worker(self._answer)
         self._last: Sample | None = None
         self.problem = ""
         self._interval_s = 1.0
@@ -104,7 +109,13 @@ class ForeignSource:
 
     def _raw(self) -> Sample:
         """Return a sample of the source. Raises the source's own errors, and TypeError for another type."""
-        sample = self._source.read()
+        self._reader.ask(time.monotonic())
+        sample = self._reader.take(max(self._patience_s, self._interval_s))
+        if sample is None and self._reader.busy_since is not None:
+            late_s = time.monotonic() - self._reader.busy_since
+            raise ValueError(f"it has not returned from read() for {duration_text(round(late_s))}")
+        if isinstance(sample, Exception):
+            raise sample
         if not isinstance(sample, Sample):
             raise TypeError(f"it returned a {type(sample).__name__}, not a Sample")
         held = convert(harmless(to_builtins(sample)), Sample)
@@ -113,6 +124,13 @@ class ForeignSource:
         if not self._reveal:
             held = replace(held, processes=_without_secrets(held.processes), relatives=_without_secrets(held.relatives))
         return replace(held, interval_s=self._interval_s, driver=replace(held.driver, source=self._row.key))
+
+    def _answer(self, _: float) -> object:
+        """Read the source, in a thread, because it may hang."""
+        try:
+            return self._source.read()
+        except Exception as error:  # noqa: BLE001 - this is the border
+            return error
 
     def _narrowed(self, sample: Sample) -> Sample:
         wanted = self._selection

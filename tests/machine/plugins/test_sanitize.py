@@ -1,5 +1,6 @@
 """Samples of a plugin's source: whatever it does, gputop goes on."""
 
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -44,6 +45,31 @@ def test_a_sample_is_handed_on_and_says_where_it_is_from() -> None:
     assert [one.uuid for one in sample.gpus] == ["GPU-00000000", "GPU-00000001"]
     assert sample.gpus[0][POWER_AVERAGE] == 500.0
     assert sample.driver.source == "net"
+
+
+def test_a_source_that_hangs_stops_the_sampler() -> None:
+    gate = threading.Event()
+
+    class Hanging(Playing):
+        def read(self) -> Sample:
+            sample = super().read()
+            if sample.time_s == NOW + 2:
+                gate.wait(30.0)
+            return sample
+
+    given = [replace(frame(2), time_s=NOW + n) for n in (1, 2, 3)]
+    source = ForeignSource(row(), Hanging(*given), wall=lambda: NOW + 60, patience_s=30.0)
+    first = source.read()
+    source._patience_s, source._interval_s = 0.1, 0.1
+    late = source.read()
+    gate.set()
+    source._patience_s = 30.0
+    back = source.read()
+
+    assert not first.problems
+    assert late.problems[0].startswith("source net: it has not returned from read() for ")
+    assert [one.uuid for one in late.gpus] == [one.uuid for one in first.gpus]
+    assert not back.problems
 
 
 def test_text_from_a_source_is_cleaned_wherever_it_stands() -> None:
