@@ -9,6 +9,7 @@ import re
 import stat
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
 from itertools import islice
 from typing import Final, Protocol
 
@@ -16,6 +17,7 @@ from msgspec import DecodeError, Struct
 from msgspec.json import Decoder
 
 from gputop.core.model.progress import Progress
+from gputop.machine.timed_calls import TimedCalls
 from gputop.progress_writer import FOLDER_VARIABLE, folders
 
 _OPEN_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -31,6 +33,8 @@ _OTHERS_WRITE: Final = 0o022
 _ABSENT_S: Final = 5.0  # do not look for a missing folder in every sample
 _FUTURE_S: Final = 5.0
 _APART_S: Final = 5.0
+_PATIENCE_S: Final = 0.3  # for a folder on a file system that does not answer
+_HASTE_S: Final = 0.05  # for the folder after it
 _POINTS: Final = 60
 _SLACK_S: Final = 2.0  # the boot time has a resolution of 1 s
 
@@ -91,11 +95,15 @@ class ProgressReader:
         wall: Callable[[], float],
         environment: Mapping[str, str],
         places: Callable[[int], Iterable[str]] | None = None,
+        patience_s: float = _PATIENCE_S,
     ) -> None:
         self._wall = wall
         self._own = os.geteuid()
         self._environment = environment
         self._places = places or self._usual_places
+        self._patience_s = patience_s
+        self._calls = TimedCalls()
+        self._is_slow = False
         self._absent: dict[str, float] = {}
         self._files: dict[str, dict[str, _File]] = {}  # by folder and name
         self.pids: dict[int, list[_File]] = {}
@@ -136,12 +144,22 @@ class ProgressReader:
         if self._absent.get(place, 0.0) > now:
             return {}
         before = self._files.get(place, {})
-        found: dict[str, _File] = {}
+        timeout_s = min(self._patience_s, _HASTE_S) if self._is_slow else self._patience_s
         try:
-            folder = _opened(place, owners)
-        except OSError:
+            found = self._calls.make(place, partial(self._read_folder, place, owners, before, most), timeout_s)
+        except OSError as error:
+            self._is_slow = isinstance(error, (TimeoutError, BlockingIOError))
             self._absent[place] = now + _ABSENT_S
             return {}
+        self._is_slow = False
+        return found
+
+    def _read_folder(
+        self, place: str, owners: Collection[int], before: Mapping[str, _File], most: int
+    ) -> dict[str, _File]:
+        """Read the files in a folder, in a thread: its file system may hang. Raises OSError if it cannot be opened."""
+        found: dict[str, _File] = {}
+        folder = _opened(place, owners)
         try:
             for name in _names(folder):
                 file = before.get(name) or _named(name)

@@ -1,6 +1,8 @@
 """Reports are files that anybody may have written: they count only for the process that they can be of."""
 
 import os
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -44,6 +46,28 @@ def test_a_report_is_read_with_its_time(tmp_path: Path) -> None:
     folder.write(text='{"step": 120, "total": 1000, "loss": 2.5, "note": "more"}')
 
     assert folder.look() == Progress(time_s=NOW, step=120, total=1000, loss=2.5)
+
+
+def test_a_folder_on_a_hung_file_system_hides_the_reports_of_other_users_or_the_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate, folder, usual = threading.Event(), Folder(tmp_path), os.open
+    folder.write()
+
+    def hangs(path: str, *rest: int, **more: int) -> int:
+        if path == "/hung/mount":
+            gate.wait(60.0)
+        return usual(path, *rest, **more)
+
+    monkeypatch.setattr("gputop.machine.processes.progress.os.open", hangs)
+    folder.reader = ProgressReader(lambda: NOW, {}, lambda _: ["/hung/mount", str(tmp_path)], patience_s=0.1)
+    end = time.monotonic() + 30.0
+    while folder.look() is None:  # a slow host may be late for the second folder too
+        assert time.monotonic() < end
+    is_waiting = folder.reader._calls.is_late("/hung/mount")
+    gate.set()
+
+    assert is_waiting
 
 
 def test_the_start_time_in_the_name_tells_who_had_the_pid_before(tmp_path: Path) -> None:
