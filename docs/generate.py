@@ -46,6 +46,8 @@ def _keys() -> str:
     """Return the table of keys, one row per group; the help page explains each key."""
     groups: dict[str, list[str]] = {}
     for action in EVERY:
+        if not action.keys:
+            continue
         groups.setdefault(action.group, []).append(f"{_code(keys_text(action))} {_small(action.label)}")
     rows = [f"| {group} | {' · '.join(parts)} |\n" for group, parts in groups.items()]
     return "| | |\n|---|---|\n" + "".join(rows)

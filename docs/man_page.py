@@ -100,7 +100,7 @@ def _help(parser: argparse.ArgumentParser, action: argparse.Action) -> str:
 def _keys() -> Iterator[str]:
     for group in dict.fromkeys(action.group for action in EVERY):
         yield f".SS {group}"
-        yield from _items((keys_text(each), each.label) for each in EVERY if each.group == group)
+        yield from _items((keys_text(each), each.label) for each in EVERY if each.group == group and each.keys)
 
 
 def _variables() -> Iterator[str]:

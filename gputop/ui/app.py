@@ -19,7 +19,7 @@ from gputop.core.recording.playback import Stretch
 from gputop.ui.input.keymap import ALWAYS_QUITS
 from gputop.ui.input.palette import commands
 from gputop.ui.input.replay_actions import active_keys
-from gputop.ui.messages import HistoryRequested, NewsArrived, SettingsChanged, SignalRequested
+from gputop.ui.messages import HistoryRequested, KeyUnused, NewsArrived, SettingsChanged, SignalRequested
 from gputop.ui.options import ViewOptions
 from gputop.ui.render.layout import Density
 from gputop.ui.screens.dialogs.modal import KeyedScreen
@@ -106,6 +106,10 @@ class GputopApp(TerminalApp):
     def on_history_requested(self, message: HistoryRequested) -> None:
         """Open the history of a process."""
         self.main.controllers.page.history_of(message.process)
+
+    def on_key_unused(self, message: KeyUnused) -> None:
+        """Say that a key has no meaning on the page in front."""
+        self.main.say_unused(message.key)
 
     def check_age(self) -> None:
         """Show the age of a late frame; hide an old message; request the status of signalled processes."""

@@ -55,6 +55,14 @@ class HistoryRequested(Message):
         self.process = process
 
 
+class KeyUnused(Message):
+    """The user pressed a key that has no meaning on a page."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__()
+        self.key = key
+
+
 class SignalRequested(Message):
     """The user wants to signal a process; ``is_kill``: with SIGKILL."""
 

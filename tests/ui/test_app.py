@@ -221,7 +221,7 @@ async def test_help_names_every_key() -> None:
         assert isinstance(stage.app.screen, HelpScreen)
         page = text_of(stage.app.screen.page(120, 40))
 
-        assert all(action.label in page for action in ACTIONS)
+        assert [action.id for action in ACTIONS if action.keys and action.label not in page] == []
 
 
 async def test_detail_shows_the_gpu_that_is_looked_at() -> None:

@@ -7,6 +7,9 @@ from msgspec import Struct
 
 from gputop.core.text.text import excerpt
 
+TERM: Final = "SIGTERM"
+KILL: Final = "SIGKILL"
+
 
 class Known(Struct, frozen=True):
     """A signal of this machine, and what it is for."""

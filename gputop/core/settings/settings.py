@@ -14,7 +14,7 @@ from gputop.core.text.suggest import nearest
 
 THEMES: Final = ("auto", "dark", "light", "high-contrast", "monochrome", "16-colour")
 DENSITIES: Final = ("auto", "compact", "detailed")
-KEYMAPS: Final = ("htop", "nvitop", "nvtop", "vim")
+KEYMAPS: Final = ("gputop", "htop", "nvitop", "nvtop", "vim")
 KEYS: Final = "keys"
 READ_ONLY: Final = "read_only"
 DETECTORS: Final = "detectors"
@@ -43,7 +43,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     show_host: bool = True
     show_panels: bool = True
     bell: bool = False
-    keymap: str = "htop"
+    keymap: str = "gputop"
     keys: Mapping[str, tuple[str, ...]] = {}
     detectors: Mapping[str, Mapping[str, float]] = {}
     expected_gpus: int = 0

@@ -19,7 +19,8 @@ class Place(str, Enum):
 class Action(Struct, frozen=True, kw_only=True):
     """An action and its keys. ``run``: controller and method, as ``signal.choose``, or an action of the app: ``quit``.
 
-    ``{key}`` in ``run`` stands for the key that was pressed.
+    ``{key}`` in ``run`` stands for the key that was pressed, without Ctrl or Alt. A key such as ``d d`` is two keys,
+    one after the other. Some presets alone have keys for some actions.
 
     Dialogs and pages list the actions that they take, also those of the main screen that move and close.
     ``place``: where the key is pressed. ``footer``: a short label for the footer. ``in_palette``: whether the command
@@ -123,8 +124,20 @@ ACTIONS: Final = (
         help="Save columns, order, sizes and theme. The set-up dialog saves its changes itself.",
     ),
     Action(
-        id="kill", keys=("K",), run="signal.choose(1)", label="SIGKILL…", group=ACT,
+        id="kill", keys=("K",), run="signal.choose('SIGKILL')", label="SIGKILL…", group=ACT,
         help="Send SIGKILL, after you confirm it with y.", changes_machine=True,
+    ),
+    Action(
+        id="terminate-one", keys=(), run="signal.choose_one('SIGTERM')", label="SIGTERM to one process…", group=ACT,
+        help="Open the signal dialog for the process under the cursor, not for its job.", changes_machine=True,
+    ),
+    Action(
+        id="interrupt-one", keys=(), run="signal.choose_one('SIGINT')", label="SIGINT to one process…", group=ACT,
+        help="Open the signal dialog for the process under the cursor, not for its job.", changes_machine=True,
+    ),
+    Action(
+        id="kill-one", keys=(), run="signal.choose_one('SIGKILL')", label="SIGKILL to one process…", group=ACT,
+        help="Ask for SIGKILL for the process under the cursor, not for its job.", changes_machine=True,
     ),
     Action(
         id="tag", keys=("space",), run="target.tag", label="Tag", group=ACT, footer="Tag",
@@ -211,6 +224,18 @@ ACTIONS: Final = (
         help="Show GPUs as lines, as cards with plots, or as cards if they fit.",
     ),
     Action(
+        id="density-auto", keys=(), run="view.show_density('auto')", label="GPU panel: as fits", group=VIEW,
+        help="Show GPUs as cards if they fit, else as lines.",
+    ),
+    Action(
+        id="density-full", keys=(), run="view.show_density('detailed')", label="GPU panel: cards", group=VIEW,
+        help="Show GPUs as cards with plots.",
+    ),
+    Action(
+        id="density-compact", keys=(), run="view.show_density('compact')", label="GPU panel: lines", group=VIEW,
+        help="Show each GPU as one line.",
+    ),
+    Action(
         id="findings", keys=("F",), run="finding.open", label="Findings", group=VIEW, footer="Findings",
         help="Show current and past findings, with evidence and advice.",
     ),
@@ -250,6 +275,18 @@ ACTIONS: Final = (
     Action(
         id="invert", keys=("I",), run="table.invert", label="Reverse the order", group=SORT, footer="Invert",
         help="Reverse the sort order. A click on the column title does that too.",
+    ),
+    Action(
+        id="ascending", keys=(), run="table.order(0)", label="Smallest first", group=SORT,
+        help="Sort upwards by the present column.",
+    ),
+    Action(
+        id="descending", keys=(), run="table.order(1)", label="Largest first", group=SORT,
+        help="Sort downwards by the present column.",
+    ),
+    Action(
+        id="type-pid", keys=(), run="search.type_pid({key})", label="Find a PID", group=FIND, in_palette=False,
+        help="Go to the process whose PID begins with the typed digits.",
     ),
     Action(
         id="focus-gpu", keys=tuple("0123456789"), run="view.type_gpu({key})", label="Only this GPU", group=VIEW,
@@ -346,6 +383,9 @@ ACTIONS: Final = (
         help="Target the launcher and all its workers. Before p or j, Enter sends nothing to a job.",
     ),
     _InDialog(id="scope-tree", keys=("t",), label="The tree", help="Target the process and all its descendants."),
+    _InDialog(id="pick-term", keys=(), label="SIGTERM", help="Highlight SIGTERM."),
+    _InDialog(id="pick-kill", keys=(), label="SIGKILL", help="Highlight SIGKILL, which Enter does not send."),
+    _InDialog(id="pick-int", keys=(), label="SIGINT", help="Highlight SIGINT."),
     _InDialog(
         id="offer-kill", keys=("e",), label="Offer SIGKILL later",
         help="Wait 5 s after the signal, then offer SIGKILL for the processes that remain.",

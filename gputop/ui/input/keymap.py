@@ -14,34 +14,54 @@ Keys: TypeAlias = Mapping[str, tuple[str, ...]]
 ALWAYS_QUITS: Final = "ctrl+c"
 _CONFIRM: Final = "yes"
 _EASILY_PRESSED: Final = frozenset({"enter", "space", "escape", "q", ALWAYS_QUITS})
+_DIGITS: Final = tuple("0123456789")
 _MOVES: Final[Keys] = {
     "up": ("up", "k", "alt+k"), "down": ("down", "j", "alt+j"), "left": ("left", "h", "alt+h"),
     "right": ("right", "l", "alt+l"), "help": ("f1", "question_mark"), "signal": ("f9", "s"), "open-files": ("L",),
     "scope-job": ("J",), "secrets": ("z",),
 }  # fmt: skip
 _PRESETS: Final[Mapping[str, Keys]] = {
-    "htop": {},
-    "nvitop": {
-        "invert": ("slash", "I"), "search": ("f3", "ctrl+f"), "sort-before": ("comma", "less_than_sign"),
-        "sort-next": ("full_stop", "greater_than_sign"), "sort-menu": ("f6", "alt+o"), "signal": ("f9", "T"),
-        "kill": ("K", "k"), "sort-time": ("alt+t",), "read-now": ("ctrl+r", "f5", "r", "R"), "tree": ("t",),
-        "renice": ("alt+r",), "page-up": ("pageup", "left_square_bracket"),
-        "page-down": ("pagedown", "right_square_bracket"), "nice-down": ("f7", "alt+u"), "nice-up": ("f8", "alt+d"),
+    "gputop": {},
+    "htop": {
+        "sort-menu": ("f6", "greater_than_sign", "less_than_sign", "comma", "full_stop"), "sort-before": ("alt+comma",),
+        "sort-next": ("alt+full_stop",), "io-class": ("i", "d"), "detail": ("alt+i",), "findings": ("alt+f",),
+        "type-pid": _DIGITS, "focus-gpu": tuple(f"alt+{digit}" for digit in _DIGITS),
     },
-    "nvtop": {**_MOVES, "redraw": ("ctrl+l", "f5"), "tree": ("t",)},
+    "nvitop": {
+        "quit": ("q", "Q", "f10", ALWAYS_QUITS), "density-auto": ("a",), "density-full": ("f",),
+        "density-compact": ("c",), "affinity": ("alt+a",), "filter": ("f4", "backslash"), "tag-job": ("alt+c",),
+        "terminate-one": ("T",), "kill-one": ("K", "k"), "interrupt-one": ("I",), "signal": ("f9", "alt+s"),
+        "kill": ("ctrl+k",), "invert": ("slash",), "search": ("f3", "ctrl+f"), "sort-time": ("alt+t",),
+        "sort-before": ("comma", "less_than_sign"), "sort-next": ("full_stop", "greater_than_sign"),
+        "sort-menu": ("f6", "alt+o"), "read-now": ("ctrl+r", "f5", "r", "R"), "tree": ("t",), "renice": ("alt+r",),
+        "page-up": ("pageup", "left_square_bracket", "alt+K"),
+        "page-down": ("pagedown", "right_square_bracket", "alt+J"), "up": ("up", "alt+k", "shift+tab"),
+        "down": ("down", "alt+j", "tab"), "view-next": ("v",), "view-before": ("V",), "past-findings": ("p",),
+        "nice-down": ("f7", "alt+u"), "nice-up": ("f8", "alt+d"), "pick-term": ("t", "T"), "pick-kill": ("k", "K"),
+        "pick-int": ("i", "I"), "refuse": ("n", "N", "c", "C"), "mig-copy": ("ctrl+y",), "scope-tree": ("alt+t",),
+    },
+    "nvtop": {
+        **_MOVES, "redraw": ("ctrl+l", "f5"), "tree": ("t",), "ascending": ("plus",), "descending": ("minus",),
+        "slower": ("equals_sign",), "faster": ("underscore",),
+    },
     "vim": {
-        **_MOVES, "search-before": ("N", "alt+n", "shift+f3", "f15"), "sort-pid": ("alt+p",),
+        **_MOVES, "signal": ("f9", "s", "d d"), "io-class": ("alt+d",), "home": ("home", "g g"), "density": ("z",),
+        "search-before": ("N", "alt+n", "shift+f3", "f15"), "sort-pid": ("alt+p",),
         "page-down": ("pagedown", "ctrl+f", "ctrl+d"), "page-up": ("pageup", "ctrl+b", "ctrl+u"),
         "end": ("end", "G"), "sort-gpu-memory": ("alt+g",), "undo": ("alt+u",),
     },
 }  # fmt: skip
+_HINTS: Final = {
+    "s": "gputop does not trace system calls; in a shell: strace -p PID",
+    "F": "the cursor follows its process without a key",
+}
 _NAMES: Final = {
     "question_mark": "?", "plus": "+", "minus": "-", "colon": ":", "comma": ",", "full_stop": ".",
     "less_than_sign": "<", "greater_than_sign": ">", "circumflex_accent": "^", "dollar_sign": "$", "escape": "Esc",
     "enter": "Enter", "up": "↑", "down": "↓", "left": "←", "right": "→", "pageup": "PgUp", "pagedown": "PgDn",
     "home": "Home", "end": "End", "space": "Space", "left_square_bracket": "[",
     "right_square_bracket": "]", "slash": "/", "backslash": "\\", "percent_sign": "%", "tab": "Tab",
-    "left_parenthesis": "(", "right_parenthesis": ")", "exclamation_mark": "!",
+    "left_parenthesis": "(", "right_parenthesis": ")", "exclamation_mark": "!", "equals_sign": "=", "underscore": "_",
 }  # fmt: skip
 _SPOKEN: Final = {"esc": "escape", "return": "enter", "del": "delete", "pgup": "pageup", "pgdn": "pagedown"}
 
@@ -55,7 +75,16 @@ class Keymap(Struct, frozen=True):
     def runs(self) -> dict[str, str]:
         """Return the action that each key of the main screen runs."""
         mains = [action for action in self.actions if action.place is Place.MAIN]
-        return {key: action.run.format(key=key) for action in mains for key in action.keys}
+        return {key: action.run.format(key=key[-1]) for action in mains for key in action.keys}
+
+    def unused(self, key: str) -> str:
+        """Return that a key has no meaning here, and what to do."""
+        setup = self.name("setup") or "F2"
+        if key in _HINTS:
+            return f"{key_name(key)}: {_HINTS[key]}"
+        presets = [name for name in _PRESETS if key in keymap(name).runs()]
+        way = f"{setup} offers {' and '.join(presets)} keys" if presets else f"{setup} changes keys"
+        return f"{key_name(key)} does nothing here; {way}"
 
     def taken(self, takes: Mapping[str, str]) -> dict[str, str]:
         """Return the methods of a dialog or page by key; ``takes``: the methods by action, as ``run`` of an action.
@@ -76,7 +105,7 @@ class Keymap(Struct, frozen=True):
 
 
 def presets(name: str) -> Keys:
-    """Return the keys by action that a preset changes; htop and unknown presets change none."""
+    """Return the keys by action that a preset changes; gputop and unknown presets change none."""
     return _PRESETS.get(name, {})
 
 
@@ -93,6 +122,8 @@ def keymap(preset: str, overrides: Keys = {}, actions: Iterable[Action] = ACTION
 
 def key_of(text: str) -> str:
     """Return Textual's name of a key: ? is question_mark, Ctrl-R is ctrl+r, F3 is f3."""
+    if " " in text.strip():
+        return " ".join(map(key_of, text.split()))
     if len(text) == 1:
         if text.isalnum():
             return text
@@ -106,13 +137,15 @@ def key_of(text: str) -> str:
 
 
 def key_name(key: str) -> str:
-    """Return a key as printed on a keyboard."""
+    """Return a key as printed on a keyboard; keys that follow each other without a blank."""
+    if " " in key:
+        return "".join(map(key_name, key.split()))
     if key.startswith("ctrl+"):
         return "Ctrl-" + (_NAMES.get(key[5:]) or key[5:].upper())
     if key.startswith("shift+"):
         return "Shift-" + key_name(key[6:])
     if key.startswith("alt+"):
-        return "Alt-" + key[4:]
+        return "Alt-" + _NAMES.get(key[4:], key[4:])
     return _NAMES.get(key) or (key.upper() if len(key) > 1 else key)
 
 

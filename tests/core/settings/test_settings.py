@@ -57,7 +57,7 @@ def test_what_is_settled_holds() -> None:
         ({"columns": ["pid", "gpu_mem"]}, "columns", "'gpu_mem' is not a column", "gpu_memory"),
         ({"columns": "pid"}, "columns", "must be a list", None),
         ({"sort": "memry"}, "sort", "is not a column", "memory"),
-        ({"keymap": "emacs"}, "keymap", "not one of htop", None),
+        ({"keymap": "emacs"}, "keymap", "not one of gputop", None),
         ({"keys": ["q"]}, "keys", "must be a table", None),
         ({"keys": {"qit": "q"}}, "keys.qit", "unknown action", "quit"),
         ({"keys": {"quit": 5}}, "keys.quit", "a key or a list of keys", None),

@@ -33,6 +33,7 @@ from gputop.ui.screens.pages.plugin_panels import PanelsScreen
 from gputop.ui.screens.pages.process import ProcessScreen
 from gputop.ui.screens.probe.page import ProbeScreen
 
+WITH_KEYS = {action.id for action in ACTIONS if action.keys}
 FEW = frame(1, (process(1), process(2), process(3)))
 
 
@@ -74,7 +75,7 @@ def test_every_action_of_dialogs_and_pages_is_taken_somewhere() -> None:
 
 @pytest.mark.parametrize("screen", SCREENS)
 def test_esc_leaves_every_dialog_and_page_and_ctrl_c_is_none_of_their_keys(screen: type[KeyedScreen[Any]]) -> None:
-    table = keymap("htop").taken(screen.TAKES)
+    table = keymap("gputop").taken(screen.TAKES)
 
     assert table["escape"] in {"cancel", "close", "give_up", "step_back"}
     assert "ctrl+c" not in table
@@ -85,7 +86,7 @@ def test_a_preset_leaves_every_action_a_key_and_every_f_key_a_twin(name: str) ->
     for action in keymap(name).actions:
         others = [key for key in action.keys if not re.fullmatch(r"(shift\+)?f\d+", key)]
 
-        assert others, action.id
+        assert others or action.id not in WITH_KEYS, action.id
 
 
 @pytest.mark.parametrize("name", KEYMAPS)
@@ -110,7 +111,7 @@ def test_presets_report_nothing() -> None:
 
 
 def test_a_key_of_ones_own_is_taken_from_who_had_it_and_that_is_told() -> None:
-    held = keymap("htop", {"pause": ("t",)})
+    held = keymap("gputop", {"pause": ("t",)})
     keys = {action.id: action.keys for action in held.actions}
 
     assert keys["pause"] == ("t",)
@@ -119,13 +120,13 @@ def test_a_key_of_ones_own_is_taken_from_who_had_it_and_that_is_told() -> None:
 
 
 def test_two_actions_may_swap_their_keys_without_a_word() -> None:
-    held = keymap("htop", {"pause": ("t",), "tree": ("Z", "f5")})
+    held = keymap("gputop", {"pause": ("t",), "tree": ("Z", "f5")})
 
     assert held.problems == ()
 
 
 def test_ctrl_c_cannot_be_given_to_anything_else() -> None:
-    held = keymap("htop", {"kill": ("ctrl+c", "K")})
+    held = keymap("gputop", {"kill": ("ctrl+c", "K")})
     keys = {action.id: action.keys for action in held.actions}
 
     assert keys["kill"] == ("K",)
@@ -270,7 +271,7 @@ async def test_keys_of_ones_own_hold_in_dialogs_and_their_lines_say_so() -> None
 
 
 def test_no_key_that_is_pressed_without_a_thought_can_be_made_to_send_sigkill() -> None:
-    held = keymap("htop", {"yes": ("enter", "space", "Y")})
+    held = keymap("gputop", {"yes": ("enter", "space", "Y")})
 
     assert held.keys_of("yes") == ("Y",)
     assert "never sends SIGKILL" in held.problems[0]

@@ -222,7 +222,7 @@ class KeyedScreen(ModalScreen[T]):
     @property
     def keymap(self) -> Keymap:
         """The current keys."""
-        return self.app.keymap if isinstance(self.app, TerminalApp) else keymap("htop")
+        return self.app.keymap if isinstance(self.app, TerminalApp) else keymap("gputop")
 
     def close(self) -> None:
         """Close without a result."""

@@ -11,35 +11,36 @@ from textual import events
 
 from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import HostProcess
-from gputop.core.protocol.signals import SIGNALS, signal_number
+from gputop.core.protocol.signals import KILL, SIGNALS, TERM, signal_number
 from gputop.core.text.fit import fit, fit_right
 from gputop.ui.render.line import BLANK, Line, cut
 from gputop.ui.screens.dialogs.list_dialog import MOVES
-from gputop.ui.screens.dialogs.signal_wording import KILL, names, remarks
+from gputop.ui.screens.dialogs.signal_wording import names, remarks
 from gputop.ui.screens.dialogs.targets_dialog import TargetsDialog
 from gputop.ui.state.signal_targets import Processes, Scope, SignalRequest, TargetSelection, count_text
 
-FIRST: Final = "SIGTERM"
 _NUMBERS: Final = tuple(known.number for known in SIGNALS)
 _LEFT: Final = 15
 
 
 class SignalScreen(TargetsDialog[SignalRequest | None]):
-    """Asks for a signal. ``is_kill``: start at the confirmation of SIGKILL."""
+    """Asks for a signal. ``signal``: the highlighted one; SIGKILL starts at its confirmation."""
 
     TAKES: ClassVar[Mapping[str, str]] = {
         **TargetsDialog.TAKES,
-        "accept": "choose", "yes": "say_yes", **MOVES, "offer-kill": "toggle_kill_offer",
+        "accept": "choose", "yes": "say_yes", **MOVES, "offer-kill": "toggle_kill_offer", "left": "move(-1)",
+        "right": "move(1)", "sort-before": "move(-1)", "sort-next": "move(1)", "pick-term": "pick('SIGTERM')",
+        "pick-kill": "pick('SIGKILL')", "pick-int": "pick('SIGINT')",
     }  # fmt: skip
 
     def __init__(
-        self, selection: TargetSelection, *, scope: Scope, is_row: bool = True, is_kill: bool = False, why: str = ""
+        self, selection: TargetSelection, *, scope: Scope, is_row: bool = True, signal: str = TERM, why: str = ""
     ) -> None:
         super().__init__(selection, scope=scope, is_row=is_row)
         self.offers_kill = False
-        self.is_asking = is_kill
+        self.is_asking = signal == KILL
         self._why = why
-        self._at = _NUMBERS.index(signal_number(KILL if is_kill else FIRST))
+        self._at = _NUMBERS.index(signal_number(signal))
         self._digits = ""
         self._signals_from = 0
 
@@ -157,6 +158,10 @@ class SignalScreen(TargetsDialog[SignalRequest | None]):
         if not self.is_asking:
             self._at = max(0, min(len(SIGNALS) - 1, at))
             self.redraw()
+
+    def pick(self, signal: str) -> None:
+        """Highlight a signal by its name."""
+        self.move_to(_NUMBERS.index(signal_number(signal)))
 
     def _send(self) -> None:
         offers_kill = self.offers_kill and self.signal != KILL

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from gputop.core.model.sample import HostProcess
+from gputop.core.protocol.signals import KILL
 from gputop.ui.screens.dialogs.target_list import SENT
 from gputop.ui.state.signal_targets import Processes, TargetSelection, common_command
 
-KILL: Final = "SIGKILL"
 _ASKS_LAUNCHERS: Final = "SIGTERM"
 
 

@@ -9,7 +9,7 @@ from textual.screen import Screen
 
 from gputop.core.model.sample import Frame
 from gputop.core.protocol.command import Command
-from gputop.ui.input.keymap import Keymap
+from gputop.ui.input.keymap import Keymap, key_name
 from gputop.ui.messages import PanelChanged, ProbeProgressed
 from gputop.ui.options import ViewOptions
 from gputop.ui.panels.findings import FindingsPanel
@@ -23,6 +23,7 @@ from gputop.ui.panels.processes import ProcessPanel
 from gputop.ui.panels.prompt import PromptPanel
 from gputop.ui.panels.replay import ReplayPanel
 from gputop.ui.render.layout import Arrangement, Density, Kind, Plan, arrange, steady
+from gputop.ui.render.line import Line
 from gputop.ui.render.textual_private import in_place_of
 from gputop.ui.screens.dialogs.modal import KeyedScreen
 from gputop.ui.screens.main.controllers import Controllers
@@ -150,6 +151,8 @@ class MainScreen(Screen[None]):
     def set_keys(self, keys: Keymap) -> None:
         """Use these keys from now on."""
         self.keys = keys
+        self._begun = ""  # the first of two keys
+        self._said: set[str] = set()  # keys without a meaning
         self._runs = keys.runs()
         self.footer.take(keys.actions)
         self.controllers.search.set_keys(keys)
@@ -165,8 +168,26 @@ class MainScreen(Screen[None]):
             self.prompt.on_key(event)
         elif self.controllers.table.is_chord:
             self.controllers.table.end_chord(event.character or "")
-        elif event.key in self._runs:
-            await self.app.run_action(self._runs[event.key])
+        else:
+            await self._press(f"{self._begun} {event.key}" if self._begun else event.key)
+
+    async def _press(self, keys: str) -> None:
+        """Run the action of one or two keys; after the first of two keys, show it and wait for the other."""
+        was_begun, self._begun = self._begun, ""
+        if keys in self._runs:
+            await self.app.run_action(self._runs[keys])
+        elif any(one.startswith(f"{keys} ") for one in self._runs):
+            self._begun = keys
+        elif not was_begun:
+            self.say_unused(keys)
+        if was_begun or self._begun:
+            self.footer.say(Line(((f" {key_name(keys)}…", "badge"),)) if self._begun else None)
+
+    def say_unused(self, key: str) -> None:
+        """Say that a key has no meaning, once for each key."""
+        if key not in self._said:
+            self._said.add(key)
+            self.app.notify(self.keys.unused(key), timeout=4)
 
     # --- messages --------------------------------------------------------------------------------------------------
     def on_screen_resume(self) -> None:

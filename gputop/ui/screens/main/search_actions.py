@@ -12,6 +12,7 @@ from gputop.ui.screens.main.host import ScreenHost
 from gputop.ui.state.row_filter import RowFilter
 
 _MOST_EARLIER: Final = 50
+_TYPING_S: Final = 1.0  # between two digits of one pid
 _LAST_WORD: Final = re.compile(r"(?:^|[\s(!&|])([a-z_]\w*)$", re.ASCII | re.IGNORECASE)
 
 
@@ -24,6 +25,7 @@ class SearchActions:
         self._earlier: list[str] = []
         self._is_search = False
         self._place = host.processes.place
+        self._pid, self._typed_s = "", float("-inf")
 
     def set_keys(self, keys: Keymap) -> None:
         """Use these keys to go from match to match while the prompt is open."""
@@ -50,6 +52,15 @@ class SearchActions:
         """Go to the next or previous match of the last search."""
         if not self._seek_next(step):
             self._host.notify("no search yet: press /", timeout=2)
+
+    def type_pid(self, digit: int) -> None:
+        """Go to the first process whose pid begins with the typed digits."""
+        now = self._host.store.clock()
+        self._pid = f"{self._pid if now - self._typed_s < _TYPING_S else ''}{digit}"
+        self._typed_s = now
+        ids = [row.process.id for row in self._processes.all_rows if str(row.process.pid).startswith(self._pid)]
+        if not any(self._processes.go_to(one) for one in sorted(ids, key=lambda one: one.pid)):
+            self._host.notify(f"no process here has a pid that begins with {self._pid}", timeout=3)
 
     # --- from the prompt -------------------------------------------------------------------------------------------
     def change_text(self, text: str) -> None:

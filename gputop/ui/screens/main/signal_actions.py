@@ -8,6 +8,7 @@ from textual.notifications import SeverityLevel
 from gputop.core.model.sample import HostProcess
 from gputop.core.protocol.command import SendSignal
 from gputop.core.protocol.outcome import Outcome
+from gputop.core.protocol.signals import KILL, TERM
 from gputop.core.protocol.targets import targets
 from gputop.ui.screens.main.changes import Changes
 from gputop.ui.screens.main.host import ScreenHost
@@ -41,12 +42,18 @@ class SignalActions:
         self.followups = SignalFollowups(host.send, host.store.clock, self._show)
         self._waiting: dict[str, Callable[[Outcome], None]] = {}  # dialogs that count down, by the id of the change
 
-    def choose(self, is_kill: int = 0) -> None:
-        """Open the signal dialog for the selected targets; ``is_kill``: on SIGKILL."""
+    def choose(self, signal: str = TERM) -> None:
+        """Open the signal dialog for the selected targets."""
         selection = self._selected.select()
         if selection is not None:
             reach = Reach(scope=self._selected.scope, is_row=self._selected.is_row)
-            self._open(selection, reach, is_kill=bool(is_kill))
+            self._open(selection, reach, signal)
+
+    def choose_one(self, signal: str) -> None:
+        """Open the signal dialog for the process under the cursor, not for its job, or for the tagged ones."""
+        selection = self._selected.select()
+        if selection is not None:
+            self._open(selection, Reach(Scope.PROCESS), signal)
 
     def choose_for(self, process: HostProcess, *, is_kill: bool, is_job: bool = False) -> None:
         """Open the signal dialog for a process that a page shows; ``is_job``: the page shows its job."""
@@ -54,7 +61,7 @@ class SignalActions:
         if selection is not None:
             is_known = has_known_launcher(selection.frame, process)
             reach = Reach(Scope.JOB if is_known or is_job else Scope.PROCESS, is_row=is_known and is_job)
-            self._open(selection, reach, is_kill=is_kill)
+            self._open(selection, reach, KILL if is_kill else TERM)
 
     # --- what the sampler sends ------------------------------------------------------------------------------------
     def take_outcome(self, outcome: Outcome) -> None:
@@ -68,14 +75,14 @@ class SignalActions:
             self._changes.show_later(outcome)
 
     # --- from the dialog to the outcome ----------------------------------------------------------------------------
-    def _open(self, selection: TargetSelection, reach: Reach, *, is_kill: bool, why: str = "") -> None:
+    def _open(self, selection: TargetSelection, reach: Reach, signal: str, why: str = "") -> None:
         from gputop.ui.screens.dialogs.signal import SignalScreen
 
         def decided(request: SignalRequest | None) -> None:
             if request is not None:
                 self._send(selection, request)
 
-        dialog = SignalScreen(selection, is_kill=is_kill, scope=reach.scope, is_row=reach.is_row, why=why)
+        dialog = SignalScreen(selection, signal=signal, scope=reach.scope, is_row=reach.is_row, why=why)
         self._host.push(dialog, decided)
 
     def _send(self, selection: TargetSelection, request: SignalRequest) -> None:
@@ -98,7 +105,7 @@ class SignalActions:
             why = f"{count_text(remaining)} survived {signal}. "
             options = self._host.options
             selection = TargetSelection(frame, remaining, options.own_user, options.own_pid)
-            self._open(selection, Reach(Scope.PROCESS), is_kill=True, why=why)
+            self._open(selection, Reach(Scope.PROCESS), KILL, why)
 
     def _show(self, change_id: str, notice: Notice) -> None:
         """Show how the targets ended, in place of the outcome of the signal."""

@@ -20,6 +20,10 @@ class TableActions:
         """Reverse the order."""
         self._processes.sort_by(self._processes.sort_key)
 
+    def order(self, is_reversed: int) -> None:
+        """Sort upwards or downwards by the present column."""
+        self._processes.sort_by(self._processes.sort_key, is_reversed=bool(is_reversed))
+
     def sort_menu(self) -> None:
         """Choose the column to sort by."""
         from gputop.ui.screens.dialogs.menu import MenuScreen

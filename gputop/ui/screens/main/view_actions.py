@@ -51,6 +51,10 @@ class ViewActions:
         self._host.change(density=density)
         self._host.notify(f"GPU panel: {density.value}", timeout=2)
 
+    def show_density(self, name: str) -> None:
+        """Take a size of the GPU panel."""
+        self._host.change(density=Density(name))
+
     def type_gpu(self, digit: int) -> None:
         """Show one GPU alone; a second digit right after the first makes 12 of 1 and 2, where there are so many."""
         self.focus_gpu(self._typed.add(digit, self._has))

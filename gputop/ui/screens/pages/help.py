@@ -30,7 +30,7 @@ class HelpScreen(Page):
             lines += [BLANK] if lines else []
             lines.append(Line(((group, "accent"),)))
             for action in self._actions:
-                if action.group == group:
+                if action.group == group and action.keys:
                     is_off = bool(self._refusal) and action.changes_machine
                     text = f"Off: {self._refusal}." if is_off else action.help
                     lines += _entry((keys_text(action), action.label), text, width, is_off=is_off)

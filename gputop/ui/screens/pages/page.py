@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
+from gputop.ui.input.keymap import ALWAYS_QUITS
+from gputop.ui.messages import KeyUnused
 from gputop.ui.screens.dialogs.modal import SCROLLS, WIDEST, KeyedScreen
 
 
@@ -30,6 +32,12 @@ class Page(KeyedScreen[None]):
     def keys_line(self) -> str:
         """Return the key that closes the page, or the number of lines below."""
         return f"{self.rest} more below" if self.rest > 0 else f"{self.name_of('back')} close"
+
+    def pressed(self, key: str, character: str) -> None:
+        """Run the method of a key, or say that it has none."""
+        if self.method(key) is None and key != ALWAYS_QUITS:
+            self.post_message(KeyUnused(key))
+        super().pressed(key, character)
 
     def on_click(self) -> None:
         """Close the page, unless it covers the whole screen."""

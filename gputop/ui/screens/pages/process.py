@@ -41,8 +41,8 @@ class ProcessScreen(Page):
         "command-line": "go_to('command')", "open-files": "go_to('files')", "devices": "go_to('devices')",
         "environment": "go_to('environment')", "all-threads": "toggle_threads", "secrets": "toggle_secrets",
         "history": "open_history",
-        "signal": "signal(False)", "kill": "signal(True)", "search": "begin_search", "search-next": "find_next(1)",
-        "search-before": "find_next(-1)",
+        "read-now": "reload", "signal": "signal(False)", "kill": "signal(True)", "search": "begin_search",
+        "search-next": "find_next(1)", "search-before": "find_next(-1)",
     }  # fmt: skip
     is_full = True
 
@@ -96,6 +96,10 @@ class ProcessScreen(Page):
         self._question, self._asked_s = f"inspect-{next(_QUESTIONS)}", self._clock()
         pid, start_ticks = self.process.pid, self.process.start_ticks
         self._send(Inspect(id=self._question, pid=pid, start_ticks=start_ticks, reveal=self.reveals))
+
+    def reload(self) -> None:
+        """Ask at once."""
+        self.ask(is_urgent=True)
 
     def hear(self, news: News) -> bool:
         """Take an inspection."""
