@@ -119,6 +119,6 @@ def test_a_read_only_screen_opens_no_dialog_and_sends_nothing() -> None:
     host = FakeHost(frame(processes=(TRAIN,)), settings=Settings(read_only=True))
     host.select(TRAIN)
 
-    made(host).choose(1)
+    made(host).choose("SIGKILL")
 
     assert (len(host.screens), host.sent) == (1, [])
