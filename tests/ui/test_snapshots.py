@@ -137,3 +137,15 @@ def test_plain_ascii(looks: Callable[..., bool]) -> None:
     frames = moving(2)
 
     assert looks(frames[:-1], frames[-1:], SMALL, is_ascii=True)
+
+
+def seconds_apart(frames: Sequence[Frame]) -> list[Frame]:
+    return [replace(each, time_s=each.time_s - len(frames) + n) for n, each in enumerate(frames)]
+
+
+@pytest.mark.parametrize(
+    ("size", "keys"),
+    [(SMALL, ("3", "b", "left")), (MIDDLE, ("b", "tab", "1", "2")), (SMALL, ("i",)), (MIDDLE, ("i",)), (SMALL, ("3",))],
+)
+def test_one_gpu_over_time(looks: Callable[..., bool], size: tuple[int, int], keys: tuple[str, ...]) -> None:
+    assert looks([], seconds_apart(moving(8)), size, keys)

@@ -6,7 +6,8 @@ from typing import Final
 from gputop.core.model.sample import Frame
 from gputop.wire.tape.reader import Moment, Tape
 
-_MOST_BEFORE: Final = 600  # frames read before the shown one: the plots of the widest screens show as many
+_MOST_BEFORE: Final = 3600  # frames read before the shown one: the history page shows as many
+_FIRST_BEFORE: Final = 600  # while the cost of a frame is unknown
 _LEAST_BEFORE: Final = 60
 _PATIENCE_S: Final = 1.5  # time limit for them, if they take as long as those of the previous jump
 _SEARCHED: Final = 240  # frames among which the last intact one is searched for
@@ -32,7 +33,7 @@ class Position:
             for moment in self._tape.play(max(0, goal - _SEARCHED)):
                 self.here = moment
         shown = goal if self.here is None else self.here.number
-        count = _MOST_BEFORE if not self._cost_s else int(_PATIENCE_S / self._cost_s)
+        count = _FIRST_BEFORE if not self._cost_s else int(_PATIENCE_S / self._cost_s)
         self._ahead = self._tape.play(max(0, shown - max(_LEAST_BEFORE, min(_MOST_BEFORE, count))))
         self.is_leading = self._is_first = True
         self.next = None

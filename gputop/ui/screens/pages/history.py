@@ -69,7 +69,7 @@ class HistoryScreen(Page):
             f"{name('zoom-in')} {name('zoom-out')} zoom", f"{name('left')} {name('right')} cursor",
             f"{name('earlier')} {name('later')} move", f"{name('view-next')} {turn}",
             "0-9 choose" if is_comparison else "0-9 GPU",
-            f"{name('back')} {'no cursor' if self.look.cursor_s is not None else 'close'}",
+            f"{name('back')} {'back' if self.look.cursor_s is not None else 'close'}",
         ]  # fmt: skip
         return " · ".join(keys)
 

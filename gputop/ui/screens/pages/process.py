@@ -279,6 +279,7 @@ def _hints(*, is_revealed: bool, has_all_threads: bool) -> list[tuple[str, str |
         ("environment", "env", "env"),
         ("secrets", "mask" if is_revealed else "secrets", "mask secrets" if is_revealed else "secrets"),
         ("all-threads", None, "few threads" if has_all_threads else "threads"),
-        ("search", "", "search"),
+        ("history", None, "history"),
+        ("search", "", ""),
         ("back", "", ""),
     ]
