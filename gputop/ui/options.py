@@ -22,6 +22,7 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
     those of plugins; ``panel_ended`` gets, from any thread, a panel and why it was shut off.
     ``source``: of a plugin, where all that is shown is from that. ``prober``: what tests GPUs; None where it cannot.
     ``read_only_by``: the option, variable or file that makes the screen read-only.
+    ``has_all_processes``: frames are not limited to some users or processes.
     ``own_pid``: of this process, where it may be among the processes that are shown.
     """
 
@@ -41,6 +42,7 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
     source: str = ""
     prober: Prober | None = None
     read_only_by: str = "--read-only"
+    has_all_processes: bool = True
 
     @property
     def refusal(self) -> str:

@@ -231,7 +231,7 @@ def test_a_gpu_that_hangs_at_the_start_does_not_hide_the_others(
     ("arguments", "status", "said"),
     [
         (("pick", "--format", "index"), 0, "GPU 1 was not considered: the driver does not answer"),
-        (("free",), 0, "2 of 3 free: 0 2 · 1 unknown"),
+        (("free",), 0, "2 of 3 GPUs free: 0 2 · 1 unknown"),
         (("pick", "-n", "3"), 1, "GPU 1: the driver does not answer"),
         (("signal", "SIGKILL", "--pid", "1", "--dry-run"), 3, "1: unknown whether it runs on the selected GPUs"),
     ],

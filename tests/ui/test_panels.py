@@ -146,7 +146,7 @@ def test_more_gpus_than_lines_are_counted_together() -> None:
 
 
 def test_the_header_names_host_driver_and_count() -> None:
-    text = text_of([header(view(frame(2)), 120)])
+    text = text_of([header(view(frame(2)), 200)])
 
     assert all(part in text for part in ("node7", "2 GPUs", "driver 570.124.06", "CUDA 12.8", "every 1s"))
 

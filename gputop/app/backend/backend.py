@@ -34,6 +34,11 @@ class BackendRequest(Struct, frozen=True, kw_only=True):
         """Return the interval between samples."""
         return self.interval_s or _USUAL_INTERVAL_S
 
+    @property
+    def has_all_processes(self) -> bool:
+        """Return whether frames contain all processes on the GPUs."""
+        return self.selection == Selection(gpus=self.selection.gpus) and not self.where
+
 
 class OpenSource(Source, Protocol):
     """A source whose GPUs are known."""

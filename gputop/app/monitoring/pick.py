@@ -92,7 +92,7 @@ def _text(found: Pick, form: str) -> str:
 
 def require_all_processes(backend: BackendRequest, command: str) -> None:
     """Refuse a selection of processes. Raises BadRequestError."""
-    if backend.selection.users or backend.selection.only_compute or backend.where:
+    if not backend.has_all_processes:
         text = f"{command} counts all processes, so it does not accept --user, --only-compute and --where"
         raise BadRequestError(text)
 

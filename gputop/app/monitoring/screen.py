@@ -42,6 +42,7 @@ class Parts(Struct, frozen=True, kw_only=True):
     recorder: Recorder | None = None
     source: str = ""
     prober: Prober | None = None
+    has_all_processes: bool = True
 
 
 def has_terminal() -> bool:
@@ -73,6 +74,7 @@ def show_screen(request: ScreenRequest) -> int:
         recorder=recorder,
         source=(request.backend.source or "").partition(":")[0],
         prober=_prober(request.backend.demo),
+        has_all_processes=request.backend.has_all_processes,
     )
     status = run_screen(link, said, settings, parts)
     recorder.close(_LAST_FRAMES_S)
@@ -115,6 +117,7 @@ def run_screen(link: Link, said: Written, settings: Settings, parts: Parts) -> i
         source=parts.source,
         prober=parts.prober,
         read_only_by=_read_only_by(said),
+        has_all_processes=parts.has_all_processes,
     )
     signal(SIGHUP, SIG_DFL)  # also under nohup: a screen without its terminal is useless
     collect_seldom()  # after the last import that stays loaded

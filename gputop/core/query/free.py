@@ -17,6 +17,7 @@ from gputop.core.query.place import NO_INSTANCE, Candidate, Obstacle, Place, pla
 
 _RESERVED_BYTES: Final = 1024**3  # what the driver itself may hold of an idle GPU
 _RESERVED_SHARE: Final = 0.02
+_PAIR: Final = 2
 
 
 class Vacancies(Struct, frozen=True, kw_only=True):
@@ -94,18 +95,28 @@ def candidate(place: Place, *, is_free: bool) -> Candidate:
     )
 
 
-def summary(found: Vacancies) -> str:
-    """Return the free GPUs in a line: 3 of 8 free: 1 4 7. Instances count apart: a program can use only one."""
+def summary(found: Vacancies, *, has_names: bool = True) -> str:
+    """Return the free GPUs in a line: 3 of 8 GPUs free: 1 4 7. Instances count apart: a program can use only one."""
     unknown = sum(one.is_failure for one in found.others)
-    counts = [_counted(found, is_instance=False), _counted(found, is_instance=True)]
+    counts = [_counted(found, is_instance=kind, has_names=has_names) for kind in (False, True)]
     return " · ".join(text for text in (*counts, f"{unknown} unknown" if unknown else "") if text)
 
 
-def _counted(found: Vacancies, *, is_instance: bool) -> str:
+def _counted(found: Vacancies, *, is_instance: bool, has_names: bool) -> str:
     free = [one.place for one in found.free if one.is_instance == is_instance]
     total = len(free) + sum((":" in one.place) == is_instance for one in found.others)
-    listed = f": {' '.join(free)}" if free else ""
-    return f"{len(free)} of {total}{' instances' if is_instance else ''} free{listed}" if total else ""
+    what = "instances" if is_instance else "GPUs"
+    listed = f": {' '.join(_ranges(free))}" if free and has_names else ""
+    return f"{len(free)} of {total} {what} free{listed}" if total else ""
+
+
+def _ranges(names: Sequence[str]) -> list[str]:
+    """Return names, with three or more numbers in sequence as 0-2."""
+    runs: list[list[str]] = []
+    for name in names:
+        follows = runs and name.isdecimal() and runs[-1][-1].isdecimal() and int(name) == int(runs[-1][-1]) + 1
+        runs[-1].append(name) if follows else runs.append([name])
+    return [word for run in runs for word in ([f"{run[0]}-{run[-1]}"] if len(run) > _PAIR else run)]
 
 
 def _held_by_none(place: Place) -> int:

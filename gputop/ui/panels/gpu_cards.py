@@ -25,7 +25,7 @@ from gputop.core.model.catalogue import (
 )
 from gputop.core.model.metric import Metric
 from gputop.core.model.sample import Gpu
-from gputop.core.model.tone_rules import memory_tone, temperature_tone, throttle
+from gputop.core.model.tone_rules import temperature_tone, throttle
 from gputop.core.model.units import duration_text, share
 from gputop.core.text.fit import fit, fit_right
 from gputop.ui.panels import gpu_strip, values
@@ -36,6 +36,8 @@ from gputop.ui.state.view import View
 
 _LABEL: Final = 13  # cells left of a plot
 _SEPARATOR: Final = 2
+_IDLE: Final = "idle"
+_WORDS: Final = {_IDLE: "idle clocks", "cap": "power cap"}  # a card has no title that says that clocks are meant
 
 
 class Shape(Struct, frozen=True):
@@ -50,7 +52,10 @@ class Shape(Struct, frozen=True):
 
 
 class Plot(Struct, frozen=True):
-    """A plot: its value as text, the text below it, and the value of its upper edge."""
+    """A plot: its value as text, the text below it, and the value of its upper edge.
+
+    ``load``: the ink for a mean value of the GPU, instead of that of the metric.
+    """
 
     metric: Metric[Any]
     label: str
@@ -58,6 +63,7 @@ class Plot(Struct, frozen=True):
     text: Callable[[Gpu], Spans]
     below: Callable[[Gpu], str]
     top: Callable[[Gpu], float]
+    load: Callable[[Gpu, float], str] | None = None
 
 
 def shape_of(width: int, plots: tuple[int, int], instances: int) -> Shape:
@@ -80,7 +86,11 @@ def card(gpu: Gpu, view: View, shape: Shape) -> list[tuple[Span, ...]]:
         frame = "hot"
     framed = [(("│ ", frame), *spans, (" │", frame)) for spans in body]
     if trouble is None:
-        return [_title(gpu, view, shape.width, frame, _state(seen)), *framed, _facts_line(seen, view, shape, frame)]
+        return [
+            _title(gpu, view, shape.width, frame, _state(seen, is_free=view.is_free(gpu))),
+            *framed,
+            _facts_line(seen, view, shape, frame),
+        ]
     bottom = cut([("╰─", frame), (f" {trouble[1]} ", frame)], min(shape.width - 2, 4 + len(trouble[1])))
     lower = _bordered(bottom, [], shape.width, frame, "╯")
     return [_title(gpu, view, shape.width, frame, [(f" {trouble[0]} ", "alarm")]), *framed, lower]
@@ -102,10 +112,17 @@ def _plot(plot: Plot, gpu: Gpu, view: View, shape: Shape) -> list[Spans]:
     """Return the rows of a plot with its label and value at the left."""
     cells = shape.cell - _LABEL
     picture = view.plots.draw(gpu.uuid, plot.metric.key, plot.top(gpu), (cells, shape.rows))
+    ink = ink_of(plot, gpu, view, cells)
     labels: list[Spans] = [[(fit(plot.label, 4), "muted"), *plot.text(gpu)]]
     below = plot.below(gpu) if shape.rows > 1 else ""
     labels += [[(fit_right(text, _LABEL - 1), "muted")] for text in (below, *[""] * shape.rows)]
-    return [[*label, (" ", "text"), (line, plot.ink)] for label, line in zip(labels, picture, strict=False)]
+    return [[*label, (" ", "text"), (line, ink)] for label, line in zip(labels, picture, strict=False)]
+
+
+def ink_of(plot: Plot, gpu: Gpu, view: View, cells: int) -> str:
+    """Return the ink of a plot. The mean of its values decides, so that a load near a limit does not repaint it."""
+    mean = view.plots.mean(gpu.uuid, plot.metric.key, cells) if plot.load is not None else None
+    return plot.ink if mean is None or plot.load is None else plot.load(gpu, mean)
 
 
 def _title(gpu: Gpu, view: View, width: int, frame: str, right: Spans) -> tuple[Span, ...]:
@@ -117,8 +134,8 @@ def _title(gpu: Gpu, view: View, width: int, frame: str, right: Spans) -> tuple[
     return _bordered(left, [(" ", "text"), *right, (" ", "text")] if right else [], width, frame, "╮")
 
 
-def _state(gpu: Gpu) -> Spans:
-    """Return fan, reason of lowered clocks and P-state, as far as they are known."""
+def _state(gpu: Gpu, *, is_free: bool) -> Spans:
+    """Return fan, reason of lowered clocks and P-state as far as they are known, and whether the GPU is free."""
     word, tone = throttle(gpu)
     parts: Spans = []
     fan, state = gpu[FAN], gpu[PSTATE]
@@ -126,10 +143,12 @@ def _state(gpu: Gpu) -> Spans:
         parts.append((f"fan {fan:3.0f}%", "muted"))
     if gpu.xids:
         parts.append((f"Xid {gpu.xids[-1].xid}", "hot"))
-    if word:
-        parts.append((word, tone_ink(tone, "muted")))
-    if state is not None:
+    if word and not (is_free and word == _IDLE):
+        parts.append((_WORDS.get(word, word), tone_ink(tone, "muted")))
+    if state:  # P0, the fastest, is the usual one
         parts.append((f"P{state}", "muted"))
+    if is_free:
+        parts.append(("free", "free"))
     return [span for part in parts for span in ((" · ", "faint"), part)][1:]
 
 
@@ -137,7 +156,7 @@ def _facts_line(gpu: Gpu, view: View, shape: Shape, frame: str) -> tuple[Span, .
     """Return the lower edge: values without a plot, and the time span of the plots."""
     samples = view.plots.samples_shown(gpu.uuid, GPU_UTILIZATION.key, shape.cell - _LABEL)
     span = duration_text(view.history.span_s(samples, view.interval_s))
-    right: Spans = [(f" {span} ", "muted")]
+    right: Spans = [(f" last {span} ", "muted")]
     left: Spans = [("╰─", frame)]
     for label, text in _facts(gpu, shape):
         part: Spans = [(f" {label} ", "muted"), (text, "muted" if view.is_dim(gpu) else "text"), (" ", "text")]
@@ -180,14 +199,17 @@ def _limit(label: str, number: float | None, unit: str) -> str:
 
 PLOTS: Final = (
     Plot(
-        GPU_UTILIZATION, "UTIL", "utilization", lambda g: _value(g[GPU_UTILIZATION], "%"),
+        GPU_UTILIZATION, "UTIL", "utilization",
+        lambda g: _value(g[GPU_UTILIZATION], "%", values.utilization_ink(g[GPU_UTILIZATION])),
         lambda g: _limit("SM", g[SM_ACTIVE], "%"), lambda _: 100.0,
+        load=lambda _, mean: values.utilization_ink(mean),
     ),
     Plot(
         MEMORY_USED, "MEM", "memory",
-        lambda g: _value(share(g[MEMORY_USED], g[MEMORY_TOTAL]), "%", tone_ink(memory_tone(g), "title")),
+        lambda g: _value(share(g[MEMORY_USED], g[MEMORY_TOTAL]), "%", values.memory_ink(g)),
         lambda g: "".join(text for text, _ in values.gibibytes(g[MEMORY_USED], g[MEMORY_TOTAL])),
         lambda g: _known(g[MEMORY_TOTAL], 0),
+        load=values.memory_ink,
     ),
     Plot(
         POWER_AVERAGE, "PWR", "power", lambda g: _value(g[POWER_AVERAGE], "W"),

@@ -98,14 +98,16 @@ def line(gpu: Gpu, view: View, of: Shape, width: int) -> tuple[Span, ...]:
     """Return the line of a GPU; one that does not answer shows its last values in grey, and the reason."""
     trouble = values.trouble(gpu)
     seen = view.values(gpu)
+    is_free = view.is_free(gpu)
     index: Span = (f"{mark(gpu, view)}{gpu.index}".rjust(4), mark_ink(gpu, view))
     spans: Spans = [(of.gap, "text"), (fit(values.name_within(gpu.name, of.name), of.name), "text")]
     for field, cells in of.fields:
-        spans += [(of.gap, "text"), *field.cell(seen, cells)]
+        free = is_free and field.title == "UTIL"
+        spans += [(of.gap, "text"), *(values.free_utilization(seen, cells) if free else field.cell(seen, cells))]
     if trouble is not None:
         return _troubled(index, spans, trouble, of, width)
     if of.history:
-        spans += [(of.gap, "text"), (_history(gpu, view, of.history), "utilization")]
+        spans += [(of.gap, "text"), _history(gpu, view, of.history)]
     if view.is_dim(gpu):
         return ((index[0], "muted"), *values.dimmed(spans))
     return (index, *spans)
@@ -130,8 +132,9 @@ def _end_of(title: str, of: Shape) -> int:
     return at
 
 
-def _history(gpu: Gpu, view: View, width: int) -> str:
-    return view.plots.draw(gpu.uuid, GPU_UTILIZATION.key, 100.0, (width, 1))[0]
+def _history(gpu: Gpu, view: View, width: int) -> Span:
+    ink = values.utilization_ink(view.plots.mean(gpu.uuid, GPU_UTILIZATION.key, width))
+    return view.plots.draw(gpu.uuid, GPU_UTILIZATION.key, 100.0, (width, 1))[0], ink
 
 
 def _taken(name: int, fields: Sequence[Field], gap: str) -> int:

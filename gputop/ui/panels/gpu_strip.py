@@ -1,11 +1,12 @@
 """Compact GPU display for many GPUs: several in a line, or totals and a cell for each."""
 
-from gputop.core.model.catalogue import GPU_UTILIZATION, MEMORY_TOTAL, MEMORY_USED, POWER_AVERAGE, TEMPERATURE
+from gputop.core.model.catalogue import GPU_UTILIZATION, MEMORY_TOTAL, MEMORY_USED, POWER_AVERAGE
 from gputop.core.model.sample import Gpu, GpuInstance, GpuState
 from gputop.core.model.tone_rules import temperature_tone
-from gputop.core.model.units import NOTHING, bytes_text, share
+from gputop.core.model.units import NOTHING, share
 from gputop.core.text.fit import fit, fit_right
 from gputop.ui.panels import values
+from gputop.ui.panels.totals import totals
 from gputop.ui.render.layout import column_width, per_line
 from gputop.ui.render.line import Line, Span, Spans, cut, tone_ink
 from gputop.ui.state.view import View
@@ -74,7 +75,8 @@ def _instance(instance: GpuInstance, width: int) -> Spans:
     room = max(3, min(20, width - 29 - 6 * wide))
     used, total = instance[MEMORY_USED], instance[MEMORY_TOTAL]
     spans: Spans = [(f"{instance.id:>2} ", "muted"), (fit(profile, 10), "text"), (" ", "text")]
-    spans += [*values.meter(share(used, total), room, "memory"), *values.gibibytes(used, total)]
+    ink = values.memory_ink(instance)
+    spans += [*values.meter(share(used, total), room, ink), *values.gibibytes(used, total, ink)]
     return [*spans, (" SM", "muted"), *sm] if wide else spans
 
 
@@ -85,7 +87,9 @@ def _block(gpu: Gpu, view: View, width: int) -> Spans:
         return [index, (" ", "text"), (f" {trouble[0]} ", "alarm"), (" " + trouble[1], "hot")]
     draw = seen[POWER_AVERAGE]
     spans: Spans = [(" ", "text"), *values.temperature(seen, 5), *values.number(draw, 6, "text", "W"), ("  ", "text")]
-    spans += [*values.memory(seen, width - 23), *values.percent(seen[GPU_UTILIZATION], 5, "text")]
+    busy = seen[GPU_UTILIZATION]
+    load = [(" free", "free")] if view.is_free(gpu) else values.percent(busy, 5, values.utilization_ink(busy))
+    spans += [*values.memory(seen, width - 23), *load]
     return [(index[0], "muted"), *values.dimmed(spans)] if view.is_dim(gpu) else [index, *spans]
 
 
@@ -95,22 +99,17 @@ def _cell(gpu: Gpu, view: View) -> Spans:
         return [(label, "hot"), ("✕ ", "alarm")]
     value = gpu[GPU_UTILIZATION]
     step = NOTHING if value is None else _STEPS[1 + round(value * 7 / 100)]
-    ink = tone_ink(temperature_tone(gpu), "utilization")
-    return [(label, "muted"), (step, "muted" if view.is_dim(gpu) or value is None else ink), (" ", "text")]
+    ink = tone_ink(temperature_tone(gpu), values.utilization_ink(value))
+    return [
+        (label, "free" if view.is_free(gpu) else "muted"),
+        (step, "muted" if view.is_dim(gpu) or value is None else ink),
+        (" ", "text"),
+    ]
 
 
 def _totals(view: View) -> Spans:
-    gpus = [gpu for gpu in view.gpus if gpu.state is GpuState.OK]
-    loads = [v for gpu in gpus if (v := gpu[GPU_UTILIZATION]) is not None]
-    hottest = max((v for gpu in gpus if (v := gpu[TEMPERATURE]) is not None), default=None)
-    used = sum(gpu[MEMORY_USED] or 0 for gpu in gpus)
-    total = sum(gpu[MEMORY_TOTAL] or 0 for gpu in gpus)
-    watts = sum(gpu[POWER_AVERAGE] or 0 for gpu in gpus)
-    mean = sum(loads) / len(loads) if loads else None
-    parts: Spans = [
-        (" UTIL ", "muted"), *values.percent(mean, 4, "text"), ("  MEMORY ", "muted"),
-        (f"{bytes_text(used)}/{bytes_text(total)}", "text"), ("  POWER ", "muted"), (f"{watts / 1000:.1f}kW", "text"),
-        ("  HOTTEST ", "muted"), *values.number(hottest, 5, "text", "°C"),
-    ]  # fmt: skip
-    lost = len(view.gpus) - len(gpus)
-    return parts + ([(f"  {lost} do not answer", "hot")] if lost else [])
+    spans: Spans = [(" ", "text")]
+    for part in totals(view.gpus):
+        spans += [*part, ("  ", "text")]
+    lost = sum(gpu.state is not GpuState.OK for gpu in view.gpus)
+    return spans + ([(f"{lost} do not answer", "hot")] if lost else [])

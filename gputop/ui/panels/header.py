@@ -6,7 +6,9 @@ from gputop.core.model.units import bytes_text, duration_text
 from gputop.core.probing.progress import Run
 from gputop.core.probing.result import TestStatus
 from gputop.core.probing.wording import WORDS
+from gputop.core.query.free import summary
 from gputop.ui.panels import values
+from gputop.ui.panels.totals import totals
 from gputop.ui.render.line import Line, Span, Spans, length
 from gputop.ui.render.line_widget import FastLines
 from gputop.ui.state.view import View
@@ -31,26 +33,43 @@ def header(view: View, width: int) -> Line:
         left.append(("" if view.down is not None else f"  {view.waiting}", "muted"))
     else:
         facts = _facts(view)
-        kept = len(facts[-1][0]) + 3 if facts and view.interval_s != _USUAL_S else 0  # the user has just chosen it
-        for at, part in enumerate(facts, 1):
-            if length(left) + len(part[0]) + 3 <= room - (kept if at < len(facts) else 0):
-                left += [(" · " if len(left) > 1 else "  ", "faint"), part]
+        kept = length(facts[-1][0]) + 3 if facts and view.interval_s != _USUAL_S else 0  # the user has just chosen it
+        for at, forms in enumerate(facts, 1):
+            free = room - length(left) - 3 - (kept if at < len(facts) else 0)
+            part = next((form for form in forms if length(form) <= free), None)
+            if part is not None:
+                left += [(" · " if len(left) > 1 else "  ", "faint"), *part]
     gap = max(1, width - length(left) - length(right))
     return Line((*left, (" " * gap, "text"), *right))
 
 
-def _facts(view: View) -> Spans:
+def _facts(view: View) -> list[tuple[Spans, ...]]:
+    """Return the facts in the order of their importance, each in one or more forms, the longest first."""
     frame = view.frame
     if frame is None:
         return []
-    driver, count = frame.driver, len(frame.gpus)
-    facts: Spans = [(frame.host.name, "title"), (f"{count} GPU{'' if count == 1 else 's'}", "text")]
+    driver = frame.driver
+    facts: list[tuple[Spans, ...]] = [([(frame.host.name, "title")],), _free(view)]
+    if len(frame.gpus) > 1:
+        facts += [(part,) for part in totals(frame.gpus)]
     if driver.version:
-        facts.append((f"driver {driver.version}", "text"))
+        facts.append(([(f"driver {driver.version}", "text")],))
     if driver.cuda_version:
-        facts.append((f"CUDA {driver.cuda_version}", "text"))
-    facts.append((f"every {view.interval_s:g}s", "muted"))
+        facts.append(([(f"CUDA {driver.cuda_version}", "text")],))
+    facts.append(([(f"every {view.interval_s:g}s", "muted")],))
     return facts
+
+
+def _free(view: View) -> tuple[Spans, ...]:
+    """Return which GPUs are free, or their number if that is not known."""
+    found, count = view.vacancies, len(view.gpus)
+    number: Spans = [(f"{count} GPU{'' if count == 1 else 's'}", "text")]
+    if found is None or not count:
+        return (number,)
+    ink = "free" if found.free else "text"
+    places = len(found.free) + len(found.others)
+    words = summary(found), summary(found, has_names=False), f"{len(found.free)} of {places} free"
+    return *([(text, ink)] for text in words), number
 
 
 def _right(view: View) -> Spans:

@@ -20,6 +20,7 @@ from gputop.core.model.catalogue import (
     SM_ACTIVE,
     TEMPERATURE,
 )
+from gputop.core.model.load import Load, memory_load, utilization_load
 from gputop.core.model.metric import Missing
 from gputop.core.model.sample import Gpu, GpuState, Readings
 from gputop.core.model.tone_rules import memory_tone, temperature_tone, throttle
@@ -87,25 +88,48 @@ def power(gpu: Readings, width: int = 9) -> Spans:
     return [(fit_right(f"{draw:.0f}", width - len(rest)), "text"), (rest, "muted")]
 
 
-def gibibytes(used: float | None, total: float | None) -> Spans:
+def gibibytes(used: float | None, total: float | None, ink: str = "text") -> Spans:
     """Return memory in GiB, always 12 cells: 40.0/80.0GiB."""
     if used is None:
         return [(fit_right(NOTHING, 12), "muted")]
     whole = "" if total is None else f"/{_gib(total)}"
-    return [(fit_right(_gib(used), 9 - len(whole)), "text"), (whole, "muted"), ("GiB", "muted")]
+    return [(fit_right(_gib(used), 9 - len(whole)), ink), (whole, "muted"), ("GiB", "muted")]
 
 
 def memory(gpu: Readings, width: int) -> Spans:
     """Return the bar of the frame buffer with its numbers."""
     used, total = gpu[MEMORY_USED], gpu[MEMORY_TOTAL]
-    ink = tone_ink(memory_tone(gpu), "memory")
-    return [*meter(share(used, total), width - 13, ink), (" ", "text"), *gibibytes(used, total)]
+    ink = memory_ink(gpu)
+    return [*meter(share(used, total), width - 13, ink), (" ", "text"), *gibibytes(used, total, ink)]
 
 
 def utilization(gpu: Readings, width: int) -> Spans:
     """Return the bar of GPU utilization with its number."""
     value = gpu[GPU_UTILIZATION]
-    return [*meter(value, width - 5, "utilization"), *percent(value, 5, "text")]
+    ink = utilization_ink(value)
+    return [*meter(value, width - 5, ink), *percent(value, 5, ink)]
+
+
+def free_utilization(gpu: Readings, width: int) -> Spans:
+    """Return the utilization of a free GPU: the word instead of its almost empty bar."""
+    return [(fit("free", width - 5), "free"), *percent(gpu[GPU_UTILIZATION], 5, "low")]
+
+
+def utilization_ink(percent: float | None) -> str:
+    """Return the ink of a utilization; a bar or plot has one ink as a whole."""
+    return load_ink(utilization_load(percent))
+
+
+def load_ink(load: Load | None) -> str:
+    """Return the ink of a load."""
+    return "text" if load is None else load.value
+
+
+def memory_ink(readings: Readings, used: float | None = None) -> str:
+    """Return the ink of the used memory, present or ``used``: of the load, or of the danger if it is nearly full."""
+    used = readings[MEMORY_USED] if used is None else used
+    is_hot = memory_tone(readings) is Tone.HOT
+    return "hot" if is_hot else load_ink(memory_load(share(used, readings[MEMORY_TOTAL])))
 
 
 def sm_active(gpu: Readings, width: int) -> Spans:

@@ -1,5 +1,6 @@
 """The plots of the screen: each remembers its picture, so that one more sample costs one more cell."""
 
+from math import isnan
 from typing import Final
 
 from msgspec import Struct
@@ -55,6 +56,11 @@ class Plots:
             self._pictures.clear()
         self._pictures[name, key] = picture
         return picture.rows
+
+    def mean(self, name: str, key: str, cells: int) -> float | None:
+        """Return the mean of the samples that a plot of a width shows; None without a sample."""
+        known = [value for value in self._history.series(name, key).last(2 * cells) if not isnan(value)]
+        return sum(known) / len(known) if known else None
 
     def _advanced(self, held: Picture, series: Series) -> list[str]:
         """Return the picture with one more sample: in the half-filled last cell, or in a new one."""

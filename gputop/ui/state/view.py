@@ -11,6 +11,7 @@ from gputop.core.model.sample import Frame, Gpu, GpuState
 from gputop.core.model.units import duration_text
 from gputop.core.probing.progress import Run
 from gputop.core.protocol.link import Down
+from gputop.core.query.free import Vacancies
 from gputop.core.recording.gpu_history import History
 from gputop.core.recording.playback import Playing
 from gputop.core.recording.process_history import Tracks
@@ -24,7 +25,8 @@ PLOTTED = (GPU_UTILIZATION, MEMORY_USED, POWER_AVERAGE, TEMPERATURE)
 class View(Struct, frozen=True, kw_only=True):
     """What is shown.
 
-    ``standing``: what is wrong in the frame. ``tracks``: what single processes did. ``known``: each GPU as it last
+    ``standing``: what is wrong in the frame. ``vacancies``: the free GPUs, None if the frame does not contain all
+    processes. ``tracks``: what single processes did. ``known``: each GPU as it last
     answered, by uuid. ``focus``: index of the only GPU that is drawn, enlarged. ``age_s``: since the frame came, or
     since gputop waits for the first, if that is long ago. ``retry_s``: seconds until the sampler is started again.
     ``playing``: where the recording is that is shown; ``recording``: the one that is made. ``probing``: the probe that
@@ -36,6 +38,7 @@ class View(Struct, frozen=True, kw_only=True):
     tracks: Tracks = field(default_factory=Tracks)
     frame: Frame | None = None
     standing: Standing = Standing()
+    vacancies: Vacancies | None = None
     known: Mapping[str, Gpu] = {}
     focus: int | None = None
     density: Density = Density.AUTO
@@ -86,6 +89,10 @@ class View(Struct, frozen=True, kw_only=True):
     def values(self, gpu: Gpu) -> Gpu:
         """Return the GPU with its present values, or with its last ones if it does not answer."""
         return gpu if gpu.state is GpuState.OK else self.known.get(gpu.uuid, gpu)
+
+    def is_free(self, gpu: Gpu) -> bool:
+        """Return whether a GPU is known to be free."""
+        return self.vacancies is not None and self.vacancies.is_free(gpu)
 
     def is_dim(self, gpu: Gpu) -> bool:
         """Return whether a GPU is drawn dim: it does not answer."""

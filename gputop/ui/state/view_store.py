@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from gputop.core.detection.watchlist import Standing, Watchlist
 from gputop.core.model.sample import Frame, Gpu, GpuState
 from gputop.core.protocol.link import Down
+from gputop.core.query.free import vacancies
 from gputop.core.recording.gpu_history import History
 from gputop.core.recording.playback import Stretch
 from gputop.ui.options import ViewOptions
@@ -26,6 +27,7 @@ class ViewStore:
     def __init__(self, options: ViewOptions, clock: Clock) -> None:
         history = History(PLOTTED)
         self._known: dict[str, Gpu] = {}
+        self._has_all_processes = options.has_all_processes
         self.clock = clock
         self.watchlist = Watchlist()
         self.has_new_alarm = False
@@ -53,7 +55,8 @@ class ViewStore:
             self._remember(frame)
         self.newest = stretch.shown or self.newest
         interval_s = self.newest.interval_s if self.newest is not None else self.view.interval_s
-        self.change(playing=stretch.playing, frame=self.newest, standing=self._standing(), interval_s=interval_s)
+        self.change(playing=stretch.playing, interval_s=interval_s)
+        self._show()
 
     def lose(self, down: Down) -> None:
         """Show that the link is down, and why."""
@@ -63,7 +66,7 @@ class ViewStore:
     def release(self) -> None:
         """Show the newest frame, unless the screen is paused."""
         if not self.view.is_paused:
-            self.change(frame=self.newest, standing=self._standing())
+            self._show()
 
     def judge_again(self) -> None:
         """Judge the shown frame again, after a finding was muted or unmuted."""
@@ -79,8 +82,13 @@ class ViewStore:
         self.view.tracks.remember(frame)
         return self.watchlist.take(frame)
 
-    def _standing(self) -> Standing:
-        return Standing() if self.newest is None else self.watchlist.standing(self.newest)
+    def _show(self) -> None:
+        frame = self.newest
+        if frame is None:
+            self.change(frame=None, standing=Standing(), vacancies=None)
+            return
+        found = vacancies(frame, frame) if self._has_all_processes else None
+        self.change(frame=frame, standing=self.watchlist.standing(frame), vacancies=found)
 
     def change(self, **changes: Any) -> None:  # noqa: ANN401 - the fields of View
         """Change fields of the view."""

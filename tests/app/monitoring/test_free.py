@@ -27,14 +27,14 @@ def test_free_instances_are_a_table_and_status_0() -> None:
 
     assert done.returncode == 0
     assert [line.split()[0] for line in done.stdout.splitlines()] == ["GPU", "0:11"]
-    assert done.stderr == "gputop: 0 of 1 free · 1 of 8 instances free: 0:11\n"
+    assert done.stderr == "gputop: 0 of 1 GPUs free · 1 of 8 instances free: 0:11\n"
 
 
 def test_no_free_gpu_is_status_1_with_a_reason_for_each() -> None:
     done = gputop("--demo", "h200")
 
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("gputop: 0 of 1 free\n  GPU 0: 2 processes, ")
+    assert done.stderr.startswith("gputop: 0 of 1 GPUs free\n  GPU 0: 2 processes, ")
 
 
 def test_json_names_the_free_and_the_others() -> None:
@@ -63,4 +63,4 @@ def test_waiting_continues_until_a_gpu_is_free_and_says_once_why_none_is() -> No
 
     assert [free.place for free in found.free] == ["0"]
     assert (len(pauses), problem) == (4, "")
-    assert told == ["0 of 1 free\n  GPU 0: 90 % busy", "waiting"]
+    assert told == ["0 of 1 GPUs free\n  GPU 0: 90 % busy", "waiting"]

@@ -87,7 +87,7 @@ def test_a_gpu_that_cannot_be_judged_is_not_free(one: Gpu) -> None:
 
     assert free(found) == ["1"]
     assert [other.is_failure for other in found.others] == [True]
-    assert summary(found) == "1 of 2 free: 1 · 1 unknown"
+    assert summary(found) == "1 of 2 GPUs free: 1 · 1 unknown"
 
 
 def test_no_gpu_is_free_while_proc_does_not_answer() -> None:
@@ -103,7 +103,7 @@ def test_a_gpu_that_admits_no_program_is_not_free() -> None:
 def test_instances_are_judged_and_counted_apart() -> None:
     found = judged(unused(0), split(1, 2), split(2))
 
-    assert summary(found) == "1 of 1 free: 0 · 5 of 6 instances free: 1:1 1:3 2:1 2:2 2:3"
+    assert summary(found) == "1 of 1 GPUs free: 0 · 5 of 6 instances free: 1:1 1:3 2:1 2:2 2:3"
     assert [found.is_free(one) for one in (unused(0), split(1), split(2))] == [True, False, True]
 
 
@@ -124,4 +124,11 @@ def test_gpu_1_is_not_taken_for_gpu_10() -> None:
 def test_all_free_gpus_are_named() -> None:
     found = judged(*(unused(n) for n in range(8)), processes=(process(1, 0, 2, 3, 5, 6),))
 
-    assert summary(found) == "3 of 8 free: 1 4 7"
+    assert summary(found) == "3 of 8 GPUs free: 1 4 7"
+    assert summary(found, has_names=False) == "3 of 8 GPUs free"
+
+
+def test_many_free_gpus_in_sequence_are_a_range() -> None:
+    found = judged(*(unused(n) for n in range(64)), processes=(process(1, *range(3, 9), 60),))
+
+    assert summary(found) == "57 of 64 GPUs free: 0-2 9-59 61-63"

@@ -26,7 +26,7 @@ from gputop.core.text.fit import fit, fit_right
 from gputop.ui.panels import values
 from gputop.ui.panels.band import Band, band_lines, cells_of
 from gputop.ui.panels.findings import finding_line
-from gputop.ui.panels.gpu_cards import PLOTS
+from gputop.ui.panels.gpu_cards import PLOTS, ink_of
 from gputop.ui.render.line import BLANK, Line
 from gputop.ui.screens.pages.finding_lines import findings_part
 from gputop.ui.screens.pages.process_lines import facts, wrapped
@@ -117,7 +117,8 @@ def _plots(gpu: Gpu, view: View, size: tuple[int, int]) -> list[Line]:
         spread = history.times.spread(series, window, 2 * cells)
         reason = seen.why(plot.metric)
         labels = [[(fit(plot.label, 4), "muted"), *plot.text(seen)], [(fit_right(plot.below(seen), 12), "muted")]]
-        band = Band(labels, spread, plot.top(seen), plot.ink, reason.text if reason else "")
+        ink = ink_of(plot, seen, view, _MOST_SAMPLES // 2)
+        band = Band(labels, spread, plot.top(seen), ink, reason.text if reason else "")
         lines += band_lines(band, (cells, rows), is_ascii=view.plots.is_ascii)
     return lines
 
