@@ -12,10 +12,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from gputop.core.model.sample import HostProcess, Job, JobKind, Presence
-from gputop.core.processes.program import LAUNCHERS, Program, arguments_of, program
+from gputop.core.processes.program import LAUNCHERS, program_of
 
 _DEEPEST: Final = 32
-_MOST_REMEMBERED: Final = 4096
 _CROWD: Final = 400  # processes
 _NOT_A_JOB: Final = "desktop"
 _SYSTEM_CONTAINER: Final = "lxc"  # a machine of several users
@@ -25,7 +24,6 @@ class JobFinder:
     """Finds jobs; caches them while the processes stay the same."""
 
     def __init__(self) -> None:
-        self._programs: dict[str, Program] = {}
         self._present: list[tuple[int, int | None]] = []
         self._calls = 0  # with the same processes
         self._seen: list[tuple[object, ...]] = []
@@ -46,16 +44,8 @@ class JobFinder:
         seen = [_signature(p) for some in (alive, others) for p in some]
         if seen != self._seen:
             self._seen = seen
-            self._found = _Search(alive, others, self._program).jobs()
+            self._found = _Search(alive, others).jobs()
         return self._found
-
-    def _program(self, process: HostProcess) -> Program:
-        command = process.command
-        if command not in self._programs:
-            if len(self._programs) >= _MOST_REMEMBERED:
-                self._programs.clear()
-            self._programs[command] = program(arguments_of(command))
-        return self._programs[command]
 
 
 def _signature(process: HostProcess) -> tuple[object, ...]:
@@ -66,12 +56,9 @@ def _signature(process: HostProcess) -> tuple[object, ...]:
 class _Search:
     """One search. A group: the processes on GPUs that a rule joins."""
 
-    def __init__(
-        self, alive: list[HostProcess], others: list[HostProcess], program_of: Callable[[HostProcess], Program]
-    ) -> None:
+    def __init__(self, alive: list[HostProcess], others: list[HostProcess]) -> None:
         self._alive = [p for p in alive if p.owner.framework != _NOT_A_JOB]
         self._others = others
-        self._program = program_of
         self._by_pid = {p.pid: p for p in (*others, *alive)}
         self._leaders = {p.pid: self._leader(p) for p in self._alive}
 
@@ -92,9 +79,9 @@ class _Search:
     def _leader(self, process: HostProcess) -> HostProcess | None:
         """Return the nearest ancestor that is a launcher by name, or else the topmost that leads."""
         top: HostProcess | None = None
-        name = self._program(process).name
+        name = program_of(process.command).name
         for one in self._lineage(process):
-            what = self._program(one)
+            what = program_of(one.command)
             if one.user != process.user or what.is_border:
                 break
             if what.known in LAUNCHERS:
@@ -178,10 +165,10 @@ class _Search:
         )
 
     def _label(self, first: HostProcess, launcher: HostProcess | None) -> str:
-        lead = self._program(launcher) if launcher else None
+        lead = program_of(launcher.command) if launcher else None
         if lead and lead.known not in LAUNCHERS:
             return lead.text
-        return " ".join(part for part in (lead and lead.known, self._program(first).text) if part)
+        return " ".join(part for part in (lead and lead.known, program_of(first.command).text) if part)
 
 
 def _grouped(processes: list[HostProcess], key_of: Callable[[HostProcess], str | None]) -> dict[str, list[HostProcess]]:

@@ -1,10 +1,12 @@
 """The program of a command line, the script or module under an interpreter, and its common name."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
 
+_MOST_REMEMBERED: Final = 8192  # command lines: more than a crowded host has
 _PYTHON: Final = ("python", "pypy")
 _SHELLS: Final = frozenset({"bash", "sh", "dash", "zsh", "ksh", "fish", "tcsh", "csh"})
 _INTERPRETERS: Final = _SHELLS | {"perl", "ruby", "node", "julia", "Rscript"}
@@ -90,6 +92,12 @@ def program(arguments: Sequence[str]) -> Program:
             return Program(name, None, known)
     script = _script(arguments[1:], name) if name.startswith(_PYTHON) or name.lstrip("-") in _INTERPRETERS else None
     return Program(name, script, _known(script or name) or _comfy(first, script))
+
+
+@lru_cache(_MOST_REMEMBERED)
+def program_of(command: str) -> Program:
+    """Return the program of a command line joined by blanks; wrong if a path contains a blank."""
+    return program(arguments_of(command))
 
 
 def arguments_of(command: str) -> list[str]:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from gputop.core.model.sample import HostProcess, Presence
-from gputop.core.processes.program import arguments_of, program
+from gputop.core.processes.program import program_of
 from gputop.machine.proc.procfs import Proc
 from gputop.machine.processes.tracked import TrackedProcess
 
@@ -119,5 +119,5 @@ class Family:
 @lru_cache(_MOST_KINDS)
 def _kind(command: str) -> tuple[bool, bool]:
     """Return whether a command line is a border, and whether it leads."""
-    what = program(arguments_of(command))
+    what = program_of(command)
     return what.is_border, what.leads

@@ -10,7 +10,7 @@ from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import Frame, HostProcess, Job, Presence
 from gputop.core.model.units import NOTHING, bytes_text
 from gputop.core.processes.owner_command import owner_command
-from gputop.core.processes.program import LAUNCHERS, arguments_of, program
+from gputop.core.processes.program import LAUNCHERS, program_of
 from gputop.core.protocol.command import cpus_text
 from gputop.core.protocol.targets import parents_first, users_text
 
@@ -182,7 +182,7 @@ def family(frame: Frame, process: HostProcess) -> Processes:
 def has_known_launcher(frame: Frame, process: HostProcess) -> bool:
     """Return whether a process belongs to a job whose launcher is a known program: torchrun, srun, mpirun."""
     launchers = {job.launcher for job in frame.jobs if process.id in job.members and job.launcher is not None}
-    return any(program(arguments_of(one.command)).known in LAUNCHERS for one in find_processes(frame, launchers))
+    return any(program_of(one.command).known in LAUNCHERS for one in find_processes(frame, launchers))
 
 
 def common_command(targets: Sequence[HostProcess]) -> str:

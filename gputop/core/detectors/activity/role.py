@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from gputop.core.model.sample import HostProcess
-from gputop.core.processes.program import arguments_of, program
+from gputop.core.processes.program import arguments_of, program, program_of
 
 SERVERS: Final = (
     "vLLM", "SGLang", "TGI", "TEI", "Triton", "TensorRT-LLM", "TF Serving", "TorchServe", "Ollama", "llama.cpp",
@@ -84,7 +84,7 @@ def _serves(command: str, framework: str | None) -> bool:
         return True
     if any(name in command[:200] for name in _NOT_SERVING):
         return False
-    what = program(arguments_of(command))
+    what = program_of(command)
     known = framework or what.known
     if known is not None:
         return known.startswith(SERVERS)

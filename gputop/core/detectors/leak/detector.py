@@ -17,7 +17,7 @@ from gputop.core.detectors.subjects import gpu_subject, process_subject
 from gputop.core.model.catalogue import GPU_UTILIZATION, MEMORY_FREE, MEMORY_TOTAL, MEMORY_USED, SM_ACTIVE
 from gputop.core.model.finding import Subject
 from gputop.core.model.sample import Gpu, GpuProcess, HostProcess
-from gputop.core.processes.program import arguments_of, program
+from gputop.core.processes.program import program_of
 
 _MIB: Final = 1024.0**2
 _UNKNOWN_TOTAL_MIB: Final = 81_920.0  # for a board that does not report its memory
@@ -237,5 +237,5 @@ def _reported_bytes(context: Context, where: _Where) -> int:
 def _lacking(owner: tuple[HostProcess, GpuProcess], total_mib: float) -> tuple[str, ...]:
     process, use = owner
     is_large = (use.memory_bytes or 0) > _POOL_SHARE * total_mib * _MIB
-    is_pool = is_large or program(arguments_of(process.command)).known in _POOLS
+    is_pool = is_large or program_of(process.command).known in _POOLS
     return ((POOL,) if is_pool else ()) + ((NO_AGE,) if process.started_s is None else ())

@@ -11,7 +11,7 @@ from gputop.core.model.owner import SlurmStep
 from gputop.core.model.sample import HostProcess
 from gputop.core.model.units import duration_text
 from gputop.core.processes.ending import end_command
-from gputop.core.processes.program import LAUNCHERS, arguments_of, program
+from gputop.core.processes.program import LAUNCHERS, program_of
 
 _IN_ORDER: Final = frozenset({"tmux", "screen"})
 _UNSEEN_S: Final = 30.0  # the driver's lists flicker
@@ -66,7 +66,7 @@ class Strays:
         ago_s = context.now_s - (first.parted_s or 0.0)
         idle_s = _idle_s(tracks, context.now_s)
         is_idle = idle_s is not None and idle_s >= self._idle_s
-        was_launcher = bool(words) and program(arguments_of(words)).known in LAUNCHERS
+        was_launcher = bool(words) and program_of(words).known in LAUNCHERS
         is_over = slurm is not None and not words  # its parent was outside of the job: slurmstepd
         doubts = is_idle + (was_launcher or is_over)
         if is_idle:
