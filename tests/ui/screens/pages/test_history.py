@@ -14,6 +14,7 @@ from gputop.core.model.finding import Stage as Gravity
 from gputop.core.model.metric import Missing
 from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import Frame
+from gputop.core.recording.playback import Playing, Stretch
 from gputop.ui.screens.pages.history import HistoryScreen
 
 SECONDS = 200
@@ -138,6 +139,29 @@ async def test_a_finding_is_marked_from_its_beginning_to_its_end() -> None:
         assert "├" in bar
         assert "┤" in bar
         assert "hung" in bar
+
+
+async def test_a_finding_stays_marked_after_its_process_has_exited_and_only_on_its_gpu() -> None:
+    async with recorded("b", "minus") as stage:
+        await stage.deliver(at(SECONDS + 1, processes=()))
+        assert "┤" in row(stage, "4711")
+
+        await stage.press("1")
+
+        assert not any(line.startswith("4711") for line in shown(stage))
+
+        await stage.press("tab")
+
+        assert sum(line.startswith("4711") for line in shown(stage)) == 1
+
+
+async def test_a_jump_in_a_recording_leaves_no_values_or_findings_of_another_time() -> None:
+    async with recorded("b", "minus") as stage:
+        later = at(90_000)
+        await stage.deliver(Stretch(Playing(), (later,), later, is_jump=True))
+
+        assert "since 08:59:59" in shown(stage)[0]
+        assert not any(line.startswith("4711") for line in shown(stage))
 
 
 async def test_a_finding_of_another_time_is_not_marked() -> None:
