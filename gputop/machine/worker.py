@@ -1,6 +1,6 @@
 """Workers: threads for calls that may hang, so that the caller never waits for ever.
 
-They use `_thread`: to import `threading` and to start its threads would take a fiftieth of a snapshot's time.
+They use `_thread`: to import `threading` and to start its threads would take at least a hundredth of a snapshot's time.
 """
 
 import _thread
