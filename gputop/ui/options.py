@@ -20,6 +20,7 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
     nothing is kept. ``writes_changes_only``: see `framediff`; off writes whole lines, as Textual does. ``player``: what
     plays the recording that is shown, None where the machine itself is; ``recorder``: what records it. ``panels``:
     those of plugins; ``panel_ended`` gets, from any thread, a panel and why it was shut off.
+    ``settings_file``: the path that ``save`` writes to.
     ``source``: of a plugin, where all that is shown is from that. ``prober``: what tests GPUs; None where it cannot.
     ``read_only_by``: the option, variable or file that makes the screen read-only.
     ``has_all_processes``: frames are not limited to some users or processes.
@@ -33,6 +34,7 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
     own_pid: int | None = None
     settings: Settings = Settings()
     problems: tuple[str, ...] = ()
+    settings_file: str = ""
     save: Callable[[Mapping[str, Value | None]], str | None] | None = None
     writes_changes_only: bool = True
     player: Player | None = None

@@ -109,6 +109,7 @@ def run_screen(link: Link, said: Written, settings: Settings, parts: Parts) -> i
         own_pid=parts.viewer.pid,
         settings=settings,
         problems=problems,
+        settings_file=clean(said.file),
         save=save,
         player=parts.player,
         recorder=parts.recorder,

@@ -10,6 +10,7 @@ from msgspec import Meta, Struct, ValidationError, convert
 from msgspec.structs import replace
 
 from gputop.core.processes.columns import COLUMN_BY_KEY
+from gputop.core.settings.column_choice import expanded, is_change
 from gputop.core.text.suggest import nearest
 
 THEMES: Final = ("auto", "dark", "light", "high-contrast", "monochrome", "16-colour")
@@ -238,11 +239,14 @@ def _column(value: object) -> Value | Wrong:
 def _columns(value: object) -> Value | Wrong:
     if not isinstance(value, (list, tuple)):
         return Wrong('must be a list of columns, such as ["gpu", "pid", "user", "command"]')
+    changes = [isinstance(key, str) and is_change(key) for key in value]
+    if any(changes) and not all(changes):
+        return Wrong("mixes columns with changes such as +job; write either all columns or only changes")
     for key in value:
-        wrong = _column(key)
+        wrong = _column(key[1:] if any(changes) else key)
         if isinstance(wrong, Wrong):
             return wrong
-    return tuple(dict.fromkeys(value))
+    return expanded(tuple(dict.fromkeys(value)))
 
 
 def _shown(value: object) -> str:
@@ -271,7 +275,8 @@ SETTINGS: Final = (
     ),
     Setting(
         key="columns", read=_columns,
-        help=f"Columns of the process table, in order; empty: the default ones. {', '.join(COLUMN_BY_KEY)}.",
+        help="Columns of the process table, in order, or changes to the default ones, such as +job or -nice; empty: "
+        f"the default ones. {', '.join(COLUMN_BY_KEY)}.",
     ),
     Setting(key="sort", read=_column, help="Column by which the processes are sorted."),
     Setting(key="sort_reversed", read=_FLAG, help="Sort in reverse order."),

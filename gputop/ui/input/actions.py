@@ -58,7 +58,7 @@ ACTIONS: Final = (
     ),
     Action(
         id="setup", keys=("f2", "S", "C"), run="settings.setup", label="Set-up", group=GENERAL, footer="Setup",
-        help="Choose columns, order, theme, panels and keys. Changes are saved in the configuration file.",
+        help="Choose columns, order, theme, panels and keys. Enter saves the changes, Esc undoes them.",
     ),
     Action(
         id="sort-chord", keys=("o",), run="table.start_chord", label="Sort by…", group=SORT,
@@ -121,7 +121,7 @@ ACTIONS: Final = (
     ),
     Action(
         id="save", keys=("f12", "W"), run="settings.save", label="Save the set-up", group=GENERAL,
-        help="Save columns, order, sizes and theme. The set-up dialog saves its changes itself.",
+        help="Save the columns, order, sizes and theme that other keys changed.",
     ),
     Action(
         id="kill", keys=("K",), run="signal.choose('SIGKILL')", label="SIGKILL…", group=ACT,
@@ -317,23 +317,23 @@ ACTIONS: Final = (
     ),
     Action(
         id="sort-cpu", keys=("P",), run="processes.sort_by('cpu')", label="Sort by CPU", group=SORT,
-        help="Sort by CPU time.",
+        help="The busiest process comes first.",
     ),
     Action(
         id="sort-memory", keys=("M",), run="processes.sort_by('memory')", label="Sort by host memory", group=SORT,
-        help="Sort by host memory.",
+        help="The largest process on the host comes first.",
     ),
     Action(
         id="sort-pid", keys=("N",), run="processes.sort_by('pid')", label="Sort by PID", group=SORT,
-        help="Sort by process number.",
+        help="The lowest number comes first.",
     ),
     Action(
         id="sort-time", keys=("T",), run="processes.sort_by('time')", label="Sort by time", group=SORT,
-        help="Sort by run time.",
+        help="The longest-running process comes first.",
     ),
     Action(
         id="sort-gpu-memory", keys=("G",), run="processes.sort_by('gpu_memory')", label="Sort by GPU memory",
-        group=SORT, help="Sort by GPU memory.",
+        group=SORT, help="The largest user of GPU memory comes first.",
     ),
     Action(
         id="sort-before", keys=("comma",), run="processes.sort_beside(-1)",

@@ -5,10 +5,10 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gputop.core.processes.columns import COLUMNS, DEFAULT_COLUMNS
+from gputop.core.processes.columns import COLUMNS
+from gputop.core.settings.column_choice import USUAL, shortened, with_column
 from gputop.core.settings.settings import DENSITIES, KEYMAPS, THEMES, Settings, Value
 
-USUAL: Final = tuple(column.key for column in DEFAULT_COLUMNS)
 _SWITCH: Final = (True, False)
 
 
@@ -58,7 +58,7 @@ def toggled(settings: Settings, key: str) -> Settings:
     """Return the settings with a column shown or hidden; the last one stays."""
     held = shown(settings)
     if key not in held:
-        return _with(settings, (*held[:-1], key, held[-1]) if held[-1] == "command" else (*held, key))
+        return _with(settings, with_column(held, key))
     return _with(settings, tuple(one for one in held if one != key)) if len(held) > 1 else settings
 
 
@@ -73,10 +73,12 @@ def moved(settings: Settings, key: str, step: int) -> Settings:
 
 
 def changes(before: Settings, after: Settings) -> dict[str, Value | None]:
-    """Return the settings to save; None removes one, as the default columns do."""
+    """Return the settings to save; None removes one, as the default columns do. Other columns are saved as changes."""
     keys = [*(option.key for option in OPTIONS), "columns"]
     new = {key: getattr(after, key) for key in keys if getattr(after, key) != getattr(before, key)}
-    return {key: None if value == () else value for key, value in new.items()}
+    if "columns" in new:
+        new["columns"] = shortened(after.columns) or None
+    return new
 
 
 def _with(settings: Settings, held: tuple[str, ...]) -> Settings:

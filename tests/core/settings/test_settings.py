@@ -56,6 +56,8 @@ def test_what_is_settled_holds() -> None:
         ({"interval_s": math.nan}, "interval_s", "nan is not a number", None),
         ({"columns": ["pid", "gpu_mem"]}, "columns", "'gpu_mem' is not a column", "gpu_memory"),
         ({"columns": "pid"}, "columns", "must be a list", None),
+        ({"columns": ["pid", "+job"]}, "columns", "mixes columns with changes", None),
+        ({"columns": ["+gpu_mem"]}, "columns", "'gpu_mem' is not a column", "gpu_memory"),
         ({"sort": "memry"}, "sort", "is not a column", "memory"),
         ({"keymap": "emacs"}, "keymap", "not one of gputop", None),
         ({"keys": ["q"]}, "keys", "must be a table", None),

@@ -1,4 +1,4 @@
-"""Set-up dialog: the screen shows each change at once, and closing the dialog saves them.
+"""Set-up dialog: the screen shows each change at once; Esc undoes all of them, other ways out save them.
 
 The list is drawn by hand, not with an OptionList: left and right change the marked row in place and move columns.
 """
@@ -16,32 +16,38 @@ from gputop.ui.screens.dialogs.list_dialog import MOVES, ListDialog
 from gputop.ui.state.settings_edit import OPTIONS, listed, moved, shown, toggled
 
 
-class SetupScreen(ListDialog[Settings]):
-    """Changes settings. ``apply`` gets the settings after each change; the dialog returns the final settings."""
+class SetupScreen(ListDialog[Settings | None]):
+    """Changes settings. ``apply`` gets the settings after each change; the dialog returns the final settings, or None.
+
+    ``file``: the path that they are saved to, if any.
+    """
 
     TAKES: ClassVar[Mapping[str, str]] = {
-        "back": "close", "quit": "close", "accept": "close", "setup": "close", **MOVES,
+        "back": "cancel", "quit": "close", "accept": "close", "setup": "close", **MOVES,
         "page-up": "move_page(-1)", "page-down": "move_page(1)", "left": "step(-1)", "right": "step(1)",
         "faster": "step(-1)", "slower": "step(1)", "tag": "toggle",
     }  # fmt: skip
 
-    def __init__(self, settings: Settings, apply: Callable[[Settings], None]) -> None:
+    def __init__(self, settings: Settings, apply: Callable[[Settings], None], file: str = "") -> None:
         super().__init__()
+        self._before = settings
+        self._file = file
         self.settings = settings
         self._apply = apply
         self._rest = 0
 
     def title_line(self) -> str:
         """Return the title."""
-        return "Set-up"
+        return f"Set-up · saved in {self._file}" if self._file else "Set-up"
 
     def keys_line(self) -> str:
         """Return the keys."""
-        left, right, back = (self.name_of(action) for action in ("left", "right", "back"))
+        left, right = self.name_of("left"), self.name_of("right")
+        ends = f"{self.name_of('accept')} save  {self.name_of('back')} undo"
         rest = f"{self._rest} more below  " if self._rest else ""
         if self.at < len(OPTIONS):
-            return f"{rest}{left} {right} change  {back} save and close"
-        return f"{rest}{self.name_of('tag')} show or hide  {left} {right} move  {back} save and close"
+            return f"{rest}{left} {right} change  {ends}"
+        return f"{rest}{self.name_of('tag')} show or hide  {left} {right} move  {ends}"
 
     def page(self, width: int, height: int) -> Sequence[Line]:  # noqa: ARG002 - lines are cut
         """Return the options and columns that fit around the cursor."""
@@ -56,9 +62,9 @@ class SetupScreen(ListDialog[Settings]):
         return lines[self.first_shown : self.first_shown + self._shown]
 
     def on_click(self, event: events.Click) -> None:
-        """Mark the clicked entry, change it on the second click; close on a click outside."""
+        """Mark the clicked entry, change it on the second click; undo on a click outside."""
         if not self.frame.region.contains(event.screen_x, event.screen_y):
-            self.close()
+            self.cancel()
             return
         line = self.first_shown + event.screen_y - self.frame.region.y - 1
         for at in range(self._count):
@@ -72,6 +78,12 @@ class SetupScreen(ListDialog[Settings]):
     def move_page(self, pages: int) -> None:
         """Move by pages."""
         self.move(pages * self._shown)
+
+    def cancel(self) -> None:
+        """Undo all changes, and close."""
+        if self.settings != self._before:
+            self._apply(self._before)
+        self.dismiss(None)
 
     def close(self) -> None:
         """Close; the settings are saved."""

@@ -28,11 +28,11 @@ class SettingsActions:
 
     # --- actions ---------------------------------------------------------------------------------------------------
     def setup(self) -> None:
-        """Open the set-up dialog; its changes are saved when it closes."""
+        """Open the set-up dialog; Esc undoes its changes, other ways out save them."""
         from gputop.ui.screens.dialogs.setup import SetupScreen
 
         before = self._present()
-        dialog = SetupScreen(before, self._apply)
+        dialog = SetupScreen(before, self._apply, self._options.settings_file)
         self._host.push(dialog, lambda after: self._keep(before, after))
 
     def toggle_column(self, key: str) -> None:
@@ -54,7 +54,7 @@ class SettingsActions:
         elif not changes(self._saved, self._present()):
             self._host.notify("no setting has changed", timeout=3)
         else:
-            self._keep(self._saved, self._present(), message="saved")
+            self._keep(self._saved, self._present())
 
     # ---------------------------------------------------------------------------------------------------------------
     def _present(self) -> Settings:
@@ -79,19 +79,19 @@ class SettingsActions:
         processes.sort_key = settings.sort
         processes.is_reversed = COLUMN_BY_KEY[settings.sort].descends != settings.sort_reversed
 
-    def _keep(self, before: Settings, after: Settings | None, message: str = "") -> None:
+    def _keep(self, before: Settings, after: Settings | None) -> None:
         new = changes(before, after) if after is not None else {}
-        if new and self._options.save is not None:
-            self._host.run_worker(self._save(new, message))
+        if after is not None and new and self._options.save is not None:
+            self._host.run_worker(self._save(new, after))
 
-    async def _save(self, new: dict[str, Value | None], message: str) -> None:
-        """Save, and show the message, or why that failed."""
+    async def _save(self, new: dict[str, Value | None], after: Settings) -> None:
+        """Save, and show what was saved and where, or why that failed."""
         if self._options.save is None:
             return
         why = await asyncio.to_thread(self._options.save, new)
         if why is not None:
             self._host.notify(f"not saved: {why}", severity="error", timeout=20)
             return
-        self._saved = replace(self._saved, **{key: () if value is None else value for key, value in new.items()})
-        if message:
-            self._host.notify(message, timeout=2)
+        self._saved = replace(self._saved, **{key: getattr(after, key) for key in new})
+        place = f" in {self._options.settings_file}" if self._options.settings_file else ""
+        self._host.notify(f"saved{place}: {', '.join(new)}", timeout=4)

@@ -7,9 +7,10 @@ from app_driver import SMALL, WIDE, staged, text_on
 from examples import frame, process
 
 from gputop.core.processes.columns import COLUMN_BY_KEY
+from gputop.core.settings.column_choice import USUAL
 from gputop.core.settings.settings import Settings, Value
 from gputop.ui.screens.dialogs.setup import SetupScreen
-from gputop.ui.state.settings_edit import OPTIONS, USUAL, changes, listed, moved, shown, toggled
+from gputop.ui.state.settings_edit import OPTIONS, changes, listed, moved, shown, toggled
 
 FEW = frame(1, (process(1), process(2)))
 
@@ -52,7 +53,7 @@ def test_all_columns_are_listed_once() -> None:
 def test_only_what_changed_is_saved() -> None:
     after = toggled(Settings(theme="dark"), "job")
 
-    assert changes(Settings(), after) == {"theme": "dark", "columns": shown(after)}
+    assert changes(Settings(), after) == {"theme": "dark", "columns": ("+job",)}
     assert changes(after, Settings(theme="dark")) == {"columns": None}
 
 
@@ -64,14 +65,14 @@ async def test_a_change_is_shown_at_once_and_saved_on_closing() -> None:
         added = shown(stage.app.screen.settings)
         titles = stage.processes[0]
         before = list(kept.changes)
-        await stage.press("escape")
+        await stage.press("enter")
         await stage.app.workers.wait_for_complete()
 
         (new,) = set(added) - set(USUAL)
 
         assert COLUMN_BY_KEY[new].title in titles
         assert before == []
-        assert kept.changes == [{"columns": added}]
+        assert kept.changes == [{"columns": (f"+{new}",)}]
 
 
 async def test_the_cursor_stays_on_the_column_that_moves() -> None:
@@ -97,7 +98,7 @@ async def test_theme_and_panels_change_while_one_looks() -> None:
 async def test_a_sort_that_keys_chose_is_what_the_screen_begins_with_and_it_is_kept_only_if_changed() -> None:
     kept = Kept()
     async with staged(FEW, save=kept) as stage:
-        await stage.press("P", "f2", "escape")
+        await stage.press("P", "f2", "enter")
         await stage.app.workers.wait_for_complete()
 
         assert kept.changes == []
@@ -106,7 +107,7 @@ async def test_a_sort_that_keys_chose_is_what_the_screen_begins_with_and_it_is_k
 
 async def test_why_nothing_was_saved_is_told() -> None:
     async with staged(FEW, save=Kept("the disk is full")) as stage:
-        await stage.press("f2", "right", "escape")
+        await stage.press("f2", "right", "enter")
         await stage.app.workers.wait_for_complete()
         await stage.pilot.pause()
 
@@ -116,7 +117,7 @@ async def test_why_nothing_was_saved_is_told() -> None:
 async def test_without_changes_nothing_is_saved() -> None:
     kept = Kept()
     async with staged(FEW, save=kept) as stage:
-        await stage.press("f2", "escape")
+        await stage.press("f2", "enter")
         await stage.app.workers.wait_for_complete()
 
         assert kept.changes == []
@@ -173,3 +174,30 @@ async def test_what_keys_have_changed_is_kept_when_it_is_asked_for(key: str) -> 
         await stage.app.workers.wait_for_complete()
 
         assert kept.changes == [{"sort": "cpu", "show_host": False, "theme": "light"}]
+
+
+async def test_esc_undoes_what_set_up_changed_and_saves_nothing() -> None:
+    kept = Kept()
+    async with staged(FEW, size=WIDE, save=kept, settings_file="/home/ann/.config/gputop/config.toml") as stage:
+        await stage.press("f2", "right", *["down"] * 5, "left")
+        during = stage.app.theme, stage.app.main.keys.name("down")
+        title = text_on(stage.app.screen).splitlines()[0]
+        await stage.press("escape")
+        await stage.app.workers.wait_for_complete()
+
+        assert during == ("light", "↓")
+        assert title == "Set-up · saved in /home/ann/.config/gputop/config.toml"
+        assert stage.app.theme == "dark"
+        assert stage.app.main.controllers.settings.current.keymap == "gputop"
+        assert kept.changes == []
+
+
+async def test_f12_says_what_it_saved_and_where_and_saves_a_shown_column_alone() -> None:
+    kept = Kept()
+    async with staged(FEW, size=WIDE, save=kept, settings_file="/etc/x.toml") as stage:
+        await stage.press("O", "f12")
+        await stage.app.workers.wait_for_complete()
+        await stage.pilot.pause()
+
+        assert kept.changes == [{"columns": ("+container",)}]
+        assert stage.messages[-1] == "saved in /etc/x.toml: columns"

@@ -45,7 +45,7 @@ def test_what_keys_changed_is_saved_and_only_that() -> None:
     settings.save()
 
     assert saved == [{"show_host": False, "sort": "pid"}]
-    assert host.notices == ["saved", "no setting has changed"]
+    assert host.notices == ["saved: show_host, sort", "no setting has changed"]
 
 
 def test_a_file_that_cannot_be_written_is_an_error_and_saving_again_tries_again() -> None:
