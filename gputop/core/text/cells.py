@@ -38,9 +38,14 @@ _EMOJIS: Final = frozenset(
 )
 
 
+def is_narrow(text: str) -> bool:
+    """Return whether each character certainly takes one cell."""
+    return text.isascii() or _NARROW.issuperset(text)
+
+
 def width(text: str) -> int:
     """Return the number of terminal cells that cleaned text takes."""
-    if text.isascii() or _NARROW.issuperset(text):
+    if is_narrow(text):
         return len(text)
     return sum(map(_own_cells, text)) if _EMOJI_SELECTOR not in text else sum(cells_of(text))
 

@@ -8,6 +8,8 @@ written style by style, because the sequence of a style takes more bytes than th
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import compress
+from operator import ne, or_
 from typing import Final, TypeAlias
 
 from msgspec import Struct
@@ -16,7 +18,7 @@ from rich.console import Console
 from rich.style import Style
 from textual.strip import Strip
 
-from gputop.core.text.cells import cells_of
+from gputop.core.text.cells import cells_of, is_narrow
 from gputop.ui.render.textual_private import (
     ChopsUpdate,
     CompositorUpdate,
@@ -46,8 +48,8 @@ class _Cells(Struct):
         self.texts.extend([" "] * missing)
         self.codes.extend([_UNKNOWN] * missing)
         if self.texts[x:end] != new.texts or self.codes[x:end] != new.codes:
-            rows = zip(self.texts[x:end], new.texts, self.codes[x:end], new.codes, strict=True)
-            changed = [x + at for at, (text, now, code, now_code) in enumerate(rows) if text != now or code != now_code]
+            differs = map(or_, map(ne, self.texts[x:end], new.texts), map(ne, self.codes[x:end], new.codes))
+            changed = list(compress(range(x, end), differs))
             self.texts[x:end], self.codes[x:end] = new.texts, new.codes
             yield from self._spans(changed, x)
 
@@ -123,11 +125,11 @@ def _cells(strip: Strip, colours: ColorSystem) -> _Cells:
     texts: list[str] = []
     codes: list[str] = []
     for text, style, _ in strip:
-        if text.isascii():
-            texts.extend(text)
+        if is_narrow(text):
+            texts += text
         else:
             _add_wide(text, texts)
-        codes.extend([_codes(style, colours)] * (len(texts) - len(codes)))
+        codes += [_codes(style, colours)] * (len(texts) - len(codes))
     return _Cells(texts, codes)
 
 
