@@ -83,7 +83,12 @@ def _metrics(any_value: dict[str, Any]) -> dict[str, Any]:
 def _value_types() -> dict[str, Any]:
     """Return the T of each ``NAME: Final[Metric[T]]`` of the catalogue."""
     held = {name: value for name, value in vars(metrics).items() if isinstance(value, Metric)}
-    return {metric.key: get_args(get_args(metrics.__annotations__[name])[0])[0] for name, metric in held.items()}
+    return {metric.key: get_args(get_args(_evaluated(name))[0])[0] for name, metric in held.items()}
+
+
+def _evaluated(name: str) -> Any:  # noqa: ANN401 - a type
+    """Return the annotation of a row: the catalogue leaves it as text, to be imported sooner."""
+    return eval(metrics.__annotations__[name], vars(metrics))  # noqa: S307 - gputop's own text
 
 
 def _row(metric: Metric[Any], value_type: Any) -> dict[str, Any]:  # noqa: ANN401 - a type
