@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from errno import EDQUOT, EFBIG, ENOSPC
+from errno import EDQUOT, EFBIG, EMFILE, ENOSPC
 from importlib import import_module
 from io import TextIOWrapper
 from typing import Final, NoReturn
@@ -60,10 +60,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
     except BrokenPipeError:
         status = OK  # the reader closed the pipe
     except OSError as error:
-        if error.errno not in _FULL:
-            raise
-        print(f"gputop: cannot write the output: {error.strerror}", file=sys.stderr)
-        status = CANNOT_WRITE
+        status = _stopped_by(error)
     except RuntimeError as error:
         if str(error) != _NO_THREAD:
             raise
@@ -80,6 +77,17 @@ def main(arguments: Sequence[str]) -> NoReturn:
         status = end.code if isinstance(end.code, int) else BAD_INPUT
     sys.stderr.flush()
     os._exit(status)
+
+
+def _stopped_by(error: OSError) -> int:
+    """Report an error of the system that ends any command, and return the exit status; raise any other."""
+    if error.errno == EMFILE:
+        warn("cannot open a file: your limit of open files is reached. Raise it with ulimit -n")
+        return CANNOT_RUN
+    if error.errno not in _FULL:
+        raise error
+    print(f"gputop: cannot write the output: {error.strerror}", file=sys.stderr)
+    return CANNOT_WRITE
 
 
 def _write_plainly() -> None:

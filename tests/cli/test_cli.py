@@ -207,6 +207,17 @@ def test_help_names_the_commands() -> None:
         assert word in done.stdout
 
 
+def test_a_limit_of_open_files_gives_no_traceback() -> None:
+    code = (
+        "import resource; from gputop.cli.main import main\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3)); main(['snapshot', '--demo'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, text=True, timeout=PATIENCE_S)
+
+    assert done.returncode == 1
+    assert done.stderr == "gputop: cannot open a file: your limit of open files is reached. Raise it with ulimit -n\n"
+
+
 def test_a_limit_of_threads_gives_no_traceback() -> None:
     code = "import threading; threading.stack_size(1 << 46); from gputop.__main__ import main; main()"
     done = subprocess.run(
