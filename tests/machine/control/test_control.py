@@ -21,7 +21,7 @@ from gputop.core.protocol.outcome import Outcome, Result, Status
 from gputop.machine.processes.reader import resolve_user
 
 AS_NOBODY = """
-import ctypes, os, pwd, sys
+import ctypes, os, pwd, sys, unicodedata  # all of it while Python's own directory can be read
 import msgspec
 from gputop.core.protocol.command import SendSignal, Renice, Target
 from gputop.machine.control.control import control_of_this_machine
