@@ -311,3 +311,15 @@ async def test_without_a_cursor_everything_is_folded_and_unfolded() -> None:
 
         assert folded == ["▶ ann", "▶ bob"]
         assert len(commands(stage)) == 6
+
+
+@pytest.mark.parametrize(("key", "title"), [("A", "By user"), ("J", "By job"), ("f5", "Tree")])
+@pytest.mark.parametrize("back", ["same", "escape"])
+async def test_a_view_is_one_key_away_and_so_is_the_list(key: str, title: str, back: str) -> None:
+    async with staged(frame(1, (process(1), process(2)))) as stage:
+        await stage.press(key)
+        shown = stage.processes[0]
+        await stage.press(key if back == "same" else back)
+
+        assert title in shown
+        assert "COMMAND" in stage.processes[0]

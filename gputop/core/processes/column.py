@@ -39,7 +39,7 @@ class Column(Struct, frozen=True, kw_only=True):
     ``is_searched``: `/` searches the column too.
 
     An ``is_optional`` column is shown only if the user chose it; an ``only_if_used`` one, while a process has a value.
-    ``is_used`` returns that value if it differs from ``sort``.
+    ``is_used`` returns that value if it differs from ``sort``; among many rows, ``least_rows`` must have one.
 
     For filters: ``words`` are further names of the column, ``unit`` is the unit of its numbers, ``value`` is compared
     in place of ``sort``; several texts are several names of one thing. ``is_text``: the values are text.
@@ -58,6 +58,7 @@ class Column(Struct, frozen=True, kw_only=True):
     is_searched: bool = False
     only_if_used: bool = False
     is_used: Callable[[Row], object] | None = None
+    least_rows: int = 1
     is_optional: bool = False
     words: tuple[str, ...] = ()
     unit: Unit = Unit.NONE

@@ -13,6 +13,7 @@ from gputop.core.table_rows import joined
 
 _VALUE: Final = itemgetter(0)
 _PLACE: Final = itemgetter(1)
+_FEW_ROWS: Final = 4
 _PID_BITS: Final = 22
 _CHOSEN_RANK: Final = 2.5  # of chosen optional columns: they are dropped before USER and SM%, after the rest
 
@@ -42,10 +43,15 @@ def sorted_rows(unsorted: Iterable[Row], column: Column, *, is_reversed: bool) -
 
 
 def used_columns(shown: Iterable[Row], before: frozenset[str] = frozenset()) -> frozenset[str]:
-    """Return the keys of the only-if-used columns that have a value in a row, and of those in ``before``."""
+    """Return the keys of the only-if-used columns that have values in enough rows, and of those in ``before``."""
     shown = list(shown)
     unused = [column for column in COLUMNS if column.only_if_used and column.key not in before]
-    return before | {column.key for column in unused if any(map(column.is_used or column.sort, shown))}
+    return before | {column.key for column in unused if _is_used(column, shown)}
+
+
+def _is_used(column: Column, shown: Sequence[Row]) -> bool:
+    users = sum(1 for row in shown if (column.is_used or column.sort)(row))
+    return users >= column.least_rows or bool(users and len(shown) <= _FEW_ROWS)
 
 
 def visible_columns(
@@ -258,7 +264,7 @@ _OWN: Final = (
     ),
     Column(
         key="progress", title="PROGRESS", width=10, rank=5, sort=_percent_done, unit=Unit.PERCENT, only_if_used=True,
-        is_used=lambda r: r.process.progress,
+        is_used=lambda r: r.process.progress, least_rows=2,
         text=lambda r: r.process.progress.text(r.time_s) if r.process.progress else NOTHING,
         help="Progress that the job reports, and the remaining time; the step if no total is known.",
     ),

@@ -90,7 +90,7 @@ ACTIONS: Final = (
         help="Show only your own processes, or all.",
     ),
     Action(
-        id="tree", keys=("f5", "t"), run="table.tree", label="Tree", group=VIEW, footer="Tree",
+        id="tree", keys=("f5", "t"), run="table.toggle_view('tree')", label="Tree", group=VIEW, footer="Tree",
         help="Show processes below their parents, or as a list. + and - unfold and fold a process.",
     ),
     Action(
@@ -100,12 +100,33 @@ ACTIONS: Final = (
         changes_machine=True,
     ),
     Action(
+        id="process", keys=("enter",), run="page.process", label="Process in detail", group=VIEW, footer="Details",
+        help="Show everything about the selected process, with plots. On a group, fold it; with no selection, show"
+        " the GPU.",
+    ),
+    Action(
+        id="detail", keys=("i",), run="page.gpu", label="GPU in detail", group=VIEW, footer="GPU",
+        help="Show findings, plots and processes of the selected GPU, and every metric or why it is missing.",
+    ),
+    Action(
+        id="findings", keys=("F",), run="finding.open", label="Findings", group=VIEW, footer="Findings",
+        help="Show current and past findings, with evidence and advice.",
+    ),
+    Action(
         id="view-next", keys=("v", "tab"), run="table.group(1)", label="Next view", group=VIEW, footer="View",
         help="Show a list, a tree, or groups by job, user, container or GPU. Groups show sums.",
     ),
     Action(
         id="view-before", keys=("V", "shift+tab"), run="table.group(-1)", label="Previous view", group=VIEW,
         help="Go through the views backwards.",
+    ),
+    Action(
+        id="view-users", keys=("A",), run="table.toggle_view('by user')", label="By user", group=VIEW,
+        help="Show the processes by user with sums, or as a list again.",
+    ),
+    Action(
+        id="view-jobs", keys=("J",), run="table.toggle_view('by job')", label="By job", group=VIEW,
+        help="Show the processes by job with sums, or as a list again.",
     ),
     Action(
         id="sort-menu", keys=("f6", "greater_than_sign", "less_than_sign"), run="table.sort_menu",
@@ -180,11 +201,6 @@ ACTIONS: Final = (
         changes_machine=True,
     ),
     Action(
-        id="process", keys=("enter",), run="page.process", label="Process in detail", group=VIEW,
-        help="Show everything about the selected process, with plots. On a group, fold it; with no selection, show"
-        " the GPU.",
-    ),
-    Action(
         id="environment", keys=("e",), run="page.process('environment')", label="Environment", group=VIEW,
         help="Show the environment of the process. Secrets are masked until you show them.",
     ),
@@ -199,10 +215,6 @@ ACTIONS: Final = (
     Action(
         id="command-line", keys=("w",), run="page.process('command')", label="Command line", group=VIEW,
         help="Show the full command line of the process.",
-    ),
-    Action(
-        id="detail", keys=("i",), run="page.gpu", label="GPU in detail", group=VIEW, footer="Detail",
-        help="Show findings, plots and processes of the selected GPU, and every metric or why it is missing.",
     ),
     Action(
         id="history", keys=("b",), run="page.history", label="History", group=VIEW,
@@ -234,10 +246,6 @@ ACTIONS: Final = (
     Action(
         id="density-compact", keys=(), run="view.show_density('compact')", label="GPU panel: lines", group=VIEW,
         help="Show each GPU as one line.",
-    ),
-    Action(
-        id="findings", keys=("F",), run="finding.open", label="Findings", group=VIEW, footer="Findings",
-        help="Show current and past findings, with evidence and advice.",
     ),
     Action(
         id="messages", keys=("alt+m",), run="page.messages", label="Past messages", group=VIEW,
@@ -296,7 +304,8 @@ ACTIONS: Final = (
     ),
     Action(
         id="back", keys=("escape",), run="view.back", label="Back", group=GENERAL,
-        help="Clear the tags, the cursor, the search, the filter or the selected GPU, one per press. It never quits.",
+        help="Clear the tags, the cursor, the search, the filter or the selected GPU, or show the list: one per press. "
+        "It never quits.",
         in_palette=False,
     ),
     Action(

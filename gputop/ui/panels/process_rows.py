@@ -6,6 +6,7 @@ from typing import Final
 from gputop.core.model.sample import Presence
 from gputop.core.model.units import NOTHING
 from gputop.core.processes.column import Column, Row
+from gputop.core.processes.interpreter import without_interpreter
 from gputop.core.text.fit import fit, fit_right
 from gputop.ui.render.line import Line, Span, Spans, ends, length
 from gputop.ui.state.rows import TableLine
@@ -97,16 +98,27 @@ def _prefixed(entry: TableLine, column: Column, width: int, *, skip: int, is_own
 
 
 def _command(row: Row, column: Column, width: int, *, skip: int, is_own: bool) -> list[Span]:
-    text = column.text(row)
+    text, rank = column.text(row), row.process.owner.rank
     if row.process.presence is not Presence.ALIVE:
         return [(fit(text, width), "warm")]
+    if rank is not None and not skip:
+        label = f"r{rank} "
+        rest = max(1, width - len(label))
+        return [(fit(label, width - rest), "accent"), *_program(text, rest, skip=skip, is_own=is_own)]
+    return _program(text, width, skip=skip, is_own=is_own)
+
+
+def _program(text: str, width: int, *, skip: int, is_own: bool) -> list[Span]:
+    """Return a command line; without room for all, the directory and the interpreter are dropped first."""
     if skip:
         return [(fit(text[skip:], width), "text" if is_own else "muted")]
+    if len(text) > width:
+        text = without_interpreter(text)
     program, blank, rest = text.partition(" ")
     directory, slash, name = program.rpartition("/")
     if not text.isascii() or not name:
         return [(fit(text, width), "text" if is_own else "muted")]
-    head = directory + slash if len(text) <= width else ""  # without room for all, the directory is dropped first
+    head = directory + slash if len(text) <= width else ""
     if len(head) + len(name) >= width:
         return [(fit(name, width), "title" if is_own else "muted")]
     tail = fit(blank + rest, width - len(head) - len(name))

@@ -22,6 +22,7 @@ from gputop.ui.state.view import View
 
 _WHEEL: Final = 3
 _LEAST_COMMAND: Final = 16
+_GOOD_COMMAND: Final = 48
 _CROWD: Final = 250  # rows checked per frame for columns that have become used
 
 
@@ -341,7 +342,8 @@ class ProcessPanel(FastLines, can_focus=True):
     def _fitted(self) -> list[tuple[Column, int]]:
         """Return the columns with their widths; the command takes the rest. A column that had values stays."""
         room = self.size.width - 1
-        least, chosen = max(_LEAST_COMMAND, room // 4), self.chosen or None
+        chosen = self.chosen or None
+        least = max(_LEAST_COMMAND, room // 4 if chosen else min(_GOOD_COMMAND, room * 2 // 5))
         columns = visible_columns(room, (), least_command=least, used=self._used, chosen=chosen)
         if self._is_percent:
             columns = in_percent(columns)

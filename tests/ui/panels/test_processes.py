@@ -3,11 +3,13 @@
 from typing import Any
 
 import pytest
-from app_driver import SMALL, Stage, staged
-from examples import GIB, frame, process
+from app_driver import SMALL, WIDE, Stage, staged
+from examples import GIB, NOW, frame, process
 from rich.cells import cell_len
 from textual.events import MouseScrollDown
 
+from gputop.core.model.owner import Owner
+from gputop.core.model.progress import Progress
 from gputop.core.model.sample import Frame, HostProcess, Presence
 
 
@@ -217,10 +219,10 @@ async def test_right_scrolls_the_command_only() -> None:
         assert " 1 " in stage.processes[1]
 
 
-async def test_where_there_is_no_room_the_directory_of_the_program_goes_first() -> None:
+async def test_where_there_is_no_room_the_interpreter_and_its_directory_go_first() -> None:
     long = "/very/long/path/to/some/environment/bin/python train.py --with --many --arguments"
     async with staged(frame(1, (process(1, command=long),)), size=SMALL) as stage:
-        assert "python train.py" in stage.processes[1]
+        assert "1h00 train.py --with" in stage.processes[1]
 
 
 async def test_a_column_that_was_used_once_stays() -> None:
@@ -247,3 +249,23 @@ async def test_numbers_stay_in_their_columns() -> None:
         await stage.deliver(large)
 
         assert stage.processes[1].index("python") == before
+
+
+async def test_ranks_of_a_job_are_told_apart_on_a_small_screen() -> None:
+    long = "/opt/llm/bin/python -u train.py --config configs/llama3_8b.toml --bf16 --fsdp"
+    ranks = tuple(process(n, command=long, owner=Owner(rank=n, world_size=8)) for n in range(1, 9))
+    async with staged(frame(1, ranks), size=SMALL) as stage:
+        shown = "\n".join(stage.processes)
+
+        assert all(f"r{n} train.py" in shown for n in range(1, 9))
+
+
+async def test_one_of_many_rows_makes_no_column_of_dashes() -> None:
+    told = Progress(time_s=NOW, step=5, total=10)
+    some = [process(n, progress=told if n < 2 else None) for n in range(1, 12)]
+    async with staged(frame(1, tuple(some)), size=WIDE) as stage:
+        one = stage.processes[0]
+    some[5] = process(6, progress=told)
+    async with staged(frame(1, tuple(some)), size=WIDE) as stage:
+        assert "PROGRESS" not in one
+        assert "PROGRESS" in stage.processes[0]

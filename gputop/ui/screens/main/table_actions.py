@@ -50,10 +50,10 @@ class TableActions:
             self._processes.sort_by(CHORD[letter.lower()])
 
     # --- grouping and users ----------------------------------------------------------------------------------------
-    def tree(self) -> None:
-        """Show a tree, or a list again."""
-        is_tree = self._processes.grouping is Grouping.TREE
-        self._processes.group(Grouping.PROCESSES if is_tree else Grouping.TREE)
+    def toggle_view(self, name: str) -> None:
+        """Show a tree or groups, or a list again."""
+        wanted = Grouping(name)
+        self._processes.group(Grouping.PROCESSES if self._processes.grouping is wanted else wanted)
 
     def group(self, step: int) -> None:
         """Take the next or previous grouping."""

@@ -8,6 +8,7 @@ from gputop.ui.render.layout import Density
 from gputop.ui.screens.main.host import ScreenHost
 from gputop.ui.screens.main.search_actions import SearchActions
 from gputop.ui.screens.main.target_actions import TargetActions
+from gputop.ui.state.rows import Grouping
 
 INTERVALS: Final = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 _HOST_S: Final = 30.0  # how long the sampler reads the details of the host after each request
@@ -73,9 +74,13 @@ class ViewActions:
         self._host.draw()
 
     def back(self) -> None:
-        """Take one step back: tags, cursor, search or filter, GPU."""
-        if not (self._selected.clear_tags() or self._host.processes.clear_cursor() or self._search.clear()):
+        """Take one step back: tags, cursor, search or filter, GPU, view."""
+        if self._selected.clear_tags() or self._host.processes.clear_cursor() or self._search.clear():
+            return
+        if self._host.view.focus is not None:
             self._host.change(focus=None)
+        else:
+            self._host.processes.group(Grouping.PROCESSES)
 
     def _has(self, index: int) -> bool:
         return any(gpu.index == index for gpu in self._host.view.gpus)
