@@ -65,7 +65,7 @@ def test_of_a_process_that_is_gone_is_told_what_the_driver_still_lists() -> None
 
     assert done.returncode == 4
     assert done.stderr.startswith("gputop: 7113: no such process\n  GPU 0: C · memory ")
-    assert done.stderr.endswith("\n  no such process: the driver still lists it\n")
+    assert done.stderr.endswith("\n  exited; the driver still lists it\n")
 
 
 def test_what_belongs_to_somebody_else_has_its_reason() -> None:

@@ -176,7 +176,7 @@ def test_hostile_text_is_harmless() -> None:
 def test_a_pid_that_is_gone_says_so_in_place_of_its_command() -> None:
     gone = process(5, 0, presence=Presence.GONE, command="")
 
-    assert table(frame(1, processes=(gone,))).endswith("no such process: the driver still lists it")
+    assert table(frame(1, processes=(gone,))).endswith("exited; the driver still lists it")
 
 
 def test_no_colour_unless_asked_and_then_only_round_the_same_text() -> None:

@@ -119,7 +119,7 @@ async def test_enter_opens_the_selected_process_with_what_the_frame_knows() -> N
         await stage.press("down", "enter")
 
         assert screen(stage).process.pid == PID
-        assert "R running · runs 1h00" in page(stage)
+        assert "R running · started 1h00 ago" in page(stage)
         assert "job 84213.0: 2 processes · launcher 48211" in page(stage)
         assert "Slurm 84213.0 · torchrun rank 0/8 · environment llm" in page(stage)
         assert "10.0GiB of 80.0GiB" in page(stage)
@@ -333,7 +333,7 @@ async def test_a_process_that_has_ended_says_so_and_keeps_what_was_known() -> No
         assert "it has exited. This page shows its last values." in page(stage)
         assert "worker-0" in page(stage)
         assert "10.0GiB" in page(stage)
-        assert "runs 1h00" in page(stage)
+        assert "started 1h00 ago" in page(stage)
         assert len(questions(stage)) == count
 
 

@@ -105,7 +105,7 @@ CORES: Final[Metric[int]] = _row(
 )  # fmt: skip
 MULTIPROCESSORS: Final[Metric[int]] = _row(
     "multiprocessors", "SMs", Unit.COUNT, Reading("multiprocessors"), every_s=ONCE,
-    help="Streaming multiprocessors: CUDA cores divided by the cores of one SM of this compute capability.",
+    help="Number of streaming multiprocessors, computed from the number of CUDA cores.",
 )  # fmt: skip
 MINOR_NUMBER: Final[Metric[int]] = _row(
     "minor_number", "Device file", Unit.COUNT, NvmlCall("nvmlDeviceGetMinorNumber"), every_s=ONCE,
@@ -116,7 +116,7 @@ MINOR_NUMBER: Final[Metric[int]] = _row(
 GPU_UTILIZATION: Final[Metric[int]] = _row(
     "gpu_utilization_percent", "GPU utilization", Unit.PERCENT,
     NvmlCall("nvmlDeviceGetUtilizationRates", to=lambda rates: rates.gpu),
-    help="Share of time in which at least one kernel ran: one persistent thread makes it 100 %. Never evidence alone.",
+    help="Share of time in which a kernel ran, however small: one thread makes it 100 %. No proof of useful work.",
 )  # fmt: skip
 MEMORY_UTILIZATION: Final[Metric[int]] = _row(
     "memory_utilization_percent", "Memory utilization", Unit.PERCENT,
@@ -209,7 +209,7 @@ POWER_INSTANT: Final[Metric[float]] = _row(
 )  # fmt: skip
 POWER_LIMIT: Final[Metric[float]] = _row(
     "power_limit_w", "Enforced limit", Unit.WATTS, NvmlCall("nvmlDeviceGetEnforcedPowerLimit", to=_milli), every_s=5,
-    help="Lowest of all limits in force, including out-of-band ones.",
+    help="The power limit that applies now: the lowest of all limits, also of those that the BMC sets.",
 )  # fmt: skip
 POWER_LIMIT_DEFAULT: Final[Metric[float]] = _row(
     "power_limit_default_w", "Default limit", Unit.WATTS,
@@ -421,7 +421,7 @@ REMAPPED_ROWS_PENDING: Final[Metric[bool]] = _row(
 REMAPPED_ROWS_FAILED: Final[Metric[bool]] = _row(
     "remapped_rows_failed", "Row remap failed", Unit.NONE,
     NvmlCall("nvmlDeviceGetRemappedRows", to=lambda rows: bool(_fourth(rows))), every_s=60,
-    help="Whether no spare row was left: then replace the board.",
+    help="On if a bad row had no spare row to replace it. If so, replace the board.",
 )  # fmt: skip
 RECOVERY_ACTION: Final[Metric[str]] = _row(
     "recovery_action", "Recovery action", Unit.NONE,

@@ -48,7 +48,7 @@ class Presence(str, Enum):
 
 _PRESENCE = {
     Presence.ALIVE: "",
-    Presence.GONE: "no such process: the driver still lists it",
+    Presence.GONE: "exited; the driver still lists it",
     Presence.HIDDEN: "not visible from here: another PID namespace, or hidepid",
     Presence.REUSED: "this pid now belongs to a process that does not use the GPU",
 }

@@ -236,7 +236,7 @@ _OWN: Final = (
         key="busiest_thread", title="THR%", width=4, rank=9,
         text=lambda r: number_text(r.process.busiest_thread_percent),
         sort=lambda r: r.process.busiest_thread_percent, unit=Unit.PERCENT, words=("thread",),
-        help="CPU use of its busiest thread; 100: no waits.",
+        help="CPU use of the busiest thread; at 100 it never waits.",
     ),
     Column(
         key="memory", title="RSS", width=7, rank=5, text=lambda r: bytes_text(r.process.memory_bytes),
@@ -285,11 +285,11 @@ _OWN: Final = (
     Column(
         key="energy", title="ENERGY", width=8, rank=14, text=lambda r: value_text(r.use.energy_j, Unit.JOULES),
         sort=lambda r: r.use.energy_j, unit=Unit.JOULES, is_optional=True,
-        help="Estimated energy above idle since gputop first saw the process, split by SM%.",
+        help="Estimated energy since gputop first saw the process, without idle energy, shared by SM%.",
     ),
     Column(
         key="job", title="JOB", width=16, rank=15, text=_named(_job), sort=_job, is_text=True, is_optional=True,
-        help="Slurm job and step, or else the job that the process belongs to.", value=_job_names,
+        help="Slurm job and step. Without Slurm: the launcher or group that gputop found.", value=_job_names,
     ),
     Column(
         key="container", title="CONTAINER", width=14, rank=16, text=_named(_container), sort=_container, is_text=True,

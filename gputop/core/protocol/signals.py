@@ -38,7 +38,7 @@ _HELP: Final = {
     "SIGSTKFLT": "stack fault; unused",
     "SIGCHLD": "a child process ended; usually ignored",
     "SIGCONT": "continue after SIGSTOP",
-    "SIGSTOP": "stop; cannot be handled, keeps its memory",
+    "SIGSTOP": "stops the process, which cannot ignore it and keeps its memory",
     "SIGTSTP": "stop, as Ctrl-Z",
     "SIGTTIN": "background process reads the terminal",
     "SIGTTOU": "background process writes to the terminal",

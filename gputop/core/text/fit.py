@@ -14,6 +14,14 @@ def fit(text: str, cells: int, *, end: str = "…") -> str:
     return first + " " * (cells - width(first))
 
 
+def fit_words(text: str, cells: int) -> str:
+    """Return ``text`` in exactly ``cells`` cells, cut between words, so that no number loses digits."""
+    if width(text) <= cells:
+        return fit(text, cells)
+    kept = head(text, cells - width(" …") + 1).rpartition(" ")[0].rstrip(" ,;:·(")
+    return fit(f"{kept} …", cells) if kept else fit(text, cells)
+
+
 def fit_right(text: str, cells: int) -> str:
     """Return ``text`` in exactly ``cells`` cells, at their right end."""
     missing = cells - width(text)

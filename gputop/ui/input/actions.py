@@ -57,7 +57,7 @@ ACTIONS: Final = (
         help="Show this page.",
     ),
     Action(
-        id="setup", keys=("f2", "S", "C"), run="settings.setup", label="Set-up", group=GENERAL, footer="Setup",
+        id="setup", keys=("f2", "S", "C"), run="settings.setup", label="Settings", group=GENERAL, footer="Setup",
         help="Choose columns, order, theme, panels and keys. Enter saves the changes, Esc undoes them.",
     ),
     Action(
@@ -91,7 +91,7 @@ ACTIONS: Final = (
     ),
     Action(
         id="tree", keys=("f5", "t"), run="table.toggle_view('tree')", label="Tree", group=VIEW, footer="Tree",
-        help="Show processes below their parents, or as a list. + and - unfold and fold a process.",
+        help="Show processes below their parents, or as a list. + expands a process, - collapses it.",
     ),
     Action(
         id="signal", keys=("f9", "k"), run="signal.choose", label="Send a signal…", group=ACT, footer="Signal",
@@ -101,7 +101,7 @@ ACTIONS: Final = (
     ),
     Action(
         id="process", keys=("enter",), run="page.process", label="Process in detail", group=VIEW, footer="Details",
-        help="Show everything about the selected process, with plots. On a group, fold it; with no selection, show"
+        help="Show everything about the selected process, with plots. On a group, collapse it; with no selection, show"
         " the GPU.",
     ),
     Action(
@@ -137,11 +137,11 @@ ACTIONS: Final = (
         help="Show the GPU memory of processes in percent of the GPU, or in bytes.",
     ),
     Action(
-        id="containers", keys=("O",), run="settings.toggle_column('container')", label="Containers", group=VIEW,
+        id="containers", keys=("O",), run="settings.toggle_column('container')", label="Container column", group=VIEW,
         help="Show or hide the column with the container of each process.",
     ),
     Action(
-        id="save", keys=("f12", "W"), run="settings.save", label="Save the set-up", group=GENERAL,
+        id="save", keys=("f12", "W"), run="settings.save", label="Save the settings", group=GENERAL,
         help="Save the columns, order, sizes and theme that other keys changed.",
     ),
     Action(
@@ -253,7 +253,7 @@ ACTIONS: Final = (
     ),
     Action(
         id="panels", keys=("E",), run="plugin.open", label="Plugin panels", group=VIEW,
-        help="Show everything that plugins report. The main screen shows the first lines, unless set-up hides them.",
+        help="Show all that plugins report. The main screen shows the first lines, unless the settings hide them.",
     ),
     Action(
         id="pause", keys=("Z",), run="view.pause", label="Pause", group=VIEW, footer="Pause",
@@ -269,7 +269,7 @@ ACTIONS: Final = (
     ),
     Action(
         id="slower", keys=("plus",), run="view.step_interval(1)", label="Longer interval", group=GENERAL,
-        help="Read less often. The longest interval is 10 s. In a tree or in groups, + and - unfold and fold.",
+        help="Read less often. The longest interval is 10 s. In a tree or in groups, + expands and - collapses.",
         footer="Slower",
     ),
     Action(
@@ -396,8 +396,8 @@ ACTIONS: Final = (
     _InDialog(id="pick-kill", keys=(), label="SIGKILL", help="Highlight SIGKILL, which Enter does not send."),
     _InDialog(id="pick-int", keys=(), label="SIGINT", help="Highlight SIGINT."),
     _InDialog(
-        id="offer-kill", keys=("e",), label="Offer SIGKILL later",
-        help="Wait 5 s after the signal, then offer SIGKILL for the processes that remain.",
+        id="offer-kill", keys=("e",), label="Ask later about SIGKILL",
+        help="Wait 5 s after the signal, then ask whether to send SIGKILL to the processes that remain.",
     ),
     _OnPage(id="mute", keys=("m",), label="Mute", help="Hide a finding for an hour, or show it again."),
     _OnPage(

@@ -6,7 +6,7 @@ from typing import Final
 from gputop.core.model.finding import Finding, Stage, Subject
 from gputop.core.model.sample import Gpu
 from gputop.core.model.units import duration_text
-from gputop.core.text.fit import fit
+from gputop.core.text.fit import fit, fit_words
 from gputop.ui.render.line import Line, Span, Spans, ends, length
 from gputop.ui.render.line_widget import OpeningLines
 from gputop.ui.state.view import View
@@ -47,8 +47,9 @@ def finding_line(finding: Finding, view: View, width: int, base: str = "text", *
     verdict, rest = split_verdict(finding.summary)
     left: Spans = [
         (" ", "text"), (_WORDS[finding.stage], INKS[finding.stage]), (" ", "text"),
-        (_short(finding.subject, view), "text"), (" · ", "faint"), (verdict, "title"), (rest, "text"),
+        (_short(finding.subject, view), "text"), (" · ", "faint"), (verdict, "title"),
     ]  # fmt: skip
+    left.append((fit_words(rest, max(0, width - length(left) - length(right))), "text"))
     return Line(ends(left, right, width), base)
 
 

@@ -99,7 +99,7 @@ class ProcessPanel(FastLines, can_focus=True):
             self._go_to(held)
 
     def fold(self, *, is_open: bool) -> bool:
-        """Fold or unfold the row under the cursor, or fold the group it is in; without a cursor all rows.
+        """Collapse or expand the row under the cursor, or collapse the group it is in; without a cursor all rows.
 
         Return whether anything can fold.
         """

@@ -1,4 +1,4 @@
-"""Edits of settings for the set-up dialog: settings in, settings out."""
+"""Edits of settings for the settings dialog: settings in, settings out."""
 
 from typing import Final
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from gputop.core.text.cells import width
-from gputop.core.text.fit import chop, fit
+from gputop.core.text.fit import chop, fit, fit_words
 from gputop.core.text.text import clean, decode
 
 
@@ -111,3 +111,10 @@ def test_text_fits_exactly(text: str, cells: int, fitted: str) -> None:
 @given(st.text(st.characters(), max_size=60), st.integers(0, 40), st.sampled_from(["…", "", "..", "モ"]))
 def test_fitted_text_takes_as_many_cells_as_were_asked_for(text: str, cells: int, end: str) -> None:
     assert width(fit(clean(text), cells, end=end)) == cells
+
+
+@pytest.mark.parametrize(
+    ("cells", "fitted"), [(30, "GPU at 100% for 7m"), (13, "GPU at 100% …"), (12, "GPU at …"), (2, "G…")]
+)
+def test_text_cut_between_words_never_shows_half_a_number(cells: int, fitted: str) -> None:
+    assert fit_words("GPU at 100% for 7m", cells) == fitted.ljust(cells)

@@ -189,7 +189,7 @@ async def test_a_click_on_a_gpu_shows_only_its_processes() -> None:
 
 @pytest.mark.parametrize(
     ("presence", "words"),
-    [(Presence.GONE, "no such process"), (Presence.HIDDEN, "not visible from here"), (Presence.REUSED, "now belongs")],
+    [(Presence.GONE, "exited; the"), (Presence.HIDDEN, "not visible from here"), (Presence.REUSED, "now belongs")],
 )
 async def test_a_pid_that_is_not_what_it_was_says_so(presence: Presence, words: str) -> None:
     odd = HostProcess(pid=5, presence=presence, gpus=process(5).gpus)

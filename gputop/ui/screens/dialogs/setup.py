@@ -1,4 +1,4 @@
-"""Set-up dialog: the screen shows each change at once; Esc undoes all of them, other ways out save them.
+"""Settings dialog: the screen shows each change at once; Esc undoes all of them, other ways out save them.
 
 The list is drawn by hand, not with an OptionList: left and right change the marked row in place and move columns.
 """
@@ -38,7 +38,7 @@ class SetupScreen(ListDialog[Settings | None]):
 
     def title_line(self) -> str:
         """Return the title."""
-        return f"Set-up · saved in {self._file}" if self._file else "Set-up"
+        return f"Settings · saved in {self._file}" if self._file else "Settings"
 
     def keys_line(self) -> str:
         """Return the keys."""

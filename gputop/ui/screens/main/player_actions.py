@@ -24,7 +24,7 @@ class PlayerActions:
             self._player.go(self._host.view.playing.length_s * share)
 
     def change_speed(self, step: int) -> None:
-        """Play slower or faster; in a tree or in groups unfold or fold."""
+        """Play slower or faster; in a tree or in groups expand or collapse."""
         if not self._host.processes.fold(is_open=step > 0):
             self._player.faster(step)
 

@@ -28,7 +28,7 @@ class SettingsActions:
 
     # --- actions ---------------------------------------------------------------------------------------------------
     def setup(self) -> None:
-        """Open the set-up dialog; Esc undoes its changes, other ways out save them."""
+        """Open the settings dialog; Esc undoes its changes, other ways out save them."""
         from gputop.ui.screens.dialogs.setup import SetupScreen
 
         before = self._present()

@@ -36,7 +36,7 @@ class ViewActions:
             self._host.send(WatchHost(_HOST_S))
 
     def step_interval(self, step: int) -> None:
-        """Take the next longer or shorter interval; in a tree or in groups unfold or fold."""
+        """Take the next longer or shorter interval; in a tree or in groups expand or collapse."""
         if self._host.processes.fold(is_open=step > 0):
             return
         now = self._host.view.interval_s

@@ -28,7 +28,8 @@ def details(finding: Finding, width: int, episode: Episode | None = None, *, key
     """Return a finding in full. ``key``: sends a signal to its process from this page; it replaces the command."""
     since = f"since {clock(finding.since_s)}"
     if episode is not None and episode.end_s is not None:
-        since += f" to {clock(episode.end_s)}, {duration_text(episode.end_s - finding.since_s)}"
+        lasted = duration_text(episode.end_s - finding.since_s)
+        since = f"from {clock(finding.since_s)} to {clock(episode.end_s)}, {lasted}"
     if finding.returned:
         since += f", returned {finding.returned} times"
     sure = f" · confidence {confidence_text(finding.confidence)}" if finding.confidence is not None else ""

@@ -111,8 +111,8 @@ def _state(process: HostProcess, seen_s: float) -> list[str]:
         return [process.presence.text]
     parts = [f"{process.state or NOTHING} {state_text(process.state)}"]
     if process.started_s is not None:
-        parts.append(f"runs {duration_text(seen_s - process.started_s)}")
-        parts.append(f"since {strftime('%Y-%m-%d %H:%M:%S', localtime(process.started_s))}")
+        parts.append(f"started {duration_text(seen_s - process.started_s)} ago")
+        parts.append(strftime("%Y-%m-%d %H:%M:%S", localtime(process.started_s)))
     return parts
 
 

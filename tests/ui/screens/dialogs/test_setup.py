@@ -1,4 +1,4 @@
-"""The set-up screen: shown at once, saved when it closes."""
+"""The settings dialog: shown at once, saved when it closes."""
 
 from collections.abc import Mapping
 
