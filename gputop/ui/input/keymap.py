@@ -82,7 +82,7 @@ class Keymap(Struct, frozen=True):
         setup = self.name("setup") or "F2"
         if key in _HINTS:
             return f"{key_name(key)}: {_HINTS[key]}"
-        presets = [name for name in _PRESETS if key in keymap(name).runs()]
+        presets = [name for name in _PRESETS if key in keymap(name).runs() and key not in self.runs()]
         way = f"{setup} offers {' and '.join(presets)} keys" if presets else f"{setup} changes keys"
         return f"{key_name(key)} does nothing here; {way}"
 

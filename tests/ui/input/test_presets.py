@@ -72,7 +72,7 @@ ELSEWHERE = {
     ("gputop", "s"): ("", "trace: not offered"),
     ("gputop", "b"): ("history", "stack: not offered"),
     ("gputop", "D"): ("", "diagnose one process: findings are on its page"),
-    ("gputop", "A"): ("", "alerts: the page of findings has the key F"),
+    ("gputop", "A"): ("view-users", "alerts: the page of findings has the key F"),
     ("gputop", "F"): ("findings", "follow: the cursor always follows"),
     ("gputop", "R"): ("", "reset of peaks: gputop keeps none"),
     ("gputop", "p"): ("mig", "program path toggle: w shows the command line"),
@@ -144,7 +144,7 @@ async def test_dd_of_vim_opens_the_signal_dialog_and_d_alone_opens_nothing() -> 
         assert "d…" in begun
         assert isinstance(top, MainScreen)
         assert isinstance(stage.app.screen, SignalScreen)
-        assert "Tag" in stage.footer
+        assert "d…" not in stage.footer
 
 
 async def test_digits_of_htop_go_to_the_pid() -> None:

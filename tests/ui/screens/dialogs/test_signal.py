@@ -11,7 +11,7 @@ from textual.events import Key
 from gputop.core.model.owner import Container, Owner, Pod, SlurmStep
 from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import Frame, Job, JobKind, Presence
-from gputop.core.protocol.command import ReadStatus, SendSignal, Target
+from gputop.core.protocol.command import ReadStatus, SendSignal, Target, WatchHost
 from gputop.core.protocol.outcome import Outcome, Result, Status
 from gputop.core.settings.settings import Settings
 from gputop.core.text.text import clean
@@ -435,7 +435,7 @@ async def test_read_only_refuses_with_the_reason(key: str) -> None:
 async def test_read_only_puts_what_it_refuses_in_brackets() -> None:
     async with staged(some(1), settings=Settings(read_only=True)) as stage:
         footer = stage.footer
-        await stage.press("f1")
+        await stage.press("f1", "slash", *"signal")
 
         assert "(F9 Signal)" in footer
         assert "Off: gputop is read-only" in text_of(stage.app.screen.page(120, 40))  # type: ignore[attr-defined]
@@ -611,7 +611,7 @@ async def test_neither_frames_nor_old_answers_tell_who_is_left() -> None:
         await tick(stage, 0)
 
         assert isinstance(stage.app.screen, EscalationScreen)
-        assert isinstance(stage.link.sent[-1], ReadStatus)
+        assert isinstance([sent for sent in stage.link.sent if not isinstance(sent, WatchHost)][-1], ReadStatus)
         assert "Waiting for the sampler to report which processes still run." in page(stage)
 
 
