@@ -104,9 +104,9 @@ def test_with_a_sampler_that_does_not_go_on_the_age_is_shown_and_keys_work() -> 
         try:
             shown.until(" ago")
             shown.press(F1)
-            shown.until("more below")
+            shown.until("Open files")
             shown.press(ESCAPE)
-            shown.until_gone("more below")
+            shown.until_gone("Open files")
             shown.press("q")
             assert shown.end() == 0
         finally:

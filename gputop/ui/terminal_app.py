@@ -11,7 +11,7 @@ from gputop.core.text.ascii import plain
 from gputop.ui.input.keymap import Keymap
 from gputop.ui.render import theme
 from gputop.ui.render.framediff import FrameDiff
-from gputop.ui.render.textual_private import DisplayHook, Update
+from gputop.ui.render.textual_private import DisplayHook, LayoutUpdate, Update
 
 
 class Colourless(LineFilter):
@@ -46,6 +46,7 @@ class TerminalApp(DisplayHook[Down], inherit_bindings=False):
         super().__init__()
         self.keymap = keys
         self._diff = FrameDiff() if writes_changes_only else None
+        self._is_resized = False
         for each in theme.THEMES:
             self.register_theme(each)
         if self.no_color:
@@ -62,7 +63,8 @@ class TerminalApp(DisplayHook[Down], inherit_bindings=False):
 
     def on_resize(self) -> None:
         """Write everything again: terminals cut or wrap what they show when their size changes."""
-        self._forget()
+        self._is_resized = True
+        self.call_later(self.screen.refresh, layout=True)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Return the inks, for themes that lack them."""
@@ -98,7 +100,12 @@ class TerminalApp(DisplayHook[Down], inherit_bindings=False):
 
     def reduced(self, update: Update) -> Update:
         """Return an update that writes only the changed cells, where those are known."""
-        return update if self._diff is None else self._diff.reduced(update)
+        if self._diff is None:
+            return update
+        if self._is_resized:  # what is written before the new layout may be cut
+            self._diff.forget()
+            self._is_resized = not (isinstance(update, LayoutUpdate) and update.region.size == self.size)
+        return self._diff.reduced(update)
 
     def _forget(self) -> None:
         if self._diff is not None:

@@ -301,7 +301,7 @@ def test_memory_that_nobody_has_is_not_that_of_a_process(memory: int) -> None:
 
 def test_work_that_fails_is_tried_again_and_is_not_hung_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     told = threading.Event()
-    monkeypatch.setattr(threading, "excepthook", lambda _: told.set())
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: told.set())
     answers = iter([KeyError("a mistake of ours"), "answer"])
 
     def work(_: float) -> object:
@@ -321,7 +321,7 @@ def test_work_that_fails_is_tried_again_and_is_not_hung_for_ever(monkeypatch: py
 
 def test_a_gpu_whose_reading_fails_is_not_shown_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     told = threading.Event()
-    monkeypatch.setattr(threading, "excepthook", lambda _: told.set())
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: told.set())
     slot = Slot(DeviceReader(Driver(FakeFunctions()), "handle-0", 0, ("GPU-0", "", "")), lambda: 0.0)
     slot.start(0.0)
     slot.finish(60, 0.0, 3.0)
