@@ -14,6 +14,7 @@ OLDER = {
     "nvmlDeviceGetPowerUsage",
     "nvmlDeviceGetTotalEnergyConsumption",
     "nvmlDeviceGetCurrentClocksThrottleReasons",
+    "nvmlDeviceGetPcieThroughput",
     "nvmlDeviceGetTotalEccErrors",
 }  # fmt: skip - only asked for where the driver does not have their successors
 OF_THE_BOX = {
