@@ -64,7 +64,7 @@ class TerminalApp(DisplayHook[Down], inherit_bindings=False):
     def on_resize(self) -> None:
         """Write everything again: terminals cut or wrap what they show when their size changes."""
         self._is_resized = True
-        self.call_later(self.screen.refresh, layout=True)
+        self.call_later(lambda: self.screen.refresh(layout=True))  # there may be no screen yet
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Return the inks, for themes that lack them."""
