@@ -30,12 +30,28 @@ def test_it_survives_every_size_and_is_whole_again_after_it() -> None:
         assert shown.end() == 0
 
 
-@pytest.mark.parametrize("size", [(20, 5), (400, 100), (80, 24)])
+@pytest.mark.parametrize("size", [(400, 100), (80, 24), (40, 10)])
 def test_it_starts_at_any_size(size: tuple[int, int]) -> None:
     with terminal(*DEMO, size=size) as shown:
         shown.until("gputop")
 
         assert "Traceback" not in shown.text
+        shown.press("q")
+        assert shown.end() == 0
+
+
+@pytest.mark.parametrize(("size", "needed"), [((20, 3), "20x3, needs at least 40x10"), ((30, 6), "30x6, needs")])
+def test_in_too_small_a_terminal_the_message_is_all_that_is_shown(size: tuple[int, int], needed: str) -> None:
+    with terminal(*DEMO, size=size) as shown:
+        shown.until("terminal too small: ", needed)
+        words = re.compile(r"terminal too small: \d+x\d+, needs at least 40x10")
+        shown.until_so(lambda: words.fullmatch(shown.text) is not None, "crumbs")
+
+        shown.resize(80, 24)
+        shown.until("COMMAND", "Quit")
+        shown.until_gone("too small")
+        shown.resize(*size)
+        shown.until_so(lambda: words.fullmatch(shown.text) is not None, "crumbs of the larger screen")
         shown.press("q")
         assert shown.end() == 0
 

@@ -3,8 +3,10 @@
 from typing import ClassVar
 
 from rich.segment import Segment
+from textual import events
 from textual.color import Color
 from textual.filter import LineFilter
+from textual.geometry import Size
 
 from gputop.core.protocol.link import Down
 from gputop.core.text.ascii import plain
@@ -12,6 +14,7 @@ from gputop.ui.input.keymap import Keymap
 from gputop.ui.render import theme
 from gputop.ui.render.framediff import FrameDiff
 from gputop.ui.render.textual_private import DisplayHook, LayoutUpdate, Update
+from gputop.ui.render.too_small import TooSmall, is_too_small
 
 
 class Colourless(LineFilter):
@@ -47,6 +50,7 @@ class TerminalApp(DisplayHook[Down], inherit_bindings=False):
         self.keymap = keys
         self._diff = FrameDiff() if writes_changes_only else None
         self._is_resized = False
+        self._too_small: Size | None = None  # the size for which the message is written
         for each in theme.THEMES:
             self.register_theme(each)
         if self.no_color:
@@ -64,7 +68,15 @@ class TerminalApp(DisplayHook[Down], inherit_bindings=False):
     def on_resize(self) -> None:
         """Write everything again: terminals cut or wrap what they show when their size changes."""
         self._is_resized = True
+        self._too_small = None
         self.call_later(lambda: self.screen.refresh(layout=True))  # there may be no screen yet
+
+    async def on_event(self, event: events.Event) -> None:
+        """Ignore the mouse and all keys but those that quit while the terminal is too small to show what they do."""
+        if not is_too_small(self.size) or not isinstance(event, events.InputEvent | events.Paste):
+            await super().on_event(event)
+        elif isinstance(event, events.Key) and self.keymap.runs().get(event.key) == "quit":
+            self.exit()
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Return the inks, for themes that lack them."""
@@ -100,6 +112,8 @@ class TerminalApp(DisplayHook[Down], inherit_bindings=False):
 
     def reduced(self, update: Update) -> Update:
         """Return an update that writes only the changed cells, where those are known."""
+        if is_too_small(self.size):
+            return self._say_too_small()
         if self._diff is None:
             return update
         if self._is_resized:  # what is written before the new layout may be cut
@@ -107,6 +121,15 @@ class TerminalApp(DisplayHook[Down], inherit_bindings=False):
             self._is_resized = not (isinstance(update, LayoutUpdate) and update.region.size == self.size)
         return self._diff.reduced(update)
 
+    def _say_too_small(self) -> Update:
+        """Return the message in place of the screen, or None if the terminal shows it."""
+        if self._too_small == self.size:
+            return None
+        self._forget()
+        self._too_small = self.size
+        return TooSmall(self.size)
+
     def _forget(self) -> None:
+        self._too_small = None
         if self._diff is not None:
             self._diff.forget()

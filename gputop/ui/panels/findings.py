@@ -15,6 +15,7 @@ INKS: Final = {Stage.ALARM: "alarm", Stage.SUSPECT: "warm", Stage.OBSERVATION: "
 MARKS: Final = {Stage.ALARM: "hot", Stage.SUSPECT: "warm"}
 _WORDS: Final = {Stage.ALARM: " ALARM ", Stage.SUSPECT: "suspect", Stage.OBSERVATION: "observation"}
 _WIDEST_LABEL: Final = 24
+_NARROW: Final = 60  # a narrower line shows the verdict in place of the duration
 _VERDICT_END: Final = re.compile(r":| · | \(|; ")
 
 
@@ -35,7 +36,8 @@ def panel(view: View, width: int, most: int, key: str) -> list[Line]:
     if view.frame is None or not found or most < 1:
         return []
     shown, rest = found[:most], len(found) - most
-    more = (f" +{rest} more: {key} ", "key") if rest > 0 else (f" {key}: why ", "muted")
+    word = " more" if width >= _NARROW else ""
+    more = (f" +{rest}{word}: {key} ", "key") if rest > 0 else (f" {key}: why ", "muted")
     last = len(shown) - 1
     return [finding_line(one, view, width, more=(more,) if n == last else ()) for n, one in enumerate(shown)]
 
@@ -43,7 +45,8 @@ def panel(view: View, width: int, most: int, key: str) -> list[Line]:
 def finding_line(finding: Finding, view: View, width: int, base: str = "text", *, more: tuple[Span, ...] = ()) -> Line:
     """Return a finding in a line: stage, subject, verdict, numbers, duration. ``more``: at its right end."""
     now_s = view.frame.time_s if view.frame else finding.since_s
-    right: Spans = [(f" {duration_text(now_s - finding.since_s):>6} ", "muted"), *more]
+    age: Spans = [(f" {duration_text(now_s - finding.since_s):>6} ", "muted")]
+    right = [*age, *more] if width >= _NARROW else [*more]
     verdict, rest = split_verdict(finding.summary)
     left: Spans = [
         (" ", "text"), (_WORDS[finding.stage], INKS[finding.stage]), (" ", "text"),

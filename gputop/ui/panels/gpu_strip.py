@@ -1,5 +1,8 @@
 """Compact GPU display for many GPUs: several in a line, or totals and a cell for each."""
 
+from collections.abc import Sequence
+from math import ceil
+
 from gputop.core.model.catalogue import GPU_UTILIZATION, MEMORY_TOTAL, MEMORY_USED, POWER_AVERAGE
 from gputop.core.model.sample import Gpu, GpuInstance, GpuState
 from gputop.core.model.tone_rules import temperature_tone
@@ -7,11 +10,10 @@ from gputop.core.model.units import NOTHING, share
 from gputop.core.text.fit import fit, fit_right
 from gputop.ui.panels import values
 from gputop.ui.panels.totals import totals
-from gputop.ui.render.layout import column_width, per_line
-from gputop.ui.render.line import Line, Span, Spans, cut, tone_ink
+from gputop.ui.render.layout import STRIP_CELLS, column_width, per_line
+from gputop.ui.render.line import Line, Span, Spans, cut, length, tone_ink
 from gputop.ui.state.view import View
 
-_CELL = 5  # a GPU's part of a strip
 _STEPS = " ▁▂▃▄▅▆▇█"
 
 
@@ -36,25 +38,39 @@ def block_lines(view: View, columns: int, width: int) -> list[Line]:
 
 
 def strip_lines(view: View, columns: int, size: tuple[int, int]) -> list[Line]:
-    """Return the totals, and a small bar of utilization per GPU."""
-    gpus = view.shown
-    width, height = size
-    lines = [Line(tuple(cut(_totals(view), width)))]
-    for start in range(0, len(gpus), columns):
-        spans: Spans = [(" ", "text")]
-        for gpu in gpus[start : start + columns]:
-            spans += _cell(gpu, view)
-        lines.append(Line(tuple(spans)))
-    return lines[:height]
+    """Return the totals, a small bar of utilization per GPU, and the number of GPUs without room."""
+    cell = _cell_width(columns, size[0])
+    lines = [Line(tuple(_totals(view, size[0])))]
+    rows = _strip_rows(view, columns, size)
+    lines += [Line(((" ", "text"), *(span for gpu in row for span in _cell(gpu, view, cell)))) for row in rows]
+    rest = len(view.shown) - sum(map(len, rows))
+    if rest:
+        lines[-1] = Line((*lines[-1].spans, (f" … {rest} more", "warm")))
+    return lines
 
 
-def strip_places(view: View, columns: int, width: int) -> list[list[int | None]]:
+def strip_places(view: View, columns: int, size: tuple[int, int]) -> list[list[int | None]]:
     """Return the GPU at each character of these lines."""
+    width = size[0]
+    cell = _cell_width(columns, width)
     places: list[list[int | None]] = [[]]
-    for start in range(0, len(view.shown), columns):
-        row = [None, *(gpu.index for gpu in view.shown[start : start + columns] for _ in range(_CELL))]
+    for gpus in _strip_rows(view, columns, size):
+        row = [None, *(gpu.index for gpu in gpus for _ in range(cell))]
         places.append([*row[:width], *[None] * (width - len(row))])
     return places
+
+
+def _strip_rows(view: View, columns: int, size: tuple[int, int]) -> list[Sequence[Gpu]]:
+    """Return the GPUs of each line; the last line has room for the number of those left out."""
+    gpus, (width, height) = view.shown, size
+    room = columns * (height - 1)
+    if len(gpus) > room:
+        gpus = gpus[: max(0, room - ceil(len(f" … {len(gpus)} more") / _cell_width(columns, width)))]
+    return [gpus[start : start + columns] for start in range(0, len(gpus), columns)]
+
+
+def _cell_width(columns: int, width: int) -> int:
+    return min(STRIP_CELLS[0], (width - 2) // columns)
 
 
 def instance_lines(gpu: Gpu, width: int) -> list[tuple[Span, ...]]:
@@ -93,8 +109,8 @@ def _block(gpu: Gpu, view: View, width: int) -> Spans:
     return [(index[0], "muted"), *values.dimmed(spans)] if view.is_dim(gpu) else [index, *spans]
 
 
-def _cell(gpu: Gpu, view: View) -> Spans:
-    label = fit_right(str(gpu.index), 3)
+def _cell(gpu: Gpu, view: View, cell: int) -> Spans:
+    label = fit_right(str(gpu.index), cell - 2)
     if gpu.state is not GpuState.OK:
         return [(label, "hot"), ("✕ ", "alarm")]
     value = gpu[GPU_UTILIZATION]
@@ -107,9 +123,12 @@ def _cell(gpu: Gpu, view: View) -> Spans:
     ]
 
 
-def _totals(view: View) -> Spans:
-    spans: Spans = [(" ", "text")]
-    for part in totals(view.gpus):
-        spans += [*part, ("  ", "text")]
+def _totals(view: View, width: int) -> Spans:
+    """Return the totals for which there is room; GPUs that do not answer come first."""
     lost = sum(gpu.state is not GpuState.OK for gpu in view.gpus)
-    return spans + ([(f"{lost} do not answer", "hot")] if lost else [])
+    parts: list[Spans] = [[(f"{lost} {'does' if lost == 1 else 'do'} not answer", "hot")]] if lost else []
+    spans: Spans = []
+    for part in parts + totals(view.gpus):
+        if length(spans) + length(part) + 2 <= width:
+            spans += [("  " if spans else " ", "text"), *part]
+    return spans

@@ -51,8 +51,8 @@ def gpu_panel(view: View, plan: Plan, width: int) -> tuple[list[Line], list[Plac
         lines = gpu_strip.block_lines(view, plan.columns, width)
         rows = len(lines) - 1
         return lines, [[], *(_filled(view.shown[row::rows], plan.columns) for row in range(rows))]
-    lines = gpu_strip.strip_lines(view, plan.columns, (width, plan.height))
-    return lines, gpu_strip.strip_places(view, plan.columns, width)
+    size = width, plan.height
+    return gpu_strip.strip_lines(view, plan.columns, size), gpu_strip.strip_places(view, plan.columns, size)
 
 
 def _filled(row: Sequence[Gpu], columns: int) -> Places:

@@ -16,6 +16,7 @@ _GRIDS: Final = ((146, 4, 5), (52, 2, 3), (0, 1, 2))  # from this inner width: p
 _LABEL: Final = 14  # cells that the label of a plot and the gap beside it take
 _LEAST_BLOCK: Final = 36
 INSTANCE: Final = 36
+STRIP_CELLS: Final = (5, 4)  # widths of a GPU in a strip, the first that has room for all
 _HOST_LINES: Final = 3  # most of the host without large plots
 _LEAST_HOST_PLOT: Final = 3
 _HIGH_PLOT: Final = 8  # where GPUs have plots of so many rows, a part of the spare lines goes to the host
@@ -189,5 +190,11 @@ def _blocks(width: int, room: int, gpus: int) -> Plan | None:
 
 
 def _strip(width: int, room: int, gpus: int) -> Plan:
-    columns = max(1, (width - 2) // 5)
-    return Plan(kind=Kind.STRIP, height=min(max(2, room), 1 + ceil(gpus / columns)), columns=columns)
+    """Return narrower cells where they show more GPUs than there is room for otherwise."""
+    height = max(2, room)
+    for cell in STRIP_CELLS:
+        columns = max(1, (width - 2) // cell)
+        needed = 1 + ceil(gpus / columns)
+        if needed <= height:
+            break
+    return Plan(kind=Kind.STRIP, height=min(height, needed), columns=columns)
