@@ -20,17 +20,16 @@ DIALS: Final = (
     ),
     Dial(
         "hold_s", 0.0, 0.0, 86_400.0,
-        "A finding stays at least this long after its cause was last seen. If the detector uses a longer time, that "
-        "applies.",
+        "A finding stays at least this long after its cause was last seen. Some detectors use a longer time.",
     ),
     Dial(
         "gap_s", 5.0, 1.0, 86_400.0,
-        "After this time without a sample, all durations start again from zero (but see gap_intervals).",
+        "If no sample arrives for this time, all durations start again from zero (but see gap_intervals).",
     ),
     Dial(
         "gap_intervals", 3.0, 1.0, 1000.0,
-        "After this many sampling intervals without a sample, all durations start again from zero. The longer of "
-        "this time and gap_s applies.",
+        "The same as gap_s, in sampling intervals. With 3 and one sample per minute: 3 minutes. The longer time "
+        "applies.",
     ),
 )  # fmt: skip
 """The dials of all detectors; they are in ``[detectors]`` itself."""

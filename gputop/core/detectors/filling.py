@@ -31,53 +31,47 @@ KIND: Final = Kind(
         "memory.filling": "See which process grows: `G`. Save a checkpoint, or end another process (`F9`).",
     },
     dials=(
-        Dial("alarm_s", 900.0, 0.0, 86_400.0, "Memory that will be full within this time is an alarm."),
-        Dial("suspect_s", 3600.0, 0.0, 86_400.0, "Memory that will be full within this time is a suspect."),
-        Dial("watched_s", 120.0, 60.0, 600.0, "For an alarm, the memory must have grown for at least this time."),
-        Dial(
-            "suspect_watched_s", 300.0, 60.0, 600.0,
-            "For a suspect, the memory must have grown for at least this time.",
-        ),
-        Dial(
-            "least_growth_bytes", 64.0 * 1024**2, 1024**2, 1024**4,
-            "gputop reports only growth of at least this much.",
-        ),
+        Dial("alarm_s", 900.0, 0.0, 86_400.0, "If the memory will be full within this time, that is an alarm."),
+        Dial("suspect_s", 3600.0, 0.0, 86_400.0, "If the memory will be full within this time, that is a suspect."),
+        Dial("watched_s", 120.0, 60.0, 600.0, "For an alarm, the memory must have grown for this time."),
+        Dial("suspect_watched_s", 300.0, 60.0, 600.0, "For a suspect, the memory must have grown for this time."),
+        Dial("least_growth_bytes", 64.0 * 1024**2, 1024**2, 1024**4, "gputop ignores growth of less than this."),
         Dial(
             "came_back_percent", 30.0, 1.0, 100.0,
-            "A new rise begins when more than this share of the previous rise is freed.",
+            "gputop starts again if more than this share of the growth is freed.",
         ),
         Dial(
             "past_s", 3600.0, 0.0, 86_400.0,
-            "A rise does not count if the used memory already was at that level within this time before now, and "
-            "fell again.",
+            "Growth counts only above the highest level of this time. Memory that was freed is often used again.",
         ),
         Dial(
             "steady_percent", 90.0, 1.0, 100.0,
-            "The growth does not slow down if its second half is at least this share of its first half.",
+            "The growth is steady if its second half is at least this share of its first half.",
         ),
         Dial(
             "loading_percent", 80.0, 1.0, 100.0,
-            "Growth looks like loading if the GPU does not compute for at least this share of the time.",
+            "Growth may be loading (data is copied to the GPU) if the GPU is idle for at least this share of the time.",
         ),
         Dial(
             "nearly_percent", 90.0, 1.0, 100.0,
-            "Growth that looks like loading is only an observation while less than this share of the memory is used.",
+            "While less than this share of the memory is used, loading is only an observation.",
         ),
         Dial(
             "segments_percent", 80.0, 1.0, 100.0,
-            "gputop divides the time into six equal intervals. The memory must grow in at least this share of them.",
+            "gputop divides the time into 6 equal intervals. The memory must grow in at least this share of them. With "
+            "80: in 5 of 6.",
         ),
         Dial(
             "segment_percent", 12.0, 0.0, 100.0,
-            "The memory grows in an interval if its growth is more than this share of the mean growth per interval.",
+            "An interval has growth if it contains more than this share of the mean growth per interval.",
         ),
         Dial(
             "burst_percent", 50.0, 1.0, 100.0,
-            "None of the six intervals may contain more than this share of the growth.",
+            "One of the 6 intervals must not contain more than this share of the growth.",
         ),
         Dial(
             "large_step_times", 3.0, 1.0, 1000.0,
-            "A large step of the growth counts as no more than this many usual steps.",
+            "gputop limits the effect of one large step. With 3, it counts at most as much as 3 usual steps.",
         ),
     ),
 )  # fmt: skip

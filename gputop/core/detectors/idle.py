@@ -20,7 +20,7 @@ from gputop.core.processes.ending import end_command
 
 KIND: Final = Kind(
     name="idle",
-    question="Which processes hold GPU memory but do not use the GPU, for how long, and at what cost?",
+    question="Which processes hold GPU memory but do not use the GPU?",
     codes={"idle.holder": "A process holds GPU memory but has not used the GPU for a long time."},
     remedies={
         "idle.holder": "Ask its owner. To free the memory, end it: `gputop signal SIGTERM --pid PID`, or `F9`.",
@@ -28,23 +28,16 @@ KIND: Final = Kind(
     dials=(
         Dial(
             "memory_bytes", 2.0**28, 0.0, 2.0**50,
-            "gputop reports an idle process only if it holds at least this much GPU memory.",
+            "gputop ignores idle processes that hold less GPU memory than this.",
         ),
-        Dial("after_s", 600.0, 60.0, 86400.0, "A process that is idle for at least this time is an observation."),
-        Dial("suspect_s", 3600.0, 60.0, 864000.0, "A process that is idle for at least this time is a suspect."),
+        Dial("after_s", 600.0, 60.0, 86400.0, "If a process is idle for this time, that is an observation."),
+        Dial("suspect_s", 3600.0, 60.0, 864000.0, "If a process is idle for this time, that is a suspect."),
         Dial(
             "full_percent", 80.0, 0.0, 100.0,
-            "If more than this share of the GPU's memory is used, an idle process is a suspect instead of an "
-            "observation.",
+            "If more than this share of the GPU's memory is used, an idle process is already a suspect after after_s.",
         ),
-        Dial(
-            "same_bytes", 16777216.0, 0.0, 1e12,
-            "If the memory of a process changes by more than this, the process is not idle.",
-        ),
-        Dial(
-            "crowd", 12.0, 1.0, 10000.0,
-            "If more than this many processes are idle on one GPU, they share one finding.",
-        ),
+        Dial("same_bytes", 16777216.0, 0.0, 1e12, "A process is not idle if its GPU memory changes by more than this."),
+        Dial("crowd", 12.0, 1.0, 10000.0, "If more processes than this are idle on one GPU, they share one finding."),
     ),
 )  # fmt: skip
 

@@ -23,50 +23,50 @@ KIND: Final = Kind(
     name="pressure",
     question="Is a GPU almost out of memory, or almost too hot?",
     codes={
-        "memory.full": "Almost all GPU memory is used; the next allocation may fail.",
+        "memory.full": "Almost all GPU memory is used. The next allocation may fail.",
         "temperature.gpu": "The GPU is near the temperature at which the board reduces its clocks.",
         "temperature.memory": "The memory chips are near their temperature limit.",
     },
     remedies={
-        "memory.full": "See which processes hold it: `G` sorts by GPU memory. A serving engine's pool is normal.",
+        "memory.full": "`G` shows which processes hold it. For an inference server such as vLLM this is normal.",
         "temperature.gpu": "Check fans and airflow: `nvidia-smi -q -d TEMPERATURE`. Reduce power: `nvidia-smi -pl`.",
         "temperature.memory": "Check fans and airflow: `nvidia-smi -q -d TEMPERATURE`.",
     },
     dials=(
         Dial(
             "memory_percent", 90.0, 1.0, 100.0,
-            "A GPU with at least this share of its memory in use is an observation.",
+            "If at least this share of the GPU memory is used, that is an observation.",
         ),
         Dial(
             "suspect_memory_percent", 97.0, 1.0, 100.0,
-            "A GPU with at least this share of its memory in use is a suspect (but see steady_s).",
+            "If at least this share of the GPU memory is used, that is a suspect (but see steady_s).",
         ),
         Dial(
             "steady_s", 600.0, 10.0, 86400.0,
-            "If the used memory has not changed for at least this time, gputop assumes a pool that a program "
-            "reserved. It then reports an observation, not a suspect.",
+            "If the used memory has not changed for this time, gputop assumes that a program reserved it. Full memory "
+            "is then only an observation.",
         ),
-        Dial("steady_bytes", 67108864.0, 0.0, 1e12, "The used memory has changed if it differs by more than this."),
+        Dial("steady_bytes", 67108864.0, 0.0, 1e12, "A smaller difference is no change of the used memory."),
         Dial(
             "margin_celsius", 5.0, 0.0, 50.0,
-            "gputop reports a temperature that is at most this far below the limit of the board.",
+            "gputop reports a temperature that is at most this far below the limit of the board. With 5 and a limit of "
+            "92°C: from 87°C.",
         ),
         Dial(
             "slack_percent", 1.0, 0.0, 100.0,
-            "A finding about memory ends when the used share is more than this many percentage points below "
-            "memory_percent.",
+            "A finding about memory ends this far below memory_percent. With 1: when less than 89% is used.",
         ),
         Dial(
             "slack_celsius", 1.0, 0.0, 50.0,
-            "A finding about temperature ends when the distance to the limit of the board is more than this larger "
-            "than margin_celsius.",
+            "A finding about temperature ends this far below the temperature of margin_celsius. With 1 and a limit of "
+            "92°C: below 86°C.",
         ),
     ),
     is_instant=True,
 )  # fmt: skip
 
 _POOL: Final = (
-    "A training job may run out of memory; for a serving engine that reserves a pool this is normal. "
+    "A training job may run out of memory. For an inference server such as vLLM, full memory is normal. "
     "To see the largest processes, sort by GPU memory: G"
 )
 _HOLDERS: Final = 3

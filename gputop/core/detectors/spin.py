@@ -13,26 +13,25 @@ from gputop.core.model.units import bytes_text, duration_text
 KIND: Final = Kind(
     name="spin",
     question="Does a thread use a whole CPU core while the process does no work on its GPU?",
-    codes={"spin.host": "A thread runs all the time, but the process sends no work to its GPU."},
+    codes={"spin.host": "A thread uses a whole CPU core, but the process sends no work to its GPU."},
     remedies={
         "spin.host": "See what it does: `py-spy dump --pid PID`. For a server that polls for requests this is normal.",
     },
     dials=(
-        Dial("after_s", 60.0, 10.0, 86400.0, "Spinning for at least this time is an observation."),
-        Dial("suspect_s", 300.0, 10.0, 86400.0, "Spinning for at least this time is a suspect."),
+        Dial("after_s", 60.0, 10.0, 86400.0, "If a process spins for this time, that is an observation."),
+        Dial("suspect_s", 300.0, 10.0, 86400.0, "If a process spins for this time, that is a suspect."),
         Dial("thread_percent", 85.0, 10.0, 100.0, "A process spins if its busiest thread uses at least this much CPU."),
         Dial(
             "times", 2.0, 1.0, 100.0,
-            "Spinning is a suspect only if it lasts at least this many times as long as the longest spinning of the "
-            "process before.",
+            "For a suspect, the process must also spin longer than before. With 2, twice as long as its longest time.",
         ),
         Dial(
             "fresh_times", 3.0, 1.0, 100.0,
-            "If the process never used the GPU, the time until a suspect is multiplied by this.",
+            "If the process never used the GPU, gputop waits longer. With 3, a suspect needs 3 times as long.",
         ),
         Dial(
             "falls_times", 6.0, 0.0, 1000.0,
-            "When the process does not spin, its counted spinning time decreases this many times faster than it grew.",
+            "How fast gputop forgets. With 6, one second without spinning takes 6 seconds off the counted time.",
         ),
     ),
 )  # fmt: skip

@@ -14,10 +14,10 @@ from gputop.core.processes.ending import end_command
 
 KIND: Final = Kind(
     name="stalled",
-    question="Has a job that used to work stopped working, on the GPU and on the CPU?",
+    question="Has a job stopped working, on the GPU and on the CPU?",
     codes={
-        "stalled.process": "A process that used to work does nothing, for much longer than it ever paused.",
-        "stalled.job": "No rank of a job that used to work does anything, for much longer than they ever paused.",
+        "stalled.process": "A process that worked before does nothing. It never paused for so long.",
+        "stalled.job": "A job that worked before does nothing, on all ranks. It never paused for so long.",
     },
     remedies={
         "stalled.process": "See where it waits: `py-spy dump --pid PID`. Look for killed data loaders: `sudo dmesg | "
@@ -25,12 +25,12 @@ KIND: Final = Kind(
         "stalled.job": "See where a rank waits: `py-spy dump --pid PID`. To end the job: `c` tags it, then `F9`.",
     },
     dials=(
-        Dial("pause_s", 300.0, 30.0, 86400.0, "A pause of at least this time can be a stall."),
+        Dial("pause_s", 300.0, 30.0, 86400.0, "A pause of this time can be a stall."),
         Dial(
             "times", 4.0, 1.0, 100.0,
-            "A pause can be a stall only if it is at least this many times as long as the longest pause before.",
+            "The pause must also be longer than usual. With 4, at least 4 times as long as the longest pause before.",
         ),
-        Dial("worked_s", 120.0, 10.0, 86400.0, "The process must have used the GPU for at least this time before."),
+        Dial("worked_s", 120.0, 10.0, 86400.0, "The process must have used the GPU for this time before."),
         Dial(
             "thread_percent", 5.0, 0.0, 100.0,
             "A process does nothing if its busiest thread uses less CPU than this.",
@@ -41,20 +41,22 @@ KIND: Final = Kind(
         ),
         Dial(
             "patience_times", 4.0, 1.0, 100.0,
-            "If a process did not work steadily (see steady_percent), the time until an alarm is multiplied by this.",
+            "If a process did not work steadily (see steady_percent), gputop waits longer. With 4, an alarm needs 4 "
+            "times as long.",
         ),
         Dial(
             "reads_percent", 0.3, 0.0, 100.0,
-            "A process in state D that uses at least this much CPU still makes progress.",
+            "A process in state D is not stalled if it uses at least this much CPU: it still makes progress.",
         ),
         Dial(
             "still_percent", 30.0, 1.0, 50.0,
-            "For at least this share of pause_s, neither the process nor its children may use the CPU.",
+            "A stall also needs an idle CPU: the process and its children use no CPU for at least this share of "
+            "pause_s.",
         ),
         Dial(
             "work_weighs_times", 5.0, 0.0, 1000.0,
-            "While the process or a child uses the CPU, the time counted for still_percent decreases this many "
-            "times faster than it grew.",
+            "How much CPU use shortens the time of still_percent. With 5, one second of CPU use takes 5 seconds off "
+            "it.",
         ),
     ),
 )  # fmt: skip

@@ -13,22 +13,22 @@ from gputop.core.model.units import bytes_text, duration_text
 
 KIND: Final = Kind(
     name="stopped",
-    question="Is a process on a GPU stopped? Or is it blocked in the kernel?",
+    question="Is a process on a GPU stopped, or blocked in the kernel?",
     codes={
-        "process.stopped": "A signal or a debugger stopped a process on a GPU; it keeps its memory.",
-        "process.blocked": "A process on a GPU waits inside the kernel; no signal can end it.",
+        "process.stopped": "A signal or a debugger stopped a process on a GPU. It keeps its memory.",
+        "process.blocked": "A process on a GPU waits inside the kernel. No signal can end it.",
     },
     remedies={
         "process.stopped": "Continue it (`kill -CONT PID`, or `F9`), or end it to free its memory.",
-        "process.blocked": "No signal ends it. Check the storage that it reads: `sudo cat /proc/PID/stack`.",
+        "process.blocked": "Check the storage that it reads. To see where it waits: `sudo cat /proc/PID/stack`.",
     },
     dials=(
-        Dial("stopped_s", 5.0, 0.0, 3600.0, "A process that is stopped for at least this time is an alarm."),
-        Dial("blocked_s", 30.0, 5.0, 3600.0, "A process that is blocked for at least this time is a suspect."),
-        Dial("blocked_alarm_s", 120.0, 5.0, 86400.0, "A process that is blocked for at least this time is an alarm."),
+        Dial("stopped_s", 5.0, 0.0, 3600.0, "If a process is stopped for this time, that is an alarm."),
+        Dial("blocked_s", 30.0, 5.0, 3600.0, "If a process is blocked for this time, that is a suspect."),
+        Dial("blocked_alarm_s", 120.0, 5.0, 86400.0, "If a process is blocked for this time, that is an alarm."),
         Dial(
             "still_percent", 1.0, 0.0, 100.0,
-            "A process in state D that uses more CPU than this still makes progress and is not blocked.",
+            "A process in state D is not blocked if it uses more CPU than this: it still makes progress.",
         ),
     ),
     is_instant=True,

@@ -26,28 +26,24 @@ KIND: Final = Kind(
     question="Is one GPU or one rank of a job slower than the others?",
     codes={
         "straggler.gpu": "A GPU of a job runs at a lower clock than the others, and all ranks wait for it.",
-        "straggler.host": "A rank keeps its GPU less busy than the others do, and they wait for it.",
+        "straggler.host": "A rank keeps its GPU less busy than the other ranks do, and they wait for it.",
         "straggler.neighbour": "A rank shares its GPU with another program, and the other ranks wait for it.",
     },
     remedies={
         "straggler.gpu": "See why: `nvidia-smi -q -d PERFORMANCE,CLOCK,POWER -i N`. Keep the GPU out of jobs until "
         "it is repaired.",
-        "straggler.host": "Check its CPU side: `py-spy dump --pid PID`, its data, its NUMA node (`a` shows the cores).",
+        "straggler.host": "Check its threads (`py-spy dump --pid PID`), its data and its NUMA node (`a` shows cores).",
         "straggler.neighbour": "Move the other program to another GPU: `gputop -i N` lists the processes.",
     },
     dials=(
-        Dial(
-            "after_s", 120.0, 30.0, 3600.0,
-            "A rank that is slower than the others for at least this time is a suspect.",
-        ),
+        Dial("after_s", 120.0, 30.0, 3600.0, "If a rank is slower than the others for this time, that is a suspect."),
         Dial(
             "alarm_s", 600.0, 30.0, 86400.0,
-            "A rank that is slower than the others for at least this time is an alarm, if its clock is below "
-            "alarm_percent.",
+            "If a rank is much slower (see alarm_percent) for this time, that is an alarm.",
         ),
         Dial(
             "alarm_percent", 70.0, 1.0, 100.0,
-            "A slow rank can be an alarm only if its clock is below this share of the clock of the other ranks.",
+            "A rank is much slower if its clock is below this share of the clock of the other ranks.",
         ),
         Dial(
             "clock_percent", 93.0, 1.0, 100.0,
@@ -55,49 +51,46 @@ KIND: Final = Kind(
         ),
         Dial(
             "behind_points", 8.0, 1.0, 100.0,
-            "A rank is slower if its GPU utilization is more than this many percentage points below that of the "
-            "other ranks.",
+            "A rank is also slower if its GPU utilization is lower by more than this many percentage points. With 8: "
+            "85% if the others have 94%.",
         ),
         Dial(
             "works_percent", 50.0, 1.0, 100.0,
-            "A lower clock counts only if the GPU utilization of the rank is at least this.",
+            "A lower clock counts only while the GPU utilization of the rank is at least this.",
         ),
         Dial(
             "full_percent", 93.0, 1.0, 100.0,
-            "A lower GPU utilization counts only if the GPU utilization of the other ranks, which wait, is at least "
-            "this.",
+            "A lower GPU utilization counts only while that of the other ranks is at least this. They then wait on the "
+            "GPU.",
         ),
         Dial(
             "spread_times", 6.0, 0.0, 100.0,
-            "A lower GPU utilization counts only if the gap is more than this many times the usual spread between "
+            "The gap in GPU utilization must also be unusual. With 6, it must be 6 times the usual difference between "
             "the ranks.",
         ),
         Dial(
             "clearly_points", 15.0, 1.0, 100.0,
-            "A gap in GPU utilization of at least this many percentage points always counts. A smaller gap counts "
-            "only if it is new.",
+            "A gap in GPU utilization of this many percentage points always counts. A smaller gap counts only if it is "
+            "new.",
         ),
-        Dial(
-            "learn_s", 600.0, 60.0, 86400.0,
-            "gputop learns the usual gaps in GPU utilization during this time after it first compares the ranks.",
-        ),
+        Dial("learn_s", 600.0, 60.0, 86400.0, "gputop learns the usual gaps between the ranks during this time."),
         Dial(
             "known_s", 300.0, 30.0, 86400.0,
-            "gputop calls a gap in GPU utilization new only after it has compared the ranks for at least this time.",
+            "gputop calls no gap new before it has compared the ranks for this time.",
         ),
         Dial(
             "ranks", 3.0, 3.0, 100000.0,
-            "gputop compares the ranks of a job only if there are at least this many. With only two, it is not "
-            "clear which one is slow.",
+            "gputop compares the ranks only if the job has at least this many. With two, it cannot know which one is "
+            "slow.",
         ),
         Dial("smooth_s", 20.0, 1.0, 3600.0, "gputop averages clock and GPU utilization over this time."),
         Dial(
             "falls_times", 3.0, 0.0, 1000.0,
-            "When a rank is not slower any more, its counted time decreases this many times faster than it grew.",
+            "How fast gputop forgets. With 3, one second without a gap takes 3 seconds off the counted time.",
         ),
         Dial(
             "pauses_s", 10.0, 1.0, 3600.0,
-            "gputop does not compare the ranks of a job while one of them has been idle for at least this time.",
+            "gputop does not compare the ranks of a job after one of them was idle for this time.",
         ),
     ),
 )  # fmt: skip

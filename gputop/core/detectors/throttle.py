@@ -32,7 +32,7 @@ KIND: Final = Kind(
     codes={
         "throttle.thermal": "The clocks are reduced because the GPU or its memory is too hot.",
         "throttle.power_brake": "The clocks are halved because the power supply or the rack demands it.",
-        "throttle.power_cap": "The clocks are reduced to stay below the power limit: normal for a busy GPU.",
+        "throttle.power_cap": "The clocks are reduced to stay below the power limit. This is normal for a busy GPU.",
     },
     remedies={
         "throttle.thermal": "Check fans, dust and airflow. Until then reduce power: `sudo nvidia-smi -i N -pl WATTS`.",
@@ -42,8 +42,8 @@ KIND: Final = Kind(
     dials=(
         Dial(
             "hardware_percent", 1.0, 0.1, 100.0,
-            "Hardware slowdown (heat or power brake) for more than this share of the shorter window (minute_s) is "
-            "an alarm.",
+            "Hardware slowdown (heat or power brake) for more than this share of the shorter window (minute_s) is an "
+            "alarm.",
         ),
         Dial(
             "software_percent", 5.0, 0.1, 100.0,
@@ -55,21 +55,22 @@ KIND: Final = Kind(
         ),
         Dial(
             "cap_percent", 50.0, 1.0, 100.0,
-            "A GPU that is at its power limit for at least this share of the longer window (long_s) is an "
+            "If the power limit reduces the clocks for at least this share of the longer window (long_s), that is an "
             "observation.",
         ),
         Dial(
             "lowered_percent", 2.0, 0.0, 99.0,
-            "A GPU at its power limit is a suspect if the limit is more than this share below the default limit.",
+            "A GPU at its power limit is a suspect if the limit is lower than the default limit by more than this.",
         ),
         Dial(
             "clock_percent", 80.0, 1.0, 100.0,
-            "A GPU at its power limit is a suspect if its SM clock is below this share of the SM clock of the other "
+            "A GPU at its power limit is also a suspect if its SM clock is low: below this share of the clock of other "
             "busy GPUs of the same model.",
         ),
         Dial(
             "reason_s", 10.0, 2.0, 3600.0,
-            "If the driver does not count reduced clocks: gputop reports reduced clocks that last at least this long.",
+            "Some drivers have no counters for reduced clocks. gputop then reports reduced clocks that last at least "
+            "this long.",
         ),
         Dial("minute_s", 60.0, 10.0, 3600.0, "Length of the shorter window."),
         Dial("long_s", 300.0, 60.0, 86400.0, "Length of the longer window."),
@@ -77,7 +78,7 @@ KIND: Final = Kind(
             "busy_percent", 20.0, 1.0, 100.0,
             "gputop compares clocks only between GPUs with at least this utilization.",
         ),
-        Dial("hold_s", 60.0, 0.0, 3600.0, "Slowdowns that follow each other within this time are one finding."),
+        Dial("hold_s", 60.0, 0.0, 3600.0, "Slowdowns are one finding if the pause between them is at most this long."),
     ),
 )  # fmt: skip
 

@@ -18,27 +18,26 @@ KIND: Final = Kind(
         Dial("idle_percent", 1.0, 0.0, 50.0, "A process is idle if its GPU utilization is at most this."),
         Dial(
             "low_percent", 12.0, 0.0, 100.0,
-            "A kernel may be waiting if the power is at most this share of the range between idle power (a CUDA "
-            "context without work) and the power limit.",
+            "A kernel may be waiting if the power is at most this share of the power range. The power range goes from "
+            "idle power (a process that does no work) to the power limit.",
         ),
         Dial(
             "low_of_work_percent", 30.0, 0.0, 100.0,
-            "If the power is steady, a kernel may also be waiting if the power above idle is at most this share of "
-            "the power above idle while the process worked.",
+            "A kernel may also be waiting if the power is steady and low for this process. With 30: at most 30% of the "
+            "power that the process used for its work. Both powers are counted from idle power.",
         ),
         Dial(
             "low_most_percent", 25.0, 0.0, 100.0,
-            "low_of_work_percent applies only up to this share of the range between idle power and the power limit.",
+            "Above this share of the power range, low_of_work_percent is not used.",
         ),
         Dial(
             "working_percent", 25.0, 0.0, 100.0,
-            "A process does real work if the power is above this share of the range between idle power and the "
-            "power limit.",
+            "A process does real work if the power is above this share of the power range.",
         ),
         Dial(
             "steady_percent", 2.2, 0.1, 100.0,
-            "Power is steady if it varies by less than this share of the range between idle power and the power "
-            "limit. It is steady while a kernel waits, and not while many small kernels run.",
+            "Power is steady if it varies by less than this share of the power range. It is steady while one kernel "
+            "waits. It varies while many small kernels run.",
         ),
         Dial(
             "own_memory_percent", 10.0, 1.0, 100.0,
@@ -50,8 +49,7 @@ KIND: Final = Kind(
         ),
         Dial(
             "quiet_memory_percent", 3.0, 0.0, 100.0,
-            "A kernel may be waiting only if the memory utilization and the DRAM activity of the GPU are at most "
-            "this.",
+            "A kernel may be waiting only if the memory utilization and the DRAM activity are at most this.",
         ),
         Dial(
             "quiet_tensor_percent", 2.0, 0.0, 100.0,
@@ -67,62 +65,56 @@ KIND: Final = Kind(
         ),
         Dial(
             "context_percent", 30.0, 0.0, 90.0,
-            "Until gputop has measured the idle power (a CUDA context without work), it assumes at most this share "
-            "of the power limit.",
+            "gputop first has to measure the idle power. Until then it assumes at most this share of the power limit.",
         ),
         Dial(
             "interrupted_s", 30.0, 0.0, 3600.0,
-            "If a process shows other activity during a wait, a wait shorter than this ends. A longer wait may only "
-            "become shorter (see interruption_times).",
+            "Other activity ends a wait that is shorter than this. It only shortens a longer wait.",
         ),
-        Dial("rank_waits_s", 30.0, 1.0, 3600.0, "A rank counts as waiting after it has waited for at least this time."),
-        Dial("rank_rests_s", 10.0, 1.0, 3600.0, "A rank counts as idle after it has been idle for at least this time."),
+        Dial("rank_waits_s", 30.0, 1.0, 3600.0, "gputop calls a rank waiting after this time."),
+        Dial("rank_rests_s", 10.0, 1.0, 3600.0, "gputop calls a rank idle after this time."),
         Dial(
             "heartbeat_s", 3.0, 0.0, 60.0,
-            "A process is not idle any more when it has worked for at least this time in total within "
+            "An idle process that works for a moment stays idle. It works again after this much work within "
             "heartbeat_within_s.",
         ),
-        Dial("progress_s", 120.0, 1.0, 86400.0, "A job does not hang if its last reported step is at most this old."),
+        Dial("progress_s", 120.0, 1.0, 86400.0, "A job does not hang if it reported a step within this time."),
         Dial(
             "means_s", 90.0, 30.0, 3600.0,
-            "To judge what limits a job, gputop averages over this time, or over up to twice as long.",
+            "gputop averages over one to two times this duration to find what limits a job.",
         ),
         Dial(
             "progress_times", 3.0, 1.0, 100.0,
-            "A job does not hang if the time since its last reported step is at most this many times the duration "
-            "of its longest step.",
+            "A job with long steps gets more time. With 3 and steps of 10 minutes, it does not hang for 30 minutes "
+            "after its last reported step.",
         ),
         Dial(
             "interruption_times", 5.0, 0.0, 1000.0,
-            "If other activity only makes a wait shorter, the counted time decreases this many times faster than it "
-            "grew.",
+            "How much other activity shortens a long wait. With 5, one second of activity takes 5 seconds off the "
+            "wait.",
         ),
         Dial(
             "interruption_percent", 80.0, 0.0, 100.0,
-            "Other activity can make a wait shorter, instead of ending it, only if the GPU utilization is at least "
-            "this: it may be a measurement error.",
+            "Other activity ends every wait if the GPU utilization is below this. Above it, the activity may be a "
+            "measurement error and only shortens a long wait.",
         ),
-        Dial("resumed_s", 10.0, 0.0, 3600.0, "A wait was normal if the process works for at least this time after it."),
-        Dial(
-            "pause_s", 3.0, 0.0, 3600.0,
-            "A pause that is at most this long belongs to a normal step and does not count.",
-        ),
+        Dial("resumed_s", 10.0, 0.0, 3600.0, "A wait was normal if the process then works for this time."),
+        Dial("pause_s", 3.0, 0.0, 3600.0, "A pause up to this long is part of a normal step."),
         Dial(
             "heartbeat_within_s", 60.0, 1.0, 3600.0,
-            "If an idle process works for short times, gputop adds them up over at most this time (see heartbeat_s).",
+            "See heartbeat_s. gputop adds up the short times of work over this time.",
         ),
         Dial(
             "short_gap_s", 60.0, 0.0, 86400.0,
-            "If gputop takes no samples for at most this time, a process keeps its idle time.",
+            "If samples are missing for at most this time, a process keeps its idle time.",
         ),
         Dial(
             "own_percent", 50.0, 0.0, 100.0,
-            "If the GPU utilization of a process is above this, gputop assigns the power of the GPU to it.",
+            "gputop assigns the power of a GPU to a process if the GPU utilization of the process is above this.",
         ),
         Dial(
             "shared_percent", 40.0, 0.0, 100.0,
-            "If two processes share a GPU, a kernel may be waiting if its process uses at least this share of the "
-            "GPU time.",
+            "On a shared GPU: a kernel may be waiting if its process uses at least this share of the GPU time.",
         ),
         Dial(
             "active_percent", 5.0, 0.0, 100.0,
@@ -130,31 +122,30 @@ KIND: Final = Kind(
         ),
         Dial(
             "neighbour_s", 30.0, 1.0, 3600.0,
-            "A GPU counts as shared for this time after a second process computed on it.",
+            "A GPU counts as shared for this time after two processes computed on it.",
         ),
         Dial(
             "hidden_s", 45.0, 1.0, 3600.0,
-            "If another process works on the same GPU, gputop cannot see whether a process still waits. It assumes "
-            "so for at most this time.",
+            "While another process works on the GPU, gputop cannot see whether a process still waits. It assumes that "
+            "the wait continues, but only for this time.",
         ),
-        Dial("fed_percent", 15.0, 0.0, 100.0, "Data loaders work if they use at least this much CPU each, on average."),
+        Dial("fed_percent", 15.0, 0.0, 100.0, "Data loaders work if each uses at least this much CPU on average."),
         Dial(
             "left_out_s", 10.0, 1.0, 3600.0,
-            "gputop leaves a process out of the averages when it has been idle for at least this time.",
+            "gputop leaves a process out of the averages after it was idle for this time.",
         ),
-        Dial("lost_s", 10.0, 1.0, 3600.0, "A rank counts as lost if its GPU has not answered for at least this time."),
-        Dial("stale_s", 5.0, 1.0, 3600.0, "gputop does not judge values of a GPU that are older than this."),
+        Dial("lost_s", 10.0, 1.0, 3600.0, "A rank is lost if its GPU has not answered for this time."),
+        Dial("stale_s", 5.0, 1.0, 3600.0, "gputop does not judge values that are older than this."),
         Dial(
             "settled_s", 20.0, 1.0, 3600.0,
-            "gputop measures idle power only after the GPU has been idle for at least this time, because power "
-            "takes time to settle.",
+            "gputop measures idle power after the GPU was idle for this time. The power needs time to settle.",
         ),
         Dial("smooth_s", 5.0, 0.1, 3600.0, "gputop averages the power over this time."),
-        Dial("steady_s", 30.0, 1.0, 3600.0, "gputop measures over this time how much the power varies."),
+        Dial("steady_s", 30.0, 1.0, 3600.0, "gputop checks over this time whether the power is steady."),
         Dial("work_smooth_s", 30.0, 1.0, 3600.0, "gputop averages the power of a working process over this time."),
         Dial(
             "context_of_default_percent", 20.0, 0.0, 90.0,
-            "If the power limit was lowered, gputop accepts idle power up to this share of the default power limit.",
+            "If the power limit was lowered: gputop accepts idle power up to this share of the default power limit.",
         ),
         Dial(
             "context_seen_percent", 60.0, 0.0, 90.0,

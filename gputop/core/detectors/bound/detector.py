@@ -21,39 +21,39 @@ KIND: Final = Kind(
     name="bound",
     question="What limits the speed of a job: input, kernel launches, memory, communication or compute?",
     codes={
-        "bound.input": "The GPU waits for data: the data loaders or the storage are too slow.",
-        "bound.launch": "The GPU waits for the next kernel: one thread launches many small kernels.",
-        "bound.memory": "Memory bandwidth limits the job: usual for decoding.",
+        "bound.input": "The GPU waits for data. The data loaders or the storage are too slow.",
+        "bound.launch": "The GPU waits for the next kernel. One thread launches many small kernels.",
+        "bound.memory": "Memory bandwidth limits the job. This is usual when a language model generates text.",
         "bound.communication": "The GPUs spend their time on communication with each other.",
         "bound.compute": "The GPU computes at full speed.",
-        "busy.fake": "Utilization is high but power is low: the kernels do almost nothing.",
+        "busy.fake": "The GPU looks busy, but its power is low: the kernels do almost nothing.",
     },
     remedies={
-        "bound.input": "Use more workers, cheaper decoding or prepared data: `py-spy top --subprocesses --pid PID`.",
-        "bound.launch": "Use CUDA graphs, `torch.compile(mode='reduce-overhead')` or a bigger batch: `py-spy top --pid "
-        "PID`.",
-        "bound.memory": "Use a bigger batch or quantized weights; `i` shows DRAM and tensor activity.",
-        "bound.communication": "Overlap it with compute, use larger buckets; to see the links: `nvidia-smi topo -m`.",
+        "bound.input": "Use more workers, cheaper decoding or prepared data. To see what is slow: `py-spy top "
+        "--subprocesses --pid PID`.",
+        "bound.launch": "Use CUDA graphs, `torch.compile(mode='reduce-overhead')` or a bigger batch. To see the "
+        "thread: `py-spy top --pid PID`.",
+        "bound.memory": "Use a bigger batch or quantized weights. `i` shows DRAM and tensor activity.",
+        "bound.communication": "Overlap it with compute, or use larger buckets. To see the links: `nvidia-smi topo "
+        "-m`.",
         "bound.compute": "Do nothing. `i` shows the use of the tensor cores.",
         "busy.fake": "See what it launches: `py-spy dump --pid PID`. For ranks of an idle server this is normal.",
     },
     dials=(
-        Dial("after_s", 60.0, 30.0, 3600.0, "gputop judges a job after it has measured it for at least this time."),
+        Dial("after_s", 60.0, 30.0, 3600.0, "gputop measures a job for this time before it judges it."),
         Dial("memory_percent", 60.0, 1.0, 100.0, "Memory limits a job if the memory activity is at least this."),
         Dial(
             "power_percent", 55.0, 1.0, 100.0,
-            "Compute limits a job if the power is at least this share of the range between idle power and the power "
-            "limit.",
+            "Compute limits a job if the power is at least this share of the power range.",
         ),
         Dial("tensor_percent", 30.0, 1.0, 100.0, "Compute limits a job if the tensor activity is at least this."),
         Dial(
             "worker_percent", 60.0, 1.0, 100.0,
-            "Data loaders are too slow if they use at least this much CPU each, on average.",
+            "Data loaders are too slow if each uses at least this much CPU on average.",
         ),
         Dial(
             "weak_worker_percent", 15.0, 1.0, 100.0,
-            "If nothing else explains the idle time of the GPU, data loaders are too slow if they use at least this "
-            "much CPU each, on average.",
+            "The same as worker_percent, for a GPU whose idle time has no other explanation.",
         ),
         Dial(
             "blocked_percent", 30.0, 1.0, 100.0,
@@ -65,18 +65,14 @@ KIND: Final = Kind(
         ),
         Dial(
             "waits_percent", 95.0, 1.0, 100.0,
-            "If nothing else explains the idle time of the GPU, the main thread waits for its data loaders if it "
-            "uses less CPU than this.",
+            "The same as main_percent, for a GPU whose idle time has no other explanation.",
         ),
-        Dial(
-            "thread_percent", 90.0, 1.0, 100.0,
-            "A thread is fully busy if it uses at least this much CPU: it launches kernels, or loads data itself.",
-        ),
+        Dial("thread_percent", 90.0, 1.0, 100.0, "A thread is fully busy if it uses at least this much CPU."),
         Dial("gaps_percent", 80.0, 1.0, 100.0, "A GPU has idle gaps if its utilization is below this."),
         Dial(
             "half_percent", 45.0, 1.0, 100.0,
-            "At this GPU utilization or more, a fully busy thread launches kernels. Below it, the thread prepares "
-            "data.",
+            "What a fully busy thread does is an assumption. If the GPU utilization is at least this, it launches "
+            "kernels. Below, it prepares data.",
         ),
         Dial(
             "talking_percent", 90.0, 1.0, 100.0,
@@ -92,12 +88,11 @@ KIND: Final = Kind(
         ),
         Dial(
             "launch_power_percent", 42.0, 1.0, 100.0,
-            "Kernels count as small only if the power is at most this share of the range between idle power and the "
-            "power limit.",
+            "Kernels are small only if the power is at most this share of the power range.",
         ),
         Dial(
             "launch_memory_percent", 20.0, 0.0, 100.0,
-            "Kernels count as small only if the memory activity is at most this.",
+            "Kernels are small only if the memory activity is at most this.",
         ),
         Dial(
             "fake_percent", 95.0, 1.0, 100.0,
@@ -105,22 +100,15 @@ KIND: Final = Kind(
         ),
         Dial(
             "fake_power_percent", 15.0, 0.0, 100.0,
-            "gputop reports `busy.fake` only if the power is at most this share of the range between idle power and "
-            "the power limit.",
+            "gputop reports `busy.fake` only if the power is at most this share of the power range.",
         ),
         Dial(
             "fake_memory_percent", 3.0, 0.0, 100.0,
             "gputop reports `busy.fake` only if the memory activity is at most this.",
         ),
-        Dial(
-            "changes_s", 30.0, 0.0, 3600.0,
-            "A new verdict replaces the old one after it has been true for at least this time.",
-        ),
-        Dial("idle_s", 60.0, 1.0, 3600.0, "A verdict ends after the process has been idle for at least this time."),
-        Dial(
-            "starved_s", 170.0, 1.0, 180.0,
-            "While the data loaders work, a verdict ends only after the process has been idle for at least this time.",
-        ),
+        Dial("changes_s", 30.0, 0.0, 3600.0, "A new diagnosis replaces the old one after this time."),
+        Dial("idle_s", 60.0, 1.0, 3600.0, "A diagnosis ends after the process was idle for this time."),
+        Dial("starved_s", 170.0, 1.0, 180.0, "The same as idle_s, while the data loaders work."),
     ),
 )  # fmt: skip
 

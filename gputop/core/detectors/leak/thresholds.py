@@ -17,202 +17,190 @@ KIND: Final = Kind(
     question="Does a process leak GPU memory?",
     codes={
         "leak.process": "The GPU memory of a process grows and is not freed.",
-        "leak.gpu": "The used memory of a GPU grows and is not freed; the driver does not report the process.",
+        "leak.gpu": "The used memory of a GPU grows and is not freed. The driver does not report the process.",
     },
     remedies={
         "leak.process": "Find what the program keeps: `torch.cuda.memory._record_memory_history()`. To end it: `F9`.",
-        "leak.gpu": "Use a memory profiler in the programs of the jobs. `G` shows the memory that processes report.",
+        "leak.gpu": "Use a memory profiler in the programs of the jobs. `G` sorts the processes by GPU memory.",
     },
     dials=(
-        Dial(
-            "least_growth_bytes", 64.0 * 1024**2, 1024**2, 1024**4,
-            "gputop reports only growth of at least this much.",
-        ),
+        Dial("least_growth_bytes", 64.0 * 1024**2, 1024**2, 1024**4, "gputop ignores growth of less than this."),
         Dial(
             "observed_s", 600.0, 300.0, 86_400.0,
-            "gputop must watch the memory for at least this time before it calls growth a leak.",
+            "gputop watches the memory for at least this time before it reports a leak.",
         ),
         Dial(
             "least_log_odds", 3.0, 0.0, 20.0,
-            "For a leak, the logarithm of the odds that the growth is steady, rather than slowing down, must be at "
-            "least this.",
+            "A leak must be steady. With 3, steady growth must be 20 times as likely as growth that slows down (3 is "
+            "about the natural logarithm of 20).",
         ),
         Dial(
             "alarm_s", 3600.0, 0.0, 86_400.0,
-            "A leak is an alarm if its confidence is high (see sure_percent) and the GPU will be full within this "
-            "time.",
+            "A leak is an alarm if the GPU will be full within this time and its confidence is high (see "
+            "sure_percent).",
         ),
         Dial(
             "fill_s", 21600.0, 0.0, 864_000.0,
-            "Growth that would fill the whole GPU within this time may be loading, or a buffer that fills.",
+            "Growth that would fill an empty GPU within this time may be loading, or a buffer that fills.",
         ),
         Dial(
             "fill_watched_s", 1800.0, 0.0, 86_400.0,
-            "Growth as fast as fill_s describes is a leak if it lasts at least this long.",
+            "Such fast growth (see fill_s) is a leak only if it lasts at least this long.",
         ),
         Dial(
             "fill_bytes_per_s", 2.0 * 1024**2, 0.0, 1024**4,
-            "Growth at this rate or slower is never taken for loading, nor for a buffer that fills.",
+            "Growth at this rate or slower is never loading or a buffer that fills.",
         ),
         Dial("fell_back_percent", 50.0, 1.0, 100.0, "A leak is over when at least this share of its growth is freed."),
         Dial(
             "over_times", 3.0, 1.0, 100.0,
-            "A leak is also over if the memory has not grown for longer than this many times the duration of the "
-            "growth.",
+            "A leak is over after a long pause. With 3, growth of 10 minutes is over after a pause of 30 minutes.",
         ),
         Dial(
             "segments_percent", 80.0, 1.0, 100.0,
-            "gputop divides the time into 6 or 8 equal intervals. The memory must grow in at least this share of "
-            "them.",
+            "gputop divides the time into 6 or 8 equal intervals. The memory must grow in at least this share of them. "
+            "With 80: in 5 of 6, or in 7 of 8.",
         ),
         Dial(
             "burst_percent", 50.0, 1.0, 100.0,
-            "None of the 6 or 8 intervals may contain more than this share of the growth.",
+            "One of the intervals must not contain more than this share of the growth.",
         ),
-        Dial(
-            "steps", 6.0, 1.0, 100.0,
-            "The memory must grow in at least this many steps. Fewer steps look like loading in stages.",
-        ),
+        Dial("steps", 6.0, 1.0, 100.0, "The memory must grow in at least this many steps. Loading has fewer steps."),
         Dial(
             "slower_percent", 60.0, 0.0, 100.0,
-            "The growth slows down, and is no leak, if its second half is below this share of its first half.",
+            "The growth slows down if its second half is less than this share of its first half. It is then no leak.",
         ),
         Dial("noise_percent", 35.0, 1.0, 100.0, "Memory is noisy if more than this share of all rises is freed again."),
-        Dial(
-            "noisy_span_s", 900.0, 60.0, 86_400.0,
-            "If the memory is noisy, gputop needs at least this much time to judge it.",
-        ),
+        Dial("noisy_span_s", 900.0, 60.0, 86_400.0, "gputop judges noisy memory only after this time."),
         Dial(
             "trend_z", 3.0, 0.0, 10.0,
-            "The lowest values must rise clearly: in the Mann-Kendall test, Z must be at least this.",
+            "The lowest values must rise clearly: Z of the Mann-Kendall test must be at least this.",
         ),
         Dial(
             "loading_percent", 80.0, 1.0, 100.0,
             "Growth is loading, and no leak, if more than this share of it happens while the GPU is idle.",
         ),
-        Dial("sure_percent", 85.0, 1.0, 100.0, "A leak can be an alarm only if its confidence is at least this."),
+        Dial("sure_percent", 85.0, 1.0, 100.0, "A leak is an alarm only if its confidence is at least this."),
         Dial(
             "current_s", 120.0, 30.0, 86_400.0,
-            "gputop estimates when the GPU will be full only if the memory grew within this time before now.",
+            "gputop estimates when the GPU will be full only if the memory grew within this time.",
         ),
         Dial(
             "still_bytes", 8.0 * 1024**2, 65_536.0, 1024**4,
-            "Memory that rises by less than this is constant. The limit is at most half of least_growth_bytes.",
+            "A smaller rise is no growth. gputop uses at most half of least_growth_bytes.",
         ),
         Dial(
             "short_span_s", 300.0, 60.0, 340.0,
-            "To find a leak in the last 6 minutes, gputop must be able to judge at least this much of them.",
+            "gputop tests the last 6 minutes only if it knows at least this much of them.",
         ),
         Dial(
             "middle_span_s", 900.0, 60.0, 1740.0,
-            "To find a leak in the last 30 minutes, gputop must be able to judge at least this much of them.",
+            "gputop tests the last 30 minutes only if it knows at least this much of them.",
         ),
         Dial(
             "life_span_s", 600.0, 60.0, 86_400.0,
-            "To find a leak since the start of the process, gputop must be able to judge at least this much time.",
+            "gputop tests the time since the start of the process only if it knows at least this much of it.",
         ),
-        Dial("longest_span_s", 1800.0, 60.0, 864_000.0, "For over_times, the growth counts as no longer than this."),
+        Dial(
+            "longest_span_s", 1800.0, 60.0, 864_000.0,
+            "For over_times, longer growth counts as growth of this duration.",
+        ),
         Dial(
             "votes", 3.0, 1.0, 1000.0,
-            "gputop tests the last 6 minutes, the last 30 minutes and the whole time again and again. It reports a "
-            "leak if one of the three passes at least this many more tests than it fails.",
+            "gputop repeats three tests: of the last 6 minutes, of the last 30 minutes, and of the whole time. A "
+            "passed test adds one vote, a failed test removes one. One of the three needs this many votes.",
         ),
         Dial(
             "teeth_votes", 8.0, 1.0, 1000.0,
-            "This value replaces votes if memory is freed in between: random changes then look like growth more "
-            "often.",
+            "The same as votes, for memory with cycles. It is higher because random changes often look like growth.",
         ),
         Dial(
             "segment_percent", 12.0, 0.0, 100.0,
-            "The memory grows in an interval if its growth is more than this share of the mean growth per interval.",
+            "An interval has growth if it contains more than this share of the mean growth per interval.",
         ),
         Dial(
             "often_percent", 40.0, 1.0, 100.0,
-            "If the memory grows in at least this share of the measurements, each of these measurements is one "
-            "step. Otherwise each unbroken rise is one step.",
+            "If the memory grows in at least this share of all intervals, each interval with growth is one step. "
+            "Otherwise each unbroken rise is one step.",
         ),
         Dial(
             "large_step_times", 3.0, 1.0, 1000.0,
-            "A large step of the growth counts as no more than this many usual steps.",
+            "gputop limits the effect of one large step. With 3, it counts at most as much as 3 usual steps.",
         ),
         Dial(
             "alike_slower_percent", 75.0, 0.0, 100.0,
-            "If the steps have similar sizes, the larger of slower_percent and this value applies.",
+            "Used instead of slower_percent if the steps have similar sizes and this value is larger.",
         ),
         Dial(
             "alike_percent", 25.0, 0.0, 1000.0,
-            "Steps have similar sizes if their variance is below this share of the square of their mean.",
+            "Steps have similar sizes if their variance is less than this share of their squared mean.",
         ),
         Dial(
             "stopped_times", 3.0, 0.0, 1000.0,
-            "Growth has stopped if the memory has not grown for longer than the longest pause between two steps "
-            "plus this many usual pauses.",
+            "Growth has stopped after a pause that is much longer than the longest one before. With 3, it must be "
+            "longer by 3 usual pauses.",
         ),
         Dial(
             "tooth_bytes", 64.0 * 1024**2, 1024**2, 1024**4,
-            "If the memory rises and falls in cycles: only a fall of at least this much ends a cycle.",
+            "Cycles: memory that rises and falls again and again has cycles. A fall of less than this does not end a "
+            "cycle.",
         ),
         Dial(
             "tooth_percent", 30.0, 1.0, 100.0,
-            "If the memory rises and falls in cycles: only a fall of at least this share of the rise before it ends "
-            "a cycle.",
+            "Cycles: a fall of less than this share of the rise before it does not end a cycle.",
         ),
         Dial(
             "teeth", 3.0, 2.0, 100.0,
-            "If the memory rises and falls in cycles: gputop needs at least this many cycles to judge whether the "
-            "lowest points rise.",
+            "Cycles: gputop needs at least this many to see whether the lowest points rise.",
         ),
         Dial(
             "falling_percent", 25.0, 0.0, 100.0,
-            "If the memory rises and falls in cycles: at most this share of the lowest points may be lower than the "
-            "one before.",
+            "Cycles: at most this share of the lowest points may be lower than the one before.",
         ),
         Dial(
             "overdue_times", 3.0, 1.0, 100.0,
-            "Cycles are over if the memory has not fallen for longer than this many times the longest cycle. gputop "
-            "then judges only the time since the last fall.",
+            "Cycles: they are over if the memory does not fall for a long time. With 3, that is 3 times the longest "
+            "cycle. gputop then judges only the time since the last fall.",
         ),
         Dial(
             "after_cut_percent", 60.0, 1.0, 100.0,
-            "If the memory rises and falls in cycles: gputop leaves out the unfinished last cycle. What remains "
-            "must be at least this share of the required time (short_span_s, middle_span_s, life_span_s).",
+            "Cycles: gputop leaves out the last one if it is not complete. The rest must be long enough. With 60 and "
+            "short_span_s = 300, it must last 180 s.",
         ),
         Dial(
             "teeth_left_percent", 50.0, 0.0, 100.0,
-            "If the memory rises and falls in cycles: a leak is over when at most this share of what "
-            "fell_back_percent lets remain is left. With the defaults, 25% of the growth may remain; without "
-            "cycles, 50%.",
+            "Cycles: more memory must be freed before a leak is over. With 50 and fell_back_percent = 50, at most 25% "
+            "of the growth may remain.",
         ),
         Dial(
             "waves", 3.0, 2.0, 100.0,
-            "If the memory rises and falls at equal intervals (in waves), and there are at least this many waves, "
-            "gputop removes them from the curve.",
+            "Waves are cycles of equal length. gputop removes them from the curve if there are at least this many.",
         ),
         Dial(
             "wave_percent", 35.0, 1.0, 100.0,
-            "A fall ends a wave only if it frees at least this share of the difference between the high and the low "
-            "values of the curve.",
+            "Waves: a fall ends a wave if it frees at least this share of the difference between the highest and the "
+            "lowest value.",
         ),
         Dial(
             "wave_regular_percent", 25.0, 0.0, 100.0,
-            "A wave is regular if its length differs from the usual length by at most this share.",
+            "Waves: a wave is regular if its length differs from the usual length by at most this share.",
         ),
         Dial(
             "wave_odd_percent", 25.0, 0.0, 100.0,
-            "gputop removes waves only if at most this share of them is not regular (see wave_regular_percent).",
+            "Waves: gputop removes them only if at most this share of them is not regular.",
         ),
         Dial(
             "wave_lifted_percent", 50.0, 0.0, 100.0,
-            "The lowest points of the waves must rise by at least this share of the growth. If only the peaks rise, "
+            "Waves: the lowest points must rise by at least this share of the growth. If only the highest points rise, "
             "it is no leak.",
         ),
         Dial(
             "wave_span_s", 600.0, 60.0, 86_400.0,
-            "After it removes waves, gputop must be able to judge at least this much time.",
+            "Waves: after gputop removes them, at least this much time must remain.",
         ),
         Dial(
             "wave_growth_times", 2.0, 1.0, 1000.0,
-            "After gputop removes waves, the memory must grow by at least this many times least_growth_bytes.",
+            "Waves: after gputop removes them, it needs more growth. With 2, twice least_growth_bytes.",
         ),
     ),
 )  # fmt: skip

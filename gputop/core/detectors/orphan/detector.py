@@ -15,64 +15,53 @@ from gputop.core.processes.ending import is_first, kill_command
 
 KIND: Final = Kind(
     name="orphan",
-    question="Do exited processes, zombies, orphans or unknown processes hold GPU memory?",
+    question="Do exited or unknown processes hold GPU memory?",
     codes={
         "orphan.gone": "The driver lists a process that no longer exists.",
         "orphan.zombie": "A process has exited, but its children or threads still hold its GPU memory.",
         "orphan.parent": "The parent of a process has exited, and the process still runs.",
-        "memory.unexplained": "Some used GPU memory belongs to no listed process.",
+        "memory.unexplained": "Some GPU memory is used, but by no process that the driver lists.",
     },
     remedies={
-        "orphan.gone": "Find the process that holds it: `sudo fuser -v /dev/nvidia*`. If there is none: `sudo "
-        "nvidia-smi "
-        "--gpu-reset -i N`.",
-        "orphan.zombie": "End its remaining children or threads: `kill -9 PID`; `t` shows the tree.",
+        "orphan.gone": "Find the process that still holds the memory: `sudo fuser -v /dev/nvidia*`. If there is none, "
+        "reset the GPU: `sudo nvidia-smi --gpu-reset -i N`.",
+        "orphan.zombie": "End its remaining children or threads: `kill -9 PID`. `t` shows the tree.",
         "orphan.parent": "Ask its owner: a job under `nohup` looks the same. To end it: `gputop signal SIGTERM "
         "--pid PID`.",
-        "memory.unexplained": "Find the process that holds it: `sudo fuser -v /dev/nvidiaN`. If there is none, "
+        "memory.unexplained": "Find the process that holds the memory: `sudo fuser -v /dev/nvidiaN`. If there is none, "
         "reset the GPU.",
     },
     dials=(
         Dial(
             "gone_s", 10.0, 2.0, 3600.0,
-            "A process that the driver still lists for at least this time after its exit is an observation.",
+            "If the driver still lists a process this long after its exit, that is an observation.",
         ),
         Dial(
             "suspect_s", 30.0, 5.0, 3600.0,
-            "An exited process or a zombie that holds memory for at least this time is a suspect.",
+            "If an exited process or a zombie holds memory for this time, that is a suspect.",
         ),
-        Dial(
-            "alarm_s", 300.0, 10.0, 86400.0,
-            "Memory that no running process owns for at least this time is an alarm.",
-        ),
-        Dial("idle_s", 600.0, 10.0, 86400.0, "An orphan that is idle for at least this time is a suspect."),
+        Dial("alarm_s", 300.0, 10.0, 86400.0, "If no running process owns the memory for this time, that is an alarm."),
+        Dial("idle_s", 600.0, 10.0, 86400.0, "If an orphan is idle for this time, that is a suspect."),
         Dial(
             "parent_s", 60.0, 0.0, 86400.0,
-            "A process becomes an orphan only if it had its parent for at least this time. If the parent exits "
-            "earlier, the process is a daemon.",
+            "If the parent exits earlier than this, the process is a daemon and not an orphan.",
         ),
-        Dial(
-            "unexplained_bytes", 536870912.0, 1e6, 1e13,
-            "gputop reports unexplained memory only if it is more than this.",
-        ),
+        Dial("unexplained_bytes", 536870912.0, 1e6, 1e13, "gputop ignores unexplained memory up to this size."),
         Dial(
             "unexplained_percent", 2.0, 0.1, 100.0,
-            "gputop reports unexplained memory only if it is more than this share of the GPU's memory. The larger "
-            "of this limit and unexplained_bytes applies.",
+            "gputop ignores unexplained memory up to this share of the GPU's memory. The larger of the two limits "
+            "applies.",
         ),
-        Dial(
-            "unexplained_s", 30.0, 5.0, 3600.0,
-            "gputop reports unexplained memory only if it remains for at least this time.",
-        ),
+        Dial("unexplained_s", 30.0, 5.0, 3600.0, "gputop reports unexplained memory after this time."),
         Dial(
             "context_bytes", 134217728.0, 0.0, 1e10,
-            "gputop expects that each process uses this much memory that the driver does not assign to it.",
+            "The driver does not list all memory of a process. gputop assumes this much more for each process.",
         ),
         Dial("idle_percent", 1.0, 0.0, 50.0, "An orphan is idle if its GPU utilization is at most this."),
         Dial(
             "left_s", 120.0, 0.0, 3600.0,
-            "If unexplained memory appears at most this long before or after the exit of a process, gputop names "
-            "the exit as the cause.",
+            "If unexplained memory appears within this time of the exit of a process, gputop reports that exit as the "
+            "cause.",
         ),
     ),
 )  # fmt: skip

@@ -19,7 +19,7 @@ from gputop.core.model.finding import Stage
 
 KIND: Final = Kind(
     name="stuck",
-    question="Does a job hang inside a kernel: full utilization, idle power, no traffic?",
+    question="Does a job hang inside a kernel? The GPU then has full utilization, but idle power and no traffic.",
     codes={
         "stuck.collective": "Ranks of a job wait in a collective. No other rank works, so the wait cannot end.",
         "stuck.kernel": "A process that worked before runs a kernel that does nothing and does not end.",
@@ -30,43 +30,40 @@ KIND: Final = Kind(
         "stuck.kernel": "See which kernel: `py-spy dump --pid PID` or `cuda-gdb -p PID`. To end the process: `F9`.",
     },
     dials=(
-        Dial("waiting_s", 120.0, 30.0, 86400.0, "A wait of at least this time is an observation."),
+        Dial("waiting_s", 120.0, 30.0, 86400.0, "A wait of this time is an observation."),
         Dial(
             "alarm_s", 300.0, 60.0, 86400.0,
-            "A wait of at least this time is an alarm, if the process worked before (see worked_s).",
+            "A wait of this time is an alarm if the process worked before (see worked_s).",
         ),
         Dial(
             "fresh_alarm_s", 600.0, 60.0, 86400.0,
-            "A wait of at least this time is an alarm, if gputop has not seen the process work.",
+            "A wait of this time is an alarm if gputop has not seen the process work.",
         ),
-        Dial("behind_s", 1800.0, 60.0, 86400.0, "While other ranks work, a wait of at least this time is a suspect."),
+        Dial("behind_s", 1800.0, 60.0, 86400.0, "If other ranks work, a wait of this time is a suspect."),
         Dial(
             "times", 2.0, 1.0, 100.0,
-            "A wait can be an alarm only if it is at least this many times as long as the longest wait that ended "
-            "normally.",
+            "For an alarm, the wait must also be longer than usual. With 2, twice as long as the longest wait that "
+            "ended normally.",
         ),
-        Dial(
-            "behind_times", 4.0, 1.0, 100.0,
-            "While other ranks work, a wait can be a suspect only if it is at least this many times as long as the "
-            "longest wait that ended normally.",
-        ),
+        Dial("behind_times", 4.0, 1.0, 100.0, "The same as times, for a suspect while other ranks work."),
         Dial(
             "worked_s", 60.0, 0.0, 86400.0,
-            "A process must have worked for at least this time before gputop can call it hung. Otherwise many small "
-            "kernels would look like a hang.",
+            "gputop calls a process hung only if it worked for this time before. Otherwise many small kernels would "
+            "look like a hang.",
         ),
         Dial(
             "suspect_percent", 70.0, 1.0, 100.0,
-            "A wait is a suspect after this share of the time after which it would be an alarm.",
+            "A wait becomes a suspect at this share of the alarm time. With 70 and an alarm after 300 s: after 210 s.",
         ),
         Dial(
             "unsteady_times", 3.0, 1.0, 100.0,
-            "If the power of a single process varies, the times until a suspect and an alarm are multiplied by this.",
+            "If the power of a single process varies, gputop waits longer. With 3, a suspect and an alarm need 3 times "
+            "as long.",
         ),
         Dial(
             "beside_s", 360.0, 60.0, 86400.0,
-            "On a shared GPU: a process that uses the GPU, but has moved no data in GPU memory for at least this "
-            "time, is a suspect.",
+            "On a shared GPU: a process is a suspect if it uses the GPU but has moved no data in GPU memory for this "
+            "time.",
         ),
         Dial(
             "spins_percent", 90.0, 1.0, 100.0,
