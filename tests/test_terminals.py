@@ -90,13 +90,61 @@ def test_without_colours_it_writes_none() -> None:
         assert not COLOUR.search(bytes(shown.written))
 
 
-@pytest.mark.parametrize("changed", [{"TERM": "linux"}, {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}])
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"TERM": "linux"},
+        {"LC_ALL": "C"},
+        {"LC_ALL": "", "LANG": "C"},
+        {"LC_ALL": "", "LANG": "POSIX"},
+        {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
+    ],
+)
 def test_a_terminal_that_cannot_show_more_gets_ascii(changed: dict[str, str]) -> None:
     with terminal(*DEMO, **changed) as shown:  # type: ignore[arg-type] # the environment
         shown.until("COMMAND")
         seen = "".join(shown.lines)
 
         assert seen.isascii(), sorted(set(seen) - set(map(chr, range(128))))
+
+
+@pytest.mark.parametrize("changed", [{"LC_ALL": "", "LANG": ""}, {"LC_ALL": "en_US.UTF-8", "LANG": "C"}])
+def test_a_container_without_a_locale_or_with_one_that_is_not_installed_keeps_its_plots(
+    changed: dict[str, str],
+) -> None:
+    with terminal(*DEMO, **changed) as shown:  # type: ignore[arg-type] # the environment
+        shown.until("COMMAND", "━")
+
+
+def test_a_command_writes_ascii_to_a_terminal_of_the_c_locale() -> None:
+    with terminal(*GPUTOP, "snapshot", "--demo", "training", LC_ALL="C") as shown:
+        assert shown.end() == 0
+        assert shown.written.isascii()
+
+
+def test_a_dumb_terminal_gets_the_table() -> None:
+    with terminal(*DEMO, TERM="dumb") as shown:
+        assert shown.end() == 0
+        assert b"COMMAND" in shown.written
+        assert b"\x1b" not in shown.written
+
+
+@pytest.mark.parametrize(
+    ("changed", "codes"),
+    [
+        ({"TERM": "screen", "COLORTERM": ""}, {3, 4, 9, 10}),
+        ({"TERM": "linux", "COLORTERM": ""}, {3, 4, 9, 10}),
+        ({"TERM": "xterm-256color", "COLORTERM": ""}, {38, 48}),
+    ],
+)
+def test_it_writes_no_colour_that_the_terminal_lacks(changed: dict[str, str], codes: set[int]) -> None:
+    """16 colours are 30-37, 40-47, 90-97 and 100-107; 256 are 38;5;n."""
+    with terminal(*DEMO, **changed) as shown:  # type: ignore[arg-type] # the environment
+        shown.until("COMMAND")
+        written = bytes(shown.written)
+
+        assert b";2;" not in b"".join(re.findall(rb"\x1b\[[0-9;]*m", written))
+        assert (b"8;5;" in written) == (38 in codes)
 
 
 def test_a_killed_sampler_is_told_and_started_again() -> None:

@@ -93,15 +93,27 @@ def _stopped_by(error: OSError) -> int:
 def _write_plainly() -> None:
     """Replace characters that the locale lacks by ASCII, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper) and stream.encoding.lower().startswith("utf"):
+        if not isinstance(stream, TextIOWrapper):
+            continue
+        if stream.encoding.lower().startswith("utf") and not _is_ascii_terminal(stream):
             stream.reconfigure(errors="replace")
-        elif isinstance(stream, TextIOWrapper):
+        else:
             import codecs
 
             from gputop.core.text.ascii import replaced
 
             codecs.register_error("gputop", replaced)
-            stream.reconfigure(errors="gputop")
+            stream.reconfigure(encoding="ascii" if stream.encoding.startswith("utf") else None, errors="gputop")
+
+
+def _is_ascii_terminal(stream: TextIOWrapper) -> bool:
+    """Return whether a stream is a terminal of the C locale, where Python writes UTF-8 all the same (PEP 540).
+
+    Many containers set no locale at all; their terminals show UTF-8.
+    """
+    locale = os.environ.get("LC_ALL") or os.environ.get("LANG") or "utf8"
+    is_c = bool(sys.flags.utf8_mode) and "utf8" not in locale.lower().replace("-", "")
+    return is_c and stream.isatty()
 
 
 def _check_source(command: str, demo: str | None) -> None:
