@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gputop.core.model.metric import Missing
+from gputop.core.model.process_id import pids_text
 from gputop.core.model.sample import DriverInfo, Gpu, GpuProcess, GpuState, HostProcess, Reasons, Sample
 from gputop.core.model.units import duration_text
 from gputop.core.query.selection import Selection
@@ -24,7 +25,6 @@ from gputop.machine.worker import Worker
 _COUNT_EVERY_S: Final = 30.0
 _LOST_RETRY_S: Final = 5.0
 _REST_S: Final = 1.0  # for the driver calls of a discovery beside those that hang
-_MOST_NAMED: Final = 5  # pids in a sentence
 
 
 class Limits(Struct, frozen=True):
@@ -44,6 +44,7 @@ class Listed(Struct, frozen=True):
 
     processes: tuple[HostProcess, ...]
     relatives: tuple[HostProcess, ...]
+    left_out: tuple[str, ...] = ()
 
 
 class MachineSource:
@@ -126,6 +127,7 @@ class MachineSource:
             processes=listed.processes,
             relatives=listed.relatives,
             problems=(*self._refusals(), *problems),
+            left_out=listed.left_out,
         )
 
     def _refusals(self) -> tuple[str, ...]:
@@ -197,11 +199,13 @@ class MachineSource:
         return self._listed, (f"/proc has not answered for {late_s}: processes are shown as they were",)
 
     def _read_processes(self, now: float) -> Listed:
-        processes = self._selection.processes(self._processes.read(self._uses, now, self._is_translated(), self._ticks))
+        listed = self._processes.read(self._uses, now, self._is_translated(), self._ticks)
+        processes = self._selection.processes(listed)
         if renewed := self._processes.renewed():
             for slot in tuple(self._slots.values()):
                 slot.reader.renewed |= renewed
-        return Listed(processes, self._processes.relatives(processes, now))
+        relatives = self._processes.relatives(processes, now)
+        return Listed(processes, relatives, (*self._selection.undecided(listed), *self._processes.left_out))
 
     # --- the host: runs in the inventory worker ------------------------------------------------------------------
     def _discover(self, _: float) -> Inventory | NoDriverError:
@@ -276,15 +280,13 @@ def _index(gpu: Gpu) -> int:
 def _blocked(processes: Sequence[HostProcess]) -> Iterator[str]:
     """Return a sentence about the processes that block their readers, if there are any."""
     pids = [
-        str(one.pid)
+        one.pid
         for one in processes
         if Missing.BLOCKED in one.missing.values() or Missing.BLOCKED in one.owner.missing.values()
     ]
     if pids:
-        more = len(pids) - _MOST_NAMED
-        named = ", ".join(pids[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
         lines, of = ("command line", "process") if len(pids) == 1 else ("command lines", "processes")
-        yield f"cannot read the {lines} of {of} {named}: {Missing.BLOCKED.text}"
+        yield f"cannot read the {lines} of {of} {pids_text(pids)}: {Missing.BLOCKED.text}"
     unread = sum(one.missing.get("command") is Missing.NOT_YET for one in processes)
     if unread:
         yield f"the command lines of {unread} other processes are not read while so many block"

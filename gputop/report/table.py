@@ -42,7 +42,7 @@ def table(frame: Frame, columns_available: int | None = None, style: Style = Sty
     """
     room = columns_available
     head = [*_header(frame, room, style), "", *_gpus(frame, room, style), "", *_host(frame.host, room, style)]
-    tail = [cut(clean(line), room) for line in (*reasons(frame, _METRICS), *frame.problems)]
+    tail = [cut(clean(line), room) for line in (*reasons(frame, _METRICS), *frame.problems, *frame.left_out)]
     rest = [*_processes(frame, room, style), *([""] if tail else []), *tail]
     wrong = [paint(cut(clean(line), room), tone, style) for line, tone in _findings(frame)]
     return "\n".join([*head, *([""] if wrong else []), *wrong, "", *rest])

@@ -12,7 +12,7 @@ from fake_proc import FakeProc
 
 from gputop.core.model.catalogue import TEMPERATURE
 from gputop.core.model.metric import Missing
-from gputop.core.model.sample import GpuState, Host, HostProcess, Sample
+from gputop.core.model.sample import GpuState, Host, HostProcess, Presence, Sample
 from gputop.core.query.selection import Selection
 from gputop.machine.nvml.driver import Driver, NoDriverError
 from gputop.machine.proc.host import HostReader
@@ -39,6 +39,8 @@ class FakeHost:
 
 class FakeProcesses:
     """Processes that have started at the moment of reading."""
+
+    left_out: tuple[str, ...] = ()
 
     def ticks(self) -> int:
         return 0
@@ -529,3 +531,21 @@ def test_a_process_that_takes_the_pid_after_the_driver_was_asked_passes_for_the_
 
     assert [process.start_ticks for process in held.read().processes] == [None]
     assert [process.start_ticks for process in held.read().processes] == [6010]
+
+
+def test_a_selection_by_user_leaves_out_processes_without_a_known_user_without_a_word() -> None:
+    class Half(FakeProcesses):
+        left_out = ("some relatives are not shown",)
+
+        def read(self, _: dict[int, Any], now: float, *__: Any) -> tuple[HostProcess, ...]:
+            return (HostProcess(pid=8, presence=Presence.HIDDEN), HostProcess(pid=9, user="ann", started_s=now))
+
+    held = source(functions(1), Hand(), processes=Half(), selection=Selection(users=("ann",)))
+    held.open()
+    sample = held.read()
+
+    assert [process.pid for process in sample.processes] == [9]
+    assert sample.left_out == (
+        "cannot tell whether 1 process matches --user: unknown values of PID 8", "some relatives are not shown",
+    )  # fmt: skip
+    assert sample.problems == ()

@@ -45,7 +45,8 @@ class Chosen(Struct, frozen=True):
     """The chosen processes in their current state. ``lacking``: chosen pids that are not among them.
 
     ``led``: launchers that are not among them, and how many of them each leads. ``doubts``: why processes may be
-    missing; without doubts, the pids in ``lacking`` do not run on the selected GPUs.
+    missing; without doubts, the pids in ``lacking`` do not run on the selected GPUs. ``is_filtered``: more than pids
+    chose them.
     """
 
     processes: tuple[HostProcess, ...]
@@ -53,6 +54,7 @@ class Chosen(Struct, frozen=True):
     lacking: tuple[int, ...] = ()
     led: tuple[tuple[int, int], ...] = ()
     doubts: tuple[str, ...] = ()
+    is_filtered: bool = False
 
 
 def change_processes(
@@ -111,8 +113,9 @@ def choose(frame: Frame, pids: Sequence[int], *, is_filtered: bool = False) -> C
     kept = tuple(process for process in known if not pids or process.pid in pids)
     present = {process.pid for process in kept}
     lacking = tuple(pid for pid in dict.fromkeys(pids) if pid not in present)
-    doubts = why_incomplete(frame) or (frame.problems if is_filtered else ())  # a filter needs every value
-    return Chosen(kept, frame.time_s, lacking, tuple(_launchers(frame, present)), doubts)
+    problems = frame.problems if is_filtered else ()  # a filter needs every value
+    doubts = why_incomplete(frame) or (*problems, *frame.left_out)
+    return Chosen(kept, frame.time_s, lacking, tuple(_launchers(frame, present)), doubts, is_filtered)
 
 
 def new_id() -> str:
@@ -121,10 +124,10 @@ def new_id() -> str:
 
 
 def _lacking(chosen: Chosen) -> Iterator[str]:
-    """Return a line per chosen pid that is not there, and why processes may be missing."""
+    """Return a line per chosen pid that is not there, and why processes may be missing or not judged."""
     where = "unknown whether it runs on the selected GPUs" if chosen.doubts else "not running on the selected GPUs"
     yield from (f"{pid}: {where}" for pid in chosen.lacking)
-    if chosen.lacking or not chosen.processes:
+    if chosen.lacking or chosen.is_filtered or not chosen.processes:
         yield from chosen.doubts
 
 

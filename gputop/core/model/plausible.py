@@ -32,7 +32,7 @@ def fault_of(sample: Sample) -> str:
     """Return what no host has: ``more than 1024 GPUs``; empty if the sample is plausible."""
     if len(sample.gpus) > MOST_GPUS:
         return f"more than {MOST_GPUS} GPUs"
-    rows = (sample.processes, sample.relatives, sample.problems, sample.host.cores_percent)
+    rows = (sample.processes, sample.relatives, sample.problems, sample.left_out, sample.host.cores_percent)
     if max(map(len, rows)) > MOST_ROWS:
         return f"more than {MOST_ROWS:,} rows"
     if not all(map(_has_types, _readings(sample))):

@@ -7,7 +7,12 @@ sample (`machine.processes.reader`): it has no identity, nothing can change it, 
 identity with a start tick belongs to one process only, until the next boot, on every kernel, with pidfds or without.
 """
 
+from collections.abc import Sequence
+from typing import Final
+
 from msgspec import Struct
+
+_MOST_NAMED: Final = 5
 
 
 class ProcessId(Struct, frozen=True, gc=False):
@@ -15,3 +20,9 @@ class ProcessId(Struct, frozen=True, gc=False):
 
     pid: int
     start_ticks: int | None
+
+
+def pids_text(pids: Sequence[int]) -> str:
+    """Return the first pids for a sentence, and how many more there are."""
+    more = len(pids) - _MOST_NAMED
+    return ", ".join(map(str, pids[:_MOST_NAMED])) + (f" and {more} more" if more > 0 else "")

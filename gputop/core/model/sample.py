@@ -300,6 +300,7 @@ class Sample(Struct, frozen=True, kw_only=True):
 
     ``problems``: problems of the reading itself, as sentences.
     ``relatives``: ancestors and descendants of ``processes`` that use no GPU themselves: launchers, data loaders.
+    ``left_out``: which processes are missing or may be, and why, as sentences.
     """
 
     time_s: float
@@ -310,6 +311,7 @@ class Sample(Struct, frozen=True, kw_only=True):
     processes: tuple[HostProcess, ...] = ()
     relatives: tuple[HostProcess, ...] = ()
     problems: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 class Frame(Sample, frozen=True, kw_only=True):

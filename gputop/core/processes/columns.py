@@ -117,7 +117,8 @@ def _command(row: Row) -> str:
 
 def _known_command(row: Row) -> str | None:
     """Return the command line for a filter; None if it could not be read."""
-    return None if "command" in row.process.missing else _command(row)
+    is_unknown = "command" in row.process.missing or row.process.presence is Presence.HIDDEN
+    return None if is_unknown else _command(row)
 
 
 def _memory_percent(row: Row) -> float | None:

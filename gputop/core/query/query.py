@@ -12,12 +12,13 @@ from typing import Final
 from msgspec.structs import replace
 
 from gputop.core.model.process_id import ProcessId
-from gputop.core.model.sample import Frame, GpuProcess
+from gputop.core.model.sample import Frame, GpuProcess, HostProcess
 from gputop.core.processes.column import Row
 from gputop.core.processes.columns import rows
 from gputop.core.query.condition import Node, test_of
 from gputop.core.query.formatter import text_of
 from gputop.core.query.parser import QueryError, read
+from gputop.core.query.selection import undecided_text
 from gputop.core.text.cells import width
 from gputop.core.text.text import clean
 
@@ -46,6 +47,10 @@ class Query:
         """Say whether a row certainly matches."""
         return self._test(row) is True
 
+    def decides(self, row: Row) -> bool:
+        """Say whether it is known whether a row matches."""
+        return self._test(row) is not None
+
 
 def parse(text: str) -> Query | QueryError:
     """Read a query; the empty one keeps everything. Never raises."""
@@ -54,15 +59,23 @@ def parse(text: str) -> Query | QueryError:
 
 
 def kept(frame: Frame, query: Query) -> Frame:
-    """Return the frame with only the GPU uses, processes and jobs that the query keeps."""
+    """Return the frame with only the GPU uses, processes and jobs that the query keeps.
+
+    ``left_out`` names the processes of which the query cannot tell whether they match.
+    """
     uses: dict[ProcessId, list[GpuProcess]] = {}
+    unknown: dict[ProcessId, HostProcess] = {}
     for row in rows(frame):
         if query.keeps(row):
             uses.setdefault(row.process.id, []).append(row.use)
+        elif not query.decides(row):
+            unknown[row.process.id] = row.process
+    undecided = [process for identity, process in unknown.items() if identity not in uses]
     return replace(
         frame,
         processes=tuple(replace(p, gpus=tuple(held)) for p in frame.processes if (held := uses.get(p.id))),
         jobs=tuple(job for job in frame.jobs if any(member in uses for member in job.members)),
+        left_out=(*frame.left_out, *undecided_text("--where", undecided)),
     )
 
 

@@ -1,13 +1,14 @@
 """The selection of GPUs and processes to show."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from gputop.core.model.metric import Missing
-from gputop.core.model.sample import Gpu, HostProcess, Sample
+from gputop.core.model.process_id import pids_text
+from gputop.core.model.sample import Gpu, HostProcess, Presence, Sample
 from gputop.core.processes.gpu_use import why_incomplete
 
 NO_ANSWER: Final = "the driver has not responded since gputop started. Check the kernel log: sudo dmesg | tail"
@@ -37,6 +38,23 @@ class Selection(Struct, frozen=True, kw_only=True):
             return tuple(kept)
         bare = (replace(p, gpus=tuple(use for use in p.gpus if use.type != "G")) for p in kept)
         return tuple(p for p in bare if p.gpus)
+
+    def undecided(self, processes: Iterable[HostProcess]) -> tuple[str, ...]:
+        """Return a sentence about the processes whose user is unknown, if the selection is by user."""
+        unknown = (p for p in processes if p.user is None or "user" in p.missing) if self.users else ()
+        return undecided_text("--user", tuple(unknown))
+
+
+def undecided_text(option: str, processes: Collection[HostProcess]) -> tuple[str, ...]:
+    """Return a sentence about processes of which a selection cannot tell whether they match; none without them.
+
+    A PID that the driver still lists after its process exited is no process.
+    """
+    left = [p.pid for p in processes if p.presence not in {Presence.GONE, Presence.REUSED}]
+    if not left:
+        return ()
+    them, match, pid = ("process", "matches", "PID") if len(left) == 1 else ("processes", "match", "PIDs")
+    return (f"cannot tell whether {len(left)} {them} {match} {option}: unknown values of {pid} {pids_text(left)}",)
 
 
 def why_no_processes(sample: Sample) -> str:

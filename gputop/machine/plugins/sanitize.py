@@ -136,8 +136,9 @@ class ForeignSource:
         wanted = self._selection
         gpus = tuple(gpu for gpu in sample.gpus if wanted.wants_gpu(gpu.index, gpu.uuid, gpu.bus_id))
         uuids = {gpu.uuid for gpu in gpus}
-        kept = (process for process in sample.processes if uuids & {use.gpu for use in process.gpus})
-        return replace(sample, gpus=gpus, processes=wanted.processes(kept))
+        kept = [process for process in sample.processes if uuids & {use.gpu for use in process.gpus}]
+        left_out = (*sample.left_out, *wanted.undecided(kept))
+        return replace(sample, gpus=gpus, processes=wanted.processes(kept), left_out=left_out)
 
     def _stale(self, reason: str) -> Sample:
         """Return the previous sample, marked as stale."""

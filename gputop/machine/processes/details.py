@@ -79,6 +79,8 @@ class DetailsReader:
         command = " ".join(shown).strip()[:_LONGEST] or f"[{decode(name)}]"
         owner = self._owners.read(pid, stat, name, arguments)
         user, is_late = (None, False) if uid is None else self._user(uid)
+        if is_late:
+            missing["user"] = Missing.NOT_YET  # of the name: the number is there
         return Details(user, command, owner, inner_pid, missing, uid, is_late)
 
     def _user(self, uid: int) -> tuple[str, bool]:

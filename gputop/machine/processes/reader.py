@@ -108,6 +108,11 @@ class ProcessReader:
         self._had_reports = bool(self._reports and self._reports.pids)
         return tuple([one.row((), self._units) for one in held])
 
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Whether relatives are missing in the last reading, as a sentence."""
+        return self._family.left_out
+
     def _read_threads(self, held: Iterable[TrackedProcess], now: float) -> None:
         """Read the threads of the processes that were read; those of the others are not known yet."""
         fresh = (one for one in held if one.read_s == now and one.presence is Presence.ALIVE)

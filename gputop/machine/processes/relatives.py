@@ -12,6 +12,7 @@ from gputop.machine.processes.tracked import TrackedProcess
 
 _DEEPEST: Final = 16
 _MOST: Final = 1024  # relatives below GPU processes
+_CUT: Final = "many processes without a GPU belong to those on GPUs, and some of them are not shown"
 _NO_RELATIVE: Final = 4  # a child that is none takes the place of so many: it is read for nothing
 _MOST_OUTSIDE: Final = 65_536
 _MOST_KINDS: Final = 8192  # command lines: more than a crowded host has, or each reading would forget them all
@@ -26,10 +27,12 @@ class Family:
     """Remembers which processes do not belong to a family, and the children of each; reads children every 5 s.
 
     A child is seen if the first thread of its parent forked it: each thread has its own file of children.
+    ``left_out``: whether the last search ended early, as a sentence.
     """
 
     def __init__(self, proc: Proc) -> None:
         self._proc = proc
+        self.left_out: tuple[str, ...] = ()
         self._outside: dict[int, float] = {}  # by pid: until when that is believed
         self._children: dict[int, tuple[float, tuple[int, ...]]] = {}  # by pid: when to ask again, and who they are
 
@@ -75,6 +78,7 @@ class Family:
             if cost:
                 room -= cost
                 walks.append(walk)
+        self.left_out = (_CUT,) if walks else ()
 
     def _descend(
         self, parents: list[int], known: dict[int, int], found: dict[int, TrackedProcess], follow: Follow, now: float

@@ -79,8 +79,8 @@ def _right(view: View) -> Spans:
         spans += [(f" SAMPLER DOWN: {view.down.reason} ", "alarm"), (_retry(view), "warm")]
     elif view.age_s is not None and frame is not None:
         spans.append((f" last frame {duration_text(view.age_s)} ago ", "badge"))
-    if frame is not None and frame.problems and view.down is None:
-        spans.append((f" {frame.problems[0]} ", "warm"))
+    if frame is not None and view.down is None:
+        spans += [(f" {text} ", "warm") for text in (*frame.problems, *frame.left_out)[:1]]
     if view.recording is not None:
         size, span = bytes_text(view.recording.bytes), duration_text(round(view.recording.seconds))
         spans += [(" ", "text"), (f" REC {size} {span} ", "alarm"), (" ", "text")]

@@ -21,6 +21,7 @@ from gputop.core.monitor import Monitor
 from gputop.core.protocol.command import Change, Renice, SendSignal, Target
 from gputop.core.protocol.outcome import Outcome, Result, Status
 from gputop.core.protocol.targets import targets
+from gputop.core.query.query import Query, kept, parse
 from gputop.machine.nvml.driver import Driver
 from gputop.machine.proc.host import HostReader
 from gputop.machine.proc.procfs import RealProc
@@ -96,6 +97,12 @@ def row(held: Child, **fields: object) -> HostProcess:
 
 def meant(*processes: HostProcess, lacking: tuple[int, ...] = ()) -> Chosen:
     return Chosen(processes, frame().time_s, lacking)
+
+
+def where(text: str) -> Query:
+    query = parse(text)
+    assert isinstance(query, Query)
+    return query
 
 
 def term(found: Chosen, name: str = "SIGTERM") -> SendSignal:
@@ -253,6 +260,23 @@ def test_a_blocked_process_that_a_filter_cannot_judge_is_unknown_and_not_said_to
 
     assert carry_out(term(found), found, control(tmp_path), person) == 3
     assert person.heard[1:] == ["4711: unknown whether it runs on the selected GPUs", problem]
+
+
+def test_of_a_list_with_hidden_processes_no_process_is_said_to_match_although_one_may(tmp_path: Path) -> None:
+    hidden = process(9, user=None, presence=Presence.HIDDEN)
+    with child("SIGUSR1") as held:
+        shown = kept(frame(2, (row(held), hidden)), where("user:ann"))
+        none = kept(frame(1, (hidden,)), where("user:ann"))
+        some, nobody = Listener(True), Listener()
+        found = choose(shown, [], is_filtered=True)
+        empty = choose(none, [], is_filtered=True)
+
+        assert carry_out(term(found, "SIGUSR1"), found, control(tmp_path), some) == 0
+        assert held.line() == "SIGUSR1"
+    doubt = "cannot tell whether 1 process matches --where: unknown values of PID 9"
+    assert doubt in some.heard
+    assert carry_out(term(empty), empty, control(tmp_path), nobody) == 3
+    assert nobody.heard[-1] == doubt
 
 
 def test_a_launcher_without_a_gpu_is_chosen_by_its_pid_alone() -> None:

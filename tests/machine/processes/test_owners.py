@@ -303,6 +303,20 @@ def test_a_user_with_thousands_of_children_does_not_hide_the_processes_of_others
     assert len({path for path in machine.proc.reads if path.endswith("/stat")}) < 1100
 
 
+def test_relatives_beyond_the_bound_are_left_out_without_a_word(machine: Machine) -> None:
+    machine.proc.add(60)
+    for pid in range(100_000, 101_100):
+        machine.proc.add(pid, parent=60, command=b"python\0worker.py")
+    machine.proc.add_children(60, *range(100_000, 101_100))
+    count, said = len(machine.relatives(60)), machine.reader.left_out
+    torchrun(machine)
+    machine.relatives(80, 81)
+
+    assert count == 1024
+    assert said == ("many processes without a GPU belong to those on GPUs, and some of them are not shown",)
+    assert machine.reader.left_out == ()
+
+
 def test_children_that_are_no_relatives_are_not_read_again_and_again(machine: Machine) -> None:
     machine.proc.add(60)
     for pid in range(100_000, 103_000):
