@@ -9,6 +9,7 @@
 # make bench   gputop beside its peers on the GPUs of this machine; ARGS="--rounds 3" and the like
 # make performance   the same on all boxes of ARGS="--box PROGRAM" and how cost grows, into docs/performance.md
 # make detectors   how well the detectors do on labelled traces, all of them; ARGS=leaks for a part
+# make independent how well they do on traces by an author who does not know them; ARGS="--show NAME"
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
@@ -17,7 +18,7 @@ EXAMPLES ?= 2000
 # for probe-tests; the small build: TORCH="torch --index-url https://download.pytorch.org/whl/cpu"
 TORCH ?= torch==2.13.0
 
-.PHONY: run test check tests probe-tests sweep fuzz stress detectors screenshots generate bench performance dist clean
+.PHONY: run test check tests probe-tests sweep fuzz stress detectors independent screenshots generate bench performance dist clean
 
 run: $(VENV)/installed
 	@$(BIN)/gputop snapshot --json --wait 0 >/dev/null 2>&1; \
@@ -52,6 +53,9 @@ fuzz: $(VENV)/installed-dev
 
 detectors: $(VENV)/installed-dev
 	PYTHONPATH=tests:tests/support $(BIN)/python -m detector_benchmark $(ARGS)
+
+independent: $(VENV)/installed-dev
+	PYTHONPATH=tests $(BIN)/python -m detector_benchmark.independent $(ARGS)
 
 screenshots: $(VENV)/installed-dev
 	$(BIN)/python screenshots/draw.py
