@@ -25,10 +25,11 @@ class Claim(Judgement, frozen=True, kw_only=True, gc=False):
 class Context(Struct, frozen=True, kw_only=True):
     """The input of detectors. Everything comes from the sample; there is no other clock.
 
+    ``sample``, ``gpus``, ``due``: without single bad readings (see `Steady`), so a detector need not expect them.
     ``number``: of this sample. Do not keep a context: it would keep its sample alive.
     ``now_s``: seconds of observation so far; it never goes back, and does not grow during gaps. ``step_s``: its growth
-    since the previous sample, 0 at the first. ``is_gap``: samples are missing before this one (a late sampler, a
-    suspended machine, a changed clock): durations without a break start again.
+    since the previous sample, 0 at the first. ``is_gap``: samples are missing before this one (a suspended machine, a
+    changed clock): durations continue where they were, and counters of the driver are compared from here on.
     ``due``: the processes to judge now: usually all; with very many processes a share of them, so that each is due
     every ``round_s`` seconds. Measure time between two samples of the same process; never count samples.
     ``relatives``: children without a GPU, by the pid of their parent.

@@ -7,6 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from gputop.core.detection.detector import Claim, Context, Detector, Dial, settled
+from gputop.core.detection.steady import Steady
 from gputop.core.model.finding import Finding, Judgement, Stage, Subject
 from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import GpuState, HostProcess, Job, Sample
@@ -23,8 +24,8 @@ DIALS: Final = (
         "A finding stays at least this long after its cause was last seen. Some detectors use a longer time.",
     ),
     Dial(
-        "gap_s", 5.0, 1.0, 86_400.0,
-        "If no sample arrives for this time, all durations start again from zero (but see gap_intervals).",
+        "gap_s", 30.0, 1.0, 86_400.0,
+        "If no sample arrives for longer than this, the time does not count in any duration (but see gap_intervals).",
     ),
     Dial(
         "gap_intervals", 3.0, 1.0, 1000.0,
@@ -76,6 +77,7 @@ class Judge:
         self._ended: dict[_Key, tuple[Finding, float]] = {}
         self._broken: dict[str, Claim] = {}
         self._shared: dict[type, object] = {}
+        self._steady = Steady()
         self._before: tuple[float, float] | None = None  # time and interval of the previous sample
         self._now_s = 0.0
         self._turn = 0
@@ -95,7 +97,7 @@ class Judge:
         step_s, is_gap = _step(self._before, sample, self._gap)
         self._before = sample.time_s, sample.interval_s
         self._now_s += step_s
-        due = self._due(sample.processes)
+        sample, due = self._steady.take(sample, self._due(sample.processes), self._now_s)
         relatives: dict[int, list[HostProcess]] = {}
         for one in sample.relatives:
             if one.parent_pid is not None:

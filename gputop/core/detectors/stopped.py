@@ -55,8 +55,6 @@ class StoppedDetector:
     def detect(self, context: Context) -> Iterator[Claim]:
         """Return a claim per process that is stopped or blocked."""
         since = self._since
-        if context.is_gap:
-            since.clear()
         for process in context.due:
             state = process.state
             if state in (_STOPPED, _TRACED) or (state == _BLOCKED and (process.cpu_percent or 0.0) <= self._still):

@@ -133,7 +133,7 @@ class StragglerDetector:
             if len(ranks.tracks) < self._dials["ranks"] or (at + self._turn) % turns:
                 continue
             race = self._races.get(key)
-            if race is None or context.is_gap:
+            if race is None:
                 race = self._races[key] = _Race(seen_s=context.now_s)
             step_s, race.seen_s = context.now_s - race.seen_s, context.now_s
             if step_s and _is_comparable(ranks, context, self._dials):

@@ -115,8 +115,7 @@ class _Slowed:
                 growth.forget()
             if is_new:
                 growth.add(context.now_s, gpu[metric])
-            is_on = name in reasons and not context.is_gap
-            self.lasts_s[name] = self.lasts_s[name] + context.step_s if is_on else 0.0
+            self.lasts_s[name] = self.lasts_s[name] + context.step_s if name in reasons else 0.0
 
     def seconds(self, name: str, span_s: float) -> tuple[float, float]:
         """Return the seconds of reduced clocks, and the watched seconds, of the last ``span_s``."""
@@ -185,7 +184,7 @@ class ThrottleDetector:
             return
         siblings = median(clocks) if len(clocks) > 2 else None
         is_slow = clock is not None and siblings is not None and clock < siblings * self._dials["clock_percent"] / 100
-        slowed.slow_s = slowed.slow_s + context.step_s if is_slow and not context.is_gap else 0.0
+        slowed.slow_s = slowed.slow_s + context.step_s if is_slow else 0.0
         is_lowered = (
             limit is not None and usual is not None and limit < usual * (1 - self._dials["lowered_percent"] / 100)
         )

@@ -53,9 +53,6 @@ class Activity:
         self._jobs: tuple[Job, ...] | None = None
         self._is_changed = False
         self._ranks_s = self._swept_s = 0.0
-        self._time_s: float | None = None
-        self._gaps = 0
-        self._is_short_gap = True
 
     @classmethod
     def of(cls, context: Context, limits: ActivityLimits | None = None) -> "Activity":
@@ -71,7 +68,6 @@ class Activity:
         if context.number == self._number:
             return
         self._number, self._now_s = context.number, context.now_s
-        self._note_gap(context)
         self._round_s = context.round_s
         self._update_boards(context, is_complete=len(context.sample.processes) == len(context.due))
         self._update_tracks(context)
@@ -99,13 +95,6 @@ class Activity:
         keys = [(process.pid, process.start_ticks, use.gpu, use.gpu_instance) for use in process.gpus]
         return [known[key] for key in keys if key in known]
 
-    def _note_gap(self, context: Context) -> None:
-        time_s = context.sample.time_s
-        if context.is_gap:
-            self._gaps += 1
-            self._is_short_gap = self._time_s is not None and 0 <= time_s - self._time_s <= self._limits.short_gap_s
-        self._time_s = time_s
-
     def _update_boards(self, context: Context, *, is_complete: bool) -> None:
         in_use = (
             {use.gpu for process in context.due for use in process.gpus if use.type != _GRAPHICS} if is_complete else ()
@@ -118,7 +107,7 @@ class Activity:
             board.update(context, has_context=has_context)
 
     def _update_tracks(self, context: Context) -> None:
-        now_s, gaps, known, relatives = context.now_s, self._gaps, self._all, context.relatives
+        now_s, known, relatives = context.now_s, self._all, context.relatives
         self.tracks = tracks = []
         for process in context.due:
             presence = process.presence
@@ -131,9 +120,6 @@ class Activity:
                 key = (pid, start_ticks, use.gpu, use.gpu_instance)
                 track = known.get(key) or self._begin(key, process, use, now_s)
                 track.process, track.use, track.verdict = process, use, ""
-                if track.gaps != gaps:
-                    track.gaps = gaps
-                    track.begin_again(self._is_short_gap)
                 track.step_s = step_s = now_s - track.seen_s
                 track.seen_s = now_s
                 if now_s >= track.role_due_s:
@@ -152,7 +138,6 @@ class Activity:
             board = self.boards[where] = Board(where, use.gpu_index, self._limits)
         board.holders += 1
         track = self._all[key] = Track(key, process, use, board, now_s)
-        track.gaps = self._gaps
         self._is_changed = True
         return track
 

@@ -35,14 +35,17 @@ class Board:
 
     ``effort``: 0 at the power of an idle context, 1 at the power limit; without a power reading of its own, the busier
     of tensor cores and memory by GPM; None without both. ``utilization``: for an instance, the share of time in which
-    its engine was active. ``is_quiet``: there is no traffic, so kernels can only work in registers.
+    its engine was active. ``is_quiet``: there is no traffic on the board, so kernels can only work in registers;
+    PCIe does not count, because kernels that wait may poll host memory. ``is_at_work``: power and traffic agree, at
+    this instant, that kernels do real work.
     """
 
     __slots__ = (
-        "_active", "_active_s", "_context_s", "_empty_s", "_idle_s", "_lowest_w", "_other_s", "_smooth_w", "_wobble",
-        "clock", "context_w", "dram", "effort", "empty_w", "gpu", "holders", "index", "is_known", "is_quiet",
-        "is_shared", "is_static", "key", "limit_w", "limits", "memory", "nvlink", "occupancy", "pcie", "sm", "tensor",
-        "unknown_s", "utilization", "watts",
+        "_active", "_active_s", "_context_s", "_empty_s", "_idle_s", "_lowest_w", "_odd_s", "_other_s", "_smooth_w",
+        "_wobble",
+        "clock", "context_w", "dram", "effort", "empty_w", "gpu", "holders", "index", "is_at_work", "is_known",
+        "is_quiet", "is_shared", "is_static", "key", "limit_w", "limits", "memory", "nvlink", "occupancy", "pcie",
+        "sm", "tensor", "unknown_s", "utilization", "watts",
     )  # fmt: skip
 
     def __init__(self, key: BoardKey, index: int, limits: ActivityLimits) -> None:
@@ -62,7 +65,7 @@ class Board:
         self.tensor: float | None = None
         self.dram: float | None = None
         self.effort: float | None = None
-        self.is_quiet = False
+        self.is_quiet = self.is_at_work = False
         self.is_static = False
         self.is_shared = False
         self.context_w: float | None = None  # the lowest power while a process had a context and no kernel ran
@@ -73,6 +76,7 @@ class Board:
         self._lowest_w: float | None = None
         self._smooth_w: float | None = None
         self._wobble: float | None = None
+        self._odd_s = 0.0
         self._idle_s = self._context_s = self._empty_s = 0.0
 
     def update(self, context: Context, *, has_context: bool | None) -> None:
@@ -87,7 +91,7 @@ class Board:
         self.is_known = readings is not None and not is_old and gpu is not None and gpu.state is GpuState.OK
         self.unknown_s = 0.0 if self.is_known else self.unknown_s + step_s
         if gpu is None or readings is None or not self.is_known:
-            self.effort, self.utilization, self.is_quiet = None, None, False
+            self.effort, self.utilization, self.is_quiet, self.is_at_work = None, None, False, False
             return
         self.is_shared = context.now_s - self._other_s <= self.limits.neighbour_s and self._other_s >= 0
         self._read(gpu, readings, step_s)
@@ -101,7 +105,8 @@ class Board:
     def values(self) -> tuple[float | None, ...]:
         """Return watts, memory controller, PCIe, NVLink, SMs, occupancy, tensor cores, DRAM and effort."""
         gpm = (self.sm, self.occupancy, self.tensor, self.dram)
-        return (self.watts, self.memory, self.pcie, self.nvlink, *gpm, self.effort)
+        effort = self.effort if self.effort is None else self._present_effort()
+        return (self.watts, self.memory, self.pcie, self.nvlink, *gpm, effort)
 
     def lacking(self) -> tuple[str, ...]:
         """Return the signals that a judgement needs and that this board does not report."""
@@ -128,10 +133,12 @@ class Board:
         self.clock = clock / most if clock is not None and most else None
         self.watts, self.limit_w = (gpu[POWER_AVERAGE], gpu[POWER_LIMIT]) if is_whole else (None, None)
         self._weigh(step_s)
-        now = (self.memory, self.pcie, self.nvlink, self.tensor, self.dram)
+        now = (self.memory, self.nvlink, self.tensor, self.dram)
         self.is_quiet = not any(
             value is not None and value > most for value, most in zip(now, self.limits.quiet, strict=True)
         )
+        is_busy = self.utilization is None or self.utilization > self.limits.own_percent
+        self.is_at_work = is_busy and not self.is_quiet and self._present_effort() > self.limits.working
 
     def _weigh(self, step_s: float) -> None:
         """Work out the effort: power above that of an idle context."""
@@ -141,16 +148,33 @@ class Board:
             self.is_static = self.effort is not None and self.effort < self.limits.steady
             return
         smooth = self._smooth_w
-        self._smooth_w = smooth = (
-            watts if smooth is None else smooth + (watts - smooth) * step_s / (step_s + self.limits.smooth_s)
-        )
+        if smooth is None:
+            smooth = watts
+        elif not self._is_odd(watts - smooth, limit_w, step_s):
+            smooth += (watts - smooth) * step_s / (step_s + self.limits.smooth_s)
+        self._smooth_w = smooth
         self._learn(smooth, step_s)
         context_w = self._context(limit_w)
         self.effort = (smooth - context_w) / max(1.0, limit_w - context_w)
-        off = abs(watts - smooth) / max(1.0, limit_w - context_w)
+        off = 0.0 if self._odd_s == 0.0 else abs(watts - smooth) / max(1.0, limit_w - context_w)
         before = off if self._wobble is None else self._wobble
         self._wobble = before + (off - before) * step_s / (step_s + self.limits.steady_s)
         self.is_static = self._wobble < self.limits.steady
+
+    def _is_odd(self, off_w: float, limit_w: float, step_s: float) -> bool:
+        """Return whether a power far from the usual one is a single one, which may be a wrong reading."""
+        self._odd_s += step_s
+        if abs(off_w) <= self.limits.working * limit_w:
+            return False
+        is_single, self._odd_s = self._odd_s > self.limits.odd_s, 0.0
+        return is_single
+
+    def _present_effort(self) -> float:
+        """Return the effort of this instant; the usual one follows within seconds."""
+        if self.watts is None or not self.limit_w:
+            return self.effort or 0.0
+        context_w = self._context(self.limit_w)
+        return (self.watts - context_w) / max(1.0, self.limit_w - context_w)
 
     def _learn(self, smooth_w: float, step_s: float) -> None:
         """Remember the lowest power, separately for a GPU without processes and for one with idle processes."""

@@ -27,11 +27,12 @@ class Track:
     """
 
     __slots__ = (
-        "_blip_at_s", "_blip_s", "_hidden_s", "_pending_s", "_resumed_s", "_shared_bytes", "board", "busy_s", "first_s",
-        "gaps", "gu", "held_bytes", "held_since_s", "idle_s", "is_fed", "key", "longest_pause_s", "longest_spin_s",
-        "longest_step_s", "longest_wait_s", "low", "moved_s", "pause_s", "process", "ranks", "role", "role_due_s",
-        "seen_s", "shared_still_s", "sm_high", "sm_low", "spin_s", "step", "step_s", "stepped_s", "still_s", "use",
-        "verdict", "wait_s", "window", "work_effort", "work_w", "worked_s",
+        "_at_work_s", "_blip_at_s", "_blip_s", "_broken_s", "_hidden_s", "_is_odd", "_odd_at_s", "_pending_s",
+        "_resumed_s", "_shared_bytes", "board", "busy_s", "first_s", "gu", "held_bytes", "held_since_s", "idle_s",
+        "is_fed", "key", "longest_pause_s", "longest_spin_s", "longest_step_s", "longest_wait_s", "low", "moved_s",
+        "pause_s", "process", "ranks", "role", "role_due_s", "seen_s", "shared_still_s", "sm_high", "sm_low",
+        "spin_s", "step", "step_s", "stepped_s", "still_s", "use", "verdict", "wait_s", "window", "work_effort",
+        "work_pcie", "work_w", "worked_s",
     )  # fmt: skip
 
     def __init__(self, key: Key, process: HostProcess, use: GpuProcess, board: Board, now_s: float) -> None:
@@ -44,29 +45,24 @@ class Track:
         self.is_fed = False
         self.busy_s = self.worked_s = 0.0
         self.work_w: float | None = None
-        self.work_effort = 0.0
+        self.work_effort = self.work_pcie = 0.0
         self.low = board.limits.low
         self.step: float | None = None
         self.stepped_s: float | None = None
         self.longest_step_s = 0.0
-        self.gaps = 0
         self.longest_wait_s = self.longest_pause_s = self.longest_spin_s = 0.0
         self.still_s = 0.0
         self.held_bytes, self.held_since_s = -1, now_s
         self.ranks: str | None = None
         self.verdict = ""
         self._blip_at_s = self._blip_s = self._pending_s = self._resumed_s = self._hidden_s = 0.0
+        self._broken_s = 0.0
+        self._odd_at_s = self._at_work_s = -board.limits.heartbeat_within_s
+        self._is_odd = False
         self.idle_s = self.pause_s = self.wait_s = self.spin_s = 0.0
         self.sm_low = self.sm_high = -1.0
         self.shared_still_s = self.moved_s = 0.0
         self._shared_bytes: int | None = None
-
-    def begin_again(self, is_idle_kept: bool) -> None:  # noqa: FBT001
-        """Reset the durations that must not have a break; keep what was learned."""
-        if not is_idle_kept:
-            self.idle_s = 0.0
-        self.pause_s = self.wait_s = self.spin_s = self.shared_still_s = self._pending_s = self._resumed_s = 0.0
-        self.window = None
 
     def is_progressing(self, now_s: float) -> bool:
         """Return whether the process reports progress."""
@@ -93,18 +89,11 @@ class Track:
             gu = board.utilization if gu is None or board.utilization > gu else gu
         self.gu = gu = gu if board.is_known else None
         if gu is None:
-            self.wait_s = self.pause_s = self.spin_s = self.shared_still_s = 0.0
-        elif gu > board.limits.idle_percent or use.encoder_percent or use.decoder_percent:
+            return  # durations continue when it is known again
+        if gu > board.limits.idle_percent or use.encoder_percent or use.decoder_percent:
             self._busy(gu, step_s, now_s)
         else:
-            self.pause_s += step_s
-            self.idle_s += step_s
-            if self.wait_s:
-                self._end_wait()
-            if self.shared_still_s:
-                self._shorten_shared_still(step_s)
-            if self._blip_s and now_s - self._blip_at_s > board.limits.heartbeat_within_s:
-                self._blip_s = 0.0
+            self._rest(step_s, now_s)
 
     def follow(self, host: tuple[float | None, ...]) -> None:
         """Add to the means, unless it pauses. ``host``: the result of `followed`."""
@@ -118,11 +107,33 @@ class Track:
             self.window = Window(EFFORT + 1, self.board.limits.means_s)
         self.window.add(self.step_s, (self.gu, *host, *self.board.values()))
 
+    def _is_blip(self, now_s: float) -> bool:
+        """Return whether a single sample of work in a pause is a wrong reading: there is no power, and it is rare."""
+        limits = self.board.limits
+        was_blip, self._is_odd = self._is_odd, False
+        if self.pause_s <= limits.pause_s or was_blip or (self.board.effort or 0.0) > limits.low:
+            return False
+        if now_s - self._odd_at_s < limits.heartbeat_within_s:
+            return False
+        self._is_odd, self._odd_at_s = True, now_s
+        return True
+
+    def _rest(self, step_s: float, now_s: float) -> None:
+        limits = self.board.limits
+        self.pause_s += step_s
+        self.idle_s += step_s
+        if self.wait_s:
+            self._break(step_s)
+        if self.shared_still_s:
+            self._shorten_shared_still(step_s)
+        if self._blip_s and now_s - self._blip_at_s > limits.heartbeat_within_s:
+            self._blip_s = 0.0
+
     def _busy(self, gu: float, step_s: float, now_s: float) -> None:
         board = self.board
         limits = board.limits
         if self.pause_s:
-            self._end_pause()
+            self._end_pause(step_s, now_s)
         if self.idle_s:
             self._wake(step_s, now_s)
         self.busy_s += step_s
@@ -132,18 +143,21 @@ class Track:
             self._follow_own(gu, step_s)
         effort = board.effort
         if effort is None:
-            self.wait_s = 0.0
-        elif self._is_waiting(gu, effort):
+            return
+        if self._is_waiting(gu, effort):
             self._wait(step_s)
         elif board.is_shared:
             self._hide(gu, effort, step_s)
         else:
             if self.wait_s:
-                self._interrupt(gu, effort, step_s)
+                self._interrupt(gu, effort, step_s, now_s)
             if gu > limits.own_percent:
                 self._work(effort, step_s)
 
-    def _end_pause(self) -> None:
+    def _end_pause(self, step_s: float, now_s: float) -> None:
+        if self._is_blip(now_s):
+            self.pause_s += step_s
+            return
         if self.pause_s > self.board.limits.pause_s and self.busy_s and self.pause_s > self.longest_pause_s:
             self.longest_pause_s = self.pause_s
         self.pause_s = 0.0
@@ -166,7 +180,7 @@ class Track:
         elif sm is not None:
             self.sm_low, self.sm_high = min(self.sm_low, sm), max(self.sm_high, sm)
         self.wait_s += step_s
-        self._hidden_s = self._resumed_s = 0.0
+        self._hidden_s = self._resumed_s = self._broken_s = 0.0
 
     def _is_waiting(self, gu: float, effort: float) -> bool:
         """Return whether it looks like a kernel that waits: high utilization, low power, no traffic."""
@@ -174,7 +188,16 @@ class Track:
         full = limits.full_percent
         if gu < full and not (board.is_shared and gu >= limits.shared_percent and (board.utilization or 0.0) >= full):
             return False
-        return board.is_quiet and (effort <= limits.low or (effort <= self.low and board.is_static))
+        if not board.is_quiet or (board.pcie or 0.0) > self._polling():
+            return False
+        return effort <= limits.low or (effort <= self.low and board.is_static)
+
+    def _polling(self) -> float:
+        """Return the PCIe traffic that a kernel of this process may cause while it waits."""
+        limits = self.board.limits
+        most = max(limits.quiet_pcie, limits.quiet_pcie_of_work * self.work_pcie)
+        is_rank = self.ranks is not None or (self.role.world or 1) > 1
+        return max(most, limits.polling) if is_rank else most
 
     def _hide(self, gu: float, effort: float, step_s: float) -> None:
         """Assume no change while a neighbour works: its power and PCIe traffic hide those of the process.
@@ -208,19 +231,29 @@ class Track:
     def _shorten_shared_still(self, step_s: float) -> None:
         self.shared_still_s = max(0.0, self.shared_still_s - self.board.limits.interruption_times * step_s)
 
-    def _interrupt(self, gu: float, effort: float, step_s: float) -> None:
+    def _interrupt(self, gu: float, effort: float, step_s: float, now_s: float) -> None:
+        """Take other activity during a wait: a second sample of real work ends it, anything else makes it shorter."""
         limits = self.board.limits
-        if self.wait_s < limits.interrupted_s or effort > limits.working or gu < limits.interruption_percent:
-            self._end_wait()
+        if self.board.is_at_work and gu > limits.own_percent:
+            if now_s - self._at_work_s <= limits.heartbeat_within_s:
+                self._end_wait()
+            self._at_work_s = now_s
+        elif effort > limits.working or gu < limits.own_percent:
+            self._break(step_s)
         else:
             self._pending_s = max(self._pending_s, self.wait_s)
             self.wait_s = max(0.0, self.wait_s - limits.interruption_times * step_s)
+
+    def _break(self, step_s: float) -> None:
+        self._broken_s += step_s
+        if self._broken_s >= self.board.limits.ended_s:
+            self._end_wait()
 
     def _end_wait(self) -> None:
         self._pending_s = max(self._pending_s, self.wait_s)
         if self.wait_s >= self.board.limits.interrupted_s:  # the wait does not belong to the means of its work
             self.window = None
-        self.wait_s = 0.0
+        self.wait_s = self._broken_s = 0.0
 
     def _work(self, effort: float, step_s: float) -> None:
         limits = self.board.limits
@@ -236,6 +269,7 @@ class Track:
         self.worked_s += step_s
         watts = self.board.watts
         part = step_s / (step_s + limits.work_smooth_s)
+        self.work_pcie += ((self.board.pcie or 0.0) - self.work_pcie) * part
         self.work_effort += (effort - self.work_effort) * (part if self.work_effort else 1.0)
         if watts is not None:
             self.work_w = watts if self.work_w is None else self.work_w + (watts - self.work_w) * part

@@ -71,17 +71,17 @@ def ranks_by_job(jobs: Iterable[Job], tracks: Iterable[Track], before: Mapping[s
 
 
 def stance(track: Track, *, has_exited: bool) -> Stance:
-    """Return the state of a rank."""
+    """Return the state of a rank. For seconds without readings it is what it was."""
     board = track.board
     if has_exited:
         return Stance.EXITED
-    if not board.is_known:
-        return Stance.LOST if board.unknown_s >= board.limits.lost_s else Stance.UNKNOWN
-    if track.gu is None:
-        return Stance.UNKNOWN
+    if board.unknown_s >= board.limits.lost_s:
+        return Stance.LOST
     if track.wait_s >= board.limits.rank_waits_s:
         return Stance.WAITS
-    is_copying = board.pcie is not None and board.pcie > board.limits.quiet[1]  # a rank that copies is alive
+    if track.gu is None and not track.idle_s:
+        return Stance.UNKNOWN
+    is_copying = board.pcie is not None and board.pcie > board.limits.quiet_pcie  # a rank that copies is alive
     return Stance.IDLE if track.idle_s >= board.limits.rank_rests_s and not is_copying else Stance.WORKS
 
 

@@ -57,7 +57,17 @@ KIND: Final = Kind(
         ),
         Dial(
             "quiet_pcie_bytes_per_s", 25e6, 0.0, 1e12,
-            "A kernel may be waiting only if the PCIe traffic of the GPU is at most this.",
+            "A kernel may be waiting if the PCIe traffic of the GPU is at most this.",
+        ),
+        Dial(
+            "quiet_pcie_of_work_percent", 50.0, 0.0, 100.0,
+            "A kernel may also be waiting if the PCIe traffic is at most this share of the traffic while the process "
+            "worked.",
+        ),
+        Dial(
+            "polling_bytes_per_s", 1e9, 0.0, 1e12,
+            "A rank of a job may also be waiting if the PCIe traffic is at most this. Without NVLink, ranks that wait "
+            "poll host memory.",
         ),
         Dial(
             "quiet_nvlink_bytes_per_s", 200e6, 0.0, 1e13,
@@ -69,7 +79,12 @@ KIND: Final = Kind(
         ),
         Dial(
             "interrupted_s", 30.0, 0.0, 3600.0,
-            "Other activity ends a wait that is shorter than this. It only shortens a longer wait.",
+            "After a wait of at least this time, gputop measures the work of the process again from the beginning.",
+        ),
+        Dial(
+            "ended_s", 5.0, 0.0, 3600.0,
+            "A wait ends when the process has worked or been idle for this time. A shorter time may be a wrong "
+            "reading, unless power and traffic agree that the process works.",
         ),
         Dial("rank_waits_s", 30.0, 1.0, 3600.0, "gputop calls a rank waiting after this time."),
         Dial("rank_rests_s", 10.0, 1.0, 3600.0, "gputop calls a rank idle after this time."),
@@ -93,20 +108,12 @@ KIND: Final = Kind(
             "How much other activity shortens a long wait. With 5, one second of activity takes 5 seconds off the "
             "wait.",
         ),
-        Dial(
-            "interruption_percent", 80.0, 0.0, 100.0,
-            "Other activity ends every wait if the GPU utilization is below this. Above it, the activity may be a "
-            "measurement error and only shortens a long wait.",
-        ),
         Dial("resumed_s", 10.0, 0.0, 3600.0, "A wait was normal if the process then works for this time."),
         Dial("pause_s", 3.0, 0.0, 3600.0, "A pause up to this long is part of a normal step."),
         Dial(
             "heartbeat_within_s", 60.0, 1.0, 3600.0,
-            "See heartbeat_s. gputop adds up the short times of work over this time.",
-        ),
-        Dial(
-            "short_gap_s", 60.0, 0.0, 86400.0,
-            "If samples are missing for at most this time, a process keeps its idle time.",
+            "See heartbeat_s. gputop adds up the short times of work over this time. One sample of work without power "
+            "in this time is a wrong reading.",
         ),
         Dial(
             "own_percent", 50.0, 0.0, 100.0,
@@ -141,6 +148,10 @@ KIND: Final = Kind(
             "gputop measures idle power after the GPU was idle for this time. The power needs time to settle.",
         ),
         Dial("smooth_s", 5.0, 0.1, 3600.0, "gputop averages the power over this time."),
+        Dial(
+            "odd_s", 10.0, 0.0, 3600.0,
+            "A single power reading far from the usual power does not count, if there was no other within this time.",
+        ),
         Dial("steady_s", 30.0, 1.0, 3600.0, "gputop checks over this time whether the power is steady."),
         Dial("work_smooth_s", 30.0, 1.0, 3600.0, "gputop averages the power of a working process over this time."),
         Dial(
@@ -167,9 +178,13 @@ class ActivityLimits(Struct, frozen=True):
     steady: float
     own_memory_percent: float
     own_still_percent: float
-    quiet: tuple[float, float, float, float, float]
+    quiet: tuple[float, float, float, float]
+    quiet_pcie: float
+    quiet_pcie_of_work: float
+    polling: float
     context: float
     interrupted_s: float
+    ended_s: float
     rank_waits_s: float
     rank_rests_s: float
     heartbeat_s: float
@@ -177,11 +192,9 @@ class ActivityLimits(Struct, frozen=True):
     means_s: float
     progress_times: float
     interruption_times: float
-    interruption_percent: float
     resumed_s: float
     pause_s: float
     heartbeat_within_s: float
-    short_gap_s: float
     own_percent: float
     shared_percent: float
     active_percent: float
@@ -193,6 +206,7 @@ class ActivityLimits(Struct, frozen=True):
     stale_s: float
     settled_s: float
     smooth_s: float
+    odd_s: float
     steady_s: float
     work_smooth_s: float
     context_of_default: float
@@ -200,10 +214,15 @@ class ActivityLimits(Struct, frozen=True):
 
 
 def limits_of(dials: Mapping[str, float]) -> ActivityLimits:
-    """Return the limits. ``quiet``: memory controller, PCIe, NVLink, tensor cores, DRAM."""
-    memory, pcie = dials["quiet_memory_percent"], dials["quiet_pcie_bytes_per_s"]
-    quiet = (memory, pcie, dials["quiet_nvlink_bytes_per_s"], dials["quiet_tensor_percent"], memory)
-    return limits_from(ActivityLimits, dials, quiet=quiet)
+    """Return the limits. ``quiet``: memory controller, NVLink, tensor cores, DRAM; PCIe: bytes per second."""
+    memory = dials["quiet_memory_percent"]
+    return limits_from(
+        ActivityLimits,
+        dials,
+        quiet=(memory, dials["quiet_nvlink_bytes_per_s"], dials["quiet_tensor_percent"], memory),
+        quiet_pcie=dials["quiet_pcie_bytes_per_s"],
+        polling=dials["polling_bytes_per_s"],
+    )
 
 
 USUAL: Final = limits_of(KIND.settled({}))

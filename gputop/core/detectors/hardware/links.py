@@ -78,7 +78,7 @@ class LinkWatch:
         is_busy = is_awake and (gpu[GPU_UTILIZATION] or 0) >= self._dials["busy_percent"]
         is_narrow = width is not None and most is not None and width < most
         is_slow = generation is not None and newest is not None and generation < newest
-        if context.is_gap or not is_busy or not (is_narrow or is_slow):
+        if not is_busy or not (is_narrow or is_slow):
             links.narrow_s = 0.0
             return
         links.narrow_s += context.step_s

@@ -101,7 +101,7 @@ class MemoryGaps:
         if open_bytes - usual <= least:
             gap.learn(open_bytes, count, context.now_s)
             return
-        gap.since_s = context.now_s if gap.since_s is None or context.is_gap else gap.since_s
+        gap.since_s = context.now_s if gap.since_s is None else gap.since_s
         lasts_s = context.now_s - gap.since_s
         if lasts_s >= self._dials["unexplained_s"]:
             yield self._claim(gpu, gap, (open_bytes, usual, holders), lasts_s)

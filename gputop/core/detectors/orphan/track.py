@@ -85,7 +85,7 @@ class Track:
         for use in process.gpus:
             if use.sm_percent is None or use.sm_percent > idle_percent:
                 is_idle = False
-        if not is_idle or context.is_gap:
+        if not is_idle:
             self._idle_since_s = None
         elif self._idle_since_s is None:
             self._idle_since_s = context.now_s

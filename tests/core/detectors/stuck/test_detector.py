@@ -211,13 +211,15 @@ def test_when_the_neighbour_leaves_power_tells() -> None:
     assert (last(held, KERNEL).confidence or 0.0) > 0.8
 
 
-def test_a_gap_starts_the_time_again() -> None:
+def test_a_clock_that_jumps_neither_ends_a_hang_nor_adds_to_it() -> None:
     def late(second: int, sample: Sample) -> Sample:
         off = 3600.0 if second >= 450 else 0.0
         gpus = tuple(replace(gpu, read_s=sample.time_s + off) for gpu in sample.gpus)
         return replace(sample, time_s=sample.time_s + off, gpus=gpus)
 
-    assert Stage.ALARM not in stages(found(*job((WORK, 200), (WAIT, 500)), change=late), HANG)
+    steady = stages(found(*job((WORK, 200), (WAIT, 500))), HANG)[Stage.ALARM]
+
+    assert stages(found(*job((WORK, 200), (WAIT, 500)), change=late), HANG)[Stage.ALARM] == steady + 1
 
 
 def test_a_reading_that_is_old_is_no_evidence() -> None:
