@@ -12,7 +12,7 @@ FELL_OFF: Final = 79
 _ONCE_S: Final = 5.0
 
 _ADDRESS: Final = r"([0-9a-fA-F]{1,8}(?::[0-9a-fA-F]{1,4}){1,2}(?:\.[0-9a-fA-F])?)"
-_XID: Final = re.compile(rf"NVRM: Xid \((?:PCI:)?{_ADDRESS}(?: [^)]*)?\): (\d{{1,4}})(?=[,\s]|$)[,\s]*(.*)")
+_XID: Final = re.compile(rf"NVRM: Xid \((?:PCI:)?{_ADDRESS}(?: [^)]*)?\): (\d{{1,5}})(?=[,\s]|$)[,\s]*(.*)")
 _PROCESS: Final = re.compile(r"pid='?(\d{1,10})'?(?:, name=([^,]+))?")
 _LINK: Final = re.compile(r"\b(Nonfatal|Fatal)\b.*?\bLink\s+(-?\d{1,4})\b")
 _FELL_OFF: Final = re.compile(rf"NVRM: .*?{_ADDRESS}.*fallen off the bus")

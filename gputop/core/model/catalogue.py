@@ -201,8 +201,8 @@ FAN: Final[Metric[int]] = _row(
 # --- power and energy --------------------------------------------------------------------------------------------
 POWER_AVERAGE: Final[Metric[float]] = _row(
     "power_average_w", "Power draw", Unit.WATTS,
-    Field(185, to=_milli), NvmlCall("nvmlDeviceGetPowerUsage", to=_milli),
-    help="Mean of the last second; an instantaneous value on A100 and boards before Ampere.",
+    Field(185, to=_milli), NvmlCall("nvmlDeviceGetPowerUsage", to=_milli), Field(186, to=_milli),
+    help="Mean of the last second; on a board without a mean, such as A100 and T4, the instantaneous value.",
 )  # fmt: skip
 POWER_INSTANT: Final[Metric[float]] = _row(
     "power_instant_w", "Power now", Unit.WATTS, Field(186, to=_milli), help="Instantaneous power draw.",

@@ -1,0 +1,108 @@
+"""Every number of a real board's `nvidia-smi` dump is gputop's number, and what the dump has not is absent.
+
+A dump becomes a scenario of the simulated driver by `smi_to_scn.py`, which lies beside `mockbox.py`: without them the
+tests are skipped. `dumps.py` reads the dump a second time, knowing neither the driver nor gputop.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from real.dumps import Dump, Value, dumps
+from real_terminal import GPUTOP, terminal
+
+pytestmark = pytest.mark.skipif("NVML_MOCK_BOX" not in os.environ, reason="needs a driver that plays a dump")
+
+# nvidia-smi rounds to its own digits: MiB, hundredths of a watt
+TOLERANCE = {"bytes": 1024.0**2, "w": 0.011}
+
+
+@pytest.fixture(params=dumps(), ids=lambda dump: dump.name)
+def dump(request: pytest.FixtureRequest) -> Dump:
+    return request.param  # type: ignore[no-any-return]
+
+
+@pytest.fixture
+def scenario(dump: Dump, tmp_path: Path) -> dict[str, str]:
+    """Return the environment of a simulated driver that plays the dump."""
+    plain, played = tmp_path / dump.path.name.removesuffix(".xz"), tmp_path / "box.scn"
+    plain.write_text(dump.text())
+    converter = Path(os.environ["NVML_MOCK_BOX"]).with_name("smi_to_scn.py")
+    with played.open("w") as file:
+        command = [sys.executable, str(converter), str(plain), "--state", dump.state]
+        subprocess.run(command, stdout=file, stderr=subprocess.DEVNULL, check=True, timeout=60)
+    return {"NVML_MOCK_SCENARIO": str(played), "NVML_MOCK_STATE": str(tmp_path / "state")}
+
+
+@pytest.fixture
+def gputop(scenario: dict[str, str]) -> "Callable[..., subprocess.CompletedProcess[str]]":
+    """Run gputop on the simulated driver that plays the dump."""
+    environment = os.environ | scenario
+
+    def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
+        command = [sys.executable, "-m", "gputop", *arguments]
+        return subprocess.run(
+            command, capture_output=True, check=False, env=environment, stdin=subprocess.DEVNULL, text=True, timeout=120
+        )
+
+    return run
+
+
+def _said(row: dict[str, Value]) -> dict[str, Value]:
+    """Return what gputop must show: boards without a mean of the power have the instantaneous value in its place."""
+    has_mean = row.get("power_average_w", row.get("power_instant_w")) is not None
+    return row if has_mean or "power_instant_w" not in row else row | {"power_average_w": row["power_instant_w"]}
+
+
+def _equal(key: str, said: Value, shown: Value) -> bool:
+    if isinstance(said, float) and isinstance(shown, float | int):
+        return abs(said - shown) <= TOLERANCE.get(key.rsplit("_", 1)[-1], 0.0)
+    return said == shown
+
+
+def test_each_number_of_the_dump_is_shown_and_no_other(dump: Dump, gputop: "Callable[..., Any]") -> None:
+    done = gputop("snapshot", "--json")
+    assert done.returncode == 0, done.stderr
+    gpus = json.loads(done.stdout)["gpus"]
+    shown = [gpu["metrics"] for gpu in gpus]
+    said = dump.gpus()
+    assert len(shown) == len(said)
+    wrong = [
+        (gpu, key, value, metrics[key])
+        for gpu, (row, metrics) in enumerate(zip(said, shown, strict=True))
+        for key, value in _said(row).items()
+        if not _equal(key, value, metrics[key])
+    ]
+    assert wrong == []
+    assert all(gpu["missing"].keys() == {key for key, value in gpu["metrics"].items() if value is None} for gpu in gpus)
+
+
+# What an operator reads in a dump: checks with a warning or a fault. The simulated driver has no device files, and the
+# processes of a capture ended long ago.
+TROUBLE = {"k8sinfra-b200": {"persistence"}, "nvidia-l40s": {"persistence"}}
+OF_THE_SIMULATION = {"dev.nodes", "mem.zombie"}
+
+
+def test_the_doctor_says_what_an_operator_reads_in_the_dump(dump: Dump, gputop: "Callable[..., Any]") -> None:
+    done = gputop("doctor", "--json")
+    checks = json.loads(done.stdout)["checks"]
+    found = {check["code"] for check in checks if check["severity"] in {"fail", "warn"}} - OF_THE_SIMULATION
+
+    assert found == TROUBLE.get(dump.name.partition("__")[0], set())
+
+
+@pytest.mark.parametrize("dump", [one for one in dumps() if one.is_xml], ids=lambda dump: dump.name, indirect=True)
+def test_the_screen_shows_each_board_of_the_dump(dump: Dump, scenario: dict[str, str]) -> None:
+    brand = ET.fromstring(dump.text()).findtext("gpu/product_name", "")  # noqa: S314
+    name = brand.removeprefix("NVIDIA ").removeprefix("Tesla ")
+    with terminal(*GPUTOP, environment=os.environ | scenario, size=(200, 60)) as shown:
+        shown.until_so(lambda: sum(line.count(name) for line in shown.lines) == len(dump.gpus()), "a board is missing")
+        shown.press("q")
+
+        assert shown.end() == 0
