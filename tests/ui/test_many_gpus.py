@@ -4,8 +4,11 @@ import re
 
 import pytest
 from app_driver import MIDDLE, SMALL, WIDE, Stage, staged
-from examples import frame, gpu
+from examples import NOW, frame, gpu, process
 
+from gputop.core.model.catalogue import GPU_UTILIZATION, MEMORY_USED, SM_ACTIVE
+from gputop.core.model.finding import Finding, Subject
+from gputop.core.model.finding import Stage as Gravity
 from gputop.core.model.sample import Frame
 from gputop.ui.screens.pages.gpu import GpuScreen
 
@@ -32,6 +35,42 @@ async def test_every_gpu_is_on_the_screen_and_processes_have_room(size: tuple[in
 
         assert {str(index) for index in range(MANY)} <= numbers
         assert stage.app.main.processes.size.height >= 6
+
+
+@pytest.mark.parametrize(
+    ("size", "fields"),
+    [
+        (WIDE, ("NAME", "TEMP", "POWER", "MEMORY", "UTIL", "SM", "H100", "500/700W", "40.0/80.0GiB", " 37%")),
+        (MIDDLE, ("TEMP", "POWER", "MEMORY", "UTIL", "500W", "40.0G")),
+    ],
+)
+async def test_utilization_has_a_bar_like_memory_and_spare_columns_show_more(
+    size: tuple[int, int], fields: tuple[str, ...]
+) -> None:
+    busy = tuple(gpu(index, {SM_ACTIVE: 37.0}) for index in range(MANY))
+    async with staged(frame(busy), size=size) as stage:
+        title, first, *_ = stage.gpus.splitlines()
+        bars = [len(bar) for bar in re.findall(r"[━╸─]+", first)]
+        columns = title.count("UTIL")
+
+        assert all(field in title + first for field in fields)
+        assert len(bars) == 2 * columns
+        assert max(bars) - min(bars) <= 1
+
+
+@pytest.mark.parametrize("size", [WIDE, MIDDLE])
+async def test_each_of_many_gpus_carries_the_mark_of_its_finding_and_the_word_free(size: tuple[int, int]) -> None:
+    alarm = Finding(
+        code="hung", stage=Gravity.ALARM, subject=Subject(label="GPU 63", gpu="GPU-00000063"), summary="hung",
+        since_s=NOW, stage_since_s=NOW,
+    )  # fmt: skip
+    idle = (*(gpu(index) for index in range(62)), gpu(62, {GPU_UTILIZATION: 0, MEMORY_USED: 0}), gpu(63))
+    users = tuple(process(4711 + index, index) for index in range(MANY) if index != 62)
+    async with staged(frame(idle, users, findings=(alarm,)), size=size) as stage:
+        line = next(line for line in stage.gpus.splitlines() if " 62 " in line)
+
+        assert re.search(r"(?<=\s)62 .*free +0%", line)
+        assert "!63 " in stage.gpus
 
 
 async def test_two_digits_in_a_row_are_one_number() -> None:

@@ -141,7 +141,7 @@ def test_more_gpus_than_lines_are_counted_together() -> None:
 
     text = text_of(panel(gpus, SMALL))
 
-    assert "1 do not answer" in text
+    assert "1 does not answer" in text
     assert "50%" in text
 
 

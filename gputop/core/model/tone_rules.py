@@ -14,6 +14,7 @@ from gputop.core.model.sample import Readings
 from gputop.core.model.units import share
 from gputop.core.text.tone import Tone
 
+IDLE: Final = "idle clocks"
 _WARM_MARGIN_C: Final = 10
 _HOT_MARGIN_C: Final = 3
 _WARM_SHARE: Final = 90.0
@@ -22,8 +23,8 @@ _HOT_SHARE: Final = 97.0
 _HOT_REASONS: Final = {"hardware slowdown": "slowdown", "hardware thermal": "thermal", "power brake": "brake"}
 _WARM_REASONS: Final = {"software thermal": "thermal", "reliability": "reliab.", "board limit": "board"}
 _MILD_REASONS: Final = {
-    "power cap": "cap", "sync boost": "sync", "application clocks": "app clk", "display clocks": "display",
-    "idle": "idle",
+    "power cap": "power cap", "sync boost": "sync", "application clocks": "app clk", "display clocks": "display",
+    "idle": IDLE,
 }  # fmt: skip
 
 

@@ -25,7 +25,7 @@ from gputop.core.model.catalogue import (
 )
 from gputop.core.model.metric import Metric
 from gputop.core.model.sample import Gpu
-from gputop.core.model.tone_rules import temperature_tone, throttle
+from gputop.core.model.tone_rules import IDLE, temperature_tone, throttle
 from gputop.core.model.units import duration_text, share
 from gputop.core.text.fit import fit, fit_right
 from gputop.ui.panels import gpu_strip, values
@@ -36,8 +36,6 @@ from gputop.ui.state.view import View
 
 _LABEL: Final = 13  # cells left of a plot
 _SEPARATOR: Final = 2
-_IDLE: Final = "idle"
-_WORDS: Final = {_IDLE: "idle clocks", "cap": "power cap"}  # a card has no title that says that clocks are meant
 
 
 class Shape(Struct, frozen=True):
@@ -143,8 +141,8 @@ def _state(gpu: Gpu, *, is_free: bool) -> Spans:
         parts.append((f"fan {fan:3.0f}%", "muted"))
     if gpu.xids:
         parts.append((f"Xid {gpu.xids[-1].xid}", "hot"))
-    if word and not (is_free and word == _IDLE):
-        parts.append((_WORDS.get(word, word), tone_ink(tone, "muted")))
+    if word and not (is_free and word == IDLE):
+        parts.append((word, tone_ink(tone, "muted")))
     if state:  # P0, the fastest, is the usual one
         parts.append((f"P{state}", "muted"))
     if is_free:

@@ -8,33 +8,40 @@ from gputop.core.model.sample import Gpu, GpuInstance, GpuState
 from gputop.core.model.tone_rules import temperature_tone
 from gputop.core.model.units import NOTHING, share
 from gputop.core.text.fit import fit, fit_right
-from gputop.ui.panels import values
+from gputop.ui.panels import gpu_lines, values
+from gputop.ui.panels.findings import mark, mark_ink
 from gputop.ui.panels.totals import totals
 from gputop.ui.render.layout import STRIP_CELLS, column_width, per_line
 from gputop.ui.render.line import Line, Span, Spans, cut, length, tone_ink
 from gputop.ui.state.view import View
 
+_LEAST_TABLE = 62  # columns that hold temperature, power, memory and utilization with their limits
 _STEPS = " ▁▂▃▄▅▆▇█"
 
 
 def block_lines(view: View, columns: int, width: int) -> list[Line]:
-    """Return several GPUs per line, in reading order."""
+    """Return several GPUs per line, in reading order; wide columns have the fields of the GPU table."""
     cell = column_width(width, columns)
     gpus = view.shown
     rows = -(-len(gpus) // columns)
-    head: Spans = []
-    for _ in range(columns):
-        head += [
-            *cut([(f" GPU {'TEMP':>5} {'POWER':>5}  {'MEMORY':<{max(0, cell - 23)}}{'UTIL':>5}", "muted")], cell),
-            (" ", "text"),
-        ]
-    lines = [Line(tuple(head[:-1]))]
-    for row in range(rows):
-        spans: Spans = []
-        for gpu in gpus[row::rows]:
-            spans += [*cut(_block(gpu, view, cell), cell), (" ", "text")]
-        lines.append(Line(tuple(spans[:-1])))
-    return lines
+    if cell >= _LEAST_TABLE:
+        shape = gpu_lines.shape([view.values(gpu) for gpu in gpus], cell)
+        title: Sequence[Span] = gpu_lines.titles(shape).spans
+        blocks = [gpu_lines.line(gpu, view, shape, cell) for gpu in gpus]
+    else:
+        memory, load = _bars(cell)
+        text = f" GPU {'TEMP':>5} {'POWER':>5} {'MEMORY':<{memory}} {'UTIL':<{load}}"
+        title = [(text, "muted")]
+        blocks = [tuple(_block(gpu, view, cell)) for gpu in gpus]
+    return [
+        _side_by_side([title] * columns, cell),
+        *(_side_by_side(blocks[row::rows], cell) for row in range(rows)),
+    ]
+
+
+def _side_by_side(parts: Sequence[Sequence[Span]], cell: int) -> Line:
+    spans = [span for part in parts for span in (*cut(tuple(part), cell), (" ", "text"))]
+    return Line(tuple(spans[:-1]))
 
 
 def strip_lines(view: View, columns: int, size: tuple[int, int]) -> list[Line]:
@@ -98,15 +105,23 @@ def _instance(instance: GpuInstance, width: int) -> Spans:
 
 def _block(gpu: Gpu, view: View, width: int) -> Spans:
     trouble, seen = values.trouble(gpu), view.values(gpu)
-    index: Span = (f"{gpu.index:>4}", "accent" if view.focus == gpu.index else "title")
+    index: Span = (f"{mark(gpu, view)}{gpu.index}".rjust(4), mark_ink(gpu, view))
     if trouble is not None:
         return [index, (" ", "text"), (f" {trouble[0]} ", "alarm"), (" " + trouble[1], "hot")]
-    draw = seen[POWER_AVERAGE]
-    spans: Spans = [(" ", "text"), *values.temperature(seen, 5), *values.number(draw, 6, "text", "W"), ("  ", "text")]
-    busy = seen[GPU_UTILIZATION]
-    load = [(" free", "free")] if view.is_free(gpu) else values.percent(busy, 5, values.utilization_ink(busy))
-    spans += [*values.memory(seen, width - 23), *load]
+    draw, used = seen[POWER_AVERAGE], seen[MEMORY_USED]
+    memory, load = _bars(width)
+    ink = values.memory_ink(seen)
+    spans: Spans = [(" ", "text"), *values.temperature(seen, 5), *values.number(draw, 6, "text", "W"), (" ", "text")]
+    spans += [*values.meter(share(used, seen[MEMORY_TOTAL]), memory - 6, ink), *values.short_gibibytes(used, 6, ink)]
+    busy = values.free_utilization if view.is_free(gpu) else values.utilization
+    spans += [(" ", "text"), *busy(seen, load)]
     return [(index[0], "muted"), *values.dimmed(spans)] if view.is_dim(gpu) else [index, *spans]
+
+
+def _bars(width: int) -> tuple[int, int]:
+    """Return the cells of memory and of utilization in a block, with their numbers."""
+    room = width - 18 - 6 - 5
+    return 6 + room - room // 2, 5 + room // 2
 
 
 def _cell(gpu: Gpu, view: View, cell: int) -> Spans:

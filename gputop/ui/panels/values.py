@@ -96,6 +96,11 @@ def gibibytes(used: float | None, total: float | None, ink: str = "text") -> Spa
     return [(fit_right(_gib(used), 9 - len(whole)), ink), (whole, "muted"), ("GiB", "muted")]
 
 
+def short_gibibytes(used: float | None, width: int, ink: str) -> Spans:
+    """Return used memory in GiB without its total: 40.0G."""
+    return [(fit_right(NOTHING if used is None else f"{_gib(used)}G", width), "muted" if used is None else ink)]
+
+
 def memory(gpu: Readings, width: int) -> Spans:
     """Return the bar of the frame buffer with its numbers."""
     used, total = gpu[MEMORY_USED], gpu[MEMORY_TOTAL]
@@ -167,15 +172,12 @@ def nvlink(gpu: Readings, width: int) -> Spans:
 
 
 def note(gpu: Readings, width: int) -> Spans:
-    """Return the P-state and why clocks are lowered."""
+    """Return why clocks are lowered, after the P-state unless it is P0, the fastest."""
     state, (word, tone) = gpu[PSTATE], throttle(gpu)
     if isinstance(gpu, Gpu) and gpu.xids:
         word, tone = f"Xid {gpu.xids[-1].xid}", Tone.HOT
-    return [
-        (fit(NOTHING if state is None else f"P{state}", 3), "muted"),
-        (" ", "text"),
-        (fit(word, width - 4), tone_ink(tone, "muted")),
-    ]
+    slow = f"P{state} " if state and len(word) + 3 <= width else ""
+    return [(slow, "muted"), (fit(word, width - len(slow)), tone_ink(tone, "muted"))]
 
 
 def trouble(gpu: Gpu) -> tuple[str, str] | None:

@@ -40,7 +40,7 @@ def test_memory_is_warm_above_90_and_hot_above_97_percent(used: int, tone: Tone)
 
 
 def test_a_power_cap_is_information() -> None:
-    assert throttle(gpu(values={EVENT_REASONS: ("power cap",), POWER_AVERAGE: 700.0})) == ("cap", Tone.OK)
+    assert throttle(gpu(values={EVENT_REASONS: ("power cap",), POWER_AVERAGE: 700.0})) == ("power cap", Tone.OK)
 
 
 def test_the_gravest_reason_is_named() -> None:

@@ -13,6 +13,7 @@ from gputop.core.model.metric import Missing
 from gputop.core.model.sample import ComputeInstance, Frame, Gpu, GpuInstance, GpuState
 from gputop.core.query.free import vacancies
 from gputop.core.recording.gpu_history import History
+from gputop.ui.panels import values
 from gputop.ui.panels.gpus import gpu_panel
 from gputop.ui.panels.header import header
 from gputop.ui.render.layout import Density, arrange
@@ -178,3 +179,18 @@ async def test_a_screen_of_some_users_processes_claims_no_gpu_to_be_free() -> No
         assert "free" not in stage.header + stage.gpus
     async with staged(held) as stage:
         assert "3 of 8 GPUs free: 1 4 7" in stage.header
+
+
+@pytest.mark.parametrize(
+    ("reason", "state", "shown"),
+    [
+        ("idle", 0, "idle clocks"), ("idle", 8, "idle clocks"), ("power cap", 2, "P2 power cap"),
+        ("power cap", 0, "power cap"), (None, 0, ""), (None, 8, "P8"),
+    ],
+)  # fmt: skip
+def test_a_gpu_that_holds_memory_is_not_called_idle_because_its_clocks_are(
+    reason: str | None, state: int, shown: str
+) -> None:
+    held = gpu(values={EVENT_REASONS: (reason,) if reason else (), PSTATE: state})
+
+    assert "".join(text for text, _ in values.note(held, 12)).strip() == shown

@@ -92,7 +92,7 @@ def _now(gpu: Gpu) -> list[str]:
     more: tuple[tuple[Metric[Any], str], ...] = ((SM_ACTIVE, "SM active"), (CLOCK_SM, "SM clock"), (FAN, "fan"))
     found += [f"{name} {value_text(gpu[metric], metric.unit)}" for metric, name in more if gpu[metric] is not None]
     word = throttle(gpu)[0]
-    return [*found, f"clocks: {word}"] if word else found
+    return [*found, f"clocks: {word.removesuffix(' clocks')}"] if word else found
 
 
 def _with_limit(gpu: Gpu, metric: Metric[Any], limit: Metric[Any] | None) -> str:

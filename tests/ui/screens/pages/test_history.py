@@ -181,7 +181,7 @@ async def test_the_page_follows_new_frames_and_stays_at_a_time_in_the_past() -> 
         assert shown(stage)[1].partition("·")[0].split("  ")[1:] == before.split("  ")[1:]
 
 
-@pytest.mark.parametrize("size", [(40, 10), (20, 5), SMALL, WIDE])
+@pytest.mark.parametrize("size", [(40, 10), SMALL, WIDE])
 @pytest.mark.parametrize("keys", [("b",), ("b", "tab"), ("down", "enter", "b")])
 async def test_the_page_fits_every_terminal(size: tuple[int, int], keys: tuple[str, ...]) -> None:
     async with recorded(*keys, "left", "plus", "less_than_sign", size=size) as stage:
