@@ -58,6 +58,11 @@ KIND: Final = Kind(
             "How much CPU use shortens the time of still_percent. With 5, one second of CPU use takes 5 seconds off "
             "it.",
         ),
+        Dial(
+            "child_times", 3.0, 1.0, 100.0,
+            "If the process itself does nothing and only one of its children uses the CPU, gputop waits longer. With "
+            "3, a suspect needs 3 times as long.",
+        ),
     ),
 )  # fmt: skip
 
@@ -73,7 +78,7 @@ class StalledDetector:
         self._worked_s, self._thread = dials["worked_s"], dials["thread_percent"]
         self._steady, self._still = dials["steady_percent"] / 100, dials["still_percent"] / 100
         self._patience, self._reads = dials["patience_times"], dials["reads_percent"]
-        self._weighs = dials["work_weighs_times"]
+        self._weighs, self._child = dials["work_weighs_times"], dials["child_times"]
 
     def detect(self, context: Context) -> Iterator[Claim]:
         """Return a claim per process or job that has stalled."""
@@ -92,22 +97,25 @@ class StalledDetector:
         """Count how long neither the process nor its children have used the CPU. Work weighs more than rest."""
         if track.pause_s - track.step_s < self._pause_s / 2:
             track.still_s = 0.0
-        held = (track.process, *context.relatives.get(track.process.pid, ()))
-        works = any((_cpu(one) or 0.0) >= (self._reads if one.state == "D" else self._thread) for one in held)
+        children = [one for one in context.relatives.get(track.process.pid, ()) if self._works(one)]
+        track.is_child_busy = len(children) == 1
+        works = self._works(track.process) or len(children) > 1
         track.still_s = max(0.0, track.still_s - self._weighs * track.step_s) if works else track.still_s + track.step_s
+
+    def _works(self, one: HostProcess) -> bool:
+        return (_cpu(one) or 0.0) >= (self._reads if one.state == "D" else self._thread)
 
     def _is_still(self, track: Track, context: Context) -> bool:
         role, process = track.role, track.process
         if track.gu is None or track.busy_s < self._worked_s or role.is_server or role.is_interactive:
             return False
-        if (
-            track.pause_s < max(self._pause_s, self._times * track.longest_pause_s)
-            or process.state in _REPORTED_ELSEWHERE
-        ):
-            return False
-        if track.is_progressing(context.now_s):
+        least_s = max(self._pause_s, self._times * track.longest_pause_s) * self._patience_of(track)
+        if track.pause_s < least_s or process.state in _REPORTED_ELSEWHERE or track.is_progressing(context.now_s):
             return False
         return track.still_s >= self._still * self._pause_s
+
+    def _patience_of(self, track: Track) -> float:
+        return self._child if track.is_child_busy else 1.0
 
     def _are_all(self, group: Group, activity: Activity) -> bool:
         """Return whether no other rank of the job works: one rank alone may have nothing to do by design."""
@@ -121,6 +129,8 @@ class StalledDetector:
         before_s = context.now_s - track.first_s - track.pause_s
         is_steady = track.busy_s >= self._steady * before_s
         is_batch = group.ranks or track.role.world or context.relatives.get(track.process.pid)
+        if any(one.is_child_busy for one in group.tracks):
+            return Stage.SUSPECT
         if _cpu(track.process) is None or (track.role.has_terminal and not is_batch):
             return Stage.SUSPECT  # it may wait for input
         limit_s = max(self._pause_s, self._times * track.longest_pause_s) * (1 if is_steady else self._patience)

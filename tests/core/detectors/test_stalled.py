@@ -42,12 +42,24 @@ def test_what_is_still_at_work_on_the_cpu_is_not_stalled() -> None:
     assert codes(found(lone((WORK, 200), (busy, 400)))) & {CODE} == set()
 
 
+def test_a_single_child_that_burns_a_core_does_not_hide_a_standstill_for_ever() -> None:
+    burns = replace(IDLE, workers=((99.0, "R"), (0.0, "S")))
+    both = replace(IDLE, workers=((99.0, "R"), (98.0, "R")))
+
+    assert stages(found(lone((WORK, 200), (burns, 950))), CODE).keys() == {Stage.SUSPECT}
+    assert CODE not in codes(found(lone((WORK, 200), (both, 950))))
+
+
 def test_a_notebook_and_a_server_may_wait() -> None:
     notebook = lone((WORK, 200), (IDLE, 900), framework="Jupyter kernel", command="python -m ipykernel_launcher")
     server = lone((WORK, 200), (IDLE, 900), command="python -m uvicorn app:app", framework="uvicorn")
+    own = lone((WORK, 200), (IDLE, 900), command="python answer.py --http-port 8000")
+    option = lone((WORK, 200), (IDLE, 900), command="python train.py -i data")
 
     assert CODE not in codes(found(notebook))
     assert CODE not in codes(found(server))
+    assert CODE not in codes(found(own))
+    assert CODE in codes(found(option))
 
 
 def test_a_script_in_a_terminal_may_wait_for_somebody_to_type() -> None:

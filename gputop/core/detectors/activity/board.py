@@ -34,10 +34,10 @@ class Board:
     """One GPU, or one instance of a GPU in MIG mode, over time.
 
     ``effort``: 0 at the power of an idle context, 1 at the power limit; without a power reading of its own, the busier
-    of tensor cores and memory by GPM; None without both. ``utilization``: for an instance, the share of time in which
-    its engine was active. ``is_quiet``: there is no traffic on the board, so kernels can only work in registers;
-    PCIe does not count, because kernels that wait may poll host memory. ``is_at_work``: power and traffic agree, at
-    this instant, that kernels do real work.
+    of tensor cores and memory by GPM, or the memory controller; None without all of them. ``utilization``: for an
+    instance, the share of time in which its engine was active. ``is_quiet``: there is no traffic on the board, so
+    kernels can only work in registers; PCIe does not count, because kernels that wait may poll host memory.
+    ``is_at_work``: power and traffic agree, at this instant, that kernels do real work.
     """
 
     __slots__ = (
@@ -144,7 +144,7 @@ class Board:
         """Work out the effort: power above that of an idle context."""
         watts, limit_w = self.watts, self.limit_w
         if watts is None or not limit_w:
-            self.effort = _busier(self.tensor, self.dram)
+            self.effort = _busier(self.tensor, self.dram, self.memory)
             self.is_static = self.effort is not None and self.effort < self.limits.steady
             return
         smooth = self._smooth_w
@@ -204,8 +204,10 @@ def _sum(readings: Readings, one: Metric[float], other: Metric[float]) -> float 
     return None if first is None or second is None else first + second
 
 
-def _busier(tensor: float | None, dram: float | None) -> float | None:
-    return None if tensor is None or dram is None else max(tensor, dram) / 100
+def _busier(tensor: float | None, dram: float | None, memory: float | None) -> float | None:
+    if tensor is None or dram is None:
+        return None if memory is None else memory / 100
+    return max(tensor, dram) / 100
 
 
 class Window:

@@ -29,7 +29,8 @@ class Track:
     __slots__ = (
         "_at_work_s", "_blip_at_s", "_blip_s", "_broken_s", "_hidden_s", "_is_odd", "_odd_at_s", "_pending_s",
         "_resumed_s", "_shared_bytes", "board", "busy_s", "first_s", "gu", "held_bytes", "held_since_s", "idle_s",
-        "is_fed", "key", "longest_pause_s", "longest_spin_s", "longest_step_s", "longest_wait_s", "low", "moved_s",
+        "is_child_busy", "is_fed", "key", "longest_pause_s", "longest_spin_s", "longest_step_s", "longest_wait_s",
+        "low", "moved_s",
         "pause_s", "process", "ranks", "role", "role_due_s", "seen_s", "shared_still_s", "sm_high", "sm_low",
         "spin_s", "step", "step_s", "stepped_s", "still_s", "use", "verdict", "wait_s", "window", "work_effort",
         "work_pcie", "work_w", "worked_s",
@@ -52,6 +53,7 @@ class Track:
         self.longest_step_s = 0.0
         self.longest_wait_s = self.longest_pause_s = self.longest_spin_s = 0.0
         self.still_s = 0.0
+        self.is_child_busy = False
         self.held_bytes, self.held_since_s = -1, now_s
         self.ranks: str | None = None
         self.verdict = ""

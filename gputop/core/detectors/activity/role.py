@@ -18,9 +18,13 @@ SERVERS: Final = (
 )  # fmt: skip
 _NOT_SERVING: Final = ("llama-cli", "llama-bench")
 _SERVING_ACTORS: Final = ("ray::serve", "ray::idle", "ray::vllm", "ray::engine")
-_SERVING_NAMES: Final = (  # in the name of a script or program
-    "serve", "webui", "gradio", "streamlit", "fastapi", "flask", "celery", "bentoml", "trtllm", "lmdeploy", "aphrodite",
-    "koboldcpp", "xinference", "tabbyapi",
+_SERVING_FLAGS: Final = frozenset(  # with an address, which the rendezvous of a job has under other names
+    {"--listen", "--port", "--http-port", "--http_port", "--grpc-port", "--grpc_port", "--server-port", "--server_port",
+     "--server-name", "--rest_api_port", "--uds", "--bind"}
+)  # fmt: skip
+_SERVING_NAMES: Final = (  # in the name of a script, module or program
+    "serve", "webui", "gradio", "api_server", "inference_server", "text_generation_launcher", "streamlit", "fastapi",
+    "flask", "celery", "bentoml", "trtllm", "lmdeploy", "aphrodite", "koboldcpp", "xinference", "tabbyapi",
 )  # fmt: skip
 _NOTEBOOKS: Final = ("Jupyter kernel",)
 _SHELLS_OF_PYTHON: Final = ("ipython", "bpython", "ptpython", "IPython")
@@ -88,8 +92,11 @@ def _serves(command: str, framework: str | None) -> bool:
     known = framework or what.known
     if known is not None:
         return known.startswith(SERVERS)
+    if what.leads and what.known is not None:
+        return False  # the port of a launcher is a rendezvous
     name = (what.script or what.name).rpartition("/")[2].lower()
-    return any(part in name for part in _SERVING_NAMES)
+    flags = {argument.partition("=")[0] for argument in arguments_of(command)[1:]}
+    return any(part in name for part in _SERVING_NAMES) or not _SERVING_FLAGS.isdisjoint(flags)
 
 
 def _daemon_or_prompt(command: str, framework: str | None) -> tuple[bool, bool]:
@@ -105,6 +112,9 @@ def _is_prompt(command: str, framework: str | None) -> bool:
     if (framework or what.known or "").startswith(_NOTEBOOKS):
         return True
     name = (what.script or what.name).rpartition("/")[2]
-    if name in _SHELLS_OF_PYTHON or "-i" in arguments[1:3]:
+    if name in _SHELLS_OF_PYTHON:
         return True
-    return what.name.startswith("python") and what.script is None and len(arguments) == 1
+    if not what.name.startswith("python"):
+        return False
+    script = arguments.index(what.script) if what.script in arguments else len(arguments)
+    return "-i" in arguments[1:script] or len(arguments) == 1

@@ -10,7 +10,7 @@ from typing import Final
 
 from gputop.core.detection.detector import Claim, Context, Dial, Kind
 from gputop.core.detectors.activity.activity import Activity
-from gputop.core.detectors.activity.process import Track
+from gputop.core.detectors.activity.process import Track, busiest
 from gputop.core.detectors.activity.ranks import Ranks, Stance, stance
 from gputop.core.detectors.stuck.case import Case, busy_claim, hang_claim
 from gputop.core.detectors.stuck.neighbour import is_at_work, shared_gpu_claim
@@ -39,6 +39,10 @@ KIND: Final = Kind(
             "fresh_alarm_s", 600.0, 60.0, 86400.0,
             "A wait of this time is an alarm if gputop has not seen the process work.",
         ),
+        Dial(
+            "host_alarm_s", 720.0, 60.0, 86400.0,
+            "The same, if a rank that does not wait uses the CPU: it may evaluate or write a checkpoint.",
+        ),
         Dial("behind_s", 1800.0, 60.0, 86400.0, "If other ranks work, a wait of this time is a suspect."),
         Dial(
             "times", 2.0, 1.0, 100.0,
@@ -52,8 +56,8 @@ KIND: Final = Kind(
             "look like a hang.",
         ),
         Dial(
-            "suspect_percent", 70.0, 1.0, 100.0,
-            "A wait becomes a suspect at this share of the alarm time. With 70 and an alarm after 300 s: after 210 s.",
+            "suspect_percent", 80.0, 1.0, 100.0,
+            "A wait becomes a suspect at this share of the alarm time. With 80 and an alarm after 300 s: after 240 s.",
         ),
         Dial(
             "unsteady_times", 3.0, 1.0, 100.0,
@@ -86,6 +90,7 @@ class StuckDetector:
         self._waiting_s, self._worked_s = dials["waiting_s"], dials["worked_s"]
         self._alarm_s, self._fresh_s = dials["alarm_s"], dials["fresh_alarm_s"]
         self._behind_s, self._times = dials["behind_s"], dials["times"]
+        self._host_alarm_s = dials["host_alarm_s"]
         self._behind_times = dials["behind_times"]
         self._suspect, self._unsteady = dials["suspect_percent"] / 100, dials["unsteady_times"]
         self._shared_s = dials["beside_s"]
@@ -168,7 +173,7 @@ class StuckDetector:
             ranks.hang_s = 0.0
             if longest_s >= self._waiting_s:
                 working = [track for track, is_so in stances if is_so is Stance.WORKS]
-                stage = Stage.SUSPECT if longest_s >= self._patience_s(ranks) else Stage.OBSERVATION
+                stage = Stage.SUSPECT if longest_s >= self._patience_s(ranks, working) else Stage.OBSERVATION
                 yield busy_claim(job_subject(ranks.job), stage, waiting, working, context)
             return
         ranks.hang_s = (
@@ -187,7 +192,7 @@ class StuckDetector:
             code="stuck.collective",
             subject=job_subject(ranks.job),
             lasted_s=lasted_s,
-            limit_s=self._limit_s(waiting, ranks.longest_wait_s),
+            limit_s=self._limit_s(waiting, ranks.longest_wait_s, is_host_busy=self._is_host_busy(out, context)),
             waiting=waiting,
             out=out,
             ranks=len(_participants(ranks)),
@@ -204,12 +209,20 @@ class StuckDetector:
     def _has_worked(self, tracks: list[Track]) -> bool:
         return any(track.worked_s >= self._worked_s for track in tracks)
 
-    def _limit_s(self, tracks: list[Track], longest_s: float) -> float:
+    def _limit_s(self, tracks: list[Track], longest_s: float, *, is_host_busy: bool = False) -> float:
         least_s = self._alarm_s if self._has_worked(tracks) else self._fresh_s
-        return max(least_s, self._times * longest_s)
+        return max(least_s, self._host_alarm_s if is_host_busy else 0.0, self._times * longest_s)
 
-    def _patience_s(self, ranks: Ranks) -> float:
-        return max(self._behind_s, self._behind_times * ranks.longest_wait_s)
+    def _is_host_busy(self, out: list[tuple[Track, Stance]], context: Context) -> bool:
+        """Return whether a rank without GPU work uses the CPU, itself or by a child: it may write a checkpoint."""
+        idle = [track.process for track, is_so in out if is_so is Stance.IDLE]
+        hosts = [one for process in idle for one in (process, *context.relatives.get(process.pid, ()))]
+        return any((busiest(one) or one.cpu_percent or 0.0) >= self._host[1] for one in hosts)
+
+    def _patience_s(self, ranks: Ranks, working: list[Track]) -> float:
+        """Return how long ranks may wait while others work; utilization without power and traffic is no work."""
+        least_s = self._behind_s if any(_has_power(track) for track in working) else self._fresh_s
+        return max(least_s, self._behind_times * ranks.longest_wait_s)
 
     def _stage(self, case: Case) -> Stage:
         """Return the stage; without an essential signal, or with possibly tiny kernels, it is never an alarm."""
@@ -217,6 +230,11 @@ class StuckDetector:
         if case.lasted_s < self._suspect * case.limit_s or case.lacks_power:
             return Stage.OBSERVATION if case.lasted_s < case.limit_s else Stage.SUSPECT
         return Stage.ALARM if case.lasted_s >= case.limit_s and not is_doubtful else Stage.SUSPECT
+
+
+def _has_power(track: Track) -> bool:
+    board = track.board
+    return not board.is_quiet or board.effort is None or board.effort > board.limits.low
 
 
 def _participants(ranks: Ranks) -> list[Track]:

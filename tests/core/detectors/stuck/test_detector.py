@@ -10,7 +10,7 @@ from examples import NOW, process
 from judging import judge_of
 from msgspec.structs import replace
 
-from gputop.core.model.catalogue import GRAPHICS_ACTIVE, MIG_MODE, POWER_AVERAGE
+from gputop.core.model.catalogue import GPU_UTILIZATION, GRAPHICS_ACTIVE, MIG_MODE, POWER_AVERAGE
 from gputop.core.model.finding import Stage
 from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import GpuInstance, Sample
@@ -35,7 +35,7 @@ def test_it_is_worth_a_line_after_2_minutes_a_suspect_on_the_way_and_an_alarm_af
     first = stages(found(*job((WORK, 200), (WAIT, 330))), HANG)
 
     assert 310 < first[Stage.OBSERVATION] < 340
-    assert 400 < first[Stage.SUSPECT] < 430
+    assert 430 < first[Stage.SUSPECT] < 460
     assert 495 < first[Stage.ALARM] < 515
 
 
@@ -90,8 +90,9 @@ def test_times_can_be_set() -> None:
     ],
 )
 def test_the_odd_one_out_is_named_with_what_it_does(odd: Second, text: str) -> None:
-    ranks = job((WORK, 100), (WAIT, 330))
-    ranks[2] = rank(2, 4, (WORK, 100), (odd, 330))
+    seconds = 760 if odd is SPIN else 330
+    ranks = job((WORK, 100), (WAIT, seconds))
+    ranks[2] = rank(2, 4, (WORK, 100), (odd, seconds))
     finding = last(found(*ranks), HANG)
 
     assert f"3 of 4 ranks wait in a collective, and rank 2 (pid {pid_of(2)}) {text}" in finding.summary
@@ -240,10 +241,39 @@ def test_without_power_gpm_tells_and_the_finding_says_what_is_lacking_and_is_no_
     assert (finding.confidence or 1.0) <= 0.6
 
 
-def test_without_power_and_gpm_nothing_is_said() -> None:
-    held = found(*job((WORK, 200), (WAIT, 400)), board=V100, change=without(POWER_AVERAGE.key))  # type: ignore[arg-type]
+def test_without_power_and_gpm_memory_traffic_tells_and_it_is_never_an_alarm() -> None:
+    held = found(*job((WORK, 200), (WAIT, 700)), board=V100, change=without(POWER_AVERAGE.key))  # type: ignore[arg-type]
 
-    assert HANG not in codes(held)
+    assert stages(held, HANG).keys() == {Stage.OBSERVATION, Stage.SUSPECT}
+
+
+def test_a_rank_that_works_on_the_cpu_may_evaluate_for_ten_minutes() -> None:
+    ranks = job((WORK, 200), (WAIT, 570))
+    ranks[0] = rank(0, 4, (WORK, 200), (SPIN, 570))
+
+    assert stages(found(*ranks), HANG).keys() == {Stage.OBSERVATION}
+
+
+def test_ranks_that_poll_host_memory_over_pcie_hang_all_the_same() -> None:
+    polls = replace(WAIT, pcie=150.0)
+
+    assert Stage.ALARM in stages(found(*job((WORK, 200), (polls, 330))), HANG)
+    assert Stage.ALARM in stages(found(*job((polls, 650))), HANG)
+
+
+def test_a_wrong_reading_ends_no_hang() -> None:
+    def wrong(second: int, sample: Sample) -> Sample:
+        if second % 20:
+            return sample
+        uses = [
+            [replace(use, sm_percent=(0.0, 255.0)[second % 40 > 0]) for use in one.gpus] for one in sample.processes
+        ]
+        told = tuple(replace(one, gpus=tuple(use)) for one, use in zip(sample.processes, uses, strict=True))
+        metrics = [gpu.metrics | {POWER_AVERAGE.key: 0.0, GPU_UTILIZATION.key: 255.0} for gpu in sample.gpus]
+        gpus = tuple(replace(gpu, metrics=metric) for gpu, metric in zip(sample.gpus, metrics, strict=True))
+        return replace(sample, processes=told, gpus=gpus)
+
+    assert 495 < stages(found(*job((WORK, 200), (WAIT, 330)), change=wrong), HANG)[Stage.ALARM] < 525
 
 
 def test_a_mig_instance_is_judged_by_its_own_gpm() -> None:
