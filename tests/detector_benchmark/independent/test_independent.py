@@ -18,6 +18,16 @@ def test_two_traces_share_a_name() -> None:
 
 
 @pytest.mark.parametrize("name", TRACES)
+def test_processes_hold_more_memory_than_a_board_has(name: str) -> None:
+    scene = TRACES[name].make(1)
+    world = scene.world
+
+    for n, board in enumerate(world.boards):
+        most = max(world.people.memory(n, t_s) for t_s in range(int(world.now_s), int(scene.until_s), 5))
+        assert most <= board.memory_mib - board.reserved_mib
+
+
+@pytest.mark.parametrize("name", TRACES)
 def test_a_label_names_something_that_its_world_does_not_have(name: str) -> None:
     trace = TRACES[name]
     scene = trace.make(1)

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 KINDS: Final = {  # of trouble: the codes of findings that name it
     "leak": ("leak.process", "leak.gpu"),
-    "filling": ("memory.filling", "memory.full"),
+    "filling": ("memory.filling",),
     "hang": ("stuck.collective",),
     "kernel": ("stuck.kernel",),
     "stalled": ("stalled.job", "stalled.process"),
@@ -40,7 +40,7 @@ FROM_OBSERVATION: Final = {
 }  # the others are shown from the stage of a suspect
 NEUTRAL: Final = {  # facts, which are neither right nor wrong here
     "bound.compute", "bound.memory", "bound.communication", "reading.incomplete", "throttle.power_cap", "xid.note",
-    "xid.application",
+    "xid.application", "memory.full",
 }  # fmt: skip
 
 

@@ -160,7 +160,8 @@ def _is_allowed(each: Episode, one: Allow) -> bool:
 
 def _instead(wanted: Want, episodes: Iterable[Episode]) -> str:
     """Return what was shown of the subject of a missed want."""
-    return "; ".join(_line(each) for each in episodes if each.names & wanted.names) or "nothing was shown"
+    shown = [_line(each) for each in episodes if each.names & wanted.names and each.code not in NEUTRAL]
+    return "; ".join(shown) or "nothing was shown"
 
 
 def _line(each: Episode) -> str:

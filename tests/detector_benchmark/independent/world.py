@@ -34,7 +34,7 @@ class World:
         self.uuids = [f"GPU-{n:08x}-0000-4000-8000-{len(boards):012x}" for n in range(len(boards))]
         self.people = Population(actors, boards, self.uuids, seed, interval_s)
         self._random = Random(seed)
-        self._boards = boards
+        self.boards = boards
         self._circuits = [Circuit(board, Random(seed * 97 + n)) for n, board in enumerate(boards)]
         self._steady = [steady(board, n) for n, board in enumerate(boards)]
         self._lacking = [lacking(board) for board in boards]
@@ -43,7 +43,7 @@ class World:
 
     def read(self) -> Sample:
         """Take a sample, then go on."""
-        t_s, numbers = self.now_s, range(len(self._boards))
+        t_s, numbers = self.now_s, range(len(self.boards))
         self.now_s += self.interval_s
         conditions = [self._conditions[n](t_s) if n in self._conditions else GOOD for n in numbers]
         second = Second(t_s, self.people.works(t_s), conditions)
@@ -72,15 +72,15 @@ class World:
     def _advance(self, n: int, second: Second) -> Total:
         here = self.people.on(n, second.works)
         total = Total.of(here)
-        if NVLINK not in self._boards[n].has and total.nv:
+        if NVLINK not in self.boards[n].has and total.nv:
             total.rx, total.tx = total.rx + min(total.nv, 9000) * 0.4, total.tx + min(total.nv, 9000) * 0.4
         self._circuits[n].advance(total, second.conditions[n], has_context=bool(here), step_s=self.interval_s)
-        if GPM in self._boards[n].has and (int(second.t_s) % 2 == 0 or not self._profiled[n]):
+        if GPM in self.boards[n].has and (int(second.t_s) % 2 == 0 or not self._profiled[n]):
             self._profiled[n] = profiled(total)
         return total
 
     def _gpu(self, n: int, second: Second) -> Gpu:
-        board, condition = self._boards[n], second.conditions[n]
+        board, condition = self.boards[n], second.conditions[n]
         known: dict[str, Any] = {
             "index": n,
             "uuid": self.uuids[n],
@@ -105,7 +105,7 @@ class World:
         )
 
     def _instance(self, n: int, at: int, second: Second) -> GpuInstance:
-        board, part = self._boards[n], self._boards[n].slices[at]
+        board, part = self.boards[n], self.boards[n].slices[at]
         used, total = int(self.people.memory(n, second.t_s, part.id)) * MIB, part.memory_mib * MIB
         values = profiled(Total.of(self.people.on(n, second.works, part.id)))
         missing = {} if GPM in board.has else dict.fromkeys(values, Missing.UNSUPPORTED)
