@@ -19,7 +19,14 @@ from gputop.core.recording.playback import Stretch
 from gputop.ui.input.keymap import ALWAYS_QUITS
 from gputop.ui.input.palette import commands
 from gputop.ui.input.replay_actions import active_keys
-from gputop.ui.messages import HistoryRequested, KeyUnused, NewsArrived, SettingsChanged, SignalRequested
+from gputop.ui.messages import (
+    HistoryRequested,
+    KeyUnused,
+    NewsArrived,
+    ProcessRequested,
+    SettingsChanged,
+    SignalRequested,
+)
 from gputop.ui.options import ViewOptions
 from gputop.ui.render.layout import Density
 from gputop.ui.screens.dialogs.modal import KeyedScreen
@@ -102,6 +109,10 @@ class GputopApp(TerminalApp):
     def on_signal_requested(self, message: SignalRequested) -> None:
         """Open the signal dialog for a process."""
         self.main.controllers.signal.choose_for(message.process, is_kill=message.is_kill)
+
+    def on_process_requested(self, message: ProcessRequested) -> None:
+        """Open the page of a process."""
+        self.main.controllers.page.process_of(message.process)
 
     def on_history_requested(self, message: HistoryRequested) -> None:
         """Open the history of a process."""

@@ -55,6 +55,14 @@ class HistoryRequested(Message):
         self.process = process
 
 
+class ProcessRequested(Message):
+    """The user wants to see the page of a process."""
+
+    def __init__(self, process: HostProcess) -> None:
+        super().__init__()
+        self.process = process
+
+
 class KeyUnused(Message):
     """The user pressed a key that has no meaning on a page."""
 

@@ -67,19 +67,24 @@ class PageActions:
 
     def process(self, part: str = "") -> None:
         """Open the page of the selected process, at a part of it; fold a group; without a selection show the GPU."""
-        from gputop.ui.screens.pages.process import ProcessScreen
-
         line, host = self._host.processes.selected_line, self._host
         if line is not None and line.is_group and not part:
             host.processes.fold(is_open=not line.is_open)
             return
         process = pointed_at(line, host.view.frame) if line is not None and host.view.frame is not None else None
         if process is not None:
-            host.push(ProcessScreen(process, host.view, host.send, part=part, clock=host.store.clock))
+            self.process_of(process, part)
         elif part:
             host.notify("Select a process first, with the arrow keys.", timeout=2)
         else:
             self.gpu()
+
+    def process_of(self, process: HostProcess, part: str = "") -> None:
+        """Open the page of a process, at a part of it."""
+        from gputop.ui.screens.pages.process import ProcessScreen
+
+        host = self._host
+        host.push(ProcessScreen(process, host.view, host.send, part=part, clock=host.store.clock))
 
     def _selected_gpu(self) -> Gpu | None:
         """Return the GPU in focus, or the one of the selected process, or the first."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from time import localtime, strftime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from gputop.core.model.catalogue import (
     CATALOGUE,
@@ -47,16 +47,31 @@ _MOST_ROWS: Final = 8
 _MOST_SAMPLES: Final = 600
 
 
-def gpu_page(gpu: Gpu, view: View, size: tuple[int, int]) -> list[Line]:
-    """Return the lines of the page."""
+class GpuPage(NamedTuple):
+    """The lines of the page; ``first``: number of the line of the first process."""
+
+    lines: list[Line]
+    first: int
+
+
+def gpu_page(gpu: Gpu, view: View, size: tuple[int, int], cursor: int | None = None) -> GpuPage:
+    """Return the page, with a cursor on one of its processes."""
     width, height = size
-    wrong, users = view.standing.of(gpu.uuid), _processes(gpu, view, width)
+    wrong, users = view.standing.of(gpu.uuid), _processes(gpu, view, width, cursor)
     lines = [*_trouble(gpu), *(finding_line(one, view, width) for one in wrong)]
     lines += [BLANK] if lines else []
     lines += [*facts("Now", _now(view.values(gpu)), width), BLANK]
     rows = (height - len(lines) - 2 - min(_MOST_USERS, len(users))) // len(PLOTS)
-    lines += [*_plots(gpu, view, (width, max(2, min(_MOST_ROWS, rows)))), BLANK, *users]
-    return [*lines, *findings_part(wrong, width), *_metrics(gpu, width)]
+    lines += [*_plots(gpu, view, (width, max(2, min(_MOST_ROWS, rows)))), BLANK]
+    first = len(lines) + 2  # below a title and the names of the columns
+    return GpuPage([*lines, *users, *findings_part(wrong, width), *_metrics(gpu, width)], first)
+
+
+def users_of(gpu: Gpu, view: View) -> list[tuple[HostProcess, GpuProcess]]:
+    """Return the processes on the GPU with their use of it, the largest use of memory first."""
+    processes = view.frame.processes if view.frame else ()
+    held = [(one, use) for one in processes for use in one.gpus if use.gpu == gpu.uuid]
+    return sorted(held, key=lambda pair: (-(pair[1].memory_bytes or 0), pair[0].pid))
 
 
 def _metrics(gpu: Gpu, width: int) -> list[Line]:
@@ -123,20 +138,17 @@ def _plots(gpu: Gpu, view: View, size: tuple[int, int]) -> list[Line]:
     return lines
 
 
-def _processes(gpu: Gpu, view: View, width: int) -> list[Line]:
-    """Return who is on the GPU since when, the largest use of memory first."""
-    frame = view.frame
-    held = [(one, use) for one in frame.processes for use in one.gpus if use.gpu == gpu.uuid] if frame else []
-    if frame is None or not held:
+def _processes(gpu: Gpu, view: View, width: int, cursor: int | None) -> list[Line]:
+    """Return who is on the GPU since when."""
+    held = users_of(gpu, view)
+    if view.frame is None or not held:
         return [Line((("Processes", "accent"), ("  none on this GPU", "muted")))]
-    held.sort(key=lambda pair: (-(pair[1].memory_bytes or 0), pair[0].pid))
     has_ranks = any(one.owner.rank is not None for one, _ in held)
     titles = ("PID", "RANK", "USER", "SINCE", "FOR", "GPU-MEM", "SM", "COMMAND")
     lines = [_title("Processes"), Line(((fit(_columns(titles, has_ranks=has_ranks), width), "head"),))]
-    return lines + [
-        Line(((fit(_columns(_texts(one, use, frame.time_s), has_ranks=has_ranks), width), "text"),))
-        for one, use in held
-    ]
+    texts = [_columns(_texts(one, use, view.frame.time_s), has_ranks=has_ranks) for one, use in held]
+    bases = ["cursor" if at == cursor else "text" for at in range(len(held))]
+    return lines + [Line(((fit(text, width), base),), base) for text, base in zip(texts, bases, strict=True)]
 
 
 def _texts(one: HostProcess, use: GpuProcess, now_s: float) -> tuple[str, ...]:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
+from textual import events
+
 from gputop.ui.input.keymap import ALWAYS_QUITS
 from gputop.ui.messages import KeyUnused
 from gputop.ui.screens.dialogs.modal import SCROLLS, WIDEST, KeyedScreen
@@ -39,7 +41,7 @@ class Page(KeyedScreen[None]):
             self.post_message(KeyUnused(key))
         super().pressed(key, character)
 
-    def on_click(self) -> None:
+    def on_click(self, event: events.Click) -> None:  # noqa: ARG002 - for subclasses
         """Close the page, unless it covers the whole screen."""
         if not self.is_full:
             self.dismiss()

@@ -1,13 +1,16 @@
 """Each way to a dialog, up to what happens to the process of a simulated box."""
 
 import pytest
+from app_driver import text_of, text_on
 from boxed import BoxStage, boxed
 from msgspec.structs import replace
 
 from gputop.core.model.finding import Evidence, Finding, Stage, Subject
 from gputop.ui.screens.dialogs.signal import SignalScreen
 from gputop.ui.screens.main.screen import MainScreen
+from gputop.ui.screens.pages.gpu import GpuScreen
 
+OF_ANOTHER_USER = 52_377
 STALLED, LAUNCHER, RANKS = 58_440, 61_002, (61_020, 61_021)
 
 
@@ -54,6 +57,51 @@ async def test_a_signal_from_the_table_ends_the_process_under_the_cursor(keys: l
         await stage.press(*keys)
 
         assert await stage.running(STALLED) == []
+
+
+async def down_to(stage: BoxStage, pid: int) -> None:
+    """Move the cursor of the GPU page down to a process."""
+    screen = stage.app.screen
+    assert isinstance(screen, GpuScreen)
+    for _ in range(100):
+        if any(line.base == "cursor" and f"{pid}" in text_of([line]) for line in screen.body.lines):
+            return
+        await stage.press("down")
+    raise AssertionError(text_of(screen.body.lines))
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24)])
+@pytest.mark.parametrize("keys", [["f9", "p", "enter"], ["K", "p", "y"], ["enter", "f9", "p", "enter"]])
+async def test_a_signal_from_the_page_of_a_gpu_ends_the_process_under_its_cursor(
+    keys: list[str], size: tuple[int, int]
+) -> None:
+    async with boxed("trouble", size=size) as stage:
+        await stage.press(f"{stage.process(STALLED).gpus[0].gpu_index}", "i")
+        await down_to(stage, STALLED)
+        await stage.press(*keys)
+
+        assert await stage.running(STALLED) == []
+
+
+async def test_a_click_on_a_process_of_the_page_of_a_gpu_chooses_it_and_a_second_opens_it() -> None:
+    async with boxed("trouble") as stage:
+        await stage.press(f"{stage.process(STALLED).gpus[0].gpu_index}", "i")
+        screen = stage.app.screen
+        assert isinstance(screen, GpuScreen)
+        at = next(n for n, line in enumerate(screen.body.lines) if f"{STALLED}" in text_of([line]))
+        for _ in range(2):
+            await stage.pilot.click(screen.body, offset=(5, at))
+            await stage.pilot.pause()
+
+        assert f"Process {STALLED}" in text_on(stage.app.screen)
+
+
+async def test_f9_on_the_page_of_a_gpu_without_a_cursor_signals_nothing_and_says_what_to_do() -> None:
+    async with boxed("trouble") as stage:
+        await stage.press("i", "f9")
+
+        assert isinstance(stage.app.screen, GpuScreen)
+        assert stage.messages == ["Select a process first, with ↓."]
 
 
 async def test_a_signal_from_the_palette_ends_the_process_under_the_cursor() -> None:
@@ -118,6 +166,34 @@ async def test_a_line_of_a_job_in_the_view_by_job_stands_for_the_job() -> None:
         await stage.press("f9", "enter")
 
         assert await stage.running(LAUNCHER, *RANKS) == []
+
+
+async def test_a_signal_from_the_tree_ends_the_process_under_the_cursor() -> None:
+    async with boxed("trouble") as stage:
+        await stage.press("f5")
+        await stage.select(STALLED)
+        await stage.press("f9", "p", "enter")
+
+        assert await stage.running(STALLED) == []
+
+
+async def test_a_folded_launcher_of_the_tree_stands_for_its_workers() -> None:
+    async with boxed("trouble") as stage:
+        await stage.press("f5")
+        await stage.select(LAUNCHER)
+        await stage.press("minus", "f9", "enter")
+
+        assert await stage.running(LAUNCHER, *RANKS) == []
+
+
+async def test_a_line_of_a_user_in_the_view_by_user_stands_for_the_processes_of_the_user() -> None:
+    async with boxed("trouble") as stage:
+        await stage.press("A")
+        at = next(n for n, row in enumerate(stage.processes) if "▼ ann" in row)
+        await stage.pilot.click("ProcessPanel", offset=(5, at))
+        await stage.press("f9", "enter")
+
+        assert await stage.running(*RANKS, STALLED, OF_ANOTHER_USER) == [OF_ANOTHER_USER]
 
 
 async def test_f8_changes_one_process_and_ctrl_u_changes_it_back() -> None:

@@ -27,7 +27,7 @@ def page(of: Frame, size: tuple[int, int] = (118, 38), standing: Standing = NOTH
     history = History(PLOTTED)
     history.remember(of)
     view = View(history=history, plots=Plots(history), frame=of, standing=standing)
-    return text_of(gpu_page(of.gpus[0], view, size)).split("\n")
+    return text_of(gpu_page(of.gpus[0], view, size).lines).split("\n")
 
 
 def place(lines: list[str], start: str) -> int:
