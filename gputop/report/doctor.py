@@ -20,7 +20,7 @@ _WORDS: Final = {
     Severity.FAIL: ("✗ ACT NOW", Tone.HOT),
     Severity.WARN: ("! WARNING", Tone.WARM),
     Severity.UNKNOWN: ("? unknown", Tone.WARM),
-    Severity.INFO: ("i info", Tone.OK),
+    Severity.INFO: ("i note", Tone.OK),
     Severity.OK: ("✓ ok", Tone.OK),
 }
 _PROBLEMS: Final = (Severity.FAIL, Severity.WARN, Severity.UNKNOWN)
@@ -30,7 +30,7 @@ _COUNTS: Final = {
     Severity.UNKNOWN: ("unknown", "unknown"),
     Severity.INFO: ("note", "notes"),
     Severity.OK: ("ok", "ok"),
-    Severity.NOT_APPLICABLE: ("not applicable", "not applicable"),
+    Severity.NOT_APPLICABLE: ("not applicable (to list them: --json)",) * 2,
 }
 _MARK: Final = max(len(word) for word, _ in _WORDS.values())
 
@@ -99,11 +99,8 @@ class _Page:
                 yield from self._beneath(verdict)
 
     def tail(self) -> Iterator[str]:
-        """Yield the checks that do not apply, and the totals."""
+        """Yield the totals."""
         diagnosis = self._diagnosis
-        absent = [one.code for one in diagnosis.checks if one.severity is Severity.NOT_APPLICABLE]
-        if absent:
-            yield from self._wrapped(f"Not applicable here: {', '.join(absent)}.", "", tone=Tone.NONE)
         counted = [(severity, count) for severity, count in diagnosis.counts.items() if count]
         parts = [f"{count} {_COUNTS[severity][count > 1]}" for severity, count in counted]
         yield from wrap(parts, _SEPARATOR, self._room)

@@ -61,7 +61,7 @@ def test_the_report_begins_with_what_is_worst() -> None:
     marks = [line[:9].strip() for line in lines if line[:1] in {"✗", "!", "?", "i", "✓"}]
 
     assert lines[0] == "SIMULATED: dying, no real GPU"
-    assert marks == sorted(marks, key=["✗ ACT NOW", "! WARNING", "? unknown", "i info", "✓ ok"].index)
+    assert marks == sorted(marks, key=["✗ ACT NOW", "! WARNING", "? unknown", "i note", "✓ ok"].index)
     assert "      $ sudo nvidia-smi --gpu-reset -i 3" in lines
 
 

@@ -80,7 +80,7 @@ def add_host_details(parser: argparse.ArgumentParser) -> None:
     """Add ``--host-details``."""
     parser.add_argument(
         "--host-details", dest="has_host_details", action="store_true",
-        help="in JSON, also give for the host: network and disk rates, sensors, logged-in users, CPU frequency",
+        help="add to the JSON: network and disk rates, sensors, logged-in users and CPU frequency of the host",
     )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--wait", dest="wait_s", type=seconds(0), default=_WAIT_S, metavar="SECONDS",
-        help="time between two readings, which rates such as bytes per second need (default 1); 0: no rates",
+        help="time between the two readings for rates such as bytes per second (default 1); 0 leaves rates out",
     )  # fmt: skip
     add_demo(parser)
     status = "0 done, 2 bad input, 3 not known whether it exists, 4 no such process"

@@ -35,17 +35,20 @@ _EXAMPLES: Final = {
     "restore": ("gputop mig restore mig.json --dry-run",),
     "service": ("gputop mig service /etc/gputop/mig.json",),
 }
-_STATUS: Final = (
-    "0 all done (plan: all possible), 1 only a part, or a reset is needed, 2 bad input, 3 no driver, 4 nothing done"
-)
+_PLANS: Final = "0 possible on all GPUs, 1 only on some, 2 bad input, 3 no driver, 4 not possible"
+_CHANGES: Final = "0 all done, 1 only a part is done, or a reset is needed, 2 bad input, 3 no driver, 4 nothing done"
+_SHOWS: Final = "0 done, 2 bad input, 3 no driver"
+_STATUS: Final = {"plan": _PLANS, "apply": _CHANGES, "restore": _CHANGES, "use": f"{_SHOWS}, 4 no instances"}
 _REQUESTS: Final = """requests:
   3g.40gb,2x1g.10gb  exactly these instances
   3g,all=1g          3g, then as many 1g as fit
-  +1x2g.20gb         one more 2g.20gb than now
-  -1g.10gb           one 1g.10gb fewer; put -- before it: mig plan -- -1g.10gb
-  3g.40gb@4          starting at memory slot 4
-  2g.20gb/1c+1c      split into these compute instances
-  1c.3g.40gb         a compute instance 1c; equal requests share one 3g.40gb
+  +1x2g.20gb         one 2g.20gb more than now
+  -1g.10gb           one 1g.10gb fewer than now; put -- before it:
+                     gputop mig plan -- -1g.10gb
+  3g.40gb@4          a 3g.40gb that starts at memory slot 4
+  2g.20gb/1c+1c      a 2g.20gb with two compute instances 1c
+  1c.3g.40gb         one compute instance 1c in a 3g.40gb; a second one uses
+                     the same 3g.40gb
   none               no instances
   on, off            only switch MIG mode on or off
 """
@@ -53,14 +56,14 @@ _REQUESTS: Final = """requests:
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the subcommands with their options."""
-    add_ending(parser, "gputop mig plan 3g.71gb,2x1g.18gb -i 0 --demo h200", status=_STATUS)
+    add_ending(parser, "gputop mig plan 3g.71gb,2x1g.18gb -i 0 --demo h200")
     parser.epilog = f"{_REQUESTS}\n{parser.epilog}"
     actions = parser.add_subparsers(metavar="WHAT", dest="what", required=True)
     for name, about in _WHAT.items():
         action = actions.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
         for add_option in _OPTIONS[name]:
             add_option(action)
-        add_ending(action, *_EXAMPLES[name], status=_STATUS)
+        add_ending(action, *_EXAMPLES[name], status=_STATUS.get(name, _SHOWS))
 
 
 def run(options: argparse.Namespace) -> int:

@@ -49,7 +49,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--min-busbw",
         type=_busbw,
         metavar="GB/S",
-        help="minimum all-reduce bandwidth of all GPUs, by nccl-tests' formula",
+        help="minimum all-reduce bus bandwidth (busbw of nccl-tests)",
     )
     parser.add_argument(
         "--python", metavar="PYTHON", help="the Python interpreter that has torch (default: the first one found)"

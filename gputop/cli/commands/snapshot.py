@@ -20,7 +20,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
     parser.add_argument(
         "--wait", dest="wait_s", type=seconds(0), metavar="SECONDS",
-        help="time between two readings, which rates such as bytes per second need (default 1); 0: no rates",
+        help="time between the two readings for rates such as bytes per second (default 1); 0 leaves rates out",
     )  # fmt: skip
     add_host_details(parser)
     add_reveal(parser)
