@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 ECC_CALLS: Final = frozenset({
     "nvmlDeviceGetEccMode", "nvmlDeviceGetTotalEccErrors", "nvmlDeviceGetRemappedRows",
-    "nvmlDeviceGetRowRemapperHistogram",
+    "nvmlDeviceGetRepairStatus", "nvmlDeviceGetRowRemapperHistogram",
 })  # fmt: skip
 PCIE_COUNTERS: Final = frozenset({197, 198})
 

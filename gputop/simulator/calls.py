@@ -226,6 +226,7 @@ GPU_CALLS: Final[dict[str, Call]] = _LISTS | {
     "nvmlDeviceGetEccMode": lambda _: [1, 1],
     "nvmlDeviceGetTotalEccErrors": lambda gpu, error, counter: gpu.plan.health.ecc.get((error, counter), 0),
     "nvmlDeviceGetRemappedRows": lambda gpu: gpu.plan.health.remapped,
+    "nvmlDeviceGetRepairStatus": lambda _: [0, 0],
     "nvmlDeviceGetRowRemapperHistogram": _spare_rows,
     "nvmlDeviceValidateInforom": lambda _: None,
     "nvmlDeviceGetPersistenceMode": lambda gpu: int(not gpu.board.is_consumer),

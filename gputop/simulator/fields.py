@@ -10,13 +10,15 @@ from gputop.simulator.gpu import SimulatedGpu
 Value = int | float | None  # None: not supported by this board
 
 ALL_LINKS: Final = 0xFFFFFFFF
+MODULE: Final = 1
+_POWER_FIELDS: Final = (185, 186)
 _RAW_OVERHEAD: Final = 1.08
 _REMAPPED_ID: Final = 142  # the first of four: remapped rows correctable, uncorrectable, pending, failed
 
 
 def read_field(gpu: SimulatedGpu, field: int, scope: int, time_s: float) -> tuple[int, int | float]:
     """Return the return code and the value."""
-    if field in gpu.board.fields:
+    if field in gpu.board.fields or (field in _POWER_FIELDS and scope == MODULE):
         return codes.NOT_SUPPORTED, 0
     if field in _LINK_FIELDS:
         return _link_field(gpu, _LINK_FIELDS[field](gpu), scope, time_s)

@@ -30,6 +30,7 @@ def test_the_driver_answers_all_that_it_is_asked(run: Run) -> None:
     [
         ("remap.pending = 1", "remap.pending", "fail"),
         ("remap.failure = 1", "remap.failure", "fail"),
+        ("repair.channel = 1", "repair.pending", "warn"),
         ("remap.hist.none = 2", "remap.histogram", "warn"),
         ("ecc = 1\necc.pending = 0", "ecc.pending", "warn"),
         ("ecc.vol.dbe = 1", "ecc.errors", "fail"),

@@ -108,7 +108,8 @@ _MHZ: Final = 1e6
 
 # A capture asked for these columns a second after the `-q` that the simulated driver plays: by then they had moved.
 MOVING: Final = (
-    "_utilization_percent", "temperature_c", "_margin_c", "power_average_w", "power_instant_w", "clock_sm_hz",
+    "_utilization_percent", "temperature_c", "_margin_c", "power_average_w", "power_instant_w", "power_module_w",
+    "clock_sm_hz",
     "clock_memory_hz", "clock_graphics_hz", "clock_video_hz", "fan_percent", "memory_used_bytes", "memory_free_bytes",
     "performance_state", "pcie_generation",
 )  # fmt: skip
@@ -145,6 +146,7 @@ COLUMNS: Final[tuple[tuple[str, str, str, Callable[[str], Value]], ...]] = (
     ("power_limit_default_w", "gpu_power_readings/default_power_limit", "power.default_limit", _number()),
     ("power_limit_min_w", "gpu_power_readings/min_power_limit", "power.min_limit", _number()),
     ("power_limit_max_w", "gpu_power_readings/max_power_limit", "power.max_limit", _number()),
+    ("power_module_w", "module_power_readings/average_power_draw", "module.power.draw.average", _number()),
     ("clock_sm_hz", "clocks/sm_clock", "clocks.current.sm", _number(_MHZ)),
     ("clock_memory_hz", "clocks/mem_clock", "clocks.current.memory", _number(_MHZ)),
     ("clock_graphics_hz", "clocks/graphics_clock", "clocks.current.graphics", _number(_MHZ)),

@@ -246,6 +246,7 @@ def _answers() -> dict[str, Any]:
         "nvmlDeviceGetEccMode": [1, 1],
         "nvmlDeviceGetRemappedRows": (0, 0, 0, 0),
         "nvmlDeviceGetRowRemapperHistogram": SimpleNamespace(max=640, high=0, partial=0, low=0, none=0),
+        "nvmlDeviceGetRepairStatus": [0, 0],
         "nvmlDeviceGetSramEccErrorStatus": False,
         "nvmlDeviceValidateInforom": None,
         "nvmlDeviceGetMigMode": [0, 0],

@@ -129,14 +129,16 @@ class Torch(Struct, frozen=True, kw_only=True):
 class Details(Struct, frozen=True, kw_only=True):
     """Readings of a GPU that only the doctor needs; None: the driver does not report it.
 
-    ``banks_without_spares``: of the row remapper. ``sram_exceeded``: on-chip memory errors exceed their
-    limit. ``fabric_state``: 0 not supported, 1 not started, 2 in progress, 3 completed; ``fabric_health``: 2 unhealthy,
-    3 limited. ``brand``: nvmlBrandType_t. ``virtualization``: nvmlGpuVirtualizationMode_t.
+    ``banks_without_spares``: of the row remapper. ``repair_pending``: a reset replaces a faulty memory channel or TPC.
+    ``sram_exceeded``: on-chip memory errors exceed their limit. ``fabric_state``: 0 not supported, 1 not started,
+    2 in progress, 3 completed; ``fabric_health``: 2 unhealthy, 3 limited. ``brand``: nvmlBrandType_t.
+    ``virtualization``: nvmlGpuVirtualizationMode_t.
     """
 
     ecc_pending: bool | Missing | None = None
     banks_without_spares: int | Missing | None = None
     sram_exceeded: bool | Missing | None = None
+    repair_pending: bool | Missing | None = None
     fabric_state: int | None = None
     fabric_status: int | None = None
     fabric_health: int | None = None

@@ -111,6 +111,20 @@ def remap_pending(facts: Facts) -> Verdicts:
     return judged(facts, of(REMAPPED_ROWS_PENDING), bool, verdict, "no row remap is pending")
 
 
+def repair_pending(facts: Facts) -> Verdicts:
+    """Judge whether the repair of a memory channel or of a TPC waits for a reset."""
+
+    def verdict(gpus: Sequence[Gpu]) -> Verdict:
+        return warn(
+            f"{about(gpus)}: repair of faulty hardware pending until the next reset",
+            evidence=("NVML: memory channel or TPC repair pending",),
+            fix=reset(gpus),
+        )
+
+    answer = detail(facts, lambda details: details.repair_pending)
+    return judged(facts, answer, bool, verdict, "no repair is pending")
+
+
 def remap_failure(facts: Facts) -> Verdicts:
     """Judge whether a row remap failed, or very many rows are remapped."""
 

@@ -98,6 +98,11 @@ _OWN: Final[tuple[Check, ...]] = (
         "Reset the GPU when it is idle.",
     ),
     _row(
+        "repair.pending", "Is a repair of faulty hardware pending?", memory.repair_pending,
+        "The board found a faulty memory channel or TPC. It uses a spare one after the next reset.",
+        "Reset the GPU when it is idle.",
+    ),
+    _row(
         "remap.histogram", "Does every memory bank have spare rows left?", memory.remap_histogram,
         "A bank without spare rows is an early warning.",
         "Plan to replace the board.",

@@ -12,6 +12,7 @@ from typing import Any, Final
 from gputop.core.model.metric import ONCE, Field, FieldRate, Gpm, Metric, NvmlCall, Origin, Reading, Unit
 from gputop.core.table_rows import joined
 
+MODULE: Final = 1  # the scope of a power value that is of the whole module
 ALL_LINKS: Final = 0xFFFFFFFF  # the scope of a field value that is a sum over all NVLinks
 
 ARCHITECTURES: Final = {
@@ -206,6 +207,10 @@ POWER_AVERAGE: Final[Metric[float]] = _row(
 )  # fmt: skip
 POWER_INSTANT: Final[Metric[float]] = _row(
     "power_instant_w", "Power now", Unit.WATTS, Field(186, to=_milli), help="Instantaneous power draw.",
+)  # fmt: skip
+POWER_MODULE: Final[Metric[float]] = _row(
+    "power_module_w", "Module power", Unit.WATTS, Field(185, MODULE, to=_milli), every_s=5,
+    help="Mean power draw of a superchip module: its CPU, GPUs and memory.",
 )  # fmt: skip
 POWER_LIMIT: Final[Metric[float]] = _row(
     "power_limit_w", "Enforced limit", Unit.WATTS, NvmlCall("nvmlDeviceGetEnforcedPowerLimit", to=_milli), every_s=5,

@@ -31,6 +31,7 @@ def _details(driver: Driver, uuid: str, _: float) -> Details:
     return Details(
         ecc_pending=_told(driver.ask("nvmlDeviceGetEccMode", handle), lambda modes: bool(modes[1])),
         banks_without_spares=_told(driver.ask("nvmlDeviceGetRowRemapperHistogram", handle), lambda rows: rows.none),
+        repair_pending=_told(driver.ask("nvmlDeviceGetRepairStatus", handle), any),
         sram_exceeded=_told(driver.ask("nvmlDeviceGetSramEccErrorStatus", handle)),
         fabric_state=state,
         fabric_status=status,

@@ -215,6 +215,10 @@ SICK: dict[str, list[tuple[Make, Severity, str]]] = {
         (answer(nvmlDeviceGetRemappedRows=NVMLError(999)), UNKNOWN, "impossible value"),
         (answer(nvmlDeviceGetRemappedRows=NVMLError(3)), NOTHING, "no GPU here supports it"),
     ],
+    "repair.pending": [
+        (answer(nvmlDeviceGetRepairStatus={0: [0, 1], 1: [0, 0]}), WARN, "--gpu-reset -i 0"),
+        (answer(nvmlDeviceGetRepairStatus=NVMLError(3)), NOTHING, "no GPU here supports it"),
+    ],
     "remap.histogram": [
         (answer(nvmlDeviceGetRowRemapperHistogram={0: SimpleNamespace(none=2), 1: SimpleNamespace(none=0)}), WARN,
          "GPU 0: 2 banks without spares"),
