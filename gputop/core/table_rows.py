@@ -23,6 +23,7 @@ class LeftOut(Struct, frozen=True):
 _rows: Final[dict[str, list[tuple[str, Any]]]] = {}
 _left_out: Final[list[LeftOut]] = []
 _closed: Final[set[str]] = set()
+_off: Final[dict[tuple[str, str], str]] = {}
 
 
 def plug(plugin: str, table: str, rows: Iterable[Any]) -> None:
@@ -56,6 +57,16 @@ def added_keys(table: str) -> tuple[str, ...]:
 def left_out() -> tuple[LeftOut, ...]:
     """Return the rejected rows of the tables in use."""
     return tuple(_left_out)
+
+
+def turn_off(plugin: str, table: str, key: str, reason: str) -> None:
+    """Record that gputop does not call a row any more."""
+    _off[table, key] = f"plugin {plugin}, {table.removesuffix('s')} {key}: {reason}"
+
+
+def turned_off() -> tuple[str, ...]:
+    """Return the rows that gputop does not call any more, with the reasons, as sentences."""
+    return tuple(_off.values())
 
 
 def _leave_out(row: LeftOut) -> None:

@@ -21,6 +21,7 @@ from gputop.core.model.units import NOTHING, bytes_text, duration_text, percent_
 from gputop.core.processes.column import Column, Row
 from gputop.core.processes.columns import COLUMNS, rows, sorted_rows, visible_columns
 from gputop.core.query.selection import why_no_gpus, why_no_processes
+from gputop.core.table_rows import turned_off
 from gputop.core.text.cells import width
 from gputop.core.text.fit import fit
 from gputop.core.text.text import clean
@@ -42,8 +43,10 @@ def table(frame: Frame, columns_available: int | None = None, style: Style = Sty
     """
     room = columns_available
     head = [*_header(frame, room, style), "", *_gpus(frame, room, style), "", *_host(frame.host, room, style)]
-    tail = [cut(clean(line), room) for line in (*reasons(frame, _METRICS), *frame.problems, *frame.left_out)]
-    rest = [*_processes(frame, room, style), *([""] if tail else []), *tail]
+    processes = _processes(frame, room, style)
+    problems = dict.fromkeys((*frame.problems, *frame.left_out, *turned_off()))  # a column may hang only now
+    tail = [cut(clean(line), room) for line in (*reasons(frame, _METRICS), *problems)]
+    rest = [*processes, *([""] if tail else []), *tail]
     wrong = [paint(cut(clean(line), room), tone, style) for line, tone in _findings(frame)]
     return "\n".join([*head, *([""] if wrong else []), *wrong, "", *rest])
 

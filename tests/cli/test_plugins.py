@@ -302,3 +302,20 @@ def test_the_template_passes_the_type_checker(hello: Path) -> None:
     )
 
     assert done.stdout == ""
+
+
+def test_a_column_that_hangs_stops_the_table_or_is_not_named(hello: Path) -> None:
+    module = hello / "gputop_hello.py"
+    module.write_text(
+        f"import time\n{module.read_text()}".replace(
+            "    return row.process", "    time.sleep(600)\n    return row.process"
+        )
+    )
+    done = gputop(hello, "snapshot", "--demo", "training", "--wait", "0")
+    filtered = gputop(hello, "snapshot", "--demo", "training", "--wait", "0", "--json", "--where", "project:x")
+    listed = gputop(hello, "plugins")
+
+    off = "plugin hello, column project: it did not return within 2s, and is off"
+    assert done.stdout.splitlines()[-1] == off
+    assert off in json.loads(filtered.stdout)["problems"]
+    assert "shut off  columns: project at" in listed.stdout

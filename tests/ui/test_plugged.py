@@ -120,6 +120,51 @@ async def test_no_key_waits_for_a_panel_that_hangs_and_it_says_that_it_is_old() 
         assert "no answer" not in shown(stage)
 
 
+async def test_a_panel_that_hangs_keeps_its_old_lines_and_comes_back_with_older_ones() -> None:
+    gate, stuck, told = threading.Event(), threading.Event(), list[tuple[str, str]]()
+
+    def hangs(question: Shown) -> list[str]:
+        if question.frame.sequence > 1:
+            stuck.set()
+            gate.wait()
+        return [f"frame {question.frame.sequence}"]
+
+    panels = (panel(hangs), panel(lambda s: [f"other {s.frame.sequence}"], "other"))
+    async with staged(frame(), panels=panels, panel_ended=lambda *each: told.append(each)) as stage:
+        await until(stage, lambda: "frame 1" in shown(stage))
+        await stage.deliver(frame(sequence=2))
+        await until(stage, stuck.is_set)
+        for sequence in (3, 4, 5):
+            stage.clock.now += 11
+            await stage.deliver(frame(sequence=sequence))
+        assert "shut off: it did not return within 10 s" in shown(stage)
+        assert "frame 1" not in shown(stage)
+        gate.set()
+        await stage.deliver(frame(sequence=6))
+        await until(stage, lambda: "other 6" in shown(stage))
+
+        assert "frame 2" not in shown(stage)
+        assert ("queue", "it did not return within 10 s") in told
+
+
+async def test_a_panel_is_shut_off_because_gputop_itself_was_stopped() -> None:
+    gate, stuck = threading.Event(), threading.Event()
+
+    def waits(question: Shown) -> list[str]:
+        if question.frame.sequence == 2:
+            stuck.set()
+            gate.wait()
+        return [f"frame {question.frame.sequence}"]
+
+    async with staged(frame(), panels=(panel(waits),)) as stage:
+        await stage.deliver(frame(sequence=2))
+        await until(stage, stuck.is_set)
+        stage.clock.now += 3600
+        await stage.deliver(frame(sequence=3))
+        gate.set()
+        await until(stage, lambda: "frame 3" in shown(stage))
+
+
 async def test_a_panel_is_not_asked_more_often_than_it_wants() -> None:
     async with staged(frame(), panels=(panel(lambda s: [str(s.frame.sequence)], every_s=30.0),)) as stage:
         await until(stage, lambda: shown(stage).endswith(" 1"))

@@ -4,12 +4,15 @@ from collections.abc import Callable
 from functools import reduce
 from math import inf
 
+from msgspec.structs import replace
+
 from gputop.app.backend.backend import BackendRequest, OpenSource
 from gputop.app.backend.choice import open_backend
 from gputop.app.errors import NO_DRIVER, BadRequestError, UseCaseError
 from gputop.app.monitoring.judging import judge
 from gputop.core.model.sample import Frame
 from gputop.core.monitor import Judging, Monitor, Source
+from gputop.core.table_rows import turned_off
 from gputop.machine.nvml.driver import NoDriverError
 
 
@@ -43,10 +46,16 @@ def frames(
         judging = open_backend(request).judge(judging, waits=waits)
     step = Monitor(source, judging).step
     if not request.where:
-        return step
+        return lambda: _with_plugins(step())
     from gputop.core.query.query import Query, kept, parse
 
     queries = [query for query in map(parse, request.where) if isinstance(query, Query)]
     if len(queries) < len(request.where):
         raise BadRequestError("invalid filter")
-    return lambda: reduce(kept, queries, step())
+    return lambda: _with_plugins(reduce(kept, queries, step()))
+
+
+def _with_plugins(frame: Frame) -> Frame:
+    """Return the frame with the rows of plugins that hang among its problems."""
+    off = turned_off()
+    return replace(frame, problems=(*frame.problems, *off)) if off else frame

@@ -48,6 +48,7 @@ class _Kept(Struct):
     ``concerned``: the processes that it is about, when it began; ``gpus``: those that they used, by uuid.
     """
 
+    detector: str
     finding: Finding
     claim: Claim
     seen_s: float
@@ -88,7 +89,7 @@ class Judge:
         context = self._prepared(sample, jobs)
         for name, detector in self._detectors.items():
             for claim in self._claims(name, detector, context):
-                self._take(claim, context)
+                self._take(name, claim, context)
         self._end(context)
         return tuple(sorted([kept.finding for kept in self._kept.values()], key=_order))
 
@@ -123,22 +124,23 @@ class Judge:
         return tuple([process for process in processes if (process.pid + self._turn) % turns == 0])
 
     def _claims(self, name: str, detector: Detector, context: Context) -> Sequence[Claim]:
-        """Return the claims of a detector; a failure is itself a finding, and the detector does not run again."""
+        """Return the claims of a detector; a failure is itself a finding, ends its others, and is its last."""
         if name in self._broken:
             return (self._broken[name],)
         try:
             return tuple(detector.detect(context))
         except Exception as error:  # noqa: BLE001 - this is the border: a detector must not stop the frames
             self._broken[name] = _broken(name, error)
+            self._kept = {key: kept for key, kept in self._kept.items() if kept.detector != name}
             return (self._broken[name],)
 
-    def _take(self, claim: Claim, context: Context) -> None:
+    def _take(self, name: str, claim: Claim, context: Context) -> None:
         key = (claim.code, *claim.subject.key)
         kept = self._kept.get(key)
         if kept is None:
             concerned, gpus = _concerned(claim.subject, context)
             found, now_s = self._begun(key, claim, context), context.now_s
-            self._kept[key] = _Kept(found, claim, now_s, now_s, claim.hold_s, concerned, gpus)
+            self._kept[key] = _Kept(name, found, claim, now_s, now_s, claim.hold_s, concerned, gpus)
             return
         if claim is kept.claim:
             kept.seen_s = kept.stage_seen_s = context.now_s

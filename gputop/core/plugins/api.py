@@ -105,6 +105,7 @@ API_VERSION: Final = 1
 GROUP: Final = "gputop.plugins"
 _MOST_TITLE: Final = 40
 _MOST_TEXTS: Final = 100
+_MOST_VERDICTS: Final = 100
 _MOST_CLAIMS: Final = 1000  # of a detector in a sample; its answer may be endless
 
 MadeDetector: TypeAlias = tuple[Kind, Callable[[Mapping[str, float]], Detector]]
@@ -168,6 +169,7 @@ def guarded(plugin: Plugin) -> Plugin:
         metrics=tuple(_safe_metric(metric) for metric in plugin.metrics),
         columns=tuple(_safe_column(column) for column in plugin.columns),
         detectors=tuple((kind, _SafeFactory(make)) for kind, make in plugin.detectors),
+        checks=tuple(replace(check, judge=_safe_judge(check.judge)) for check in plugin.checks),
     )
 
 
@@ -279,6 +281,18 @@ def _or(function: Callable[[Row], Any], otherwise: Any) -> Callable[[Row], Any]:
             return function(row)
         except Exception:  # noqa: BLE001 - this is the border
             return otherwise
+
+    return safe
+
+
+def _safe_judge(judge: Callable[[Facts], Verdicts]) -> Callable[[Facts], Verdicts]:
+    """Return a check whose verdicts are checked, cleaned and counted. It raises ValidationError for other values."""
+
+    def safe(facts: Facts) -> Verdicts:
+        answer = judge(facts)
+        verdicts = (answer,) if isinstance(answer, Verdict) else islice(answer, _MOST_VERDICTS)
+        checked = tuple(convert(harmless(to_builtins(verdict)), Verdict) for verdict in verdicts)
+        return checked or nothing("the check returned no verdict")
 
     return safe
 

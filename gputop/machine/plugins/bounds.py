@@ -2,61 +2,106 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from msgspec.structs import replace
 
 from gputop.core.detection.detector import Claim, Context, Detector
+from gputop.core.doctor.facts import Facts
+from gputop.core.doctor.verdict import Check, Verdicts, unknown
 from gputop.core.model.metric import Field, FieldRate, Metric, NvmlCall, Origin
-from gputop.core.model.units import duration_text
+from gputop.core.model.units import NOTHING, duration_text
+from gputop.core.monitor import Source
 from gputop.core.plugins.api import Plugin
+from gputop.core.plugins.named_source import NamedSource
+from gputop.core.processes.column import Column, Row
+from gputop.core.table_rows import turn_off
+from gputop.core.text.text import clean
 from gputop.machine.timed_calls import TimedCalls
 
 T = TypeVar("T")
-Failed = Callable[[str, str, str], object]  # table, key, reason
 
-DETECTOR_S: Final = 5.0
 METRIC_S: Final = 1.0  # a conversion reads nothing
+COLUMN_S: Final = 2.0  # nor does a cell, but the screen waits for it
+DETECTOR_S: Final = 5.0
+CHECK_S: Final = 10.0
+OPEN_S: Final = 15.0  # a source may connect to another host
+
+
+class Reports(Protocol):
+    """Receives which rows work and which were switched off."""
+
+    def failed(self, table: str, key: str, reason: str) -> None:
+        """Store why a row was switched off."""
+        ...
+
+    def worked(self, table: str, key: str) -> None:
+        """Store that a row works."""
+        ...
+
+
+class LateError(Exception):
+    """A function of a plugin did not return in time; the text says so."""
+
+
+def within(patience_s: float, work: Callable[[], T]) -> T:
+    """Return the result of ``work``, which runs in a thread. Raises its errors, and `LateError`."""
+    try:
+        result, error = TimedCalls().make(None, lambda: _outcome(work), patience_s)
+    except TimeoutError:
+        raise LateError(f"it did not return within {duration_text(patience_s)}") from None
+    if error is not None:
+        raise error
+    return result[0]
 
 
 class Limit:
-    """A time limit for the calls of one row, also from several threads. ``failed`` gets why the row is off."""
+    """A time limit for the calls of one row, also from several threads.
 
-    def __init__(self, patience_s: float, failed: Callable[[str], object]) -> None:
+    ``reports`` receives its first success and its failure.
+    """
+
+    def __init__(self, plugin: str, row: tuple[str, str], patience_s: float, reports: Reports) -> None:
+        self._plugin = plugin
+        self._row = row
         self._patience_s = patience_s
-        self._failed = failed
-        self._calls = TimedCalls()
+        self._reports = reports
         self._problem = ""
+        self._has_worked = False
 
     def make(self, work: Callable[[], T]) -> T:
         """Return the result of ``work``. Raises its errors, and TimeoutError for a late call and all after it."""
         if self._problem:
             raise TimeoutError(self._problem)
-        call = object()
         try:
-            result, error = self._calls.make(call, lambda: _outcome(work), self._patience_s)
-        except OSError:
-            self._problem = f"it did not return within {duration_text(self._patience_s)}, and is off"
-            self._failed(self._problem)
+            result = within(self._patience_s, work)
+        except LateError as late:
+            self._problem = f"{late}, and is off"
+            turn_off(self._plugin, *self._row, self._problem)
+            self._reports.failed(*self._row, self._problem)
             raise TimeoutError(self._problem) from None
-        if error is not None:
-            raise error
-        return result[0]
+        if not self._has_worked:
+            self._has_worked = True
+            self._reports.worked(*self._row)
+        return result
 
 
-def bounded(plugin: Plugin, failed: Failed, patience_s: float | None = None) -> Plugin:
-    """Return the plugin with time limits for metrics and detectors. ``failed`` gets table, key and reason of a row."""
+def bounded(plugin: Plugin, reports: Reports, patience_s: float | None = None) -> Plugin:
+    """Return the plugin with time limits for all functions that gputop calls itself; panels have a thread each."""
 
     def limit(table: str, key: str, usual_s: float) -> Limit:
-        return Limit(usual_s if patience_s is None else patience_s, partial(failed, table, key))
+        return Limit(clean(plugin.name), (table, clean(key)), usual_s if patience_s is None else patience_s, reports)
 
     return replace(
         plugin,
         metrics=tuple(_metric(each, limit("metrics", each.key, METRIC_S)) for each in plugin.metrics),
+        columns=tuple(_column(each, limit("columns", each.key, COLUMN_S)) for each in plugin.columns),
         detectors=tuple(
             (kind, partial(_Detector, make, limit("detectors", kind.name, DETECTOR_S)))
             for kind, make in plugin.detectors
         ),
+        checks=tuple(_check(each, limit("checks", each.code, CHECK_S), plugin.name) for each in plugin.checks),
+        sources=tuple(_source(each, limit("sources", each.key, OPEN_S)) for each in plugin.sources),
     )
 
 
@@ -98,9 +143,49 @@ def _origin(origin: Origin, limit: Limit) -> Origin:
     return replace(origin, to=convert)
 
 
+def _column(column: Column, limit: Limit) -> Column:
+    """Return the column; once a cell was late, it has no values."""
+
+    def cell(function: Callable[[Row], T], otherwise: T) -> Callable[[Row], T]:
+        def bounded_cell(row: Row) -> T:
+            try:
+                return limit.make(lambda: function(row))
+            except TimeoutError:
+                return otherwise
+
+        return bounded_cell
+
+    return replace(
+        column,
+        text=cell(column.text, NOTHING),
+        sort=cell(column.sort, None),
+        is_used=column.is_used and cell(column.is_used, None),
+        value=column.value and cell(column.value, None),
+    )
+
+
+def _check(check: Check, limit: Limit, name: str) -> Check:
+    def judge(facts: Facts) -> Verdicts:
+        try:
+            return limit.make(lambda: check.judge(facts))
+        except TimeoutError as error:
+            return unknown(f"plugin {name}: {error}")
+
+    return replace(check, judge=judge)
+
+
+def _source(source: NamedSource, limit: Limit) -> NamedSource:
+    def opened(argument: str) -> Source:
+        return limit.make(lambda: source.open(argument))
+
+    return replace(source, open=opened)
+
+
 def _outcome(work: Callable[[], T]) -> tuple[tuple[T, ...], Exception | None]:
-    """Return the result or the error: an error must not end the thread."""
+    """Return the result or the error: an error must not end the thread, nor a call of sys.exit() gputop."""
     try:
         return (work(),), None
+    except SystemExit as error:
+        return (), RuntimeError(f"SystemExit: {error.code}").with_traceback(error.__traceback__)
     except Exception as error:  # noqa: BLE001 - this is the border to plugins
         return (), error

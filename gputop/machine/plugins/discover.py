@@ -17,6 +17,8 @@ from gputop.core import table_rows as plugged
 GROUP: Final = "gputop.plugins"
 _HEADER: Final = b"[gputop.plugins]"
 _MOST_BYTES: Final = 65_536
+_IMPORT_S: Final = 30.0  # from a slow file system
+_OWN: Final = os.path.dirname(__file__)
 
 
 class EntryPoint(Struct, frozen=True, kw_only=True):
@@ -37,9 +39,9 @@ class Found(Struct, frozen=True, kw_only=True):
     rejected: str = ""
 
 
-def plug_in(paths: Iterable[str]) -> tuple[Found, ...]:
+def plug_in(paths: Iterable[str], patience_s: float = _IMPORT_S) -> tuple[Found, ...]:
     """Load all plugins and add their rows to the tables, before the tables are first imported. Never raises."""
-    loaded = [(entry, *_loaded(entry)) for entry in entry_points(paths)]
+    loaded = [(entry, *_loaded(entry, patience_s)) for entry in entry_points(paths)]
     return tuple(_plugged(entry, plugin, reason) for entry, plugin, reason in loaded)
 
 
@@ -85,10 +87,10 @@ def _lines(path: str) -> Iterator[tuple[str, str]]:
             yield name.strip(), value.partition("[")[0].strip()
 
 
-def _loaded(entry: EntryPoint) -> tuple[Any, str]:
+def _loaded(entry: EntryPoint, patience_s: float) -> tuple[Any, str]:
     """Return the plugin, or the reason why it cannot be used."""
     from gputop.core.plugins.api import guarded, wrong_with  # noqa: PLC0415 - only if plugins are installed
-    from gputop.machine.plugins.bounds import bounded  # noqa: PLC0415 - likewise
+    from gputop.machine.plugins.bounds import LateError, bounded, within  # noqa: PLC0415 - likewise
     from gputop.machine.plugins.failures import Failures  # noqa: PLC0415 - likewise
 
     module, _, attributes = entry.value.partition(":")
@@ -97,15 +99,23 @@ def _loaded(entry: EntryPoint) -> tuple[Any, str]:
         return None, reason
     stdout, sys.stdout = sys.stdout, sys.stderr  # output of a plugin's import must not get into JSON
     try:
-        value: Any = import_module(module)
-        for attribute in attributes.split(".") if attributes else ():
-            value = getattr(value, attribute)
+        value: Any = within(patience_s, lambda: _imported(module, attributes))
         reason = wrong_with(value)
-        return (None, reason) if reason else (bounded(guarded(value), Failures(os.environ).failed), "")
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - this is the border: a plugin may do anything on import
+        return (None, reason) if reason else (bounded(guarded(value), Failures(os.environ)), "")
+    except LateError as error:
+        return None, f"its import hangs: {error}"
+    except Exception as error:  # noqa: BLE001 - this is the border: a plugin may do anything on import
         return None, f"{type(error).__name__}: {error}{_where(error)}"
     finally:
         sys.stdout = stdout
+
+
+def _imported(module: str, attributes: str) -> Any:
+    """Return the attribute of a module, after its import."""
+    value: Any = import_module(module)
+    for attribute in attributes.split(".") if attributes else ():
+        value = getattr(value, attribute)
+    return value
 
 
 def _danger(place: str, module: str) -> str:
@@ -135,7 +145,7 @@ def _where(error: BaseException) -> str:
     at, trace = "", error.__traceback__
     while trace is not None:
         name = trace.tb_frame.f_code.co_filename
-        if name != __file__ and not name.startswith("<"):
+        if not name.startswith(_OWN) and not name.startswith("<"):
             at = f" ({name}, line {trace.tb_lineno})"
         trace = trace.tb_next
     return at

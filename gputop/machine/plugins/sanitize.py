@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeVar
 
 from msgspec import ValidationError, convert, to_builtins
 from msgspec.structs import replace
@@ -12,14 +12,17 @@ from msgspec.structs import replace
 from gputop.core.model.foreign import harmless
 from gputop.core.model.metric import Missing
 from gputop.core.model.plausible import fault_of
-from gputop.core.model.sample import DriverInfo, Gpu, Host, HostProcess, Sample
+from gputop.core.model.sample import DriverInfo, Gpu, Host, HostProcess, Readings, Sample
 from gputop.core.model.units import duration_text
 from gputop.core.monitor import Source
 from gputop.core.plugins.named_source import NamedSource
 from gputop.core.query.selection import Selection
 from gputop.core.secrets.mask import masked
 from gputop.core.text.text import clean, excerpt
+from gputop.machine.plugins.bounds import within
 from gputop.machine.worker import Worker
+
+R = TypeVar("R", bound=Readings)
 
 _MOST_WORDS: Final = 200
 _MOST_COMMANDS: Final = 4096
@@ -35,8 +38,8 @@ class SourceError(Exception):
 class ForeignSource:
     """A `Source` around that of a plugin. A failure is a problem of the sample, and the source is read again.
 
-    While a source fails, values are missing with that reason, and processes keep their last state. ``notify``: receives
-    the first failure. ``reveal``: show secrets in command lines.
+    While a source fails, values are missing with that reason, and processes keep their last state. While it hangs, no
+    processes are shown. ``notify``: receives the first failure. ``reveal``: show secrets in command lines.
     """
 
     def __init__(
@@ -72,7 +75,7 @@ class ForeignSource:
     def interval_s(self, value: float) -> None:
         self._interval_s = value
         with suppress(Exception):  # the border; the source may have its own rhythm
-            self._source.interval_s = value
+            within(self._patience_s, lambda: setattr(self._source, "interval_s", value))
 
     def open(self) -> None:
         """Read once. Raises ValueError if a selected GPU does not exist."""
@@ -113,6 +116,7 @@ class ForeignSource:
         sample = self._reader.take(max(self._patience_s, self._interval_s))
         if sample is None and self._reader.busy_since is not None:
             late_s = time.monotonic() - self._reader.busy_since
+            self._last = _without_processes(self._last)
             raise ValueError(f"it has not returned from read() for {duration_text(round(late_s))}")
         if isinstance(sample, Exception):
             raise sample
@@ -177,7 +181,12 @@ def why(error: BaseException) -> str:
 
 def _unknown(gpu: Gpu) -> Gpu:
     """Return a GPU without current values."""
-    return replace(gpu, metrics=dict.fromkeys(gpu.metrics), missing=dict.fromkeys(gpu.metrics, Missing.FAULT))
+    parts = tuple(map(_without_values, gpu.instances))
+    return replace(_without_values(gpu), instances=parts)
+
+
+def _without_values(held: R) -> R:
+    return replace(held, metrics=dict.fromkeys(held.metrics), missing=dict.fromkeys(held.metrics, Missing.FAULT))
 
 
 def _without_secrets(processes: tuple[HostProcess, ...]) -> tuple[HostProcess, ...]:
@@ -185,6 +194,11 @@ def _without_secrets(processes: tuple[HostProcess, ...]) -> tuple[HostProcess, .
 
 
 _masked: Final = lru_cache(_MOST_COMMANDS)(masked)
+
+
+def _without_processes(sample: Sample | None) -> Sample | None:
+    """Return what remains of a sample while its source hangs: the names of its parts."""
+    return sample and replace(sample, host=Host(name=sample.host.name), processes=(), relatives=(), left_out=())
 
 
 def _names(gpus: tuple[Gpu, ...]) -> str:

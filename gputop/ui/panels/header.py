@@ -7,6 +7,7 @@ from gputop.core.probing.progress import Run
 from gputop.core.probing.result import TestStatus
 from gputop.core.probing.wording import WORDS
 from gputop.core.query.free import summary
+from gputop.core.table_rows import turned_off
 from gputop.ui.panels import values
 from gputop.ui.panels.totals import totals
 from gputop.ui.render.line import Line, Span, Spans, length
@@ -80,7 +81,7 @@ def _right(view: View) -> Spans:
     elif view.age_s is not None and frame is not None:
         spans.append((f" last frame {duration_text(view.age_s)} ago ", "badge"))
     if frame is not None and view.down is None:
-        spans += [(f" {text} ", "warm") for text in (*frame.problems, *frame.left_out)[:1]]
+        spans += [(f" {text} ", "warm") for text in (*frame.problems, *frame.left_out, *turned_off())[:1]]
     if view.recording is not None:
         size, span = bytes_text(view.recording.bytes), duration_text(round(view.recording.seconds))
         spans += [(" ", "text"), (f" REC {size} {span} ", "alarm"), (" ", "text")]

@@ -11,6 +11,7 @@ from gputop.core.text.text import clean
 from gputop.ui.state.signal_followup import Clock
 
 LATE_S: Final = 3.0
+OFF_S: Final = 10.0
 _MOST_WORDS: Final = 200
 
 
@@ -42,11 +43,13 @@ class PanelWorker:
         self._busy_since: float | None = None
         self._lines: tuple[Written, ...] = ()
         self._problem = ""
+        self._is_known = self._is_late = False
         self._thread: threading.Thread | None = None
 
     def request(self, shown: Shown) -> None:
         """Request lines, unless it is too early; a later request replaces one that still waits. Never blocks."""
         now = self._clock()
+        self._end_if_late(now)
         if self._problem or (self._requested_s is not None and now - self._requested_s < self.panel.every_s):
             return
         with self._gate:
@@ -63,27 +66,48 @@ class PanelWorker:
         is_old = since is not None and self._clock() - since > LATE_S
         return PanelState(self.panel, self._lines, self._problem, is_old)
 
+    def _end_if_late(self, now: float) -> None:
+        """Shut the panel off if it does not return; its thread cannot be ended, and is left alone.
+
+        It must be late twice: after a stop (Ctrl-Z), gputop continues before the panel can return.
+        """
+        with self._gate:
+            if self._problem or self._busy_since is None or now - self._busy_since < OFF_S:
+                return
+            if not self._is_late:
+                self._is_late = True
+                return
+            self._problem, self._lines, self._busy_since = f"it did not return within {OFF_S:g} s", (), None
+        self._ended(self.panel.key, self._problem)
+
     def _run(self) -> None:
-        is_known = False
         while not self._problem:
-            shown = self._next()
+            shown, problem = self._next(), ""
             try:
                 lines = written(self.panel.lines(shown))
             except (Exception, SystemExit) as error:  # noqa: BLE001 - the border to plugins
-                self._problem, lines = _why(error), ()
-            self._busy_since, before, self._lines = None, self._lines, lines
-            if self._problem or not is_known:
-                is_known = True
-                self._ended(self.panel.key, self._problem)
-            if self._problem or lines != before:
-                self._changed()
+                problem, lines = _why(error), ()
+            self._take(lines, problem)
+
+    def _take(self, lines: tuple[Written, ...], problem: str) -> None:
+        """Take the answer of the panel, unless it is too late."""
+        with self._gate:
+            if self._problem:
+                return
+            self._busy_since, self._problem = None, problem
+            is_changed, self._lines = problem or lines != self._lines, lines
+        if problem or not self._is_known:
+            self._is_known = True
+            self._ended(self.panel.key, problem)
+        if is_changed:
+            self._changed()
 
     def _next(self) -> Shown:
         with self._gate:
             while self._shown is None:
                 self._gate.wait()
             shown, self._shown = self._shown, None
-            self._busy_since = self._clock()
+            self._busy_since, self._is_late = self._clock(), False
         return shown
 
 

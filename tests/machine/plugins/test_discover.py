@@ -11,6 +11,8 @@ import pytest
 from installed import install
 from other_users import directory_of_other, give, needs_root
 
+from gputop.machine.plugins.discover import plug_in
+
 PLUGIN = "from gputop.plugin import *\nprint('LOADED')\nPLUGIN = Plugin(name='x', api=API_VERSION)"
 
 
@@ -47,6 +49,23 @@ def test_modules_in_the_working_directory_replace_none_of_gputop(tmp_path: Path)
 
     assert "LOADED" not in done.stdout + done.stderr
     assert done.returncode in (0, 1)
+
+
+def test_a_plugin_whose_import_hangs_stops_every_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(tmp_path, "hanging", "import time\ntime.sleep(600)\n" + PLUGIN)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (plugin,) = plug_in((str(tmp_path),), patience_s=0.1)
+
+    assert plugin.rejected.startswith("its import hangs: it did not return within")
+    assert plugin.adds == {}
+
+
+def test_a_plugin_that_calls_exit_when_it_is_loaded_ends_gputop(tmp_path: Path) -> None:
+    install(tmp_path, "leaves", "import sys\nsys.exit(0)\n")
+    done = gputop("-m", "gputop", cwd=Path("/"), PYTHONPATH=str(tmp_path))
+
+    assert "SystemExit: 0" in found(done)["leaves"]["rejected"]
+    assert "gputop_leaves.py, line 2" in found(done)["leaves"]["rejected"]
 
 
 def test_a_working_directory_that_the_user_names_counts(tmp_path: Path) -> None:

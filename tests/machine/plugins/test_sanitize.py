@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from gputop.core.model.catalogue import POWER_AVERAGE
 from gputop.core.model.metric import Missing
-from gputop.core.model.sample import Sample
+from gputop.core.model.sample import GpuInstance, Host, Sample
 from gputop.core.plugins.named_source import NamedSource
 from gputop.core.query.selection import Selection
 from gputop.machine.plugins.sanitize import ForeignSource, SourceError, opened
@@ -70,6 +70,32 @@ def test_a_source_that_hangs_stops_the_sampler() -> None:
     assert late.problems[0].startswith("source net: it has not returned from read() for ")
     assert [one.uuid for one in late.gpus] == [one.uuid for one in first.gpus]
     assert not back.problems
+
+
+def test_the_last_values_of_a_source_that_hangs_or_fails_are_shown_as_if_they_were_new() -> None:
+    gate = threading.Event()
+    part = GpuInstance(id=1, profile="1g.10gb", metrics={POWER_AVERAGE.key: 100.0})
+    held = frame((gpu(0, instances=(part,)),), host=Host(name="node7", cpu_percent=12.0), left_out=("some",))
+
+    class Hanging(Playing):
+        def read(self) -> Sample:
+            sample = super().read()
+            if sample.time_s > NOW:
+                gate.wait(30.0)
+            return sample
+
+    source = ForeignSource(row(), Hanging(held, replace(held, time_s=NOW + 1)), wall=lambda: NOW, patience_s=30.0)
+    first = source.read()
+    source._patience_s, source._interval_s = 0.1, 0.1
+    late = source.read()
+    gate.set()
+
+    assert first.processes
+    assert first.gpus[0].instances[0][POWER_AVERAGE] == 100.0
+    assert (late.processes, late.relatives, late.left_out) == ((), (), ())
+    assert (late.host.name, late.host.cpu_percent) == ("node7", None)
+    assert late.gpus[0].instances[0][POWER_AVERAGE] is None
+    assert late.gpus[0].instances[0].why(POWER_AVERAGE) is Missing.FAULT
 
 
 def test_text_from_a_source_is_cleaned_wherever_it_stands() -> None:
