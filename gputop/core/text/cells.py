@@ -4,13 +4,16 @@ Importing rich costs 25 ms, more than a snapshot may take for it, so the few pla
 Python's own tables are rows here. A test compares every character.
 """
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
 _MARKS: Final = frozenset({"Mn", "Me", "Mc"})  # drawn on the character before them
-_NARROW: Final = frozenset(map(chr, (*range(0x20, 0x7F), *range(0x2500, 0x25FD), *range(0x2800, 0x2900))))
+_ARE_NARROW: Final = re.compile(  # Latin, punctuation, arrows, lines, blocks, braille
+    "[ -~\xa1-\xac\xae-\u02ff\u2010-\u2027\u2190-\u2319\u2500-\u25fc\u2800-\u28ff]*"
+).fullmatch
 _JOINED: Final = (  # no cell of their own: later parts of a Hangul syllable, fillers, skin tones
     range(0x1160, 0x1200), range(0x3164, 0x3165), range(0xD7B0, 0xD7FC), range(0xFFA0, 0xFFA1), range(0x1F3FB, 0x1F400),
 )  # fmt: skip
@@ -40,7 +43,7 @@ _EMOJIS: Final = frozenset(
 
 def is_narrow(text: str) -> bool:
     """Return whether each character certainly takes one cell."""
-    return text.isascii() or _NARROW.issuperset(text)
+    return text.isascii() or _ARE_NARROW(text) is not None
 
 
 def width(text: str) -> int:

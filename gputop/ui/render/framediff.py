@@ -6,7 +6,7 @@ written style by style, because the sequence of a style takes more bytes than th
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import compress
 from operator import ne, or_
@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 from rich.color import ColorSystem
 from rich.console import Console
+from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
@@ -40,23 +41,44 @@ class _Cells(Struct):
 
     texts: list[str]
     codes: list[str]
+    narrow: tuple[int, Sequence[Segment]] = (0, ())  # column and strip written last, if each character takes one cell
 
-    def replace(self, x: int, new: "_Cells") -> Iterator[tuple[int, int]]:
-        """Put new cells at a column; yield the spans of those that differ, each of one style."""
+    def replace(self, x: int, strip: Sequence[Segment], colours: ColorSystem) -> Iterator[tuple[int, int]]:
+        """Put a strip at a column; return the spans of cells that differ, each of one style."""
+        segments = _changed_segments(self.narrow, (x, strip))
+        if segments is None:
+            changed = self._put(x, _cells(strip, colours))
+            self.narrow = (x, strip) if all(is_narrow(segment.text) for segment in strip) else (0, ())
+        else:
+            changed = [at for start, was, now in segments for at in self._put_segment(start, was, now, colours)]
+            self.narrow = x, strip
+        return self._spans(changed, x) if changed else iter(())
+
+    def _put(self, x: int, new: "_Cells") -> Sequence[int]:
+        """Put new cells at a column; return the columns of those that differ."""
         end = x + len(new.texts)
         missing = end - len(self.texts)
         self.texts.extend([" "] * missing)
         self.codes.extend([_UNKNOWN] * missing)
-        if self.texts[x:end] != new.texts or self.codes[x:end] != new.codes:
-            differs = map(or_, map(ne, self.texts[x:end], new.texts), map(ne, self.codes[x:end], new.codes))
-            changed = list(compress(range(x, end), differs))
-            self.texts[x:end], self.codes[x:end] = new.texts, new.codes
-            yield from self._spans(changed, x)
+        differs = map(or_, map(ne, self.texts[x:end], new.texts), map(ne, self.codes[x:end], new.codes))
+        changed = list(compress(range(x, end), differs))
+        self.texts[x:end], self.codes[x:end] = new.texts, new.codes
+        return changed
+
+    def _put_segment(self, x: int, was: Segment, now: Segment, colours: ColorSystem) -> Iterable[int]:
+        """Put the cells of a narrow segment in the place of another; return the columns of those that differ."""
+        end = x + len(now.text)
+        self.texts[x:end] = now.text
+        if was.style is now.style:
+            return compress(range(x, end), map(ne, was.text, now.text))
+        self.codes[x:end] = [_codes(now.style, colours)] * (end - x)
+        return range(x, end)
 
     def _spans(self, changed: Sequence[int], left: int) -> Iterator[tuple[int, int]]:
         start, end = changed[0], changed[0] + 1
+        codes = self.codes
         for at in changed[1:]:
-            if not self._is_one_run(start, end, at):
+            if (at > end or codes[at] != codes[start]) and not self._is_one_run(start, end, at):
                 yield self._whole(start, end, left)
                 start = at
             end = at + 1
@@ -102,7 +124,7 @@ class FrameDiff:
         runs: dict[str, list[Run]] = {}
         for y, x, strip in written_strips(update):
             line = self._lines.setdefault(y, _Cells([], []))
-            for start, end in line.replace(x, _cells(strip, colours)):
+            for start, end in line.replace(x, tuple(strip), colours):
                 text = "".join(line.texts[start:end])
                 runs.setdefault(line.codes[start], []).append((y, start, text, end if len(text) == end - start else -1))
         return "".join(_sequences(runs))
@@ -120,7 +142,24 @@ class _Reduced(CompositorUpdate):
         return self._diff.write(self._update, color_system(console))
 
 
-def _cells(strip: Strip, colours: ColorSystem) -> _Cells:
+def _changed_segments(
+    before: tuple[int, Sequence[Segment]], after: tuple[int, Sequence[Segment]]
+) -> Sequence[tuple[int, Segment, Segment]] | None:
+    """Return the segments that differ: column, old and new one. None if they take other columns, or wide characters."""
+    (x, old), (start, new) = before, after
+    if x != start or len(old) != len(new):
+        return None
+    changed = []
+    for was, now in zip(old, new, strict=True):
+        if was.text != now.text or was.style is not now.style:
+            if len(was.text) != len(now.text) or not is_narrow(now.text):
+                return None
+            changed.append((x, was, now))
+        x += len(now.text)
+    return changed
+
+
+def _cells(strip: Iterable[Segment], colours: ColorSystem) -> _Cells:
     """Return the cells of a strip."""
     texts: list[str] = []
     codes: list[str] = []

@@ -22,7 +22,7 @@ BLANK: Final = Line()
 
 def length(spans: Spans | tuple[Span, ...]) -> int:
     """Return the number of cells that the spans take."""
-    return sum(width(text) for text, _ in spans)
+    return sum([width(text) for text, _ in spans])
 
 
 def ends(left: Spans, right: Spans, room: int) -> tuple[Span, ...]:
