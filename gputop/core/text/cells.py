@@ -48,7 +48,7 @@ def is_narrow(text: str) -> bool:
 
 def width(text: str) -> int:
     """Return the number of terminal cells that cleaned text takes."""
-    if is_narrow(text):
+    if text.isascii() or _ARE_NARROW(text):
         return len(text)
     return sum(map(_own_cells, text)) if _EMOJI_SELECTOR not in text else sum(cells_of(text))
 

@@ -68,8 +68,9 @@ def _levels(values: Sequence[float], top: float, most: int) -> list[int]:
     for value in values:
         if value != value:  # noqa: PLR0124 - only NaN differs from itself
             found.append(0)
-        else:
-            found.append(min(most, max(1, int(value * scale + 0.5))))
+            continue
+        level = int(value * scale + 0.5)
+        found.append(1 if level < 1 else min(level, most))
     return found
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import zip_longest
 from typing import Any, ClassVar, Final
 
 from rich.segment import Segment
@@ -55,16 +56,11 @@ class FastLines(Widget):
             self._forget()
             self.refresh()
             return
-        width = self.size.width
-        changed = [
-            Region(0, y, width, 1)
-            for y in range(max(len(before), len(lines)))
-            if y >= len(before) or y >= len(lines) or before[y] != lines[y]
-        ]
-        for region in changed:
-            self._strips.pop(region.y, None)
+        changed = [y for y, (old, new) in enumerate(zip_longest(before, lines)) if old != new]
+        for y in changed:
+            self._strips.pop(y, None)
         if changed:
-            self.refresh(*changed)
+            self.refresh(*_regions(changed, self.size.width))
 
     def render_line(self, y: int) -> Strip:
         """Paint a line, in the width that `render_lines` found."""
@@ -165,6 +161,17 @@ def dimmed(strip: Strip, color: Color) -> Strip:
 def _mixed(style: Style, color: Color) -> Style:
     (mixed,) = BackgroundScreen.process_segments([Segment("", style)], color)
     return mixed.style or Style.null()
+
+
+def _regions(rows: Sequence[int], width: int) -> list[Region]:
+    """Return the regions of these rows; neighbours share one."""
+    regions: list[Region] = []
+    start = 0
+    for at, y in enumerate(rows, 1):
+        if at == len(rows) or rows[at] > y + 1:
+            regions.append(Region(0, rows[start], width, at - start))
+            start = at
+    return regions
 
 
 def _back(style: Style) -> Style:
