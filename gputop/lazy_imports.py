@@ -57,7 +57,7 @@ def collect_seldom() -> None:
     12 of the 90 ms of a sample.
     """
     gc.freeze()
-    gc.set_threshold(10_000, 20, 20)  # a screen makes 75 objects per frame that only the collector can free
+    gc.set_threshold(10_000, 20, 20)  # only keys and dialogs leave objects that the collector must free
     gc.enable()
 
 

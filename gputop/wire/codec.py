@@ -35,6 +35,7 @@ class _Version(Struct):
 _ESCAPE: Final = re.compile(rb"\\[bfnrtu]")
 _DIGITS: Final = bytes(ord("0") if each in b"0123456789" else ord(" ") for each in range(256))
 _HUGE: Final = b"0" * 20  # digits
+_ASCII: Final = bytes(range(0x80))
 _UNREADABLE: Final = (DecodeError, UnicodeDecodeError, RecursionError)  # a ValidationError is a DecodeError
 
 
@@ -92,7 +93,7 @@ def _is_clean(line: bytes) -> bool:
         return False
     if b"\\" in line and _ESCAPE.search(line.replace(rb"\\", b"")):
         return False
-    return line.isascii() or is_clean(line.decode(errors="replace"))
+    return line.isascii() or is_clean(line.translate(None, _ASCII).decode(errors="replace"))
 
 
 def _newer(version: int) -> Problem | None:

@@ -1,6 +1,7 @@
 """Lines of the process table: each column's text in its ink."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from gputop.core.model.sample import Presence
@@ -44,7 +45,7 @@ def row_line(
             continue
         text = instead[column.key] if column.key in instead else column.text(row)
         ink = _ink(column, text, is_own=is_own)
-        cell = (fit(text, width) if column.is_text else fit_right(text, width)) + " "
+        cell = _cell(text, width, column.is_text)
         if sought and column.is_searched:
             spans += [(held, held_ink), *highlighted([(cell, ink)], sought)]
             held = ""
@@ -83,6 +84,12 @@ def head_line(columns: Sequence[tuple[Column, int]], sort_key: str, mark: str, n
     return Line(tuple(spans), "head")
 
 
+@lru_cache(maxsize=1024)  # most values stay from frame to frame
+def _cell(text: str, width: int, is_text: bool) -> str:  # noqa: FBT001
+    """Return a value in its column, with the blank after it."""
+    return (fit(text, width) if is_text else fit_right(text, width)) + " "
+
+
 def _ink(column: Column, text: str, *, is_own: bool) -> str:
     if (text in _QUIET and not column.is_name) or (column.key == "user" and not is_own):
         return "muted"
@@ -97,7 +104,7 @@ def _prefixed(entry: TableLine, column: Column, width: int, *, skip: int, is_own
     return [*prefix, *_command(entry.row, column, room, skip=skip, is_own=is_own)]
 
 
-def _command(row: Row, column: Column, width: int, *, skip: int, is_own: bool) -> list[Span]:
+def _command(row: Row, column: Column, width: int, *, skip: int, is_own: bool) -> Sequence[Span]:
     text, rank = column.text(row), row.process.owner.rank
     if row.process.presence is not Presence.ALIVE:
         return [(fit(text, width), "warm")]
@@ -108,7 +115,8 @@ def _command(row: Row, column: Column, width: int, *, skip: int, is_own: bool) -
     return _program(text, width, skip=skip, is_own=is_own)
 
 
-def _program(text: str, width: int, *, skip: int, is_own: bool) -> list[Span]:
+@lru_cache(maxsize=256)
+def _program(text: str, width: int, *, skip: int, is_own: bool) -> Sequence[Span]:
     """Return a command line; without room for all, the directory and the interpreter are dropped first."""
     if skip:
         return [(fit(text[skip:], width), "text" if is_own else "muted")]

@@ -1,6 +1,6 @@
 """Widget of lines that redraws only changed lines, without Textual's box model (no border, padding or tint)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import zip_longest
 from typing import Any, ClassVar, Final
@@ -33,6 +33,15 @@ class _Styles(dict[str, Style]):
     def __missing__(self, ink: str) -> Style:
         style = self[ink] = self._mixed(ink)
         return style
+
+
+class _WholeStrip(Strip):
+    """A strip that leaves nothing to the garbage collector: Textual's own keeps itself in a cache of its pieces."""
+
+    def divide(self, cuts: Iterable[int]) -> Sequence[Strip]:
+        """Return the pieces between these columns."""
+        cuts = list(cuts)
+        return [self] if cuts == [self.cell_length] else super().divide(cuts)
 
 
 class FastLines(Widget):
@@ -71,7 +80,7 @@ class FastLines(Widget):
         segments = [Segment(text, styles[ink]) for text, ink in spans]
         if cells < width:
             segments.append(Segment(" " * (width - cells), styles[line.base]))
-        return Strip(segments, width)
+        return _WholeStrip(segments, width)
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Paint without the box model, but through the line filters (NO_COLOR)."""

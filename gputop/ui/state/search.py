@@ -30,9 +30,11 @@ def find_line(page: Sequence[Line], text: str, start: int, step: int = 1) -> int
 
 def highlighted(spans: Sequence[Span], text: str, ink: str = "badge") -> Spans:
     """Return the spans, with this ink where they have the text."""
+    if not text:
+        return list(spans)
     whole, needle = "".join(part for part, _ in spans).lower(), text.lower()
     places: list[tuple[int, int]] = []
-    at = whole.find(needle) if needle else -1
+    at = whole.find(needle)
     while at >= 0:
         places.append((at, at + len(needle)))
         at = whole.find(needle, at + len(needle))
