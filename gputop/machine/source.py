@@ -289,7 +289,7 @@ def _blocked(processes: Sequence[HostProcess]) -> Iterator[str]:
         yield f"cannot read the {lines} of {of} {pids_text(pids)}: {Missing.BLOCKED.text}"
     unread = sum(one.missing.get("command") is Missing.NOT_YET for one in processes)
     if unread:
-        yield f"the command lines of {unread} other processes are not read while so many block"
+        yield f"the command lines of {unread} other processes are not read: too many block, or no thread can be started"
 
 
 def _by_pid(readings: list[DeviceReading]) -> dict[int, tuple[GpuProcess, ...]]:

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Hashable
 from typing import Final, TypeVar
 
-from gputop.machine.worker import Worker
+from gputop.machine.worker import NoThreadError, Worker
 
 T = TypeVar("T")
 
@@ -26,12 +26,13 @@ class TimedCalls:
     def make(self, key: Hashable, work: Callable[[], T], timeout_s: float) -> T:
         """Return the result of ``work``.
 
-        Raises what ``work`` raises, TimeoutError if it is late, and BlockingIOError if too many others are late.
+        Raises what ``work`` raises, TimeoutError if it is late, and BlockingIOError if too many others are late or no
+        thread can be started.
         """
         if self.is_late(key):
             raise late()
         if not self._has_room():
-            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+            raise _no_room()
         results: list[T] = []
         errors: list[OSError] = []
 
@@ -42,7 +43,10 @@ class TimedCalls:
                 errors.append(error)
 
         worker = Worker(run)
-        worker.ask(0.0)
+        try:
+            worker.ask(0.0)
+        except NoThreadError:
+            raise _no_room() from None
         if not _has_ended(worker, timeout_s):
             self._late[key] = worker
             raise late()
@@ -67,6 +71,10 @@ class TimedCalls:
 def _has_ended(worker: Worker[None], timeout_s: float) -> bool:
     worker.take(timeout_s)
     return worker.busy_since is None
+
+
+def _no_room() -> BlockingIOError:
+    return BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
 
 def late() -> TimeoutError:

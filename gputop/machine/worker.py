@@ -10,6 +10,10 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
+class NoThreadError(RuntimeError):
+    """The limit of processes of this user is reached."""
+
+
 class Worker(Generic[T]):
     """Runs ``work(now)`` on request, one call at a time, in a free thread.
 
@@ -21,24 +25,38 @@ class Worker(Generic[T]):
         self._work = work
         self._answered = _closed()
         self._result: T | None = None
+        self._error: NoThreadError | None = None
         self.busy_since: float | None = None
 
     def ask(self, now: float) -> None:
-        """Start the work, unless it is still running. ``now``: monotonic seconds, passed to the work."""
+        """Start the work, unless it is still running. ``now``: monotonic seconds, passed to the work.
+
+        Raises NoThreadError.
+        """
         if self.busy_since is None:
+            thread = _Thread.free()
             self.busy_since = now
-            _Thread.free().do(lambda: self._do(now), self._answered.release)
+            thread.do(lambda: self._do(now), self._answered.release)
 
     def take(self, timeout_s: float) -> T | None:
-        """Wait for the result; None if it does not arrive in time or no work was started."""
+        """Wait for the result; None if it does not arrive in time or no work was started.
+
+        Raises the NoThreadError of workers that the work uses.
+        """
         if self.busy_since is None or not self._answered.acquire(timeout=max(0.0, timeout_s)):
             return None
         self.busy_since = None
         result, self._result = self._result, None
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
         return result
 
     def _do(self, now: float) -> None:
-        self._result = self._work(now)
+        try:
+            self._result = self._work(now)
+        except NoThreadError as error:
+            self._error = error
 
 
 class _Thread:
@@ -50,7 +68,10 @@ class _Thread:
         self._gate = _closed()
         self._work: Callable[[], None] = _nothing
         self._done: Callable[[], None] = _nothing
-        _thread.start_new_thread(self._run, ())
+        try:
+            _thread.start_new_thread(self._run, ())
+        except RuntimeError as error:
+            raise NoThreadError(str(error)) from None
 
     @classmethod
     def free(cls) -> "_Thread":

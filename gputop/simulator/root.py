@@ -64,6 +64,10 @@ class SimulatedRoot:
         """Return the result of opening a device file."""
         return 0 if path in self._device_files else errno.ENOENT
 
+    def mode(self, path: str) -> tuple[int, int]:
+        """Return type, rights and owner of a file: no simulated user has files."""
+        raise _no_entry(path)
+
     def _log(self) -> str:
         """Return the kernel log: times in microseconds since the boot."""
         lines = [(2.0, f"nvidia: loading out-of-tree module, version {self._plan.driver}")]

@@ -29,6 +29,7 @@ _LASTING: Final = frozenset({2, 3})  # exit statuses that another start would no
 _RETRY_S: Final = 5.0
 _LAST_WORDS_S: Final = 1.0
 _EXIT_S: Final = 5.0  # from the end of its output
+_LEAVE_S: Final = 1.0  # from the end of its input; usually it takes milliseconds
 _PIPE_BYTES: Final = 1_048_576  # for 2,000 processes a frame takes 1.5 MB, a command 100 kB; usual pipes hold 64 kB
 _NOT_TAKEN: Final = "the sampler does not accept commands: nothing was changed"
 _DIED: Final = "the sampler died before it answered: the change may have been made"
@@ -82,9 +83,18 @@ class Client:
             self._answer_for(command, _NOT_TAKEN, "Try again when new frames arrive.")
 
     def close(self) -> None:
-        """Close the pipes, which ends the sampler. Do not wait: it may hang in the driver."""
+        """Close the pipes, which ends the sampler; kill it if it does not exit soon, unless it makes a change.
+
+        Do not wait after that: it may hang in the driver.
+        """
         self._closing.set()
         self._hang_up()
+        if self._unanswered:
+            return  # it ends after the change, which may be half of a MIG layout
+        try:
+            self.child.wait(_LEAVE_S)
+        except subprocess.TimeoutExpired:
+            self.child.kill()
 
     def _write(self, line: bytes) -> bool:
         """Write a line without waiting, which would block the screen. Half a line makes the pipe unusable."""
@@ -150,8 +160,9 @@ class Client:
             except OSError as error:  # no free process or memory, or gputop is being reinstalled
                 self._tell(Down(f"cannot be started: {error.strerror}", _RETRY_S))
             else:
-                if self._closing.is_set():  # `close` may have closed the pipes of the old sampler
+                if self._closing.is_set():  # `close` may have ended the old sampler
                     self._hang_up()
+                    self.child.kill()
                 return True
             if self._closing.wait(_RETRY_S):
                 return False

@@ -135,6 +135,25 @@ def test_closing_ends_a_sampler_that_still_runs() -> None:
         assert client.child.wait(PATIENCE_S) == 0
 
 
+@pytest.mark.parametrize("stop", ["", "os.kill(os.getpid(), 19)"], ids=["deaf", "stopped"])
+def test_a_sampler_that_never_reads_lives_on_after_the_screen(stop: str) -> None:
+    with link("print(line, end='', flush=True)", stop, "time.sleep(600)") as (client, news):
+        news.get(timeout=PATIENCE_S)
+        client.close()
+
+        assert client.child.wait(PATIENCE_S) == -9
+
+
+def test_a_sampler_is_killed_in_the_middle_of_a_change() -> None:
+    script = ("said = sys.stdin.readline()", "print(line, end='', flush=True)", "sys.stdin.read()", "time.sleep(3)")
+    with link(*script, "sys.exit(7)") as (client, news):
+        client.send(TERM)
+        news.get(timeout=PATIENCE_S)
+        client.close()
+
+        assert client.child.wait(PATIENCE_S) == 7
+
+
 def test_a_command_to_a_dead_sampler_is_dropped() -> None:
     with link("sys.exit(3)") as (client, news):
         news.get(timeout=PATIENCE_S)

@@ -1,10 +1,11 @@
 """Checks of settings: compute mode, environment, MIG, firmware, plugins."""
 
 from collections.abc import Mapping, Sequence
+from shlex import quote
 from typing import Final
 
 from gputop.core.doctor.each import about, detail, judged, missing, numbers, of, reset, said, unread, why_none
-from gputop.core.doctor.facts import Facts
+from gputop.core.doctor.facts import Facts, ProgressFolder
 from gputop.core.doctor.verdict import Verdict, Verdicts, fail, info, nothing, ok, warn
 from gputop.core.model.catalogue import COMPUTE_MODE, MIG_MODE, MIG_MODE_PENDING
 from gputop.core.model.metric import Missing
@@ -24,6 +25,8 @@ _HARMFUL: Final = {  # DCGM's list
     "OPENCL_PROFILE": "profiles every OpenCL program",
 }
 _KEEPERS: Final = ("gputop-mig.service", "nvidia-mig-manager.service", "kubelet.service")
+_FIX_OPEN: Final = "Take the right to write from others:"
+_FIX_FOREIGN: Final = "Look at it, then remove it; the next report of a job makes it again:"
 _VISIBLE: Final = "CUDA_VISIBLE_DEVICES"
 _PATHS: Final = ("stubs", "/cuda/compat")
 
@@ -137,6 +140,35 @@ def plugins(facts: Facts) -> Verdicts:
         evidence=[f"{clean(name)}: {clean(why)}" for name, why in rejected.items()],
         fix=("$ gputop plugins", "Update or uninstall the broken plugins, or install them where root alone can write."),
     )
+
+
+def progress(facts: Facts) -> Verdicts:
+    """Judge whether gputop believes the progress reports of every user."""
+    if facts.progress is None:
+        return unread(facts, "progress folders")
+    refused = [one for one in facts.progress if not (one.is_theirs and one.is_folder) or one.is_open]
+    if not refused:
+        return ok("every progress folder belongs to its user") if facts.progress else nothing("no progress folders")
+    return [
+        warn(
+            f"gputop ignores the progress reports of {one.user}: {one.path} {_refusal(one)}",
+            evidence=(f"{one.path}: owner {one.owner}, user {one.user}",),
+            fix=(_FIX_OPEN if one.is_theirs and one.is_folder else _FIX_FOREIGN, f"$ {_command(one)}"),
+        )
+        for one in refused
+    ]
+
+
+def _command(one: ProgressFolder) -> str:
+    if one.is_theirs and one.is_folder:
+        return f"chmod go-w -- {quote(one.path)}"
+    return f"sudo rm -r --one-file-system -- {quote(one.path)}"
+
+
+def _refusal(one: ProgressFolder) -> str:
+    if not one.is_folder:
+        return "is not a folder"
+    return "can be written by others" if one.is_theirs else f"belongs to {one.owner}"
 
 
 def inforom(facts: Facts) -> Verdicts:

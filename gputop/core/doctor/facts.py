@@ -118,6 +118,20 @@ class Containers(Struct, frozen=True, kw_only=True):
     cdi: tuple[Cdi, ...] = ()
 
 
+class ProgressFolder(Struct, frozen=True, kw_only=True):
+    """A folder for the progress of a user's jobs. ``is_theirs``: it is the user's or root's; ``is_open``: others write.
+
+    ``is_folder``: it is neither a link nor a file.
+    """
+
+    path: str
+    user: str
+    owner: str
+    is_theirs: bool = True
+    is_folder: bool = True
+    is_open: bool = False
+
+
 class Torch(Struct, frozen=True, kw_only=True):
     """An installed torch. ``cuda``: the version it was built with; None for a build without CUDA."""
 
@@ -175,6 +189,7 @@ class Facts(Struct, frozen=True, kw_only=True):
     services: tuple[str, ...] | None = None
     environment: Mapping[str, str] = {}
     iommu: bool | None = None
+    progress: tuple[ProgressFolder, ...] | None = None
     plugins: Mapping[str, str] = {}
     unread: Mapping[str, str] = {}
 

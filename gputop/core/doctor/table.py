@@ -228,6 +228,12 @@ _OWN: Final[tuple[Check, ...]] = (
         "Run `nvidia-ctk runtime configure` or `nvidia-ctk cdi generate`.",
     ),
     _row(
+        "gputop.progress", "Does gputop believe the progress reports of all users?", configuration.progress,
+        "gputop ignores a progress folder that belongs to another user, is a link, or can be written by others: "
+        "anybody can make `/tmp/gputop-UID` in the name of a user.",
+        "Remove the folder as root; the user's next report makes it again.",
+    ),
+    _row(
         "gsp", "Does the GSP firmware match the driver?", configuration.gsp,
         "The GPU System Processor (GSP) runs firmware that comes with the driver.",
         "Reinstall the driver with its firmware.",

@@ -18,6 +18,7 @@ from gputop.machine.doctor.boards import details
 from gputop.machine.doctor.hardware import device_files, has_iommu, library, module, pci_devices
 from gputop.machine.doctor.log import Journal, LogUnreadError, kernel_log, real_journal
 from gputop.machine.doctor.programs import programs
+from gputop.machine.doctor.progress import progress_folders
 from gputop.machine.doctor.software import containers, services, torches
 from gputop.machine.nvml.driver import NoDriverError
 from gputop.machine.proc.root import Files, RealRoot, Root
@@ -102,6 +103,7 @@ _PARTS: Final[Mapping[str, tuple[str, Callable[[DoctorBox], Any]]]] = {  # by th
     "services": ("services", lambda box: services(box.root)),
     "log": ("kernel log", lambda box: kernel_log(box.root, box.journal)),
     "iommu": ("IOMMU", lambda box: has_iommu(box.root)),
+    "progress": ("progress folders", lambda box: progress_folders(box.root, box.environment, os.geteuid())),
 }
 
 

@@ -50,6 +50,8 @@ def within(patience_s: float, work: Callable[[], T]) -> T:
         result, error = TimedCalls().make(None, lambda: _outcome(work), patience_s)
     except TimeoutError:
         raise LateError(f"it did not return within {duration_text(patience_s)}") from None
+    except BlockingIOError:
+        raise LateError("no thread could be started for it") from None
     if error is not None:
         raise error
     return result[0]

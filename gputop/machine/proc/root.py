@@ -19,6 +19,10 @@ class Root(Reader, Protocol):
         """Open a device file for reading and writing, close it, and return the errno; 0 is success."""
         ...
 
+    def mode(self, path: str) -> tuple[int, int]:
+        """Return type and rights of a file as in ``st_mode``, and its owner. A link is not followed."""
+        ...
+
 
 class RealRoot:
     """The file system below a folder."""
@@ -61,6 +65,11 @@ class RealRoot:
             return error.errno or -1
         os.close(descriptor)
         return 0
+
+    def mode(self, path: str) -> tuple[int, int]:
+        """Return type and rights of a file, and its owner."""
+        found = os.lstat(self._root + path)
+        return found.st_mode, found.st_uid
 
 
 class Files:

@@ -1,6 +1,7 @@
 """Every check on a box in a folder: well, sick in each way, and unable to tell."""
 
 import errno
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -9,10 +10,12 @@ from types import SimpleNamespace
 import pytest
 from broken_hosts import ADDRESSES, GIB, KERNEL, VERSION, Clinic, as_lines
 from fake_driver import NVMLError
+from other_users import needs_root
 
 from gputop.core.doctor.table import CHECKS
 from gputop.core.doctor.verdict import Severity
 from gputop.core.model.metric import Missing
+from gputop.machine.files.walk import user_name
 
 Make = Callable[[Clinic], object]
 FAIL, WARN, INFO, UNKNOWN, OK = Severity.FAIL, Severity.WARN, Severity.INFO, Severity.UNKNOWN, Severity.OK
@@ -131,6 +134,17 @@ def at_the_second_look(make: Make) -> Make:
 
 def forbidden(path: str, code: int = errno.EACCES) -> Make:
     return lambda box: box.root.forbidden.__setitem__(path, OSError(code, "Permission denied", path))
+
+
+OWN_FOLDER = f"tmp/gputop-{os.geteuid()}"
+
+
+def progress_folder(mode: int = 0o700) -> Make:
+    def make(box: Clinic) -> None:
+        (box.folder / OWN_FOLDER).mkdir(parents=True)
+        (box.folder / OWN_FOLDER).chmod(mode)
+
+    return make
 
 
 SICK: dict[str, list[tuple[Make, Severity, str]]] = {
@@ -317,6 +331,11 @@ SICK: dict[str, list[tuple[Make, Severity, str]]] = {
         (lambda box: cdi(box, device="nvidia7"), WARN, "/dev/nvidia7, which does not exist"),
     ],
     "gputop.plugins": [(lambda box: box.plugins.update(good="", bad="it is a dict"), WARN, "bad: it is a dict")],
+    "gputop.progress": [
+        (progress_folder(0o777), WARN, "can be written by others"),
+        (progress_folder(0o777), WARN, f"$ chmod go-w -- /{OWN_FOLDER}"),
+        (lambda box: box.link(OWN_FOLDER, "elsewhere"), WARN, f"/{OWN_FOLDER} is not a folder"),
+    ],
     "gsp": [
         (firmware("535.1.2"), WARN, "GPU 1: 535.1.2"),
         (firmware("N/A"), INFO, "without GSP"),
@@ -389,6 +408,7 @@ _ALSO_WELL: dict[str, list[Make]] = {
         lambda box: torch(box, "2.4.0", "12.1"),
     ],
     "gputop.plugins": [lambda box: box.plugins.update(good="")],
+    "gputop.progress": [progress_folder()],
     "runtime": [docker, cdi],
 }
 _NOT_HERE = {
@@ -398,6 +418,7 @@ _NOT_HERE = {
     "mps.leak",
     "mig.service",
     "gputop.plugins",
+    "gputop.progress",
 }  # the usual box has none of it
 
 
@@ -430,6 +451,19 @@ def test_a_healthy_box_is_left_in_peace(box: Clinic, code: str, make: Make) -> N
     found = box.check(code)
 
     assert found.severity is OK, as_lines(found)
+
+
+@needs_root
+def test_a_progress_folder_that_another_user_made_is_ignored_without_a_word(box: Clinic) -> None:
+    (box.folder / "tmp").mkdir()
+    squatted = box.folder / "tmp/gputop-1002"
+    squatted.mkdir(mode=0o700)
+    os.chown(squatted, 1001, 1001)
+    found = box.check("gputop.progress")
+
+    assert found.severity is WARN
+    assert f"tmp/gputop-1002 belongs to {user_name(1001)}" in as_lines(found)
+    assert "$ sudo rm -r --one-file-system -- /tmp/gputop-1002" in as_lines(found)
 
 
 def test_every_check_has_a_sick_and_a_healthy_case() -> None:
