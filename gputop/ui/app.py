@@ -107,8 +107,8 @@ class GputopApp(TerminalApp):
                 self._hand_on(answer)
 
     def on_signal_requested(self, message: SignalRequested) -> None:
-        """Open the signal dialog for a process."""
-        self.main.controllers.signal.choose_for(message.process, is_kill=message.is_kill)
+        """Open the signal dialog for processes."""
+        self.main.controllers.signal.choose_for(*message.processes, is_kill=message.is_kill)
 
     def on_process_requested(self, message: ProcessRequested) -> None:
         """Open the page of a process."""

@@ -72,9 +72,9 @@ class KeyUnused(Message):
 
 
 class SignalRequested(Message):
-    """The user wants to signal a process; ``is_kill``: with SIGKILL."""
+    """The user wants to signal processes; ``is_kill``: with SIGKILL."""
 
-    def __init__(self, process: HostProcess, *, is_kill: bool) -> None:
+    def __init__(self, *processes: HostProcess, is_kill: bool) -> None:
         super().__init__()
-        self.process = process
+        self.processes = processes
         self.is_kill = is_kill

@@ -8,15 +8,16 @@ from app_driver import MIDDLE, Clock, FakeLink, Stage
 from msgspec.structs import replace
 from simulated import WALL_S, Time, box
 
+from gputop.core.mig.answers import MigBox
 from gputop.core.model.finding import Finding
 from gputop.core.model.sample import Frame, HostProcess
 from gputop.core.monitor import Monitor
-from gputop.core.protocol.command import Change, Command, Inspect, ReadStatus
+from gputop.core.protocol.command import Change, Command, Inspect, ReadMig, ReadStatus
 from gputop.machine.nvml.driver import Driver
 from gputop.machine.proc.host import HostReader
 from gputop.machine.processes.reader import ProcessReader
 from gputop.machine.source import Limits, MachineSource
-from gputop.simulator.control import control_of_box
+from gputop.simulator.control import control_of_box, partitioning_of_box
 from gputop.simulator.procfiles import HERTZ, PAGE
 from gputop.simulator.readers import inspector_of_box, process_status_of_box
 from gputop.ui.app import GputopApp
@@ -52,6 +53,9 @@ class BoxLink(FakeLink):
             self.receive(self._control.execute(command))
         elif isinstance(command, ReadStatus):
             self.receive(process_status_of_box(self._box).read(command))
+        elif isinstance(command, ReadMig):
+            partitioning = partitioning_of_box(self._box.driver, self._box.proc, self._box.users.get)
+            self.receive(MigBox(id=command.id, gpus=partitioning.reader.all()))
         elif isinstance(command, Inspect):
             self.receive(inspector_of_box(self._box).inspect(command))
 

@@ -30,6 +30,12 @@ class NoPlan(Struct, frozen=True, kw_only=True):
     users: tuple[User, ...] = ()
     nearest: tuple[str, ...] = ()
 
+    @property
+    def blocking_pids(self) -> tuple[int, ...]:
+        """The pids of the processes that block the request."""
+        blocking = (*(user for instance in self.in_the_way for user in instance.everyone), *self.users)
+        return tuple(dict.fromkeys(user.pid for user in blocking))
+
 
 class Blocked(Struct, frozen=True):
     """A placement of a profile that these instances block."""

@@ -55,11 +55,11 @@ class SignalActions:
         if selection is not None:
             self._open(selection, Reach(Scope.PROCESS), signal)
 
-    def choose_for(self, process: HostProcess, *, is_kill: bool, is_job: bool = False) -> None:
-        """Open the signal dialog for a process that a page shows; ``is_job``: the page shows its job."""
-        selection = self._selected.select((process,))
+    def choose_for(self, *processes: HostProcess, is_kill: bool, is_job: bool = False) -> None:
+        """Open the signal dialog for processes that a page shows; ``is_job``: the page shows the job of a process."""
+        selection = self._selected.select(processes)
         if selection is not None:
-            is_known = has_known_launcher(selection.frame, process)
+            is_known = len(processes) == 1 and has_known_launcher(selection.frame, processes[0])
             reach = Reach(Scope.JOB if is_known or is_job else Scope.PROCESS, is_row=is_known and is_job)
             self._open(selection, reach, KILL if is_kill else TERM)
 

@@ -11,6 +11,7 @@ from gputop.core.mig.text import use_lines
 from gputop.core.protocol.command import ChangeMig, Command, ReadMig
 from gputop.core.protocol.link import News
 from gputop.core.protocol.outcome import Outcome
+from gputop.ui.messages import SignalRequested
 from gputop.ui.options import ViewOptions
 from gputop.ui.render.line import BLANK, Line
 from gputop.ui.screens.dialogs.menu import Choice, MenuScreen
@@ -19,6 +20,7 @@ from gputop.ui.screens.mig.lines import mig_page, paragraph
 from gputop.ui.screens.mig.plan_dialog import MigPlanScreen
 from gputop.ui.screens.pages.page import Page
 from gputop.ui.state.signal_followup import Clock
+from gputop.ui.state.signal_targets import all_processes
 from gputop.ui.state.view import View
 
 EVERY_S: Final = 3.0
@@ -159,10 +161,13 @@ class MigScreen(Page):
             self.app.copy_to_clipboard(line)
             self.notify(f"{line}\ncopied, if the terminal supports OSC 52", timeout=8)
 
-    def _planned(self, plan: Plan | None) -> None:
-        """Ask whether to apply a plan."""
+    def _planned(self, plan: Plan | tuple[int, ...] | None) -> None:
+        """Ask whether to apply a plan, or open the signal dialog for the processes in its way."""
         self._planning = None
         gpu = self.gpu
+        if isinstance(plan, tuple):
+            self._signal(plan)
+            return
         if plan is None or gpu is None or self._refusal:
             return
         warnings = self.box.warnings if self.box is not None else ()
@@ -171,6 +176,14 @@ class MigScreen(Page):
         if self._applying.wants_holders:
             self._question = ""  # a pending answer does not list the processes that have the GPU open
             self.ask()
+
+    def _signal(self, pids: Sequence[int]) -> None:
+        frame = self._view.frame
+        processes = [one for one in all_processes(frame).values() if one.pid in pids] if frame else []
+        if processes:
+            self.post_message(SignalRequested(*processes, is_kill=False))
+        else:
+            self.notify(f"the processes in the way are not on the screen: {', '.join(map(str, pids))}", timeout=5)
 
     def _begin(self, plan: Plan) -> str:
         """Start to apply a plan; return the id of the change."""

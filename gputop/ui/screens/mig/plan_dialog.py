@@ -19,6 +19,7 @@ from gputop.ui.render.line import Line, ends
 from gputop.ui.screens.dialogs import target_list
 from gputop.ui.screens.dialogs.list_dialog import MOVES, ListDialog
 from gputop.ui.screens.mig.lines import paragraph
+from gputop.ui.screens.pages.finding_lines import with_key
 
 _LONGEST: Final = 200
 _HINT: Final = "type to filter, or enter a request: 3g,2x1g  +1x2g  all=1g"
@@ -28,13 +29,14 @@ _INKS: Final = {"-": "hot", "+": "accent", "!": "warm", "●": "warm", "=": "mut
 Answer: TypeAlias = Plan | NoPlan | str
 
 
-class MigPlanScreen(ListDialog[Plan | None]):
-    """Returns the plan to apply, or None. It changes nothing itself."""
+class MigPlanScreen(ListDialog[Plan | tuple[int, ...]]):
+    """Returns the plan to apply, or the pids of the processes in the way that the user wants to signal."""
 
     field: TextInput
 
     TAKES: ClassVar[Mapping[str, str]] = {
         "back": "cancel", "accept": "choose", **MOVES, "page-up": "scroll_plan(-5)", "page-down": "scroll_plan(5)",
+        "signal": "signal",
     }  # fmt: skip
 
     def __init__(self, gpu: MigGpu, *, refusal: str) -> None:
@@ -89,9 +91,9 @@ class MigPlanScreen(ListDialog[Plan | None]):
         """Return the keys."""
         name = self.name_of
         accept = f"({name('accept')} disabled: read-only)" if self._refusal else f"{name('accept')} review the plan"
-        return (
-            f"{accept} · {name('up')} {name('down')} layout · {name('page-down')} scroll plan · {name('back')} cancel"
-        )
+        signal = f" · {name('signal')} signal those in the way" if self._in_the_way else ""
+        move = f"{name('up')} {name('down')} layout"
+        return f"{accept}{signal} · {move} · {name('page-down')} scroll plan · {name('back')} cancel"
 
     def page(self, width: int, height: int) -> Sequence[Line]:
         """Return the layouts, and below them the plan for the marked one."""
@@ -147,6 +149,19 @@ class MigPlanScreen(ListDialog[Plan | None]):
         else:
             self.notify("this layout has no plan to apply", timeout=3)
 
+    def signal(self) -> None:
+        """Return the processes that block the marked layout."""
+        if self._in_the_way:
+            self.dismiss(self._in_the_way)
+        else:
+            self.notify("no process is in the way of this layout", timeout=3)
+
+    @property
+    def _in_the_way(self) -> tuple[int, ...]:
+        """The pids of the processes that block the marked layout."""
+        found = self.answer(self.marked) if self.marked else ""
+        return found.blocking_pids if isinstance(found, NoPlan) else ()
+
     def move_to(self, at: int) -> None:
         """Set the cursor on a layout, and show the begin of its plan."""
         self._plan_top = 0
@@ -173,7 +188,8 @@ class MigPlanScreen(ListDialog[Plan | None]):
         if isinstance(found, str):
             return paragraph(found, width, "hot")
         if isinstance(found, NoPlan):
-            return coloured(no_plan_lines(found), width, "hot")
+            key = self.name_of("signal")
+            return coloured((with_key(line, key) for line in no_plan_lines(found)), width, "hot")
         return coloured(plan_lines(self._gpu, found), width)
 
 

@@ -34,8 +34,8 @@ def details(finding: Finding, width: int, episode: Episode | None = None, *, key
         since += f", returned {finding.returned} times"
     sure = f" · confidence {confidence_text(finding.confidence)}" if finding.confidence is not None else ""
     subject: Spans = [(finding.subject.label, "accent"), (f"  {finding.stage.value} {since}{sure}", "muted")]
-    remedy = _END_COMMAND.sub(f"press {key}", finding.remedy) if key else finding.remedy
-    lines = [Line(tuple(subject)), *_verdict(finding.summary, width), *_part("to do", remedy, width)]
+    remedy = _part("to do", with_key(finding.remedy, key), width)
+    lines = [Line(tuple(subject)), *_verdict(finding.summary, width), *remedy]
     lines += _evidence(finding, width)
     if finding.lacking:
         lines += _part("not known", "; ".join(finding.lacking), width, "muted")
@@ -46,6 +46,11 @@ def findings_part(findings: Sequence[Finding], width: int, *, key: str = "") -> 
     """Return the section of a page with the findings about its subject; empty without findings."""
     lines = [line for each in findings for line in (BLANK, *details(each, width, key=key))]
     return [BLANK, Line((("Findings", "accent"),)), *lines[1:]] if lines else []
+
+
+def with_key(text: str, key: str) -> str:
+    """Return a text with the key that signals a process in place of the command, if the page has one."""
+    return _END_COMMAND.sub(f"press {key}", text) if key else text
 
 
 def _verdict(summary: str, width: int) -> list[Line]:

@@ -10,6 +10,7 @@ from gputop.ui.screens.dialogs.signal import SignalScreen
 from gputop.ui.screens.main.screen import MainScreen
 from gputop.ui.screens.pages.gpu import GpuScreen
 
+ON_AN_INSTANCE = 30_411
 OF_ANOTHER_USER = 52_377
 STALLED, LAUNCHER, RANKS = 58_440, 61_002, (61_020, 61_021)
 
@@ -194,6 +195,26 @@ async def test_a_line_of_a_user_in_the_view_by_user_stands_for_the_processes_of_
         await stage.press("f9", "enter")
 
         assert await stage.running(*RANKS, STALLED, OF_ANOTHER_USER) == [OF_ANOTHER_USER]
+
+
+async def test_a_signal_from_a_mig_plan_ends_the_processes_in_its_way() -> None:
+    async with boxed("mig") as stage:
+        await stage.press("p", "e", *"7g")
+        offered = text_on(stage.app.screen)
+        await stage.press("f9", "enter")
+
+        assert f"{ON_AN_INSTANCE} (ann)" in offered
+        assert "to end it: press F9" in offered
+        assert await stage.running(ON_AN_INSTANCE) == []
+
+
+async def test_f9_on_a_mig_plan_that_nothing_blocks_signals_nothing() -> None:
+    async with boxed("mig") as stage:
+        before = {one.id for one in stage.app.view.frame.processes} if stage.app.view.frame else set()
+        await stage.press("p", "e", "f9")
+
+        assert stage.messages == ["no process is in the way of this layout"]
+        assert {one.id for one in (await stage.tick()).processes} == before
 
 
 async def test_f8_changes_one_process_and_ctrl_u_changes_it_back() -> None:

@@ -184,7 +184,7 @@ async def test_who_is_in_the_way_is_named_with_what_ends_them() -> None:
 
         assert "not possible: blocked" in stage.dialog
         assert "● 30411 (ann) python finetune.py" in stage.dialog
-        assert "to end it: gputop signal SIGTERM --pid 30411" in words(stage.dialog)
+        assert "to end it: press F9" in words(stage.dialog)
         assert "possible now: 3g.20gb,2g.10gb,2x1g.5gb" in words(stage.dialog)
 
 
