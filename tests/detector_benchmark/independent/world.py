@@ -17,7 +17,10 @@ _CORES: Final = 64
 
 
 class World:
-    """A host with GPUs. A `Source` of samples: each read goes on by ``interval_s``."""
+    """A host with GPUs. A `Source` of samples: each read goes on by ``interval_s``.
+
+    ``is_in_container``: gputop does not see the processes of other containers.
+    """
 
     def __init__(
         self,
@@ -28,12 +31,14 @@ class World:
         conditions: Mapping[int, Conditions] | None = None,
         first_s: float = 0.0,
         interval_s: float = 1.0,
+        is_in_container: bool = False,
     ) -> None:
         self.interval_s = interval_s
         self.now_s = first_s
         self.uuids = [f"GPU-{n:08x}-0000-4000-8000-{len(boards):012x}" for n in range(len(boards))]
         self.people = Population(actors, boards, self.uuids, seed, interval_s)
         self._random = Random(seed)
+        self._is_in_container = is_in_container
         self.boards = boards
         self._circuits = [Circuit(board, Random(seed * 97 + n)) for n, board in enumerate(boards)]
         self._steady = [steady(board, n) for n, board in enumerate(boards)]
@@ -62,7 +67,7 @@ class World:
                 memory_used_bytes=2**38,
                 swap_total_bytes=0,
                 swap_used_bytes=0,
-                is_initial_pid_namespace=True,
+                is_initial_pid_namespace=not self._is_in_container,
             ),
             gpus=tuple(self._gpu(n, second) for n in numbers if conditions[n].is_listed),
             processes=tuple(process for process in processes if process.gpus),

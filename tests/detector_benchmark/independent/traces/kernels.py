@@ -1,11 +1,11 @@
 """Kernels that never end, and kernels that run long for a good reason."""
 
-from detector_benchmark.independent.activity import CNN, FP32, FP64, LORA, SPIN, STENCIL, TRICKLE
-from detector_benchmark.independent.actors import service
-from detector_benchmark.independent.boards import H100, L40S, POWER, RTX_4090, T4, V100
+from detector_benchmark.independent.activity import CNN, DECODE, FP32, FP64, LORA, RENDER, SPIN, STENCIL, TRICKLE
+from detector_benchmark.independent.actors import docker, service
+from detector_benchmark.independent.boards import A100_40, H100, L40S, POWER, RTX_4090, T4, V100
 from detector_benchmark.independent.disturbances import bad_process_zeros
 from detector_benchmark.independent.roles import program
-from detector_benchmark.independent.scripts import level, phases
+from detector_benchmark.independent.scripts import level, phases, sometimes
 from detector_benchmark.independent.trace import Scene, allow, want
 from detector_benchmark.independent.world import World
 
@@ -18,6 +18,15 @@ def kernel_with_an_endless_loop(seed: int) -> Scene:
     return Scene(
         world=World([H100], [job], seed=seed), until_s=1500, wants=[want("kernel", "sim", 480, 1380)], allows=_SEEN
     )
+
+
+def persistent_kernel_of_a_server(seed: int) -> Scene:
+    """A server keeps a persistent kernel that polls for requests: 100 % at little power in its first idle period."""
+    does = phases(DECODE, (420, SPIN))
+    job = program(
+        "server", "python megakernel_server.py --port 8000", 0, does, level(31000), terminal=0, cgroup=service("mega")
+    )
+    return Scene(world=World([H100], [job], seed=seed), until_s=1900, allows=_SEEN + allow("kernel~"))
 
 
 def training_in_a_hung_kernel(seed: int) -> Scene:
@@ -41,6 +50,15 @@ def kernel_that_waits_for_a_flag(seed: int) -> Scene:
     )
 
 
+def polling_server_with_rare_requests(seed: int) -> Scene:
+    """A trading model polls for ticks with a persistent kernel; every four minutes there is work for some seconds."""
+    does = sometimes(SPIN, each_s=240, part=FP32.but(util=100), for_s=8, seed=6)
+    job = program(
+        "ticks", "/opt/ticks/bin/infer --listen 0.0.0.0:9100", 0, does, level(2900), terminal=0, cgroup=docker("7")
+    )
+    return Scene(world=World([A100_40], [job], seed=seed), until_s=1800, allows=_SEEN + allow("kernel~"))
+
+
 def hung_kernel_without_power(seed: int) -> Scene:
     """The driver has no power reading. The memory controller falls from 58 % to 0 % at 100 % utilization, for good."""
     job = program("train", "python -u train.py", 0, phases(FP32, (420, SPIN)), level(13000), terminal=0)
@@ -62,6 +80,12 @@ def hung_kernel_with_bad_readings(seed: int) -> Scene:
         allows=_SEEN,
         disturbances=[bad_process_zeros(seed, 0.01)],
     )
+
+
+def rendering_of_a_single_long_frame(seed: int) -> Scene:
+    """A renderer computes one frame for half an hour, at full power."""
+    job = program("render", "blender -b room.blend -f 1", 0, RENDER, level(9100))
+    return Scene(world=World([RTX_4090], [job], seed=seed), until_s=1500, allows=())
 
 
 def infinite_kernel_beside_a_server(seed: int) -> Scene:
