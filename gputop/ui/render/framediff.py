@@ -151,11 +151,12 @@ def _changed_segments(
         return None
     changed = []
     for was, now in zip(old, new, strict=True):
-        if was.text != now.text or was.style is not now.style:
-            if len(was.text) != len(now.text) or not is_narrow(now.text):
+        text = now.text
+        if was != now:
+            if len(was.text) != len(text) or not is_narrow(text):
                 return None
             changed.append((x, was, now))
-        x += len(now.text)
+        x += len(text)
     return changed
 
 

@@ -76,7 +76,9 @@ class View(Struct, frozen=True, kw_only=True):
     def uses(self) -> int:
         """The number of processes on the GPU in focus, or on all; one on two GPUs counts twice."""
         processes = self.frame.processes if self.frame else ()
-        return sum(self.focus in {None, use.gpu_index} for process in processes for use in process.gpus)
+        if self.focus is None:
+            return sum([len(process.gpus) for process in processes])
+        return sum(use.gpu_index == self.focus for process in processes for use in process.gpus)
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -1,6 +1,7 @@
 """The main screen: panels, and the controllers that keys lead to."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from textual import events
@@ -32,6 +33,7 @@ from gputop.ui.state.view import View
 from gputop.ui.state.view_store import ViewStore
 
 T = TypeVar("T")
+_arranged = lru_cache(maxsize=4)(arrange)  # the same from frame to frame
 
 
 class MainScreen(Screen[None]):
@@ -123,11 +125,11 @@ class MainScreen(Screen[None]):
         others = self.findings.show(view, size[0], size[1] // 10, self.keys.name("findings"))
         others += self.controllers.plugin.draw(is_shown=settings.show_panels)
         self._wanted = steady(self._wanted, view.uses + others)
-        counts = [len(view.values(gpu).instances) for gpu in view.shown]
+        counts = tuple(len(view.values(gpu).instances) for gpu in view.shown)
         density = view.density if view.focus is None else Density.AUTO
         room = (size[0], size[1] - self.replay.display - others)
         wanted = self._wanted - others if view.frame else None
-        arranged = arrange(room, counts, density, has_host=settings.show_host, wanted=wanted)
+        arranged = _arranged(room, counts, density, has_host=settings.show_host, wanted=wanted)
         if arranged != self._arranged:
             self._arranged = arranged
             self.gpus.styles.height = arranged.gpus.height
