@@ -6,13 +6,14 @@ The driver call is data here: the catalogue stays pure, metrics share a call, an
 
 from collections.abc import Callable
 from enum import Enum
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar, final
 
 from msgspec import Struct
 
 T = TypeVar("T")
 
 
+@final
 class Missing(str, Enum):
     """The reason why there is no value. The text of a member is its name in JSON."""
 
@@ -77,6 +78,7 @@ def same(value: Any) -> Any:
     return value
 
 
+@final
 class NvmlCall(Struct, frozen=True):
     """A driver call as data: ``to(answer)`` returns the value; None if the answer has none."""
 
@@ -85,6 +87,7 @@ class NvmlCall(Struct, frozen=True):
     to: Callable[[Any], Any] = same
 
 
+@final
 class Field(Struct, frozen=True):
     """One entry of the batched nvmlDeviceGetFieldValues call."""
 
@@ -93,6 +96,7 @@ class Field(Struct, frozen=True):
     to: Callable[[Any], Any] = same
 
 
+@final
 class FieldRate(Struct, frozen=True):
     """The growth of a counter among the field values, in its unit per second, by the timestamps of the driver."""
 
@@ -101,6 +105,7 @@ class FieldRate(Struct, frozen=True):
     to: Callable[[float], float] = same
 
 
+@final
 class Gpm(Struct, frozen=True):
     """A profiling metric between two GPM samples (Hopper and newer)."""
 
@@ -108,6 +113,7 @@ class Gpm(Struct, frozen=True):
     to: Callable[[float], float] = same
 
 
+@final
 class Reading(Struct, frozen=True):
     """A special case: a function of this name in `machine/gpu/readings.py`."""
 

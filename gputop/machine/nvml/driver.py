@@ -65,17 +65,20 @@ class Driver:
 
     def ask(self, name: str, *args: Any) -> Any:
         """Return the answer of the function ``name``, or a `Missing`. Never raises for a driver error."""
+        function = getattr(self._functions, name, None)
+        if function is None:  # the installed binding does not have it
+            return Missing.OUTDATED
         try:
-            return self.call(name, *args)
-        except RefusedError as error:
-            return reason(error.code)
+            return function(*args)
+        except self._functions.NVMLError as error:
+            return reason(_code(error))
         except (ValueError, MemoryError):
             return Missing.FAULT  # a lost board returns garbage: invalid text, impossible sizes
 
     def call(self, name: str, *args: Any) -> Any:
         """Call the function ``name`` and return its answer. Raises `RefusedError`."""
         function = getattr(self._functions, name, None)
-        if function is None:  # the installed binding does not have it
+        if function is None:
             raise RefusedError(name, codes.FUNCTION_NOT_FOUND)
         try:
             return function(*args)
