@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any, Final, NoReturn
 
 from gputop.app.errors import BAD_INPUT
@@ -77,6 +78,7 @@ class Parser(argparse.ArgumentParser):
         raise argparse.ArgumentError(action, f"unknown value {excerpt(str(value))!r}{hint}")
 
 
+@lru_cache(1)
 def _columns() -> int | None:
     """Return the width of the terminal behind stdout; None without one."""
     try:

@@ -39,8 +39,8 @@ class Evidence(Struct, frozen=True, kw_only=True):
 
 def attribute(evidence: Evidence) -> Owner:
     """Return the owner. Values from unreadable files are missing, with the reason."""
-    cgroup = Cgroup() if isinstance(evidence.cgroup, Missing) else evidence.cgroup
-    variables = {} if isinstance(evidence.variables, Missing) else evidence.variables
+    cgroup = Cgroup() if type(evidence.cgroup) is Missing else evidence.cgroup
+    variables = {} if type(evidence.variables) is Missing else evidence.variables
     container = _container(cgroup, variables)
     slurm = _slurm(cgroup, variables)
     owner = Owner(
@@ -165,7 +165,7 @@ def _master(variables: dict[str, str], container: Container | None) -> str | Non
 def _missing(evidence: Evidence, owner: Owner) -> dict[str, Missing]:
     missing: dict[str, Missing] = {}
     for reason, names in ((evidence.cgroup, _OF_CGROUP), (evidence.variables, _OF_ENVIRON)):
-        if isinstance(reason, Missing):
+        if type(reason) is Missing:
             missing |= dict.fromkeys((name for name in names if getattr(owner, name) is None), reason)
     return missing
 

@@ -6,7 +6,7 @@ same pod or container, the same launcher, or one process on several GPUs.
 A job has processes of several users only if a trusted cgroup joins them: the key of everything else has the user.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -90,14 +90,12 @@ class _Search:
                 top = one
         return top
 
-    def _lineage(self, process: HostProcess) -> Iterable[HostProcess]:
+    def _lineage(self, process: HostProcess) -> list[HostProcess]:
         """Return the process and its ancestors."""
-        one: HostProcess | None = process
-        for _ in range(_DEEPEST):
-            if one is None:
-                return
-            yield one
-            one = self._by_pid.get(one.parent_pid or 0)
+        found = [process]
+        while len(found) < _DEEPEST and (one := self._by_pid.get(found[-1].parent_pid or 0)):
+            found.append(one)
+        return found
 
     def _with_relatives(self, groups: list[tuple[JobKind, str, list[HostProcess]]]) -> tuple[Job, ...]:
         places = {process.pid: at for at, (_, _, group) in enumerate(groups) for process in group}
@@ -153,7 +151,7 @@ class _Search:
         launcher: HostProcess | None,
         members: list[HostProcess],
     ) -> Job:
-        depths = {process.pid: sum(1 for _ in self._lineage(process)) for process in members}
+        depths = {process.pid: len(self._lineage(process)) for process in members}
         first = launcher.pid if launcher else None
         members.sort(key=lambda process: (process.pid != first, depths[process.pid], process.pid))
         return Job(

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-_MOST_REMEMBERED: Final = 8192  # command lines: more than a crowded host has
+_MOST_REMEMBERED: Final = 8192  # command lines: more than a crowded host has, or each reading would forget them all
 _PYTHON: Final = ("python", "pypy")
 _SHELLS: Final = frozenset({"bash", "sh", "dash", "zsh", "ksh", "fish", "tcsh", "csh"})
 _INTERPRETERS: Final = _SHELLS | {"perl", "ruby", "node", "julia", "Rscript"}
@@ -52,26 +52,15 @@ class Program(Struct, frozen=True):
     """A program. ``name``: executable without its directory. ``script``: script or module that an interpreter runs.
 
     ``known``: its common name, by the program itself and never by its arguments; None if unknown.
+    ``is_border``: it and its ancestors do not belong to the job that it started: init, sshd, a shell. ``leads``: its
+    children belong together: a launcher, or a program in Python.
     """
 
     name: str
     script: str | None = None
     known: str | None = None
-
-    @property
-    def is_border(self) -> bool:
-        """Return whether it and its ancestors do not belong to the job that it started: init, sshd, a shell."""
-        name = self.name.lstrip("-")
-        if name in _SHELLS:
-            return self.script is None
-        return not _BORDERS.isdisjoint((name, _base(self.script or ""))) or self.known in _SERVERS_OF_MANY
-
-    @property
-    def leads(self) -> bool:
-        """Return whether its children belong together: a launcher, or a program in Python."""
-        if self.known in LAUNCHERS:
-            return True
-        return self.known not in _SERVERS_OF_MANY and (self.known is not None or self.name.startswith(_PYTHON))
+    is_border: bool = False
+    leads: bool = False
 
     @property
     def text(self) -> str:
@@ -87,11 +76,12 @@ def program(arguments: Sequence[str]) -> Program:
     first = title.split(" ")[0] if len(arguments) == 1 else title
     name = _base(first)
     low = title.lower()
-    for prefix, known in _TITLES.items():
+    for prefix, of_title in _TITLES.items():
         if low.startswith(prefix):
-            return Program(name, None, known)
+            return Program(name, None, of_title, leads=True)
     script = _script(arguments[1:], name) if name.startswith(_PYTHON) or name.lstrip("-") in _INTERPRETERS else None
-    return Program(name, script, _known(script or name) or _comfy(first, script))
+    known = _known(script or name) or _comfy(first, script)
+    return Program(name, script, known, _is_border(name.lstrip("-"), script, known), _leads(name, known))
 
 
 @lru_cache(_MOST_REMEMBERED)
@@ -103,6 +93,16 @@ def program_of(command: str) -> Program:
 def arguments_of(command: str) -> list[str]:
     """Return the arguments of a command line joined by blanks; wrong if a path contains a blank."""
     return command.split(" ")
+
+
+def _is_border(name: str, script: str | None, known: str | None) -> bool:
+    if name in _SHELLS:
+        return script is None
+    return name in _BORDERS or _base(script or "") in _BORDERS or known in _SERVERS_OF_MANY
+
+
+def _leads(name: str, known: str | None) -> bool:
+    return known not in _SERVERS_OF_MANY if known else name.startswith(_PYTHON)
 
 
 def _script(arguments: Sequence[str], name: str) -> str | None:
@@ -133,8 +133,8 @@ def _known(what: str) -> str | None:
     return None
 
 
-def _comfy(*paths: str | None) -> str | None:
-    return "ComfyUI" if any(path and "/comfyui/" in path.lower() for path in paths) else None
+def _comfy(first: str, script: str | None) -> str | None:
+    return "ComfyUI" if "/comfyui/" in f"{first} {script}".lower() else None
 
 
 def _base(path: str) -> str:

@@ -54,9 +54,9 @@ def _is_suspect(word: str) -> bool:
 
 
 def _without(shapes: Iterable[Shape], text: str) -> str:
-    for shape in shapes:
-        if shape.sign in text:
-            text = re.sub(shape.pattern, shape.shown, text)
+    for sign, pattern, shown in shapes:
+        if sign in text:
+            text = re.sub(pattern, shown, text)
     return text
 
 

@@ -1,8 +1,9 @@
 """Shapes of secrets: the rows of what a text shows to be secret without a name."""
 
-from typing import Final
+from typing import Final, TypeAlias
 
-from msgspec import Struct
+# sign, pattern, replacement. Sign: a part that no such secret lacks, so that most texts need no search for the pattern
+Shape: TypeAlias = tuple[str, str, str]
 
 MASK: Final = "••••••••"
 
@@ -16,71 +17,63 @@ _HEADER: Final = (
 )
 
 
-class Shape(Struct, frozen=True):
-    """A shape. ``sign``: a part that no such secret lacks, so that most texts need no search for ``pattern``."""
-
-    sign: str
-    pattern: str
-    shown: str = MASK
-
-
 def _prefix(prefix: str, rest: str) -> Shape:
     """Return the shape of keys of a service, which begin alike."""
-    return Shape(prefix, rf"(?<![A-Za-z0-9]){prefix.replace('.', '[.]')}{rest}")
+    return prefix, rf"(?<![A-Za-z0-9]){prefix.replace('.', '[.]')}{rest}", MASK
 
 
 def _option(program: str, option: str, *, is_attached: bool = False) -> Shape:
     """Return the shape of a short option of a program that takes a password."""
     between = "" if is_attached else f"[{GAP}]*"
     words = rf"(?:[{GAP}]+[^{GAP}]+){{0,12}}?[{GAP}]+"
-    return Shape(program, rf"(?<![\w-])({program}{words}{option}{between})(?![-{GAP}]){_VALUE}", _KEEP)
+    return (program, rf"(?<![\w-])({program}{words}{option}{between})(?![-{GAP}]){_VALUE}", _KEEP)
 
 
 # Before names are looked at: what these find contains the signs that separate names from values.
 FIRST: Final = (
-    Shape(
+    (
         "PRIVATE KEY",
-        r"(-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)[^\0]*?"
-        r"(-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|(?=\0)|\Z)",
+        (r"(-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)[^\0]*?"
+        r"(-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|(?=\0)|\Z)"),
         rf"\g<1>{MASK}\g<2>",
     ),
-    Shape(  # scheme://user:password@host; a port is no password
+    (  # scheme://user:password@host; a port is no password
         "@",
-        rf"(?<=://)([^{GAP}/@\"':]{{0,128}}):"
-        rf"(?:[^{GAP}/\"']{{1,200}}|(?!\d{{1,5}}[/?#])[^{GAP}\"']{{1,200}}?)@",
+        (rf"(?<=://)([^{GAP}/@\"':]{{0,128}}):"
+        rf"(?:[^{GAP}/\"']{{1,200}}|(?!\d{{1,5}}[/?#])[^{GAP}\"']{{1,200}}?)@"),
         rf"\g<1>:{MASK}@",
     ),
-    Shape("@", rf"(https?://)[^{GAP}/@:\"']{{12,256}}@", rf"{_KEEP}@"),  # token@host
-    Shape(  # user:password@host without a scheme; no name of an image (name:tag@sha256:…)
+    ("@", rf"(https?://)[^{GAP}/@:\"']{{12,256}}@", rf"{_KEEP}@"),  # token@host
+    (  # user:password@host without a scheme; no name of an image (name:tag@sha256:…)
         "@",
-        rf"(?<![\w/:@.-])(?!mailto:)([\w.+-]{{1,64}}:)[^{GAP}/@:\"']{{1,128}}@(?!sha256:)"
-        r"(?=(?:[A-Za-z0-9-]+\.)+(?:[A-Za-z]{2,}|\d+\b)|[A-Za-z0-9-]+:\d|localhost\b)",
+        (rf"(?<![\w/:@.-])(?!mailto:)([\w.+-]{{1,64}}:)[^{GAP}/@:\"']{{1,128}}@(?!sha256:)"
+        r"(?=(?:[A-Za-z0-9-]+\.)+(?:[A-Za-z]{2,}|\d+\b)|[A-Za-z0-9-]+:\d|localhost\b)"),
         rf"{_KEEP}@",
     ),
-    Shape("uthorization", _HEADER, _KEEP),
-    Shape("UTHORIZATION", _HEADER, _KEEP),
-    Shape(
+    ("uthorization", _HEADER, _KEEP),
+    ("UTHORIZATION", _HEADER, _KEEP),
+    (
         "earer",
         rf"\b([Bb]earer[{GAP}:+]{{1,3}})(?=[^{GAP}]{{0,200}}?[\dA-Z_=.]|[^{GAP}]{{20}})[\w.~+/=%-]{{6,}}",
         _KEEP,
     ),
-    Shape("EARER", rf"\b(BEARER[{GAP}:+]{{1,3}})[\w.~+/=%-]{{6,}}", _KEEP),
-    Shape(  # of HTTP; an ordinary word after Basic has no digit, no = and no capital inside
+    ("EARER", rf"\b(BEARER[{GAP}:+]{{1,3}})[\w.~+/=%-]{{6,}}", _KEEP),
+    (  # of HTTP; an ordinary word after Basic has no digit, no = and no capital inside
         "Basic",
         rf"\b(Basic[{GAP}+])(?=[A-Za-z0-9+/]{{0,200}}(?:[0-9=]|[a-z][A-Z]))[A-Za-z0-9+/]{{6,}}={{0,2}}",
         _KEEP,
     ),
-    Shape(  # a cookie header has many values
+    (  # a cookie header has many values
         "ookie:", rf"((?i:cookie):[{GAP}]?)(?:[^{GAP}\"';]+;\s?)*[^{GAP}\"';]+", _KEEP,
     ),
-    Shape(  # a line of .netrc
+    (  # a line of .netrc
         "password",
-        rf"(\blogin[{GAP}]+[^{GAP}]{{1,128}}[{GAP}]+(?:account[{GAP}]+[^{GAP}]{{1,128}}[{GAP}]+)?password[{GAP}]+)"
-        rf"[^{GAP}]+",
+        (rf"(\blogin[{GAP}]+[^{GAP}]{{1,128}}[{GAP}]+(?:account[{GAP}]+[^{GAP}]{{1,128}}[{GAP}]+)?password[{GAP}]+)"
+        rf"[^{GAP}]+"),
         _KEEP,
     ),
-    Shape("wandb", rf"(\bwandb[{GAP}]+login[{GAP}]+(?:--[\w-]+[{GAP}]+){{0,9}})[\w-]{{40,}}", _KEEP),
-    Shape("configure", rf"(\bconfigure[{GAP}]+set[{GAP}]+[\w.]*(?:secret|token)[\w.]*[{GAP}]+){_VALUE}", _KEEP),
+    ("wandb", rf"(\bwandb[{GAP}]+login[{GAP}]+(?:--[\w-]+[{GAP}]+){{0,9}})[\w-]{{40,}}", _KEEP),
+    ("configure", rf"(\bconfigure[{GAP}]+set[{GAP}]+[\w.]*(?:secret|token)[\w.]*[{GAP}]+){_VALUE}", _KEEP),
     _option("sshpass", "-p"), _option("redis-cli", "-a"), _option("login", "-p"),
     _option("curl", "(?:-[uU]|--(?:proxy-)?user)=?"),
     _option("ldapsearch", "-w"), _option("mosquitto_pub", "-P"), _option("mosquitto_sub", "-P"),
@@ -99,7 +92,7 @@ LAST: Final = (
     _prefix("hf_", r"[A-Za-z0-9]{20,}"),
     _prefix("api_org_", r"[A-Za-z]{20,}"),
     _prefix("sk-", r"(?:[a-z0-9]{1,12}-){0,3}[A-Za-z0-9_]{16,}[\w-]*"),  # OpenAI, Anthropic, OpenRouter, Langfuse
-    Shape("xox", r"(?<![A-Za-z0-9])xox[abceoprs](?:\.xox[a-z])?-[\w-]{8,}"),
+    ("xox", r"(?<![A-Za-z0-9])xox[abceoprs](?:\.xox[a-z])?-[\w-]{8,}", MASK),
     _prefix("xapp-", r"\d-[\w-]{8,}"),
     _prefix("nvapi-", r"[\w-]{16,}"),
     *(_prefix(kind, r"[A-Z0-9]{12,}\b") for kind in ("AKIA", "ASIA", "ABIA", "ACCA")),
@@ -134,9 +127,9 @@ LAST: Final = (
     _prefix("lin_api_", r"[A-Za-z0-9]{16,}"),
     _prefix("wandb_v1_", r"[\w-]{16,}"),
     _prefix("AGE-SECRET-KEY-", r"[A-Z0-9]{16,}"),
-    Shape(":AA", r"\b\d{8,10}:AA[\w-]{30,}"),  # a bot of Telegram
-    Shape("LS0tLS1CRUdJTi", r"LS0tLS1CRUdJTi(?!BDRVJU)[\w+/=]*"),  # a key in Base64, and no certificate
-    Shape("hooks.slack.com/", r"(hooks\.slack\.com/[a-z]{1,20}/)[\w/+-]+", _KEEP),
-    Shape("/api/webhooks/", r"(/api/webhooks/)[\w/+-]+", _KEEP),
-    Shape("webhook.office.com/", rf"(webhook\.office\.com/){_VALUE}", _KEEP),
+    (":AA", r"\b\d{8,10}:AA[\w-]{30,}", MASK),  # a bot of Telegram
+    ("LS0tLS1CRUdJTi", r"LS0tLS1CRUdJTi(?!BDRVJU)[\w+/=]*", MASK),  # a key in Base64, and no certificate
+    ("hooks.slack.com/", r"(hooks\.slack\.com/[a-z]{1,20}/)[\w/+-]+", _KEEP),
+    ("/api/webhooks/", r"(/api/webhooks/)[\w/+-]+", _KEEP),
+    ("webhook.office.com/", rf"(webhook\.office\.com/){_VALUE}", _KEEP),
 )  # fmt: skip

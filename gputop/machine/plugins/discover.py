@@ -15,6 +15,7 @@ from msgspec import Struct
 from gputop.core import table_rows as plugged
 
 GROUP: Final = "gputop.plugins"
+_SUFFIX: Final = ".dist-info"
 _HEADER: Final = b"[gputop.plugins]"
 _MOST_BYTES: Final = 65_536
 _IMPORT_S: Final = 30.0  # from a slow file system
@@ -52,8 +53,8 @@ def entry_points(paths: Iterable[str]) -> Iterator[EntryPoint]:
         if not os.path.isabs(path):
             continue  # it depends on the working directory
         for name in _names(path):
-            package, dash, rest = name.removesuffix(".dist-info").partition("-")
-            if name.endswith(".dist-info") and dash and package.lower() not in seen:
+            package, dash, rest = name.removesuffix(_SUFFIX).partition("-")
+            if dash and package.lower() not in seen:
                 lines = list(_lines(f"{path}/{name}/entry_points.txt"))
                 if lines:
                     seen.add(package.lower())
@@ -63,7 +64,7 @@ def entry_points(paths: Iterable[str]) -> Iterator[EntryPoint]:
 
 def _names(path: str) -> list[str]:
     try:
-        return sorted(os.listdir(path))
+        return sorted([name for name in os.listdir(path) if name.endswith(_SUFFIX)])
     except OSError:
         return []  # an archive, or missing
 

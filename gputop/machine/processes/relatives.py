@@ -2,7 +2,6 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
 from typing import Final
 
 from gputop.core.model.sample import HostProcess, Presence
@@ -15,7 +14,6 @@ _MOST: Final = 1024  # relatives below GPU processes
 _CUT: Final = "many processes without a GPU belong to those on GPUs, and some of them are not shown"
 _NO_RELATIVE: Final = 4  # a child that is none takes the place of so many: it is read for nothing
 _MOST_OUTSIDE: Final = 65_536
-_MOST_KINDS: Final = 8192  # command lines: more than a crowded host has, or each reading would forget them all
 _CHILDREN_EVERY_S: Final = 5
 _CROWD: Final = 150  # processes whose children are read per second; with more of them a round takes longer
 _OUTSIDE_S: Final = 60.0  # a pid may be reused
@@ -45,9 +43,9 @@ class Family:
             self._climb(parent, known, found, follow, now)
         by_user: dict[str | None, list[int]] = {}
         for one in alive:
-            if not _kind(one.command)[0]:  # a desktop has started everything
+            if not program_of(one.command).is_border:  # a desktop has started everything
                 by_user.setdefault(one.user, []).append(one.pid)
-        launchers = [pid for pid, held in found.items() if _kind(held.command)[1]]
+        launchers = [pid for pid, held in found.items() if program_of(held.command).leads]
         groups = [*by_user.values(), launchers]
         self._take_turns(deque(self._descend(parents, known, found, follow, now) for parents in groups))
         self._children = {pid: held for pid, held in self._children.items() if pid in known or pid in found}
@@ -60,7 +58,7 @@ class Family:
             if pid <= 1 or pid in known or pid in found or now < self._outside.get(pid, 0.0):
                 return
             one = follow(pid)
-            if one.stat is None or one.presence is not Presence.ALIVE or _kind(one.command)[0]:
+            if one.stat is None or one.presence is not Presence.ALIVE or program_of(one.command).is_border:
                 self._close(pid, now)
                 return
             found[pid] = one
@@ -91,7 +89,7 @@ class Family:
                 one = follow(pid)
                 if one.stat is None or one.stat.parent_pid != parent or one.presence is not Presence.ALIVE:
                     yield _NO_RELATIVE
-                elif _kind(one.command)[0]:
+                elif program_of(one.command).is_border:
                     self._close(pid, now)
                     yield _NO_RELATIVE
                 else:
@@ -118,10 +116,3 @@ class Family:
         if len(self._outside) >= _MOST_OUTSIDE:
             self._outside.clear()
         self._outside[pid] = now + _OUTSIDE_S
-
-
-@lru_cache(_MOST_KINDS)
-def _kind(command: str) -> tuple[bool, bool]:
-    """Return whether a command line is a border, and whether it leads."""
-    what = program_of(command)
-    return what.is_border, what.leads
