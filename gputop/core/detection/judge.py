@@ -7,6 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from gputop.core.detection.detector import Claim, Context, Detector, Dial, settled
+from gputop.core.detection.merging import About, merged
 from gputop.core.detection.steady import Steady
 from gputop.core.model.finding import Finding, Judgement, Stage, Subject
 from gputop.core.model.process_id import ProcessId
@@ -91,7 +92,8 @@ class Judge:
             for claim in self._claims(name, detector, context):
                 self._take(name, claim, context)
         self._end(context)
-        return tuple(sorted([kept.finding for kept in self._kept.values()], key=_order))
+        held = [About(kept.finding, kept.concerned) for kept in self._kept.values()]
+        return tuple(sorted(merged(held), key=_order))
 
     def _prepared(self, sample: Sample, jobs: tuple[Job, ...]) -> Context:
         self._turn += 1

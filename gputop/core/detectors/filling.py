@@ -1,8 +1,9 @@
 """The detector of GPUs that will be full within the hour, whichever process fills them, leak or not.
 
-An alarm where it may be full within 15 minutes, after two minutes of steady growth. What slows down so much that it
-will end in time is not worth a line, nor a rise that is no higher than the ones from which memory came back before.
-Loading, seen by a GPU that computes nothing, is an observation until 90 % are used.
+An alarm where it will be full within 15 minutes even at the slowest rate of the last minutes. What slows down so much
+that it will end in time is not worth a line, nor a rise that is no higher than the ones from which memory came back
+before. Loading, seen by a GPU that computes nothing or by a process that has just started, is not worth
+a line.
 """
 
 from __future__ import annotations
@@ -33,8 +34,21 @@ KIND: Final = Kind(
     dials=(
         Dial("alarm_s", 900.0, 0.0, 86_400.0, "If the memory will be full within this time, that is an alarm."),
         Dial("suspect_s", 3600.0, 0.0, 86_400.0, "If the memory will be full within this time, that is a suspect."),
-        Dial("watched_s", 120.0, 60.0, 600.0, "For an alarm, the memory must have grown for this time."),
-        Dial("suspect_watched_s", 300.0, 60.0, 600.0, "For a suspect, the memory must have grown for this time."),
+        Dial("watched_s", 300.0, 60.0, 600.0, "The memory must have grown for this time."),
+        Dial(
+            "known_s", 600.0, 0.0, 86_400.0,
+            "gputop must have watched the GPU for this time. Before, it does not know whether memory rises and falls "
+            "in cycles.",
+        ),
+        Dial(
+            "late_times", 2.0, 1.0, 100.0,
+            "The time until the memory is full is uncertain. With 2, its latest estimate must be within twice alarm_s "
+            "or suspect_s.",
+        ),
+        Dial(
+            "young_s", 1800.0, 0.0, 86_400.0,
+            "Growth looks like loading if a process on the GPU started within this time.",
+        ),
         Dial("least_growth_bytes", 64.0 * 1024**2, 1024**2, 1024**4, "gputop ignores growth of less than this."),
         Dial(
             "came_back_percent", 30.0, 1.0, 100.0,
@@ -51,10 +65,6 @@ KIND: Final = Kind(
         Dial(
             "loading_percent", 80.0, 1.0, 100.0,
             "Growth may be loading (data is copied to the GPU) if the GPU is idle for at least this share of the time.",
-        ),
-        Dial(
-            "nearly_percent", 90.0, 1.0, 100.0,
-            "While less than this share of the memory is used, loading is only an observation.",
         ),
         Dial(
             "segments_percent", 80.0, 1.0, 100.0,
@@ -102,7 +112,7 @@ class Level:
         self._start, self._low, self._is_idle = now_s, mib, True
         self._top = self._base = mib
         self._past: tuple[float, float] | None = None  # until when it counts, how high it was
-        self.seen_s = now_s
+        self.seen_s = self.began_s = now_s
 
     def add(self, now_s: float, mib: float, busy_percent: float | None) -> bool:
         """Add a sample; return whether a new bucket is complete."""
@@ -179,32 +189,38 @@ class FillingDetector:
             level = self._levels[key] = Level(context.now_s, used / _MIB, self._dials)
             self._claims[key] = None
         if level.add(context.now_s, used / _MIB, busy_percent):
-            self._claims[key] = self._claim(gpu, instance, level, used, free)
+            self._claims[key] = self._claim(gpu, instance, level, free, context)
         claim = self._claims[key]
         return (claim,) if claim else ()
 
-    def _claim(self, gpu: Gpu, instance: int | None, level: Level, used: int, free: int) -> Claim | None:
+    def _claim(self, gpu: Gpu, instance: int | None, level: Level, free: int, context: Context) -> Claim | None:
         dials = self._dials
-        for limit, watched, stage in (
-            ("alarm_s", "watched_s", Stage.ALARM),
-            ("suspect_s", "suspect_watched_s", Stage.SUSPECT),
-        ):
-            fill = level.fill(free / _MIB, dials[watched])
-            if fill and fill.full_s[0] <= dials[limit]:
-                is_loading = fill.is_idle and 100 * used < dials["nearly_percent"] * (used + free)
-                return _claim_of(gpu, instance, fill, Stage.OBSERVATION if is_loading else stage, free)
-        return None
+        fill = level.fill(free / _MIB, dials["watched_s"])
+        if context.now_s - level.began_s < dials["known_s"] or fill is None or fill.full_s[1] is None:
+            return None
+        soon_s, late_s = fill.full_s[0], fill.full_s[1] / dials["late_times"]
+        if max(soon_s, late_s) > dials["suspect_s"]:
+            return None
+        if fill.is_idle or _is_young(gpu, context, dials["young_s"]):
+            return None  # it looks like loading
+        stage = Stage.ALARM if max(soon_s, late_s) <= dials["alarm_s"] else Stage.SUSPECT
+        return _claim_of(gpu, instance, fill, stage, free)
+
+
+def _is_young(gpu: Gpu, context: Context, young_s: float) -> bool:
+    """Return whether a process that has just started may still load its data into the memory."""
+    born = (p.started_s for p in context.sample.processes for use in p.gpus if use.gpu == gpu.uuid)
+    return any(context.sample.time_s - started_s < young_s for started_s in born if started_s is not None)
 
 
 def _claim_of(gpu: Gpu, instance: int | None, fill: Fill, stage: Stage, free: int) -> Claim:
     label = f"GPU {gpu.index}" if instance is None else f"GPU {gpu.index} instance {instance}"
-    loading = "; it looks like loading, because the GPU does not compute" if fill.is_idle else ""
     grown = f"+{bytes_text(fill.grown * _MIB)} in {duration_text(fill.span_s)}"
     return Claim(
         code="memory.filling",
         stage=stage,
         subject=Subject(label=label, gpu=gpu.uuid, gpu_instance=instance),
-        summary=f"memory full in {full_text(fill.full_s)}: {grown}, {bytes_text(free)} left{loading}",
+        summary=f"memory full in {full_text(fill.full_s)}: {grown}, {bytes_text(free)} left",
         evidence=(
             Evidence("grown_bytes", round(fill.grown * _MIB), grown),
             Evidence("rate_bytes_per_s", round(fill.rate * _MIB), f"it grows by {bytes_text(fill.rate * _MIB)}/s"),

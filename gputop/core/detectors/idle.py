@@ -37,6 +37,14 @@ KIND: Final = Kind(
             "If more than this share of the GPU's memory is used, an idle process is already a suspect after after_s.",
         ),
         Dial("same_bytes", 16777216.0, 0.0, 1e12, "A process is not idle if its GPU memory changes by more than this."),
+        Dial(
+            "cpu_percent", 50.0, 1.0, 100_000.0,
+            "A process that uses at least this much CPU, with its children, computes: it is not idle.",
+        ),
+        Dial(
+            "cpu_s", 300.0, 0.0, 86400.0,
+            "After a process computed on the CPU, gputop waits for up to this time before it calls the process idle.",
+        ),
         Dial("crowd", 12.0, 1.0, 10000.0, "If more processes than this are idle on one GPU, they share one finding."),
     ),
 )  # fmt: skip
@@ -54,6 +62,7 @@ class IdleDetector:
         self._memory, self._full = dials["memory_bytes"], dials["full_percent"]
         self._after_s, self._suspect_s = dials["after_s"], dials["suspect_s"]
         self._same, self._crowd_size = dials["same_bytes"], dials["crowd"]
+        self._cpu, self._cpu_s = dials["cpu_percent"], dials["cpu_s"]
         self._claims: dict[Key, tuple[Claim, float]] = {}  # with the time at which to renew each
         self._crowds: dict[BoardKey, tuple[Claim, float]] = {}
         self._holders: dict[BoardKey, dict[Key, Track]] = {}
@@ -70,6 +79,7 @@ class IdleDetector:
             held = track.use.memory_bytes or 0
             if abs(held - track.held_bytes) > self._same:
                 track.held_bytes, track.held_since_s = held, now_s
+            self._note_cpu(track, context)
             if track.idle_s < after_s or _is_reported(track, orphans) or not self._holds(track, now_s):
                 continue
             where = track.board.key
@@ -89,6 +99,14 @@ class IdleDetector:
             yield from self._crowd(where, activity, context)
         if now_s >= self._prune_s:
             self._prune(activity, now_s)
+
+    def _note_cpu(self, track: Track, context: Context) -> None:
+        """Count the time in which it computes on the CPU; rest shortens this."""
+        held = (track.process, *context.relatives.get(track.process.pid, ()))
+        if sum(one.cpu_percent or 0.0 for one in held) >= self._cpu:
+            track.computes_s = min(self._cpu_s, track.computes_s + track.step_s)
+        elif track.computes_s:
+            track.computes_s = max(0.0, track.computes_s - track.step_s)
 
     def _crowd(self, where: BoardKey, activity: Activity, context: Context) -> Iterator[Claim]:
         known = self._crowds.get(where)
@@ -121,6 +139,7 @@ class IdleDetector:
             or track.idle_s < self._after_s
             or now_s - track.held_since_s < self._after_s
             or track.gu is None
+            or track.computes_s > 0
         ):
             return False
         return (track.use.memory_bytes or 0) >= self._memory and not track.role.is_daemon
@@ -128,7 +147,7 @@ class IdleDetector:
 
 def _is_reported(track: Track, orphans: Container[tuple[int, int | None]]) -> bool:
     """Return whether another detector reports the process: an orphan finding says more, the idle time included."""
-    return bool(track.verdict) or (track.process.pid, track.process.start_ticks) in orphans
+    return (track.process.pid, track.process.start_ticks) in orphans
 
 
 def claim_of(group: Group, context: Context, suspect_s: float, full_percent: float) -> Claim:

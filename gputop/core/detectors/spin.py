@@ -18,16 +18,16 @@ KIND: Final = Kind(
         "spin.host": "See what it does: `py-spy dump --pid PID`. For a server that polls for requests this is normal.",
     },
     dials=(
-        Dial("after_s", 60.0, 10.0, 86400.0, "If a process spins for this time, that is an observation."),
+        Dial("after_s", 120.0, 10.0, 86400.0, "If a process spins for this time, that is an observation."),
         Dial("suspect_s", 300.0, 10.0, 86400.0, "If a process spins for this time, that is a suspect."),
         Dial("thread_percent", 85.0, 10.0, 100.0, "A process spins if its busiest thread uses at least this much CPU."),
         Dial(
             "times", 2.0, 1.0, 100.0,
-            "For a suspect, the process must also spin longer than before. With 2, twice as long as its longest time.",
+            "The process must also spin longer than before. With 2, twice as long as its longest time.",
         ),
         Dial(
-            "fresh_times", 3.0, 1.0, 100.0,
-            "If the process never used the GPU, gputop waits longer. With 3, a suspect needs 3 times as long.",
+            "fresh_times", 5.0, 1.0, 100.0,
+            "If the process never used the GPU, it may still start, so gputop waits longer. With 5: 5 times as long.",
         ),
         Dial(
             "falls_times", 6.0, 0.0, 1000.0,
@@ -58,7 +58,7 @@ class SpinDetector:
                     thread = busiest(process)
                 if thread is not None and thread >= self._thread:
                     track.spin_s += track.step_s
-                    if track.spin_s >= self._after_s and not track.verdict:
+                    if self._spins(track):
                         found.append(track)
                 elif track.spin_s:
                     track.spin_s = max(0.0, track.spin_s - self._falls * track.step_s)
@@ -66,19 +66,22 @@ class SpinDetector:
                 track.longest_spin_s = max(track.longest_spin_s, track.spin_s)
                 track.spin_s = 0.0
         for group in groups(activity, found, self._spins) if found else ():
-            if group.ranks or all(self._spins(one) for one in activity.siblings(group.first)):
+            ranks = activity.ranks_of(group.first)  # one rank alone may evaluate or compile while the others wait
+            those = ranks.tracks if ranks else activity.siblings(group.first)
+            if all(self._spins(one) or activity.has_exited(one) for one in those):
                 yield self._claim(group, context)
 
     def _spins(self, track: Track) -> bool:
-        return track.spin_s >= self._after_s
+        return track.spin_s >= self._limit_s(track, self._after_s)
+
+    def _limit_s(self, track: Track, least_s: float) -> float:
+        return max(least_s, self._times * track.longest_spin_s) * (1.0 if track.busy_s else self._fresh)
 
     def _claim(self, group: Group, context: Context) -> Claim:
         track = group.first
-        for one in group.tracks:
-            one.verdict = one.verdict or "spin"
         lasted_s = min(one.spin_s for one in group.tracks)
         is_harmless = track.role.is_server or any(one.is_progressing(context.now_s) for one in group.tracks)
-        limit_s = max(self._suspect_s, self._times * track.longest_spin_s) * (1 if track.busy_s else self._fresh)
+        limit_s = self._limit_s(track, self._suspect_s)
         held = sum(one.use.memory_bytes or 0 for one in group.tracks)
         thread = busiest(track.process) or 0.0
         return Claim(

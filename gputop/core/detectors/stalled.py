@@ -138,8 +138,6 @@ class StalledDetector:
 
     def _claim(self, group: Group, context: Context) -> Claim:
         track = group.first
-        for one in group.tracks:
-            one.verdict = "stalled"
         pause_s = min(one.pause_s for one in group.tracks)
         children = context.relatives.get(track.process.pid, ())
         dead = [child for child in children if child.state in _DEAD]

@@ -1,19 +1,20 @@
 """The detector of ranks and GPUs that are slower than their siblings. All ranks wait for the slowest.
 
 In synchronous training the slow rank shows the lower utilization: it enters the collective last, while the others wait
-in it at 100 %.
+in it at 100 %. Where all of them show 100 %, one that works while the others wait takes more power, and moves more.
 """
 
 from collections.abc import Iterator, Mapping
 from statistics import median
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from gputop.core.detection.detector import Claim, Context, Dial, Kind
 from gputop.core.detectors.activity.activity import Activity
 from gputop.core.detectors.activity.process import Key, Track
 from gputop.core.detectors.activity.ranks import Ranks
+from gputop.core.detectors.levels import Levels, compare
 from gputop.core.detectors.stuck.case import rank_text
 from gputop.core.detectors.subjects import process_subject
 from gputop.core.model.catalogue import CLOCK_SM, EVENT_REASONS, PCIE_WIDTH, PCIE_WIDTH_MAX, TEMPERATURE
@@ -25,7 +26,7 @@ KIND: Final = Kind(
     name="straggler",
     question="Is one GPU or one rank of a job slower than the others?",
     codes={
-        "straggler.gpu": "A GPU of a job runs at a lower clock than the others, and all ranks wait for it.",
+        "straggler.gpu": "A GPU of a job is slower than the others, and all ranks wait for it.",
         "straggler.host": "A rank keeps its GPU less busy than the other ranks do, and they wait for it.",
         "straggler.neighbour": "A rank shares its GPU with another program, and the other ranks wait for it.",
     },
@@ -38,12 +39,13 @@ KIND: Final = Kind(
     dials=(
         Dial("after_s", 120.0, 30.0, 3600.0, "If a rank is slower than the others for this time, that is a suspect."),
         Dial(
-            "alarm_s", 600.0, 30.0, 86400.0,
+            "alarm_s", 300.0, 30.0, 86400.0,
             "If a rank is much slower (see alarm_percent) for this time, that is an alarm.",
         ),
         Dial(
-            "alarm_percent", 70.0, 1.0, 100.0,
-            "A rank is much slower if its clock is below this share of the clock of the other ranks.",
+            "alarm_percent", 67.0, 1.0, 100.0,
+            "A rank is much slower if the job runs at less than this share of its speed, by clock, "
+            "utilization or power.",
         ),
         Dial(
             "clock_percent", 93.0, 1.0, 100.0,
@@ -73,6 +75,12 @@ KIND: Final = Kind(
             "A gap in GPU utilization of this many percentage points always counts. A smaller gap counts only if it is "
             "new.",
         ),
+        Dial(
+            "apart_percent", 20.0, 1.0, 1000.0,
+            "A rank is also slower if all ranks are at full utilization, but power, memory utilization or SM activity "
+            "of this rank differ from those of the others by this share, and this is new.",
+        ),
+        Dial("clearly_percent", 45.0, 1.0, 1000.0, "The same, whether it is new or not."),
         Dial("learn_s", 600.0, 60.0, 86400.0, "gputop learns the usual gaps between the ranks during this time."),
         Dial(
             "known_s", 300.0, 30.0, 86400.0,
@@ -89,7 +97,7 @@ KIND: Final = Kind(
             "How fast gputop forgets. With 3, one second without a gap takes 3 seconds off the counted time.",
         ),
         Dial(
-            "pauses_s", 10.0, 1.0, 3600.0,
+            "pauses_s", 2.0, 1.0, 3600.0,
             "gputop does not compare the ranks of a job after one of them was idle for this time.",
         ),
     ),
@@ -105,6 +113,7 @@ class _Rank(Struct):
     usual_gap: float = 0.0
     slow_s: float = 0.0
     behind_s: float = 0.0
+    levels: Levels = field(default_factory=Levels)
 
 
 class _Race(Struct):
@@ -153,15 +162,18 @@ class StragglerDetector:
         usual_clock = median(clocks) if len(clocks) == len(held) else None
         usual = median(one.gu for one in held)
         spread = median(abs(one.gu - usual) for one in held)
+        is_full = usual >= self._dials["full_percent"]
         for one in held:
             is_slow = usual_clock and one.clock and one.clock < self._dials["clock_percent"] / 100 * usual_clock
             gap = usual - one.gu
-            is_behind = usual >= self._dials["full_percent"] and not is_slow and self._is_behind(gap, spread, one, race)
+            is_behind = is_full and not is_slow and self._is_behind(gap, spread, one, race)
             is_slow = bool(is_slow) and one.gu >= self._dials["works_percent"]
             one.slow_s = _counted(one.slow_s, step_s, falls, is_so=is_slow)
             one.behind_s = _counted(one.behind_s, step_s, falls, is_so=is_behind)
             if race.compared_s <= self._dials["learn_s"]:
                 one.usual_gap += (gap - one.usual_gap) * step_s / (step_s + self._dials["known_s"])
+        if is_full:
+            compare([one.levels for one in held], self._dials, step_s=step_s, compared_s=race.compared_s)
         race.slowest_s = max(map(_lasted_s, held))
 
     def _is_behind(self, gap: float, spread: float, rank: _Rank, race: _Race) -> bool:
@@ -187,6 +199,7 @@ class StragglerDetector:
                 others_clock=median(one.clock or 0.0 for one in others),
                 gu=rank.gu,
                 others_gu=median(one.gu for one in others),
+                apart=rank.levels.apart if rank.levels.odd_s >= after_s > rank.behind_s else 0.0,
             )
             yield claim_of(slow, context, self._dials)
 
@@ -198,7 +211,7 @@ def _is_comparable(ranks: Ranks, context: Context, dials: Mapping[str, float]) -
     pauses_s, smooth_s = dials["pauses_s"], dials["smooth_s"]
     return all(
         track.gu is not None
-        and not track.wait_s
+        and track.wait_s < track.board.limits.rank_waits_s
         and track.idle_s < pauses_s
         and track.board.is_known
         and context.now_s - track.seen_s < max(smooth_s, 2 * context.round_s)
@@ -209,10 +222,13 @@ def _is_comparable(ranks: Ranks, context: Context, dials: Mapping[str, float]) -
 def _smoothed(rank: _Rank | None, track: Track, part: float) -> _Rank:
     clock, gu = track.board.clock, track.gu or 0.0
     if rank is None:
-        return _Rank(clock=clock, gu=gu)
+        rank = _Rank(clock=clock, gu=gu)
+        rank.levels.smooth(track, 1.0)
+        return rank
     if clock is not None:
         rank.clock = clock if rank.clock is None else rank.clock + (clock - rank.clock) * part
     rank.gu += (gu - rank.gu) * part
+    rank.levels.smooth(track, part)
     return rank
 
 
@@ -221,11 +237,15 @@ def _counted(seconds: float, step_s: float, falls: float, *, is_so: bool) -> flo
 
 
 def _lasted_s(rank: _Rank) -> float:
-    return max(rank.slow_s, rank.behind_s)
+    return max(rank.slow_s, rank.behind_s, rank.levels.odd_s)
 
 
 class Slow(Struct, frozen=True):
-    """A rank against the median of the others. Clocks: shares of the maximum."""
+    """A rank against the median of the others. Clocks: shares of the maximum.
+
+    ``apart``: how far power or traffic is from that of the others, as a share of theirs; 0 if clock or utilization
+    tell.
+    """
 
     ranks: Ranks
     track: Track
@@ -235,22 +255,37 @@ class Slow(Struct, frozen=True):
     others_clock: float
     gu: float
     others_gu: float
+    apart: float = 0.0
+
+    @property
+    def is_gpu(self) -> bool:
+        """Return whether the GPU itself is slow: it has a lower clock, or works while the others wait."""
+        return self.is_clock or self.apart > 0
+
+    @property
+    def speed(self) -> float:
+        """Return the speed of the rank as a share of that of the others."""
+        if self.is_clock:
+            return (self.clock or 0.0) / self.others_clock if self.others_clock else 1.0
+        if self.apart:
+            return 1 / (1 + self.apart) if self.apart > 0 else 1 + self.apart
+        return self.gu / self.others_gu if self.others_gu else 1.0
 
     @property
     def is_shared(self) -> bool:
         """Return whether another process computes on the same GPU."""
-        return not self.is_clock and self.track.board.is_shared
+        return not self.is_gpu and self.track.board.is_shared
 
 
 def claim_of(slow: Slow, context: Context, dials: Mapping[str, float]) -> Claim:
     """Return the claim about a slow rank."""
     track = slow.track
     share = (slow.clock or 0.0) / slow.others_clock if slow.others_clock else 1.0
-    is_grave = slow.is_clock and slow.lasted_s >= dials["alarm_s"] and 100 * share < dials["alarm_percent"]
+    is_grave = slow.lasted_s >= dials["alarm_s"] and 100 * slow.speed < dials["alarm_percent"]
     gpu = track.board.gpu
     reasons = _reasons(gpu)
     return Claim(
-        code="straggler.gpu" if slow.is_clock else "straggler.neighbour" if slow.is_shared else "straggler.host",
+        code="straggler.gpu" if slow.is_gpu else "straggler.neighbour" if slow.is_shared else "straggler.host",
         stage=Stage.ALARM if is_grave else Stage.SUSPECT,
         subject=process_subject(track.process, track.use),
         summary=f"has slowed job {slow.ranks.job.label} for {duration_text(slow.lasted_s)}: {rank_text(track)} on GPU "
@@ -275,7 +310,7 @@ def claim_of(slow: Slow, context: Context, dials: Mapping[str, float]) -> Claim:
             ),
         ),
         remedy=_remedy(slow),
-        action="detail" if slow.is_clock else "process",
+        action="detail" if slow.is_gpu else "process",
         confidence=confidence_of(
             0.7,
             0.5 if slow.is_clock and reasons else 0.0,
@@ -291,6 +326,9 @@ def claim_of(slow: Slow, context: Context, dials: Mapping[str, float]) -> Claim:
 
 def _how(slow: Slow, share: float) -> str:
     gpu = slow.track.board.gpu
+    if slow.apart:
+        more, what = ("more", "works while they wait") if slow.apart > 0 else ("less", "does less")
+        return f"takes {100 * abs(slow.apart):.0f}% {more} power or traffic than the other ranks: it {what}"
     if not slow.is_clock:
         others = f"the other ranks for {slow.others_gu:.0f}%, at the same clock"
         return f"keeps its GPU busy for {slow.gu:.0f}% of the time, {others}"
@@ -317,7 +355,7 @@ def _reasons(gpu: Gpu | None) -> tuple[str, ...]:
 
 
 def _remedy(slow: Slow) -> str:
-    if slow.is_clock:
+    if slow.is_gpu:
         return (
             f"See why: nvidia-smi -q -d PERFORMANCE,CLOCK,POWER -i {slow.track.board.index}. "
             "Keep the GPU out of jobs until it is repaired."

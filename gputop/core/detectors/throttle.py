@@ -41,12 +41,16 @@ KIND: Final = Kind(
     },
     dials=(
         Dial(
-            "hardware_percent", 1.0, 0.1, 100.0,
-            "Hardware slowdown (heat or power brake) for more than this share of the shorter window (minute_s) is an "
+            "hardware_percent", 15.0, 0.1, 100.0,
+            "If the hardware reduces the clocks because of heat for more than this share of minute_s, that is an "
             "alarm.",
         ),
         Dial(
-            "software_percent", 5.0, 0.1, 100.0,
+            "brake_percent", 1.0, 0.1, 100.0,
+            "If the power supply reduces the clocks for more than this share of minute_s, that is an alarm.",
+        ),
+        Dial(
+            "software_percent", 20.0, 0.1, 100.0,
             "Thermal slowdown for more than this share of the shorter window (minute_s) is a suspect.",
         ),
         Dial(
@@ -168,7 +172,7 @@ class ThrottleDetector:
 
     def _brake(self, gpu: Gpu, slowed: _Slowed) -> Iterator[Claim]:
         braked_s, span_s = slowed.seconds(_BRAKE, self._minute_s)
-        if braked_s > self._of_minute("hardware_percent") or self._lasts(gpu, slowed, _BRAKE):
+        if braked_s > self._of_minute("brake_percent") or self._lasts(gpu, slowed, _BRAKE):
             share = _share(braked_s, span_s)
             yield _claim(
                 gpu, "throttle.power_brake", Stage.ALARM, f"power brake {_of(share, span_s)}{_clock(gpu)}",

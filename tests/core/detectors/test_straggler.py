@@ -78,3 +78,24 @@ def test_servers_are_not_compared() -> None:
     ranks = [replace(one, framework="vLLM", rank=None, world=None) for one in job(BEHIND)]
 
     assert codes(found(*ranks, names=("straggler",))) == set()
+
+
+def test_a_rank_that_works_while_the_others_poll_at_full_clock_and_utilization_is_the_slow_one() -> None:
+    polls = replace(FULL, effort=0.5, mu=18.0, sm=50.0)
+    held = found(*job(FULL, seconds=500, usual=polls))
+
+    assert "than the other ranks: it works while they wait" in last(held, GPU).summary
+    assert stages(held, GPU).keys() == {Stage.SUSPECT, Stage.ALARM}
+
+
+def test_ranks_that_differ_by_design_have_no_straggler() -> None:
+    first, last_one = replace(FULL, effort=0.65), replace(FULL, effort=0.6, mu=36.0)
+    ranks = [rank(at, 4, ((first, last_one, FULL, FULL)[at], 900)) for at in range(4)]
+
+    assert not {GPU, HOST} & codes(found(*ranks))
+
+
+def test_a_rank_that_costs_a_third_of_the_speed_is_an_alarm() -> None:
+    held = found(*job(BEHIND, seconds=400))
+
+    assert stages(held, HOST)[Stage.ALARM] <= 310

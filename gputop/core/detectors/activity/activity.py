@@ -119,7 +119,7 @@ class Activity:
                     continue
                 key = (pid, start_ticks, use.gpu, use.gpu_instance)
                 track = known.get(key) or self._begin(key, process, use, now_s)
-                track.process, track.use, track.verdict = process, use, ""
+                track.process, track.use = process, use
                 track.step_s = step_s = now_s - track.seen_s
                 track.seen_s = now_s
                 if now_s >= track.role_due_s:

@@ -103,10 +103,11 @@ class Board:
         self._active_s = now_s
 
     def values(self) -> tuple[float | None, ...]:
-        """Return watts, memory controller, PCIe, NVLink, SMs, occupancy, tensor cores, DRAM and effort."""
+        """Return watts, memory, PCIe, NVLink, SMs, occupancy, tensor cores, DRAM, effort, and whether that is much."""
         gpm = (self.sm, self.occupancy, self.tensor, self.dram)
         effort = self.effort if self.effort is None else self._present_effort()
-        return (self.watts, self.memory, self.pcie, self.nvlink, *gpm, effort)
+        heavy = None if effort is None else float(effort > self.limits.heavy)
+        return (self.watts, self.memory, self.pcie, self.nvlink, *gpm, effort, heavy)
 
     def lacking(self) -> tuple[str, ...]:
         """Return the signals that a judgement needs and that this board does not report."""

@@ -6,33 +6,37 @@ from gputop.core.detectors.activity.board import Board, Window
 from gputop.core.detectors.activity.role import Role, is_loader
 from gputop.core.model.sample import GpuProcess, HostProcess
 
-GU, THREAD, WORKERS, BLOCKED, LOADERS, WATTS, MEMORY, PCIE, NVLINK, SM, OCCUPANCY, TENSOR, DRAM, EFFORT = range(14)
+GU, THREAD, WORKERS, BLOCKED, LOADERS, WATTS, MEMORY, PCIE, NVLINK, SM, OCCUPANCY, TENSOR, DRAM, EFFORT, HEAVY = range(
+    15
+)
 # the positions in the window: first the values of the process, then those of the GPU
 
 Key = tuple[int, int | None, str, int | None]  # pid, start, GPU, GPU instance
 _BUSY = 1.0  # percent of a core
+_OFTEN = 0.1  # of the busy time
 
 
 class Track:
     """The durations of a process on a GPU. None of them grows during a gap in sampling.
 
-    ``gu``: its share of the GPU's time in percent; None if unknown. ``wait_s``: how long it has looked like a kernel
-    that waits: high utilization, low power, no traffic; short interruptions do not end this. ``longest_wait_s``: the
-    longest wait after which it worked again. ``pause_s``: time since it last used the GPU; ``idle_s``: the same without
-    heartbeats of a second or two. ``worked_s``: time of real work, judged by power, which took ``work_w``.
-    ``stepped_s``: when the reported step last changed. ``sm_low``, ``sm_high``: SM activity while it waits. ``is_fed``:
-    its data loaders work. ``ranks``: key of its job, if that is on several GPUs. ``verdict``: the detector that already
-    claimed it in this sample. ``moved_s``: time with much traffic of its own in GPU memory; ``shared_still_s``: how
-    long it has moved no data while it used a GPU on which a neighbour computes.
+    ``gu``: its share of the GPU's time in percent; None if unknown. ``wait_s``: how long it has looked like a
+    kernel that waits: high utilization, low power, no traffic; short interruptions do not end this.
+    ``longest_wait_s``: the longest wait after which it worked again. ``pause_s``: time since it last used the GPU;
+    ``idle_s``: the same without heartbeats of a second or two. ``worked_s``: time of real work, judged by power,
+    which took ``work_w``. ``stepped_s``: when the reported step last changed. ``sm_low``, ``sm_high``: SM activity
+    while it waits. ``is_fed``: its data loaders work. ``ranks``: key of its job, if that is on several GPUs.
+    ``moved_s``: time with much traffic of its own in GPU memory; ``shared_still_s``: how long it has moved no data
+    while it used a GPU on which a neighbour computes.
     """
 
     __slots__ = (
         "_at_work_s", "_blip_at_s", "_blip_s", "_broken_s", "_hidden_s", "_is_odd", "_odd_at_s", "_pending_s",
-        "_resumed_s", "_shared_bytes", "board", "busy_s", "first_s", "gu", "held_bytes", "held_since_s", "idle_s",
+        "_resumed_s", "_shared_bytes", "board", "busy_s", "computes_s", "first_s", "gu", "held_bytes", "held_since_s",
+        "idle_s",
         "is_child_busy", "is_fed", "key", "longest_pause_s", "longest_spin_s", "longest_step_s", "longest_wait_s",
         "low", "moved_s",
         "pause_s", "process", "ranks", "role", "role_due_s", "seen_s", "shared_still_s", "sm_high", "sm_low",
-        "spin_s", "step", "step_s", "stepped_s", "still_s", "use", "verdict", "wait_s", "window", "work_effort",
+        "spin_s", "step", "step_s", "stepped_s", "still_s", "use", "wait_s", "window", "work_effort",
         "work_pcie", "work_w", "worked_s",
     )  # fmt: skip
 
@@ -54,9 +58,9 @@ class Track:
         self.longest_wait_s = self.longest_pause_s = self.longest_spin_s = 0.0
         self.still_s = 0.0
         self.is_child_busy = False
+        self.computes_s = 0.0
         self.held_bytes, self.held_since_s = -1, now_s
         self.ranks: str | None = None
-        self.verdict = ""
         self._blip_at_s = self._blip_s = self._pending_s = self._resumed_s = self._hidden_s = 0.0
         self._broken_s = 0.0
         self._odd_at_s = self._at_work_s = -board.limits.heartbeat_within_s
@@ -101,13 +105,18 @@ class Track:
         """Add to the means, unless it pauses. ``host``: the result of `followed`."""
         _, cpu, blocked, count = host
         self.is_fed = (cpu or 0.0) >= self.board.limits.fed_percent * max(1.0, count or 0.0) or bool(blocked)
-        if self.idle_s >= self.board.limits.left_out_s and not self.is_fed:
+        if (self.idle_s >= self.board.limits.left_out_s and not self.is_fed) or self._awaits_others():
             return
         if self.window is None:
             if not self.busy_s and not self.is_fed:
                 return  # it has not worked yet
-            self.window = Window(EFFORT + 1, self.board.limits.means_s)
+            self.window = Window(HEAVY + 1, self.board.limits.means_s)
         self.window.add(self.step_s, (self.gu, *host, *self.board.values()))
+
+    def _awaits_others(self) -> bool:
+        """Return whether it waits in a kernel for others, which does not belong to the means of its work."""
+        is_of_job = self.ranks is not None or (self.role.world or 1) > 1 or self.worked_s > _OFTEN * self.busy_s
+        return self.wait_s > 0 and is_of_job and not self.role.is_server
 
     def _is_blip(self, now_s: float) -> bool:
         """Return whether a single sample of work in a pause is a wrong reading: there is no power, and it is rare."""
@@ -253,8 +262,6 @@ class Track:
 
     def _end_wait(self) -> None:
         self._pending_s = max(self._pending_s, self.wait_s)
-        if self.wait_s >= self.board.limits.interrupted_s:  # the wait does not belong to the means of its work
-            self.window = None
         self.wait_s = self._broken_s = 0.0
 
     def _work(self, effort: float, step_s: float) -> None:

@@ -35,6 +35,10 @@ KIND: Final = Kind(
             "A process does real work if the power is above this share of the power range.",
         ),
         Dial(
+            "heavy_percent", 42.0, 0.0, 100.0,
+            "Small kernels do not take more power than this share of the power range.",
+        ),
+        Dial(
             "steady_percent", 2.2, 0.1, 100.0,
             "Power is steady if it varies by less than this share of the power range. It is steady while one kernel "
             "waits. It varies while many small kernels run.",
@@ -76,10 +80,6 @@ KIND: Final = Kind(
         Dial(
             "context_percent", 30.0, 0.0, 90.0,
             "gputop first has to measure the idle power. Until then it assumes at most this share of the power limit.",
-        ),
-        Dial(
-            "interrupted_s", 30.0, 0.0, 3600.0,
-            "After a wait of at least this time, gputop measures the work of the process again from the beginning.",
         ),
         Dial(
             "ended_s", 5.0, 0.0, 3600.0,
@@ -175,6 +175,7 @@ class ActivityLimits(Struct, frozen=True):
     low_of_work: float
     low_most: float
     working: float
+    heavy: float
     steady: float
     own_memory_percent: float
     own_still_percent: float
@@ -183,7 +184,6 @@ class ActivityLimits(Struct, frozen=True):
     quiet_pcie_of_work: float
     polling: float
     context: float
-    interrupted_s: float
     ended_s: float
     rank_waits_s: float
     rank_rests_s: float

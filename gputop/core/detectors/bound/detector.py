@@ -48,11 +48,11 @@ KIND: Final = Kind(
         ),
         Dial("tensor_percent", 30.0, 1.0, 100.0, "Compute limits a job if the tensor activity is at least this."),
         Dial(
-            "worker_percent", 60.0, 1.0, 100.0,
+            "worker_percent", 70.0, 1.0, 100.0,
             "Data loaders are too slow if each uses at least this much CPU on average.",
         ),
         Dial(
-            "weak_worker_percent", 15.0, 1.0, 100.0,
+            "weak_worker_percent", 60.0, 1.0, 100.0,
             "The same as worker_percent, for a GPU whose idle time has no other explanation.",
         ),
         Dial(
@@ -68,7 +68,7 @@ KIND: Final = Kind(
             "The same as main_percent, for a GPU whose idle time has no other explanation.",
         ),
         Dial("thread_percent", 90.0, 1.0, 100.0, "A thread is fully busy if it uses at least this much CPU."),
-        Dial("gaps_percent", 80.0, 1.0, 100.0, "A GPU has idle gaps if its utilization is below this."),
+        Dial("gaps_percent", 75.0, 1.0, 100.0, "A GPU has idle gaps if its utilization is below this."),
         Dial(
             "half_percent", 45.0, 1.0, 100.0,
             "What a fully busy thread does is an assumption. If the GPU utilization is at least this, it launches "
@@ -89,6 +89,11 @@ KIND: Final = Kind(
         Dial(
             "launch_power_percent", 42.0, 1.0, 100.0,
             "Kernels are small only if the power is at most this share of the power range.",
+        ),
+        Dial(
+            "launch_most_percent", 10.0, 0.0, 100.0,
+            "Kernels count as small only if the power is above heavy_percent of [detectors.activity] for at most "
+            "this share of the time.",
         ),
         Dial(
             "launch_memory_percent", 20.0, 0.0, 100.0,
@@ -164,7 +169,7 @@ class BoundDetector:
         if context.now_s >= held.due_s:
             held.due_s = context.now_s + _EVERY_S
             self._judge(track, held, context)
-        return held.bound is not None and not track.verdict
+        return held.bound is not None
 
     def _judge(self, track: Track, held: _Judged, context: Context) -> None:
         window = track.window

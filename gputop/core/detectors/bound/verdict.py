@@ -24,7 +24,7 @@ class Bound(str, Enum):
 class Means(Struct, frozen=True):
     """Means over the window. ``worker_percent``: of a core, per worker; ``blocked_share``: 0 to 1 of the time.
 
-    Other fields as in `Board` and `Track`.
+    ``heavy_percent``: of the time, with more power than small kernels take. Other fields as in `Board` and `Track`.
     """
 
     passed_s: float
@@ -44,6 +44,7 @@ class Means(Struct, frozen=True):
     tensor: float | None
     dram: float | None
     effort: float | None
+    heavy_percent: float = 0.0
 
     @property
     def memory_activity(self) -> float | None:
@@ -82,6 +83,7 @@ def means_of(track: Track, window: Window, *, is_multi: bool) -> Means:
         tensor=window.mean(of_track.TENSOR),
         dram=window.mean(of_track.DRAM),
         effort=window.mean(of_track.EFFORT),
+        heavy_percent=100 * (window.mean(of_track.HEAVY) or 0.0),
     )
 
 
@@ -134,4 +136,5 @@ def _launches(means: Means, dials: Mapping[str, float]) -> bool:
     if means.gu < dials["half_percent"] or means.effort is None or 100 * means.effort > dials["launch_power_percent"]:
         return False
     is_light = (means.memory_activity or 0.0) <= dials["launch_memory_percent"]
+    is_light = is_light and means.heavy_percent <= dials["launch_most_percent"]
     return is_light and (means.thread or 0.0) >= dials["thread_percent"]

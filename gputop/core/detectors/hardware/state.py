@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from msgspec.structs import replace
+
 from gputop.core.detection.detector import Claim, Context
 from gputop.core.detectors.counters import EachGpu
 from gputop.core.detectors.subjects import gpu_claim, gpu_subject
@@ -45,15 +47,19 @@ class StateWatch:
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._alarm_s = dials["hung_alarm_s"]
         self._silences = EachGpu(_Silence)
+        self._lost: dict[str, tuple[Gpu, float]] = {}
 
     def detect(self, context: Context) -> Iterator[Claim]:
         """Return a claim per GPU in trouble, and about what cannot be read."""
+        yield from self._missing(context)
         for gpu in context.sample.gpus:
             silent_s = self._silences.of(gpu.uuid, context.now_s).lasts_s(
                 context.now_s, is_silent=gpu.state is GpuState.HUNG
             )  # fmt: skip
+            if gpu.state is not GpuState.OK:
+                _, since_s = self._lost.setdefault(gpu.uuid, (gpu, context.now_s))
             if gpu.state is GpuState.LOST:
-                yield _lost(gpu)
+                yield _lost(gpu, since_s)
             elif gpu.state is GpuState.HUNG:
                 yield self._hung("gpu.hung", gpu_subject(gpu), silent_s)
             else:
@@ -61,6 +67,15 @@ class StateWatch:
                 yield from _mig(gpu)
         self._silences.forget(context.now_s)
         yield from self._machine(context)
+
+    def _missing(self, context: Context) -> Iterator[Claim]:
+        """Return a claim per lost GPU that the driver no longer lists; it is lost until it is back."""
+        for uuid, (gpu, since_s) in tuple(self._lost.items()):
+            now = context.gpus.get(uuid)
+            if now is None:
+                yield _lost(gpu, since_s)
+            elif now.state is GpuState.OK:
+                del self._lost[uuid]
 
     def _machine(self, context: Context) -> Iterator[Claim]:
         is_silent = context.sample.driver.missing.get("version") is Missing.HUNG
@@ -89,12 +104,13 @@ class StateWatch:
         )
 
 
-def _lost(gpu: Gpu) -> Claim:
-    return gpu_claim(
+def _lost(gpu: Gpu, since_s: float) -> Claim:
+    claim = gpu_claim(
         gpu, "gpu.lost", Stage.ALARM, "lost: the GPU no longer responds; it fell off the bus or needs a reset",
-        Evidence("gpu_state", gpu.state.value, "the driver reports that it is lost"),
+        Evidence("gpu_state", GpuState.LOST.value, "the driver reports that it is lost"),
         f"See why: sudo dmesg | grep -i xid. Then: sudo nvidia-smi --gpu-reset -i {{n}}. {_REBOOT}",
     )  # fmt: skip
+    return replace(claim, began_s=since_s)
 
 
 def _recovery(gpu: Gpu) -> Iterator[Claim]:

@@ -1,7 +1,7 @@
 """The detector of GPU memory leaks: retained growth at a steady rate, as opposed to warm-up, loading, teeth and waves.
 
-An alarm needs high confidence and a GPU that is full within the hour (``alarm_s``). `filling` reports a GPU that is
-full within minutes, leak or not.
+An alarm needs high confidence and growth that continues. `filling` reports a GPU that is full within minutes, leak or
+not.
 """
 
 from collections import deque

@@ -17,6 +17,9 @@ from gputop.core.detectors.leak.growth import (
 
 # Constants of the statistic, which has no unit; the dial `least_log_odds` is its threshold.
 _YOUNGEST_S: Final = 30.0
+_WARM_S: Final = (
+    600.0  # an older process does not warm up any more: its growth fades from the first sample on, or never
+)
 _LONGER: Final = 1.2  # least ratio of the ages at the end and at the start
 _STARTS: Final = 16
 _NEAR: Final = 2
@@ -36,7 +39,7 @@ def odds(window: Window, age_s: float, shape: Shape = USUAL) -> float:
     if len(window.lows) < 8 or not positive:
         return 0.0
     usual = upper_median(positive)
-    ages = [age_s + start + 1 for start in window.starts]
+    ages = [min(age_s, _WARM_S) + start + 1 for start in window.starts]
     most = _most(steps, usual, shape.large_step_times)
     return _best([min(step, top) / usual for step, top in zip(steps, most, strict=True)], ages)
 

@@ -35,17 +35,16 @@ KIND: Final = Kind(
             "about the natural logarithm of 20).",
         ),
         Dial(
-            "alarm_s", 3600.0, 0.0, 86_400.0,
-            "A leak is an alarm if the GPU will be full within this time and its confidence is high (see "
-            "sure_percent).",
-        ),
-        Dial(
             "fill_s", 21600.0, 0.0, 864_000.0,
             "Growth that would fill an empty GPU within this time may be loading, or a buffer that fills.",
         ),
         Dial(
             "fill_watched_s", 1800.0, 0.0, 86_400.0,
             "Such fast growth (see fill_s) is a leak only if it lasts at least this long.",
+        ),
+        Dial(
+            "fill_young_s", 600.0, 0.0, 86_400.0,
+            "Only growth that began within this time after the start of the process may be loading.",
         ),
         Dial(
             "fill_bytes_per_s", 2.0 * 1024**2, 0.0, 1024**4,
@@ -230,4 +229,4 @@ def limits_of(dials: Mapping[str, float]) -> Limits:
 
 def alarm_of(dials: Mapping[str, float]) -> Alarm:
     """Return what makes a leak an alarm."""
-    return Alarm(full_s=dials["alarm_s"], sure=dials["sure_percent"] / 100, current_s=dials["current_s"])
+    return Alarm(sure=dials["sure_percent"] / 100, current_s=dials["current_s"])

@@ -30,6 +30,7 @@ class Limits(Struct, frozen=True):
     odds: float = 3.0
     fill_s: float = 6 * 3600.0
     fill_watched_s: float = 1800.0
+    fill_young_s: float = 600.0
     fill_rate: float = 2.0  # MiB/s
     kept: float = 0.5
     teeth_left: float = 0.5
@@ -107,17 +108,19 @@ class Vote:
             self.rising = _seen(self.rising, one, now, limits.spans_s[at])
         if self.leak:
             self.leak = _seen(self.leak, one, now, self.leak.span_s)
-        why = self._doubt(one, now, limits, total_mib)
+        why = self._doubt(one, track, limits, total_mib)
         self.why = why or self.why
         return why is None
 
-    def _doubt(self, one: Growth, now: float, limits: Limits, total_mib: float) -> Why | None:
-        if now < limits.observed_s:
+    def _doubt(self, one: Growth, track: MemoryTrack, limits: Limits, total_mib: float) -> Why | None:
+        if track.observed_s < limits.observed_s:
             return Why.YOUNG
         if self.odds < limits.odds:
             return Why.SATURATING
+        began_s = self.rising.since_s - limits.spans_s[0] if self.rising else one.began_s
         if (
-            one.even > max(total_mib / max(limits.fill_s, 1.0), limits.fill_rate)
+            track.age_s + began_s < limits.fill_young_s
+            and one.even > max(total_mib / max(limits.fill_s, 1.0), limits.fill_rate)
             and one.ended_s - one.began_s < limits.fill_watched_s
         ):
             return Why.FILLING

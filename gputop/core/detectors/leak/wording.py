@@ -47,12 +47,11 @@ _CANNOT_TELL: Final = {
 
 
 class Alarm(Struct, frozen=True):
-    """The conditions of an alarm: the GPU is full within ``full_s``, with a confidence of at least ``sure``.
+    """The conditions of an alarm: growth that continues, with a confidence of at least ``sure``.
 
     ``current_s``: growth seen within this time continues; only then is there a time until full.
     """
 
-    full_s: float = 3600.0
     sure: float = 0.85
     current_s: float = 120.0
 
@@ -120,8 +119,8 @@ def _leak(case: Case, leak: Suspicion) -> Claim:
         verdict += f", GPU full in {full_text(full_s)}"
     rest = "" if is_current else f"; no growth for {duration_text(case.track.observed_s - one.ended_s)}"
     summary = f"{verdict}: {_grown(one)} ({_rate(one)}){_kept(one)}{rest}"
-    is_near = full_s is not None and full_s[0] <= case.alarm.full_s and sure >= case.alarm.sure
-    return _claim(case, one, Stage.ALARM if is_near else Stage.SUSPECT, summary, sure)
+    is_sure = is_current and sure >= case.alarm.sure
+    return _claim(case, one, Stage.ALARM if is_sure else Stage.SUSPECT, summary, sure)
 
 
 def _rising(case: Case, rising: Suspicion) -> Claim:

@@ -37,10 +37,14 @@ KIND: Final = Kind(
             "If the driver still lists a process this long after its exit, that is an observation.",
         ),
         Dial(
-            "suspect_s", 30.0, 5.0, 3600.0,
+            "suspect_s", 60.0, 5.0, 3600.0,
             "If an exited process or a zombie holds memory for this time, that is a suspect.",
         ),
         Dial("alarm_s", 300.0, 10.0, 86400.0, "If no running process owns the memory for this time, that is an alarm."),
+        Dial(
+            "unexplained_alarm_s", 150.0, 10.0, 86400.0,
+            "If no process is on the GPU and unexplained memory remains for this time, that is an alarm.",
+        ),
         Dial("idle_s", 600.0, 10.0, 86400.0, "If an orphan is idle for this time, that is a suspect."),
         Dial(
             "parent_s", 60.0, 0.0, 86400.0,
@@ -52,7 +56,7 @@ KIND: Final = Kind(
             "gputop ignores unexplained memory up to this share of the GPU's memory. The larger of the two limits "
             "applies.",
         ),
-        Dial("unexplained_s", 30.0, 5.0, 3600.0, "gputop reports unexplained memory after this time."),
+        Dial("unexplained_s", 60.0, 5.0, 3600.0, "gputop reports unexplained memory after this time."),
         Dial(
             "context_bytes", 134217728.0, 0.0, 1e10,
             "The driver does not list all memory of a process. gputop assumes this much more for each process.",
@@ -88,7 +92,7 @@ class OrphanDetector:
             track = self._tracks.get(process.pid)
             if track is None or not track.is_of(process):
                 track = self._tracks[process.pid] = Track(process, context.now_s, processes.words(process.parent_pid))
-            track.take(process, context, processes.words, idle_percent)
+            track.take(process, context, processes.of, idle_percent)
             if has_ended(process):
                 yield from self._gone(process, track, context)
             elif process.state == "Z":

@@ -111,7 +111,7 @@ class MemoryGaps:
         since_s = gap.since_s or 0.0
         has_left = gap.left_s is not None and abs(since_s - gap.left_s) <= self._dials["left_s"]
         stage = Stage.SUSPECT if has_left or not holders.pids else Stage.OBSERVATION
-        if not holders.pids and lasts_s >= self._dials["alarm_s"]:
+        if not holders.pids and lasts_s >= self._dials["unexplained_alarm_s"]:
             stage = Stage.ALARM
         amount = bytes_text(open_bytes - max(0.0, usual))
         count = len(holders.pids)

@@ -35,7 +35,7 @@ class Strays:
     """Remembers which processes lost which parent."""
 
     def __init__(self, dials: Mapping[str, float]) -> None:
-        self._idle_s, self._parent_s = dials["idle_s"], dials["parent_s"]
+        self._idle_s, self._parent_s, self._alarm_s = dials["idle_s"], dials["parent_s"], dials["alarm_s"]
         self._parted: dict[int, dict[int, Track]] = {}  # by pid of the parent, and of the child
 
     def take(self, track: Track) -> None:
@@ -68,7 +68,8 @@ class Strays:
         is_idle = idle_s is not None and idle_s >= self._idle_s
         was_launcher = bool(words) and program_of(words).known in LAUNCHERS
         is_over = slurm is not None and not words  # its parent was outside of the job: slurmstepd
-        doubts = is_idle + (was_launcher or is_over)
+        is_rank = (first.process.owner.world_size or 1) > 1 and was_launcher  # ranks never outlive their launcher
+        doubts = (is_idle or (is_rank and ago_s >= self._alarm_s)) + (was_launcher or is_over)
         if is_idle:
             Left.of(context).idle.update((one.process.pid, one.process.start_ticks) for one in tracks)
         count = f"{len(tracks)} processes " if len(tracks) > 1 else ""
@@ -79,7 +80,7 @@ class Strays:
         parent = f"{words[:_LONGEST]} ({first.parent_pid_before})" if words else f"({first.parent_pid_before})"
         return Claim(
             code="orphan.parent",
-            stage=(Stage.OBSERVATION, Stage.SUSPECT, Stage.ALARM)[doubts if is_over else min(doubts, 1)],
+            stage=(Stage.OBSERVATION, Stage.SUSPECT, Stage.ALARM)[doubts if is_over or is_rank else min(doubts, 1)],
             subject=process_subject(first.process),
             summary=f"{count}orphaned for {duration_text(ago_s)}, {held_text(held)} held: {what} parent {parent} "
             f"exited{step}{idle}",

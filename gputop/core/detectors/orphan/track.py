@@ -3,11 +3,23 @@
 from collections.abc import Callable
 from typing import Final
 
+from msgspec import Struct
+
 from gputop.core.detection.detector import Context
 from gputop.core.model.sample import HostProcess, Presence
 from gputop.core.model.units import bytes_text
+from gputop.core.processes.program import program_of
 
+_DEEPEST: Final = 6  # ancestors
 _MEETS_S: Final = 30.0  # relatives are found within seconds, in turns
+
+
+class _Link(Struct):
+    """The parent of an ancestor: its pid, since when, and its command line."""
+
+    parent_pid: int
+    since_s: float
+    words: str = ""
 
 
 class Track:
@@ -19,8 +31,8 @@ class Track:
     """
 
     __slots__ = (
-        "_idle_since_s", "_state", "_with_parent_s", "children", "had_parent_s", "parent_pid", "parent_pid_before",
-        "parent_words", "parted_s", "process", "seen_s", "since_s", "start_ticks", "user", "words",
+        "_idle_since_s", "_line", "_state", "_with_parent_s", "children", "had_parent_s", "parent_pid",
+        "parent_pid_before", "parent_words", "parted_s", "process", "seen_s", "since_s", "start_ticks", "user", "words",
     )  # fmt: skip
 
     def __init__(self, process: HostProcess, now_s: float, parent_words: str) -> None:
@@ -35,6 +47,7 @@ class Track:
         self.had_parent_s = 0.0
         self.since_s = self.seen_s = self._with_parent_s = now_s
         self._idle_since_s: float | None = None
+        self._line: dict[tuple[int, int | None], _Link] = {}
         self._state = _kind_of(process)
 
     def is_of(self, process: HostProcess) -> bool:
@@ -47,7 +60,11 @@ class Track:
         return self._state == ""
 
     def take(
-        self, process: HostProcess, context: Context, words_of: Callable[[int | None], str], idle_percent: float
+        self,
+        process: HostProcess,
+        context: Context,
+        of: Callable[[int | None], HostProcess | None],
+        idle_percent: float,
     ) -> None:
         """Update from the process as it is now."""
         now_s = self.seen_s = context.now_s
@@ -66,7 +83,8 @@ class Track:
         if process.parent_pid != self.parent_pid:
             self._part(process, now_s)
         elif not self.parent_words and now_s - self._with_parent_s < _MEETS_S:
-            self.parent_words = words_of(process.parent_pid)
+            self.parent_words = _words(of(process.parent_pid))
+        self._follow_line(of(process.parent_pid), of, now_s)
         self._rest(process, context, idle_percent)
 
     def idle_s(self, now_s: float) -> float | None:
@@ -79,6 +97,24 @@ class Track:
             self.parted_s, self.had_parent_s = now_s, now_s - self._with_parent_s
             self.parent_pid_before = self.parent_pid
         self.parent_pid, self._with_parent_s = process.parent_pid, now_s
+
+    def _follow_line(
+        self, one: HostProcess | None, of: Callable[[int | None], HostProcess | None], now_s: float
+    ) -> None:
+        """Follow the parents of its ancestors: the launcher that exits may have started only a wrapper of it."""
+        for _ in range(_DEEPEST):
+            if one is None or one.parent_pid is None or program_of(one.command).is_border:
+                return
+            link = self._line.get((one.pid, one.start_ticks))
+            if link is None:
+                link = self._line[one.pid, one.start_ticks] = _Link(one.parent_pid, now_s)
+            link.words = link.words or _words(of(link.parent_pid))
+            if one.parent_pid != link.parent_pid:
+                if link.parent_pid > 1:
+                    self.parted_s, self.had_parent_s = now_s, now_s - link.since_s
+                    self.parent_pid_before, self.parent_words = link.parent_pid, link.words
+                self._line[one.pid, one.start_ticks] = _Link(one.parent_pid, now_s)
+            one = of(one.parent_pid)
 
     def _rest(self, process: HostProcess, context: Context, idle_percent: float) -> None:
         is_idle = bool(process.gpus)
@@ -95,6 +131,10 @@ def has_ended(process: HostProcess) -> bool:
     """Return whether the driver lists a process that no longer exists."""
     presence = process.presence  # compared, not looked up in a set: that would hash it, in Python
     return presence is Presence.GONE or presence is Presence.REUSED
+
+
+def _words(process: HostProcess | None) -> str:
+    return process.command if process else ""
 
 
 def memory_of(process: HostProcess) -> int | None:

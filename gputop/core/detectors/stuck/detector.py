@@ -108,7 +108,7 @@ class StuckDetector:
                     waiting[ranks.job.key] = ranks
                 else:
                     yield from self._alone(track, context)
-            if track.shared_still_s and not track.verdict:
+            if track.shared_still_s and not track.wait_s:
                 yield from self._on_shared_gpu(track, activity, context)
         for key, ranks in (self._hanging | waiting).items():
             yield from self._together(ranks, activity, context)
@@ -124,7 +124,6 @@ class StuckDetector:
             return
         if not self._has_worked([track]) and not is_collective:
             return  # tiny kernels look like this permanently
-        track.verdict = track.verdict or "stuck"
         limit_s = self._limit_s([track], track.longest_wait_s)
         if not is_collective and not track.board.is_static:
             limit_s *= self._unsteady  # the power of waiting kernels is constant, that of tiny ones is not
@@ -149,7 +148,6 @@ class StuckDetector:
             return
         if ranks or role.is_server or role.is_interactive or track.is_progressing(context.now_s):
             return
-        track.verdict = "stuck"
         others = [one for one in activity.tracks if one.board is track.board and one.process.pid != track.process.pid]
         yield shared_gpu_claim(track, others, context)
 
@@ -166,8 +164,6 @@ class StuckDetector:
         if not waiting or self._is_healthy(ranks, waiting, context):
             ranks.hang_s = 0.0
             return
-        for track in waiting:
-            track.verdict = track.verdict or "stuck"
         longest_s = max(track.wait_s for track in waiting)
         if len(waiting) + len(out) < len(stances):
             ranks.hang_s = 0.0
@@ -180,8 +176,6 @@ class StuckDetector:
             ranks.hang_s + context.step_s if ranks.hang_s else min(waiting[0].board.limits.rank_waits_s, longest_s)
         )
         lasted_s = min(ranks.hang_s, longest_s)
-        for track, _ in out:
-            track.verdict = track.verdict or "stuck"
         if lasted_s >= self._waiting_s:
             yield self._hang(ranks, waiting, out, lasted_s, context)
 

@@ -113,6 +113,18 @@ def test_a_lost_gpu_is_an_alarm_at_once_and_its_absent_values_are_no_findings() 
     assert told(found) == [("gpu.lost", Stage.ALARM)]
 
 
+def test_a_lost_gpu_is_lost_until_it_is_back_also_when_the_driver_no_longer_lists_it() -> None:
+    def made_at(second: int) -> Frame:
+        if second < 20:
+            return frame((gpu(0), gpu(1)))
+        if second < 50:
+            return frame((gpu(0), gpu(1, state=GpuState.LOST)))
+        return frame((gpu(0),)) if second < 4000 else frame((gpu(0), gpu(1)))
+
+    assert told(shown(made_at, range(3000))) == [("gpu.lost", Stage.ALARM)]
+    assert shown(made_at, [*range(3000), *range(4000, 4020)]) == []
+
+
 def test_a_gpu_that_is_lost_and_comes_back_leaves_nothing_behind() -> None:
     def made_at(second: int) -> Frame:
         if 10 <= second < 20:

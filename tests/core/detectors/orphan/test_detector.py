@@ -49,7 +49,7 @@ def test_a_box_that_is_well_says_nothing() -> None:
 # --- gone ------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("presence", [Presence.GONE, Presence.REUSED])
 @pytest.mark.parametrize(
-    ("length", "stage"), [(10, None), (11, Stage.OBSERVATION), (31, Stage.SUSPECT), (301, Stage.ALARM)]
+    ("length", "stage"), [(10, None), (11, Stage.OBSERVATION), (61, Stage.SUSPECT), (301, Stage.ALARM)]
 )
 def test_a_process_that_is_gone_and_still_listed(length: int, stage: Stage | None, presence: Presence) -> None:
     found = shown(lambda _: of(gone(presence=presence)), range(length))
@@ -67,10 +67,10 @@ def test_its_words_say_what_it_was_how_much_it_holds_and_who_its_children_were()
     def made_at(second: int) -> Frame:
         return of(process(), relatives=(worker,)) if second < 20 else of(gone())
 
-    (found,) = last(made_at, range(60))
+    (found,) = last(made_at, range(70))
 
     assert found.summary == (
-        "10.0GiB held by an exited process for 39s (python train.py --seed 4711); its child processes: 77"
+        "10.0GiB held by an exited process for 49s (python train.py --seed 4711); its child processes: 77"
     )
     assert "kill -9 77" in found.remedy
     assert found.since_s == NOW + 20
@@ -94,7 +94,7 @@ def zombie(**fields: Any) -> HostProcess:
 
 def test_a_zombie_whose_children_live_names_them() -> None:
     heirs = (process(77, parent_pid=4711, gpus=()), process(78, parent_pid=4711, gpus=(), state="Z"))
-    (found,) = last(lambda _: of(zombie(), relatives=heirs), range(40))
+    (found,) = last(lambda _: of(zombie(), relatives=heirs), range(70))
 
     assert (found.code, found.stage) == ("orphan.zombie", Stage.SUSPECT)
     assert "because its child process 77 still uses the memory" in found.summary
@@ -102,7 +102,7 @@ def test_a_zombie_whose_children_live_names_them() -> None:
 
 
 def test_a_zombie_whose_threads_live_says_so() -> None:
-    (found,) = last(lambda _: of(zombie(threads=4)), range(40))
+    (found,) = last(lambda _: of(zombie(threads=4)), range(70))
 
     assert "3 of its threads still run" in found.summary
 
@@ -124,7 +124,7 @@ def test_a_zombie_with_nobody_left_points_to_its_parent() -> None:
     ],
 )
 def test_to_end_init_or_the_parent_of_another_user_is_never_the_remedy(parent: HostProcess, advice: str) -> None:
-    (found,) = last(lambda _: of(zombie(parent_pid=parent.pid), relatives=(parent,)), range(60))
+    (found,) = last(lambda _: of(zombie(parent_pid=parent.pid), relatives=(parent,)), range(70))
 
     assert advice in found.remedy
     assert "kill" not in found.remedy
@@ -135,14 +135,14 @@ def test_the_first_process_of_the_own_container_is_not_ended_for_a_zombie() -> N
         base = of(zombie(parent_pid=1))
         return replace(base, host=replace(base.host, is_initial_pid_namespace=False))
 
-    (found,) = last(made_at, range(60))
+    (found,) = last(made_at, range(70))
 
     assert "Restart its container with --init" in found.remedy
     assert "kill" not in found.remedy
 
 
 def test_a_parent_that_is_not_visible_is_looked_at_before_it_is_ended() -> None:
-    (found,) = last(lambda _: of(zombie()), range(60))
+    (found,) = last(lambda _: of(zombie()), range(70))
 
     assert "ps -fp 900" in found.remedy
     assert "kill" not in found.remedy
@@ -150,7 +150,7 @@ def test_a_parent_that_is_not_visible_is_looked_at_before_it_is_ended() -> None:
 
 def test_children_of_another_user_are_not_killed_for_the_memory_of_a_zombie() -> None:
     children = (process(77, parent_pid=4711, gpus=()), process(78, parent_pid=4711, user="bob", gpus=()))
-    (found,) = last(lambda _: of(zombie(), relatives=children), range(60))
+    (found,) = last(lambda _: of(zombie(), relatives=children), range(70))
 
     assert "kill -9 77, ask bob about 78." in found.remedy
 
@@ -181,7 +181,7 @@ def test_if_it_is_idle_as_well_it_is_a_suspect() -> None:
 
 
 def test_an_idle_orphan_is_one_finding_and_not_an_idle_holder_too() -> None:
-    made_at = parted(sm=0.0)
+    made_at = parted(sm=0.0, cpu_percent=1.0)
     found = watch(judge_of("orphan", "activity", "idle"), range(720), made_at)
     without = watch(judge_of("activity", "idle"), range(720), made_at)
 
@@ -191,7 +191,7 @@ def test_an_idle_orphan_is_one_finding_and_not_an_idle_holder_too() -> None:
 
 
 def test_an_idle_holder_whose_parent_dies_is_told_as_an_orphan_from_then_on() -> None:
-    found = watch(judge_of("orphan", "activity", "idle"), range(760), parted(sm=0.0, at=700))
+    found = watch(judge_of("orphan", "activity", "idle"), range(760), parted(sm=0.0, at=700, cpu_percent=1.0))
 
     assert [one.code for one in found[690]] == ["idle.holder"]
     assert [one.code for one in found[-1]] == ["orphan.parent"]
@@ -282,9 +282,9 @@ def with_used(used_gib: float, *processes: HostProcess, **fields: Any) -> Frame:
     return of(*processes, values={MEMORY_USED: int(used_gib * GIB)}, **fields)
 
 
-def test_memory_of_nobody_is_a_suspect_after_half_a_minute_and_then_an_alarm() -> None:
-    assert shown(lambda _: with_used(3.0), range(30)) == []
-    assert shown(lambda _: with_used(3.0), range(45)) == [("memory.unexplained", Stage.SUSPECT)]
+def test_memory_of_nobody_is_a_suspect_after_a_minute_and_then_an_alarm() -> None:
+    assert shown(lambda _: with_used(3.0), range(60)) == []
+    assert shown(lambda _: with_used(3.0), range(75)) == [("memory.unexplained", Stage.SUSPECT)]
     assert shown(lambda _: with_used(3.0), range(400)) == [("memory.unexplained", Stage.ALARM)]
 
 
