@@ -1,6 +1,6 @@
 """App base that suits the terminal: its colours, its characters, and how it is written to."""
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from rich.segment import Segment
 from textual import events
@@ -13,8 +13,11 @@ from gputop.core.text.ascii import plain
 from gputop.ui.input.keymap import Keymap
 from gputop.ui.render import theme
 from gputop.ui.render.framediff import FrameDiff
-from gputop.ui.render.textual_private import DisplayHook, LayoutUpdate, Update
+from gputop.ui.render.textual_private import DisplayHook, LayoutUpdate, Update, waiting_writes
 from gputop.ui.render.too_small import TooSmall, is_too_small
+
+_MOST_WAITING: Final = 3  # writes of one update: its beginning, itself and its end
+_AGAIN_S: Final = 0.1
 
 
 class Colourless(LineFilter):
@@ -50,6 +53,7 @@ class TerminalApp(DisplayHook[Down], inherit_bindings=False):
         self.keymap = keys
         self._diff = FrameDiff() if writes_changes_only else None
         self._is_resized = False
+        self._is_behind = False  # whether an update was dropped that the terminal needs
         self._too_small: Size | None = None  # the size for which the message is written
         for each in theme.THEMES:
             self.register_theme(each)
@@ -106,6 +110,27 @@ class TerminalApp(DisplayHook[Down], inherit_bindings=False):
     def action_redraw(self) -> None:
         """Paint everything again."""
         self._forget()
+        self._repaint()
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether the terminal has not taken the updates before: then a new one is not queued behind them."""
+        return waiting_writes(self) > _MOST_WAITING
+
+    def _wait_for_terminal(self) -> None:
+        """Paint the present state, without what it was in between, when the terminal can take it."""
+        if not self._is_behind:
+            self._is_behind = True
+            self.set_timer(_AGAIN_S, self._catch_up)
+
+    def _catch_up(self) -> None:
+        self._is_behind = False
+        if self.is_slow:
+            self._wait_for_terminal()
+        else:
+            self._repaint()
+
+    def _repaint(self) -> None:
         self.screen.refresh(layout=True)
         for widget in self.screen.walk_children():
             widget.refresh()
@@ -114,6 +139,9 @@ class TerminalApp(DisplayHook[Down], inherit_bindings=False):
         """Return an update that writes only the changed cells, where those are known."""
         if is_too_small(self.size):
             return self._say_too_small()
+        if self._is_behind or (update is not None and self.is_slow):
+            self._wait_for_terminal()
+            return None
         if self._diff is None:
             return update
         if self._is_resized:  # what is written before the new layout may be cut

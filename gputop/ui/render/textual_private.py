@@ -12,6 +12,7 @@ from rich.color import ColorSystem
 from rich.console import Console, RenderableType
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.app import App
+from textual.drivers._writer_thread import WriterThread
 from textual.filter import LineFilter
 from textual.message_pump import MessagePump
 from textual.screen import Screen
@@ -20,7 +21,7 @@ from textual.widget import Widget
 
 __all__ = [
     "ChopsUpdate", "CompositorUpdate", "DisplayHook", "LayoutUpdate", "Update", "color_system", "in_place_of",
-    "mark_painted", "painted", "written_strips",
+    "mark_painted", "painted", "waiting_writes", "written_strips",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -40,6 +41,12 @@ class DisplayHook(App[T], Generic[T], inherit_bindings=False):
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         super()._display(screen, self.reduced(renderable))  # type: ignore[arg-type] # Textual does so too
+
+
+def waiting_writes(app: App[Any]) -> int:
+    """Return how many writes wait for the terminal; 0 for a driver that writes at once."""
+    thread: WriterThread | None = getattr(app._driver, "_writer_thread", None)
+    return 0 if thread is None else thread._queue.qsize()
 
 
 def in_place_of(pump: MessagePump) -> AbstractContextManager[None]:

@@ -1,6 +1,7 @@
 """Canaries for Textual's private names: each fails here, by name, when Textual changes."""
 
 import inspect
+import io
 
 from app_driver import SMALL, staged
 from examples import frame
@@ -9,6 +10,8 @@ from rich.console import Console
 from rich.segment import Segment
 from textual import _compositor
 from textual.app import App
+from textual.drivers._writer_thread import WriterThread
+from textual.drivers.linux_driver import LinuxDriver
 from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
@@ -38,6 +41,14 @@ async def test_the_app_keeps_its_line_filters_in_filters() -> None:
 
         assert isinstance(held, list), f"App._filters: {WHERE}"
         assert [each for each in held if each.enabled] == list(stage.app.get_line_filters()), f"App._filters: {WHERE}"
+
+
+def test_the_driver_queues_its_writes_in_a_thread() -> None:
+    thread = WriterThread(io.StringIO())
+    thread.write("a")
+
+    assert "_writer_thread" in inspect.getsource(LinuxDriver.write), f"LinuxDriver._writer_thread: {WHERE}"
+    assert thread._queue.qsize() == 1, f"WriterThread._queue: {WHERE}"
 
 
 async def test_a_widget_keeps_the_regions_to_paint_in_dirty_regions() -> None:
