@@ -13,13 +13,13 @@ _MOST: Final = 4096  # a source may make up ever new GPUs
 
 
 class Picture(Struct, frozen=True):
-    """A drawn plot: of how many samples, on which scale, in which size; whether it has a sample in each place."""
+    """A drawn plot: of how many samples, on which scale, in which size; whether a sample takes half a cell."""
 
     count: int
     top: float
     size: tuple[int, int]
     rows: list[str]
-    is_full: bool
+    is_fine: bool
 
 
 class Plots:
@@ -41,11 +41,12 @@ class Plots:
         if held is not None and (held.top, held.size) == (top, size):
             if series.count == held.count:
                 return held.rows
-            if held.is_full and series.count == held.count + 1:
+            if held.is_fine and series.count == held.count + 1:
                 return self._keep(name, key, replace(held, count=series.count, rows=self._advanced(held, series)))
         window = series.last(2 * size[0])
         rows = area(window, top, size, count=series.count, is_ascii=self.is_ascii)
-        return self._keep(name, key, Picture(series.count, top, size, rows, len(window) == 2 * size[0]))
+        is_fine = samples_shown(size[0], len(window)) == 2 * size[0]
+        return self._keep(name, key, Picture(series.count, top, size, rows, is_fine))
 
     def samples_shown(self, name: str, key: str, width: int) -> int:
         """Return the number of samples for which the plot of a series has room."""
@@ -64,8 +65,10 @@ class Plots:
 
     def _advanced(self, held: Picture, series: Series) -> list[str]:
         """Return the picture with one more sample: in the half-filled last cell, or in a new one."""
-        is_new_cell = series.count % 2
-        cell = area(series.last(2), held.top, (1, held.size[1]), count=series.count, is_ascii=self.is_ascii)
-        if is_new_cell:
-            return [row[1:] + end for row, end in zip(held.rows, cell, strict=True)]
-        return [row[:-1] + end for row, end in zip(held.rows, cell, strict=True)]
+        width, height = held.size
+        cell = area(series.last(2), held.top, (1, height), count=series.count, is_ascii=self.is_ascii)
+        at = (series.count - 1) // 2  # where the sample is as long as there is room
+        if at < width:
+            return [row[:at] + end + row[at + 1 :] for row, end in zip(held.rows, cell, strict=True)]
+        start = series.count % 2  # a new cell moves the others
+        return [row[start : start + width - 1] + end for row, end in zip(held.rows, cell, strict=True)]
