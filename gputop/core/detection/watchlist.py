@@ -64,7 +64,7 @@ class Watchlist:
         if not frame.findings:
             return _NOTHING
         hidden = tuple(one for one in frame.findings if one.key in muted)
-        about = _about((*shown, *hidden), frame)
+        about = concerned_by((*shown, *hidden), frame)
         return Standing(shown, hidden, _marks(about, frozenset(muted)), about)
 
     def mute(self, finding: Finding, time_s: float) -> bool:
@@ -101,7 +101,7 @@ class Watchlist:
 _NOTHING: Final = Standing()
 
 
-def _about(findings: Sequence[Finding], frame: Frame) -> dict[ProcessId | str, list[Finding]]:
+def concerned_by(findings: Sequence[Finding], frame: Frame) -> dict[ProcessId | str, list[Finding]]:
     """Return the findings that concern each process and GPU, in the order given."""
     members = {job.key: job.members for job in frame.jobs} if any(one.subject.job for one in findings) else {}
     found: dict[ProcessId | str, list[Finding]] = {}

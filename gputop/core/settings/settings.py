@@ -16,12 +16,14 @@ from gputop.core.text.suggest import nearest
 THEMES: Final = ("auto", "dark", "light", "high-contrast", "monochrome", "16-colour")
 DENSITIES: Final = ("auto", "compact", "detailed")
 KEYMAPS: Final = ("gputop", "htop", "nvitop", "nvtop", "vim")
+CHANNELS: Final = ("bell", "osc", "osc9", "osc777", "osc99", "desktop", "command")
 KEYS: Final = "keys"
 READ_ONLY: Final = "read_only"
 DETECTORS: Final = "detectors"
 LEAST_INTERVAL_S: Final = 0.1
 MOST_INTERVAL_S: Final = 86_400.0
 MOST_GPUS: Final = 1024
+_MOST_WORDS: Final = 64
 _TRUE, _FALSE = frozenset({"1", "true", "yes", "on"}), frozenset({"", "0", "false", "no", "off"})
 Value: TypeAlias = bool | float | str | tuple[str, ...]
 
@@ -30,7 +32,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     """The settings. ``columns``: column keys in order; empty is the default choice.
 
     ``keys``: by action id, the keys that replace those of the ``keymap``; an empty tuple removes them.
-    ``expected_gpus``: 0 is any number.
+    ``expected_gpus``: 0 is any number. ``notify``: the channels of notifications; ``notify_command``: the words of the
+    command of the channel ``command``.
     ``detectors``: by name, the options that are not at their defaults, and ``enabled``.
     """
 
@@ -44,6 +47,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     show_host: bool = True
     show_panels: bool = True
     bell: bool = False
+    notify: tuple[str, ...] = ("bell", "osc")
+    notify_command: tuple[str, ...] = ()
     keymap: str = "gputop"
     keys: Mapping[str, tuple[str, ...]] = {}
     detectors: Mapping[str, Mapping[str, float]] = {}
@@ -249,6 +254,21 @@ def _columns(value: object) -> Value | Wrong:
     return expanded(tuple(dict.fromkeys(value)))
 
 
+def _channels(value: object) -> Value | Wrong:
+    if not isinstance(value, (list, tuple)):
+        return Wrong('must be a list of channels, such as ["bell", "osc"]')
+    wrong = next((found for each in value if isinstance(found := _one_of(*CHANNELS)(each), Wrong)), None)
+    return tuple(dict.fromkeys(value)) if wrong is None else wrong
+
+
+def _words(value: object) -> Value | Wrong:
+    if isinstance(value, (list, tuple)) and len(value) <= _MOST_WORDS:
+        words = tuple(word for word in value if isinstance(word, str) and word and "\0" not in word)
+        if len(words) == len(value):
+            return words
+    return Wrong('must be a list of words, such as ["/home/ann/bin/page", "--urgent"]; no shell reads them')
+
+
 def _shown(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 40 else text[:37] + "…"
@@ -283,6 +303,16 @@ SETTINGS: Final = (
     Setting(key="show_host", read=_FLAG, help="Show the host panel."),
     Setting(key="show_panels", read=_FLAG, help="Show plugin panels between findings and processes."),
     Setting(key="bell", read=_FLAG, help="Ring the terminal's bell when a finding becomes an alarm."),
+    Setting(
+        key="notify", read=_channels,
+        help="How gputop notifies you (key B, gputop wait --notify): bell; osc, a message of the terminal, in a form "
+        "that osc9, osc777 and osc99 force; desktop, by notify-send; command.",
+    ),
+    Setting(
+        key="notify_command", read=_words,
+        help="Words of the command of the channel command, which gets the facts as GPUTOP_… variables and as JSON on "
+        "stdin.",
+    ),
     Setting(key="keymap", read=_one_of(*KEYMAPS), help=f"Key map: {', '.join(KEYMAPS)}."),
     Setting(
         key="expected_gpus", read=_COUNT,

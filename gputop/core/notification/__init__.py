@@ -1,0 +1,1 @@
+"""Notifications: the conditions that the user waits for, and what is sent when one holds."""
