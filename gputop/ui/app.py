@@ -82,10 +82,12 @@ class GputopApp(TerminalApp):
         self.set_interval(1.0, self.check_age)
 
     def on_unmount(self) -> None:
-        """Stop the sampler, and a probe's workers."""
+        """Stop the sampler, a probe's workers, and programs that send notifications."""
         self._link.close()
         if self.options.prober is not None:
             self.options.prober.close()
+        if self.options.notifier is not None:
+            self.options.notifier.close()
 
     def on_news_arrived(self, message: NewsArrived) -> None:
         """Take news of the link; pass an answer to the page or dialog that requested it."""
@@ -101,7 +103,7 @@ class GputopApp(TerminalApp):
             case Outcome() as outcome:
                 if not self._hand_on(outcome):
                     self.main.controllers.signal.take_outcome(outcome)
-            case ProcessStatuses() as statuses if self.main.controllers.signal.followups.take_statuses(statuses):
+            case ProcessStatuses() as statuses if self.main.controllers.take_statuses(statuses):
                 pass
             case answer:
                 self._hand_on(answer)

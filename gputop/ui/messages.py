@@ -63,6 +63,14 @@ class ProcessRequested(Message):
         self.process = process
 
 
+class NotificationFailed(Message):
+    """A channel did not send a notification. ``shown_as``: the id of its message; ``text``: the message, with why."""
+
+    def __init__(self, shown_as: str, text: str) -> None:
+        super().__init__()
+        self.shown_as, self.text = shown_as, text
+
+
 class KeyUnused(Message):
     """The user pressed a key that has no meaning on a page."""
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
+from gputop.core.notification.notifier import Notifier
 from gputop.core.plugins.panel import Panel
 from gputop.core.probing.progress import Prober
 from gputop.core.protocol.player import Player
@@ -25,6 +26,7 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
     ``read_only_by``: the option, variable or file that makes the screen read-only.
     ``has_all_processes``: frames are not limited to some users or processes.
     ``own_pid``: of this process, where it may be among the processes that are shown.
+    ``notifier``: sends notifications by programs; None: only the terminal shows them.
     """
 
     theme: str = "auto"
@@ -45,6 +47,7 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
     prober: Prober | None = None
     read_only_by: str = "--read-only"
     has_all_processes: bool = True
+    notifier: Notifier | None = None
 
     @property
     def refusal(self) -> str:

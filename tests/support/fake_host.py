@@ -41,6 +41,7 @@ class FakeHost:
         self.screens: list[Screen[Any]] = [Screen()]
         self.sent: list[Command] = []
         self.draws = 0
+        self.written = ""
         self._then: Callable[[Any], None] | None = None
         self.processes: ProcessPanel = Table(own_user="ann")
         self.footer: FooterPanel = Footer()
@@ -96,6 +97,9 @@ class FakeHost:
 
     def send(self, command: Command) -> None:
         self.sent.append(command)
+
+    def write_sequence(self, text: str) -> None:
+        self.written += text
 
     def post_message(self, message: Message, /) -> bool:
         self.posted.put(message)

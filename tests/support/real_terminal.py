@@ -74,6 +74,14 @@ class Terminal:
                 return
         self.until(wanted)
 
+    def insist_until_gone(self, keys: str, text: str) -> None:
+        """Type until something is not seen any more, and not once more: later keys mean something else."""
+        for _ in range(int(PATIENCE_S / _AGAIN_S)):
+            self.press(keys)
+            if self._sees(lambda: text not in self.text, _AGAIN_S):
+                return
+        self.until_gone(text)
+
     def resize(self, columns: int, lines: int) -> None:
         """Give the window another size."""
         _resize(self._fd, (columns, lines))

@@ -70,7 +70,7 @@ class Ending:
         done = "" if self._percent is None else f" · reported {int(self._percent)}% done"
         return Notification(
             event=Event.ENDED,
-            title=f"{condition.plain} has ended{self._facts(ran_s)}",
+            title=condition.short + self._facts(ran_s),
             text=condition.text + self._facts(ran_s) + done,
             host=frame.host.name,
             time_s=frame.time_s,

@@ -32,8 +32,8 @@ class Lookout:
         """The processes, and the GPUs by uuid, that the conditions are about."""
         others = [one for one in self._held.values() if one.event is not Event.ENDED]
         gpus = {one.gpu for one in others if one.gpu is not None}
-        processes = {process for one in (*others, *self._endings.values()) for process in one.processes}
-        return frozenset({*gpus, *processes})
+        processes = {process for one in others for process in one.processes}
+        return frozenset({*gpus, *processes, *(each for one in self._endings.values() for each in one.processes)})
 
     def add(self, condition: Condition, frame: Frame, *, has_past: bool = False) -> None:
         """Wait for a condition from this frame on. ``has_past``: findings of this frame count as new."""

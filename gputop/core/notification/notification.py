@@ -39,15 +39,19 @@ class Condition(Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """Return the condition as a sentence without its end: GPU 3 is free."""
-        subject = f"{self.plain}: {self.label}" if self.label else self.plain
+        """Return the condition as a clause: GPU 3 is free."""
+        return self.short + (f": {self.label}" if self.label else "")
+
+    @property
+    def short(self) -> str:
+        """Return the condition in gputop's own words and numbers."""
         match self.event:
             case Event.FREE:
-                return f"{subject} is free"
+                return f"{self.plain} is free"
             case Event.ENDED:
-                return f"{self.plain} has ended" + (f": {self.label}" if self.label else "")
+                return f"{self.plain} {'have' if len(self.processes) > 1 and self.job is None else 'has'} ended"
             case Event.FINDING:
-                return f"a finding about {subject}"
+                return f"a finding comes about {self.plain}"
 
 
 class Notification(Struct, frozen=True, kw_only=True, omit_defaults=True):

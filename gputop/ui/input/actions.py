@@ -252,6 +252,11 @@ ACTIONS: Final = (
         help="Show the messages since the start, the last one first.",
     ),
     Action(
+        id="notify", keys=("B",), run="notification.choose", label="Notify me when…", group=VIEW,
+        help="Notify when a GPU is free, a process or job has ended, or a finding comes: once, by the channels of the "
+        "settings. The menu also lists what you wait for, and removes it.",
+    ),
+    Action(
         id="panels", keys=("E",), run="plugin.open", label="Plugin panels", group=VIEW,
         help="Show all that plugins report. The main screen shows the first lines, unless the settings hide them.",
     ),

@@ -11,7 +11,7 @@ from gputop.ui.input.actions import ACTIONS, Action, Place
 from gputop.ui.input.keymap import Keymap, keymap
 
 REPLAY: Final = "While a recording plays"
-_ONLY_LIVE: Final = frozenset({"pause", "record", "read-now", "faster", "slower"})  # a recording has its own
+_ONLY_LIVE: Final = frozenset({"pause", "record", "notify", "read-now", "faster", "slower"})  # a recording has its own
 
 
 _Row = partial(Action, group=REPLAY, place=Place.REPLAY)

@@ -72,8 +72,8 @@ def _short(subject: Subject, view: View) -> str:
 
 
 def mark(gpu: Gpu, view: View) -> str:
-    """Return ``!`` for a GPU with a finding, else nothing."""
-    return "!" if gpu.uuid in view.standing.marks else ""
+    """Return ``!`` for a GPU with a finding, and ``@`` for one that a notification is about."""
+    return ("@" if gpu.uuid in view.awaited else "") + ("!" if gpu.uuid in view.standing.marks else "")
 
 
 def mark_ink(gpu: Gpu, view: View) -> str:

@@ -25,11 +25,12 @@ def row_line(
     base: str,
     search: str = "",
     mark: str = "",
+    is_awaited: bool = False,
 ) -> Line:
     """Return an entry's line.
 
     ``skip``: cells of the command scrolled off at the left; ``search``: text to highlight; ``mark``: the ink of a
-    finding about the process, if there is one.
+    finding about the process, if there is one; ``is_awaited``: a notification is about the process.
     """
     spans: Spans = []
     row, instead = entry.row, entry.instead
@@ -38,7 +39,8 @@ def row_line(
     for column, width in columns:
         if column.width == 0:
             spans.append((held, held_ink))
-            sign: Spans = [("! ", mark)] if mark and width > 2 else []
+            sign: Spans = [("@ ", "accent")] if is_awaited and width > 4 else []
+            sign += [("! ", mark)] if mark and width > 2 + length(sign) else []
             room = width - length(sign)
             spans += [*sign, *highlighted(_prefixed(entry, column, room, skip=skip, is_own=is_own), sought)]
             held = ""

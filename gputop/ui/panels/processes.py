@@ -336,7 +336,12 @@ class ProcessPanel(FastLines, can_focus=True):
         is_own = self._own_user is None or entry.row.process.user == self._own_user
         marks = self._view.standing.marks if self._view else {}
         mark = next((MARKS[marks[one.id]] for one in entry.processes if one.id in marks), "") if marks else ""
-        line = row_line(entry, self._columns, skip=self._skip, is_own=is_own, base=base, search=self.search, mark=mark)
+        awaited = self._view.awaited if self._view else frozenset()
+        is_awaited = bool(awaited) and any(one.id in awaited for one in entry.processes)
+        line = row_line(
+            entry, self._columns, skip=self._skip, is_own=is_own, base=base, search=self.search, mark=mark,
+            is_awaited=is_awaited,
+        )  # fmt: skip
         return tagged(line) if self.tags.ids and process_ids(entry) <= self.tags.ids else line
 
     def _fitted(self) -> list[tuple[Column, int]]:

@@ -39,6 +39,11 @@ class DisplayHook(App[T], Generic[T], inherit_bindings=False):
         """Draw every line through this filter, in place of Textual's own filters or after them."""
         self._filters = [*([] if is_only else self._filters), line_filter]
 
+    def write_sequence(self, text: str) -> None:
+        """Write to the terminal as it is, between two updates of the screen."""
+        if self._driver is not None and not self.is_headless:
+            self._driver.write(text)
+
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         super()._display(screen, self.reduced(renderable))  # type: ignore[arg-type] # Textual does so too
 

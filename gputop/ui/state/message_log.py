@@ -38,9 +38,9 @@ class MessageLog:
 
     @property
     def current(self) -> Said | None:
-        """The message to show now; the last one wins."""
-        last = self._held[-1] if self._held else None
-        return last if last is not None and self._clock() < last.until_s else None
+        """The message to show now: the last one whose time is not over."""
+        now = self._clock()
+        return next((one for one in reversed(self._held) if now < one.until_s), None)
 
     @property
     def past(self) -> Sequence[Said]:

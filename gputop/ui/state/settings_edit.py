@@ -32,6 +32,26 @@ class Option(Struct, frozen=True):
         return replace(settings, **{self.key: self.values[(at + step) % len(self.values)]})
 
 
+class Channel(Option, frozen=True):
+    """A channel of notifications, which is on or off."""
+
+    def text(self, settings: Settings) -> str:
+        """Return yes or no."""
+        return "yes" if self._is_on(settings) else "no"
+
+    def changed(self, settings: Settings, step: int) -> Settings:  # noqa: ARG002 - there are two values
+        """Return the settings with the channel on or off."""
+        others = tuple(one for one in settings.notify if not self._names(one))
+        return replace(settings, notify=others if self._is_on(settings) else (*others, str(self.values[0])))
+
+    def _is_on(self, settings: Settings) -> bool:
+        return any(map(self._names, settings.notify))
+
+    def _names(self, channel: str) -> bool:
+        """Return whether a name of the settings stands for this channel: osc9 is a form of osc."""
+        return channel.rstrip("0123456789") == self.values[0]
+
+
 OPTIONS: Final = (
     Option("theme", "Theme", THEMES, "auto follows the terminal"),
     Option("density", "GPU panel", DENSITIES, "auto, lines, or cards with plots"),
@@ -40,6 +60,10 @@ OPTIONS: Final = (
     Option("sort_reversed", "Reverse order", _SWITCH, "opposite to the column's default"),
     Option("keymap", "Key preset", KEYMAPS, "applied at once; keeps the keys you changed"),
     Option("show_panels", "Plugin panels", _SWITCH, "plugin lines on the main screen"),
+    Channel("notify", "Notify: bell", ("bell",), "the key B says what about"),
+    Channel("notify", "Notify: terminal", ("osc",), "OSC 9, 777 or 99, also through tmux and ssh"),
+    Channel("notify", "Notify: desktop", ("desktop",), "notify-send, if there is a display"),
+    Channel("notify", "Notify: command", ("command",), "the words of notify_command in the file"),
 )
 
 
@@ -74,7 +98,7 @@ def moved(settings: Settings, key: str, step: int) -> Settings:
 
 def changes(before: Settings, after: Settings) -> dict[str, Value | None]:
     """Return the settings to save; None removes one, as the default columns do. Other columns are saved as changes."""
-    keys = [*(option.key for option in OPTIONS), "columns"]
+    keys = [*dict.fromkeys(option.key for option in OPTIONS), "columns"]
     new = {key: getattr(after, key) for key in keys if getattr(after, key) != getattr(before, key)}
     if "columns" in new:
         new["columns"] = shortened(after.columns) or None

@@ -7,6 +7,7 @@ from msgspec import Struct, field
 from gputop.core.detection.watchlist import Standing
 from gputop.core.model.catalogue import GPU_UTILIZATION, MEMORY_USED, POWER_AVERAGE, TEMPERATURE
 from gputop.core.model.finding import Finding
+from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import Frame, Gpu, GpuState
 from gputop.core.model.units import duration_text
 from gputop.core.probing.progress import Run
@@ -30,7 +31,7 @@ class View(Struct, frozen=True, kw_only=True):
     answered, by uuid. ``focus``: index of the only GPU that is drawn, enlarged. ``age_s``: since the frame came, or
     since gputop waits for the first, if that is long ago. ``retry_s``: seconds until the sampler is started again.
     ``playing``: where the recording is that is shown; ``recording``: the one that is made. ``probing``: the probe that
-    runs, or has ended and was not seen yet.
+    runs, or has ended and was not seen yet. ``awaited``: processes, and GPUs by uuid, that a notification is about.
     """
 
     history: History
@@ -50,6 +51,7 @@ class View(Struct, frozen=True, kw_only=True):
     playing: Playing | None = None
     recording: Recording | None = None
     probing: Run | None = None
+    awaited: frozenset[ProcessId | str] = frozenset()
 
     @property
     def is_grey(self) -> bool:

@@ -26,7 +26,8 @@ def idle(index: int = 0, **values: Any) -> Gpu:
 
 
 def finding(stage: Stage = Stage.SUSPECT, code: str = "idle.process", **subject: Any) -> Finding:
-    told = Subject(**{"label": "1 python train.py", "process": ProcessId(1, 10)} | subject)
+    named: dict[str, Any] = {"label": "1 python train.py", "process": ProcessId(1, 10)} | subject
+    told = Subject(**named)
     return Finding(code=code, stage=stage, subject=told, summary="idle for 2h", since_s=NOW, stage_since_s=NOW)
 
 

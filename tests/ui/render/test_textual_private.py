@@ -51,6 +51,11 @@ def test_the_driver_queues_its_writes_in_a_thread() -> None:
     assert thread._queue.qsize() == 1, f"WriterThread._queue: {WHERE}"
 
 
+async def test_the_app_writes_to_the_terminal_with_its_driver() -> None:
+    async with staged(frame(1), size=SMALL) as stage:
+        assert callable(getattr(getattr(stage.app, "_driver", None), "write", None)), f"App._driver: {WHERE}"
+
+
 async def test_a_widget_keeps_the_regions_to_paint_in_dirty_regions() -> None:
     async with staged(frame(1), size=SMALL) as stage:
         widget: Widget = stage.app.main.footer

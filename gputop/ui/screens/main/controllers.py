@@ -2,9 +2,11 @@
 
 from textual import actions
 
+from gputop.core.protocol.process_status import ProcessStatuses
 from gputop.ui.screens.main.changes import Changes
 from gputop.ui.screens.main.finding_actions import FindingActions
 from gputop.ui.screens.main.host import ScreenHost
+from gputop.ui.screens.main.notification_actions import NotificationActions
 from gputop.ui.screens.main.page_actions import PageActions
 from gputop.ui.screens.main.player_actions import PlayerActions
 from gputop.ui.screens.main.plugin_panel_actions import PluginPanelActions
@@ -34,11 +36,16 @@ class Controllers:
         self.scheduling = SchedulingActions(host, self.target, self.changes)
         self.finding = FindingActions(host, self.signal)
         self.page = PageActions(host)
+        self.notification = NotificationActions(host, self.settings)
         self.probe = ProbeActions(host)
         self.plugin = PluginPanelActions(host)
         self.recording = RecordingActions(host)
         self.player = player = host.options.player
         self.replay = PlayerActions(host, player) if player is not None else None
+
+    def take_statuses(self, statuses: ProcessStatuses) -> bool:
+        """Pass the status of processes to the controller that requested it; return whether one did."""
+        return self.signal.followups.take_statuses(statuses) or self.notification.take_statuses(statuses)
 
     def run(self, action: str) -> bool:
         """Run an action such as ``signal.choose(1)``; return whether it is one of a controller."""

@@ -75,6 +75,10 @@ class ScreenHost(Protocol):
         """Post a message, from any thread."""
         ...
 
+    def write_sequence(self, text: str) -> None:
+        """Write to the terminal as it is, between two updates of the screen."""
+        ...
+
     def run_worker(self, work: Coroutine[Any, Any, None]) -> object:
         """Run work that may wait, beside the keys."""
         ...

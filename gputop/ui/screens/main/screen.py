@@ -11,7 +11,7 @@ from textual.screen import Screen
 from gputop.core.model.sample import Frame
 from gputop.core.protocol.command import Command
 from gputop.ui.input.keymap import Keymap, key_name
-from gputop.ui.messages import PanelChanged, ProbeProgressed
+from gputop.ui.messages import NotificationFailed, PanelChanged, ProbeProgressed
 from gputop.ui.options import ViewOptions
 from gputop.ui.panels.findings import FindingsPanel
 from gputop.ui.panels.footer import FooterPanel
@@ -31,6 +31,7 @@ from gputop.ui.screens.main.controllers import Controllers
 from gputop.ui.state.message_log import MessageLog, Said
 from gputop.ui.state.view import View
 from gputop.ui.state.view_store import ViewStore
+from gputop.ui.terminal_app import TerminalApp
 
 T = TypeVar("T")
 _arranged = lru_cache(maxsize=4)(arrange)  # the same from frame to frame
@@ -95,6 +96,11 @@ class MainScreen(Screen[None]):
         """Show a message above the keys, or none."""
         self.message.show(said, key)
 
+    def write_sequence(self, text: str) -> None:
+        """Write to the terminal as it is, between two updates of the screen."""
+        if isinstance(self.app, TerminalApp):
+            self.app.write_sequence(text)
+
     def push(self, screen: Screen[T], then: Callable[[T | None], None] | None = None) -> None:
         """Open a page or a dialog; ``then`` gets its result, even if the page that asked for it has closed."""
         with in_place_of(self):
@@ -144,6 +150,7 @@ class MainScreen(Screen[None]):
         """Pass a new frame to the controllers that use it."""
         self.controllers.signal.followups.take_frame(frame)
         self.controllers.recording.take_frame(frame)
+        self.controllers.notification.take_frame(frame)
         if self.store.has_new_alarm and self.controllers.settings.current.bell:
             self.app.bell()
         self.controllers.plugin.request()
@@ -219,6 +226,10 @@ class MainScreen(Screen[None]):
     def on_panel_changed(self, _: PanelChanged) -> None:
         """Draw new lines of a plugin."""
         self.controllers.plugin.draw_changed()
+
+    def on_notification_failed(self, message: NotificationFailed) -> None:
+        """Show why a channel sent no notification."""
+        self.app.notify(message.text, title=message.shown_as, severity="error", timeout=60)
 
     def on_probe_progressed(self, _: ProbeProgressed) -> None:
         """Show the progress of a probe."""

@@ -37,6 +37,15 @@ async def test_a_message_does_not_hide_the_row_under_the_cursor(size: tuple[int,
         assert stage.cursor == before
 
 
+async def test_a_short_message_does_not_end_a_longer_one_before_its_time() -> None:
+    async with staged(MANY) as stage:
+        stage.app.notify("process 4711 has ended", timeout=30)
+        stage.app.notify("theme: dark", timeout=2)
+        await stage.age(3)
+
+        assert text_of(stage.app.main.message.lines).strip() == "process 4711 has ended"
+
+
 async def test_a_message_of_a_page_is_below_its_frame() -> None:
     async with staged(MANY) as stage:
         await stage.press("down", "enter")
