@@ -35,6 +35,7 @@ main()
         ["doctor", "--demo", "training"],
         ["pick", "--demo", "--interval", "0.1", "--max-util", "100"],
         ["free", "--demo", "mig", "--interval", "0.1"],
+        ["wait", "finding", "--demo", "trouble"],
         ["mig", "status", "--demo"],
         ["mig", "apply", "3g.20gb,2g.10gb,1g.5gb", "-i", "0", "--yes", "--demo"],
         ["--version"],

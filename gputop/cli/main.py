@@ -17,7 +17,7 @@ from gputop.cli.args.options import add_common, add_ending
 from gputop.cli.args.parser import Parser
 from gputop.machine.plugins.discover import plug_in
 
-_OF_SOURCES: Final = ("screen", "snapshot", "stream", "watch", "record", "signal", "renice")
+_OF_SOURCES: Final = ("screen", "snapshot", "stream", "watch", "wait", "record", "signal", "renice")
 CANNOT_WRITE: Final = 1
 CANNOT_RUN: Final = 1
 _NO_THREAD: Final = "can't start new thread"  # Python has no class for it
@@ -31,6 +31,7 @@ COMMANDS: Final = {
     "renice": "change the nice value of processes on GPUs",
     "pick": "choose the freest GPUs for a job; optionally wait for them, or start a command on them",
     "free": "list the free GPUs; optionally wait for one",
+    "wait": "wait until a GPU is free, a job ends or a problem comes; optionally notify you",
     "inspect": "print everything known about one process",
     "watch": "watch for some time, then print the problems found",
     "record": "record samples to a file for later",

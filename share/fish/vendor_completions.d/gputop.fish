@@ -64,7 +64,7 @@ function _shtab_gputop_using
   test "$_shtab_gputop_cmdpath" = "$argv"
 end
 
-set -g _shtab_gputop_commands snapshot stream signal renice pick free inspect watch record replay analyse doctor probe mig 'mig status' 'mig plan' 'mig apply' 'mig use' 'mig export' 'mig checkpoint' 'mig restore' 'mig service' schema plugins config 'config path' 'config init' 'config check' 'config show'
+set -g _shtab_gputop_commands snapshot stream signal renice pick free wait inspect watch record replay analyse doctor probe mig 'mig status' 'mig plan' 'mig apply' 'mig use' 'mig export' 'mig checkpoint' 'mig restore' 'mig service' schema plugins config 'config path' 'config init' 'config check' 'config show'
 set -g _shtab_gputop_opts_with_value --at --baseline --config --count --demo --density --device --escalate --exec --expect --file --for --format --gpu --interval --json --junit --level --max-power --max-temp --max-util --mem --min-busbw --min-free --output --patience --pid --python --seed --source --theme --time --user --wait --where -c -f -i -n -o -u
 
 complete -c gputop -e
@@ -157,6 +157,19 @@ complete -c gputop -n '_shtab_gputop_using free' -l json -d 'short for --format 
 complete -c gputop -n '_shtab_gputop_using free' -s i -l gpu -xka "(_gputop_gpus)" -d 'only these GPUs, by index (0,2 or 0-3), UUID or bus ID'
 complete -c gputop -n '_shtab_gputop_using free' -l interval -x -d 'time between readings (default 1)'
 complete -c gputop -n '_shtab_gputop_using free' -l demo -xka "training h200 mig workstation trouble dying" -d 'a simulated machine instead of this host: training, h200, mig, workstation, trouble, dying (default training)'
+complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a wait -d 'Wait until one of these happens, and print it. free: a GPU is free (see gputop free). ended: a process or job has ended; the screen shows the names of jobs in its view by job. finding: there is a suspect or an alarm (see gputop watch).'
+complete -c gputop -n '_shtab_gputop_using wait' -s h -l help -d 'show this help message and exit'
+complete -c gputop -n '_shtab_gputop_using wait' -l for -x -d 'wait at most this long, such as 90s, 10m, 8h'
+complete -c gputop -n '_shtab_gputop_using wait' -l notify -d 'also notify you by the channels of the settings: bell, terminal, desktop, command'
+complete -c gputop -n '_shtab_gputop_using wait' -l format -xka "text json" -d 'text or json'
+complete -c gputop -n '_shtab_gputop_using wait' -l json -d 'short for --format json'
+complete -c gputop -n '_shtab_gputop_using wait' -s i -l gpu -xka "(_gputop_gpus)" -d 'only these GPUs, by index (0,2 or 0-3), UUID or bus ID'
+complete -c gputop -n '_shtab_gputop_using wait' -l interval -x -d 'time between readings (default 1)'
+complete -c gputop -n '_shtab_gputop_using wait' -l demo -xka "training h200 mig workstation trouble dying" -d 'a simulated machine instead of this host: training, h200, mig, workstation, trouble, dying (default training)'
+complete -c gputop -n '_shtab_gputop_using wait' -s u -l user -xka "(__fish_complete_users)" -d 'only processes of these users: -u ann,bob'
+complete -c gputop -n '_shtab_gputop_using wait' -l only-compute -d 'omit graphics processes'
+complete -c gputop -n '_shtab_gputop_using wait' -l where -x -d 'only processes that match, such as '"'"'user:ann gpu_mem>10GiB sm<5 not cmd~vllm'"'"'; all filters must match'
+complete -c gputop -n '_shtab_gputop_using wait' -l source -x -d 'take samples from a plugin instead of this host; for the names, run: gputop plugins'
 complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a inspect -d 'Print everything known about one process.'
 complete -c gputop -n '_shtab_gputop_using inspect' -s h -l help -d 'show this help message and exit'
 complete -c gputop -n '_shtab_gputop_using inspect' -l json -d 'one line of JSON, with the reason for each missing part'
