@@ -36,6 +36,7 @@ def build(selection: Selection, interval_s: float, *, is_once: bool, reveal: boo
             reports=ProgressReader(time.time, os.environ),
             reveal=reveal,
             patience_s=_PROCESS_PATIENCE_S if is_once else PATIENCE_S,
+            read_ahead=proc.read_ahead,
         ),
         selection=selection,
         interval_s=interval_s,

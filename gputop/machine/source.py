@@ -287,7 +287,7 @@ def _blocked(processes: Sequence[HostProcess]) -> Iterator[str]:
     if pids:
         lines, of = ("command line", "process") if len(pids) == 1 else ("command lines", "processes")
         yield f"cannot read the {lines} of {of} {pids_text(pids)}: {Missing.BLOCKED.text}"
-    unread = sum(one.missing.get("command") is Missing.NOT_YET for one in processes)
+    unread = sum(one.missing.get("command") is Missing.NOT_YET and one.user is not None for one in processes)
     if unread:
         yield f"the command lines of {unread} other processes are not read: too many block, or no thread can be started"
 

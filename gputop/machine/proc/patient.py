@@ -3,7 +3,7 @@
 import errno
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final
 
@@ -49,6 +49,15 @@ class _Content(Struct, frozen=True):
         return self.content
 
 
+class _Batch:
+    """What a thread has read of several processes so far. ``is_over``: it is late, and shall not read on."""
+
+    def __init__(self) -> None:
+        self.contents: list[_Content] = []
+        self.processes = 0
+        self.is_over = False
+
+
 class PatientProc:
     """Reads /proc. A file that blocks its reader raises TimeoutError, and so do the others of its process meanwhile.
 
@@ -65,7 +74,7 @@ class PatientProc:
         self._calls = TimedCalls()
         self._blocked: dict[str, _Blocked] = {}  # by pid
         self._haste_until = float("-inf")
-        self._ahead: _Content | None = None
+        self._ahead: dict[str, _Content] = {}  # by path; the next `read` of it takes it
         self.reread, self.forget, self.ticks = proc.reread, proc.forget, proc.ticks
         self.list, self.link = proc.list, proc.link
 
@@ -78,8 +87,8 @@ class PatientProc:
         pid, _, name = path.partition("/")
         if name not in CAN_BLOCK:
             return self._proc.read(path)
-        ahead, self._ahead = self._ahead, None
-        if ahead and ahead.path == path:
+        ahead = self._ahead.pop(path, None)
+        if ahead:
             return ahead.given()
         known = self._blocked.get(pid)
         if known and self._calls.is_late(known.call) and known.start == self._start(pid):
@@ -88,25 +97,57 @@ class PatientProc:
         call, now = object(), self._clock()
         timeout_s = self._patience_s if now >= self._haste_until else min(self._patience_s, _HASTE_S)
         try:
-            content, self._ahead = self._calls.make(call, partial(self._read, path), timeout_s)
+            content, *more = self._calls.make(call, partial(self._read, path), timeout_s)
         except TimeoutError:
-            self._blocked = {each: held for each, held in self._blocked.items() if self._calls.is_late(held.call)}
-            self._blocked[pid] = _Blocked(self._start(pid), call, self._uid(pid))
-            self._haste_until = now + self._patience_s + _HASTE_LASTS_S
+            self._block(pid, call, now)
             raise
-        return content
+        self._ahead = {each.path: each for each in more}
+        return content.given()
 
-    def _read(self, path: str) -> tuple[bytes, _Content | None]:
-        """Return the content of a file; after a command line also the environment, which saves a change of threads."""
-        content = self._proc.read(path)
-        pid, _, name = path.partition("/")
-        if name != "cmdline":
-            return content, None
-        other = f"{pid}/environ"
+    def read_ahead(self, pids: Iterable[int]) -> None:
+        """Read the command lines and environments of processes, which `read` then returns once. Never raises.
+
+        A change of threads takes longer than to read the files of one process, so this makes one for all. Drops what
+        was read ahead before. While a process blocks, each of the others is read by its own.
+        """
+        self._ahead = {}
+        now, waiting = self._clock(), [str(pid) for pid in pids]
+        if self._blocked or now < self._haste_until or not waiting:
+            return
+        call, batch = object(), _Batch()
         try:
-            return content, _Content(other, self._proc.read(other))
+            self._calls.make(call, partial(self._read_all, waiting, batch), self._patience_s)
+        except TimeoutError:
+            batch.is_over = True
+            self._block(waiting[min(batch.processes, len(waiting) - 1)], call, now)
+        except BlockingIOError:
+            return
+        self._ahead = {each.path: each for each in tuple(batch.contents)}
+
+    def _read_all(self, pids: Iterable[str], batch: "_Batch") -> None:
+        for pid in pids:
+            if batch.is_over:
+                return
+            batch.contents += self._read(f"{pid}/cmdline")
+            batch.processes += 1
+
+    def _block(self, pid: str, call: object, now: float) -> None:
+        """Remember that a process blocks its readers."""
+        self._blocked = {each: held for each, held in self._blocked.items() if self._calls.is_late(held.call)}
+        self._blocked[pid] = _Blocked(self._start(pid), call, self._uid(pid))
+        self._haste_until = now + self._patience_s + _HASTE_LASTS_S
+
+    def _read(self, path: str) -> tuple[_Content, ...]:
+        """Return the content of a file; after a command line also the environment, which saves a change of threads."""
+        pid, _, name = path.partition("/")
+        paths = (path, f"{pid}/environ") if name == "cmdline" else (path,)
+        return tuple(map(self._content, paths))
+
+    def _content(self, path: str) -> _Content:
+        try:
+            return _Content(path, self._proc.read(path))
         except OSError as error:
-            return content, _Content(other, b"", error)
+            return _Content(path, b"", error)
 
     def _check_share(self, pid: str) -> None:
         """Raise BlockingIOError if other processes of the same user hold all readers that one user may hold."""

@@ -1,6 +1,7 @@
 """The reader of the processes that the driver lists: one read of /proc each, and more only for changes."""
 
 import os
+import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
@@ -20,6 +21,8 @@ from gputop.machine.processes.users import PATIENCE_S, UserNames
 _CLOCK_TICKS: Final = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
 _PROOF_EVERY_S: Final = 10.0
+_DETAILS_S: Final = 2.0  # for the details in a reading; 3 s later the processes would count as not read
+_AT_ONCE: Final = 256
 _CROWD: Final = 750  # processes: if there are more, the sleeping ones take turns
 
 
@@ -29,7 +32,8 @@ class ProcessReader:
     If there are many, those that slept at their last reading take turns: of 2,000 each is read in every third reading.
     ``users`` names the user of a uid, and is called once for each; its name is a number until ``users`` returns.
     ``patience_s``: the wait for it. ``names`` knows the names of containers. ``reports``: the progress of jobs.
-    ``reveal``: show secrets in command lines.
+    ``reveal``: show secrets in command lines. ``read_ahead`` reads the files of several processes in advance.
+    Details are read for ``details_s`` in each reading, of the processes in turn; the others come in the next readings.
     """
 
     def __init__(
@@ -43,6 +47,9 @@ class ProcessReader:
         patience_s: float = PATIENCE_S,
         clock_ticks: int = _CLOCK_TICKS,
         page_bytes: int = _PAGE_BYTES,
+        read_ahead: Callable[[Iterable[int]], object] = lambda _: None,
+        details_s: float = _DETAILS_S,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._proc = proc
         self._view = View(proc)
@@ -58,6 +65,13 @@ class ProcessReader:
         self._tracked: dict[int, TrackedProcess] = {}
         self._renewed: set[int] = set()
         self._had_reports = False  # in this reading or the last one
+        self._read_ahead = read_ahead
+        self._details_s = details_s
+        self._clock = clock
+        self._deadline = 0.0
+        self._due: list[tuple[TrackedProcess, bytes]] = []  # whose details are to be read, with their stat lines
+        self._last_described = 0
+        self._undescribed = 0  # processes that the last reading did not come to
 
     def read(
         self,
@@ -81,7 +95,9 @@ class ProcessReader:
             self._proc.forget(self._tracked.pop(pid).path)
         self._turn += 1
         self._turns = 1 + len(uses) // _CROWD
+        self._deadline = self._clock() + self._details_s
         held = [self._follow(pid, now, is_foreign) for pid in sorted(uses)]
+        self._undescribed = self._describe(now)
         self._read_threads(held, now)
         self._read_reports(held, now)
         return tuple([one.row(uses[one.pid], self._units) for one in held])
@@ -100,7 +116,13 @@ class ProcessReader:
 
         Call it after `read`, with its result or a part of it.
         """
-        found = self._family.find(processes, lambda pid: self._follow(pid, now, is_foreign=False), now)
+
+        def follow(pid: int) -> TrackedProcess:
+            one = self._follow(pid, now, is_foreign=False)
+            self._describe(now)
+            return one
+
+        found = self._family.find(processes, follow, now)
         self._relatives = set(found)
         held = [found[pid] for pid in sorted(found)]
         self._read_threads(held, now)
@@ -110,8 +132,10 @@ class ProcessReader:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """Whether relatives are missing in the last reading, as a sentence."""
-        return self._family.left_out
+        """Which relatives and details are missing in the last reading, as sentences."""
+        count = self._undescribed
+        late = (f"the users and command lines of {count} processes are not read yet",) if count else ()
+        return (*late, *self._family.left_out)
 
     def _read_threads(self, held: Iterable[TrackedProcess], now: float) -> None:
         """Read the threads of the processes that were read; those of the others are not known yet."""
@@ -158,8 +182,29 @@ class ProcessReader:
         else:
             one.judge(Presence.ALIVE)
         if now >= one.details_due and one.stat and one.presence is Presence.ALIVE:
-            one.describe(self._details.read(pid, one.stat.name, raw), now)
+            self._due.append((one, raw))
         return one
+
+    def _describe(self, now: float) -> int:
+        """Read the details that are due until the time is over; return how many are left for the next reading."""
+        due, self._due = self._due, []
+        due.sort(key=self._turn_of)
+        for at in range(0, len(due), _AT_ONCE):
+            if self._clock() >= self._deadline:
+                return len(due) - at
+            batch = due[at : at + _AT_ONCE]
+            self._read_ahead([one.pid for one, _ in batch])
+            for one, raw in batch:
+                one.describe(self._details.read(one.pid, one.stat.name if one.stat else b"", raw), now)
+                self._last_described = one.pid
+        if due:
+            self._read_ahead(())
+        return 0
+
+    def _turn_of(self, due: tuple[TrackedProcess, bytes]) -> tuple[bool, int]:
+        """Return the place of a process: first those after the last one that was described."""
+        pid = due[0].pid
+        return pid <= self._last_described, pid
 
     def _advance(self, one: TrackedProcess, raw: bytes, now: float) -> None:
         stat = parse_stat(raw)

@@ -58,6 +58,8 @@ class Family:
             if pid <= 1 or pid in known or pid in found or now < self._outside.get(pid, 0.0):
                 return
             one = follow(pid)
+            if one.is_undescribed:
+                return
             if one.stat is None or one.presence is not Presence.ALIVE or program_of(one.command).is_border:
                 self._close(pid, now)
                 return
@@ -87,7 +89,7 @@ class Family:
                 if pid in known or pid in found or now < self._outside.get(pid, 0.0):
                     continue
                 one = follow(pid)
-                if one.stat is None or one.stat.parent_pid != parent or one.presence is not Presence.ALIVE:
+                if one.is_undescribed or not _is_child(one, parent):
                     yield _NO_RELATIVE
                 elif program_of(one.command).is_border:
                     self._close(pid, now)
@@ -116,3 +118,7 @@ class Family:
         if len(self._outside) >= _MOST_OUTSIDE:
             self._outside.clear()
         self._outside[pid] = now + _OUTSIDE_S
+
+
+def _is_child(one: TrackedProcess, parent: int) -> bool:
+    return one.stat is not None and one.stat.parent_pid == parent and one.presence is Presence.ALIVE

@@ -6,8 +6,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gputop.core.model.metric import Missing
+from gputop.core.model.owner import Owner
 from gputop.core.model.progress import Progress
 from gputop.core.model.sample import PROCESS_READINGS, GpuProcess, HostProcess, Presence, Reasons
+from gputop.core.text.text import decode
 from gputop.machine.proc.cpu import SHORTEST_S
 from gputop.machine.proc.stat import ProcessStat
 from gputop.machine.proc.threads import ThreadWatch
@@ -15,6 +17,7 @@ from gputop.machine.processes.details import Details
 from gputop.machine.processes.progress import Reporter
 
 _DETAILS_EVERY_S: Final = 60  # setproctitle and exec change the command line
+_UNREAD: Final[Reasons] = dict.fromkeys(("user", "command"), Missing.NOT_YET)
 _RETRY_S: Final = 2.0  # for a process that blocked its readers, and for a name that is late
 
 
@@ -140,6 +143,11 @@ class TrackedProcess:
         return row
 
     @property
+    def is_undescribed(self) -> bool:
+        """Whether it lives, and its details are not read yet."""
+        return self.stat is not None and self.presence is Presence.ALIVE and self._details is None
+
+    @property
     def command(self) -> str:
         """The command line, if known."""
         return self._details.command if self._details else ""
@@ -171,8 +179,9 @@ class TrackedProcess:
         stat, details = self.stat, self._details
         if self.presence is not Presence.ALIVE:
             return HostProcess(pid=self.pid, presence=self.presence, gpus=uses)
-        if stat is None or details is None:
+        if stat is None:
             return HostProcess(pid=self.pid, missing=dict.fromkeys(PROCESS_READINGS, Missing.FAULT), gpus=uses)
+        details = details or Details(None, f"[{decode(stat.name)}]", Owner(), None, _UNREAD)
         return HostProcess(
             pid=self.pid,
             start_ticks=stat.start_ticks if self.is_certain else None,

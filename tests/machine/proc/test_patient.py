@@ -59,3 +59,46 @@ def test_a_process_that_exited_is_not_called_blocked(proc: BlockingProc) -> None
 
     with pytest.raises(FileNotFoundError):
         patient.read("7/cmdline")
+
+
+def test_what_is_read_ahead_is_the_same_and_each_is_read_once(proc: BlockingProc) -> None:
+    proc.add(8)
+    proc.tell(7, environ=b"A=1\0")
+    proc.tell(8, environ=EACCES)
+    patient = PatientProc(proc, LONG_S)
+    patient.read_ahead([7, 8, 9])
+    reads = list(proc.reads)
+
+    assert patient.read("7/cmdline") == b"python\0train.py\0"
+    assert patient.read("7/environ") == b"A=1\0"
+    assert patient.read("8/cmdline") == b"python\0train.py\0"
+    with pytest.raises(PermissionError):
+        patient.read("8/environ")
+    with pytest.raises(FileNotFoundError):
+        patient.read("9/cmdline")
+    assert proc.reads == reads
+
+
+def test_what_was_read_ahead_is_returned_for_the_next_owner_of_a_pid(proc: BlockingProc) -> None:
+    patient = PatientProc(proc, LONG_S)
+    patient.read_ahead([7])
+    patient.read_ahead([])
+    proc.add(7, command=b"other\0")
+
+    assert patient.read("7/cmdline") == b"other\0"
+
+
+def test_a_process_that_blocks_while_it_is_read_ahead_blocks_those_after_it(proc: BlockingProc) -> None:
+    for pid in (6, 8, 9):
+        proc.add(pid)
+    patient = PatientProc(proc, SHORT_S)
+    with proc.blocked([8]):
+        patient.read_ahead([6, 7, 8, 9])
+        with pytest.raises(TimeoutError):
+            patient.read("8/cmdline")
+
+        assert proc.hanging == 1
+        assert [patient.read(f"{pid}/cmdline") for pid in (6, 7)] == [b"python\0train.py\0"] * 2
+    patient = PatientProc(proc, LONG_S)
+    patient.read_ahead([9])
+    assert patient.read("9/cmdline") == b"python\0train.py\0"

@@ -35,7 +35,9 @@ class Machine:
     def __init__(self) -> None:
         self.proc = FakeProc()
         self.now = 1000.0
-        self.reader = ProcessReader(self.proc, {1000: "ann"}.get, clock_ticks=100, page_bytes=4096)
+        self.reader = ProcessReader(
+            self.proc, {1000: "ann"}.get, clock_ticks=100, page_bytes=4096, clock=lambda: self.now
+        )
 
     def read(self, *pids: int, seconds: float = 1.0) -> tuple[HostProcess, ...]:
         self.now += seconds

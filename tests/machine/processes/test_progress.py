@@ -25,7 +25,7 @@ class Folder:
         self.path = path
         self.now = 100.0
         self.wall = NOW
-        self.reader = ProgressReader(lambda: self.wall, {}, lambda _: [str(path)])
+        self.reader = ProgressReader(lambda: self.wall, {}, lambda _: [str(path)], patience_s=30.0)
 
     def write(self, name: str = "7-500.json", text: str = '{"step": 1}', at_s: float = NOW) -> Path:
         file = self.path / name
@@ -246,7 +246,8 @@ def test_many_folders_share_the_files_that_a_sample_reads(tmp_path: Path) -> Non
         (tmp_path / str(place)).mkdir(mode=0o700)
         for number in range(400):
             (tmp_path / str(place) / f"{place * 1000 + number}.json").touch()
-    reader = ProgressReader(lambda: NOW, {}, lambda _: [str(tmp_path / str(place)) for place in range(16)])
+    places = [str(tmp_path / str(place)) for place in range(16)]
+    reader = ProgressReader(lambda: NOW, {}, lambda _: places, patience_s=30.0)
     reader.read_new({OURS}, 100.0)
 
     assert len(reader.pids) == 4096

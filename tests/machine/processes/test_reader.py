@@ -23,7 +23,7 @@ class Machine:
         self.proc = proc
         self.asked: list[int] = []
         self.now = 1000.0
-        self._reader = ProcessReader(proc, self._name, clock_ticks=100, page_bytes=4096)
+        self._reader = ProcessReader(proc, self._name, clock_ticks=100, page_bytes=4096, clock=lambda: self.now)
 
     def _name(self, uid: int) -> str | None:
         self.asked.append(uid)
@@ -544,3 +544,61 @@ def test_a_process_that_took_the_pid_within_the_same_tick_is_not_shown_as_the_on
     row = box.one()
 
     assert (row.start_ticks, row.user, row.command) == (5000, "bob", "sleep 600")
+
+
+class Hurried(Machine):
+    """A reader with time for the details of about 256 processes in each reading; the others wait."""
+
+    def __init__(self, proc: FakeProc) -> None:
+        super().__init__(proc)
+        self._reader = ProcessReader(
+            proc, self._name, clock_ticks=100, page_bytes=4096, details_s=1.0, clock=self._clock
+        )
+
+    def _clock(self) -> float:
+        return sum(path.endswith("/cmdline") for path in self.proc.reads) / 256
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        return self._reader.left_out
+
+
+def test_of_thousands_of_new_processes_none_are_shown() -> None:
+    proc, pids = FakeProc(), list(range(1000, 1600))
+    for pid in pids:
+        proc.add(pid)
+    crowd = Hurried(proc)
+    rows, said = crowd.read(*pids), crowd.left_out
+    unread = [row for row in rows if row.user is None]
+
+    assert [row.pid for row in rows] == pids
+    assert 0 < len(unread) < len(pids)
+    assert said == (f"the users and command lines of {len(unread)} processes are not read yet",)
+    assert {row.missing["user"] for row in unread} == {row.missing["command"] for row in unread} == {Missing.NOT_YET}
+    assert all(row.start_ticks is not None and row.state == "S" and row.command == "[python]" for row in unread)
+    assert all(row.user for row in [*crowd.read(*pids), *crowd.read(*pids)][-len(pids) :])
+    assert crowd.left_out == ()
+
+
+def test_processes_that_always_change_keep_the_others_from_being_read() -> None:
+    proc, restless, others = FakeProc(), list(range(1000, 1600)), list(range(5000, 5010))
+    for pid in others:
+        proc.add(pid)
+    crowd = Hurried(proc)
+    for turn in range(4):
+        for pid in restless:
+            proc.add(pid, name=b"x%d" % turn)  # as if it had executed another program
+        rows = crowd.read(*restless, *others)
+
+    assert all(row.user == "ann" for row in rows if row.pid in others)
+
+
+def test_relatives_whose_details_are_not_read_yet_lead_to_wrong_ones() -> None:
+    proc, pids = FakeProc(), list(range(1000, 1600))
+    proc.add(70, command=b"-bash\0")
+    for pid in pids:
+        proc.add(pid, parent=70)
+    crowd = Hurried(proc)
+    rows = crowd.read(*pids)
+
+    assert crowd._reader.relatives(rows, crowd.now) == ()
