@@ -279,15 +279,16 @@ def _index(gpu: Gpu) -> int:
 
 def _blocked(processes: Sequence[HostProcess]) -> Iterator[str]:
     """Return a sentence about the processes that block their readers, if there are any."""
+    lacking = [one for one in processes if one.missing or one.owner.missing]
     pids = [
         one.pid
-        for one in processes
+        for one in lacking
         if Missing.BLOCKED in one.missing.values() or Missing.BLOCKED in one.owner.missing.values()
     ]
     if pids:
         lines, of = ("command line", "process") if len(pids) == 1 else ("command lines", "processes")
         yield f"cannot read the {lines} of {of} {pids_text(pids)}: {Missing.BLOCKED.text}"
-    unread = sum(one.missing.get("command") is Missing.NOT_YET and one.user is not None for one in processes)
+    unread = sum(one.missing.get("command") is Missing.NOT_YET and one.user is not None for one in lacking)
     if unread:
         yield f"the command lines of {unread} other processes are not read: too many block, or no thread can be started"
 

@@ -6,6 +6,7 @@ a moment. A reading that stays away or stays zero is believed.
 
 from collections.abc import Mapping, Sequence
 from math import inf
+from operator import is_
 from typing import Final
 
 from msgspec import Struct, field
@@ -43,6 +44,8 @@ _BOUNDS: Final[tuple[tuple[str, float, str, float], ...]] = (  # key, least, key
 )  # fmt: skip
 
 _Where = tuple[object, ...]
+_Board = tuple[int | None, int | None]  # memory in all, GPU utilization
+_NO_BOARD: Final[_Board] = (None, None)
 
 
 class _Reading(Struct):
@@ -82,12 +85,12 @@ class Steady:
     def take(self, sample: Sample, due: Sequence[HostProcess], now_s: float) -> tuple[Sample, tuple[HostProcess, ...]]:
         """Return the sample and its due processes without single bad values."""
         gpus = tuple([self._gpu(gpu, now_s) for gpu in sample.gpus])
-        by_uuid = {gpu.uuid: gpu for gpu in gpus}
-        steady = tuple([self._process(process, by_uuid, now_s) for process in due])
+        boards = {gpu.uuid: (gpu[MEMORY_TOTAL], gpu[GPU_UTILIZATION]) for gpu in gpus}
+        steady = tuple([self._process(process, boards, now_s) for process in due])
         if now_s >= self._sweep_s:
             self._sweep_s = now_s + FORGET_S
             self._uses = {key: held for key, held in self._uses.items() if now_s - held.seen_s <= FORGET_S}
-            self._boards = {key: held for key, held in self._boards.items() if key[0] in by_uuid}
+            self._boards = {key: held for key, held in self._boards.items() if key[0] in boards}
         is_all = len(steady) == len(sample.processes)
         return replace(sample, gpus=gpus, processes=steady if is_all else sample.processes), steady
 
@@ -123,17 +126,17 @@ class Steady:
                 steady = {**steady, key: taken}
         return steady
 
-    def _process(self, process: HostProcess, gpus: Mapping[str, Gpu], now_s: float) -> HostProcess:
-        uses = [self._use(process, use, gpus.get(use.gpu), now_s) for use in process.gpus]
+    def _process(self, process: HostProcess, boards: Mapping[str, _Board], now_s: float) -> HostProcess:
+        uses = [self._use(process, use, boards.get(use.gpu, _NO_BOARD), now_s) for use in process.gpus]
         return process if _are_same(uses, process.gpus) else replace(process, gpus=tuple(uses))
 
-    def _use(self, process: HostProcess, use: GpuProcess, gpu: Gpu | None, now_s: float) -> GpuProcess:
+    def _use(self, process: HostProcess, use: GpuProcess, board: _Board, now_s: float) -> GpuProcess:
         key = (process.pid, process.start_ticks, use.gpu, use.gpu_instance)
         held = self._uses.get(key)
         if held is None:
             held = self._uses[key] = _Use()
         held.seen_s = now_s
-        total, busy = (gpu[MEMORY_TOTAL], gpu[GPU_UTILIZATION]) if gpu else (None, None)
+        total, busy = board
         memory, sm = use.memory_bytes, use.sm_percent
         is_good = memory is not None and memory > 0 and (not total or memory <= total)
         steady_memory = held.memory.take(memory, now_s, is_good=is_good)
@@ -146,4 +149,4 @@ class Steady:
 
 
 def _are_same(new: Sequence[object], old: Sequence[object]) -> bool:
-    return all(one is other for one, other in zip(new, old, strict=True))
+    return all(map(is_, new, old))

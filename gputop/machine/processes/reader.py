@@ -145,7 +145,7 @@ class ProcessReader:
 
     def _read_reports(self, held: Iterable[TrackedProcess], now: float) -> None:
         if self._reports:
-            self._reports.read_new({one.uid for one in held if one.uid is not None}, now)
+            self._reports.read_new({uid for one in held if (uid := one.uid) is not None}, now)
             self._take_reports(held)
 
     def _take_reports(self, held: Iterable[TrackedProcess]) -> None:

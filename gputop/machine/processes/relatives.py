@@ -48,7 +48,8 @@ class Family:
         launchers = [pid for pid, held in found.items() if program_of(held.command).leads]
         groups = [*by_user.values(), launchers]
         self._take_turns(deque(self._descend(parents, known, found, follow, now) for parents in groups))
-        self._children = {pid: held for pid, held in self._children.items() if pid in known or pid in found}
+        for pid in self._children.keys() - known.keys() - found.keys():
+            del self._children[pid]
         return found
 
     def _climb(
