@@ -223,10 +223,10 @@ def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path, change: dict[
 def test_a_checkpoint_of_another_board_is_not_possible(tmp_path: Path) -> None:
     file = tmp_path / "mig.json"
     saved = json.loads(mig("checkpoint").stdout)
-    saved["gpus"][0]["instances"] = [{"start": 0, "size": 4, "profile": "3g.90gb"}]
+    saved["gpus"][0]["instances"] = [{"start": 0, "size": 4, "profile": "5g.90gb"}]
     file.write_text(json.dumps(saved))
 
-    assert "this GPU does not offer 3g.90gb@0" in mig("restore", str(file), "--yes").stdout
+    assert "this GPU does not offer 5g.90gb@0" in mig("restore", str(file), "--yes").stdout
 
 
 def test_the_service_says_where_it_goes_and_restores_a_checkpoint() -> None:

@@ -42,6 +42,7 @@ _STATUS: Final = {"plan": _PLANS, "apply": _CHANGES, "restore": _CHANGES, "use":
 _REQUESTS: Final = """requests:
   3g.40gb,2x1g.10gb  exactly these instances
   3g,all=1g          3g, then as many 1g as fit
+  1g>=20gb           the smallest 1g with at least 20 GB of memory
   +1x2g.20gb         one 2g.20gb more than now
   -1g.10gb           one 1g.10gb fewer than now; put -- before it:
                      gputop mig plan -- -1g.10gb

@@ -6,7 +6,18 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.core.mig.model import Layout, MigGpu, PlacedInstance, Profile, User, free_slots, mask, places, refusal
+from gputop.core.mig.model import (
+    Layout,
+    MigGpu,
+    PlacedInstance,
+    Profile,
+    User,
+    free_slots,
+    mask,
+    named_here,
+    places,
+    refusal,
+)
 from gputop.core.mig.placement import fits, layouts, piece, place, room
 from gputop.core.mig.planner import plan, plan_layout
 from gputop.core.mig.presets import usual_first
@@ -65,6 +76,7 @@ def answer(gpu: MigGpu, wish: Wish, *, is_forced: bool = False) -> Plan | NoPlan
 
 def answer_layout(gpu: MigGpu, wanted: Layout, *, is_on: bool, is_forced: bool = False) -> Plan | NoPlan:
     """Return the plan that restores exactly these placements, or the reason why none exists."""
+    wanted = tuple(named_here(target, gpu.geometry) for target in wanted)
     profiles = {profile.name: profile for profile in gpu.geometry.profiles}
     strange = [t.text for t in wanted if t.profile not in profiles or t.start not in profiles[t.profile].starts]
     obstacle = unreadable(gpu) or pending(gpu) or (f"this GPU does not offer {', '.join(strange)}" if strange else "")

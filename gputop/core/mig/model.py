@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gputop.core.model.metric import Missing
 
@@ -55,13 +56,22 @@ class Profile(Struct, frozen=True, kw_only=True):
     @property
     def attribute(self) -> str:
         """Return the suffix of the name: ``+me``, ``+gfx``, ``-me``; usually empty."""
-        at = min((place for place in (self.name.find("+"), self.name.find("-")) if place > 0), default=len(self.name))
-        return self.name[at:]
+        return _attribute(self.name)
 
     @property
     def short(self) -> str:
         """Return the name without its memory: ``3g``, ``1g+me``."""
-        return self.name.partition(".")[0] + self.attribute
+        return short_name(self.name)
+
+
+def short_name(profile: str) -> str:
+    """Return the name of a profile without its memory: ``3g``, ``1g+me``."""
+    return profile.partition(".")[0] + _attribute(profile)
+
+
+def _attribute(profile: str) -> str:
+    at = min((place for place in (profile.find("+"), profile.find("-")) if place > 0), default=len(profile))
+    return profile[at:]
 
 
 class Geometry(Struct, frozen=True):
@@ -220,6 +230,22 @@ class MigGpu(Struct, frozen=True, kw_only=True):
 
 
 Layout = tuple[Target, ...]  # by start
+
+
+def named_here(target: Target, geometry: Geometry) -> Target:
+    """Return the target under this driver's name for its profile; drivers differ in how they name the memory.
+
+    A profile is the same if slices, attribute and memory slots are; without exactly one such profile nothing changes.
+    """
+    if geometry.profile(target.profile) is not None:
+        return target
+    short = short_name(target.profile)
+    found = [
+        profile.name
+        for profile in geometry.profiles
+        if (profile.short, profile.size) == (short, target.size) and target.start in profile.starts
+    ]
+    return replace(target, profile=found[0]) if len(found) == 1 else target
 
 
 def layout(instances: Iterable[PlacedInstance]) -> Layout:

@@ -4,6 +4,7 @@
 ``+1x2g.20gb``         these in addition                     ``-1g.10gb``        one fewer
 ``3g.40gb@4``          at this memory slot                   ``2g.20gb/1c+1c``   with these compute instances
 ``1c.3g.40gb``         a compute instance; equal ones share a GPU instance, as in mig-parted
+``1g>=20gb``           the smallest of these slices with that much memory: drivers name profiles in different ways
 ``none``               no instances                          ``on``, ``off``     MIG mode only
 """
 
@@ -24,6 +25,7 @@ _ITEM: Final = re.compile(
     r"(?:@(?P<start>\d{1,2}))?(?:/(?P<computes>none|\d+c(?:\+\d+c)*))?"
 )
 _ALL: Final = re.compile(r"(?P<sign>[+-]?)all=(?P<name>\d+g\S*)")
+_AT_LEAST: Final = re.compile(r"(?P<slices>\d+g)>=(?P<gigabytes>\d{1,4})(?:gb)?")
 _MOST: Final = 64
 _GRAMMAR: Final = "write it as 3g.40gb,2x1g.10gb or all=1g or +1x2g.20gb or none, on, off"
 
@@ -186,13 +188,15 @@ def _packed(profile: Profile, slices: Sequence[int]) -> list[Item]:
 
 
 def _profile(name: str, geometry: Geometry) -> Profile:
-    """Return the profile with a name; a short name such as 1g or 1g+me means the one with the least memory."""
+    """Return the profile with a name; 1g, 1g+me and 1g>=20gb mean the one with the least memory."""
     exact = geometry.profile(name)
     if exact is not None:
         return exact
-    short = sorted((p for p in geometry.profiles if p.short == name), key=lambda p: (p.size, p.memory_bytes))
-    if short:
-        return short[0]
+    bounded = _AT_LEAST.fullmatch(name)
+    short, least = (bounded["slices"], int(bounded["gigabytes"]) * 10**9) if bounded else (name, 0)
+    found = [profile for profile in geometry.profiles if profile.short == short and profile.memory_bytes >= least]
+    if found:
+        return min(found, key=lambda profile: (profile.size, profile.memory_bytes))
     names = [profile.name for profile in geometry.profiles]
     guess = _guess(name, names)
     raise RequestError(

@@ -5,6 +5,7 @@ have a MIG device, without their placement, and ``missing`` gives the reason.
 """
 
 from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import Any, Final
 
 from gputop.core.mig.model import Geometry, MigGpu, PlacedCompute, PlacedInstance, Profile, User
@@ -212,19 +213,19 @@ class LayoutReader:
         )
 
 
-def compute_profiles(driver: Driver, instance: Handle) -> dict[int, int]:
-    """Return the ids of the compute instance profiles of a GPU instance, by their slices."""
-    found: dict[int, int] = {}
+def compute_profiles(driver: Driver, instance: Handle) -> dict[int, list[int]]:
+    """Return the ids of the compute instance profiles of a GPU instance, by their slices; first the usual one."""
+    found: dict[int, list[int]] = {}
     for kind in COMPUTE_KINDS:
         entry = driver.ask("nvmlGpuInstanceGetComputeInstanceProfileInfo", instance, kind)
         if not isinstance(entry, Missing):
-            found.setdefault(entry[1], entry[0])  # a second one of as many slices is a variant
+            found.setdefault(entry[1], []).append(entry[0])
     return found
 
 
 def computes_of(driver: Driver, instance: Handle) -> Iterable[Any]:
     """Yield id, profile id, start and slices of each compute instance; a `Missing` if they are not readable."""
-    for profile_id in compute_profiles(driver, instance).values():
+    for profile_id in chain.from_iterable(compute_profiles(driver, instance).values()):
         handles = driver.ask("nvmlGpuInstanceGetComputeInstances", instance, profile_id)
         if isinstance(handles, Missing):
             yield handles

@@ -58,9 +58,7 @@ class StepRunner:
 
     def _create_compute(self, step: Step) -> None:
         instance = self._instance(step)
-        profile = compute_profiles(self._driver, instance).get(step.slices)
-        if profile is None:
-            raise RefusedError("nvmlGpuInstanceGetComputeInstanceProfileInfo", codes.NOT_SUPPORTED)
+        profile, *_ = self._compute_profiles(instance, step)
         name = "nvmlGpuInstanceCreateComputeInstanceWithPlacement"
         self._driver.call(name, instance, profile, step.compute_start, step.slices)
 
@@ -79,10 +77,17 @@ class StepRunner:
 
     def _compute(self, step: Step) -> Handle:
         instance = self._instance(step)
-        profile = compute_profiles(self._driver, instance).get(step.slices)
         name = "nvmlGpuInstanceGetComputeInstances"
-        handles = self._driver.ask(name, instance, profile)
+        profiles = self._compute_profiles(instance, step)
+        handles = [handle for one in profiles for handle in _checked(name, self._driver.ask(name, instance, one))]
         return self._at(step.compute_start, name, handles, "nvmlComputeInstanceGetInfo")
+
+    def _compute_profiles(self, instance: Handle, step: Step) -> list[int]:
+        """Return the ids of the profiles with the step's slices. Raises RefusedError."""
+        profiles = compute_profiles(self._driver, instance).get(step.slices)
+        if profiles is None:
+            raise RefusedError("nvmlGpuInstanceGetComputeInstanceProfileInfo", codes.NOT_SUPPORTED)
+        return profiles
 
     def _at(self, start: int, name: str, handles: Any, info_name: str) -> Handle:
         """Return the handle, of those that the function ``name`` returned, with this start. Raises RefusedError."""

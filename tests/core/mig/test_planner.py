@@ -3,8 +3,18 @@
 import pytest
 from mig_boards import A30, A100, H100, ask, board, instance
 
-from gputop.core.mig.explain import NoPlan, addable, answer, blocked, fragments
-from gputop.core.mig.model import Geometry, MigGpu, PlacedCompute, PlacedInstance, Profile, User, compute_starts
+from gputop.core.mig.explain import NoPlan, addable, answer, answer_layout, blocked, fragments
+from gputop.core.mig.model import (
+    Geometry,
+    MigGpu,
+    PlacedCompute,
+    PlacedInstance,
+    Profile,
+    Target,
+    TargetCompute,
+    User,
+    compute_starts,
+)
 from gputop.core.mig.placement import layouts
 from gputop.core.mig.request import RequestError, Wish, read_request
 from gputop.core.mig.steps import Plan, StepKind
@@ -226,6 +236,39 @@ def test_fragmentation_is_told_with_what_would_have_to_move() -> None:
 def test_a_request_that_makes_no_sense_is_refused_in_words(text: str, said: str) -> None:
     with pytest.raises(RequestError, match=said.replace("?", r"\?").replace("+", r"\+")):
         read_request(text, MIXED)
+
+
+@pytest.mark.parametrize(
+    ("text", "profile"),
+    [("1g>=10gb", "1g.10gb"), ("1g>=11", "1g.20gb"), ("2g>=20gb", "2g.20gb"), ("3x1g>=11gb", "1g.20gb")],
+)
+def test_slices_and_memory_name_a_profile_whatever_its_driver_calls_it(text: str, profile: str) -> None:
+    wanted = read_request(text, EMPTY).items
+    assert wanted is not None
+    assert {item.profile for item in wanted} == {profile}
+
+
+def test_a_profile_that_no_driver_has_with_so_much_memory_is_refused() -> None:
+    with pytest.raises(RequestError, match="no profile '1g>=30gb'"):
+        read_request("1g>=30gb", EMPTY)
+
+
+def test_a_layout_is_restored_although_another_driver_named_its_profiles() -> None:
+    saved = (
+        Target(0, 2, "2g.24gb", (TargetCompute(0, 2),)), Target(2, 1, "1g.12gb", (TargetCompute(0, 1),)),
+        Target(4, 4, "3g.47gb", (TargetCompute(0, 3),)),
+    )  # fmt: skip
+    found = answer_layout(EMPTY, saved, is_on=True)
+
+    assert isinstance(found, Plan)
+    assert [target.text for target in found.after] == ["2g.20gb@0", "1g.10gb@2", "3g.40gb@4"]
+
+
+def test_a_layout_of_another_board_is_not_guessed() -> None:
+    found = answer_layout(EMPTY, (Target(1, 2, "2g.24gb"),), is_on=True)
+
+    assert isinstance(found, NoPlan)
+    assert "does not offer 2g.24gb@1" in found.reason
 
 
 def test_requests_are_read_whatever_their_case_and_blanks() -> None:

@@ -48,6 +48,37 @@ def test_instances_have_their_places_their_compute_instances_and_their_processes
     assert all(c.uuid.startswith("MIG-") for one in (*first.instances, *third.instances) for c in one.computes)
 
 
+class Variants:
+    """A simulated driver that lists a second compute profile of one slice, and all instances of one slice under it."""
+
+    USUAL, VARIANT = 0, 7
+
+    def __init__(self, functions: Any) -> None:
+        self.NVMLError = functions.NVMLError
+        self._functions = functions
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._functions, name)
+
+    def nvmlGpuInstanceGetComputeInstanceProfileInfo(self, instance: Any, kind: int) -> Any:  # noqa: N802 - NVML's name
+        if kind != self.VARIANT:
+            return self._functions.nvmlGpuInstanceGetComputeInstanceProfileInfo(instance, kind)
+        _, *rest = self._functions.nvmlGpuInstanceGetComputeInstanceProfileInfo(instance, self.USUAL)
+        return (self.VARIANT, *rest)
+
+    def nvmlGpuInstanceGetComputeInstances(self, instance: Any, profile: int) -> Any:  # noqa: N802 - NVML's name
+        if profile == self.USUAL:
+            return []
+        found = self.USUAL if profile == self.VARIANT else profile
+        return self._functions.nvmlGpuInstanceGetComputeInstances(instance, found)
+
+
+def test_compute_instances_of_a_second_profile_of_the_same_size_are_found() -> None:
+    first, *_ = read(Variants(box("mig").driver))
+
+    assert [len(one.computes) for one in first.instances] == [1, 1, 1, 1]
+
+
 def test_profiles_are_read_from_the_driver_largest_first() -> None:
     names = [profile.name for profile in read(box("mig").driver)[2].geometry.profiles]
 
