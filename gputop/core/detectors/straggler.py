@@ -341,7 +341,7 @@ def _why(gpu: Gpu | None, reasons: tuple[str, ...]) -> str:
     if gpu is None:
         return ""
     width, most, celsius = gpu[PCIE_WIDTH], gpu[PCIE_WIDTH_MAX], gpu[TEMPERATURE]
-    known = [f"reason: {reason}" for reason in reasons]
+    known = [f"reason: {'heat' if reason.endswith('thermal') else reason}" for reason in reasons]
     if reasons and celsius is not None:
         known.append(f"{celsius}°C")
     if width and most and width < most:

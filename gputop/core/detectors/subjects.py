@@ -31,7 +31,8 @@ def process_subject(process: HostProcess, use: GpuProcess | None = None) -> Subj
     """Return a process as the subject, on one of its GPUs if ``use`` is given."""
     where = f" on GPU {use.gpu_index}" if use else ""
     return Subject(
-        label=f"{process.pid}{where} {_cut(process.command or f'({process.presence.text})')}".rstrip(),
+        label=f"pid {process.pid}{where}"
+        + (f": {_cut(process.command)}" if process.command else f" ({process.presence.text})"),
         process=process.id,
         gpu=use.gpu if use else None,
         gpu_instance=use.gpu_instance if use else None,

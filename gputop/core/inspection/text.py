@@ -179,7 +179,7 @@ def _memory(found: Inspection) -> Section:
     rows += [Row(bytes_text(mapping.size_bytes), mapping.path) for mapping in found.mappings]
     if not found.mappings:
         rows.append(Row("files", _why(found, "mappings")))
-    return Section("memory", "Memory", tuple(rows), "and the largest mapped files, by size of address space")
+    return Section("memory", "Memory and largest mapped files", tuple(rows))
 
 
 def _shares_text(found: Inspection) -> str:

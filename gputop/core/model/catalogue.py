@@ -117,7 +117,7 @@ MINOR_NUMBER: Final[Metric[int]] = _row(
 GPU_UTILIZATION: Final[Metric[int]] = _row(
     "gpu_utilization_percent", "GPU utilization", Unit.PERCENT,
     NvmlCall("nvmlDeviceGetUtilizationRates", to=lambda rates: rates.gpu),
-    help="Share of time in which a kernel ran, however small: one thread makes it 100 %. No proof of useful work.",
+    help="Share of time in which a kernel ran. One tiny kernel in a loop makes it 100 %. It does not show useful work.",
 )  # fmt: skip
 MEMORY_UTILIZATION: Final[Metric[int]] = _row(
     "memory_utilization_percent", "Memory utilization", Unit.PERCENT,
@@ -196,14 +196,14 @@ TEMPERATURE_MEMORY_MAX: Final[Metric[int]] = _row(
 )  # fmt: skip
 FAN: Final[Metric[int]] = _row(
     "fan_percent", "Fan", Unit.FAN, NvmlCall("nvmlDeviceGetFanSpeed"), every_s=5,
-    help="Intended speed in percent of the design speed; it can exceed 100.",
+    help="Intended speed, in percent of the maximum. It can exceed 100.",
 )  # fmt: skip
 
 # --- power and energy --------------------------------------------------------------------------------------------
 POWER_AVERAGE: Final[Metric[float]] = _row(
     "power_average_w", "Power draw", Unit.WATTS,
     Field(185, to=_milli), NvmlCall("nvmlDeviceGetPowerUsage", to=_milli), Field(186, to=_milli),
-    help="Mean of the last second; on a board without a mean, such as A100 and T4, the instantaneous value.",
+    help="Mean of the last second. On a board without a mean, such as A100 and T4: the value at this moment.",
 )  # fmt: skip
 POWER_INSTANT: Final[Metric[float]] = _row(
     "power_instant_w", "Power now", Unit.WATTS, Field(186, to=_milli), help="Instantaneous power draw.",
@@ -214,7 +214,7 @@ POWER_MODULE: Final[Metric[float]] = _row(
 )  # fmt: skip
 POWER_LIMIT: Final[Metric[float]] = _row(
     "power_limit_w", "Enforced limit", Unit.WATTS, NvmlCall("nvmlDeviceGetEnforcedPowerLimit", to=_milli), every_s=5,
-    help="The power limit that applies now: the lowest of all limits, also of those that the BMC sets.",
+    help="The power limit that applies now: the lowest of all limits, including those of the BMC.",
 )  # fmt: skip
 POWER_LIMIT_DEFAULT: Final[Metric[float]] = _row(
     "power_limit_default_w", "Default limit", Unit.WATTS,
@@ -233,7 +233,7 @@ POWER_LIMIT_MAX: Final[Metric[float]] = _row(
 ENERGY: Final[Metric[float]] = _row(
     "energy_j", "Energy", Unit.JOULES,
     Field(83, to=_milli), NvmlCall("nvmlDeviceGetTotalEnergyConsumption", to=_milli),
-    help="Counter since the driver was loaded (Volta and newer). Its growth gives the most accurate mean power.",
+    help="Energy since the driver was loaded (Volta and newer).",
 )  # fmt: skip
 
 # --- clocks ------------------------------------------------------------------------------------------------------
@@ -283,29 +283,29 @@ EVENT_REASONS: Final[Metric[tuple[str, ...]]] = _row(
 )  # fmt: skip
 THROTTLED_POWER_CAP: Final[Metric[float]] = _row(
     "throttled_power_cap_s", "Power cap time", Unit.SECONDS, Field(74, to=_nano),
-    help="Counter: time with clocks lowered to stay below the power limit.",
+    help="Counter of the time with lower clocks, to stay below the power limit.",
 )  # fmt: skip
 THROTTLED_SYNC_BOOST: Final[Metric[float]] = _row(
     "throttled_sync_boost_s", "Sync boost time", Unit.SECONDS, Field(76, to=_nano),
-    help="Counter: time with clocks lowered to those of a slower GPU in the boost group.",
+    help="Counter of the time with the clocks of a slower GPU in the boost group.",
 )  # fmt: skip
 THROTTLED_SW_THERMAL: Final[Metric[float]] = _row(
     "throttled_software_thermal_s", "Software thermal time", Unit.SECONDS, Field(269, to=_nano), Field(75, to=_nano),
-    help="Counter: time with clocks lowered because the GPU or its memory was above its operating temperature.",
+    help="Counter of the time with lower clocks, because the GPU or its memory was too hot.",
 )  # fmt: skip
 THROTTLED_HW_THERMAL: Final[Metric[float]] = _row(
     "throttled_hardware_thermal_s", "Hardware thermal time", Unit.SECONDS, Field(270, to=_nano),
-    help="Counter: time with clocks halved by the hardware because of heat.",
+    help="Counter of the time in which the hardware halved the clocks because of heat.",
 )  # fmt: skip
 THROTTLED_POWER_BRAKE: Final[Metric[float]] = _row(
     "throttled_power_brake_s", "Power brake time", Unit.SECONDS, Field(271, to=_nano),
-    help="Counter: time with clocks halved because the power supply or the rack requested it.",
+    help="Counter of the time with half the clocks, because the power supply or the rack requested it.",
 )  # fmt: skip
 
 # --- PCIe and NVLink ---------------------------------------------------------------------------------------------
 PCIE_GENERATION: Final[Metric[int]] = _row(
     "pcie_generation", "PCIe generation", Unit.COUNT, NvmlCall("nvmlDeviceGetCurrPcieLinkGeneration"), every_s=30,
-    help="Present generation of the link; an idle link may run slower to save power.",
+    help="Current generation of the link. An idle link may be slower to save power.",
 )  # fmt: skip
 PCIE_WIDTH: Final[Metric[int]] = _row(
     "pcie_width", "PCIe width", Unit.COUNT, NvmlCall("nvmlDeviceGetCurrPcieLinkWidth"), every_s=30,
@@ -313,7 +313,7 @@ PCIE_WIDTH: Final[Metric[int]] = _row(
 )  # fmt: skip
 PCIE_GENERATION_MAX: Final[Metric[int]] = _row(
     "pcie_generation_max", "PCIe generation maximum", Unit.COUNT, NvmlCall("nvmlDeviceGetMaxPcieLinkGeneration"),
-    every_s=ONCE, help="Highest generation that both board and slot support.",
+    every_s=ONCE, help="Highest generation that board and slot support.",
 )  # fmt: skip
 PCIE_WIDTH_MAX: Final[Metric[int]] = _row(
     "pcie_width_max", "PCIe width maximum", Unit.COUNT, NvmlCall("nvmlDeviceGetMaxPcieLinkWidth"), every_s=ONCE,
@@ -364,13 +364,16 @@ NVLINK_LINKS_DOWN: Final[Metric[int]] = _row(
     help="Number of links that are not active.",
 )  # fmt: skip
 NVLINK_REPLAYS: Final[Metric[int]] = _row(
-    "nvlink_replay_errors", "NVLink replays", Unit.COUNT, Field(161), every_s=30, help="Counter over all links.",
+    "nvlink_replay_errors", "NVLink replays", Unit.COUNT, Field(161), every_s=30,
+    help="Counter of packets that were sent again, on all links.",
 )  # fmt: skip
 NVLINK_RECOVERIES: Final[Metric[int]] = _row(
-    "nvlink_recovery_errors", "NVLink recoveries", Unit.COUNT, Field(162), every_s=30, help="Counter over all links.",
+    "nvlink_recovery_errors", "NVLink recoveries", Unit.COUNT, Field(162), every_s=30,
+    help="Counter of link failures that the link repaired itself, on all links.",
 )  # fmt: skip
 NVLINK_CRC: Final[Metric[int]] = _row(
-    "nvlink_crc_errors", "NVLink CRC errors", Unit.COUNT, Field(163), every_s=30, help="Counter over all links.",
+    "nvlink_crc_errors", "NVLink CRC errors", Unit.COUNT, Field(163), every_s=30,
+    help="Counter of packets with a wrong checksum, on all links.",
 )  # fmt: skip
 
 # --- memory health -----------------------------------------------------------------------------------------------
@@ -421,7 +424,7 @@ REMAPPED_ROWS_UNCORRECTABLE: Final[Metric[int]] = _row(
 REMAPPED_ROWS_PENDING: Final[Metric[bool]] = _row(
     "remapped_rows_pending", "Row remap pending", Unit.NONE,
     NvmlCall("nvmlDeviceGetRemappedRows", to=lambda rows: bool(_third(rows))), every_s=60,
-    help="Whether a row waits for its remap: reset the GPU when it is idle.",
+    help="On if a bad row will be replaced at the next reset.",
 )  # fmt: skip
 REMAPPED_ROWS_FAILED: Final[Metric[bool]] = _row(
     "remapped_rows_failed", "Row remap failed", Unit.NONE,
@@ -446,7 +449,7 @@ COMPUTE_MODE: Final[Metric[str]] = _row(
 )  # fmt: skip
 MIG_MODE: Final[Metric[bool]] = _row(
     "mig_mode", "MIG", Unit.NONE, NvmlCall("nvmlDeviceGetMigMode", to=lambda pair: bool(pair[0])), every_s=5,
-    help="Whether the GPU can be split into instances.",
+    help="Whether MIG mode is on. If so, the GPU can be split into instances.",
 )  # fmt: skip
 MIG_MODE_PENDING: Final[Metric[bool]] = _row(
     "mig_mode_pending", "MIG after reset", Unit.NONE, NvmlCall("nvmlDeviceGetMigMode", to=lambda pair: bool(pair[1])),
@@ -460,11 +463,11 @@ GRAPHICS_ACTIVE: Final[Metric[float]] = _row(
 )  # fmt: skip
 SM_ACTIVE: Final[Metric[float]] = _row(
     "sm_active_percent", "SM active", Unit.PERCENT, Gpm(2), every_s=2,
-    help="Share of SMs with at least one warp, over time. 80 % is good.",
+    help="Mean share of SMs that had at least one warp. 80 % is good.",
 )  # fmt: skip
 SM_OCCUPANCY: Final[Metric[float]] = _row(
     "sm_occupancy_percent", "SM occupancy", Unit.PERCENT, Gpm(3), every_s=2,
-    help="Resident warps as a share of the possible ones.",
+    help="Warps on the SMs, as a share of the maximum.",
 )  # fmt: skip
 TENSOR_ACTIVE: Final[Metric[float]] = _row(
     "tensor_active_percent", "Tensor active", Unit.PERCENT, Gpm(5), every_s=2,

@@ -46,12 +46,18 @@ class Progress(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
         return now_s - self.time_s > max(_STALE_S, _STALE_STEPS * a_step_s)
 
     def text(self, now_s: float) -> str:
-        """Return ``41% 1h07`` with the remaining time, ``41% old``, or the step without a total."""
+        """Return ``41% 1h07`` with the remaining time, ``41% 6m ago`` if it is old, or the step without a total."""
         percent, left_s = self.percent, self.left_s(now_s)
         done = NOTHING if self.step is None else f"{self.step:.0f}" if percent is None else f"{int(percent)}%"
         if percent != 100 and self.is_stale(now_s):
-            return f"{done} old"
+            return f"{done} {_age(now_s - self.time_s)} ago"
         return done if left_s is None or percent == 100 else f"{done} {duration_text(left_s)}"
+
+
+def _age(seconds: float) -> str:
+    """Return an age in its largest unit: the column is narrow."""
+    units = ((86_400, "d"), (3600, "h"), (60, "m"))
+    return next((f"{int(seconds // size)}{unit}" for size, unit in units if seconds >= size), f"{int(seconds)}s")
 
 
 def progress_facts(progress: Progress, now_s: float) -> list[str]:

@@ -187,7 +187,7 @@ _OWN: Final = (
     Column(
         key="gpu", title="GPU", width=4, rank=0, tone="title", is_name=True, text=_gpu,
         sort=lambda r: r.use.gpu_index + (r.use.gpu_instance or 0) / 1000,
-        help="GPU index; after a colon, the GPU instance.", value=lambda r: r.use.gpu_index,
+        help="GPU index, and after a colon the GPU instance.", value=lambda r: r.use.gpu_index,
     ),
     Column(
         key="pid", title="PID", width=7, rank=0, is_name=True, is_searched=True,
@@ -209,23 +209,23 @@ _OWN: Final = (
     ),
     Column(
         key="sm", title="SM%", width=4, rank=1, tone="utilization", text=lambda r: number_text(r.use.sm_percent),
-        sort=lambda r: r.use.sm_percent, help="Share of time in which kernels of the process ran; an estimate.",
+        sort=lambda r: r.use.sm_percent, help="Estimated share of time with running kernels.",
         unit=Unit.PERCENT,
     ),
     Column(
         key="memory_utilization", title="MBW%", width=4, rank=7,
         text=lambda r: number_text(r.use.memory_utilization_percent),
         sort=lambda r: r.use.memory_utilization_percent,
-        help="Memory controller use, as a share of time.", unit=Unit.PERCENT,
+        help="Share of time the memory controller was busy.", unit=Unit.PERCENT,
     ),
     Column(
         key="encoder", title="ENC%", width=4, rank=11, text=lambda r: number_text(r.use.encoder_percent),
-        sort=lambda r: r.use.encoder_percent, help="Video encoder use; shown while in use.",
+        sort=lambda r: r.use.encoder_percent, help="Video encoder use. Hidden while nothing uses it.",
         only_if_used=True, unit=Unit.PERCENT,
     ),
     Column(
         key="decoder", title="DEC%", width=4, rank=11, text=lambda r: number_text(r.use.decoder_percent),
-        sort=lambda r: r.use.decoder_percent, help="Video decoder use; shown while in use.",
+        sort=lambda r: r.use.decoder_percent, help="Video decoder use. Hidden while nothing uses it.",
         only_if_used=True, unit=Unit.PERCENT,
     ),
     Column(
@@ -237,7 +237,7 @@ _OWN: Final = (
         key="busiest_thread", title="THR%", width=4, rank=9,
         text=lambda r: number_text(r.process.busiest_thread_percent),
         sort=lambda r: r.process.busiest_thread_percent, unit=Unit.PERCENT, words=("thread",),
-        help="CPU use of the busiest thread; at 100 it never waits.",
+        help="CPU use of the busiest thread: 100 is one core.",
     ),
     Column(
         key="memory", title="RSS", width=7, rank=5, text=lambda r: bytes_text(r.process.memory_bytes),
@@ -264,10 +264,10 @@ _OWN: Final = (
         help="Time since the process started.", unit=Unit.SECONDS,
     ),
     Column(
-        key="progress", title="PROGRESS", width=10, rank=5, sort=_percent_done, unit=Unit.PERCENT, only_if_used=True,
+        key="progress", title="PROGRESS", width=11, rank=5, sort=_percent_done, unit=Unit.PERCENT, only_if_used=True,
         is_used=lambda r: r.process.progress, least_rows=2,
         text=lambda r: r.process.progress.text(r.time_s) if r.process.progress else NOTHING,
-        help="Progress that the job reports, and the remaining time; the step if no total is known.",
+        help="Reported progress and time left, or the step.",
     ),
     Column(
         key="left", title="LEFT", width=6, rank=15, text=lambda r: duration_text(_left_s(r)), sort=_left_s,
@@ -286,7 +286,7 @@ _OWN: Final = (
     Column(
         key="energy", title="ENERGY", width=8, rank=14, text=lambda r: value_text(r.use.energy_j, Unit.JOULES),
         sort=lambda r: r.use.energy_j, unit=Unit.JOULES, is_optional=True,
-        help="Estimated energy since gputop first saw the process, without idle energy, shared by SM%.",
+        help="Energy used since first seen (an estimate).",
     ),
     Column(
         key="job", title="JOB", width=16, rank=15, text=_named(_job), sort=_job, is_text=True, is_optional=True,

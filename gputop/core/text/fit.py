@@ -1,6 +1,11 @@
 """Text fitted to terminal cells."""
 
+import re
+from typing import Final
+
 from gputop.core.text.cells import cells_of, width
+
+_PART_END: Final = re.compile(r", | · |; |: ")  # between the parts of a summary
 
 
 def fit(text: str, cells: int, *, end: str = "…") -> str:
@@ -20,6 +25,17 @@ def fit_words(text: str, cells: int) -> str:
         return fit(text, cells)
     kept = head(text, cells - width(" …") + 1).rpartition(" ")[0].rstrip(" ,;:·(")
     return fit(f"{kept} …", cells) if kept else fit(text, cells)
+
+
+def fit_parts(text: str, cells: int) -> str:
+    """Return ``text`` in exactly ``cells`` cells, cut after a part of its sentence if that keeps half of the room."""
+    if width(text) <= cells:
+        return fit(text, cells)
+    room = head(text, cells - width(" …"))
+    ends = [found.start() for found in _PART_END.finditer(room)]
+    whole = [at for at in ends if room.count("(", 0, at) == room.count(")", 0, at)]
+    is_worth_it = whole and 2 * width(room[: whole[-1]]) >= cells
+    return fit(f"{room[: whole[-1]]} …", cells) if is_worth_it else fit_words(text, cells)
 
 
 def fit_right(text: str, cells: int) -> str:

@@ -57,7 +57,7 @@ ACTIONS: Final = (
         help="Show this page.",
     ),
     Action(
-        id="setup", keys=("f2", "S", "C"), run="settings.setup", label="Settings", group=GENERAL, footer="Setup",
+        id="setup", keys=("f2", "S", "C"), run="settings.setup", label="Settings", group=GENERAL, footer="Settings",
         help="Choose columns, order, theme, panels and keys. Enter saves the changes, Esc undoes them.",
     ),
     Action(
@@ -101,12 +101,12 @@ ACTIONS: Final = (
     ),
     Action(
         id="process", keys=("enter",), run="page.process", label="Process in detail", group=VIEW, footer="Details",
-        help="Show everything about the selected process, with plots. On a group, collapse it; with no selection, show"
-        " the GPU.",
+        help="Show everything about the selected process, with plots. On a group, collapse it. Without a selection, "
+        "show the GPU.",
     ),
     Action(
         id="detail", keys=("i",), run="page.gpu", label="GPU in detail", group=VIEW, footer="GPU",
-        help="Show findings, plots and processes of the selected GPU, and every metric or why it is missing.",
+        help="Show findings, plots, processes and all metrics of the selected GPU. A missing metric has its reason.",
     ),
     Action(
         id="findings", keys=("F",), run="finding.open", label="Findings", group=VIEW, footer="Findings",
@@ -291,11 +291,11 @@ ACTIONS: Final = (
     ),
     Action(
         id="ascending", keys=(), run="table.order(0)", label="Smallest first", group=SORT,
-        help="Sort upwards by the present column.",
+        help="Sort the current column upwards.",
     ),
     Action(
         id="descending", keys=(), run="table.order(1)", label="Largest first", group=SORT,
-        help="Sort downwards by the present column.",
+        help="Sort the current column downwards.",
     ),
     Action(
         id="type-pid", keys=(), run="search.type_pid({key})", label="Find a PID", group=FIND, in_palette=False,
@@ -373,10 +373,10 @@ ACTIONS: Final = (
     ),
     _Move(
         id="line-start", keys=("ctrl+a", "circumflex_accent"), run="processes.scroll_command(-9999)",
-        label="Line start", help="Scroll to the start of the command lines.",
+        label="Scroll to row start", help="Scroll to the start of the command lines.",
     ),
     _Move(
-        id="line-end", keys=("ctrl+e", "dollar_sign"), run="processes.scroll_command(9999)", label="Line end",
+        id="line-end", keys=("ctrl+e", "dollar_sign"), run="processes.scroll_command(9999)", label="Scroll to row end",
         help="Scroll to the end of the longest command line.",
     ),
     _InDialog(
@@ -385,7 +385,7 @@ ACTIONS: Final = (
     ),
     _InDialog(id="refuse", keys=("n",), label="Cancel", help="Cancel, as Esc and q do."),
     _InDialog(
-        id="yes", keys=("y",), label="Confirm SIGKILL or MIG",
+        id="yes", keys=("y",), label="Confirm a risky change",
         help="Confirm SIGKILL, a MIG change, or the test of a GPU in use.", changes_machine=True,
     ),
     _InDialog(
@@ -401,8 +401,8 @@ ACTIONS: Final = (
     _InDialog(id="pick-kill", keys=(), label="SIGKILL", help="Highlight SIGKILL, which Enter does not send."),
     _InDialog(id="pick-int", keys=(), label="SIGINT", help="Highlight SIGINT."),
     _InDialog(
-        id="offer-kill", keys=("e",), label="Ask later about SIGKILL",
-        help="Wait 5 s after the signal, then ask whether to send SIGKILL to the processes that remain.",
+        id="offer-kill", keys=("e",), label="Offer SIGKILL later",
+        help="If processes still run 5 s after the signal, ask whether to send them SIGKILL.",
     ),
     _OnPage(id="mute", keys=("m",), label="Mute", help="Hide a finding for an hour, or show it again."),
     _OnPage(

@@ -6,7 +6,7 @@ from typing import Final
 from gputop.core.model.finding import Finding, Stage, Subject
 from gputop.core.model.sample import Gpu
 from gputop.core.model.units import duration_text
-from gputop.core.text.fit import fit, fit_words
+from gputop.core.text.fit import fit, fit_parts
 from gputop.ui.render.line import Line, Span, Spans, ends, length
 from gputop.ui.render.line_widget import OpeningLines
 from gputop.ui.state.view import View
@@ -45,14 +45,14 @@ def panel(view: View, width: int, most: int, key: str) -> list[Line]:
 def finding_line(finding: Finding, view: View, width: int, base: str = "text", *, more: tuple[Span, ...] = ()) -> Line:
     """Return a finding in a line: stage, subject, verdict, numbers, duration. ``more``: at its right end."""
     now_s = view.frame.time_s if view.frame else finding.since_s
-    age: Spans = [(f" {duration_text(now_s - finding.since_s):>6} ", "muted")]
+    age: Spans = [(f" {duration_text(now_s - finding.since_s):>6} ago ", "muted")]
     right = [*age, *more] if width >= _NARROW else [*more]
     verdict, rest = split_verdict(finding.summary)
     left: Spans = [
         (" ", "text"), (_WORDS[finding.stage], INKS[finding.stage]), (" ", "text"),
         (_short(finding.subject, view), "text"), (" · ", "faint"), (verdict, "title"),
     ]  # fmt: skip
-    left.append((fit_words(rest, max(0, width - length(left) - length(right))), "text"))
+    left.append((fit_parts(rest, max(0, width - length(left) - length(right))), "text"))
     return Line(ends(left, right, width), base)
 
 

@@ -111,7 +111,11 @@ class TargetSelection(Struct, frozen=True):
             return "may be refused: its owner is unknown"
         if self.foreign_owner(target):
             return f"will be refused without root: owned by {target.user}"
-        return "in uninterruptible sleep (D): takes effect when its kernel call returns" if target.state == "D" else ""
+        return (
+            "in uninterruptible sleep (D): the signal takes effect when its kernel call returns"
+            if target.state == "D"
+            else ""
+        )
 
     def _never(self, target: HostProcess) -> str:
         """Return why gputop refuses every change of a target; empty if it does not."""

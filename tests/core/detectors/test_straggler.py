@@ -27,7 +27,7 @@ def test_a_lower_clock_is_a_suspect_after_2_minutes_with_its_reason() -> None:
     assert 118 <= stages(held, GPU)[Stage.SUSPECT] <= 125
     assert (finding.subject.process or ProcessId(0, 0)).pid == pid_of(2)
     assert "runs at 1386 MHz, 73% of the SM clock of the other ranks" in finding.summary
-    assert "software thermal" in finding.summary
+    assert "reason: heat" in finding.summary
 
 
 def test_much_slower_for_long_is_an_alarm() -> None:

@@ -17,9 +17,9 @@ def told(**fields: float | None) -> Progress:
     [
         (told(), 0, "40% 2m00"),
         (told(), 30, "40% 1m30"),
-        (told(), 61, "40% old"),
+        (told(), 61, "40% 1m ago"),
         (told(rate_per_s=0.01), 61, "40% 1h38"),
-        (told(rate_per_s=0.01), 501, "40% old"),
+        (told(rate_per_s=0.01), 501, "40% 8m ago"),
         (told(rate_per_s=None), 0, "40%"),
         (told(step=99.9), 0, "99% 0s"),
         (told(step=100), 1000, "100%"),

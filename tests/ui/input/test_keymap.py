@@ -266,7 +266,7 @@ async def test_keys_of_ones_own_hold_in_dialogs_and_their_lines_say_so() -> None
         (change,) = stage.changes
 
         assert "x send SIGTERM" in said
-        assert " w tree 1 " in said
+        assert " w tree (1) " in said
         assert isinstance(change, SendSignal)
 
 

@@ -127,9 +127,9 @@ def _launch_text(means: Means, idle: str) -> str:
 
 def _fake_text(means: Means, idle: str) -> str:
     return (
-        "looks busy but does almost nothing: "
+        "looks busy, does almost nothing: "
         + ("ranks of a server that wait for requests, " if means.is_server else "")
-        + f"GPU at {means.gu:.0f}% but {_power(means, idle)}, memory {means.memory_activity or 0:.0f}% active"
+        + f"GPU at {means.gu:.0f}%, {_power(means, idle)}, memory {means.memory_activity or 0:.0f}% active"
     )
 
 

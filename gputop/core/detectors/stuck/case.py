@@ -107,7 +107,7 @@ def _numbers(case: Case) -> str:
     else:
         normally = f", normally {track.work_w:.0f} W" if track.work_w else ""
         power = f"draws {board.watts:.0f} W (idle {board.idle_w() or 0:.0f} W{normally})"
-    whose = f"the GPU of {rank_text(track)}" if case.ranks > 1 else "its GPU"
+    whose = f"GPU {board.index}" if case.ranks > 1 else "its GPU"
     return f"{whose} is {track.gu or 0:.0f}% busy, but {power}{_quiet(case)}"
 
 
@@ -116,7 +116,7 @@ def _quiet(case: Case) -> str:
     board = case.first.board
     known = (("memory", board.memory), ("PCIe", board.pcie), ("NVLink", board.nvlink))
     names = [name for name, value in known if value is not None]
-    return f", no traffic to {' or '.join(filter(None, (', '.join(names[:-1]), names[-1])))}" if names else ""
+    return f" · no traffic to {' or '.join(filter(None, (', '.join(names[:-1]), names[-1])))}" if names else ""
 
 
 def _cause(case: Case, context: Context) -> str:
@@ -125,7 +125,7 @@ def _cause(case: Case, context: Context) -> str:
     waiting = _waiting_text(case)
     if len(case.out) == 1:
         track, stance = case.out[0]
-        return f"{waiting} in a collective, and {rank_text(track)} {_state(track, stance, context)}"
+        return f"{waiting} in a collective, {rank_text(track)} {_state(track, stance, context)}"
     if case.out:
         named = ", ".join(rank_text(track) for track, _ in case.out[:_MOST_NAMED])
         return f"{waiting} for {len(case.out)} idle ranks ({named}{', …' if len(case.out) > _MOST_NAMED else ''})"

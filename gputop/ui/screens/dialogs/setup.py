@@ -38,7 +38,7 @@ class SetupScreen(ListDialog[Settings | None]):
 
     def title_line(self) -> str:
         """Return the title."""
-        return f"Settings · saved in {self._file}" if self._file else "Settings"
+        return f"Settings · {self.name_of('accept')} saves to {self._file}" if self._file else "Settings"
 
     def keys_line(self) -> str:
         """Return the keys."""

@@ -158,7 +158,7 @@ class TargetsDialog(Dialog[T]):
         held = self.by_scope.get(scope)
         if held is None:
             return [(f" no {scope.value}  ", "faint")]
-        key, words = self.name_of(_SWITCH[scope]), f"{self.selection.word(scope)} {len(held)}"
+        key, words = self.name_of(_SWITCH[scope]), f"{self.selection.word(scope)} ({len(held)})"
         if scope is self.scope:
             return [(f" {key} {words} ", "cursor"), (" ", "text")]
         return [(f" {key}", "key"), (f" {words}  ", "muted")]

@@ -144,7 +144,7 @@ def _processes(gpu: Gpu, view: View, width: int, cursor: int | None) -> list[Lin
     if view.frame is None or not held:
         return [Line((("Processes", "accent"), ("  none on this GPU", "muted")))]
     has_ranks = any(one.owner.rank is not None for one, _ in held)
-    titles = ("PID", "RANK", "USER", "SINCE", "FOR", "GPU-MEM", "SM", "COMMAND")
+    titles = ("PID", "RANK", "USER", "STARTED", "AGE", "GPU-MEM", "SM", "COMMAND")
     lines = [_title("Processes"), Line(((fit(_columns(titles, has_ranks=has_ranks), width), "head"),))]
     texts = [_columns(_texts(one, use, view.frame.time_s), has_ranks=has_ranks) for one, use in held]
     bases = ["cursor" if at == cursor else "text" for at in range(len(held))]

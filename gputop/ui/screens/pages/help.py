@@ -7,6 +7,7 @@ from typing import ClassVar, Final
 from textual import events
 
 from gputop.core.processes.columns import COLUMNS
+from gputop.core.text.cells import width as cells
 from gputop.core.text.fit import fit
 from gputop.ui.input.actions import ACTIONS, Action
 from gputop.ui.input.keymap import keys_text
@@ -30,7 +31,7 @@ class HelpScreen(Page):
 
     def __init__(self, *, refusal: str = "", actions: Sequence[Action] = ACTIONS) -> None:
         super().__init__()
-        self.field = TextInput(hint="/ searches what a key does, or a column of the table")
+        self.field = TextInput(hint="/ finds a key by its action, or a column by its name")
         self._actions = [action for action in actions if action.keys]
         self._refusal = refusal
         self._searches = False
@@ -82,7 +83,7 @@ class HelpScreen(Page):
         for action in self._actions:
             lines = groups.setdefault(action.group, [Line(((action.group, "accent"),))])
             inks = ("faint", "faint") if self._is_off(action) else ("key", "text")
-            lines.append(Line(((fit(keys_text(action), _KEYS), inks[0]), (f" {action.label}", inks[1]))))
+            lines.append(Line(((fit(_first_keys(keys_text(action)), _KEYS), inks[0]), (f" {action.label}", inks[1]))))
         return list(groups.values())
 
     def _matches(self, text: str, width: int) -> list[Line]:
@@ -98,6 +99,13 @@ class HelpScreen(Page):
 
     def _is_off(self, action: Action) -> bool:
         return bool(self._refusal) and action.changes_machine
+
+
+def _first_keys(text: str) -> str:
+    """Return as many keys as fit; the search shows all of them."""
+    while " " in text and cells(text) > _KEYS:
+        text = text.rpartition(" ")[0]
+    return text
 
 
 def beside(groups: Sequence[Sequence[Line]], width: int, height: int) -> list[Line]:

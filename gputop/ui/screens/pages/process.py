@@ -253,8 +253,8 @@ class ProcessScreen(Page):
         parts = [
             f"{self.name_of(id_)} {words}".strip() for id_, *both in hints if (words := both[is_roomy]) is not None
         ]
-        below = [] if rest <= 0 else [f"{rest} more below" if is_roomy else f"{rest} ↓"]
-        return " · ".join([*parts, *below])
+        below = [] if rest <= 0 else [f"{rest} below" if is_roomy else f"{rest} ↓"]
+        return ("  " if is_roomy else " · ").join([*parts, *below])
 
     def _marked(self, line: Line) -> Line:
         return Line(tuple(highlighted(line.spans, self.text)), line.base) if self.text else line
@@ -280,6 +280,6 @@ def _hints(*, is_revealed: bool, has_all_threads: bool) -> list[tuple[str, str |
         ("secrets", "mask" if is_revealed else "secrets", "mask secrets" if is_revealed else "secrets"),
         ("all-threads", None, "few threads" if has_all_threads else "threads"),
         ("history", None, "history"),
-        ("search", "", ""),
-        ("back", "", ""),
+        ("search", "", "search"),
+        ("back", "", "close"),
     ]

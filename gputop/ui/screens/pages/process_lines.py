@@ -24,6 +24,7 @@ from gputop.ui.state.view import View
 _HIGH: Final = 34  # screen lines from which the plots have a third row
 _INDENT: Final = "  "
 _BETWEEN: Final = " · "
+_TYPES: Final = {"C": "compute", "G": "graphics", "M": "MPS client"}
 _BOUND: Final = "\u00a0"  # a blank without a line break
 
 
@@ -131,10 +132,14 @@ def _owner(owner: Owner) -> list[str]:
     named = (
         ("Slurm", "slurm", owner.slurm and owner.slurm.text), ("pod", "pod", owner.pod and owner.pod.text),
         ("container", "container", owner.container and owner.container.text), ("unit", "unit", owner.unit),
-        ("", "session", owner.session), ("", "terminal", owner.terminal), ("", "framework", owner.framework),
+        ("", "session", _session(owner)), ("", "terminal", owner.terminal), ("", "framework", owner.framework),
         ("environment", "environment", owner.environment),
     )  # fmt: skip
     return [f"{name} {text}".strip() + claim_mark(owner, field) for name, field, text in named if text]
+
+
+def _session(owner: Owner) -> str | None:
+    return owner.session and owner.session.replace("login ", "login session ", 1)
 
 
 def _host(process: HostProcess) -> list[str]:
@@ -153,7 +158,10 @@ def _gpu_label(use: GpuProcess) -> str:
 
 def _use(use: GpuProcess, view: View) -> list[str]:
     total = _memory_total(use, view)
-    parts = [use.type, bytes_text(use.memory_bytes) + (f" of {bytes_text(total)}" if total else "")]
+    parts = [
+        _TYPES.get(use.type, use.type),
+        bytes_text(use.memory_bytes) + (f" of {bytes_text(total)}" if total else ""),
+    ]
     parts += [f"SM {percent_text(use.sm_percent)}", f"MBW {percent_text(use.memory_utilization_percent)}"]
     video = (("encoder", use.encoder_percent), ("decoder", use.decoder_percent))
     parts += [f"{name} {value:.0f}%" for name, value in video if value]

@@ -57,7 +57,7 @@ def test_numbers_and_what_to_try() -> None:
 
     assert starved.summary == "input-bound: 4 data loader workers at 97% of a core each, GPU at 40%"
     assert starved.remedy.startswith("Use more workers (this host has 64 cores, load 9)")
-    assert fake.summary.startswith("looks busy but does almost nothing: GPU at 100% but ")
+    assert fake.summary.startswith("looks busy, does almost nothing: GPU at 100%, ")
     assert " W (idle about " in fake.summary
     assert {"gpu_utilization_percent", "power_range_percent", "over_s"} <= {one.name for one in fake.evidence}
 

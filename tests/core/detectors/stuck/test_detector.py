@@ -95,7 +95,7 @@ def test_the_odd_one_out_is_named_with_what_it_does(odd: Second, text: str) -> N
     ranks[2] = rank(2, 4, (WORK, 100), (odd, seconds))
     finding = last(found(*ranks), HANG)
 
-    assert f"3 of 4 ranks wait in a collective, and rank 2 (pid {pid_of(2)}) {text}" in finding.summary
+    assert f"3 of 4 ranks wait in a collective, rank 2 (pid {pid_of(2)}) {text}" in finding.summary
     assert ("odd_pid", pid_of(2)) in [(one.name, one.value) for one in finding.evidence]
     assert finding.stage is Stage.ALARM
 

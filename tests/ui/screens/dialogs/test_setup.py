@@ -186,7 +186,7 @@ async def test_esc_undoes_what_set_up_changed_and_saves_nothing() -> None:
         await stage.app.workers.wait_for_complete()
 
         assert during == ("light", "↓")
-        assert title == "Settings · saved in /home/ann/.config/gputop/config.toml"
+        assert title == "Settings · Enter saves to /home/ann/.config/gputop/config.toml"
         assert stage.app.theme == "dark"
         assert stage.app.main.controllers.settings.current.keymap == "gputop"
         assert kept.changes == []

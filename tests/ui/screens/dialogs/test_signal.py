@@ -492,7 +492,7 @@ async def test_a_process_of_a_job_means_the_job_and_p_means_it_alone() -> None:
         await stage.press("p", "enter")
 
         assert "Send a signal to the whole job: 3 processes" in said
-        assert " p process 1   j job 3   t tree 1" in said
+        assert " p process (1)   j job (3)   t tree (1)" in said
         assert "torch torchrun: 3 processes of ann" in said
         assert sent(stage) == [("SIGTERM", [20])]
 
@@ -503,7 +503,7 @@ async def test_a_process_of_no_job_has_no_such_switch() -> None:
         said = page(stage)
         await stage.press("j", "enter")
 
-        assert " p process 1   no job   t tree 1" in said
+        assert " p process (1)   no job   t tree (1)" in said
         assert sent(stage) == [("SIGTERM", [30])]
 
 
