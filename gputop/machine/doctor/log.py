@@ -1,13 +1,15 @@
 """Reader of the kernel log: /dev/kmsg if permitted, else the journal."""
 
 import errno
+import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from gputop.core.doctor.kernel_log import LogLine, is_relevant
 from gputop.core.model.plausible import is_time
 from gputop.core.text.text import excerpt
+from gputop.machine.files.walk import program
 from gputop.machine.proc.root import Files, Root
 from gputop.machine.proc.stat import parse_boot_s
 
@@ -35,13 +37,16 @@ def kernel_log(root: Root, journal: Journal) -> tuple[LogLine, ...]:
     return tuple(line for line in lines if is_relevant(line.text))[-_MOST:]
 
 
-def real_journal() -> str:
+def real_journal(environment: Mapping[str, str] = os.environ) -> str:
     """Return the kernel's journal lines of this boot; empty if there is no readable journal."""
     import subprocess  # noqa: PLC0415 - only where /dev/kmsg is closed
 
     null, raw = subprocess.DEVNULL, b""
+    path = program(_JOURNAL[0], environment)
+    if path is None:
+        return ""
     try:
-        with subprocess.Popen(_JOURNAL, stdin=null, stdout=subprocess.PIPE, stderr=null) as child:
+        with subprocess.Popen((path, *_JOURNAL[1:]), stdin=null, stdout=subprocess.PIPE, stderr=null) as child:
             timer = threading.Timer(_JOURNAL_S, child.kill)
             timer.start()
             if child.stdout is not None:

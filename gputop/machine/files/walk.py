@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from errno import EACCES, ELOOP
 from functools import cache
@@ -62,6 +62,16 @@ def danger(path: str) -> str:
     except OSError as error:
         return error.strerror or str(error)
     return ""
+
+
+def program(name: str, environment: Mapping[str, str]) -> str | None:
+    """Return the path of the first program of this name on PATH; None if there is none.
+
+    Folders that depend on the working directory do not count, nor, for root, a program that another user can replace.
+    """
+    folders = filter(os.path.isabs, environment.get("PATH", os.defpath).split(os.pathsep))
+    path = next((path for folder in folders if os.access(path := f"{folder}/{name}", os.X_OK)), None)
+    return None if path is None or danger(path) else path
 
 
 def is_root() -> bool:

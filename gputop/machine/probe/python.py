@@ -1,13 +1,12 @@
 """The Python that has torch, and the environment of its workers."""
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Final
 
-from gputop.machine.files.walk import danger
+from gputop.machine.files.walk import danger, program
 
 VARIABLE: Final = "GPUTOP_PROBE_PYTHON"
 _PATIENCE_S: Final = 20.0
@@ -36,9 +35,9 @@ def candidates(chosen: str | None, environment: Mapping[str, str]) -> tuple[str,
     if named:
         return (named,)
     active = [f"{environment[key]}/bin/python" for key in ("VIRTUAL_ENV", "CONDA_PREFIX") if environment.get(key)]
-    found = (_on_path(name, environment) for name in ("python3", "python"))
-    safe = (python for python in (*active, *filter(None, found)) if not danger(python))
-    return tuple(dict.fromkeys((sys.executable, *safe)))
+    found = (program(name, environment) for name in ("python3", "python"))
+    safe = (python for python in active if not danger(python))
+    return tuple(dict.fromkeys((sys.executable, *safe, *filter(None, found))))
 
 
 def with_package(pythons: Iterable[str], package: str, environment: Mapping[str, str]) -> str | None:
@@ -67,8 +66,3 @@ def worker_environment(environment: Mapping[str, str], visible: str, folder: str
 def dropped(environment: Mapping[str, str]) -> tuple[str, ...]:
     """Return the variables that a worker does not inherit."""
     return tuple(name for name in _DROPPED if environment.get(name))
-
-
-def _on_path(name: str, environment: Mapping[str, str]) -> str | None:
-    folders = filter(os.path.isabs, environment.get("PATH", os.defpath).split(os.pathsep))
-    return next((path for folder in folders if os.access(path := f"{folder}/{name}", os.X_OK)), None)

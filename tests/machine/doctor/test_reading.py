@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 from broken_hosts import ADDRESSES, BOOT_S, VERSION, Clinic
+from other_users import OTHER
 
 from gputop.core.doctor.facts import Program
 from gputop.core.doctor.kernel_log import xid_lines
 from gputop.machine.doctor.hardware import device_files, library, module, pci_devices
-from gputop.machine.doctor.log import LogUnreadError, kernel_log
+from gputop.machine.doctor.log import LogUnreadError, kernel_log, real_journal
 from gputop.machine.doctor.programs import programs
 from gputop.machine.doctor.software import containers, torches
 from gputop.machine.proc.root import RealRoot
@@ -203,3 +204,22 @@ def test_a_kernel_log_of_huge_lines_is_read_in_part_and_its_patterns_do_not_take
 
     assert [len(line.text) for line in lines] == [1000]
     assert list(xid_lines(lines)) == []
+
+
+@pytest.mark.parametrize("path", ["planted", ".", ""])
+def test_the_doctor_runs_a_program_that_another_user_or_the_working_directory_offers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    folder = tmp_path / "planted"
+    folder.mkdir()
+    journal = folder / "journalctl"
+    journal.write_text("#!/bin/sh\necho 1.5 host kernel: planted\n")
+    journal.chmod(0o755)
+    monkeypatch.chdir(folder)
+    if path and path != ".":
+        if os.geteuid():
+            pytest.skip("only root must not trust the programs of others")
+        os.chown(folder, OTHER, OTHER)
+        path = str(folder)
+
+    assert real_journal({"PATH": path}) == ""
