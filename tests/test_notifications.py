@@ -1,7 +1,8 @@
-"""Notifications of the screen, as a real terminal and a real command of the user get them."""
+"""Notifications and copies of the screen, as a real terminal and a real command of the user get them."""
 
 import json
 import re
+from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
@@ -106,3 +107,17 @@ def settings(folder: Path, **values: Any) -> str:
 def _no_multiplexer(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("TMUX", "STY", "TERM_PROGRAM", "VTE_VERSION", "KITTY_WINDOW_ID", "LC_TERMINAL"):
         monkeypatch.delenv(name, raising=False)
+
+
+def test_a_copy_reaches_a_terminal_inside_tmux() -> None:
+    with terminal(*DEMO, TMUX="/nowhere,1,0") as shown:
+        shown.until("VLLM")
+        shown.press(DOWN)
+        shown.press("y")
+        shown.until("Copy", "20394")
+        shown.press(ENTER)
+        shown.until("copied, if the terminal supports OSC 52: PID, 20394")
+        copy = b"\x1b]52;c;" + b64encode(b"20394") + b"\a"
+
+        shown.until_so(lambda: copy in shown.written, "no copy")
+        shown.until_so(lambda: b"\x1bPtmux;\x1b" + copy + b"\x1b\\" in shown.written, "no copy for the terminal")

@@ -1,9 +1,11 @@
 """The options of the screen, fixed at the start."""
 
 from collections.abc import Callable, Mapping
+from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from gputop.core.model.sample import Frame
 from gputop.core.notification.notifier import Notifier
 from gputop.core.plugins.panel import Panel
 from gputop.core.probing.progress import Prober
@@ -11,6 +13,8 @@ from gputop.core.protocol.player import Player
 from gputop.core.recording.recording import Recorder
 from gputop.core.settings.settings import Settings, Value
 from gputop.ui.render.layout import Density
+
+CsvPart: TypeAlias = Literal["gpus", "processes"]
 
 
 class ViewOptions(Struct, frozen=True, kw_only=True):
@@ -26,6 +30,8 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
     ``read_only_by``: the option, variable or file that makes the screen read-only.
     ``has_all_processes``: frames are not limited to some users or processes.
     ``own_pid``: of this process, where it may be among the processes that are shown.
+    ``csv``: a frame's ``gpus`` or ``processes`` as CSV. ``keep_copy``: writes a private file of this name; returns its
+    path, or raises OSError.
     ``notifier``: sends notifications by programs; None: only the terminal shows them.
     """
 
@@ -47,6 +53,8 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
     prober: Prober | None = None
     read_only_by: str = "--read-only"
     has_all_processes: bool = True
+    csv: Callable[[Frame, CsvPart], str] | None = None
+    keep_copy: Callable[[str, bytes], str] | None = None
     notifier: Notifier | None = None
 
     @property

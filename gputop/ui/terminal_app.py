@@ -1,5 +1,6 @@
 """App base that suits the terminal: its colours, its characters, and how it is written to."""
 
+import os
 from typing import ClassVar, Final
 
 from rich.segment import Segment
@@ -10,6 +11,7 @@ from textual.geometry import Size
 
 from gputop.core.protocol.link import Down
 from gputop.core.text.ascii import plain
+from gputop.core.text.osc import copying, wrapped
 from gputop.ui.input.keymap import Keymap
 from gputop.ui.render import theme
 from gputop.ui.render.framediff import FrameDiff
@@ -92,6 +94,11 @@ class TerminalApp(DisplayHook[Down], inherit_bindings=False):
         if colours != self._colours:
             self._colours = colours
             super().refresh_css(animate)
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy a text with OSC 52, also through a multiplexer."""
+        super().copy_to_clipboard(text)
+        self.write_sequence(wrapped(copying(text), os.environ))
 
     def action_theme(self, name: str) -> None:
         """Change the colours, as far as the terminal has any."""

@@ -98,6 +98,11 @@ class FakeHost:
     def send(self, command: Command) -> None:
         self.sent.append(command)
 
+    text = ""
+
+    def copy_to_clipboard(self, text: str) -> None:
+        self.written += text
+
     def write_sequence(self, text: str) -> None:
         self.written += text
 

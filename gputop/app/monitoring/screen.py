@@ -92,8 +92,10 @@ def run_screen(link: Link, said: Written, settings: Settings, parts: Parts) -> i
 
     Print the mistakes in the settings, and why the link does not work if it does not.
     """
+    from gputop.app.copying import keep_copy
     from gputop.app.notifying import ProgramNotifier
     from gputop.core.plugins.tables import PANELS
+    from gputop.report.csv import csv
     from gputop.ui.app import GputopApp
     from gputop.ui.input.replay_actions import EVERY
     from gputop.ui.options import ViewOptions
@@ -118,6 +120,8 @@ def run_screen(link: Link, said: Written, settings: Settings, parts: Parts) -> i
         panel_ended=_keep_ending,
         source=parts.source,
         prober=parts.prober,
+        csv=csv,
+        keep_copy=keep_copy,
         notifier=ProgramNotifier(os.environ),
         read_only_by=_read_only_by(said),
         has_all_processes=parts.has_all_processes,

@@ -55,14 +55,13 @@ def usual_form(variables: Mapping[str, str]) -> str:
     return "osc777" if is_777 else "osc9"
 
 
-def clipboard(text: str, variables: Mapping[str, str]) -> str:
-    """Return the sequences that copy a text; tmux may take the plain one itself, or pass on the other."""
-    copy = f"\x1b]52;c;{b64encode(text.encode('utf-8', 'replace')).decode()}\a"
-    return copy + wrapped(copy, variables)
+def copying(text: str) -> str:
+    """Return the sequence that copies a text; tmux may take it itself, or pass on a wrapped one."""
+    return f"\x1b]52;c;{b64encode(text.encode('utf-8', 'replace')).decode()}\a"
 
 
 def can_copy(text: str, variables: Mapping[str, str]) -> bool:
-    """Say whether a text may be copied with `clipboard`: the terminal may know it, and it is not too long."""
+    """Say whether a text may be copied with `copying`: the terminal may know it, and it is not too long."""
     return takes_sequences(variables) and len(text.encode("utf-8", "replace")) <= MOST_COPIED
 
 

@@ -252,6 +252,35 @@ ACTIONS: Final = (
         help="Show the messages since the start, the last one first.",
     ),
     Action(
+        id="copy", keys=("y",), run="copy.choose", label="Copy…", group=VIEW,
+        help="Copy the PID, the command line, a finding, the table as CSV or the screen as text: to the clipboard, or "
+        "to a file.",
+    ),
+    Action(
+        id="copy-pid", keys=(), run="copy.copy('pid')", label="Copy: PID", group=VIEW,
+        help="Copy the pid of the selected process, or of the tagged ones.",
+    ),
+    Action(
+        id="copy-command", keys=(), run="copy.copy('command')", label="Copy: command line", group=VIEW,
+        help="Copy the command line of the selected process, with its secrets masked.",
+    ),
+    Action(
+        id="copy-finding", keys=(), run="copy.copy('finding')", label="Copy: finding", group=VIEW,
+        help="Copy the gravest finding about the selected process, or of all, with evidence and advice.",
+    ),
+    Action(
+        id="copy-processes", keys=(), run="copy.copy('processes')", label="Copy: processes as CSV", group=VIEW,
+        help="Copy the rows of the process table, as gputop snapshot writes them.",
+    ),
+    Action(
+        id="copy-gpus", keys=(), run="copy.copy('gpus')", label="Copy: GPUs as CSV", group=VIEW,
+        help="Copy all metrics of the GPUs, as gputop snapshot writes them.",
+    ),
+    Action(
+        id="copy-screen", keys=(), run="copy.copy('screen')", label="Copy: screen as text", group=VIEW,
+        help="Copy the main screen as text.",
+    ),
+    Action(
         id="notify", keys=("B",), run="notification.choose", label="Notify me when…", group=VIEW,
         help="Notify when a GPU is free, a process or job has ended, or a finding comes: once, by the channels of the "
         "settings. The menu also lists what you wait for, and removes it.",

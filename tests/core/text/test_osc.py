@@ -5,7 +5,16 @@ from base64 import b64decode
 
 import pytest
 
-from gputop.core.text.osc import MOST_COPIED, can_copy, clipboard, notification, rings, takes_sequences, usual_form
+from gputop.core.text.osc import (
+    MOST_COPIED,
+    can_copy,
+    copying,
+    notification,
+    rings,
+    takes_sequences,
+    usual_form,
+    wrapped,
+)
 
 XTERM = {"TERM": "xterm-256color"}
 TMUX = {"TERM": "tmux-256color", "TMUX": "/run/tmux/default,1,0"}
@@ -60,25 +69,25 @@ def test_tmux_gets_a_notification_only_wrapped_with_every_escape_doubled() -> No
 
 
 def test_gnu_screen_gets_it_in_short_parts_that_make_up_the_whole() -> None:
-    sequence = clipboard("x" * 400, SCREEN)
-    plain, _, rest = sequence.partition("\a")
-    parts = re.findall(r"\x1bP(.*?)\x1b\\", rest, re.DOTALL)
+    sequence = copying("x" * 400)
+    parts = re.findall(r"\x1bP(.*?)\x1b\\", wrapped(sequence, SCREEN), re.DOTALL)
 
-    assert "".join(parts) == plain + "\a"
+    assert "".join(parts) == sequence
     assert max(map(len, parts)) <= 240
 
 
 def test_a_copy_is_the_text_in_base64() -> None:
-    found = re.fullmatch(r"\x1b\]52;c;([A-Za-z0-9+/=]*)\a", clipboard("grüße", XTERM))
+    found = re.fullmatch(r"\x1b\]52;c;([A-Za-z0-9+/=]*)\a", copying("grüße"))
 
     assert found
     assert b64decode(found[1]).decode() == "grüße"
 
 
-def test_tmux_gets_a_copy_plain_for_itself_and_wrapped_for_the_terminal() -> None:
-    copy = clipboard("4711", XTERM)
+def test_tmux_gets_a_copy_wrapped_and_no_other_terminal_does() -> None:
+    copy = copying("4711")
 
-    assert clipboard("4711", TMUX) == copy + "\x1bPtmux;\x1b" + copy + "\x1b\\"
+    assert wrapped(copy, TMUX) == "\x1bPtmux;\x1b" + copy + "\x1b\\"
+    assert wrapped(copy, XTERM) == ""
 
 
 def test_a_text_that_terminals_would_cut_is_not_copied() -> None:

@@ -4,6 +4,7 @@ from textual import actions
 
 from gputop.core.protocol.process_status import ProcessStatuses
 from gputop.ui.screens.main.changes import Changes
+from gputop.ui.screens.main.copy_actions import CopyActions
 from gputop.ui.screens.main.finding_actions import FindingActions
 from gputop.ui.screens.main.host import ScreenHost
 from gputop.ui.screens.main.notification_actions import NotificationActions
@@ -36,6 +37,7 @@ class Controllers:
         self.scheduling = SchedulingActions(host, self.target, self.changes)
         self.finding = FindingActions(host, self.signal)
         self.page = PageActions(host)
+        self.copy = CopyActions(host)
         self.notification = NotificationActions(host, self.settings)
         self.probe = ProbeActions(host)
         self.plugin = PluginPanelActions(host)

@@ -75,6 +75,15 @@ class ScreenHost(Protocol):
         """Post a message, from any thread."""
         ...
 
+    @property
+    def text(self) -> str:
+        """The main screen as text."""
+        ...
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy a text with OSC 52."""
+        ...
+
     def write_sequence(self, text: str) -> None:
         """Write to the terminal as it is, between two updates of the screen."""
         ...

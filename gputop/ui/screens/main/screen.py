@@ -25,7 +25,7 @@ from gputop.ui.panels.prompt import PromptPanel
 from gputop.ui.panels.replay import ReplayPanel
 from gputop.ui.render.layout import Arrangement, Density, Kind, Plan, arrange, steady
 from gputop.ui.render.line import Line
-from gputop.ui.render.textual_private import in_place_of
+from gputop.ui.render.textual_private import in_place_of, painted
 from gputop.ui.screens.dialogs.modal import KeyedScreen
 from gputop.ui.screens.main.controllers import Controllers
 from gputop.ui.state.message_log import MessageLog, Said
@@ -95,6 +95,15 @@ class MainScreen(Screen[None]):
     def show_message(self, said: Said | None, key: str) -> None:
         """Show a message above the keys, or none."""
         self.message.show(said, key)
+
+    @property
+    def text(self) -> str:
+        """The main screen as text."""
+        return "\n".join(strip.text.rstrip() for strip in painted(self)) + "\n"
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy a text with OSC 52."""
+        self.app.copy_to_clipboard(text)
 
     def write_sequence(self, text: str) -> None:
         """Write to the terminal as it is, between two updates of the screen."""
