@@ -24,6 +24,11 @@ class Judging(Protocol):
         """Return the findings as of this sample, the gravest first."""
         ...
 
+    @property
+    def judged_in_s(self) -> float | None:
+        """Return the seconds until it has watched for long enough to judge; None if it has."""
+        ...
+
 
 class Monitor:
     """Turns samples into frames. Without a judge there are no findings."""
@@ -41,4 +46,5 @@ class Monitor:
         known = {name: getattr(sample, name) for name in Sample.__struct_fields__}
         jobs = self._jobs.find(sample.processes, sample.relatives)
         findings = self._judge.judge(sample, jobs) if self._judge else ()
-        return Frame(sequence=self._sequence, jobs=jobs, findings=findings, **known)
+        judged_in_s = self._judge.judged_in_s if self._judge else None
+        return Frame(sequence=self._sequence, jobs=jobs, findings=findings, judged_in_s=judged_in_s, **known)

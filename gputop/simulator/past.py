@@ -77,6 +77,11 @@ class JudgeWithPast:
             self._thread.start()
         return () if self._thread.is_alive() else self._judge.judge(sample, jobs)
 
+    @property
+    def judged_in_s(self) -> float | None:
+        """Return the seconds until it has watched for long enough to judge; None if it has."""
+        return self._judge.judged_in_s
+
     def wait(self) -> None:
         """Wait until the judge has received the past."""
         if self._thread:

@@ -38,13 +38,17 @@ class WatchRequest(Struct, frozen=True, kw_only=True):
 
 
 class Watch(Struct, frozen=True, kw_only=True):
-    """The findings of a watch. ``began_s``: since the epoch; ``status``: the exit status."""
+    """The findings of a watch. ``began_s``: since the epoch; ``status``: the exit status.
+
+    ``judged_in_s``: how much longer it should have been to judge; None if it was long enough.
+    """
 
     host: str
     began_s: float
     length_s: float
     frames: int
     status: int
+    judged_in_s: float | None
     problems: tuple[str, ...]
     findings: tuple[Episode, ...]
 
@@ -83,14 +87,16 @@ def watched(step: Callable[[], Frame], wait: Callable[[], None], is_over: Callab
         if is_over():
             break
         wait()
-    could_look = any(gpu.state is GpuState.OK for gpu in frame.gpus)
+    why_not = _why_not(frame, frame.time_s - began_s)
+    is_found = gravest is not None and (gravest.stage is not Stage.OBSERVATION or frame.judged_in_s is None)
     return Watch(
         host=frame.host.name,
         began_s=began_s,
         length_s=frame.time_s - began_s,
         frames=count,
-        status=STATUS[gravest.stage if gravest else None] if could_look or gravest else NO_DRIVER,
-        problems=(*frame.problems, *(() if could_look else (_why_not(frame),))),
+        status=NO_DRIVER if why_not and not is_found else STATUS[gravest.stage if gravest else None],
+        judged_in_s=frame.judged_in_s,
+        problems=(*frame.problems, *((why_not,) if why_not else ())),
         findings=found.episodes,
     )
 
@@ -114,9 +120,22 @@ def _text(found: Watch, *, has_observations: bool) -> str:
     return (timeline(shown) + "\n" if shown else "") + sum_ + hint
 
 
-def _why_not(frame: Frame) -> str:
-    """Return why gputop could not judge at the end."""
-    return "no GPU answers" if frame.gpus else why_no_gpus(frame)
+def _why_not(frame: Frame, length_s: float) -> str:
+    """Return why gputop could not judge at the end; empty if it could."""
+    if not frame.gpus:
+        return why_no_gpus(frame)
+    if not any(gpu.state is GpuState.OK for gpu in frame.gpus):
+        return "no GPU answers"
+    return too_short(length_s, frame.judged_in_s)
+
+
+def too_short(length_s: float, judged_in_s: float | None) -> str:
+    """Return the sentence that a time was too short to judge; empty if it was not."""
+    if judged_in_s is None:
+        return ""
+    return (
+        f"not judged yet: {duration_text(length_s)} is too short, gputop needs {duration_text(length_s + judged_in_s)}"
+    )
 
 
 def _counted(count: int, what: str) -> str:

@@ -2,7 +2,6 @@
 
 import argparse
 
-from gputop.app.errors import OK
 from gputop.app.monitoring.analysis import AnalysisRequest, analyse
 from gputop.cli.args.options import add_ending, add_json
 from gputop.cli.args.requests import request_of
@@ -18,11 +17,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_ending(
         parser,
         "gputop analyse night.tape --json | jq -r '.findings[].finding.summary'",
-        status="0 done, with or without findings; 2 bad input",
+        status="0 done, with or without findings; 2 bad input; 3 too short to judge",
     )
 
 
 def run(options: argparse.Namespace) -> int:
     """Judge all frames and print the findings."""
-    analyse(request_of(options, AnalysisRequest))
-    return OK
+    return analyse(request_of(options, AnalysisRequest))

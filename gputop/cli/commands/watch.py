@@ -8,7 +8,7 @@ from gputop.cli.args.options import add_common, add_ending, add_json, duration
 from gputop.cli.args.parser import USAGE, Parser
 from gputop.cli.args.requests import request_of
 
-_USUAL_S: Final = 60.0
+_USUAL_S: Final = 180.0
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +24,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         type=duration,
         default=_USUAL_S,
         metavar="DURATION",
-        help="how long to watch, such as 90s, 10m, 1h (default 1m)",
+        help="how long to watch, such as 90s, 10m, 1h (default 3m)",
     )
     parser.add_argument(
         "--format", choices=("table", "json"), default="table", metavar="FORMAT", help="table (default) or json"
@@ -38,7 +38,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_ending(
         parser,
         "gputop watch --for 10m --json | jq -r '.findings[].finding.summary'",
-        status="0 no findings, 1 suspects, 2 alarms, 3 could not watch, 64 bad options",
+        status="0 no findings, 1 suspects, 2 alarms, 3 could not judge (no GPU, or under 2 minutes), 64 bad options",
     )
 
 

@@ -25,6 +25,10 @@ DIALS: Final = (
         "A finding stays at least this long after its cause was last seen. Some detectors use a longer time.",
     ),
     Dial(
+        "judged_s", 120.0, 0.0, 86_400.0,
+        "gputop must watch a machine for this time to judge it. Before, it says that it has not judged it yet.",
+    ),
+    Dial(
         "gap_s", 30.0, 1.0, 86_400.0,
         "If no sample arrives for longer than this, the time does not count in any duration (but see gap_intervals).",
     ),
@@ -73,7 +77,7 @@ class Judge:
     def __init__(self, detectors: Mapping[str, Detector], dials: Mapping[str, float] = MappingProxyType({})) -> None:
         values = settled(DIALS, dials)
         self._cooldown_s, self._hold_s = values["cooldown_s"], values["hold_s"]
-        self._gap = values["gap_s"], values["gap_intervals"]
+        self._gap, self._judged_s = (values["gap_s"], values["gap_intervals"]), values["judged_s"]
         self._detectors = detectors
         self._kept: dict[_Key, _Kept] = {}
         self._ended: dict[_Key, tuple[Finding, float]] = {}
@@ -94,6 +98,11 @@ class Judge:
         self._end(context)
         held = [About(kept.finding, kept.concerned) for kept in self._kept.values()]
         return tuple(sorted(merged(held), key=_order))
+
+    @property
+    def judged_in_s(self) -> float | None:
+        """Return the seconds until it has watched for long enough to judge; None if it has."""
+        return self._judged_s - self._now_s if self._now_s < self._judged_s else None
 
     def _prepared(self, sample: Sample, jobs: tuple[Job, ...]) -> Context:
         self._turn += 1

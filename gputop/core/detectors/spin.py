@@ -20,6 +20,10 @@ KIND: Final = Kind(
     dials=(
         Dial("after_s", 120.0, 10.0, 86400.0, "If a process spins for this time, that is an observation."),
         Dial("suspect_s", 300.0, 10.0, 86400.0, "If a process spins for this time, that is a suspect."),
+        Dial(
+            "used_s", 60.0, 0.0, 86400.0,
+            "A process that used the GPU for less than this time may still start (see fresh_times).",
+        ),
         Dial("thread_percent", 85.0, 10.0, 100.0, "A process spins if its busiest thread uses at least this much CPU."),
         Dial(
             "times", 2.0, 1.0, 100.0,
@@ -27,7 +31,7 @@ KIND: Final = Kind(
         ),
         Dial(
             "fresh_times", 5.0, 1.0, 100.0,
-            "If the process never used the GPU, it may still start, so gputop waits longer. With 5: 5 times as long.",
+            "If the process may still start (see used_s), gputop waits longer. With 5, it waits 5 times as long.",
         ),
         Dial(
             "falls_times", 6.0, 0.0, 1000.0,
@@ -44,6 +48,7 @@ class SpinDetector:
 
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._after_s, self._suspect_s, self._thread = dials["after_s"], dials["suspect_s"], dials["thread_percent"]
+        self._used_s = dials["used_s"]
         self._times, self._fresh, self._falls = dials["times"], dials["fresh_times"], dials["falls_times"]
 
     def detect(self, context: Context) -> Iterator[Claim]:
@@ -75,7 +80,7 @@ class SpinDetector:
         return track.spin_s >= self._limit_s(track, self._after_s)
 
     def _limit_s(self, track: Track, least_s: float) -> float:
-        return max(least_s, self._times * track.longest_spin_s) * (1.0 if track.busy_s else self._fresh)
+        return max(least_s, self._times * track.longest_spin_s) * (1.0 if track.busy_s >= self._used_s else self._fresh)
 
     def _claim(self, group: Group, context: Context) -> Claim:
         track = group.first

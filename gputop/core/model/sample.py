@@ -317,10 +317,12 @@ class Sample(Struct, frozen=True, kw_only=True):
 class Frame(Sample, frozen=True, kw_only=True):
     """A sample with jobs and findings: everything that a view needs, and one line of a stream.
 
-    ``findings``: the gravest first, then the newest.
+    ``findings``: the gravest first, then the newest. ``judged_in_s``: seconds until gputop has watched for long
+    enough to judge; None if it has. Until then, no findings does not mean that nothing is wrong.
     """
 
     schema_version: int = SCHEMA_VERSION
     sequence: int = 0
     jobs: tuple[Job, ...] = ()
     findings: tuple[Finding, ...] = ()
+    judged_in_s: float | None = None

@@ -179,7 +179,7 @@ complete -c gputop -n '_shtab_gputop_using inspect' -l demo -xka "training h200 
 complete -c gputop -n '_shtab_gputop_using inspect; and test $_shtab_gputop_npos -eq 0' -ka "(_gputop_pids)" -d 'pid of any process, with or without a GPU'
 complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a watch -d 'Watch for a while, then print the problems found. A hang becomes an alarm after 5 minutes. A leak needs 10 minutes: before that it looks like warm-up.'
 complete -c gputop -n '_shtab_gputop_using watch' -s h -l help -d 'show this help message and exit'
-complete -c gputop -n '_shtab_gputop_using watch' -l for -x -d 'how long to watch, such as 90s, 10m, 1h (default 1m)'
+complete -c gputop -n '_shtab_gputop_using watch' -l for -x -d 'how long to watch, such as 90s, 10m, 1h (default 3m)'
 complete -c gputop -n '_shtab_gputop_using watch' -l format -xka "table json" -d 'table (default) or json'
 complete -c gputop -n '_shtab_gputop_using watch' -l json -d 'short for --format json'
 complete -c gputop -n '_shtab_gputop_using watch' -l observations -d 'also print observations, which need no action'

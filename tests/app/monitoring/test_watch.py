@@ -76,6 +76,17 @@ def test_a_box_without_a_gpu_says_why_it_could_not_be_looked_at() -> None:
     assert "the driver lists no GPU" in found.problems[0]
 
 
+def test_a_watch_that_is_too_short_to_judge_does_not_say_that_all_is_well() -> None:
+    found, _ = found_in((), (Stage.OBSERVATION,), judged_in_s=117.0)
+
+    assert (found.status, found.judged_in_s) == (3, 117.0)
+    assert found.problems == ("not judged yet: 1s is too short, gputop needs 1m58",)
+
+
+def test_what_is_grave_counts_however_short_the_watch() -> None:
+    assert found_in((Stage.SUSPECT,), judged_in_s=117.0)[0].status == 1
+
+
 def test_a_finding_is_told_when_it_comes_and_when_it_is_graver() -> None:
     _, told = found_in([Stage.SUSPECT], [Stage.SUSPECT], [Stage.ALARM], [Stage.SUSPECT], [Stage.ALARM])
 

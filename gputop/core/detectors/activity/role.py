@@ -52,7 +52,7 @@ def role_of(process: HostProcess, by_pid: Mapping[int, HostProcess]) -> Role:
     owner = process.owner
     is_daemon, is_interactive = _daemon_or_prompt(process.command, owner.framework)
     return _role(
-        is_server=any(_serves(one.command, one.owner.framework) for one in _lineage(process, by_pid)),
+        is_server=any(serves(one.command, one.owner.framework) for one in _lineage(process, by_pid)),
         is_daemon=is_daemon,
         is_interactive=is_interactive,
         has_terminal=owner.terminal is not None,
@@ -82,7 +82,7 @@ def _role(*, is_server: bool, is_daemon: bool, is_interactive: bool, has_termina
 
 
 @lru_cache(256)
-def _serves(command: str, framework: str | None) -> bool:
+def serves(command: str, framework: str | None = None) -> bool:
     """Return whether it is a server; cached, because thousands of processes have the same ancestors."""
     if command.lower().startswith(_SERVING_ACTORS):
         return True

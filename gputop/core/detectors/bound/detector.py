@@ -87,6 +87,14 @@ KIND: Final = Kind(
             "Communication limits a job if the PCIe traffic of its ranks is at least this.",
         ),
         Dial(
+            "launch_least_percent", 15.0, 1.0, 100.0,
+            "Kernel launches can limit a job only if the GPU utilization is at least this.",
+        ),
+        Dial(
+            "cpu_percent", 250.0, 1.0, 100_000.0,
+            "Kernel launches do not limit a process that uses at least this much CPU: it computes on the CPU too.",
+        ),
+        Dial(
             "launch_power_percent", 42.0, 1.0, 100.0,
             "Kernels are small only if the power is at most this share of the power range.",
         ),
@@ -149,7 +157,9 @@ class BoundDetector:
             if track.window is not None and not track.board.is_shared and self._is_judged(track, context)
         ]
         for group in groups(activity, found, self._has_verdict) if found else ():
-            yield self._claim(group, activity, context)
+            claim = self._claim(group, activity, context)
+            if claim:
+                yield claim
         if context.now_s >= self._sweep_s:
             self._sweep_s = context.now_s + FORGET_S
             old = [key for key, held in self._held.items() if context.now_s - held.seen_s > FORGET_S]
@@ -186,12 +196,15 @@ class BoundDetector:
         elif held.bound is None or context.now_s - held.next_since_s >= self._dials["changes_s"]:
             held.bound, held.since_s = bound, context.now_s
 
-    def _claim(self, group: Group, activity: Activity, context: Context) -> Claim:
+    def _claim(self, group: Group, activity: Activity, context: Context) -> Claim | None:
+        """Return the claim about a process or a job; a limit of a few ranks is none of the job."""
         ranks = activity.ranks_of(group.first)
         held = [(track, self._held[track.key]) for track in group.tracks if self._has_verdict(track)]
         counts = Counter(one.bound for _, one in held)
         bound = counts.most_common(1)[0][0]
         alike = [(track, one.means) for track, one in held if one.bound is bound and one.means is not None]
+        if ranks and 2 * len(alike) < len(ranks.tracks):
+            return None
         since_s = min(one.since_s for _, one in held if one.bound is bound)
         subject = job_subject(ranks.job) if ranks else group.subject
         return claim_of(bound or Bound.COMPUTE, subject, alike, of=len(held), since_s=since_s, context=context)

@@ -45,6 +45,7 @@ class Means(Struct, frozen=True):
     dram: float | None
     effort: float | None
     heavy_percent: float = 0.0
+    cpu_percent: float = 0.0
 
     @property
     def memory_activity(self) -> float | None:
@@ -83,6 +84,7 @@ def means_of(track: Track, window: Window, *, is_multi: bool) -> Means:
         tensor=window.mean(of_track.TENSOR),
         dram=window.mean(of_track.DRAM),
         effort=window.mean(of_track.EFFORT),
+        cpu_percent=track.process.cpu_percent or 0.0,
         heavy_percent=100 * (window.mean(of_track.HEAVY) or 0.0),
     )
 
@@ -133,7 +135,10 @@ def _is_fake(means: Means, dials: Mapping[str, float]) -> bool:
 
 
 def _launches(means: Means, dials: Mapping[str, float]) -> bool:
-    if means.gu < dials["half_percent"] or means.effort is None or 100 * means.effort > dials["launch_power_percent"]:
+    if means.gu < dials["launch_least_percent"] or means.effort is None or means.cpu_percent >= dials["cpu_percent"]:
+        return False
+    busy = 1.0 if means.gu >= dials["half_percent"] else means.gu / 100  # below, the power of the busy time counts
+    if 100 * means.effort > busy * dials["launch_power_percent"]:
         return False
     is_light = (means.memory_activity or 0.0) <= dials["launch_memory_percent"]
     is_light = is_light and means.heavy_percent <= dials["launch_most_percent"]

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from gputop.core.detection.detector import Claim, Context
+from gputop.core.detectors.activity.role import serves
 from gputop.core.detectors.orphan.track import Track, held_text, memory_of
 from gputop.core.detectors.subjects import process_subject
 from gputop.core.model.finding import Evidence, Stage
@@ -56,7 +57,12 @@ class Strays:
             }
             self._parted[parent] = left
             if left:
-                yield self._claim([left[pid] for pid in sorted(left)], context)
+                claim = self._claim([left[pid] for pid in sorted(left)], context)
+                if (
+                    claim.stage is not Stage.OBSERVATION
+                    or not program_of(next(iter(left.values())).parent_words).is_border
+                ):
+                    yield claim  # who logs out and leaves a job under nohup means it
             else:
                 del self._parted[parent]
 
@@ -66,7 +72,7 @@ class Strays:
         ago_s = context.now_s - (first.parted_s or 0.0)
         idle_s = _idle_s(tracks, context.now_s)
         is_idle = idle_s is not None and idle_s >= self._idle_s
-        was_launcher = bool(words) and program_of(words).known in LAUNCHERS
+        was_launcher = _was_launcher(words, len(tracks))
         is_over = slurm is not None and not words  # its parent was outside of the job: slurmstepd
         is_rank = (first.process.owner.world_size or 1) > 1 and was_launcher  # ranks never outlive their launcher
         doubts = (is_idle or (is_rank and ago_s >= self._alarm_s)) + (was_launcher or is_over)
@@ -98,6 +104,12 @@ class Strays:
             began_s=first.parted_s,
             hold_s=_UNSEEN_S,
         )
+
+
+def _was_launcher(words: str, children: int) -> bool:
+    """Return whether the parent led its children: a launcher, a server, or a program with several of them."""
+    what = program_of(words)
+    return bool(words) and (what.known in LAUNCHERS or serves(words) or (what.leads and children > 1))
 
 
 def _proven_step(process: HostProcess) -> SlurmStep | None:

@@ -10,6 +10,7 @@ from textual import events
 
 from gputop.core.detection.watchlist import Watchlist
 from gputop.core.model.finding import Finding
+from gputop.core.model.units import duration_text
 from gputop.ui.panels.findings import finding_line
 from gputop.ui.render.line import BLANK, Line
 from gputop.ui.screens.dialogs.list_dialog import MOVES, ListDialog
@@ -72,7 +73,13 @@ class FindingsScreen(ListDialog[None]):
         if self.is_past:
             return f"Past findings · {len(self.listed)}"
         muted = len(self._view.standing.muted)
-        return f"Findings · {len(self.listed)}" + (f" · {muted} muted" if muted else "")
+        judged = self._not_judged()
+        return f"Findings · {len(self.listed)}" + (f" · {muted} muted" if muted else "") + (judged and f" · {judged}")
+
+    def _not_judged(self) -> str:
+        """Return when gputop will have judged the machine; empty if it has."""
+        judged_in_s = self._view.frame.judged_in_s if self._view.frame else None
+        return "" if judged_in_s is None else f"not judged yet: in {duration_text(judged_in_s)}"
 
     def keys_line(self) -> str:
         """Return the keys."""
@@ -87,7 +94,7 @@ class FindingsScreen(ListDialog[None]):
         """Return the list, and the marked finding below it."""
         listed = self.listed
         if not listed:
-            words = "no past findings yet" if self.is_past else "no findings"
+            words = "no past findings yet" if self.is_past else self._not_judged() or "no findings"
             return [BLANK, Line(((f"  {words}", "muted"),)), BLANK]
         self.at = max(0, min(self.at, len(listed) - 1))
         self._key = listed[self.at].key
