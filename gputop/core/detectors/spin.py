@@ -21,7 +21,7 @@ KIND: Final = Kind(
         Dial("after_s", 120.0, 10.0, 86400.0, "If a process spins for this time, that is an observation."),
         Dial("suspect_s", 300.0, 10.0, 86400.0, "If a process spins for this time, that is a suspect."),
         Dial(
-            "used_s", 60.0, 0.0, 86400.0,
+            "used_s", 30.0, 0.0, 86400.0,
             "A process that used the GPU for less than this time may still start (see fresh_times).",
         ),
         Dial("thread_percent", 85.0, 10.0, 100.0, "A process spins if its busiest thread uses at least this much CPU."),

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from gputop.core.detection.detector import Claim, Context, Dial, Kind
 from gputop.core.detectors.activity.activity import Activity
-from gputop.core.detectors.activity.process import Key, Track
+from gputop.core.detectors.activity.process import Key, Track, workers
 from gputop.core.detectors.activity.ranks import Ranks
 from gputop.core.detectors.levels import Levels, compare
 from gputop.core.detectors.stuck.case import rank_text
@@ -61,7 +61,7 @@ KIND: Final = Kind(
             "A lower clock counts only while the GPU utilization of the rank is at least this.",
         ),
         Dial(
-            "full_percent", 93.0, 1.0, 100.0,
+            "full_percent", 85.0, 1.0, 100.0,
             "A lower GPU utilization counts only while that of the other ranks is at least this. They then wait on the "
             "GPU.",
         ),
@@ -100,6 +100,7 @@ KIND: Final = Kind(
             "pauses_s", 2.0, 1.0, 3600.0,
             "gputop does not compare the ranks of a job after one of them was idle for this time.",
         ),
+        Dial("fed_s", 30.0, 1.0, 3600.0, "The same as pauses_s, for a rank whose data loaders work."),
     ),
 )  # fmt: skip
 
@@ -208,15 +209,21 @@ def _is_comparable(ranks: Ranks, context: Context, dials: Mapping[str, float]) -
     """Return whether all ranks work: while some wait, or one has exited, their numbers cannot be compared."""
     if not ranks.is_apart or ranks.is_server:
         return False
-    pauses_s, smooth_s = dials["pauses_s"], dials["smooth_s"]
+    pauses_s, fed_s, smooth_s = dials["pauses_s"], dials["fed_s"], dials["smooth_s"]
     return all(
         track.gu is not None
         and track.wait_s < track.board.limits.rank_waits_s
-        and track.idle_s < pauses_s
+        and (track.idle_s < pauses_s or (track.idle_s < fed_s and _is_fed(track, context)))
         and track.board.is_known
         and context.now_s - track.seen_s < max(smooth_s, 2 * context.round_s)
         for track in ranks.tracks
     )
+
+
+def _is_fed(track: Track, context: Context) -> bool:
+    """Return whether it pauses because its data loaders work, and not to write or to evaluate."""
+    children = workers(track.process, context.relatives.get(track.process.pid, ()))
+    return any((one.cpu_percent or 0.0) >= track.board.limits.fed_percent for one in children)
 
 
 def _smoothed(rank: _Rank | None, track: Track, part: float) -> _Rank:

@@ -87,7 +87,7 @@ KIND: Final = Kind(
             "Communication limits a job if the PCIe traffic of its ranks is at least this.",
         ),
         Dial(
-            "launch_least_percent", 15.0, 1.0, 100.0,
+            "launch_least_percent", 30.0, 1.0, 100.0,
             "Kernel launches can limit a job only if the GPU utilization is at least this.",
         ),
         Dial(
