@@ -6,6 +6,7 @@ from typing import Final
 
 _LEFT: Final = (0x00, 0x40, 0x44, 0x46, 0x47)  # dots of the left half, filled from below
 _RIGHT: Final = (0x00, 0x80, 0xA0, 0xB0, 0xB8)
+_DOTS: Final = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))  # single dots of each half, from below
 _ASCII: Final = (" ", ".", ":", "|", "|")
 _WIDEST_SAMPLE: Final = 16  # half cells
 
@@ -38,6 +39,37 @@ def area(
     table = _cells(height, is_ascii)
     columns = [table[pair] for pair in zip(levels[::2], levels[1::2], strict=True)]
     return ["".join(row) for row in zip(*columns, strict=True)]
+
+
+def overlay(
+    curves: Sequence[Sequence[float]], top: float, size: tuple[int, int], *, marks: str = ""
+) -> list[list[tuple[str, int]]]:
+    """Return the cells of curves on one axis, top row first: a character, and the first curve in it or -1.
+
+    ``curves``: a value per half cell; a NaN is a gap. ``marks``: draw in ASCII, with a character for each curve.
+    """
+    width, height = size
+    dots = [[0] * width for _ in range(height)]
+    owners = [[-1] * width for _ in range(height)]
+    for number, values in enumerate(curves):
+        before = 0
+        for at, level in enumerate(_levels(values[: 2 * width], top, 4 * height)):
+            for dot in range(min(before or level, level), max(before, level) + 1) if level else ():
+                row, place = height - 1 - (dot - 1) // 4, (dot - 1) % 4
+                dots[row][at // 2] |= _DOTS[at % 2][place]
+                if owners[row][at // 2] < 0:
+                    owners[row][at // 2] = number
+            before = level
+    return [
+        [(_sign(bits, owner, marks), owner) for bits, owner in zip(row, of, strict=True)]
+        for row, of in zip(dots, owners, strict=True)
+    ]
+
+
+def _sign(bits: int, owner: int, marks: str) -> str:
+    if owner < 0:
+        return " "
+    return marks[owner] if marks else chr(0x2800 + bits)
 
 
 def bar(percent: float | None, width: int) -> tuple[str, str]:

@@ -463,6 +463,10 @@ ACTIONS: Final = (
         id="later", keys=("right_parenthesis", "greater_than_sign", "shift+right"), label="Later",
         help="Move the history forward by half of what it shows.",
     ),
+    _OnPage(
+        id="all-gpus", keys=("A",), label="All GPUs",
+        help="Show the curves of all GPUs in a history that compares GPUs, or only the first.",
+    ),
     _OnPage(id="page-on", keys=("space",), label="Next page", help="Go down a page, as PgDn does."),
     _OnPage(
         id="all-threads", keys=("t",), label="All threads", help="Show all threads of a process, or only the busiest.",

@@ -19,7 +19,6 @@ from gputop.ui.screens.pages.page import Page
 from gputop.ui.state.signal_followup import Clock
 from gputop.ui.state.view import View
 
-_MOST_COMPARED: Final = 8  # GPUs at first
 _PAN: Final = 0.5
 
 
@@ -30,6 +29,7 @@ class HistoryScreen(Page):
         **Page.TAKES, "back": "step_back", "history": "close", "zoom-in": "zoom(-1)", "zoom-out": "zoom(1)",
         "left": "point(-1)", "right": "point(1)", "earlier": "pan(-1)", "later": "pan(1)", "home": "go_to_start",
         "end": "go_to_end", "view-next": "turn(1)", "view-before": "turn(-1)", "focus-gpu": "choose({key})",
+        "all-gpus": "choose_all",
     }  # fmt: skip
     is_full = True
 
@@ -68,7 +68,7 @@ class HistoryScreen(Page):
         keys = [
             f"{name('zoom-in')} {name('zoom-out')} zoom", f"{name('left')} {name('right')} cursor",
             f"{name('earlier')} {name('later')} move", f"{name('view-next')} {turn}",
-            "0-9 choose" if is_comparison else "0-9 GPU",
+            f"0-9 add or remove · {name('all-gpus')} all GPUs" if is_comparison else "0-9 GPU",
             f"{name('back')} {'back' if self.look.cursor_s is not None else 'close'}",
         ]  # fmt: skip
         return " · ".join(keys)
@@ -108,10 +108,7 @@ class HistoryScreen(Page):
         chosen = [uuid for uuid in gpus if uuid in self.topic.gpus] or gpus[:1]
         stops = [None, *range(len(PLOTS))]
         plot = stops[(stops.index(self.topic.plot) + step) % len(stops)]
-        if plot is None:
-            chosen = chosen[:1]
-        elif len(chosen) == 1:
-            chosen += [uuid for uuid in gpus if uuid not in chosen][: _MOST_COMPARED - 1]
+        chosen = chosen[:1] if plot is None else chosen
         self.topic = Topic(gpus=tuple(chosen), plot=plot)
         self.redraw()
 
@@ -126,6 +123,14 @@ class HistoryScreen(Page):
             gpus = set(self.topic.gpus) ^ gpus or gpus
         self.topic = Topic(gpus=tuple(gpus), plot=self.topic.plot)
         self.redraw()
+
+    def choose_all(self) -> None:
+        """Show all GPUs in a comparison, or only the first of them again."""
+        gpus = tuple(gpu.uuid for gpu in self._view.gpus)
+        if gpus and self.topic.process is None:
+            plot = self.topic.plot or 0
+            self.topic = Topic(gpus=self.topic.gpus[:1] if set(self.topic.gpus) == set(gpus) else gpus, plot=plot)
+            self.redraw()
 
     def _show(self, look: Look) -> None:
         self.look = look

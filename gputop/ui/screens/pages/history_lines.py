@@ -1,10 +1,12 @@
 """Lines of the history page: plots on one axis of time, findings as bars, the values at a cursor."""
 
 from collections.abc import Sequence
+from itertools import groupby
 from math import isnan
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gputop.core.detection.timeline import Episode
 from gputop.core.model.metric import Unit
@@ -15,16 +17,18 @@ from gputop.core.recording.look import Look, column_of, ticks
 from gputop.core.recording.process_history import Track
 from gputop.core.recording.window import Times, Window
 from gputop.core.text.fit import fit, fit_right
+from gputop.core.text.plot import overlay
 from gputop.ui.panels.band import LABEL, Band, band_lines, cells_of
 from gputop.ui.panels.findings import MARKS, split_verdict
 from gputop.ui.panels.gpu_cards import PLOTS, Plot
 from gputop.ui.panels.values import clock
-from gputop.ui.render.line import BLANK, Line, Spans
+from gputop.ui.render.line import BLANK, Line, Span, Spans
 from gputop.ui.state.view import View
 
 _TICK: Final = 14  # cells
 _MOST_FINDINGS: Final = 4
 _MOST_ROWS: Final = 10
+_INKS: Final = ("utilization", "power", "warm", "memory", "hot", "temperature", "high", "cpu")  # of GPUs on one axis
 _BIG: Final = 10**6
 
 
@@ -73,11 +77,14 @@ def history_page(
         BLANK,
     ]
     curves = _curves(topic, view)
+    if topic.plot is not None:
+        picture = _Picture(times, window, (cells, max(2, height - len(lines) - 1)), cursor)
+        return [*lines, *_overlaid(curves, picture, is_ascii=view.plots.is_ascii), _axis(window, cells, cursor)]
     rows = (height - len(lines) - 1) // max(1, len(curves))
     plot_size = cells, max(1, min(_MOST_ROWS, rows))
     for curve in curves:
         spread = times.spread(curve.values, window, 2 * cells)
-        at = _last(curve.values) if cursor is None else _highest(spread[2 * cursor : 2 * cursor + 2])
+        at = _read(curve, spread, cursor)
         labels: list[Spans] = [
             [
                 (fit(curve.name, 6), "muted"),
@@ -88,6 +95,50 @@ def history_page(
         band = Band(labels, spread, curve.top, curve.ink, curve.why or "no values in this time", cursor)
         lines += band_lines(band, plot_size, is_ascii=view.plots.is_ascii)
     return [*lines, _axis(window, cells, cursor)]
+
+
+class _Picture(NamedTuple):
+    """The times and the room of plots; ``cursor``: its column."""
+
+    times: Times
+    window: Window
+    size: tuple[int, int]
+    cursor: int | None
+
+
+def _overlaid(curves: Sequence[_Curve], of: _Picture, *, is_ascii: bool) -> list[Line]:
+    """Return the curves on one axis; at the left the value of each in its colour."""
+    cells, rows = of.size
+    spreads = [of.times.spread(curve.values, of.window, 2 * cells) for curve in curves]
+    top = max((curve.top for curve in curves), default=1.0)
+    marks = "".join(curve.name[-1] for curve in curves) if is_ascii else ""
+    labels: list[Span] = [(f"axis to {_text(top, curves[0].unit)}" if curves else "no GPU", "muted")]
+    for curve, spread in zip(curves, spreads, strict=True):
+        at = _read(curve, spread, of.cursor)
+        value = fit_right(_text(at, curve.unit), LABEL - 8)
+        labels.append((f"{fit(curve.name, 6)}{value}" + (f" {curve.why}" if curve.why else ""), curve.ink))
+    if len(labels) > rows:
+        labels = [*labels[: rows - 1], (f"+{len(labels) - rows + 1} more", "warm")]
+    labels += [("", "text")] * (rows - len(labels))
+    inks = [curve.ink for curve in curves]
+    drawn = overlay(spreads, top, of.size, marks=marks)
+    return [
+        Line(((fit(text, LABEL), ink), *_inked(row, inks, of.cursor)))
+        for (text, ink), row in zip(labels, drawn, strict=True)
+    ]
+
+
+def _inked(row: Sequence[tuple[str, int]], inks: Sequence[str], cursor: int | None) -> list[Span]:
+    """Return the cells of a row as spans of one ink each, with the cursor in them."""
+    held = [(sign, inks[owner] if owner >= 0 else "text") for sign, owner in row]
+    if cursor is not None:
+        held[cursor] = ("│", "title")
+    return [("".join(sign for sign, _ in run), ink) for ink, run in groupby(held, lambda cell: cell[1])]
+
+
+def _read(curve: _Curve, spread: Sequence[float], cursor: int | None) -> float | None:
+    """Return the value at the cursor, or the last one."""
+    return _last(curve.values) if cursor is None else _highest(spread[2 * cursor : 2 * cursor + 2])
 
 
 def _known(times: Times, whole: Window) -> Line:
@@ -158,7 +209,8 @@ def _curves(topic: Topic, view: View) -> list[_Curve]:
         return _of_process(view.tracks.track(topic.process))
     gpus = [gpu for gpu in view.gpus if gpu.uuid in topic.gpus]
     if topic.plot is not None:
-        return [_of_gpu(gpu, PLOTS[topic.plot], f"GPU {gpu.index}", view) for gpu in gpus]
+        named = [_of_gpu(gpu, PLOTS[topic.plot], f"GPU {gpu.index}", view) for gpu in gpus]
+        return [replace(curve, ink=_INKS[at % len(_INKS)]) for at, curve in enumerate(named)]
     return [_of_gpu(gpu, plot, plot.label, view) for gpu in gpus[:1] for plot in PLOTS]
 
 

@@ -34,9 +34,11 @@ HUNG = Finding(
 
 
 @asynccontextmanager
-async def recorded(*keys: str, size: tuple[int, int] = MIDDLE, gap: range = range(0)) -> AsyncIterator[Stage]:
+async def recorded(
+    *keys: str, size: tuple[int, int] = MIDDLE, gap: range = range(0), **options: Any
+) -> AsyncIterator[Stage]:
     """Play 200 s with a peak, and a finding from 100 s to 120 s; then press the keys."""
-    async with staged(size=size) as stage:
+    async with staged(size=size, **options) as stage:
         for second in range(1, SECONDS):
             if second not in gap:
                 stage.app._store.take(at(second, findings=(HUNG,) if 100 <= second < 120 else ()))
@@ -117,8 +119,46 @@ async def test_a_missing_metric_says_why() -> None:
         assert "not supported by this GPU or its mode" in row(stage, "PWR")
 
 
+async def test_the_comparison_begins_with_the_chosen_gpu_and_a_key_adds_all() -> None:
+    async with recorded("1", "b", "tab") as stage:
+        assert "GPU utilization · GPU 1" in stage.app.screen.title_line()  # type: ignore[attr-defined]
+        assert not any(line.startswith("GPU 0") for line in shown(stage))
+
+        await stage.press("A")
+
+        assert "GPU utilization · GPU 0 1" in stage.app.screen.title_line()  # type: ignore[attr-defined]
+
+        await stage.press("A")
+
+        assert len([line for line in shown(stage) if line.startswith("GPU ")]) == 1
+
+
+async def test_the_curves_of_several_gpus_lie_over_each_other_in_colours_of_their_own() -> None:
+    async with recorded("b", "tab", "1") as stage:
+        screen = stage.app.screen
+        assert isinstance(screen, HistoryScreen)
+        lines = [line for line in screen.body.lines if line.spans]
+        low, high = (
+            next(ink for line in lines for text, ink in line.spans[:1] if text.startswith(name))
+            for name in ("GPU 0", "GPU 1")
+        )
+        rows = {
+            ink: [n for n, line in enumerate(lines) if ink in {i for _, i in line.spans[1:]}] for ink in (low, high)
+        }
+
+        assert low != high
+        assert max(rows[high]) < max(rows[low])
+
+
+async def test_in_ascii_each_curve_is_drawn_with_the_number_of_its_gpu() -> None:
+    async with recorded("b", "tab", "1", is_ascii=True) as stage:
+        plot = [line[16:] for line in shown(stage)[4:-1]]
+
+        assert set("".join(plot)) == {" ", "0", "1"}
+
+
 async def test_several_gpus_share_one_axis_and_digits_choose_them() -> None:
-    async with recorded("b", "tab") as stage:
+    async with recorded("b", "tab", "1") as stage:
         assert "GPU utilization · GPU 0 1" in stage.app.screen.title_line()  # type: ignore[attr-defined]
         assert "10%" in row(stage, "GPU 0")
         assert "50%" in row(stage, "GPU 1")
@@ -150,7 +190,7 @@ async def test_a_finding_stays_marked_after_its_process_has_exited_and_only_on_i
 
         assert not any(line.startswith("4711") for line in shown(stage))
 
-        await stage.press("tab")
+        await stage.press("tab", "0")
 
         assert sum(line.startswith("4711") for line in shown(stage)) == 1
 
