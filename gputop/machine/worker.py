@@ -5,6 +5,7 @@ They use `_thread`: to import `threading` and to start its threads would take at
 
 import _thread
 from collections.abc import Callable
+from errno import EMFILE
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -25,7 +26,7 @@ class Worker(Generic[T]):
         self._work = work
         self._answered = _closed()
         self._result: T | None = None
-        self._error: NoThreadError | None = None
+        self._error: NoThreadError | OSError | None = None
         self.busy_since: float | None = None
 
     def ask(self, now: float) -> None:
@@ -41,7 +42,7 @@ class Worker(Generic[T]):
     def take(self, timeout_s: float) -> T | None:
         """Wait for the result; None if it does not arrive in time or no work was started.
 
-        Raises the NoThreadError of workers that the work uses.
+        Raises the NoThreadError of workers that the work uses, and OSError if it could open no more files.
         """
         if self.busy_since is None or not self._answered.acquire(timeout=max(0.0, timeout_s)):
             return None
@@ -56,6 +57,10 @@ class Worker(Generic[T]):
         try:
             self._result = self._work(now)
         except NoThreadError as error:
+            self._error = error
+        except OSError as error:
+            if error.errno != EMFILE:
+                raise
             self._error = error
 
 

@@ -25,6 +25,27 @@ except NoThreadError as error:
 """
 
 
+CROWDED = """
+import os, resource
+from gputop.machine.worker import Worker
+
+resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")), 64))
+worker = Worker(lambda _: [os.open("/", os.O_RDONLY) for _ in range(64)])
+worker.ask(0.0)
+try:
+    worker.take(30.0)
+except OSError as error:
+    print(error.strerror, worker.busy_since)
+"""
+
+
+def test_a_worker_that_can_open_no_file_prints_a_traceback_or_its_caller_hears_nothing() -> None:
+    done = subprocess.run([sys.executable, "-c", CROWDED], capture_output=True, check=False, text=True, timeout=60)
+
+    assert done.stdout == "Too many open files None\n"
+    assert done.stderr == ""
+
+
 def test_a_worker_without_a_thread_prints_a_traceback_or_its_caller_hears_nothing() -> None:
     done = subprocess.run([sys.executable, "-c", LIMITED], capture_output=True, check=False, text=True, timeout=60)
 
