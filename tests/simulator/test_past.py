@@ -79,9 +79,9 @@ def test_the_judge_finds_nothing_until_the_past_is_told_and_then_all_of_it() -> 
 
 def test_the_past_follows_the_present_as_long_as_it_takes() -> None:
     class Slow:
-        judged_in_s = None
-
         """A judge during whose work the present goes on for a minute."""
+
+        judged_in_s = None
 
         def __init__(self) -> None:
             self.seen: list[float] = []

@@ -100,6 +100,10 @@ KIND: Final = Kind(
             "pauses_s", 2.0, 1.0, 3600.0,
             "gputop does not compare the ranks of a job after one of them was idle for this time.",
         ),
+        Dial(
+            "rests_percent", 10.0, 0.0, 100.0,
+            "A rank is idle for pauses_s and fed_s if its GPU utilization is below this.",
+        ),
         Dial("fed_s", 30.0, 1.0, 3600.0, "The same as pauses_s, for a rank whose data loaders work."),
     ),
 )  # fmt: skip
@@ -121,6 +125,7 @@ class _Race(Struct):
     """The ranks of a job, compared while all of them work."""
 
     ranks: dict[Key, _Rank] = {}
+    rests: dict[Key, float] = {}
     seen_s: float = 0.0
     compared_s: float = 0.0
     slowest_s: float = 0.0  # the longest time for which a rank has been slow
@@ -146,12 +151,20 @@ class StragglerDetector:
             if race is None:
                 race = self._races[key] = _Race(seen_s=context.now_s)
             step_s, race.seen_s = context.now_s - race.seen_s, context.now_s
-            if step_s and _is_comparable(ranks, context, self._dials):
+            self._note_rests(ranks.tracks, race, step_s)
+            if step_s and _is_comparable(ranks, race.rests, context, self._dials):
                 self._compare(ranks.tracks, race, step_s)
             if race.slowest_s >= self._dials["after_s"]:
                 yield from self._slow(ranks, race, context)
         if len(self._races) > len(by_job):
             self._races = {key: race for key, race in self._races.items() if key in by_job}
+
+    def _note_rests(self, tracks: list[Track], race: _Race, step_s: float) -> None:
+        """Count for how long each rank has hardly used its GPU."""
+        least = self._dials["rests_percent"]
+        race.rests = {
+            track.key: race.rests.get(track.key, 0.0) + step_s if (track.gu or 0.0) < least else 0.0 for track in tracks
+        }
 
     def _compare(self, tracks: list[Track], race: _Race, step_s: float) -> None:
         part = step_s / (step_s + self._dials["smooth_s"]) if race.compared_s else 1.0
@@ -205,7 +218,7 @@ class StragglerDetector:
             yield claim_of(slow, context, self._dials)
 
 
-def _is_comparable(ranks: Ranks, context: Context, dials: Mapping[str, float]) -> bool:
+def _is_comparable(ranks: Ranks, rests: Mapping[Key, float], context: Context, dials: Mapping[str, float]) -> bool:
     """Return whether all ranks work: while some wait, or one has exited, their numbers cannot be compared."""
     if not ranks.is_apart or ranks.is_server:
         return False
@@ -213,7 +226,7 @@ def _is_comparable(ranks: Ranks, context: Context, dials: Mapping[str, float]) -
     return all(
         track.gu is not None
         and track.wait_s < track.board.limits.rank_waits_s
-        and (track.idle_s < pauses_s or (track.idle_s < fed_s and _is_fed(track, context)))
+        and (rests[track.key] < pauses_s or (rests[track.key] < fed_s and _is_fed(track, context)))
         and track.board.is_known
         and context.now_s - track.seen_s < max(smooth_s, 2 * context.round_s)
         for track in ranks.tracks
