@@ -109,6 +109,17 @@ def test_a_terminal_that_cannot_show_more_gets_ascii(changed: dict[str, str]) ->
         assert seen.isascii(), sorted(set(seen) - set(map(chr, range(128))))
 
 
+def test_the_palette_has_no_characters_that_ascii_lacks() -> None:
+    with terminal(*DEMO, LC_ALL="C") as shown:
+        shown.until("COMMAND")
+        shown.press(":")
+        shown.until("By job")
+        seen = "".join(shown.lines)
+
+        assert seen.isascii()
+        assert "??" not in seen
+
+
 @pytest.mark.parametrize("changed", [{"LC_ALL": "", "LANG": ""}, {"LC_ALL": "en_US.UTF-8", "LANG": "C"}])
 def test_a_container_without_a_locale_or_with_one_that_is_not_installed_keeps_its_plots(
     changed: dict[str, str],
