@@ -102,7 +102,7 @@ KIND: Final = Kind(
         ),
         Dial(
             "rests_percent", 10.0, 0.0, 100.0,
-            "A rank is idle for pauses_s and fed_s if its GPU utilization is below this.",
+            "In pauses_s and fed_s, idle means a GPU utilization below this.",
         ),
         Dial("fed_s", 30.0, 1.0, 3600.0, "The same as pauses_s, for a rank whose data loaders work."),
     ),
