@@ -4,6 +4,7 @@ from typing import Final
 
 _ESCAPES: Final = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "\u2421"}  # control pictures: ␛ ␊ …
 _BLANKS: Final = dict.fromkeys((0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), " ")
+_MOST_SIGNS: Final = 4096
 _DROPPED: Final = frozenset({"Cf", "Cs", "Co", "Cn", "Zl", "Zp"})  # bidi overrides, zero width, surrogates, unassigned
 
 
@@ -15,7 +16,7 @@ def clean(text: str) -> str:
     """
     if text.isprintable():  # so it has nothing that `_harmless` changes
         return text
-    return "".join(_harmless(character) for character in text)
+    return text.translate(_SIGNS)
 
 
 def is_clean(text: str) -> bool:
@@ -33,8 +34,21 @@ def excerpt(text: str, most: int = 200) -> str:
     return clean(text if len(text) <= most else text[: most - 1] + "…")
 
 
-def _harmless(character: str) -> str:
-    code = ord(character)
+class _Signs(dict[int, str]):
+    """What `clean` shows for a code point. Each is looked up once: hostile text may be long, and has many of them."""
+
+    def __missing__(self, code: int) -> str:
+        if len(self) >= _MOST_SIGNS:
+            self.clear()
+        sign = self[code] = _harmless(code)
+        return sign
+
+
+_SIGNS: Final = _Signs()
+
+
+def _harmless(code: int) -> str:
+    character = chr(code)
     if code in _ESCAPES:
         return _ESCAPES[code]
     from unicodedata import category  # noqa: PLC0415 - most hosts have no such text

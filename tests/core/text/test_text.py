@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from gputop.core.text.cells import width
 from gputop.core.text.fit import chop, fit, fit_words
-from gputop.core.text.text import clean, decode
+from gputop.core.text.text import _SIGNS, clean, decode, is_clean
 
 
 @pytest.mark.parametrize(
@@ -118,3 +118,11 @@ def test_fitted_text_takes_as_many_cells_as_were_asked_for(text: str, cells: int
 )
 def test_text_cut_between_words_never_shows_half_a_number(cells: int, fitted: str) -> None:
     assert fit_words("GPU at 100% for 7m", cells) == fitted.ljust(cells)
+
+
+def test_hostile_text_of_all_characters_takes_more_and_more_memory() -> None:
+    every = "".join(map(chr, range(0x110000)))
+
+    assert is_clean(clean(every))
+    assert len(clean(every)) == len(every)
+    assert len(_SIGNS) <= 4096
