@@ -20,6 +20,7 @@ from gputop.ui.input.keymap import ALWAYS_QUITS
 from gputop.ui.input.palette import commands
 from gputop.ui.input.replay_actions import active_keys
 from gputop.ui.messages import (
+    FindingCopied,
     HistoryRequested,
     KeyUnused,
     NewsArrived,
@@ -119,6 +120,10 @@ class GputopApp(TerminalApp):
     def on_history_requested(self, message: HistoryRequested) -> None:
         """Open the history of a process."""
         self.main.controllers.page.history_of(message.process)
+
+    def on_finding_copied(self, message: FindingCopied) -> None:
+        """Copy a finding."""
+        self.main.controllers.copy.copy_finding(message.finding)
 
     def on_key_unused(self, message: KeyUnused) -> None:
         """Say that a key has no meaning on the page in front."""

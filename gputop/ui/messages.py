@@ -2,6 +2,7 @@
 
 from textual.message import Message
 
+from gputop.core.model.finding import Finding
 from gputop.core.model.sample import Frame, HostProcess
 from gputop.core.protocol.link import Down, News
 from gputop.core.settings.settings import Settings
@@ -61,6 +62,14 @@ class ProcessRequested(Message):
     def __init__(self, process: HostProcess) -> None:
         super().__init__()
         self.process = process
+
+
+class FindingCopied(Message):
+    """The user wants to copy a finding."""
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__()
+        self.finding = finding
 
 
 class NotificationFailed(Message):

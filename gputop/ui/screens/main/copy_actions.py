@@ -68,6 +68,10 @@ class CopyActions:
         else:
             self._host.notify(f"there is no {self._parts[name].label} to copy: select a row", timeout=3)
 
+    def copy_finding(self, finding: Finding) -> None:
+        """Copy a finding in full."""
+        self._put("finding", finding_text(finding), to_file=False)
+
     def _take(self, chosen: str | None, offered: dict[str, str]) -> None:
         """Copy as it was when the menu opened."""
         name, _, file = (chosen or "").partition(" ")

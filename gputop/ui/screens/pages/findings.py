@@ -11,6 +11,7 @@ from textual import events
 from gputop.core.detection.watchlist import Watchlist
 from gputop.core.model.finding import Finding
 from gputop.core.model.units import duration_text
+from gputop.ui.messages import FindingCopied
 from gputop.ui.panels.findings import finding_line
 from gputop.ui.render.line import BLANK, Line
 from gputop.ui.screens.dialogs.list_dialog import MOVES, ListDialog
@@ -28,7 +29,7 @@ class FindingsScreen(ListDialog[None]):
 
     TAKES: ClassVar[Mapping[str, str]] = {
         "back": "close", "quit": "close", "findings": "close", "accept": "jump", "signal": "act_on", **MOVES,
-        "mute": "mute", "past-findings": "turn", "help": "show_help",
+        "mute": "mute", "copy": "copy", "past-findings": "turn", "help": "show_help",
     }  # fmt: skip
 
     def __init__(
@@ -118,6 +119,11 @@ class FindingsScreen(ListDialog[None]):
     def act_on(self) -> None:
         """Close, and open the signal dialog for the subject of the marked finding."""
         self._close_with(self._act)
+
+    def copy(self) -> None:
+        """Copy the marked finding."""
+        if self.marked is not None:
+            self.post_message(FindingCopied(self.marked))
 
     def mute(self) -> None:
         """Mute the marked finding for an hour, or unmute it."""

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from app_driver import staged
 from examples import NOW, frame, process
+from msgspec.structs import replace
 
 from gputop.app.copying import keep_copy
 from gputop.core.model.finding import Finding, Stage, Subject
@@ -38,6 +39,15 @@ async def test_a_part_of_the_selected_row_is_copied(part: str, copied: str) -> N
         await stage.app.run_action(f"copy.copy('{part}')")
 
         assert stage.app.clipboard == copied
+
+
+async def test_on_the_page_of_findings_the_marked_one_is_copied() -> None:
+    other = replace(FINDING, code="leak.process", stage=Stage.ALARM)
+    async with staged(replace(SHOWN, findings=(other, FINDING))) as stage:
+        await stage.press("F", "down", "y")
+        await stage.pilot.pause()
+
+        assert stage.app.clipboard.startswith("suspect idle.process: 2 train.py")
 
 
 async def test_the_csv_is_that_of_snapshot_without_the_rows_that_are_not_shown() -> None:
