@@ -68,7 +68,7 @@ class HistoryScreen(Page):
         keys = [
             f"{name('zoom-in')} {name('zoom-out')} zoom", f"{name('left')} {name('right')} cursor",
             f"{name('earlier')} {name('later')} move", f"{name('view-next')} {turn}",
-            f"0-9 add or remove · {name('all-gpus')} all GPUs" if is_comparison else "0-9 GPU",
+            f"0-9 add · {name('all-gpus')} all" if is_comparison else "0-9 GPU",
             f"{name('back')} {'back' if self.look.cursor_s is not None else 'close'}",
         ]  # fmt: skip
         return " · ".join(keys)
