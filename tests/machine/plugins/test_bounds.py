@@ -21,7 +21,7 @@ from gputop.core.plugins.api import API_VERSION, Plugin, guarded
 from gputop.core.plugins.named_source import NamedSource
 from gputop.core.processes.column import Column, Row
 from gputop.core.processes.columns import rows
-from gputop.core.table_rows import turned_off
+from gputop.core.table_rows import _off, turned_off
 from gputop.machine.plugins.bounds import bounded
 from gputop.machine.plugins.sanitize import SourceError, opened
 
@@ -46,6 +46,13 @@ class Detects:
     def detect(self, _: Context) -> Iterator[Claim]:
         self._act()
         yield Claim(code="x.y", stage=Stage.SUSPECT, subject=Subject(label="GPU 0"), summary="seen", remedy="none")
+
+
+@pytest.fixture(autouse=True)
+def forgotten() -> Iterator[None]:
+    """Forget after the test what was switched off, or the screens of other tests name it."""
+    yield
+    _off.clear()
 
 
 class Heard:
