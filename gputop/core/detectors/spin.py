@@ -30,8 +30,8 @@ KIND: Final = Kind(
             "The process must also spin longer than before. With 2, twice as long as its longest time.",
         ),
         Dial(
-            "fresh_times", 5.0, 1.0, 100.0,
-            "If the process may still start (see used_s), gputop waits longer. With 5, it waits 5 times as long.",
+            "fresh_times", 2.75, 1.0, 100.0,
+            "If the process may still start (see used_s), gputop waits longer. With 2.75, it waits 2.75 times as long.",
         ),
         Dial(
             "falls_times", 6.0, 0.0, 1000.0,
