@@ -46,13 +46,13 @@ def stages(found: list[tuple[Finding, ...]]) -> list[Stage]:
     return list(dict.fromkeys(one.stage for now in found for one in now))
 
 
-def test_a_leak_is_first_rising_and_after_ten_minutes_a_suspect() -> None:
+def test_a_leak_is_first_rising_and_after_ten_minutes_an_alarm() -> None:
     found = grown(leaking, range(720))
 
     first = {stage: next(n for n, now in enumerate(found) if now and now[0].stage is stage) for stage in stages(found)}
-    assert list(first) == [Stage.OBSERVATION, Stage.SUSPECT]
+    assert list(first) == [Stage.OBSERVATION, Stage.ALARM]
     assert 300 <= first[Stage.OBSERVATION] < 400
-    assert 600 <= first[Stage.SUSPECT] < 720
+    assert 600 <= first[Stage.ALARM] < 720
 
 
 def test_a_leak_says_how_much_how_fast_and_how_long_it_was_watched_and_what_to_do() -> None:
@@ -89,11 +89,19 @@ def test_how_soon_the_gpu_is_full_is_a_range_by_all_that_grow_on_it() -> None:
     assert "full in about 3 h" in leak.summary
 
 
-@pytest.mark.parametrize(("free_gib", "stage"), [(2.0, Stage.ALARM), (40.0, Stage.SUSPECT)])
-def test_a_sure_leak_is_an_alarm_when_memory_is_left_for_less_than_an_hour(free_gib: float, stage: Stage) -> None:
+@pytest.mark.parametrize("free_gib", [2.0, 40.0])
+def test_a_sure_leak_is_an_alarm_however_much_memory_is_left(free_gib: float) -> None:
     found = watched((second, box(leaking(second), free_gib)) for second in range(800))
 
-    assert found[-1][0].stage is stage
+    assert found[-1][0].stage is Stage.ALARM
+
+
+def test_a_leak_of_an_old_process_is_as_sure_as_that_of_a_young_one() -> None:
+    def old(second: int) -> Frame:
+        made = box(leaking(second), 40.0)
+        return replace(made, processes=(replace(made.processes[0], started_s=NOW - 40_000),))
+
+    assert watched((second, old(second)) for second in range(1000))[-1][0].stage is Stage.ALARM
 
 
 def test_without_utilization_a_leak_is_never_more_than_medium_and_says_what_is_missing() -> None:
@@ -121,7 +129,7 @@ def test_on_an_instance_its_own_activity_tells_work_from_loading() -> None:
 
     works, loads = ([(second, split(second, active)) for second in range(720)] for active in (40.0, 0.0))
 
-    assert stages(watched(works))[-1] is Stage.SUSPECT
+    assert stages(watched(works))[-1] is Stage.ALARM
     assert stages(watched(loads)) == []
 
 
@@ -188,7 +196,7 @@ def test_a_clock_that_jumps_changes_nothing() -> None:
     leak = [judge.judge(at(box(leaking(count)), second), ()) for count, second in enumerate(there)]
 
     assert not any(usual)
-    assert leak[-1][0].stage is Stage.SUSPECT
+    assert leak[-1][0].stage is Stage.ALARM
 
 
 def test_a_pid_that_is_used_again_begins_anew() -> None:
@@ -206,7 +214,7 @@ def test_a_process_that_is_gone_for_a_moment_is_the_same_and_after_a_minute_it_i
         none = frame((gpu(0),), ())
         return watched((second, none if second in gone else box(leaking(second))) for second in range(720))
 
-    assert seen(range(300, 305))[-1][0].stage is Stage.SUSPECT
+    assert seen(range(300, 305))[-1][0].stage is Stage.ALARM
     assert stages(seen(range(300, 420))) == []
 
 
@@ -214,7 +222,7 @@ def test_a_process_that_is_gone_for_a_moment_is_the_same_and_after_a_minute_it_i
 def test_a_leak_is_found_at_every_interval(every_s: float) -> None:
     frames = ((n * every_s, replace(box(leaking(n * every_s)), interval_s=every_s)) for n in range(int(800 / every_s)))
 
-    assert watched(frames)[-1][0].stage is Stage.SUSPECT
+    assert watched(frames)[-1][0].stage is Stage.ALARM
 
 
 def test_on_a_crowded_box_a_leak_is_found_among_two_thousand() -> None:
@@ -227,7 +235,7 @@ def test_on_a_crowded_box_a_leak_is_found_among_two_thousand() -> None:
 
     found = [judge.judge(at(crowd(second), second), ()) for second in range(0, 1000, 2)]
 
-    assert [(one.stage, one.subject.process) for one in found[-1]] == [(Stage.SUSPECT, process(4711).id)]
+    assert [(one.stage, one.subject.process) for one in found[-1]] == [(Stage.ALARM, process(4711).id)]
 
 
 # --- where the driver does not tell whose memory it is ---------------------------------------------------------------
@@ -247,7 +255,7 @@ def silent(second: float, *, pids: tuple[int, ...] = (1, 2), told_gib: float = 0
 def test_memory_that_nobody_owns_to_is_judged_of_this_gpu() -> None:
     leak = watched((second, silent(second)) for second in range(720))[-1][0]
 
-    assert (leak.code, leak.stage, leak.subject.label) == ("leak.gpu", Stage.SUSPECT, "GPU 0")
+    assert (leak.code, leak.stage, leak.subject.label) == ("leak.gpu", Stage.ALARM, "GPU 0")
     assert leak.subject.process is None
     assert any("which process grows" in signal for signal in leak.lacking)
 
