@@ -138,8 +138,9 @@ def _launches(means: Means, dials: Mapping[str, float]) -> bool:
     if means.gu < dials["launch_least_percent"] or means.effort is None or means.cpu_percent >= dials["cpu_percent"]:
         return False
     busy = 1.0 if means.gu >= dials["half_percent"] else means.gu / 100  # below, the power of the busy time counts
-    if 100 * means.effort > busy * dials["launch_power_percent"]:
-        return False
+    power = 100 * means.effort
+    if power > busy * dials["launch_power_percent"] or (means.is_server and power <= dials["fake_power_percent"]):
+        return False  # a server without power polls for requests
     is_light = (means.memory_activity or 0.0) <= dials["launch_memory_percent"]
     is_light = is_light and means.heavy_percent <= dials["launch_most_percent"]
     return is_light and (means.thread or 0.0) >= dials["thread_percent"]
