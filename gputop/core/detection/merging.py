@@ -30,25 +30,28 @@ class About(Struct, frozen=True):
 def merged(found: Sequence[About]) -> list[Finding]:
     """Return the findings without those that others take in. What was taken in becomes evidence."""
     verdicts = sorted([one for one in found if one.finding.code in _ROWS], key=_rank)
-    taken: list[tuple[About, list[Finding]]] = []
+    shown: list[tuple[Finding, list[Finding]]] = []
+    by_process: dict[ProcessId, list[tuple[Finding, list[Finding]]]] = {}
     for one in verdicts:
-        taker = next((each for each in taken if _takes_in(each[0], one)), None)
-        if taker is None:
-            taken.append((one, []))
-        else:
+        takers = (taker for process in one.processes for taker in by_process.get(process, ()))
+        taker = next((taker for taker in takers if _takes_in(taker[0], one.finding)), None)
+        if taker is not None:
             taker[1].append(one.finding)
+            continue
+        shown.append((one.finding, []))
+        for process in one.processes:
+            by_process.setdefault(process, []).append(shown[-1])
     others = [one.finding for one in found if one.finding.code not in _ROWS]
-    return others + [_with(one.finding, held) for one, held in taken]
+    return others + [_with(*one) for one in shown]
 
 
 def _rank(one: About) -> tuple[int, int]:
     return -one.finding.stage.rank, _ROWS[one.finding.code]
 
 
-def _takes_in(one: About, other: About) -> bool:
+def _takes_in(one: Finding, other: Finding) -> bool:
     """Return whether the first says more about the same processes. Two of one row are about different things."""
-    is_other_kind = _ROWS[one.finding.code] != _ROWS[other.finding.code]
-    return is_other_kind and not set(one.processes).isdisjoint(other.processes)
+    return _ROWS[one.code] != _ROWS[other.code]
 
 
 def _with(finding: Finding, taken: Iterable[Finding]) -> Finding:
