@@ -7,6 +7,7 @@ from examples import NOW
 from msgspec.structs import replace
 
 from gputop.core.detection.judge import Judge
+from gputop.core.detection.steady import Steady
 from gputop.core.detectors.registry import detectors, made
 from gputop.core.model.finding import Finding, Stage
 from gputop.core.model.sample import Frame
@@ -26,7 +27,7 @@ SHOWN = {
 def last_of(name: str) -> Frame:
     """Return the last frame before a box begins to run."""
     past = Past(name, Selection(), NOW)
-    monitor = Monitor(past, Judge(made(detectors(), {})))
+    monitor = Monitor(past, Judge(made(detectors(), {}), steady=Steady()))
     frame = monitor.step()
     while past.time_s < NOW:
         frame = monitor.step()
@@ -65,7 +66,7 @@ def test_the_past_ends_when_the_box_begins_and_findings_are_as_old_as_they_are()
 
 def test_the_judge_finds_nothing_until_the_past_is_told_and_then_all_of_it() -> None:
     now_s = NOW
-    judge = JudgeWithPast(Judge(made(detectors(), {})), "dying", Selection())
+    judge = JudgeWithPast(Judge(made(detectors(), {}), steady=Steady()), "dying", Selection())
     frame = last_of("dying")
 
     first = judge.judge(frame, frame.jobs)

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from gputop.core.detection.detector import Detector
 from gputop.core.detection.judge import Judge
+from gputop.core.detection.steady import Steady
 from gputop.core.detectors.registry import detectors, made
 from gputop.core.model.finding import Finding
 from gputop.core.model.sample import Frame, Sample
@@ -15,7 +16,7 @@ from gputop.core.model.sample import Frame, Sample
 def judge_of(*names: str, **dials: Mapping[str, float]) -> Judge:
     """Return a judge with gputop's detectors of these names, all if none is given; ``dials``: by detector."""
     kinds = tuple(kind for kind in detectors() if not names or kind[0].name in names)
-    return Judge(made(kinds, dials))
+    return Judge(made(kinds, dials), steady=Steady())
 
 
 def judge_with(**detectors: Detector) -> Judge:

@@ -14,7 +14,12 @@ def judge(*, is_once: bool, notify: Callable[[str], None] | None = None) -> Judg
     ``notify``: receives one line if the configuration has mistakes.
     """
     settled = _settled(notify)
-    return Judge(made(instant() if is_once else detectors(), settled), settled.get(GENERAL, {}))
+    general = settled.get(GENERAL, {})
+    if is_once:
+        return Judge(made(instant(), settled), general)
+    from gputop.core.detection.steady import Steady
+
+    return Judge(made(detectors(), settled), general, Steady())
 
 
 def _settled(notify: Callable[[str], None] | None) -> Mapping[str, Mapping[str, float]]:

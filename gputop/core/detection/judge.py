@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Protocol
 
 from msgspec import Struct
 
 from gputop.core.detection.detector import Claim, Context, Detector, Dial, settled
 from gputop.core.detection.merging import About, merged
-from gputop.core.detection.steady import Steady
 from gputop.core.model.finding import Finding, Judgement, Stage, Subject
 from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import GpuState, HostProcess, Job, Sample
@@ -71,10 +70,27 @@ class _Kept(Struct):
         return not any(p.pid in pids and p.id in self.concerned for p in (*sample.processes, *sample.relatives))
 
 
-class Judge:
-    """Keeps the findings of one host. ``detectors``: by name. ``dials``: values of `DIALS` that are not the default."""
+class Filter(Protocol):
+    """Takes bad readings out of samples."""
 
-    def __init__(self, detectors: Mapping[str, Detector], dials: Mapping[str, float] = MappingProxyType({})) -> None:
+    def take(self, sample: Sample, due: Sequence[HostProcess], now_s: float) -> tuple[Sample, tuple[HostProcess, ...]]:
+        """Return the sample and its due processes without bad readings."""
+        ...
+
+
+class Judge:
+    """Keeps the findings of one host.
+
+    ``detectors``: by name. ``dials``: values of `DIALS` that are not the default. ``steady``: a `Steady`; None for a
+    single sample, which has no earlier one to compare with.
+    """
+
+    def __init__(
+        self,
+        detectors: Mapping[str, Detector],
+        dials: Mapping[str, float] = MappingProxyType({}),
+        steady: Filter | None = None,
+    ) -> None:
         values = settled(DIALS, dials)
         self._cooldown_s, self._hold_s = values["cooldown_s"], values["hold_s"]
         self._gap, self._judged_s = (values["gap_s"], values["gap_intervals"]), values["judged_s"]
@@ -83,7 +99,7 @@ class Judge:
         self._ended: dict[_Key, tuple[Finding, float]] = {}
         self._broken: dict[str, Claim] = {}
         self._shared: dict[type, object] = {}
-        self._steady = Steady()
+        self._steady = steady
         self._before: tuple[float, float] | None = None  # time and interval of the previous sample
         self._now_s = 0.0
         self._turn = 0
@@ -109,7 +125,9 @@ class Judge:
         step_s, is_gap = _step(self._before, sample, self._gap)
         self._before = sample.time_s, sample.interval_s
         self._now_s += step_s
-        sample, due = self._steady.take(sample, self._due(sample.processes), self._now_s)
+        due = self._due(sample.processes)
+        if self._steady is not None:
+            sample, due = self._steady.take(sample, due, self._now_s)
         relatives: dict[int, list[HostProcess]] = {}
         for one in sample.relatives:
             if one.parent_pid is not None:

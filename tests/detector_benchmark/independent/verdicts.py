@@ -8,6 +8,7 @@ from detector_benchmark.independent.trace import FROM_OBSERVATION, KINDS, NEUTRA
 from msgspec import Struct
 
 from gputop.core.detection.judge import Judge
+from gputop.core.detection.steady import Steady
 from gputop.core.detectors.registry import detectors, made
 from gputop.core.model.finding import Finding, Stage
 from gputop.core.model.sample import Frame, Sample
@@ -82,7 +83,7 @@ def judged(trace: Trace, seed: int) -> Verdict:
 def watched(scene: Scene) -> tuple[list[Episode], int]:
     """Return all that gputop shows of a scene."""
     source = _Source(scene)
-    monitor = Monitor(source, Judge(made(detectors(), {}), {}))
+    monitor = Monitor(source, Judge(made(detectors(), {}), steady=Steady()))
     names = {pid: name for name, pid in scene.world.people.pids.items()}
     found: dict[tuple[object, ...], Episode] = {}
     frames = 0
