@@ -136,6 +136,10 @@ class Steady:
         if held is None:
             held = self._uses[key] = _Use()
         held.seen_s = now_s
+        if use.memory_bytes and use.memory_bytes == held.memory.value and use.sm_percent == held.sm.value:
+            held.memory.seen_s = held.sm.seen_s = now_s
+            held.memory.bad = held.sm.bad = 0
+            return use  # as most are
         total, busy = board
         memory, sm = use.memory_bytes, use.sm_percent
         is_good = memory is not None and memory > 0 and (not total or memory <= total)

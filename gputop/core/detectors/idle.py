@@ -102,8 +102,10 @@ class IdleDetector:
 
     def _note_cpu(self, track: Track, context: Context) -> None:
         """Count the time in which it computes on the CPU; rest shortens this."""
-        held = (track.process, *context.relatives.get(track.process.pid, ()))
-        if sum(one.cpu_percent or 0.0 for one in held) >= self._cpu:
+        used, children = track.process.cpu_percent or 0.0, context.relatives.get(track.process.pid)
+        if children:
+            used += sum([one.cpu_percent or 0.0 for one in children])
+        if used >= self._cpu:
             track.computes_s = min(self._cpu_s, track.computes_s + track.step_s)
         elif track.computes_s:
             track.computes_s = max(0.0, track.computes_s - track.step_s)

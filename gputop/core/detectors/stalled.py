@@ -97,7 +97,8 @@ class StalledDetector:
         """Count how long neither the process nor its children have used the CPU. Work weighs more than rest."""
         if track.pause_s - track.step_s < self._pause_s / 2:
             track.still_s = 0.0
-        children = [one for one in context.relatives.get(track.process.pid, ()) if self._works(one)]
+        relatives = context.relatives.get(track.process.pid)
+        children = [one for one in relatives if self._works(one)] if relatives else ()
         track.is_child_busy = len(children) == 1
         works = self._works(track.process) or len(children) > 1
         track.still_s = max(0.0, track.still_s - self._weighs * track.step_s) if works else track.still_s + track.step_s

@@ -11,6 +11,7 @@ from gputop.core.model.units import bytes_text
 from gputop.core.processes.program import program_of
 
 _DEEPEST: Final = 6  # ancestors
+_LINE_EVERY: Final = 5  # samples: to look up ancestors takes time
 _MEETS_S: Final = 30.0  # relatives are found within seconds, in turns
 
 
@@ -84,7 +85,8 @@ class Track:
             self._part(process, now_s)
         elif not self.parent_words and now_s - self._with_parent_s < _MEETS_S:
             self.parent_words = _words(of(process.parent_pid))
-        self._follow_line(of(process.parent_pid), of, now_s)
+        if context.number % _LINE_EVERY == 0:
+            self._follow_line(of(process.parent_pid), of, now_s)
         self._rest(process, context, idle_percent)
 
     def idle_s(self, now_s: float) -> float | None:
