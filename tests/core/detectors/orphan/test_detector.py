@@ -201,6 +201,19 @@ def test_if_its_launcher_died_it_is_a_suspect() -> None:
     assert shown(parted(PARENT), range(160)) == [("orphan.parent", Stage.SUSPECT)]
 
 
+def test_a_launcher_that_was_never_on_a_gpu_is_missed_also_behind_a_wrapper() -> None:
+    def made_at(second: int) -> Frame:
+        wrapper = process(902, command="bash wrapper.sh", parent_pid=900 if second < 100 else 1, gpus=())
+        parents = (wrapper, PARENT) if second < 100 else (wrapper,)
+        return of(idle(sm=80.0, parent_pid=902), relatives=parents)
+
+    assert shown(made_at, range(160)) == [("orphan.parent", Stage.SUSPECT)]
+
+
+def test_who_logs_out_and_leaves_a_job_under_nohup_means_it() -> None:
+    assert shown(parted(process(901, command="-bash", gpus=())), range(400)) == []
+
+
 def test_all_that_a_launcher_left_behind_is_one_finding() -> None:
     def made_at(second: int) -> Frame:
         parent = 900 if second < 100 else 1
