@@ -16,6 +16,7 @@ MARKS: Final = {Stage.ALARM: "hot", Stage.SUSPECT: "warm"}
 _WORDS: Final = {Stage.ALARM: " ALARM ", Stage.SUSPECT: "suspect", Stage.OBSERVATION: "observation"}
 _WIDEST_LABEL: Final = 24
 _NARROW: Final = 60  # a narrower line shows the verdict in place of the duration
+_DURATION: Final = re.compile(r"\bfor (?:at least )?\d")
 _VERDICT_END: Final = re.compile(r":| · | \(|; ")
 
 
@@ -43,10 +44,14 @@ def panel(view: View, width: int, most: int, key: str) -> list[Line]:
 
 
 def finding_line(finding: Finding, view: View, width: int, base: str = "text", *, more: tuple[Span, ...] = ()) -> Line:
-    """Return a finding in a line: stage, subject, verdict, numbers, duration. ``more``: at its right end."""
+    """Return a finding in a line: stage, subject, verdict, numbers, age. ``more``: at its right end.
+
+    A summary that gives its duration needs no age beside it.
+    """
     now_s = view.frame.time_s if view.frame else finding.since_s
-    age: Spans = [(f" {duration_text(now_s - finding.since_s):>6} ago ", "muted")]
-    right = [*age, *more] if width >= _NARROW else [*more]
+    has_age = width >= _NARROW and not _DURATION.search(finding.summary)
+    age: Spans = [(f" {duration_text(now_s - finding.since_s):>6} ago ", "muted")] if has_age else []
+    right = [*age, *more]
     verdict, rest = split_verdict(finding.summary)
     left: Spans = [
         (" ", "text"), (_WORDS[finding.stage], INKS[finding.stage]), (" ", "text"),
