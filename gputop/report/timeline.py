@@ -14,7 +14,7 @@ def timeline(episodes: Sequence[Episode]) -> str:
 
 def _paragraph(episode: Episode) -> list[str]:
     finding = episode.finding
-    begin = place_text(episode.passages[0].at_s)
+    begin = place_text(episode.passages[0].at_s) if episode.passages[0].at_s else "the start"
     end = "the end" if episode.end_at_s is None else place_text(episode.end_at_s)
     head = f"{finding.stage.value}  seen from {begin} to {end}  {finding.code}  {finding.subject.label}"
     lines = [head, f"  {finding.summary}"]

@@ -27,7 +27,8 @@ def add_common(
     group.add_argument("--only-compute", action="store_true", default=absent or False, help="omit graphics processes")
     group.add_argument(
         "--where", action="extend", type=_filters, default=absent, metavar="FILTER",
-        help="only processes that match, such as 'user:ann gpu_mem>10GiB sm<5 not cmd~vllm'; all filters must match",
+        help="only processes that match, such as 'user:ann gpu_mem>10GiB sm<5 not cmd~vllm'; if you repeat the option,"
+        " a process must match all filters",
     )  # fmt: skip
     group.add_argument(
         "--source", default=absent, metavar="NAME[:ARG]",

@@ -7,7 +7,8 @@ from gputop.cli.args.options import add_common, add_ending, words
 from gputop.core.text.text import excerpt
 
 _STATUS: Final = (
-    "0 all changed, 1 only some changed, 2 bad input, 3 no driver or no answer (changes unknown), 4 none changed"
+    "0 all changed, 1 only some changed, 2 bad input, 3 no driver or no answer (it is not known what changed),"
+    " 4 none changed"
 )
 
 

@@ -48,8 +48,8 @@ _REQUESTS: Final = """requests:
                      gputop mig plan -- -1g.10gb
   3g.40gb@4          a 3g.40gb that starts at memory slot 4
   2g.20gb/1c+1c      a 2g.20gb with two compute instances 1c
-  1c.3g.40gb         one compute instance 1c in a 3g.40gb; a second one uses
-                     the same 3g.40gb
+  1c.3g.40gb         one compute instance 1c in a 3g.40gb; if you write it
+                     twice, both are in the same 3g.40gb
   none               no instances
   on, off            only switch MIG mode on or off
 """

@@ -18,9 +18,9 @@ _FORMATS: Final = ("env", "index", "uuid", "json")
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.description = (
-        "Choose the freest GPUs: free ones first (see gputop free), then by free memory (in whole GiB), by utilization"
-        " (the higher of two readings) and by number of processes. Busy, lost and hung GPUs are not chosen. The choice"
-        " and its reason go to standard error.\nThe GPUs are free now but not"
+        "Choose the GPUs with the least use. Order: GPUs that are free (see gputop free), then more unused memory (in"
+        " whole GiB), lower utilization (the higher of two readings), fewer processes. Busy, lost and hung GPUs are not"
+        " chosen. The choice and its reason go to standard error.\nThe GPUs are free now but not"
         " reserved: gputop cannot see a process that has just started and holds no memory yet, or another gputop pick"
         " that runs at the same time."
     )

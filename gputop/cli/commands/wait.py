@@ -15,7 +15,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.description = (
         "Wait until one of these happens, and print it. free: a GPU is free (see gputop free). ended: a process or job"
-        " has ended; the screen shows the names of jobs in its view by job. finding: there is a suspect or an alarm"
+        " has ended; for the name of a job, press J on the screen. finding: there is a suspect or an alarm"
         " (see gputop watch)."
     )
     parser.add_argument("goals", nargs="+", type=_goal, metavar="WHAT", help=_FORMS)

@@ -42,8 +42,8 @@ KIND: Final = Kind(
         ),
         Dial(
             "late_times", 2.0, 1.0, 100.0,
-            "The time until the memory is full is uncertain. With 2, its latest estimate must be within twice alarm_s "
-            "or suspect_s.",
+            "The time until the memory is full is uncertain. With 2, even the longest estimate must be at most twice "
+            "alarm_s for an alarm, and twice suspect_s for a suspect.",
         ),
         Dial(
             "young_s", 1800.0, 0.0, 86_400.0,
@@ -56,7 +56,8 @@ KIND: Final = Kind(
         ),
         Dial(
             "past_s", 3600.0, 0.0, 86_400.0,
-            "Growth counts only above the highest level of this time. Memory that was freed is often used again.",
+            "After memory is freed, only memory above the earlier maximum counts as growth, for this time. Freed "
+            "memory is often used again.",
         ),
         Dial(
             "steady_percent", 90.0, 1.0, 100.0,
@@ -77,7 +78,7 @@ KIND: Final = Kind(
         ),
         Dial(
             "burst_percent", 50.0, 1.0, 100.0,
-            "One of the 6 intervals must not contain more than this share of the growth.",
+            "None of the 6 intervals may contain more than this share of the growth.",
         ),
         Dial(
             "large_step_times", 3.0, 1.0, 1000.0,

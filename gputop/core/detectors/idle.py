@@ -34,7 +34,8 @@ KIND: Final = Kind(
         Dial("suspect_s", 3600.0, 60.0, 864000.0, "If a process is idle for this time, that is a suspect."),
         Dial(
             "full_percent", 80.0, 0.0, 100.0,
-            "If more than this share of the GPU's memory is used, an idle process is already a suspect after after_s.",
+            "If more than this share of the GPU's memory is used, an idle process becomes a suspect at after_s "
+            "already.",
         ),
         Dial("same_bytes", 16777216.0, 0.0, 1e12, "A process is not idle if its GPU memory changes by more than this."),
         Dial(

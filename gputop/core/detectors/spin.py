@@ -22,7 +22,7 @@ KIND: Final = Kind(
         Dial("suspect_s", 300.0, 10.0, 86400.0, "If a process spins for this time, that is a suspect."),
         Dial(
             "used_s", 30.0, 0.0, 86400.0,
-            "A process that used the GPU for less than this time may still start (see fresh_times).",
+            "A process that used the GPU for less than this time may still be starting up (see fresh_times).",
         ),
         Dial("thread_percent", 85.0, 10.0, 100.0, "A process spins if its busiest thread uses at least this much CPU."),
         Dial(
@@ -31,7 +31,8 @@ KIND: Final = Kind(
         ),
         Dial(
             "fresh_times", 2.75, 1.0, 100.0,
-            "If the process may still start (see used_s), gputop waits longer. With 2.75, it waits 2.75 times as long.",
+            "If the process may still be starting up (see used_s), gputop waits longer. With 2.75, it waits 2.75 times "
+            "as long.",
         ),
         Dial(
             "falls_times", 6.0, 0.0, 1000.0,

@@ -55,8 +55,7 @@ KIND: Final = Kind(
         ),
         Dial(
             "work_weighs_times", 5.0, 0.0, 1000.0,
-            "How much CPU use shortens the time of still_percent. With 5, one second of CPU use takes 5 seconds off "
-            "it.",
+            "CPU use shortens the time of still_percent. With 5, one second of CPU use takes 5 seconds off it.",
         ),
         Dial(
             "child_times", 3.0, 1.0, 100.0,

@@ -70,8 +70,8 @@ KIND: Final = Kind(
         ),
         Dial(
             "polling_bytes_per_s", 1e9, 0.0, 1e12,
-            "A rank of a job may also be waiting if the PCIe traffic is at most this. Without NVLink, ranks that wait "
-            "poll host memory.",
+            "A rank of a job may also be waiting if the PCIe traffic is at most this. Without NVLink, a waiting "
+            "rank reads host memory again and again (polling).",
         ),
         Dial(
             "quiet_nvlink_bytes_per_s", 200e6, 0.0, 1e13,
@@ -90,13 +90,13 @@ KIND: Final = Kind(
         Dial("rank_rests_s", 10.0, 1.0, 3600.0, "gputop calls a rank idle after this time."),
         Dial(
             "heartbeat_s", 3.0, 0.0, 60.0,
-            "An idle process that works for a moment stays idle. It works again after this much work within "
-            "heartbeat_within_s.",
+            "An idle process that works for a moment stays idle. It counts as working again only after this many "
+            "seconds of work within heartbeat_within_s.",
         ),
         Dial("progress_s", 120.0, 1.0, 86400.0, "A job does not hang if it reported a step within this time."),
         Dial(
             "means_s", 90.0, 30.0, 3600.0,
-            "gputop averages over one to two times this duration to find what limits a job.",
+            "To find what limits a job, gputop uses means over at least this time and at most twice this time.",
         ),
         Dial(
             "progress_times", 3.0, 1.0, 100.0,
@@ -105,15 +105,14 @@ KIND: Final = Kind(
         ),
         Dial(
             "interruption_times", 5.0, 0.0, 1000.0,
-            "How much other activity shortens a long wait. With 5, one second of activity takes 5 seconds off the "
-            "wait.",
+            "Other activity shortens a long wait. With 5, one second of activity takes 5 seconds off the wait.",
         ),
         Dial("resumed_s", 10.0, 0.0, 3600.0, "A wait was normal if the process then works for this time."),
         Dial("pause_s", 3.0, 0.0, 3600.0, "A pause up to this long is part of a normal step."),
         Dial(
             "heartbeat_within_s", 60.0, 1.0, 3600.0,
-            "See heartbeat_s. gputop adds up the short times of work over this time. One sample of work without power "
-            "in this time is a wrong reading.",
+            "See heartbeat_s. gputop adds up the short times of work over this time. If only one sample in this time "
+            "shows work, and the power is low, it is a wrong reading.",
         ),
         Dial(
             "own_percent", 50.0, 0.0, 100.0,

@@ -71,7 +71,7 @@ KIND: Final = Kind(
         Dial("gaps_percent", 75.0, 1.0, 100.0, "A GPU has idle gaps if its utilization is below this."),
         Dial(
             "half_percent", 45.0, 1.0, 100.0,
-            "What a fully busy thread does is an assumption. If the GPU utilization is at least this, it launches "
+            "gputop has to guess what a fully busy thread does. If the GPU utilization is at least this, it launches "
             "kernels. Below, it prepares data.",
         ),
         Dial(
@@ -100,8 +100,8 @@ KIND: Final = Kind(
         ),
         Dial(
             "launch_most_percent", 10.0, 0.0, 100.0,
-            "Kernels count as small only if the power is above heavy_percent of [detectors.activity] for at most "
-            "this share of the time.",
+            "If the power is above heavy_percent (see [detectors.activity]) for more than this share of the time, the "
+            "kernels are not small.",
         ),
         Dial(
             "launch_memory_percent", 20.0, 0.0, 100.0,

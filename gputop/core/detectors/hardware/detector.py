@@ -81,8 +81,8 @@ KIND: Final = Kind(
         ),
         Dial(
             "replay_factor", 1.0, 0.01, 1e6,
-            "gputop reports more PCIe replays than the allowed rate. With 2, it allows twice that rate. The rate "
-            "depends on the width and the generation of the link.",
+            "gputop reports PCIe replays if there are more than the allowed rate. With 2, it allows twice that rate. "
+            "The rate depends on the width and the generation of the link.",
         ),
         Dial(
             "nvlink_a_minute", 1.0, 0.1, 1e6,

@@ -31,8 +31,8 @@ KIND: Final = Kind(
         ),
         Dial(
             "least_log_odds", 3.0, 0.0, 20.0,
-            "A leak must be steady. With 3, steady growth must be 20 times as likely as growth that slows down (3 is "
-            "about the natural logarithm of 20).",
+            "A leak must be steady. The value is a natural logarithm: 3 means that steady growth must be about 20 "
+            "times as likely as growth that slows down.",
         ),
         Dial(
             "fill_s", 21600.0, 0.0, 864_000.0,
@@ -62,7 +62,7 @@ KIND: Final = Kind(
         ),
         Dial(
             "burst_percent", 50.0, 1.0, 100.0,
-            "One of the intervals must not contain more than this share of the growth.",
+            "No interval may contain more than this share of the growth.",
         ),
         Dial("steps", 6.0, 1.0, 100.0, "The memory must grow in at least this many steps. Loading has fewer steps."),
         Dial(
@@ -86,7 +86,7 @@ KIND: Final = Kind(
         ),
         Dial(
             "still_bytes", 8.0 * 1024**2, 65_536.0, 1024**4,
-            "A smaller rise is no growth. gputop uses at most half of least_growth_bytes.",
+            "A smaller rise is not growth. If this is more than half of least_growth_bytes, that half applies.",
         ),
         Dial(
             "short_span_s", 300.0, 60.0, 340.0,
@@ -102,7 +102,7 @@ KIND: Final = Kind(
         ),
         Dial(
             "longest_span_s", 1800.0, 60.0, 864_000.0,
-            "For over_times, longer growth counts as growth of this duration.",
+            "Limit for over_times: growth that lasts longer counts as this long.",
         ),
         Dial(
             "votes", 3.0, 1.0, 1000.0,
@@ -136,8 +136,8 @@ KIND: Final = Kind(
         ),
         Dial(
             "stopped_times", 3.0, 0.0, 1000.0,
-            "Growth has stopped after a pause that is much longer than the longest one before. With 3, it must be "
-            "longer by 3 usual pauses.",
+            "gputop considers growth as stopped when a pause is much longer than all pauses before. With 3, it must be "
+            "longer than the longest one by 3 usual pauses.",
         ),
         Dial(
             "tooth_bytes", 64.0 * 1024**2, 1024**2, 1024**4,
@@ -168,8 +168,8 @@ KIND: Final = Kind(
         ),
         Dial(
             "teeth_left_percent", 50.0, 0.0, 100.0,
-            "Cycles: more memory must be freed before a leak is over. With 50 and fell_back_percent = 50, at most 25% "
-            "of the growth may remain.",
+            "Cycles: fell_back_percent is not enough to end a leak. At most this share of what it allows to remain may "
+            "remain. With 50 and fell_back_percent = 50: at most 25% of the growth.",
         ),
         Dial(
             "waves", 3.0, 2.0, 100.0,

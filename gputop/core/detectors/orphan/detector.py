@@ -48,7 +48,8 @@ KIND: Final = Kind(
         Dial("idle_s", 600.0, 10.0, 86400.0, "If an orphan is idle for this time, that is a suspect."),
         Dial(
             "parent_s", 60.0, 0.0, 86400.0,
-            "If the parent exits earlier than this, the process is a daemon and not an orphan.",
+            "If the parent exits within this time after it started the process, the process is a daemon and not an "
+            "orphan.",
         ),
         Dial("unexplained_bytes", 536870912.0, 1e6, 1e13, "gputop ignores unexplained memory up to this size."),
         Dial(

@@ -41,7 +41,8 @@ KIND: Final = Kind(
         ),
         Dial(
             "host_alarm_s", 720.0, 60.0, 86400.0,
-            "The same, if a rank that does not wait uses the CPU: it may evaluate or write a checkpoint.",
+            "A rank without GPU work that uses the CPU may evaluate or write a checkpoint. A wait of the other ranks "
+            "is then an alarm only after this time.",
         ),
         Dial("behind_s", 1800.0, 60.0, 86400.0, "If other ranks work, a wait of this time is a suspect."),
         Dial(
