@@ -12,12 +12,13 @@ from detector_benchmark.independent.trace import Trace, traces_in
 from detector_benchmark.independent.verdicts import Verdict, judged, watched
 
 DEV: Final = Path(__file__).parent / "traces"
+KEPT: Final = Path(__file__).parent / "kept"  # for the figures alone: whoever mends a detector reads and runs only DEV
 
 
 def main() -> None:
     """Judge the traces of a folder and print the figures."""
     options = _options()
-    folder = options.folder or DEV
+    folder = options.folder or (KEPT if options.half == "kept" else DEV)
     traces = [trace for trace in traces_in(folder) if options.only in f"{trace.group}/{trace.name}"]
     if options.show:
         print(_shown(next(trace for trace in traces if trace.name == options.show), options.seeds[0]))  # noqa: T201
@@ -32,17 +33,14 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m detector_benchmark.independent")
-    parser.add_argument("--half", choices=("dev", "kept"), default="dev", help="kept needs --folder")
-    parser.add_argument("--folder", type=Path, help="the folder of the traces that are kept aside")
+    parser.add_argument("--half", choices=("dev", "kept"), default="dev", help="default: dev")
+    parser.add_argument("--folder", type=Path, help="other traces")
     parser.add_argument("--only", default="", help="only traces whose class/name contains this")
     parser.add_argument("--show", metavar="NAME", help="print all that is shown on one trace")
     parser.add_argument("--details", action="store_true", help="also print each mistake; for dev that is the default")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     parser.add_argument("--jobs", type=int, default=1, help="processes to use")
-    options = parser.parse_args()
-    if options.half == "kept" and not options.folder:
-        parser.error("--half kept needs the --folder of the traces that are kept aside")
-    return options
+    return parser.parse_args()
 
 
 def _all(folder: Path, traces: list[Trace], seed: int, jobs: int) -> list[Verdict]:

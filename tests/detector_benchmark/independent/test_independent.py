@@ -1,7 +1,7 @@
 """The independent traces: their labels fit their worlds, their boards are like real ones, gputop judges a clear one."""
 
 import pytest
-from detector_benchmark.independent.__main__ import DEV
+from detector_benchmark.independent.__main__ import DEV, KEPT
 from detector_benchmark.independent.activity import COLLECTIVE, IDLE, LLM, TRICKLE, Activity
 from detector_benchmark.independent.boards import H100
 from detector_benchmark.independent.roles import program
@@ -10,11 +10,11 @@ from detector_benchmark.independent.trace import KINDS, traces_in
 from detector_benchmark.independent.verdicts import judged
 from detector_benchmark.independent.world import World
 
-TRACES = {trace.name: trace for trace in traces_in(DEV)}
+TRACES = {trace.name: trace for trace in (*traces_in(DEV), *traces_in(KEPT))}
 
 
 def test_two_traces_share_a_name() -> None:
-    assert len(TRACES) == len(traces_in(DEV))
+    assert len(TRACES) == len(traces_in(DEV)) + len(traces_in(KEPT))
 
 
 @pytest.mark.parametrize("name", TRACES)
