@@ -6,11 +6,10 @@ import select
 import shutil
 import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from real_terminal import CTRL_Z, DOWN, ENTER, ESCAPE, F1, GPUTOP, PATIENCE_S, terminal
+from real_terminal import CTRL_Z, DOWN, ESCAPE, F1, GPUTOP, PATIENCE_S, terminal
 
 DEMO = (*GPUTOP, "--demo", "training")
 COLOUR = re.compile(rb"\x1b\[(?:[0-9;]*;)?(?:[34][0-8]|9[0-7]|10[0-7])(?:;[0-9;]*)?m")
@@ -159,25 +158,6 @@ def test_it_writes_no_colour_that_the_terminal_lacks(changed: dict[str, str], co
         assert (b"8;5;" in written) == (38 in codes)
 
 
-def test_a_terminal_that_takes_nothing_gets_the_last_picture_and_none_of_those_before(tmp_path: Path) -> None:
-    """The program is not read while it opens and closes pages, each of which repaints the whole screen."""
-    recording = tmp_path / "box.tape"
-    with terminal(*DEMO, size=(200, 60)) as shown:
-        shown.until("COMMAND", "Quit")
-        shown.written.clear()
-        for _ in range(40):
-            shown.press("F")
-            shown.press("F")
-        shown.press("\x0f" + "\x15" + f"{recording}" + ENTER)
-        wait_until(recording.exists, "keys wait for the terminal")
-        shown.until("REC")
-        shown.until_gone("Findings ·")
-
-        assert len(shown.written) < 12 * 60_000
-        shown.press("q")
-        assert shown.end() == 0
-
-
 def test_a_killed_sampler_is_told_and_started_again() -> None:
     with terminal(*DEMO) as shown:
         shown.until("COMMAND")
@@ -207,15 +187,6 @@ def test_with_a_sampler_that_does_not_go_on_the_age_is_shown_and_keys_work() -> 
         finally:
             os.kill(sampler, signal.SIGCONT)
         wait_for_end(sampler)
-
-
-def wait_until(is_so: Callable[[], bool], why: str) -> None:
-    """Wait until something holds, without reading the terminal."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not is_so():
-        if time.monotonic() > deadline:
-            pytest.fail(why)
-        select.select([], [], [], 0.01)
 
 
 def wait_for_end(pid: int) -> None:

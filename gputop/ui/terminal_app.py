@@ -1,6 +1,8 @@
 """App base that suits the terminal: its colours, its characters, and how it is written to."""
 
+import asyncio
 import os
+from collections.abc import Callable
 from typing import ClassVar, Final
 
 from rich.segment import Segment
@@ -76,6 +78,7 @@ class TerminalApp(DisplayHook[Down], inherit_bindings=False):
         self._is_resized = True
         self._too_small = None
         self.call_later(lambda: self.screen.refresh(layout=True))  # there may be no screen yet
+        self._soon(self.take_size)
 
     async def on_event(self, event: events.Event) -> None:
         """Ignore the mouse and all keys but those that quit while the terminal is too small to show what they do."""
@@ -128,7 +131,11 @@ class TerminalApp(DisplayHook[Down], inherit_bindings=False):
         """Paint the present state, without what it was in between, when the terminal can take it."""
         if not self._is_behind:
             self._is_behind = True
-            self.set_timer(_AGAIN_S, self._catch_up)
+            self._soon(self._catch_up)
+
+    def _soon(self, action: Callable[[], None]) -> None:
+        """Do something a little later; Textual's timer skips its only call if a CPU is late for it."""
+        asyncio.get_running_loop().call_later(_AGAIN_S, self.call_later, action)
 
     def _catch_up(self) -> None:
         self._is_behind = False

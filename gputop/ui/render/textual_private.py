@@ -44,6 +44,10 @@ class DisplayHook(App[T], Generic[T], inherit_bindings=False):
         if self._driver is not None and not self.is_headless:
             self._driver.write(text)
 
+    def take_size(self) -> None:
+        """Lay the screen out for the latest size, if the timer that Textual has for it did not fire."""
+        self._check_resize()
+
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         super()._display(screen, self.reduced(renderable))  # type: ignore[arg-type] # Textual does so too
 

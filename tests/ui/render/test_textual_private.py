@@ -56,6 +56,12 @@ async def test_the_app_writes_to_the_terminal_with_its_driver() -> None:
         assert callable(getattr(getattr(stage.app, "_driver", None), "write", None)), f"App._driver: {WHERE}"
 
 
+def test_the_app_takes_a_new_size_in_check_resize() -> None:
+    source = inspect.getsource(getattr(App, "_check_resize", lambda: None))
+
+    assert "_resize_event" in source, f"App._check_resize: {WHERE}"
+
+
 async def test_a_widget_keeps_the_regions_to_paint_in_dirty_regions() -> None:
     async with staged(frame(1), size=SMALL) as stage:
         widget: Widget = stage.app.main.footer
