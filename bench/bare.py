@@ -57,6 +57,7 @@ CALLS: tuple[tuple[str, tuple[int, ...]], ...] = (
     *(("nvmlDeviceGetNvLinkState", (link,)) for link in range(18)),
 )
 FIELDS: tuple[tuple[int, int], ...] = (
+    (185, 1),
     *((field, 0) for field in (3, 4, 5, 6, 29, 30, 31, 74, 76, 82, 83, 91, 94, 161, 162, 163, 173, 179, 180, 185, 186)),
     *((field, 0) for field in (230, 269, 270, 271)),
     (138, 0xFFFFFFFF),

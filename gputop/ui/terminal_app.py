@@ -17,7 +17,7 @@ from gputop.core.text.osc import copying, wrapped
 from gputop.ui.input.keymap import Keymap
 from gputop.ui.render import theme
 from gputop.ui.render.framediff import FrameDiff
-from gputop.ui.render.textual_private import DisplayHook, LayoutUpdate, Update, waiting_writes
+from gputop.ui.render.textual_private import DisplayHook, LayoutUpdate, Update, mark_all_changed, waiting_writes
 from gputop.ui.render.too_small import TooSmall, is_too_small
 
 _MOST_WAITING: Final = 3  # writes of one update: its beginning, itself and its end
@@ -148,6 +148,7 @@ class TerminalApp(DisplayHook[Down], inherit_bindings=False):
         self.screen.refresh(layout=True)
         for widget in self.screen.walk_children():
             widget.refresh()
+        mark_all_changed(self.screen)
 
     def reduced(self, update: Update) -> Update:
         """Return an update that writes only the changed cells, where those are known."""

@@ -52,7 +52,8 @@ def _is_odd(one: Levels, others: Sequence[Levels], dials: Mapping[str, float], c
         apart, spread = _apart(one, others, at)
         least = max(dials["apart_percent"] / 100, dials["spread_times"] * spread)
         is_new = compared_s >= dials["known_s"] and abs(apart - one.usual[at]) > least
-        if abs(apart) > least and (abs(apart) >= dials["clearly_percent"] / 100 or is_new):
+        is_clear = apart >= dials["clearly_percent"] / 100  # stages of a pipeline also do less, from the beginning
+        if abs(apart) > least and (is_clear or is_new):
             is_odd = True
             one.apart = max(one.apart, apart, key=abs)
     return is_odd

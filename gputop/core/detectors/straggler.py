@@ -80,7 +80,7 @@ KIND: Final = Kind(
             "A rank is also slower if all ranks are at full utilization, but power, memory utilization or SM activity "
             "of this rank differ from those of the others by this share, and this is new.",
         ),
-        Dial("clearly_percent", 45.0, 1.0, 1000.0, "The same, whether it is new or not."),
+        Dial("clearly_percent", 45.0, 1.0, 1000.0, "The same for a rank that does more, whether it is new or not."),
         Dial("learn_s", 600.0, 60.0, 86400.0, "gputop learns the usual gaps between the ranks during this time."),
         Dial(
             "known_s", 300.0, 30.0, 86400.0,

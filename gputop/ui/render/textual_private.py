@@ -21,7 +21,7 @@ from textual.widget import Widget
 
 __all__ = [
     "ChopsUpdate", "CompositorUpdate", "DisplayHook", "LayoutUpdate", "Update", "color_system", "in_place_of",
-    "mark_painted", "painted", "waiting_writes", "written_strips",
+    "mark_all_changed", "mark_painted", "painted", "waiting_writes", "written_strips",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -66,6 +66,11 @@ def in_place_of(pump: MessagePump) -> AbstractContextManager[None]:
 def mark_painted(widget: Widget) -> None:
     """Take note that all lines of a widget are painted: `Widget.render_lines` does it, an override must as well."""
     widget._dirty_regions.clear()
+
+
+def mark_all_changed(screen: Screen[Any]) -> None:
+    """Let the next update of a screen write all of it, also the cells that no widget covers."""
+    screen._compositor._dirty_regions.add(screen._compositor.size.region)
 
 
 def painted(screen: Screen[Any]) -> list[Strip]:

@@ -22,6 +22,7 @@ from gputop.ui.render.textual_private import (
     LayoutUpdate,
     color_system,
     in_place_of,
+    mark_all_changed,
     painted,
     written_strips,
 )
@@ -76,6 +77,14 @@ async def test_a_screen_paints_its_lines_with_its_compositor() -> None:
 
         assert hasattr(getattr(screen, "_compositor", None), "render_strips"), f"Screen._compositor: {WHERE}"
         assert [strip.cell_length for strip in painted(screen)] == [SMALL[0]] * SMALL[1], f"render_strips: {WHERE}"
+
+
+async def test_the_compositor_updates_all_of_a_screen_whose_region_is_dirty() -> None:
+    async with staged(frame(1), size=SMALL) as stage:
+        compositor = stage.app.screen._compositor
+        mark_all_changed(stage.app.screen)
+
+        assert isinstance(compositor.render_update(), LayoutUpdate), f"Compositor._dirty_regions: {WHERE}"
 
 
 def test_an_update_of_lines_is_a_chops_update_with_spans_chops_and_ends() -> None:
