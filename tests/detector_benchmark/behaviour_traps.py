@@ -230,8 +230,8 @@ def _hang_on(board: Board, effort: float) -> Callable[[Random], Trap]:
         # the odd one out uses the CPU, as in an evaluation: it has twelve minutes
         k, before = rng.choice((2, 4, 8)), rng.randint(150, 300)
         work, wait = shapes.training(rng, is_multi=True), _hung(rng, effort)
-        out = lasting(work, before) + lasting(shapes.spinning(rng), 780)
-        held = [out, *(lasting(work, before) + lasting(wait, 780) for _ in range(k - 1))]
+        out = lasting(work, before) + lasting(shapes.spinning(rng), 900)
+        held = [out, *(lasting(work, before) + lasting(wait, 900) for _ in range(k - 1))]
         name = f"hang on {board.name}, context {board.context_w:.0f} W of {board.limit_w:.0f} W"
         return Trap(name, samples(_job(rng, held, board)), "stuck.collective", before)
 
