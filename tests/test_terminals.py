@@ -158,23 +158,6 @@ def test_it_writes_no_colour_that_the_terminal_lacks(changed: dict[str, str], co
         assert (b"8;5;" in written) == (38 in codes)
 
 
-def test_two_hundred_resizes_end_with_the_right_picture() -> None:
-    with terminal(*DEMO) as shown:
-        shown.until("COMMAND")
-        for turn in range(200):
-            shown.resize(20 + turn * 37 % 190, 4 + turn * 13 % 60)
-        shown.resize(80, 24)
-        shown.until("COMMAND", "Quit")
-        lines = [line.rstrip() for line in shown.lines]
-
-        assert lines[0].startswith(" gputop")
-        assert lines[-1].startswith(" q Quit")
-        assert sum("COMMAND" in line for line in lines) == 1
-        assert "Traceback" not in shown.text
-        shown.press("q")
-        assert shown.end() == 0
-
-
 def test_a_killed_sampler_is_told_and_started_again() -> None:
     with terminal(*DEMO) as shown:
         shown.until("COMMAND")
