@@ -28,7 +28,7 @@ class About(Struct, frozen=True):
 
 
 def merged(found: Sequence[About]) -> list[Finding]:
-    """Return the findings without those that others take in. What was taken in becomes evidence."""
+    """Return the findings without those that others take in. What adds to a finding becomes its evidence."""
     verdicts = sorted([one for one in found if one.finding.code in _ROWS], key=_rank)
     shown: list[tuple[Finding, list[Finding]]] = []
     by_process: dict[ProcessId, list[tuple[Finding, list[Finding]]]] = {}
@@ -55,5 +55,13 @@ def _takes_in(one: Finding, other: Finding) -> bool:
 
 
 def _with(finding: Finding, taken: Iterable[Finding]) -> Finding:
-    more = tuple([Evidence(one.code, one.stage.value, one.summary) for one in taken])
+    more = tuple(
+        [Evidence(one.code, one.stage.value, f"also seen: {one.summary}") for one in taken if _adds(finding, one)]
+    )
     return replace(finding, evidence=(*finding.evidence, *more)) if more else finding
+
+
+def _adds(finding: Finding, taken: Finding) -> bool:
+    """Return whether it says more. What limited a job while it worked says nothing about a job that does not work."""
+    is_slow = finding.code.startswith("straggler.")
+    return not taken.code.startswith("bound.") or (is_slow and taken.code != "bound.compute")

@@ -44,8 +44,8 @@ KIND: Final = Kind(
         ),
         Dial(
             "alarm_percent", 67.0, 1.0, 100.0,
-            "A rank is much slower if the job runs at less than this share of its speed, by clock, "
-            "utilization or power.",
+            "A rank is much slower if its speed is less than this share of the speed of the other ranks. The speed is "
+            "measured by clock, utilization or power.",
         ),
         Dial(
             "clock_percent", 93.0, 1.0, 100.0,
@@ -62,8 +62,8 @@ KIND: Final = Kind(
         ),
         Dial(
             "full_percent", 85.0, 1.0, 100.0,
-            "A lower GPU utilization counts only while that of the other ranks is at least this. They then wait on the "
-            "GPU.",
+            "A lower GPU utilization counts only while that of the other ranks is at least this. Ranks that "
+            "wait for the slow one show full utilization.",
         ),
         Dial(
             "spread_times", 6.0, 0.0, 100.0,
@@ -77,14 +77,17 @@ KIND: Final = Kind(
         ),
         Dial(
             "apart_percent", 20.0, 1.0, 1000.0,
-            "A rank is also slower if all ranks are at full utilization, but power, memory utilization or SM activity "
-            "of this rank differ from those of the others by this share, and this is new.",
+            "If all ranks are at full utilization, a rank is slower if its power, memory utilization or SM activity "
+            "differs from the others by this share. The difference must be new.",
         ),
-        Dial("clearly_percent", 45.0, 1.0, 1000.0, "The same for a rank that does more, whether it is new or not."),
+        Dial(
+            "clearly_percent", 45.0, 1.0, 1000.0,
+            "Like apart_percent, for a rank that does more: the difference may be old.",
+        ),
         Dial("learn_s", 600.0, 60.0, 86400.0, "gputop learns the usual gaps between the ranks during this time."),
         Dial(
             "known_s", 300.0, 30.0, 86400.0,
-            "gputop calls no gap new before it has compared the ranks for this time.",
+            "gputop must compare the ranks for this time before it can call a gap new.",
         ),
         Dial(
             "ranks", 3.0, 3.0, 100000.0,
@@ -308,8 +311,8 @@ def claim_of(slow: Slow, context: Context, dials: Mapping[str, float]) -> Claim:
         code="straggler.gpu" if slow.is_gpu else "straggler.neighbour" if slow.is_shared else "straggler.host",
         stage=Stage.ALARM if is_grave else Stage.SUSPECT,
         subject=process_subject(track.process, track.use),
-        summary=f"has slowed job {slow.ranks.job.label} for {duration_text(slow.lasted_s)}: {rank_text(track)} on GPU "
-        f"{track.board.index} {_how(slow, share)}{_why(gpu, reasons)}",
+        summary=f"{rank_text(track)} on GPU {track.board.index} has slowed job {slow.ranks.job.label} for "
+        f"{duration_text(slow.lasted_s)}: it {_how(slow, share)}{_why(gpu, reasons)}",
         evidence=(
             Evidence(
                 "lasted_s",
@@ -326,7 +329,7 @@ def claim_of(slow: Slow, context: Context, dials: Mapping[str, float]) -> Claim:
             Evidence(
                 "clocks_event_reasons",
                 ", ".join(reasons) or None,
-                ", ".join(reasons) or "the driver reports no reason",
+                f"the driver reports lower clocks: {_causes(reasons)}" if reasons else "the driver reports no reason",
             ),
         ),
         remedy=_remedy(slow),
@@ -348,7 +351,7 @@ def _how(slow: Slow, share: float) -> str:
     gpu = slow.track.board.gpu
     if slow.apart:
         more, what = ("more", "works while they wait") if slow.apart > 0 else ("less", "does less")
-        return f"takes {100 * abs(slow.apart):.0f}% {more} power or traffic than the other ranks: it {what}"
+        return f"takes {100 * abs(slow.apart):.0f}% {more} power or traffic than the other ranks; it {what}"
     if not slow.is_clock:
         others = f"the other ranks for {slow.others_gu:.0f}%, at the same clock"
         return f"keeps its GPU busy for {slow.gu:.0f}% of the time, {others}"
@@ -361,12 +364,16 @@ def _why(gpu: Gpu | None, reasons: tuple[str, ...]) -> str:
     if gpu is None:
         return ""
     width, most, celsius = gpu[PCIE_WIDTH], gpu[PCIE_WIDTH_MAX], gpu[TEMPERATURE]
-    known = [f"reason: {'heat' if reason.endswith('thermal') else reason}" for reason in reasons]
+    known = [f"reason{'s' * (len(reasons) > 1)}: {_causes(reasons)}"] if reasons else []
     if reasons and celsius is not None:
         known.append(f"{celsius}°C")
     if width and most and width < most:
         known.append(f"PCIe x{width} of x{most}")
-    return f" ({', '.join(known)})" if known else ""
+    return f" ({'; '.join(known)})" if known else ""
+
+
+def _causes(reasons: tuple[str, ...]) -> str:
+    return ", ".join(dict.fromkeys("heat" if one.endswith("thermal") else one for one in reasons))
 
 
 def _reasons(gpu: Gpu | None) -> tuple[str, ...]:

@@ -148,7 +148,11 @@ def progress(facts: Facts) -> Verdicts:
         return unread(facts, "progress folders")
     refused = [one for one in facts.progress if not (one.is_theirs and one.is_folder) or one.is_open]
     if not refused:
-        return ok("every progress folder belongs to its user") if facts.progress else nothing("no progress folders")
+        return (
+            ok("the folders for progress reports have the correct owner")
+            if facts.progress
+            else nothing("no progress folders")
+        )
     return [
         warn(
             f"gputop ignores the progress reports of {one.user}: {one.path} {_refusal(one)}",

@@ -287,7 +287,7 @@ THROTTLED_POWER_CAP: Final[Metric[float]] = _row(
 )  # fmt: skip
 THROTTLED_SYNC_BOOST: Final[Metric[float]] = _row(
     "throttled_sync_boost_s", "Sync boost time", Unit.SECONDS, Field(76, to=_nano),
-    help="Counter of the time with the clocks of a slower GPU in the boost group.",
+    help="Counter of the time with clocks lowered to those of the slowest GPU in the boost group.",
 )  # fmt: skip
 THROTTLED_SW_THERMAL: Final[Metric[float]] = _row(
     "throttled_software_thermal_s", "Software thermal time", Unit.SECONDS, Field(269, to=_nano), Field(75, to=_nano),

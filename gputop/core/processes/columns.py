@@ -209,8 +209,8 @@ _OWN: Final = (
     ),
     Column(
         key="sm", title="SM%", width=4, rank=1, tone="utilization", text=lambda r: number_text(r.use.sm_percent),
-        sort=lambda r: r.use.sm_percent, help="Estimated share of time with running kernels.",
-        unit=Unit.PERCENT,
+        sort=lambda r: r.use.sm_percent, unit=Unit.PERCENT,
+        help="Estimated share of time in which kernels of the process ran. It is not SM of the GPU card.",
     ),
     Column(
         key="memory_utilization", title="MBW%", width=4, rank=7,
@@ -267,7 +267,7 @@ _OWN: Final = (
         key="progress", title="PROGRESS", width=11, rank=5, sort=_percent_done, unit=Unit.PERCENT, only_if_used=True,
         is_used=lambda r: r.process.progress, least_rows=2,
         text=lambda r: r.process.progress.text(r.time_s) if r.process.progress else NOTHING,
-        help="Reported progress and time left, or the step.",
+        help="Reported progress and time left; ago: age of an old report. Without a total: the step.",
     ),
     Column(
         key="left", title="LEFT", width=6, rank=15, text=lambda r: duration_text(_left_s(r)), sort=_left_s,

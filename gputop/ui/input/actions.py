@@ -61,7 +61,7 @@ ACTIONS: Final = (
         help="Choose columns, order, theme, panels and keys. Enter saves the changes, Esc undoes them.",
     ),
     Action(
-        id="sort-chord", keys=("o",), run="table.start_chord", label="Sort by…", group=SORT,
+        id="sort-chord", keys=("o",), run="table.start_chord", label="Sort by letter…", group=SORT,
         help="Then press a letter: n GPU, p PID, u user, g GPU memory, s SM, b memory bandwidth, c CPU, m host memory, "
         "t time. A capital letter reverses the order.", in_palette=False,
     ),
@@ -130,7 +130,7 @@ ACTIONS: Final = (
     ),
     Action(
         id="sort-menu", keys=("f6", "greater_than_sign", "less_than_sign"), run="table.sort_menu",
-        label="Sort menu", group=SORT, footer="Sort", help="Choose the column to sort by.",
+        label="Choose the sort column", group=SORT, footer="Sort", help="A list of all columns.",
     ),
     Action(
         id="percent", keys=("percent_sign",), run="processes.toggle_percent", label="Percent or bytes", group=VIEW,
@@ -430,7 +430,7 @@ ACTIONS: Final = (
     _InDialog(id="pick-kill", keys=(), label="SIGKILL", help="Highlight SIGKILL, which Enter does not send."),
     _InDialog(id="pick-int", keys=(), label="SIGINT", help="Highlight SIGINT."),
     _InDialog(
-        id="offer-kill", keys=("e",), label="Offer SIGKILL later",
+        id="offer-kill", keys=("e",), label="Ask about SIGKILL",
         help="If processes still run 5 s after the signal, ask whether to send them SIGKILL.",
     ),
     _OnPage(id="mute", keys=("m",), label="Mute", help="Hide a finding for an hour, or show it again."),

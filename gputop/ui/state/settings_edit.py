@@ -60,10 +60,10 @@ OPTIONS: Final = (
     Option("sort_reversed", "Reverse order", _SWITCH, "opposite to the column's default"),
     Option("keymap", "Key preset", KEYMAPS, "applied at once; keeps the keys you changed"),
     Option("show_panels", "Plugin panels", _SWITCH, "plugin lines on the main screen"),
-    Channel("notify", "Notify: bell", ("bell",), "the key B says what about"),
+    Channel("notify", "Notify: bell", ("bell",), "choose with B what to be notified of"),
     Channel("notify", "Notify: terminal", ("osc",), "OSC 9, 777 or 99, also through tmux and ssh"),
     Channel("notify", "Notify: desktop", ("desktop",), "notify-send, if there is a display"),
-    Channel("notify", "Notify: command", ("command",), "the words of notify_command in the file"),
+    Channel("notify", "Notify: command", ("command",), "runs your notify_command"),
 )
 
 

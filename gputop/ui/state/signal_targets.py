@@ -209,7 +209,7 @@ def count_text(targets: Sequence[HostProcess]) -> str:
 
 def sum_text(targets: Sequence[HostProcess]) -> str:
     """Return the number of targets, their users and their GPU memory."""
-    users = sorted({one.user or "unknown" for one in targets})
+    users = sorted({one.user or "an unknown user" for one in targets})
     held = [size for one in targets if (size := gpu_bytes(one)) is not None]
     gpus = tuple({use.gpu_index for one in targets for use in one.gpus})
     memory = bytes_text(sum(held)) if held else NOTHING

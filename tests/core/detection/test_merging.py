@@ -25,8 +25,23 @@ def test_a_hang_takes_in_what_else_is_said_of_the_same_seconds_as_evidence() -> 
 
     assert found.code == "stuck.collective"
     assert [(one.name, one.value, one.text) for one in found.evidence] == [
-        ("spin.host", "suspect", "says spin.host"), ("busy.fake", "observation", "says busy.fake"),
+        ("spin.host", "suspect", "also seen: says spin.host"),
+        ("busy.fake", "observation", "also seen: says busy.fake"),
     ]  # fmt: skip
+
+
+def test_a_hung_job_is_not_called_compute_bound_in_its_own_evidence() -> None:
+    before = about("bound.compute", Stage.OBSERVATION, ONE), about("bound.memory", Stage.OBSERVATION, OTHER)
+
+    (hang,) = merged([*before, about("stuck.collective", Stage.ALARM, ONE, OTHER)])
+
+    assert hang.evidence == ()
+
+
+def test_a_slow_rank_shows_what_limits_its_job() -> None:
+    (slow,) = merged([about("bound.input", Stage.OBSERVATION, ONE), about("straggler.host", Stage.SUSPECT, ONE)])
+
+    assert [one.text for one in slow.evidence] == ["also seen: says bound.input"]
 
 
 def test_a_mere_observation_does_not_hide_a_suspect() -> None:

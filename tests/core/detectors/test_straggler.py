@@ -84,7 +84,7 @@ def test_a_rank_that_works_while_the_others_poll_at_full_clock_and_utilization_i
     polls = replace(FULL, effort=0.5, mu=18.0, sm=50.0)
     held = found(*job(FULL, seconds=500, usual=polls))
 
-    assert "than the other ranks: it works while they wait" in last(held, GPU).summary
+    assert "than the other ranks; it works while they wait" in last(held, GPU).summary
     assert stages(held, GPU).keys() == {Stage.SUSPECT, Stage.ALARM}
 
 

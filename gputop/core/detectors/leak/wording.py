@@ -191,7 +191,7 @@ def _odds_text(odds: float) -> str:
     if odds <= 0:
         return "its growth seems to slow down"
     times = "more than 10000" if odds > log(10_000) else f"{exp(odds):.0f}"
-    return f"steady growth is {times} times as likely as growth that slows down"
+    return f"its growth looks steady and does not slow down (odds {times} to 1)"
 
 
 def _rate(one: Growth) -> str:

@@ -115,7 +115,7 @@ class SignalScreen(TargetsDialog[SignalRequest | None]):
             no = " ".join(self.name_of(action) for action in ("accept", "back", "refuse"))
             yes = f"{self.name_of('yes')} send SIGKILL to {self.short_targets_text()} · "
             return f"{yes if self.is_ready else self.choice_keys()}{no} cancel"
-        offer = "without SIGKILL" if self.offers_kill else "offer SIGKILL later"
+        offer = "without SIGKILL" if self.offers_kill else "after 5 s, ask about SIGKILL"
         accept, back = self.name_of("accept"), self.name_of("back")
         if not self.is_ready:
             return f"{self.choice_keys()}{back} cancel"

@@ -23,7 +23,7 @@ def remarks(selection: TargetSelection, signal: str, targets: Processes) -> list
         (only if via_launcher else "", "accent"),
         (_reach_of_kill(selection, targets) if signal == KILL else "", "accent"),
         (
-            f"The signal may fail or wait{_part(obstacles, len(recipients))}: see the list." if obstacles else "",
+            f"The signal may fail or be delayed{_part(obstacles, len(recipients))}: see the list." if obstacles else "",
             "warm",
         ),
         (way, "muted"),

@@ -148,7 +148,9 @@ class SearchActions:
         self._show(f"{shown} shown, {hidden} hidden" if text.strip() else "user:ann gpu_mem>10GiB sm<5 cmd~vllm")
 
     def _show(self, text: str, *, is_wrong: bool = False) -> None:
-        keys = "F3 next  Enter stays  Esc goes back" if self._is_search else "Enter keeps  Esc clears  ↑↓ earlier"
+        keys = (
+            "F3 next  Enter keeps this row  Esc goes back" if self._is_search else "Enter keeps  Esc clears  ↑↓ earlier"
+        )
         spans = [(f" {text}  " if text else " ", "hot" if is_wrong else "accent"), (keys, "muted")]
         self._footer.say(Line(tuple(cut(spans, self._footer.size.width))))
 

@@ -146,7 +146,7 @@ def _known(times: Times, whole: Window) -> Line:
     step_s = whole.span_s / len(times)
     kept = duration_text(step_s * times.most)
     every = _seconds(round(4 * step_s) / 4 or step_s)
-    text = f"  a value every {every} · {duration_text(whole.span_s)} known, up to {kept} kept"
+    text = f"  a value every {every} · {duration_text(whole.span_s)} so far, at most {kept} is kept"
     return Line((("since " + clock(whole.start_s), "text"), (text, "muted")))
 
 
@@ -155,7 +155,7 @@ def _shown(look: Look, window: Window, whole: Window, cells: int) -> Line:
     at = f"at {clock(look.cursor_s)}" if look.cursor_s is not None else f"now {clock(whole.end_s)}"
     end_s = min(window.end_s, whole.end_s)
     column = _seconds(window.span_s / cells)
-    text = f"  {clock(window.start_s)} to {clock(end_s)} · a column is {column}: its highest value"
+    text = f"  {clock(window.start_s)} to {clock(end_s)} · each column: highest value of {column}"
     return Line(((fit(at, LABEL - 2), "accent"), (text, "muted")))
 
 

@@ -72,7 +72,7 @@ async def test_the_page_says_since_when_and_in_which_steps_values_are_known() ->
     async with recorded("b") as stage:
         assert "since 08:00:00" in shown(stage)[0]
         assert "every 1 s" in shown(stage)[0]
-        assert "3m20 known, up to 1h00 kept" in shown(stage)[0]
+        assert "3m20 so far, at most 1h00 is kept" in shown(stage)[0]
 
 
 async def test_a_peak_of_one_second_is_visible_in_an_hour() -> None:
