@@ -158,6 +158,23 @@ def test_it_writes_no_colour_that_the_terminal_lacks(changed: dict[str, str], co
         assert (b"8;5;" in written) == (38 in codes)
 
 
+def test_two_hundred_resizes_end_with_a_picture_of_another_size() -> None:
+    with terminal(*DEMO) as shown:
+        shown.until("COMMAND")
+        for turn in range(200):
+            shown.resize(20 + turn * 37 % 190, 4 + turn * 13 % 60)
+        shown.resize(80, 24)
+
+        def is_right() -> bool:
+            heads = sum("COMMAND" in line for line in shown.lines)
+            return shown.lines[0].startswith(" gputop") and shown.lines[-1].startswith(" q Quit") and heads == 1
+
+        shown.until_so(is_right, "not the picture of 80x24")
+        assert "Traceback" not in shown.text
+        shown.press("q")
+        assert shown.end() == 0
+
+
 def test_a_killed_sampler_is_told_and_started_again() -> None:
     with terminal(*DEMO) as shown:
         shown.until("COMMAND")

@@ -6,6 +6,7 @@ version of Textual fails there and not on a screen.
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from shutil import get_terminal_size
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from rich.color import ColorSystem
@@ -13,7 +14,9 @@ from rich.console import Console, RenderableType
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.app import App
 from textual.drivers._writer_thread import WriterThread
+from textual.events import Resize
 from textual.filter import LineFilter
+from textual.geometry import Size
 from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.strip import Strip
@@ -45,8 +48,16 @@ class DisplayHook(App[T], Generic[T], inherit_bindings=False):
             self._driver.write(text)
 
     def take_size(self) -> None:
-        """Lay the screen out for the latest size, if the timer that Textual has for it did not fire."""
-        self._check_resize()
+        """Lay the screen out for the present size of the terminal, which Textual can miss.
+
+        Its timer may not have fired. And two signals in a row can post their sizes in the wrong order: the second one
+        interrupts the handler of the first.
+        """
+        size = self.size if self.is_headless else Size(*get_terminal_size(self.size))
+        if size == self.size:
+            self._check_resize()
+        else:
+            self.post_message(Resize(size, size))
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         super()._display(screen, self.reduced(renderable))  # type: ignore[arg-type] # Textual does so too
