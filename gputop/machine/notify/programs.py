@@ -6,6 +6,7 @@ import stat
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from threading import Lock
 from typing import Final
 
 from gputop.core.text.text import excerpt
@@ -20,6 +21,7 @@ class Programs:
     def __init__(self, environment: Mapping[str, str], deadline_s: float = DEADLINE_S) -> None:
         self._environment = environment
         self._deadline_s = deadline_s
+        self._starting = Lock()
         self._running: set[subprocess.Popen[bytes]] = set()
 
     def run(self, words: Sequence[str], more: Mapping[str, str], content: bytes) -> str:
@@ -32,21 +34,23 @@ class Programs:
             with open(os.memfd_create("notification"), "w+b", buffering=0) as stdin:
                 stdin.write(content)
                 stdin.seek(0)
-                child = subprocess.Popen(
-                    words, executable=path, stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                    env={**self._environment, **more}, start_new_session=True,
-                )  # fmt: skip
+                with self._starting:
+                    child = subprocess.Popen(
+                        words, executable=path, stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                        env={**self._environment, **more}, start_new_session=True,
+                    )  # fmt: skip
+                    self._running.add(child)
         except (OSError, ValueError) as error:
             return f"cannot run {excerpt(words[0])}: {getattr(error, 'strerror', None) or error}"
         return self._ended(child, words[0])
 
     def close(self) -> None:
         """Kill the programs that still run."""
-        for child in tuple(self._running):
-            _kill(child)
+        with self._starting:  # a program is started and noted at one stroke
+            for child in tuple(self._running):
+                _kill(child)
 
     def _ended(self, child: "subprocess.Popen[bytes]", name: str) -> str:
-        self._running.add(child)
         try:
             status = child.wait(self._deadline_s)
         except subprocess.TimeoutExpired:
