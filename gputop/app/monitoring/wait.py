@@ -27,6 +27,7 @@ from gputop.lazy_imports import collect_seldom
 from gputop.wire.server import Rhythm
 
 _TIME_OVER: Final = 1
+_LONGEST_PID: Final = 10  # digits; int() refuses thousands of them
 _NEVER: Final = float("inf")
 
 
@@ -105,7 +106,8 @@ def goal_of(text: str, frame: Frame, inspect: Callable[[Inspect], Inspection]) -
 
 def _is_pid(name: str, frame: Frame) -> bool:
     """Return whether a name is that of a process; a number may also be that of a job."""
-    return name.isdecimal() and (_on_gpus(int(name), frame) is not None or not _jobs(name, frame))
+    is_number = name.isdecimal() and len(name) <= _LONGEST_PID
+    return is_number and (_on_gpus(int(name), frame) is not None or not _jobs(name, frame))
 
 
 def _on_gpus(pid: int, frame: Frame) -> tuple[ProcessId, str] | None:

@@ -198,7 +198,7 @@ def _profile(name: str, geometry: Geometry) -> Profile:
     if found:
         return min(found, key=lambda profile: (profile.size, profile.memory_bytes))
     names = [profile.name for profile in geometry.profiles]
-    guess = _guess(name, names)
+    guess = None if bounded else _guess(name, names)
     raise RequestError(
         f"this GPU has no profile {excerpt(name)!r}"
         + (f"; did you mean {guess}? " if guess else ". ")

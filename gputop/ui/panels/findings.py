@@ -16,7 +16,7 @@ MARKS: Final = {Stage.ALARM: "hot", Stage.SUSPECT: "warm"}
 _WORDS: Final = {Stage.ALARM: " ALARM ", Stage.SUSPECT: "suspect", Stage.OBSERVATION: "observation"}
 _WIDEST_LABEL: Final = 24
 _NARROW: Final = 60  # a narrower line shows the verdict in place of the duration
-_DURATION: Final = re.compile(r"\bfor (?:at least )?\d")
+_DURATION: Final = re.compile(r"\bfor (?:at least )?\d+[smhd]")
 _VERDICT_END: Final = re.compile(r":| · | \(|; ")
 
 

@@ -60,7 +60,9 @@ def test_the_end_of_the_time_is_status_1() -> None:
     assert (done.returncode, done.stdout) == (1, "")
 
 
-@pytest.mark.parametrize("words", [["fre"], ["free:"], ["ended"], ["finding:3"], [], ["free", "--user", "ann"]])
+@pytest.mark.parametrize(
+    "words", [["fre"], ["free:"], ["ended"], ["finding:3"], ["ended:" + "9" * 6000], [], ["free", "--user", "ann"]]
+)
 def test_bad_input_is_status_2(words: list[str]) -> None:
     assert gputop(*words, "--demo", "mig").returncode == 2
 

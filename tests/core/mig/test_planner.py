@@ -249,7 +249,7 @@ def test_slices_and_memory_name_a_profile_whatever_its_driver_calls_it(text: str
 
 
 def test_a_profile_that_no_driver_has_with_so_much_memory_is_refused() -> None:
-    with pytest.raises(RequestError, match="no profile '1g>=30gb'"):
+    with pytest.raises(RequestError, match=r"no profile '1g>=30gb'\. It has"):
         read_request("1g>=30gb", EMPTY)
 
 
