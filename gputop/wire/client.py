@@ -8,7 +8,8 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
-from fcntl import F_SETPIPE_SZ, fcntl
+from fcntl import F_SETPIPE_SZ, fcntl, ioctl
+from termios import FIONREAD
 from typing import Final
 
 from gputop.core.inspection.inspection import Inspection
@@ -30,6 +31,8 @@ _RETRY_S: Final = 5.0
 _LAST_WORDS_S: Final = 1.0
 _EXIT_S: Final = 5.0  # from the end of its output
 _LEAVE_S: Final = 1.0  # from the end of its input; usually it takes milliseconds
+_TAKE_S: Final = 1.0  # to read a change; likewise
+_STEP_S: Final = 0.02
 _PIPE_BYTES: Final = 1_048_576  # for 2,000 processes a frame takes 1.5 MB, a command 100 kB; usual pipes hold 64 kB
 _NOT_TAKEN: Final = "the sampler does not accept commands: nothing was changed"
 _DIED: Final = "the sampler died before it answered: the change may have been made"
@@ -65,6 +68,8 @@ class Client:
         self._log: deque[str] = deque(maxlen=20)
         self._gate = threading.Lock()
         self._unanswered: dict[str, Change] = {}
+        self._written_bytes = 0
+        self._changes_at = 0  # where the first unanswered change begins among the written bytes
         self._excess = ""  # the limit that the sampler exceeded
         self.child = self._spawn()
 
@@ -76,6 +81,7 @@ class Client:
     def send(self, command: Command) -> None:
         """Send a command; while the sampler is down it is dropped, and a change gets an outcome that says so."""
         if isinstance(command, Change):
+            self._changes_at = self._changes_at if self._unanswered else self._written_bytes
             self._unanswered[command.id] = command
         with self._gate:
             is_sent = self._write(encode(command))
@@ -88,13 +94,32 @@ class Client:
         Do not wait after that: it may hang in the driver.
         """
         self._closing.set()
+        is_deaf = self._is_deaf()
         self._hang_up()
-        if self._unanswered:
+        if self._unanswered and not is_deaf:
             return  # it ends after the change, which may be half of a MIG layout
         try:
             self.child.wait(_LEAVE_S)
         except subprocess.TimeoutExpired:
             self.child.kill()
+
+    def _is_deaf(self) -> bool:
+        """Say whether the sampler has read none of the unanswered changes, after some time to do so."""
+        until = time.monotonic() + _TAKE_S
+        while self._unanswered and self._unread_bytes() >= self._written_bytes - self._changes_at:
+            with suppress(subprocess.TimeoutExpired):
+                self.child.wait(_STEP_S)
+                return False
+            if time.monotonic() > until:
+                return True
+        return False
+
+    def _unread_bytes(self) -> int:
+        with self._gate:
+            pipe = self.child.stdin
+            if pipe is None or pipe.closed:
+                return 0
+            return int.from_bytes(ioctl(pipe, FIONREAD, bytes(4)), sys.byteorder)
 
     def _write(self, line: bytes) -> bool:
         """Write a line without waiting, which would block the screen. Half a line makes the pipe unusable."""
@@ -105,6 +130,7 @@ class Client:
             written = os.write(pipe.fileno(), line)
         except OSError:
             return False  # it died, which the reader reports, or it does not read
+        self._written_bytes += written
         if written < len(line):
             pipe.close()
         return written == len(line)

@@ -144,6 +144,29 @@ def test_a_sampler_that_never_reads_lives_on_after_the_screen(stop: str) -> None
         assert client.child.wait(PATIENCE_S) == -9
 
 
+@pytest.mark.parametrize("stop", ["", "os.kill(os.getpid(), 19)"], ids=["deaf", "stopped"])
+def test_a_sampler_that_read_no_change_lives_on_and_makes_it_after_the_screen(stop: str) -> None:
+    with link("print(line, end='', flush=True)", stop, "time.sleep(600)") as (client, news):
+        news.get(timeout=PATIENCE_S)
+        client.send(SetInterval(2.0))
+        client.send(TERM)
+        client.close()
+
+        assert client.child.wait(PATIENCE_S) == -9
+
+
+def test_a_sampler_is_killed_in_a_change_because_it_has_not_read_what_came_later() -> None:
+    script = ("os.read(0, 65536)", "print(line, end='', flush=True)", "time.sleep(3)", "sys.stdin.read()")
+    with link(*script, "sys.exit(7)") as (client, news):
+        client.send(TERM)
+        news.get(timeout=PATIENCE_S)
+        for _ in range(100):
+            client.send(SetInterval(2.0))
+        client.close()
+
+        assert client.child.wait(PATIENCE_S) == 7
+
+
 def test_a_sampler_is_killed_in_the_middle_of_a_change() -> None:
     script = ("said = sys.stdin.readline()", "print(line, end='', flush=True)", "sys.stdin.read()", "time.sleep(3)")
     with link(*script, "sys.exit(7)") as (client, news):
