@@ -1,5 +1,7 @@
 """Time limits for the functions of plugins: a row whose function hangs is switched off, and costs only itself."""
 
+import sys
+import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final, Protocol, TypeVar
@@ -22,10 +24,12 @@ from gputop.machine.timed_calls import TimedCalls
 T = TypeVar("T")
 
 METRIC_S: Final = 1.0  # a conversion reads nothing
-COLUMN_S: Final = 2.0  # nor does a cell, but the screen waits for it
+COLUMN_S: Final = 2.0  # nor does a cell
 DETECTOR_S: Final = 5.0
 CHECK_S: Final = 10.0
 OPEN_S: Final = 15.0  # a source may connect to another host
+_SCREEN_S: Final = 0.008  # for a cell on the screen, which repaints within 20 ms of a key
+_LEAST_S: Final = 0.001
 
 
 class Reports(Protocol):
@@ -70,13 +74,16 @@ class Limit:
         self._reports = reports
         self._problem = ""
         self._has_worked = False
+        self._calls = TimedCalls()
+        self._wait_s = _SCREEN_S
+        self._late_since: float | None = None
 
     def make(self, work: Callable[[], T]) -> T:
         """Return the result of ``work``. Raises its errors, and TimeoutError for a late call and all after it."""
         if self._problem:
             raise TimeoutError(self._problem)
         try:
-            result = within(self._patience_s, work)
+            result = self._within(work)
         except LateError as late:
             self._problem = f"{late}, and is off"
             turn_off(self._plugin, *self._row, self._problem)
@@ -87,17 +94,63 @@ class Limit:
             self._reports.worked(*self._row)
         return result
 
+    def _within(self, work: Callable[[], T]) -> T:
+        return within(self._patience_s, work)
+
+
+class _CellLimit(Limit):
+    """A time limit for the cells of a column. The screen waits for milliseconds only, a report for the whole limit.
+
+    A cell that is late on the screen is absent, and so are all others until its call returns. The column is off if
+    none returns in time until the limit has passed.
+    """
+
+    def __init__(self, plugin: str, row: tuple[str, str], patience_s: float, reports: Reports) -> None:
+        super().__init__(plugin, row, patience_s, reports)
+        self._calls = TimedCalls()
+        self._wait_s = _SCREEN_S
+        self._late_since: float | None = None
+
+    def _within(self, work: Callable[[], T]) -> T:
+        if not _runs_a_loop():
+            return super()._within(work)
+        if self._calls.is_late(None):
+            raise self._late()
+        try:
+            result, error = self._calls.make(None, lambda: _outcome(work), self._wait_s)
+        except (TimeoutError, BlockingIOError):
+            self._wait_s = max(_LEAST_S, self._wait_s / 2)  # late ones in a row do not add up to much
+            raise self._late() from None
+        self._late_since, self._wait_s = None, _SCREEN_S
+        if error is not None:
+            raise error
+        return result[0]
+
+    def _late(self) -> Exception:
+        """Return the error of a late call."""
+        now = time.monotonic()
+        self._late_since = now if self._late_since is None else self._late_since
+        if now - self._late_since > self._patience_s:
+            return LateError(f"it did not return within {duration_text(self._patience_s)}")
+        return TimeoutError("it has not returned yet")
+
+
+def _runs_a_loop() -> bool:
+    """Say whether this thread runs an event loop, as that of the screen does."""
+    asyncio = sys.modules.get("asyncio")
+    return asyncio is not None and asyncio._get_running_loop() is not None
+
 
 def bounded(plugin: Plugin, reports: Reports, patience_s: float | None = None) -> Plugin:
     """Return the plugin with time limits for all functions that gputop calls itself; panels have a thread each."""
 
-    def limit(table: str, key: str, usual_s: float) -> Limit:
-        return Limit(clean(plugin.name), (table, clean(key)), usual_s if patience_s is None else patience_s, reports)
+    def limit(table: str, key: str, usual_s: float, kind: type[Limit] = Limit) -> Limit:
+        return kind(clean(plugin.name), (table, clean(key)), usual_s if patience_s is None else patience_s, reports)
 
     return replace(
         plugin,
         metrics=tuple(_metric(each, limit("metrics", each.key, METRIC_S)) for each in plugin.metrics),
-        columns=tuple(_column(each, limit("columns", each.key, COLUMN_S)) for each in plugin.columns),
+        columns=tuple(_column(each, limit("columns", each.key, COLUMN_S, _CellLimit)) for each in plugin.columns),
         detectors=tuple(
             (kind, partial(_Detector, make, limit("detectors", kind.name, DETECTOR_S)))
             for kind, make in plugin.detectors

@@ -1,7 +1,9 @@
 """Functions of plugins that hang: they cost only their own row."""
 
+import asyncio
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -171,6 +173,51 @@ def test_a_column_that_hangs_holds_up_the_screen_again_and_again_or_keeps_its_va
     assert set(others) <= {None, NOTHING}
     assert len(calls) == 1
     assert [one[:2] for one in heard.off] == [("columns", "site")]
+    assert any("plugin x, column site: it did not return within" in line for line in turned_off())
+
+
+def drawn_until(cell: Callable[[], str], is_so: Callable[[str], bool]) -> str:
+    """Draw a cell again and again until it is so, for 30 s at most; return it."""
+    end_s = time.monotonic() + LONG_S
+    while not is_so(drawn := cell()) and time.monotonic() < end_s:
+        time.sleep(0.01)
+    return drawn
+
+
+def bounded_text(text: Callable[[Row], str], heard: Heard, patience_s: float) -> Callable[[Row], str]:
+    column = Column(key="site", title="SITE", width=9, rank=1, help="?", text=text, sort=lambda _: 1)
+    return bounded(guarded(Plugin(name="x", api=API_VERSION, columns=(column,))), heard, patience_s).columns[0].text
+
+
+def test_the_screen_answers_no_key_until_the_time_limit_of_a_column_has_passed(gate: threading.Event) -> None:
+    heard = Heard()
+    text = bounded_text(lambda _: "a" if gate.wait(LONG_S) else "b", heard, LONG_S)
+    row = rows(frame(1, (process(1),)))[0]
+
+    async def draw() -> tuple[str, str]:
+        first = text(row)
+        gate.set()  # by the thread that would wait
+        return first, drawn_until(lambda: text(row), lambda drawn: drawn == "a")
+
+    assert asyncio.run(draw()) == (NOTHING, "a")
+    assert heard.off == []
+
+
+def test_a_column_that_hangs_on_the_screen_is_called_again_or_stays_on(gate: threading.Event) -> None:
+    heard, calls = Heard(), []
+
+    def hangs(row: Row) -> str:
+        calls.append(row)
+        return str(gate.wait(LONG_S))
+
+    text = bounded_text(hangs, heard, SHORT_S)
+    row = rows(frame(1, (process(1),)))[0]
+
+    async def draw() -> str:
+        return drawn_until(lambda: text(row), lambda _: bool(heard.off))
+
+    assert asyncio.run(draw()) == NOTHING
+    assert len(calls) == 1
     assert any("plugin x, column site: it did not return within" in line for line in turned_off())
 
 
