@@ -1,7 +1,7 @@
 """The findings of a recording as text."""
 
 from gputop.core.detection.timeline import Episode, Passage
-from gputop.core.model.finding import Evidence, Finding, Stage, Subject
+from gputop.core.model.finding import Evidence, Finding, Stage, Subject, further_evidence
 from gputop.report.timeline import timeline
 
 
@@ -31,3 +31,20 @@ def test_the_remedy_follows_the_verdict_and_no_evidence_repeats_the_summary() ->
         "            3 processes",
         "  not known: its age; its power draw",
     ]
+
+
+def test_a_normal_value_that_the_summary_lacks_stands_beside_the_evidence() -> None:
+    finding = Finding(
+        code="straggler.host",
+        stage=Stage.SUSPECT,
+        subject=Subject(label="pid 4711"),
+        summary="rank 2 keeps its GPU busy for 40% of the time",
+        evidence=(
+            Evidence("gpu_utilization_percent", 40.0, "GPU utilization of this rank: 40%", 97.0),
+            Evidence("pcie_width", 40, "40%", "40%"),
+        ),
+        since_s=0.0,
+        stage_since_s=0.0,
+    )
+
+    assert further_evidence(finding) == ["GPU utilization of this rank: 40%, normally 97%"]

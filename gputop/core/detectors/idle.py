@@ -171,7 +171,8 @@ def claim_of(group: Group, context: Context, suspect_s: float, full_percent: flo
         subject=group.subject,
         summary=f"{count_text(group)}{idle}: {_held_text(group, held)} held, {cost}{_who(track)}",
         evidence=(
-            *_evidence(idle, idle_s, held, spent),
+            Evidence("idle_s", round(idle_s, 1), idle, round(track.longest_pause_s, 1) or None),
+            *_evidence(held, spent),
             *((Evidence("power_w", round(watts, 1), watts_text),) if watts else ()),
             *((Evidence("energy_j", round(watts * idle_s), f"{energy} ({watts_text})"),) if watts else ()),
         ),
@@ -201,7 +202,8 @@ def crowd_claim(gpu: Gpu, tracks: Sequence[Track], context: Context, suspect_s: 
         summary=f"{len(tracks)} processes ({named}{more}) {idle}: {bytes_text(held)} held, {spent:.1f} GiB·h wasted "
         f"so far",
         evidence=(
-            *_evidence(idle, least_s, held, spent),
+            Evidence("idle_s", round(least_s, 1), idle),
+            *_evidence(held, spent),
             Evidence("processes", len(tracks), f"{len(tracks)} processes"),
         ),
         remedy="Sort by GPU memory (G), filter for sm=0 (F4), and ask the owners whether they still need them.",
@@ -210,9 +212,8 @@ def crowd_claim(gpu: Gpu, tracks: Sequence[Track], context: Context, suspect_s: 
     )
 
 
-def _evidence(idle: str, idle_s: float, held: int, spent: float) -> tuple[Evidence, ...]:
+def _evidence(held: int, spent: float) -> tuple[Evidence, ...]:
     return (
-        Evidence("idle_s", round(idle_s, 1), idle),
         Evidence("memory_bytes", held, bytes_text(held)),
         Evidence("memory_gib_hours", round(spent, 2), f"{spent:.1f} GiB·h"),
     )

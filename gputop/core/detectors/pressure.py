@@ -167,7 +167,8 @@ class PressureDetector:
         self._hot.add(key)
         reading = f"{what} hot: {celsius}°C, " if celsius is not None else f"{what} hot: "
         rest = f"{margin}°C below its limit" if margin > 0 else "at its limit"
-        evidence = Evidence("margin_celsius", margin, rest)
+        limit = None if celsius is None else f"below {celsius + margin - self._dials['margin_celsius']:.0f}°C"
+        evidence = Evidence("temperature_c", celsius, reading + rest, limit)
         yield gpu_claim(gpu, code, Stage.SUSPECT if margin > 0 else Stage.ALARM, reading + rest, evidence, _COOL)
 
 

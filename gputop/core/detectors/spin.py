@@ -99,7 +99,10 @@ class SpinDetector:
             + (" (a server that polls for requests)" if track.role.is_server else ""),
             evidence=(
                 Evidence("busiest_thread_percent", round(thread, 1), f"busiest thread at {thread:.0f}% of a core"),
-                Evidence("lasted_s", round(lasted_s, 1), f"spinning on the CPU for {duration_text(lasted_s)}"),
+                Evidence(
+                    "lasted_s", round(lasted_s, 1), f"spinning on the CPU for {duration_text(lasted_s)}",
+                    round(track.longest_spin_s, 1) or None,
+                ),
                 Evidence("memory_bytes", held, f"{bytes_text(held)} held"),
             ),
             remedy=_HARMLESS if is_harmless else f"See what it does: py-spy dump --pid {track.process.pid}. Do CPU "

@@ -174,23 +174,21 @@ def _summary(
     held = sum(one.use.memory_bytes or 0 for one in group.tracks)
     workers = f", {len(children)} idle child process{'' if len(children) == 1 else 'es'}" if children else ""
     zombies = f" ({len(dead)} of them dead)" if dead else ""
-    longest = f", {_longest_text(track)}" if track.longest_pause_s else ""
+    longest = f", longest pause {duration_text(track.longest_pause_s)}" if track.longest_pause_s else ""
     return (
         f"{count_text(group)}stalled for {duration_text(pause_s)}: GPU and CPU at 0%{workers}{zombies}, "
         f"{bytes_text(held)} held; worked for {duration_text(track.busy_s)} before{longest}"
     )
 
 
-def _longest_text(track: Track) -> str:
-    longest_s = track.longest_pause_s
-    return f"longest pause {duration_text(longest_s)}" if longest_s else "it never paused before"
+def _longest(track: Track) -> float | str:
+    return round(track.longest_pause_s, 1) or "no pause"
 
 
 def _evidence(group: Group, pause_s: float, dead: int, *, has_stopped: bool) -> tuple[Evidence, ...]:
     track = group.first
     return (
-        Evidence("pause_s", round(pause_s, 1), f"stalled for {duration_text(pause_s)}"),
-        Evidence("longest_pause_s", round(track.longest_pause_s, 1), _longest_text(track)),
+        Evidence("pause_s", round(pause_s, 1), f"stalled for {duration_text(pause_s)}", _longest(track)),
         Evidence("worked_s", round(track.busy_s, 1), f"worked for {duration_text(track.busy_s)}"),
         *((Evidence("dead_children", dead, f"dead child processes: {dead}"),) if dead else ()),
         *((Evidence("reports_stopped", True, "it stopped reporting progress"),) if has_stopped else ()),

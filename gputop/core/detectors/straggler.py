@@ -319,12 +319,17 @@ def claim_of(slow: Slow, context: Context, dials: Mapping[str, float]) -> Claim:
                 round(slow.lasted_s, 1),
                 f"slowed job {slow.ranks.job.label} for {duration_text(slow.lasted_s)}",
             ),
-            Evidence("clock_share", round(share, 3), f"{100 * share:.0f}% of the SM clock of the other ranks"),
-            Evidence("gpu_utilization_percent", round(slow.gu, 1), f"GPU utilization of this rank: {slow.gu:.0f}%"),
             Evidence(
-                "others_utilization_percent",
+                "clock_percent",
+                round(100 * share, 1),
+                f"{100 * share:.0f}% of the SM clock of the other ranks",
+                100 if slow.is_clock else None,
+            ),
+            Evidence(
+                "gpu_utilization_percent",
+                round(slow.gu, 1),
+                f"GPU utilization of this rank: {slow.gu:.0f}%",
                 round(slow.others_gu, 1),
-                f"GPU utilization of the other ranks: {slow.others_gu:.0f}%",
             ),
             Evidence(
                 "clocks_event_reasons",

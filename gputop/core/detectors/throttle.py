@@ -165,7 +165,8 @@ class ThrottleDetector:
             (
                 Evidence("thermal_slowdown_percent", share, _of(share, span_s)),
                 Evidence("hardware_thermal_s", round(hard_s, 1), _hard_text(hard_s)),
-                Evidence("temperature_c", gpu[TEMPERATURE], _heat_of(gpu)),
+                Evidence("temperature_c", gpu[TEMPERATURE], _heat_of(gpu), _others_celsius(gpu, context)),
+                *_clock_evidence(gpu),
             ),
             _COOLER.format(n=gpu.index), hold_s=self._dials["hold_s"],
         )  # fmt: skip
@@ -176,7 +177,8 @@ class ThrottleDetector:
             share = _share(braked_s, span_s)
             yield _claim(
                 gpu, "throttle.power_brake", Stage.ALARM, f"power brake {_of(share, span_s)}{_clock(gpu)}",
-                (Evidence("power_brake_percent", share, _of(share, span_s)),), _SUPPLY.format(n=gpu.index),
+                (Evidence("power_brake_percent", share, _of(share, span_s)), *_clock_evidence(gpu)),
+                _SUPPLY.format(n=gpu.index),
                 hold_s=self._dials["hold_s"],
             )  # fmt: skip
 
@@ -197,13 +199,13 @@ class ThrottleDetector:
         why, remedy = "", _NORMAL.format(n=gpu.index)
         if slowed.slow_s >= self._minute_s and siblings is not None:
             why = f"; the other busy GPUs of this model run at {siblings / 1e6:.0f}MHz"
-            evidence.append(Evidence("siblings_clock_sm_hz", siblings, why.lstrip("; ")))
+            evidence.append(Evidence("clock_sm_hz", clock, f"SM clock at {(clock or 0) / 1e6:.0f}MHz", siblings))
             remedy = _COOLER.format(n=gpu.index)
         if is_lowered and usual is not None:
             why += (
                 f"; the limit is {value_text(limit, POWER_LIMIT.unit)} instead of {value_text(usual, POWER_LIMIT.unit)}"
             )
-            evidence.append(Evidence("power_limit_w", limit, f"default {value_text(usual, POWER_LIMIT.unit)}"))
+            evidence.append(Evidence("power_limit_w", limit, value_text(limit, POWER_LIMIT.unit), usual))
             remedy = _LOWERED.format(n=gpu.index, watts=usual)
         yield _claim(
             gpu, "throttle.power_cap", Stage.SUSPECT if why else Stage.OBSERVATION,
@@ -271,8 +273,18 @@ def _heat_of(gpu: Gpu) -> str:
     return ", ".join([*parts, *([] if memory is None else [f"memory {memory}°C"])]) or "temperature unknown"
 
 
+def _clock_evidence(gpu: Gpu) -> tuple[Evidence, ...]:
+    now, most = gpu[CLOCK_SM], gpu[CLOCK_SM_MAX]
+    return () if now is None else (Evidence("clock_sm_hz", now, f"SM clock at {now / 1e6:.0f} MHz", most),)
+
+
 def _neighbours(gpu: Gpu, context: Context) -> str:
+    celsius = _others_celsius(gpu, context)
+    return "" if celsius is None else f"; the other GPUs are at {celsius:.0f}°C"
+
+
+def _others_celsius(gpu: Gpu, context: Context) -> float | None:
     """Return the temperature of the other GPUs: if they are cool, this board's own cooling is at fault."""
     others = [one[TEMPERATURE] for one in context.sample.gpus if one.uuid != gpu.uuid]
     known = [celsius for celsius in others if celsius is not None]
-    return f"; the other GPUs are at {median(known):.0f}°C" if known else ""
+    return median(known) if known else None

@@ -4,7 +4,9 @@ from enum import Enum
 
 from msgspec import Struct
 
+from gputop.core.model.metric import Unit
 from gputop.core.model.process_id import ProcessId
+from gputop.core.model.units import value_text
 
 
 class Stage(str, Enum):
@@ -45,12 +47,43 @@ class Subject(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
 _HOST = (None, None, None, None)
 
 
-class Evidence(Struct, frozen=True, gc=False):
-    """A number that supports a finding. ``name`` contains its unit, as in ``grown_bytes``; ``text`` is for people."""
+class Evidence(Struct, frozen=True, omit_defaults=True, gc=False):
+    """A number that supports a finding. ``name`` contains its unit, as in ``grown_bytes``; ``text`` is for people.
+
+    ``normal``: the value without the problem, in the same unit: of the time before, of the other ranks or GPUs, or by
+    the limits of the board. None if nothing says it.
+    """
 
     name: str
     value: float | str | bool | None
     text: str
+    normal: float | str | None = None
+
+    @property
+    def now_text(self) -> str:
+        """The value with its unit."""
+        return self._text(self.value)
+
+    @property
+    def normal_text(self) -> str:
+        """The normal value with its unit; empty without one."""
+        return "" if self.normal is None else self._text(self.normal)
+
+    def _text(self, value: object) -> str:
+        unit = "" if "_per_" in self.name else self.name.rpartition("_")[2]
+        return value_text(value, _UNITS.get(unit, Unit.COUNT))
+
+
+_UNITS = {
+    "s": Unit.SECONDS, "bytes": Unit.BYTES, "percent": Unit.PERCENT, "w": Unit.WATTS, "hz": Unit.HERTZ,
+    "c": Unit.CELSIUS,
+}  # fmt: skip
+
+
+def measured(name: str) -> str:
+    """Return what the name of evidence measures, without its unit."""
+    head, _, unit = name.rpartition("_")
+    return head if unit in _UNITS and "_per_" not in name else name
 
 
 class Judgement(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -89,8 +122,14 @@ class Finding(Judgement, frozen=True, kw_only=True, omit_defaults=True, gc=False
 
 
 def further_evidence(finding: Judgement) -> list[str]:
-    """Return the texts of the evidence that the summary does not contain."""
-    return [each.text for each in finding.evidence if each.text not in finding.summary]
+    """Return the texts of the evidence that the summary does not contain, with normal values that it lacks."""
+    texts = []
+    for each in finding.evidence:
+        if each.normal_text and each.normal_text not in finding.summary:
+            texts.append(f"{each.text}, normally {each.normal_text}")
+        elif each.text not in finding.summary:
+            texts.append(each.text)
+    return texts
 
 
 def confidence_of(*weights: float) -> float:

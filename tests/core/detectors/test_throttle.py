@@ -95,6 +95,8 @@ def test_the_words_have_clock_share_temperature_and_neighbours() -> None:
         "(0°C below the hardware slowdown); "
         "the other GPUs are at 61°C"
     )
+    normal = {one.name: (one.now_text, one.normal_text) for one in found.evidence if one.normal is not None}
+    assert normal == {"temperature_c": ("88°C", "61°C"), "clock_sm_hz": ("1095MHz", "1980MHz")}
 
 
 def test_it_ends_a_minute_after_the_last_of_it() -> None:
@@ -115,6 +117,7 @@ def test_a_limit_that_somebody_lowered_makes_a_suspect_of_the_cap() -> None:
 
     assert found.stage is Stage.SUSPECT
     assert "the limit is 400W instead of 700W" in found.summary
+    assert [one.normal_text for one in found.evidence if one.name == "power_limit_w"] == ["700W"]
     assert "-pl 700" in found.remedy
 
 

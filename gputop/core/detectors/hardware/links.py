@@ -93,8 +93,8 @@ class LinkWatch:
             subject=gpu_subject(gpu),
             summary=f"slow PCIe link: {how} for {duration_text(links.narrow_s)} while busy",
             evidence=(
-                Evidence("pcie_width", width, f"width: {lanes}"),
-                Evidence("pcie_generation", generation, f"speed: {speed}"),
+                Evidence("pcie_width", width, f"width: {lanes}", most),
+                Evidence("pcie_generation", generation, f"speed: {speed}", newest),
             ),
             remedy="Check seating, riser and the slot's BIOS settings: sudo lspci -vv | grep -i lnksta",
             began_s=context.now_s - links.narrow_s,
@@ -111,7 +111,10 @@ class LinkWatch:
             yield gpu_claim(
                 gpu, "pcie.replays", Stage.SUSPECT,
                 f"{rate:.0f} PCIe replays per minute; a good link of this kind has at most {allowed:.0f}",
-                Evidence("pcie_replays_per_minute", round(rate, 1), f"{grown:.0f} replays in {duration_text(span_s)}"),
+                Evidence(
+                    "pcie_replays_per_minute", round(rate, 1), f"{grown:.0f} replays in {duration_text(span_s)}",
+                    f"at most {allowed:.0f}",
+                ),
                 "Reseat the board or its riser. If it continues, suspect the slot, then the board. Kernel log: "
                 "sudo dmesg | grep -i aer", _MINUTE_S,
             )  # fmt: skip
@@ -121,14 +124,14 @@ class LinkWatch:
         rate = grown * _MINUTE_S / span_s if span_s >= _MINUTE_S else 0.0
         if rate >= self._dials["nvlink_a_minute"]:
             what = f"{rate:.0f} NVLink replays and recoveries per minute"
-            evidence = Evidence("nvlink_errors_per_minute", round(rate, 1), what)
+            evidence = Evidence("nvlink_errors_per_minute", round(rate, 1), what, 0)
             yield gpu_claim(gpu, "nvlink.errors", Stage.ALARM, what, evidence, _NVLINK, _MINUTE_S)
             return
         grown, span_s = links.crc.over(_WINDOW_S)
         rate = grown / span_s if span_s >= _MINUTE_S else 0.0
         if rate >= self._dials["nvlink_crc_a_second"]:
             what = f"{rate:.0f} NVLink CRC errors per second"
-            evidence = Evidence("nvlink_crc_per_s", round(rate, 1), what)
+            evidence = Evidence("nvlink_crc_per_s", round(rate, 1), what, 0)
             yield gpu_claim(gpu, "nvlink.errors", Stage.SUSPECT, what, evidence, _NVLINK, _MINUTE_S)
 
 
@@ -145,7 +148,7 @@ def _down(gpu: Gpu, links: _Links, fewest: int) -> Iterator[Claim]:
     yield gpu_claim(
         gpu, "nvlink.down", Stage.ALARM if went else Stage.SUSPECT,
         f"{down} of {count or '?'} NVLinks {'is' if down == 1 else 'are'} down; {before}",
-        Evidence("nvlink_links_down", down, f"links down: {down}; on the best GPU of this model: {fewest}"),
+        Evidence("nvlink_links_down", down, f"links down: {down}", min(fewest, links.down_at_first)),
         "See which: nvidia-smi nvlink -s -i {n}. Check bridge or cable, and: systemctl status nvidia-fabricmanager",
     )  # fmt: skip
 

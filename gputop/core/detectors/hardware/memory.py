@@ -69,7 +69,10 @@ class MemoryWatch:
             yield gpu_claim(
                 gpu, "ecc.corrected", Stage.OBSERVATION,
                 f"{grown:.0f} memory errors in {duration_text(span_s)}, all corrected",
-                Evidence("ecc_corrected_grown", grown, f"{grown:.0f} memory errors in {duration_text(span_s)}"),
+                Evidence(
+                    "ecc_corrected_grown", grown, f"{grown:.0f} memory errors in {duration_text(span_s)}",
+                    f"at most {self._dials['corrected_a_day']:.0f} a day",
+                ),
                 "No data is lost. Check again tomorrow: gputop doctor. If the number grows, plan to replace the board.",
             )  # fmt: skip
 
@@ -88,7 +91,7 @@ class MemoryWatch:
         if replaced is not None and replaced >= self._dials["most_remaps"]:
             yield gpu_claim(
                 gpu, "remap.many", Stage.ALARM, f"{replaced} memory rows were replaced after uncorrected errors",
-                Evidence("remapped_rows_uncorrectable", replaced, f"{replaced} memory rows"), _REPLACE,
+                Evidence("remapped_rows_uncorrectable", replaced, f"{replaced} memory rows", 0), _REPLACE,
             )  # fmt: skip
 
     def _pages_of(self, gpu: Gpu, growth: Growth) -> Iterator[Claim]:
@@ -107,7 +110,7 @@ class MemoryWatch:
         yield gpu_claim(
             gpu, "retired.many", Stage.ALARM if is_worn else Stage.OBSERVATION,
             f"{pages} memory pages are retired{more}",
-            Evidence("retired_pages", pages, f"{pages} pages, {double} of them after an uncorrected error"),
+            Evidence("retired_pages", pages, f"{pages} pages, {double} of them after an uncorrected error", 0),
             _REPLACE if is_worn else "Plan to replace the board: nvidia-smi -q -d PAGE_RETIREMENT -i {n}",
         )  # fmt: skip
 
@@ -122,7 +125,7 @@ def _uncorrected(gpu: Gpu, growth: Growth) -> Iterator[Claim]:
     yield gpu_claim(
         gpu, "ecc.uncorrected", Stage.ALARM,
         f"{errors} (ECC) since the driver was loaded{while_watched}",
-        Evidence("ecc_volatile_uncorrected", count, errors),
+        Evidence("ecc_volatile_uncorrected", count, errors, 0),
         f"Do not trust results from this GPU. {_RESET}. If it happens again, have the board replaced.",
     )  # fmt: skip
 

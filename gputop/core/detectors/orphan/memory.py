@@ -125,7 +125,12 @@ class MemoryGaps:
             summary=f"{amount} not owned by any process {since}: {bytes_text(gpu[MEMORY_USED])} used, {listed}",
             evidence=(
                 Evidence("unexplained_bytes", round(open_bytes - usual), f"{amount} not owned by any process"),
-                Evidence("memory_used_bytes", gpu[MEMORY_USED], f"{bytes_text(gpu[MEMORY_USED])} used"),
+                Evidence(
+                    "memory_used_bytes",
+                    gpu[MEMORY_USED],
+                    f"{bytes_text(gpu[MEMORY_USED])} used",
+                    holders.bytes + max(0, round(usual)),
+                ),
                 Evidence("processes_bytes", holders.bytes, listed),
             ),
             remedy=f"Find the processes that have the device open: sudo fuser -v /dev/nvidia{device}. If there are "

@@ -153,14 +153,13 @@ def _state(track: Track, stance: Stance, context: Context) -> str:
 
 def _evidence(case: Case, culprit: tuple[Track, Stance] | None) -> tuple[Evidence, ...]:
     track, board = case.first, case.first.board
+    longest_s = track.longest_wait_s or None
     found = [
-        Evidence("waiting_s", round(case.lasted_s, 1), f"hung for {duration_text(case.lasted_s)}"),
+        Evidence("waiting_s", round(case.lasted_s, 1), f"hung for {duration_text(case.lasted_s)}", longest_s),
         Evidence("gpu_utilization_percent", track.gu, f"is {track.gu or 0:.0f}% busy"),
-        Evidence("power_w", board.watts, f"{board.watts or 0:.0f} W"),
-        Evidence("power_before_w", track.work_w, f"normally {track.work_w or 0:.0f} W"),
+        Evidence("power_w", board.watts, f"{board.watts or 0:.0f} W", track.work_w),
         Evidence("idle_power_w", board.idle_w(), f"idle {board.idle_w() or 0:.0f} W"),
         Evidence("worked_s", round(track.worked_s, 1), f"worked for {duration_text(track.worked_s)} before"),
-        Evidence("longest_wait_s", track.longest_wait_s, f"longest normal wait: {duration_text(track.longest_wait_s)}"),
     ]
     if case.ranks > 1:
         found.append(Evidence("waiting_ranks", len(case.waiting), _waiting_text(case)))

@@ -38,7 +38,9 @@ def shared_gpu_claim(track: Track, others: list[Track], context: Context) -> Cla
         summary=f"perhaps hung for {duration_text(lasted_s)}: {what} · it uses {track.gu or 0:.0f}% of the GPU next to "
         f"{neighbours}, but no longer reads or writes GPU memory",
         evidence=(
-            Evidence("waiting_s", round(lasted_s, 1), f"hung for {duration_text(lasted_s)}"),
+            Evidence(
+                "waiting_s", round(lasted_s, 1), f"hung for {duration_text(lasted_s)}", track.longest_wait_s or None
+            ),
             Evidence("sm_percent", use.sm_percent, f"its SM utilization {use.sm_percent or 0:.0f}%"),
             Evidence(
                 "memory_utilization_percent", use.memory_utilization_percent,

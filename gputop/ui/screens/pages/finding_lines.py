@@ -6,8 +6,8 @@ from textwrap import wrap
 from typing import Final
 
 from gputop.core.detection.timeline import Episode
-from gputop.core.model.finding import Evidence, Finding, confidence_text
-from gputop.core.model.units import bytes_text, duration_text
+from gputop.core.model.finding import Evidence, Finding, confidence_text, measured
+from gputop.core.model.units import duration_text
 from gputop.core.text.fit import fit
 from gputop.ui.panels.findings import split_verdict
 from gputop.ui.panels.values import clock
@@ -15,9 +15,8 @@ from gputop.ui.render.line import BLANK, Line, Spans
 
 _INDENT: Final = 11
 _CELL: Final = 12
-_NORMAL: Final = {  # a number, and the evidence that says what it normally is
-    "power_w": "power_before_w", "waiting_s": "longest_wait_s", "pause_s": "longest_pause_s",
-    "gpu_utilization_percent": "others_utilization_percent",
+_WORDS: Final = {
+    "gpu": "GPU", "sm": "SM", "pcie": "PCIe", "nvlink": "NVLink", "ecc": "ECC", "waiting": "hung", "pause": "stalled",
 }  # fmt: skip
 _THRESHOLDS: Final = frozenset({"alarm_after_s"})  # of the detector: they support nothing
 _NUMBER: Final = re.compile(r"\d[\w.]*")
@@ -65,13 +64,14 @@ def _verdict(summary: str, width: int) -> list[Line]:
 
 def _evidence(finding: Finding, width: int) -> list[Line]:
     """Return numbers with their normal values as a table, and below it the rest that the summary does not contain."""
-    held = {one.name: one for one in finding.evidence if one.name not in _THRESHOLDS and one.value is not None}
-    pairs = [(one, held[other]) for one in held.values() if (other := _NORMAL.get(one.name)) in held]
-    in_table = {one.name for pair in pairs for one in pair}
-    rest = [one.text for one in held.values() if one.name not in in_table and not _repeats(one.text, finding.summary)]
-    lines = [_row("", "now", "normally", "muted")] if pairs else []
-    lines += [_row(_label(now.name), _value(now), _value(normal), "text") for now, normal in pairs]
-    return lines + _part("" if pairs else "evidence", " · ".join(rest), width)
+    held = [one for one in finding.evidence if one.name not in _THRESHOLDS and one.value is not None]
+    table = [one for one in held if one.normal is not None]
+    rest = [one.text for one in held if one.normal is None and not _repeats(one.text, finding.summary)]
+    labels = [_label(one) for one in table]
+    indent = max([_INDENT, *(len(label) + 2 for label in labels)])
+    lines = [_row("", "now", "normally", indent, "muted")] if table else []
+    lines += [_row(label, one.now_text, one.normal_text, indent) for label, one in zip(labels, table, strict=True)]
+    return lines + _part("" if table else "evidence", " · ".join(rest), width)
 
 
 def _repeats(text: str, summary: str) -> bool:
@@ -80,26 +80,12 @@ def _repeats(text: str, summary: str) -> bool:
     return set(numbers) <= set(_NUMBER.findall(summary)) if numbers else text in summary
 
 
-def _row(label: str, now: str, normal: str, ink: str) -> Line:
-    return Line(((fit(label, _INDENT), "muted"), (fit(now, _CELL), ink), (normal, ink)))
+def _row(label: str, now: str, normal: str, indent: int, ink: str = "text") -> Line:
+    return Line(((fit(label, indent), "muted"), (fit(now, _CELL), ink), (normal, ink)))
 
 
-def _label(name: str) -> str:
-    return name.rpartition("_")[0].removesuffix("_utilization").replace("gpu", "GPU")
-
-
-def _value(one: Evidence) -> str:
-    """Return the number of evidence with the unit that its name ends in."""
-    unit = one.name.rpartition("_")[2]
-    if not isinstance(one.value, int | float):
-        return one.text
-    match unit:
-        case "s":
-            return duration_text(one.value)
-        case "bytes":
-            return bytes_text(one.value)
-        case _:
-            return f"{one.value:.0f}{ {'percent': '%', 'w': ' W', 'celsius': '°C'}.get(unit, '') }"
+def _label(one: Evidence) -> str:
+    return " ".join(_WORDS.get(word, word) for word in measured(one.name).split("_"))
 
 
 def _part(name: str, text: str, width: int, ink: str = "text") -> list[Line]:

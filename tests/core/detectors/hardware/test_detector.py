@@ -229,6 +229,7 @@ def test_a_link_below_its_best_counts_after_a_busy_minute(values: Values, words:
     assert before == []
     assert (found.code, found.stage) == ("pcie.link", Stage.SUSPECT)
     assert f"slow PCIe link: {words} for 1m" in found.summary
+    assert [(one.name, one.normal) for one in found.evidence] == [("pcie_width", 16), ("pcie_generation", 5)]
 
 
 @pytest.mark.parametrize("idle", [{GPU_UTILIZATION: 3}, {PSTATE: 8}, {GPU_UTILIZATION: Missing.UNSUPPORTED}])

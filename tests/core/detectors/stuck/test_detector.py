@@ -108,7 +108,11 @@ def test_the_numbers_of_a_hang_are_told() -> None:
     assert "no traffic to memory, PCIe or NVLink" in finding.summary
     assert "one on another host is missing" in finding.summary
     names = {one.name for one in finding.evidence}
-    assert {"power_w", "power_before_w", "idle_power_w", "waiting_s", "waiting_ranks"} <= names
+    assert {"power_w", "idle_power_w", "waiting_s", "waiting_ranks"} <= names
+    power = next(one for one in finding.evidence if one.name == "power_w")
+    assert isinstance(power.value, float)
+    assert isinstance(power.normal, float)
+    assert power.normal > 2 * power.value
     assert (finding.confidence or 0.0) > 0.85
     assert finding.since_s == pytest.approx(NOW + 205, abs=10)
     assert "py-spy dump" in finding.remedy

@@ -36,10 +36,21 @@ def test_advice_comes_directly_under_the_verdict_and_before_the_evidence() -> No
 
 
 def test_numbers_with_a_normal_value_are_a_table() -> None:
-    power = Evidence("power_w", 179.0, "draws 179 W"), Evidence("power_before_w", 587.0, "587 W while it worked")
-    shown = lines(finding(evidence=power))
+    power = Evidence("power_w", 179.0, "draws 179 W", 587.0)
+    lanes = Evidence("pcie_width", 8, "width: 8 of 16 lanes", 16)
+    shown = lines(finding(evidence=(power, lanes)))
 
-    assert [line.split() for line in shown[3:5]] == [["now", "normally"], ["power", "179", "W", "587", "W"]]
+    assert [line.split() for line in shown[3:6]] == [
+        ["now", "normally"], ["power", "179W", "587W"], ["PCIe", "width", "8", "16"],
+    ]  # fmt: skip
+
+
+def test_labels_longer_than_the_margin_keep_the_columns_of_the_table_apart() -> None:
+    errors = Evidence("nvlink_errors_per_minute", 12.0, "12 NVLink errors per minute", 0)
+    head, row = lines(finding(evidence=(errors,)))[3:5]
+
+    assert row.split() == ["NVLink", "errors", "per", "minute", "12", "0"]
+    assert row.index("12") == head.index("now")
 
 
 def test_evidence_repeats_neither_the_summary_nor_a_threshold() -> None:
