@@ -29,7 +29,8 @@ class Meter:
         self._energy_j: float | None = None
         self._idle_w: float | None = None
         self._seconds = 0.0
-        self._used = 0.0
+        self._is_known = False
+        self._per_percent = 0.0, 0.0  # seconds and joules of a process, by its utilization
         self.joules: float | Missing = Missing.NOT_YET
         """The energy above idle since the previous reading; a reason if the GPU does not report it."""
 
@@ -39,8 +40,10 @@ class Meter:
         seconds = 0.0 if self._read_s is None else now - self._read_s
         self._read_s, self._seconds = now, seconds if seconds <= _LONGEST_S else 0.0
         busy = gpu[GPU_UTILIZATION]
-        self._used = sm_percent if busy is None else max(sm_percent, busy)
-        self.joules = self._spent(gpu)
+        used = sm_percent if busy is None else max(sm_percent, busy)
+        self.joules = joules = self._spent(gpu)
+        self._is_known = type(joules) is not Missing  # `isinstance` is slow for an enum, and so many processes ask
+        self._per_percent = self._seconds / 100, joules / used if used and not isinstance(joules, Missing) else 0.0
 
     def total(self, holder: Holder, sm_percent: float | None) -> Total:
         """Return the use of a process up to this reading; unknown until its utilization was known once."""
@@ -48,10 +51,10 @@ class Meter:
         if sm_percent is None or (sm_percent == 0.0 and seconds is not None and joules is not None):
             self._totals[holder] = old
             return old
-        if not isinstance(self.joules, Missing):
-            share = sm_percent / self._used if self._used else 0.0
-            joules = round((joules or 0.0) + share * self.joules, 3)
-        self._totals[holder] = new = (round((seconds or 0.0) + sm_percent / 100 * self._seconds, 3), joules)
+        more_s, more_j = self._per_percent
+        if self._is_known:
+            joules = round((joules or 0.0) + sm_percent * more_j, 3)
+        self._totals[holder] = new = (round((seconds or 0.0) + sm_percent * more_s, 3), joules)
         return new
 
     def forget(self, pids: Collection[int]) -> None:

@@ -17,6 +17,7 @@ from gputop.machine.nvml.driver import LASTING, Driver, Handle
 
 _LAYOUT_EVERY_S: Final = 30.0
 _LOST_RETRY_S: Final = 5.0
+_allows: Final = Unit.BYTES.allows
 
 
 class DeviceReading(Struct, frozen=True):
@@ -161,17 +162,16 @@ class DeviceReader:
 
     def _use(self, place: Place, kind: str, memory: int | None, shares: _Shares) -> GpuProcess:
         pid, gpu_instance, compute_instance = place
-        if memory is not None and not Unit.BYTES.allows(memory):
-            memory, of_memory = None, Missing.FAULT
-        else:
-            of_memory = Missing.UNSUPPORTED
+        is_absent = memory is None
+        if not is_absent and not _allows(memory):
+            memory = None
         sm, controller, encoder, decoder = shares.by_pid.get(pid, shares.others)
         seconds, joules = self._meter.total(place, sm)
         missing = shares.missing
         if memory is None or seconds is None or joules is None:
             missing = missing | self._reasons(seconds, joules, missing.get("sm_percent"))
             if memory is None:
-                missing["memory_bytes"] = of_memory
+                missing["memory_bytes"] = Missing.UNSUPPORTED if is_absent else Missing.FAULT
         return GpuProcess(
             gpu=self.uuid,
             gpu_index=self.index,
