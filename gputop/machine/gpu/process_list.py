@@ -20,7 +20,10 @@ Held = tuple[str, int | None]  # type, bytes
 
 
 class ProcessLister:
-    """Reads the compute list each time and the others in turn: for each list the driver walks all of its clients."""
+    """Reads the compute list each time and the others in turn, empty ones less often.
+
+    For each list the driver walks all of its clients.
+    """
 
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
@@ -30,8 +33,7 @@ class ProcessLister:
     def read(self, handles: Sequence[Handle]) -> dict[Place, Held]:
         """Return type and memory of each process on the GPU, or on all of its MIG devices."""
         self._turn += 1
-        is_first = not self._lists
-        for kind, call in (_COMPUTE, *(_RARE if is_first else (_RARE[self._turn % 2],))):
+        for kind, call in (_COMPUTE, *self._rare()):
             held = self._lists.get(kind)
             if not (isinstance(held, Missing) and held in LASTING):
                 self._lists[kind] = self._list(call, handles)
@@ -55,6 +57,13 @@ class ProcessLister:
         """
         held = (self._lists.get(kind) for kind, _ in _RARE)
         return next((one for one in held if isinstance(one, Missing) and one not in _NONE_SUCH), None)
+
+    def _rare(self) -> Sequence[tuple[str, str]]:
+        """Return the other lists to read: at first both, then one; every other time none if that one was empty."""
+        if not self._lists:
+            return _RARE
+        one = _RARE[self._turn % 2]
+        return () if self._turn % 4 > 1 and self._lists[one[0]] == [] else (one,)
 
     def _list(self, call: str, handles: Sequence[Handle]) -> Missing | list[ProcessEntry]:
         entries: list[ProcessEntry] = []
