@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from gputop.core.insight.member import Member
 from gputop.core.mig.steps import Plan
 from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import HostProcess, Presence
@@ -61,6 +62,17 @@ class Inspect(Struct, frozen=True, kw_only=True, tag_field="command", tag="inspe
     pid: int
     start_ticks: int | None = None
     reveal: bool = False
+
+
+class Explain(Struct, frozen=True, kw_only=True, tag_field="command", tag="explain"):
+    """Ask all sources where processes hang; the answers are `Explanation`s with the same ``id``, the last is complete.
+
+    ``native``: include the frames of C and C++.
+    """
+
+    id: str
+    members: tuple[Member, ...]
+    native: bool = False
 
 
 class ReadStatus(Struct, frozen=True, kw_only=True, tag_field="command", tag="read_status"):

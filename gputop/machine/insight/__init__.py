@@ -1,0 +1,1 @@
+"""The sources of an explanation on this machine: stacks, the kernel, NCCL, PyTorch, MPS."""
