@@ -12,13 +12,15 @@ from detector_benchmark.independent.trace import Trace, traces_in
 from detector_benchmark.independent.verdicts import Verdict, judged, watched
 
 DEV: Final = Path(__file__).parent / "traces"
-KEPT: Final = Path(__file__).parent / "kept"  # for the figures alone: whoever mends a detector reads and runs only DEV
+KEPT: Final = Path(__file__).parent / "kept"  # for the figures alone: mend a detector with the traces of DEV
+KEPT2: Final = Path(__file__).parent / "kept2"  # the same, by a later author
+_HALVES: Final = {"dev": DEV, "kept": KEPT, "kept2": KEPT2}
 
 
 def main() -> None:
     """Judge the traces of a folder and print the figures."""
     options = _options()
-    folder = options.folder or (KEPT if options.half == "kept" else DEV)
+    folder = options.folder or _HALVES[options.half]
     traces = [trace for trace in traces_in(folder) if options.only in f"{trace.group}/{trace.name}"]
     if options.show:
         print(_shown(next(trace for trace in traces if trace.name == options.show), options.seeds[0]))  # noqa: T201
@@ -33,7 +35,7 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m detector_benchmark.independent")
-    parser.add_argument("--half", choices=("dev", "kept"), default="dev", help="default: dev")
+    parser.add_argument("--half", choices=_HALVES, default="dev", help="default: dev")
     parser.add_argument("--folder", type=Path, help="other traces")
     parser.add_argument("--only", default="", help="only traces whose class/name contains this")
     parser.add_argument("--show", metavar="NAME", help="print all that is shown on one trace")

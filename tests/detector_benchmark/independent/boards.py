@@ -245,3 +245,71 @@ H100_MIG: Final = replace(
     has=_HOPPER - {UTILIZATION, PROCESS_UTILIZATION, PCIE, NVLINK},
     slices=(Slice(1, "3g.40gb", 40448, 60), Slice(2, "3g.40gb", 40448, 60)),
 )
+
+GB200: Final = replace(B200, name="NVIDIA GB200", memory_mib=189471, empty_w=150.0, context_w=196.0, limit_w=1200.0)
+H100_PCIE: Final = replace(
+    H100,
+    name="NVIDIA H100 PCIe",
+    memory_mib=81559,
+    empty_w=45.0,
+    context_w=78.0,
+    spin_w=101.0,
+    limit_w=350.0,
+    boost_mhz=1755,
+    kelvin_per_w=0.11,
+    has=_HOPPER - {NVLINK},
+)
+PRO_6000: Final = Board(
+    name="NVIDIA RTX PRO 6000 Blackwell Workstation Edition",
+    architecture="Blackwell",
+    memory_mib=97887,
+    reserved_mib=640,
+    empty_w=17.0,
+    context_w=84.0,
+    spin_w=120.0,
+    limit_w=600.0,
+    boost_mhz=2617,
+    idle_mhz=180,
+    memory_mhz=14001,
+    kelvin_per_w=0.08,
+    slowdown_c=90,
+)
+GTX_1080_TI: Final = replace(
+    TITAN_X,
+    name="NVIDIA GeForce GTX 1080 Ti",
+    memory_mib=11264,
+    empty_w=11.0,
+    context_w=54.0,
+    spin_w=69.0,
+    kelvin_per_w=0.19,
+    has=_CONSUMER - {PROCESS_UTILIZATION, PCIE},
+)
+LAPTOP_4070: Final = replace(
+    RTX_4090,
+    name="NVIDIA GeForce RTX 4070 Laptop GPU",
+    memory_mib=8188,
+    empty_w=3.0,
+    context_w=14.0,
+    spin_w=27.0,
+    limit_w=100.0,
+    boost_mhz=2175,
+    kelvin_per_w=0.5,
+    has=_CONSUMER - {PCIE},
+)
+A30_MIG: Final = replace(
+    A100_MIG,
+    name="NVIDIA A30",
+    memory_mib=24576,
+    reserved_mib=600,
+    empty_w=28.0,
+    context_w=34.0,
+    spin_w=52.0,
+    limit_w=165.0,
+    kelvin_per_w=0.2,
+    slices=(Slice(3, "2g.12gb", 11672, 28), Slice(5, "1g.6gb", 5836, 14), Slice(6, "1g.6gb", 5836, 14)),
+)
+B200_MIG: Final = replace(
+    B200,
+    has=_HOPPER - {UTILIZATION, PROCESS_UTILIZATION, PCIE, NVLINK},
+    slices=(Slice(1, "3g.90gb", 88000, 70), Slice(2, "2g.45gb", 44000, 36), Slice(9, "1g.23gb", 20992, 18)),
+)
