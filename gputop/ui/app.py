@@ -24,6 +24,8 @@ from gputop.ui.messages import (
     HistoryRequested,
     KeyUnused,
     NewsArrived,
+    NotificationRequested,
+    PageCopied,
     ProcessRequested,
     SettingsChanged,
     SignalRequested,
@@ -124,6 +126,14 @@ class GputopApp(TerminalApp):
     def on_finding_copied(self, message: FindingCopied) -> None:
         """Copy a finding."""
         self.main.controllers.copy.copy_finding(message.finding)
+
+    def on_page_copied(self, message: PageCopied) -> None:
+        """Copy the text of a page."""
+        self.main.controllers.copy.copy_page(message.title, message.text)
+
+    def on_notification_requested(self, message: NotificationRequested) -> None:
+        """Choose a notification about the GPU or process of a page."""
+        self.main.controllers.notification.choose_about(message.gpus, message.process)
 
     def on_key_unused(self, message: KeyUnused) -> None:
         """Say that a key has no meaning on the page in front."""

@@ -1,5 +1,7 @@
 """Messages of the app."""
 
+from collections.abc import Collection
+
 from textual.message import Message
 
 from gputop.core.model.finding import Finding
@@ -70,6 +72,22 @@ class FindingCopied(Message):
     def __init__(self, finding: Finding) -> None:
         super().__init__()
         self.finding = finding
+
+
+class PageCopied(Message):
+    """The user wants to copy the text of a page."""
+
+    def __init__(self, title: str, text: str) -> None:
+        super().__init__()
+        self.title, self.text = title, text
+
+
+class NotificationRequested(Message):
+    """The user wants to choose a notification about a GPU or a process."""
+
+    def __init__(self, gpus: Collection[str], process: HostProcess | None) -> None:
+        super().__init__()
+        self.gpus, self.process = gpus, process
 
 
 class NotificationFailed(Message):

@@ -254,7 +254,7 @@ ACTIONS: Final = (
     Action(
         id="copy", keys=("y",), run="copy.choose", label="Copy…", group=VIEW,
         help="Copy the PID, the command line, a finding, the table as CSV or the screen as text: to the clipboard, or "
-        "to a file.",
+        "to a file. On a page, copy its text.",
     ),
     Action(
         id="copy-pid", keys=(), run="copy.copy('pid')", label="Copy: PID", group=VIEW,

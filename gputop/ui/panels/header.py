@@ -1,5 +1,6 @@
 """First line of the screen: host, driver and age of the values."""
 
+from math import ceil
 from typing import Final
 
 from gputop.core.model.units import bytes_text, duration_text
@@ -51,6 +52,8 @@ def _facts(view: View) -> list[tuple[Spans, ...]]:
         return []
     driver = frame.driver
     facts: list[tuple[Spans, ...]] = [([(frame.host.name, "title")],), _free(view)]
+    if frame.judged_in_s is not None:
+        facts.append(_not_judged(frame.judged_in_s))
     if len(frame.gpus) > 1:
         facts += [(part,) for part in totals(frame.gpus)]
     if driver.version:
@@ -71,6 +74,12 @@ def _free(view: View) -> tuple[Spans, ...]:
     places = len(found.free) + len(found.others)
     words = summary(found), summary(found, has_names=False), f"{len(found.free)} of {places} free"
     return *([(text, ink)] for text in words), number
+
+
+def _not_judged(in_s: float) -> tuple[Spans, ...]:
+    """Return when gputop can judge, in steps of ten seconds: until then, no findings do not mean no problems."""
+    due = f"not judged yet: in {duration_text(ceil(in_s / 10) * 10)}"
+    return (*([(text, "muted")] for text in (due, "not judged yet", "not judged")),)
 
 
 def _right(view: View) -> Spans:

@@ -1,6 +1,6 @@
 """The conditions that the user may wait for, of the selected row, of the GPU in focus, and of all GPUs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Protocol
 
 from gputop.core.model.process_id import ProcessId
@@ -30,11 +30,21 @@ def conditions(frame: Frame, table: Table, focus: int | None) -> Iterator[Condit
         yield _ended([one for name in sorted(tagged, key=_pid) if (one := find(frame, name)) is not None], "tagged")
     if line is not None:
         yield from _of_line(frame, line, table.grouping)
+    if line is None and focus is None:
+        yield from _of_any()
+        yield from (_free(gpu) for gpu in frame.gpus)
+        return
     indices = {focus} if focus is not None else {row.use.gpu_index for row in line.rows} if line is not None else set()
-    for gpu in frame.gpus if line is None and focus is None else [one for one in frame.gpus if one.index in indices]:
-        yield from _of_gpu(gpu)
-    yield Condition(event=Event.FREE, plain="any GPU")
-    yield Condition(event=Event.FINDING, plain="any GPU or process")
+    yield from _of_gpus(gpu for gpu in frame.gpus if gpu.index in indices)
+    yield from _of_any()
+
+
+def conditions_about(frame: Frame, gpus: Collection[str], process: HostProcess | None) -> Iterator[Condition]:
+    """Yield the conditions about a process, and about these GPUs, by uuid."""
+    if process is not None and process.start_ticks is not None:
+        yield from _of_process(frame, process)
+    yield from _of_gpus(gpu for gpu in frame.gpus if gpu.uuid in gpus)
+    yield from _of_any()
 
 
 def _of_line(frame: Frame, line: TableLine, grouping: Grouping) -> Iterator[Condition]:
@@ -44,9 +54,19 @@ def _of_line(frame: Frame, line: TableLine, grouping: Grouping) -> Iterator[Cond
     if line.is_group and grouping is not Grouping.JOB:
         yield _ended([one for one in line.processes if one.start_ticks is not None], "of this group")
         return
-    if not line.is_group:
-        yield _ended([process])
-        yield _finding(process)
+    if line.is_group:
+        yield from _of_jobs(frame, process)
+    else:
+        yield from _of_process(frame, process)
+
+
+def _of_process(frame: Frame, process: HostProcess) -> Iterator[Condition]:
+    yield _ended([process])
+    yield _finding(process)
+    yield from _of_jobs(frame, process)
+
+
+def _of_jobs(frame: Frame, process: HostProcess) -> Iterator[Condition]:
     for job in (job for job in frame.jobs if process.id in job.members):
         yield from _of_job(job)
 
@@ -57,9 +77,19 @@ def _of_job(job: Job) -> Iterator[Condition]:
     yield Condition(event=Event.FINDING, plain=plain, label=label, job=job.key, processes=job.members)
 
 
-def _of_gpu(gpu: Gpu) -> Iterator[Condition]:
-    for event in (Event.FREE, Event.FINDING):
-        yield Condition(event=event, plain=f"GPU {gpu.index}", gpu=gpu.uuid)
+def _of_gpus(gpus: Iterable[Gpu]) -> Iterator[Condition]:
+    for gpu in gpus:
+        yield _free(gpu)
+        yield Condition(event=Event.FINDING, plain=f"GPU {gpu.index}", gpu=gpu.uuid)
+
+
+def _free(gpu: Gpu) -> Condition:
+    return Condition(event=Event.FREE, plain=f"GPU {gpu.index}", gpu=gpu.uuid)
+
+
+def _of_any() -> Iterator[Condition]:
+    yield Condition(event=Event.FREE, plain="any GPU")
+    yield Condition(event=Event.FINDING, plain="any GPU or process")
 
 
 def _ended(processes: Sequence[HostProcess], which: str = "") -> Condition:

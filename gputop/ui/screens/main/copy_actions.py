@@ -64,28 +64,35 @@ class CopyActions:
         frame = self._host.view.frame
         text = "" if frame is None else self._parts[name].text(frame)
         if text:
-            self._put(name, text, to_file=False)
+            self._put_part(name, text)
         else:
             self._host.notify(f"there is no {self._parts[name].label} to copy: select a row", timeout=3)
 
     def copy_finding(self, finding: Finding) -> None:
         """Copy a finding in full."""
-        self._put("finding", finding_text(finding), to_file=False)
+        self._put_part("finding", finding_text(finding))
+
+    def copy_page(self, title: str, text: str) -> None:
+        """Copy the text of a page."""
+        self._put(f"{title}, as text", "page.txt", text)
 
     def _take(self, chosen: str | None, offered: dict[str, str]) -> None:
         """Copy as it was when the menu opened."""
         name, _, file = (chosen or "").partition(" ")
         if name:
-            self._put(name, offered[name], to_file=bool(file))
+            self._put_part(name, offered[name], to_file=bool(file))
 
-    def _put(self, name: str, text: str, *, to_file: bool) -> None:
+    def _put_part(self, name: str, text: str, *, to_file: bool = False) -> None:
         part = self._parts[name]
+        self._put(part.label, f"{name}.{part.ending or 'txt'}", text, to_file=to_file)
+
+    def _put(self, label: str, file: str, text: str, *, to_file: bool = False) -> None:
         if not to_file and can_copy(text, os.environ):
             self._host.copy_to_clipboard(text)
-            self._host.notify(f"copied, if the terminal supports OSC 52: {part.label}, {_short(text)}", timeout=6)
+            self._host.notify(f"copied, if the terminal supports OSC 52: {label}, {_short(text)}", timeout=6)
             return
         why = "" if to_file else "the terminal cannot take it, so it is in a file: "
-        self._host.notify(why + self._kept(f"{name}.{part.ending or 'txt'}", text), timeout=12)
+        self._host.notify(why + self._kept(file, text), timeout=12)
 
     def _kept(self, name: str, text: str) -> str:
         """Write a file that only this user can read; return its path, or why it was not written."""

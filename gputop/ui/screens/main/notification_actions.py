@@ -2,13 +2,14 @@
 
 import os
 import threading
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from itertools import count
 from typing import Final
 
 from msgspec.structs import replace
 
-from gputop.core.model.sample import Frame
+from gputop.core.model.sample import Frame, HostProcess
 from gputop.core.notification.lookout import Lookout, free_now
 from gputop.core.notification.notification import Condition, Event, Notification
 from gputop.core.notification.notifier import Notifier
@@ -20,7 +21,7 @@ from gputop.core.settings.settings import Settings
 from gputop.ui.messages import NotificationFailed
 from gputop.ui.screens.main.host import ScreenHost
 from gputop.ui.screens.main.settings_actions import SettingsActions
-from gputop.ui.state.await_choices import conditions
+from gputop.ui.state.await_choices import conditions, conditions_about
 
 _NUMBERS: Final = count(1)
 _SHOWN_S: Final = 30.0
@@ -38,6 +39,13 @@ class NotificationActions:
 
     def choose(self) -> None:
         """Choose a condition about the selected row or GPU; one that is set is removed."""
+        self._choose(lambda frame: conditions(frame, self._host.processes, self._host.view.focus))
+
+    def choose_about(self, gpus: Collection[str], process: HostProcess | None) -> None:
+        """Choose a condition about these GPUs, by uuid, and a process."""
+        self._choose(lambda frame: conditions_about(frame, gpus, process))
+
+    def _choose(self, conditions_of: Callable[[Frame], Iterator[Condition]]) -> None:
         from gputop.ui.screens.dialogs.menu import Choice, MenuScreen
 
         frame = self._host.store.newest
@@ -45,7 +53,7 @@ class NotificationActions:
             self._host.notify("there is nothing to wait for: no frame of this host has arrived", timeout=4)
             return
         held = {one.key: one for one in self._lookout.conditions}
-        offered = {one.key: one for one in conditions(frame, self._host.processes, self._host.view.focus)}
+        offered = {one.key: one for one in conditions_of(frame)}
         found = [*offered.values(), *(one for key, one in held.items() if key not in offered)]
         choices = [Choice(str(at), one.text, _SET if one.key in held else "") for at, one in enumerate(found)]
         menu = MenuScreen("Notify me when", choices, None)

@@ -8,7 +8,7 @@ from textual import events
 from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import Gpu, HostProcess
 from gputop.core.model.units import NOTHING
-from gputop.ui.messages import ProcessRequested, SignalRequested
+from gputop.ui.messages import NotificationRequested, ProcessRequested, SignalRequested
 from gputop.ui.render.line import Line
 from gputop.ui.screens.pages.gpu_lines import gpu_page, users_of
 from gputop.ui.screens.pages.page import Page
@@ -21,7 +21,7 @@ class GpuScreen(Page):
     TAKES: ClassVar[Mapping[str, str]] = {
         **Page.TAKES, "detail": "close", "mig": "open_mig", "history": "open_history",
         "left": "turn(-1)", "right": "turn(1)", "up": "move(-1)", "down": "move(1)", "accept": "open_process",
-        "signal": "signal(False)", "kill": "signal(True)",
+        "signal": "signal(False)", "kill": "signal(True)", "notify": "notify_me",
     }  # fmt: skip
     is_full = True
 
@@ -94,6 +94,10 @@ class GpuScreen(Page):
             self.notify(f"Select a process first, with {self.name_of('down')}.", timeout=3)
         else:
             self.post_message(SignalRequested(process, is_kill=is_kill))
+
+    def notify_me(self) -> None:
+        """Choose a notification about this GPU or the process under the cursor."""
+        self.post_message(NotificationRequested([self.gpu.uuid], self._process))
 
     def open_mig(self) -> None:
         """Open the MIG page of this GPU on top."""

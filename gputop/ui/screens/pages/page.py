@@ -6,7 +6,7 @@ from typing import ClassVar
 from textual import events
 
 from gputop.ui.input.keymap import ALWAYS_QUITS
-from gputop.ui.messages import KeyUnused
+from gputop.ui.messages import KeyUnused, PageCopied
 from gputop.ui.screens.dialogs.modal import SCROLLS, WIDEST, KeyedScreen
 
 
@@ -15,7 +15,7 @@ class Page(KeyedScreen[None]):
 
     TAKES: ClassVar[Mapping[str, str]] = {
         "back": "close", "quit": "close", "accept": "close", "help": "show_help", **SCROLLS,
-        "page-on": "scroll_pages(1)",
+        "page-on": "scroll_pages(1)", "copy": "copy_page",
     }  # fmt: skip
     title_text = ""
 
@@ -34,6 +34,12 @@ class Page(KeyedScreen[None]):
     def keys_line(self) -> str:
         """Return the key that closes the page, or the number of lines below."""
         return f"{self.rest} more below" if self.rest > 0 else f"{self.name_of('back')} close"
+
+    def copy_page(self) -> None:
+        """Copy the whole page as text."""
+        title = self.title_line()
+        lines = [title, "", *("".join(text for text, _ in line.spans).rstrip() for line in self.body.lines)]
+        self.post_message(PageCopied(title, "\n".join(lines) + "\n"))
 
     def pressed(self, key: str, character: str) -> None:
         """Run the method of a key, or say that it has none."""

@@ -12,7 +12,7 @@ from gputop.core.inspection.text import sections
 from gputop.core.model.sample import HostProcess, Presence
 from gputop.core.protocol.command import Command, Inspect
 from gputop.core.protocol.link import News
-from gputop.ui.messages import HistoryRequested, SignalRequested
+from gputop.ui.messages import HistoryRequested, NotificationRequested, SignalRequested
 from gputop.ui.panels.prompt import PromptPanel
 from gputop.ui.render.line import BLANK, Line
 from gputop.ui.screens.pages.finding_lines import findings_part
@@ -40,7 +40,7 @@ class ProcessScreen(Page):
         **Page.TAKES,
         "command-line": "go_to('command')", "open-files": "go_to('files')", "devices": "go_to('devices')",
         "environment": "go_to('environment')", "all-threads": "toggle_threads", "secrets": "toggle_secrets",
-        "history": "open_history",
+        "history": "open_history", "notify": "notify_me",
         "read-now": "reload", "signal": "signal(False)", "kill": "signal(True)", "search": "begin_search",
         "search-next": "find_next(1)", "search-before": "find_next(-1)",
     }  # fmt: skip
@@ -192,6 +192,17 @@ class ProcessScreen(Page):
     def open_history(self) -> None:
         """Open the history of this process on top."""
         self.post_message(HistoryRequested(self.process))
+
+    def notify_me(self) -> None:
+        """Choose a notification about this process or its GPUs."""
+        self.post_message(NotificationRequested([use.gpu for use in self.process.gpus], self.process))
+
+    def copy_page(self) -> None:
+        """Copy the whole page as text, unless it shows secrets."""
+        if self.reveals:
+            self.notify(f"This page shows secrets. Press {self.name_of('secrets')} to mask them, then copy.", timeout=6)
+        else:
+            super().copy_page()
 
     def find_next(self, step: int) -> None:
         """Go to the next or previous line with the text."""

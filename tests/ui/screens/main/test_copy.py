@@ -13,6 +13,7 @@ from gputop.core.model.process_id import ProcessId
 from gputop.core.text.osc import MOST_COPIED
 from gputop.report.csv import csv
 from gputop.ui.screens.dialogs.menu import MenuScreen
+from gputop.ui.screens.pages.page import Page
 
 FINDING = Finding(
     code="idle.process", stage=Stage.SUSPECT, subject=Subject(label="2 train.py", process=ProcessId(2, 20)),
@@ -99,6 +100,36 @@ async def test_the_linux_console_gets_a_file_and_no_sequence(tmp_path: Path, mon
 
         assert stage.app.clipboard == ""
         assert [path.read_text() for path in (tmp_path / "gputop/copies").iterdir()] == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "title", "line"),
+    [
+        (("i",), "GPU 0 · NVIDIA H100", "python train.py --seed 1"), (("down", "enter"), "Process 1 · ", "GPU 0"),
+        (("b",), "History · GPU 0 · ", "at most 1h00 is kept"),
+    ],
+)  # fmt: skip
+async def test_on_a_page_its_whole_text_is_copied(keys: tuple[str, ...], title: str, line: str) -> None:
+    async with staged(SHOWN) as stage:
+        await stage.press(*keys, "y")
+        await stage.pilot.pause()
+        copied = stage.app.clipboard
+
+        assert copied.startswith(title)
+        assert line in copied
+        page = stage.app.screen
+        assert isinstance(page, Page)
+        assert len(copied.splitlines()) == len(page.body.lines) + 2
+        assert stage.messages[-1].startswith(f"copied, if the terminal supports OSC 52: {copied.splitlines()[0]}")
+
+
+async def test_a_page_that_shows_secrets_is_not_copied() -> None:
+    async with staged(SHOWN) as stage:
+        await stage.press("down", "enter", "s", "y")
+        await stage.pilot.pause()
+
+        assert stage.app.clipboard == ""
+        assert stage.messages[-1] == "This page shows secrets. Press s to mask them, then copy."
 
 
 async def test_without_a_row_there_is_no_pid_to_copy() -> None:

@@ -1,0 +1,19 @@
+"""The first line: what it says before gputop has watched for long enough to judge."""
+
+from app_driver import staged
+from examples import frame
+from msgspec.structs import replace
+
+
+async def test_a_machine_that_is_not_judged_yet_does_not_look_healthy() -> None:
+    async with staged(replace(frame(2), judged_in_s=113.2)) as stage:
+        assert "not judged yet: in 2m00" in stage.header
+
+        await stage.deliver(frame(2))
+        assert "not judged" not in stage.header
+
+
+async def test_on_a_small_screen_the_free_gpus_come_before_the_judgement() -> None:
+    async with staged(replace(frame(2), judged_in_s=113.2), size=(60, 20)) as stage:
+        assert "free" in stage.header
+        assert "not judged" in stage.header
