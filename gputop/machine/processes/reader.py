@@ -23,13 +23,14 @@ _PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
 _PROOF_EVERY_S: Final = 10.0
 _DETAILS_S: Final = 2.0  # for the details in a reading; 3 s later the processes would count as not read
 _AT_ONCE: Final = 256
-_CROWD: Final = 750  # processes: if there are more, the sleeping ones take turns
+_CROWD: Final = 100  # processes: if there are more, the sleeping ones take turns
+_REST_S: Final = 3.5  # the longest rest, with the jitter of a sample each second
 
 
 class ProcessReader:
     """Reads processes, and remembers those that the driver listed in the last reading, and their relatives; no others.
 
-    If there are many, those that slept at their last reading take turns: of 2,000 each is read in every third reading.
+    If there are many, those that slept at their last reading take turns: of 200 and more each is read every 3 s.
     ``users`` names the user of a uid, and is called once for each; its name is a number until ``users`` returns.
     ``patience_s``: the wait for it. ``names`` knows the names of containers. ``reports``: the progress of jobs.
     ``reveal``: show secrets in command lines. ``read_ahead`` reads the files of several processes in advance.
@@ -61,6 +62,7 @@ class ProcessReader:
         self._ticks = 0
         self._turn = 0
         self._turns = 1
+        self._read_s = 0.0
         self._has_begun = False
         self._tracked: dict[int, TrackedProcess] = {}
         self._renewed: set[int] = set()
@@ -94,7 +96,8 @@ class ProcessReader:
         for pid in self._tracked.keys() - uses.keys() - self._relatives:
             self._proc.forget(self._tracked.pop(pid).path)
         self._turn += 1
-        self._turns = 1 + len(uses) // _CROWD
+        self._turns = max(1, min(1 + len(uses) // _CROWD, int(_REST_S / (now - self._read_s or _REST_S))))
+        self._read_s = now
         self._deadline = self._clock() + self._details_s
         held = [self._follow(pid, now, is_foreign) for pid in sorted(uses)]
         self._undescribed = self._describe(now)
@@ -145,7 +148,7 @@ class ProcessReader:
 
     def _read_reports(self, held: Iterable[TrackedProcess], now: float) -> None:
         if self._reports:
-            self._reports.read_new({uid for one in held if (uid := one.uid) is not None}, now)
+            self._reports.read_new({one.uid for one in held if one.uid is not None}, now)
             self._take_reports(held)
 
     def _take_reports(self, held: Iterable[TrackedProcess]) -> None:
@@ -176,7 +179,8 @@ class ProcessReader:
         if is_new:
             self._advance(one, raw, now)
         one.measure(now, self._units.clock_ticks)
-        one.is_resting = not is_new and one.is_idle and not one.is_suspect and not is_foreign
+        is_restless = is_new or one.is_suspect or is_foreign or one.is_undescribed
+        one.is_resting = not is_restless and one.is_idle
         if one.is_suspect or is_foreign:
             self._prove(one, now, is_foreign)
         else:

@@ -17,6 +17,7 @@ _MOST_OUTSIDE: Final = 65_536
 _CHILDREN_EVERY_S: Final = 5
 _CROWD: Final = 150  # processes whose children are read per second; with more of them a round takes longer
 _OUTSIDE_S: Final = 60.0  # a pid may be reused
+_UNREAD: Final[tuple[float, tuple[int, ...]]] = (0.0, ())
 
 Follow = Callable[[int], TrackedProcess]
 
@@ -36,20 +37,22 @@ class Family:
 
     def find(self, processes: Iterable[HostProcess], follow: Follow, now: float) -> dict[int, TrackedProcess]:
         """Return the relatives by pid. ``follow`` reads a process."""
-        alive = [p for p in processes if p.presence is Presence.ALIVE and p.parent_pid is not None]
-        known = {p.pid: p.parent_pid or 0 for p in alive}
+        known: dict[int, int] = {}
+        by_user: dict[str | None, list[int]] = {}
+        for one in processes:
+            if one.presence is Presence.ALIVE and one.parent_pid is not None:
+                known[one.pid] = one.parent_pid
+                if not program_of(one.command).is_border:  # a desktop has started everything
+                    by_user.setdefault(one.user, []).append(one.pid)
         found: dict[int, TrackedProcess] = {}
         for parent in set(known.values()):
             self._climb(parent, known, found, follow, now)
-        by_user: dict[str | None, list[int]] = {}
-        for one in alive:
-            if not program_of(one.command).is_border:  # a desktop has started everything
-                by_user.setdefault(one.user, []).append(one.pid)
         launchers = [pid for pid, held in found.items() if program_of(held.command).leads]
         groups = [*by_user.values(), launchers]
         self._take_turns(deque(self._descend(parents, known, found, follow, now) for parents in groups))
-        for pid in self._children.keys() - known.keys() - found.keys():
-            del self._children[pid]
+        if len(self._children) > len(known) + len(found):
+            held = known.keys() | found.keys()
+            self._children = {pid: children for pid, children in self._children.items() if pid in held}
         return found
 
     def _climb(
@@ -86,7 +89,8 @@ class Family:
     ) -> Iterator[int]:
         """Find the children of processes, and theirs; pause after each child that was read, and return its cost."""
         for parent in parents:  # grows during the walk
-            for pid in self._children_of(parent, now):
+            due_s, children = self._children.get(parent, _UNREAD)
+            for pid in children if now < due_s else self._reread(parent, due_s, now):
                 if pid in known or pid in found or now < self._outside.get(pid, 0.0):
                     continue
                 one = follow(pid)
@@ -100,20 +104,15 @@ class Family:
                     parents.append(pid)
                     yield 1
 
-    def _children_of(self, pid: int, now: float) -> tuple[int, ...]:
-        due, held = self._children.get(pid, (0.0, None))
-        if held is None or now >= due:
-            held = self._read_children(pid)
-            first = due == 0.0  # the processes take turns
-            every_s = max(_CHILDREN_EVERY_S, len(self._children) // _CROWD)
-            self._children[pid] = (now + every_s - (pid % every_s if first else 0), held)
-        return held
-
-    def _read_children(self, pid: int) -> tuple[int, ...]:
+    def _reread(self, pid: int, due_s: float, now: float) -> tuple[int, ...]:
         try:
-            return tuple(int(word) for word in self._proc.read(f"{pid}/task/{pid}/children").split())
+            children = tuple(map(int, self._proc.read(f"{pid}/task/{pid}/children").split()))
         except (OSError, ValueError):
-            return ()
+            children = ()
+        every_s = max(_CHILDREN_EVERY_S, len(self._children) // _CROWD)
+        early_s = 0 if due_s else pid % every_s  # the processes take turns
+        self._children[pid] = (now + every_s - early_s, children)
+        return children
 
     def _close(self, pid: int, now: float) -> None:
         if len(self._outside) >= _MOST_OUTSIDE:

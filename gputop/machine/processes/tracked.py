@@ -34,14 +34,13 @@ class TrackedProcess:
 
     The process behind it may change: then it ``is_suspect``, because the driver may still mean the previous one.
     ``is_certain``: no later process can have the same start tick. ``is_resting``: it did nothing between the last two
-    readings. ``seen``: the hash of the last stat line; ``read_s``:
-    when it was read.
+    readings. ``seen``: the hash of the last stat line; ``read_s``: when it was read. ``uid``: None if unknown.
     """
 
     __slots__ = (
-        "_at", "_cpu_percent", "_details", "_is_changed", "_progress", "_row", "_ticks", "details_due",
-        "is_certain", "is_resting", "is_suspect", "path", "pid", "presence", "proof_due", "read_s", "seen", "stat",
-        "watch",
+        "_at", "_cpu_percent", "_details", "_is_changed", "_progress", "_row", "_threads_percent", "_ticks",
+        "details_due", "is_certain", "is_resting", "is_suspect", "path", "pid", "presence", "proof_due", "read_s",
+        "seen", "stat", "uid", "watch",
     )  # fmt: skip
 
     def __init__(self, pid: int) -> None:
@@ -60,7 +59,9 @@ class TrackedProcess:
         self.watch = ThreadWatch(self.pid)
         self.details_due = self.proof_due = 0.0
         self._details: Details | None = None
+        self.uid: int | None = None
         self._cpu_percent: float | None = None
+        self._threads_percent: float | None = None  # in the row
         self._progress: Progress | None = None
         self._at = self._ticks = 0.0
         self._row: HostProcess | None = None
@@ -79,7 +80,7 @@ class TrackedProcess:
         """Take the next stat line of the same process."""
         if self.stat and stat.name != self.stat.name:
             self.details_due = 0.0  # it now runs another program
-            self._details = None
+            self._details = self.uid = None
         self.seen, self.stat = seen, stat
         self.watch.cpu_ticks = stat.cpu_ticks
         self._is_changed = True
@@ -121,7 +122,7 @@ class TrackedProcess:
                 command = before.command if "command" in details.missing else details.command
                 details = replace(details, command=command, owner=before.owner)
         if details != self._details:
-            self._details = details
+            self._details, self.uid = details, details.uid
             self._is_changed = True
 
     def take_progress(self, progress: Progress | None) -> None:
@@ -132,14 +133,12 @@ class TrackedProcess:
 
     def row(self, uses: tuple[GpuProcess, ...], units: Units) -> HostProcess:
         """Return the current row of the process: the previous row if nothing has changed."""
-        busiest = self._busiest()
         row = self._row
-        if row is None or self._is_changed or row.busiest_thread_percent != busiest:
-            row = self._build(uses, units, busiest)
+        if row is None or self._is_changed or self.watch.percent != self._threads_percent:
+            self._is_changed, self._threads_percent = False, self.watch.percent
+            row = self._row = self._build(uses, units, self._busiest())
         elif row.gpus != uses:
-            row = replace(row, gpus=uses)
-        self._row = row
-        self._is_changed = False
+            row = self._row = replace(row, gpus=uses)
         return row
 
     @property
@@ -151,11 +150,6 @@ class TrackedProcess:
     def command(self) -> str:
         """The command line, if known."""
         return self._details.command if self._details else ""
-
-    @property
-    def uid(self) -> int | None:
-        """The uid, if known."""
-        return self._details.uid if self._details else None
 
     @property
     def inner_pid(self) -> int | None:

@@ -516,12 +516,25 @@ def test_in_a_crowd_a_thread_that_wakes_is_not_made_busier_than_it_was(slept: in
 
 
 def test_few_processes_are_all_read_each_time() -> None:
-    crowd, pids = a_crowd(700)
+    crowd, pids = a_crowd(90)
 
     crowd.read(*pids)
 
     assert crowd.proc.reads.count("1000/stat") == 1
-    assert len([path for path in crowd.proc.reads if path.endswith("/stat")]) == 700
+    assert len([path for path in crowd.proc.reads if path.endswith("/stat")]) == 90
+
+
+@pytest.mark.parametrize(("interval_s", "readings"), [(2.0, 1), (10.0, 1), (0.5, 7)])
+def test_no_process_sleeps_for_longer_than_three_seconds_unread(interval_s: float, readings: int) -> None:
+    crowd, pids = a_crowd(1500)
+    read: Counter[str] = Counter()
+    crowd.read(*pids, seconds=interval_s)
+
+    for _ in range(2 * readings):
+        crowd.read(*pids, seconds=interval_s)
+        read.update(crowd.proc.reads)
+
+    assert {read[f"{pid}/stat"] for pid in pids} == {2}
 
 
 def test_a_process_whose_start_tick_is_not_over_has_no_identity_before_the_next_reading() -> None:
