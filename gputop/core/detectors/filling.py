@@ -16,9 +16,11 @@ from typing import Final
 from msgspec import Struct
 
 from gputop.core.detection.detector import FORGET_S, Claim, Context, Dial, Kind
+from gputop.core.detectors.growers import Growers
 from gputop.core.detectors.leak.growth import capped, floor_of, steps_of
 from gputop.core.detectors.leak.trend import slopes
 from gputop.core.detectors.leak.wording import full_text
+from gputop.core.detectors.subjects import process_subject
 from gputop.core.model.catalogue import GPU_UTILIZATION, MEMORY_FREE, MEMORY_USED
 from gputop.core.model.finding import Evidence, Stage, Subject
 from gputop.core.model.sample import Gpu, Readings
@@ -46,9 +48,15 @@ KIND: Final = Kind(
             "alarm_s for an alarm, and twice suspect_s for a suspect.",
         ),
         Dial(
-            "young_s", 1800.0, 0.0, 86_400.0,
-            "Growth looks like loading if a process on the GPU started within this time.",
+            "lasts_s", 600.0, 60.0, 86_400.0,
+            "The memory must have grown without a pause for this time. One long request to a server grows for minutes.",
         ),
+        Dial("pause_s", 60.0, 5.0, 3600.0, "In lasts_s and loading_s: a shorter time without growth is no pause."),
+        Dial(
+            "young_s", 1800.0, 0.0, 86_400.0,
+            "Growth may be loading if a process on the GPU started within this time.",
+        ),
+        Dial("loading_s", 900.0, 60.0, 86_400.0, "The same as lasts_s, for growth that may be loading (see young_s)."),
         Dial("least_growth_bytes", 64.0 * 1024**2, 1024**2, 1024**4, "gputop ignores growth of less than this."),
         Dial(
             "came_back_percent", 30.0, 1.0, 100.0,
@@ -114,6 +122,19 @@ class Level:
         self._top = self._base = mib
         self._past: tuple[float, float] | None = None  # until when it counts, how high it was
         self.seen_s = self.began_s = now_s
+        self._grows_since_s: float | None = None
+        self._grew_s = now_s
+        self.growers: Growers | None = None  # since it grows
+
+    def lasted_s(self, fill: Fill | None) -> float:
+        """Return how long the growth has lasted. ``fill``: the result of `fill` as of now."""
+        if fill is not None:
+            self._grew_s = self.seen_s
+            if self._grows_since_s is None:
+                self._grows_since_s = self.seen_s - fill.span_s
+        elif self.seen_s - self._grew_s > self._dials["pause_s"]:
+            self._grows_since_s = None
+        return 0.0 if self._grows_since_s is None else self.seen_s - self._grows_since_s
 
     def add(self, now_s: float, mib: float, busy_percent: float | None) -> bool:
         """Add a sample; return whether a new bucket is complete."""
@@ -197,15 +218,22 @@ class FillingDetector:
     def _claim(self, gpu: Gpu, instance: int | None, level: Level, free: int, context: Context) -> Claim | None:
         dials = self._dials
         fill = level.fill(free / _MIB, dials["watched_s"])
+        lasted_s = level.lasted_s(fill)
+        if not lasted_s:
+            level.growers = None
+        elif level.growers is None:
+            level.growers = Growers((gpu.uuid, instance), context)
         if context.now_s - level.began_s < dials["known_s"] or fill is None or fill.full_s[1] is None:
             return None
         soon_s, late_s = fill.full_s[0], fill.full_s[1] / dials["late_times"]
         if max(soon_s, late_s) > dials["suspect_s"]:
             return None
-        if fill.is_idle or _is_young(gpu, context, dials["young_s"]):
-            return None  # it looks like loading
+        least_s = dials["loading_s" if _is_young(gpu, context, dials["young_s"]) else "lasts_s"]
+        if fill.is_idle or lasted_s < least_s:
+            return None  # it may be loading, or one long request
         stage = Stage.ALARM if max(soon_s, late_s) <= dials["alarm_s"] else Stage.SUSPECT
-        return _claim_of(gpu, instance, fill, stage, free)
+        most = level.growers.most(context) if level.growers else None
+        return _claim_of(process_subject(*most) if most else _subject(gpu, instance), fill, stage, free)
 
 
 def _is_young(gpu: Gpu, context: Context, young_s: float) -> bool:
@@ -214,13 +242,17 @@ def _is_young(gpu: Gpu, context: Context, young_s: float) -> bool:
     return any(context.sample.time_s - started_s < young_s for started_s in born if started_s is not None)
 
 
-def _claim_of(gpu: Gpu, instance: int | None, fill: Fill, stage: Stage, free: int) -> Claim:
+def _subject(gpu: Gpu, instance: int | None) -> Subject:
     label = f"GPU {gpu.index}" if instance is None else f"GPU {gpu.index} instance {instance}"
+    return Subject(label=label, gpu=gpu.uuid, gpu_instance=instance)
+
+
+def _claim_of(subject: Subject, fill: Fill, stage: Stage, free: int) -> Claim:
     grown = f"+{bytes_text(fill.grown * _MIB)} in {duration_text(fill.span_s)}"
     return Claim(
         code="memory.filling",
         stage=stage,
-        subject=Subject(label=label, gpu=gpu.uuid, gpu_instance=instance),
+        subject=subject,
         summary=f"memory full in {full_text(fill.full_s)}: {grown}, {bytes_text(free)} left",
         evidence=(
             Evidence("grown_bytes", round(fill.grown * _MIB), grown),
@@ -232,7 +264,7 @@ def _claim_of(gpu: Gpu, instance: int | None, fill: Fill, stage: Stage, free: in
             "See which process grows (sort by GPU memory: G). Save a checkpoint. Use a smaller batch or end "
             "another process with gputop signal, so that no allocation fails."
         ),
-        lacking=("GPU utilization (without it, loading looks like work)",) if instance is not None else (),
+        lacking=("GPU utilization (without it, loading looks like work)",) if subject.gpu_instance is not None else (),
         hold_s=_HOLD_S,
     )
 

@@ -37,6 +37,19 @@ KIND: Final = Kind(
             "If more than this share of the GPU's memory is used, an idle process becomes a suspect at after_s "
             "already.",
         ),
+        Dial(
+            "unseen_s", 1800.0, 60.0, 864_000.0,
+            "The same as after_s, if the GPU utilization of the process is unknown. It must use no CPU for this time.",
+        ),
+        Dial(
+            "rests_percent", 1.0, 0.0, 100.0,
+            "In unseen_s: a process and its children use no CPU if they use less than this. Who launches kernels uses "
+            "more.",
+        ),
+        Dial(
+            "work_weighs_times", 60.0, 0.0, 1000.0,
+            "In unseen_s: CPU use shortens the time. With 60, one second of CPU use takes 60 seconds off it.",
+        ),
         Dial("same_bytes", 16777216.0, 0.0, 1e12, "A process is not idle if its GPU memory changes by more than this."),
         Dial(
             "cpu_percent", 50.0, 1.0, 100_000.0,
@@ -64,6 +77,8 @@ class IdleDetector:
         self._after_s, self._suspect_s = dials["after_s"], dials["suspect_s"]
         self._same, self._crowd_size = dials["same_bytes"], dials["crowd"]
         self._cpu, self._cpu_s = dials["cpu_percent"], dials["cpu_s"]
+        self._unseen_s, self._rests = dials["unseen_s"], dials["rests_percent"]
+        self._work_weighs = dials["work_weighs_times"]
         self._claims: dict[Key, tuple[Claim, float]] = {}  # with the time at which to renew each
         self._crowds: dict[BoardKey, tuple[Claim, float]] = {}
         self._holders: dict[BoardKey, dict[Key, Track]] = {}
@@ -75,13 +90,12 @@ class IdleDetector:
         found: list[Track] = []
         crowded: set[BoardKey] = set()
         for track in activity.tracks:
-            if track.idle_s < _NOTED_S:
-                continue
-            held = track.use.memory_bytes or 0
-            if abs(held - track.held_bytes) > self._same:
-                track.held_bytes, track.held_since_s = held, now_s
-            self._note_cpu(track, context)
-            if track.idle_s < after_s or _is_reported(track, orphans) or not self._holds(track, now_s):
+            if (
+                not self._noted(track, context)
+                or _idle_s(track) < after_s
+                or _is_reported(track, orphans)
+                or not self._holds(track, now_s)
+            ):
                 continue
             where = track.board.key
             holders = self._holders.setdefault(where, {})
@@ -101,6 +115,18 @@ class IdleDetector:
         if now_s >= self._prune_s:
             self._prune(activity, now_s)
 
+    def _noted(self, track: Track, context: Context) -> bool:
+        """Note memory and CPU use of a process that may be idle; return whether it may."""
+        if track.gu is None and track.board.is_known:
+            self._note_rest(track, context)
+        if _idle_s(track) < _NOTED_S:
+            return False
+        held = track.use.memory_bytes or 0
+        if abs(held - track.held_bytes) > self._same:
+            track.held_bytes, track.held_since_s = held, context.now_s
+        self._note_cpu(track, context)
+        return True
+
     def _note_cpu(self, track: Track, context: Context) -> None:
         """Count the time in which it computes on the CPU; rest shortens this."""
         used, children = track.process.cpu_percent or 0.0, context.relatives.get(track.process.pid)
@@ -110,6 +136,12 @@ class IdleDetector:
             track.computes_s = min(self._cpu_s, track.computes_s + track.step_s)
         elif track.computes_s:
             track.computes_s = max(0.0, track.computes_s - track.step_s)
+
+    def _note_rest(self, track: Track, context: Context) -> None:
+        """Count the time without CPU use: a process that launches no kernel does not use its GPU."""
+        hosts = (track.process, *context.relatives.get(track.process.pid, ()))
+        is_at_rest = all(one.cpu_percent is not None and one.cpu_percent < self._rests for one in hosts)
+        track.rests_s = max(0.0, track.rests_s + (1.0 if is_at_rest else -self._work_weighs) * track.step_s)
 
     def _crowd(self, where: BoardKey, activity: Activity, context: Context) -> Iterator[Claim]:
         known = self._crowds.get(where)
@@ -139,13 +171,17 @@ class IdleDetector:
     def _holds(self, track: Track, now_s: float) -> bool:
         if (
             track.process.state in _REPORTED_ELSEWHERE
-            or track.idle_s < self._after_s
+            or _idle_s(track) < (self._unseen_s if track.gu is None else self._after_s)
             or now_s - track.held_since_s < self._after_s
-            or track.gu is None
             or track.computes_s > 0
         ):
             return False
         return (track.use.memory_bytes or 0) >= self._memory and not track.role.is_daemon
+
+
+def _idle_s(track: Track) -> float:
+    """Return how long it has been idle: by its GPU, or by its CPU use where the driver does not report that."""
+    return track.idle_s if track.gu is not None else track.rests_s
 
 
 def _is_reported(track: Track, orphans: Container[tuple[int, int | None]]) -> bool:
@@ -156,7 +192,8 @@ def _is_reported(track: Track, orphans: Container[tuple[int, int | None]]) -> bo
 def claim_of(group: Group, context: Context, suspect_s: float, full_percent: float) -> Claim:
     """Return the claim about an idle process or job."""
     track = group.first
-    idle_s = min(one.idle_s for one in group.tracks)
+    idle_s = min(_idle_s(one) for one in group.tracks)
+    is_seen = all(one.gu is not None for one in group.tracks)
     held = sum(one.use.memory_bytes or 0 for one in group.tracks)
     is_suspect = idle_s >= suspect_s or any(used_percent(one.board.gpu) > full_percent for one in group.tracks)
     watts, watts_text = _watts(group)
@@ -178,17 +215,23 @@ def claim_of(group: Group, context: Context, suspect_s: float, full_percent: flo
         ),
         remedy=_remedy(track),
         action="signal",
-        confidence=0.9 if has_worked or idle_s >= suspect_s else 0.7,
-        lacking=() if has_worked else ("when it last worked (gputop started later)",),
+        confidence=0.5 if not is_seen else 0.9 if has_worked or idle_s >= suspect_s else 0.7,
+        lacking=_lacking(has_worked=has_worked, is_seen=is_seen),
         began_s=context.now_s - idle_s,
     )
+
+
+def _lacking(*, has_worked: bool, is_seen: bool) -> tuple[str, ...]:
+    if not is_seen:
+        return ("its GPU utilization (gputop judges by its CPU use)",)
+    return () if has_worked else ("when it last worked (gputop started later)",)
 
 
 def crowd_claim(gpu: Gpu, tracks: Sequence[Track], context: Context, suspect_s: float, full_percent: float) -> Claim:
     """Return one claim about many idle processes on one GPU."""
     held = sum(one.use.memory_bytes or 0 for one in tracks)
-    spent = sum((one.use.memory_bytes or 0) / 2**30 * one.idle_s / 3600 for one in tracks)
-    least_s, most_s = min(one.idle_s for one in tracks), max(one.idle_s for one in tracks)
+    spent = sum((one.use.memory_bytes or 0) / 2**30 * _idle_s(one) / 3600 for one in tracks)
+    least_s, most_s = min(_idle_s(one) for one in tracks), max(_idle_s(one) for one in tracks)
     users = Counter(one.process.user or "?" for one in tracks).most_common()
     named = ", ".join(f"{user} {count}" for user, count in users[:_MOST_NAMED])
     more = f", {len(users) - _MOST_NAMED} more users" if len(users) > _MOST_NAMED else ""

@@ -9,7 +9,7 @@ from judging import at, judge_of
 from gputop.core.model.catalogue import GPU_UTILIZATION, MEMORY_FREE, MEMORY_TOTAL, MEMORY_USED
 from gputop.core.model.finding import Finding, Stage
 from gputop.core.model.metric import Metric
-from gputop.core.model.sample import Frame, GpuInstance, MetricValue
+from gputop.core.model.sample import Frame, GpuInstance, GpuProcess, MetricValue
 
 TOTAL = 80.0
 Used = Callable[[int], float]
@@ -33,21 +33,21 @@ def gravest(found: list[tuple[Finding, ...]]) -> Stage | None:
     return max((one.stage for now in found for one in now), key=lambda stage: stage.rank, default=None)
 
 
-def test_a_gpu_that_is_full_within_a_quarter_of_an_hour_is_an_alarm_after_five_minutes() -> None:
-    found = filled(lambda second: 40 + second / 25, range(400))
+def test_a_gpu_that_is_full_within_a_quarter_of_an_hour_is_an_alarm_after_ten_minutes() -> None:
+    found = filled(lambda second: 28 + second / 25, range(700))
 
     first = next(n for n, now in enumerate(found) if now)
-    assert 290 <= first <= 320
+    assert 590 <= first <= 620
     assert [(one.code, one.stage) for one in found[first]] == [("memory.filling", Stage.ALARM)]
     assert "full in about 12 min" in found[first][0].summary
     assert found[first][0].summary.startswith("memory full in ")
 
 
-def test_a_gpu_that_is_full_within_the_hour_is_a_suspect_after_five_minutes() -> None:
-    found = filled(lambda second: 40 + second / 60, range(400))
+def test_a_gpu_that_is_full_within_the_hour_is_a_suspect_after_ten_minutes() -> None:
+    found = filled(lambda second: 40 + second / 60, range(700))
 
     first = next(n for n, now in enumerate(found) if now)
-    assert 290 <= first <= 320
+    assert 590 <= first <= 620
     assert gravest(found) is Stage.SUSPECT
 
 
@@ -72,9 +72,30 @@ def test_a_model_that_is_loaded_is_not_worth_a_line() -> None:
 def test_growth_of_a_process_that_has_just_started_looks_like_loading() -> None:
     judge = judge_of("filling", filling={"known_s": 0.0})
     young = process(4711, 0, started_s=NOW - 30)
-    found = [judge.judge(at(frame((gpu(0, memory(40 + s / 25)),), (young,)), s), ()) for s in range(380)]
+    found = [judge.judge(at(frame((gpu(0, memory(20 + s / 25)),), (young,)), s), ()) for s in range(960)]
 
-    assert gravest(found) is None
+    assert gravest(found[:880]) is None
+    assert gravest(found) is Stage.ALARM
+
+
+def test_a_request_that_grows_for_minutes_is_no_alarm() -> None:
+    request = lambda second: 40 + max(0, min(second - 300, 480)) / 15 if second < 790 else 40  # noqa: E731 - a curve
+
+    assert gravest(filled(request, range(900))) is None
+
+
+def test_the_process_that_grows_is_not_named() -> None:
+    def box_at(second: int) -> Frame:
+        still, grows = (
+            process(pid, gpus=(GpuProcess(gpu="GPU-00000000", gpu_index=0, type="C", memory_bytes=int(held * GIB)),))
+            for pid, held in ((77, 10.0), (78, 18 + second / 25))
+        )
+        return frame((gpu(0, {**memory(28 + second / 25), GPU_UTILIZATION: 90}),), (still, grows))
+
+    judge = judge_of("filling")
+    found = [judge.judge(at(box_at(second), second), ()) for second in range(660)][-1]
+
+    assert [one.subject.process and one.subject.process.pid for one in found] == [78]
 
 
 def test_a_jump_and_a_small_rise_are_no_alarm() -> None:
@@ -88,16 +109,16 @@ def test_a_model_that_is_loaded_quickly_is_not_worth_a_line() -> None:
 
 
 def test_teeth_are_not_worth_a_line_once_one_was_seen() -> None:
-    found = filled(lambda second: 40 + 30 * (second % 400) / 400, range(1600))
+    found = filled(lambda second: 40 + 30 * (second % 700) / 700, range(2800))
 
-    assert gravest(found[:400]) is Stage.ALARM
-    assert gravest(found[450:]) is None
+    assert gravest(found[:700]) is Stage.ALARM
+    assert gravest(found[750:]) is None
 
 
 def test_it_ends_when_memory_no_longer_grows() -> None:
-    found = filled(lambda second: 40 + min(second, 400) / 20, range(500))
+    found = filled(lambda second: 40 + min(second, 700) / 20, range(800))
 
-    assert found[399]
+    assert found[699]
     assert found[-1] == ()
 
 
@@ -107,12 +128,12 @@ def test_time_that_nobody_watched_is_no_growth() -> None:
 
 def test_an_instance_is_judged_by_its_own_memory() -> None:
     def split(second: int) -> Frame:
-        values: dict[str, MetricValue] = {metric.key: value // 8 for metric, value in memory(40 + second / 20).items()}
+        values: dict[str, MetricValue] = {metric.key: value // 8 for metric, value in memory(40 + second / 25).items()}
         one, other = (GpuInstance(id=n, profile="1g.10gb", metrics=values if n == 3 else {}) for n in (3, 4))
         return frame((gpu(0, memory(10), instances=(one, other)),), ())
 
     judge = judge_of("filling", filling={"known_s": 0.0})
-    found = [judge.judge(at(split(second), second), ()) for second in range(340)][-1]
+    found = [judge.judge(at(split(second), second), ()) for second in range(640)][-1]
 
     assert [(one.stage, one.subject.label, one.subject.gpu_instance) for one in found] == [
         (Stage.ALARM, "GPU 0 instance 3", 3)
@@ -122,7 +143,7 @@ def test_an_instance_is_judged_by_its_own_memory() -> None:
 @pytest.mark.parametrize(("alarm_s", "stage"), [(60.0, Stage.SUSPECT), (900.0, Stage.ALARM)])
 def test_the_times_can_be_set(alarm_s: float, stage: Stage) -> None:
     judge = judge_of("filling", filling={"alarm_s": alarm_s, "known_s": 0.0})
-    found = [judge.judge(at(box(40 + second / 20), second), ()) for second in range(400)]
+    found = [judge.judge(at(box(40 + second / 25), second), ()) for second in range(700)]
 
     assert gravest(found) is stage
 

@@ -6,7 +6,7 @@ from behaviours import IDLE, WAIT, WORK, codes, found, last, lone, rank, stages
 from detector_benchmark.behaviour_frames import GIB
 from msgspec.structs import replace
 
-from gputop.core.model.catalogue import MEMORY_USED
+from gputop.core.model.catalogue import GPU_UTILIZATION, MEMORY_USED
 from gputop.core.model.finding import Stage
 from gputop.core.model.sample import Sample
 
@@ -130,3 +130,16 @@ def test_zombies_of_a_job_are_not_counted_with_those_who_hold_memory() -> None:
     held = found(*[rank(at, 4, (WORK, 60), (IDLE if at else zombie, 700)) for at in range(4)], names=("idle",))
 
     assert "3 of 4 ranks" in last(held, CODE).summary
+
+
+def test_a_notebook_whose_utilization_is_unknown_and_that_uses_no_cpu_is_missed() -> None:
+    def unseen(_: int, sample: Sample) -> Sample:
+        gpus = tuple(replace(gpu, metrics=gpu.metrics | {GPU_UTILIZATION.key: None}) for gpu in sample.gpus)
+        rests = [replace(one, cpu_percent=0.0) for one in sample.processes]
+        users = tuple(replace(one, gpus=tuple(replace(use, sm_percent=None) for use in one.gpus)) for one in rests)
+        return replace(sample, gpus=gpus, processes=users)
+
+    held = found(lone((IDLE, 1900), **KERNEL), change=unseen)
+
+    assert 1795 <= stages(held, CODE)[Stage.OBSERVATION] <= 1840
+    assert last(held, CODE).lacking == ("its GPU utilization (gputop judges by its CPU use)",)

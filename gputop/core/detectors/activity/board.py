@@ -36,7 +36,7 @@ class Board:
     ``effort``: 0 at the power of an idle context, 1 at the power limit; without a power reading of its own, the busier
     of tensor cores and memory by GPM, or the memory controller; None without all of them. ``utilization``: for an
     instance, the share of time in which its engine was active. ``is_quiet``: there is no traffic on the board, so
-    kernels can only work in registers; PCIe does not count, because kernels that wait may poll host memory.
+    kernels can only work in registers; PCIe and NVLink do not count, because kernels that wait may poll over them.
     ``is_at_work``: power and traffic agree, at this instant, that kernels do real work.
     """
 
@@ -134,12 +134,13 @@ class Board:
         self.clock = clock / most if clock is not None and most else None
         self.watts, self.limit_w = (gpu[POWER_AVERAGE], gpu[POWER_LIMIT]) if is_whole else (None, None)
         self._weigh(step_s)
-        now = (self.memory, self.nvlink, self.tensor, self.dram)
+        now = (self.memory, self.tensor, self.dram)
         self.is_quiet = not any(
             value is not None and value > most for value, most in zip(now, self.limits.quiet, strict=True)
         )
         is_busy = self.utilization is None or self.utilization > self.limits.own_percent
-        self.is_at_work = is_busy and not self.is_quiet and self._present_effort() > self.limits.working
+        is_moving = not self.is_quiet or (self.nvlink or 0.0) > self.limits.quiet_nvlink
+        self.is_at_work = is_busy and is_moving and self._present_effort() > self.limits.working
 
     def _weigh(self, step_s: float) -> None:
         """Work out the effort: power above that of an idle context."""

@@ -13,6 +13,7 @@ GU, THREAD, WORKERS, BLOCKED, LOADERS, WATTS, MEMORY, PCIE, NVLINK, SM, OCCUPANC
 
 Key = tuple[int, int | None, str, int | None]  # pid, start, GPU, GPU instance
 _BUSY = 1.0  # percent of a core
+_LOADED_BYTES = 2**28  # a smaller rise is none of a model that is loaded
 _OFTEN = 0.1  # of the busy time
 
 
@@ -25,19 +26,19 @@ class Track:
     ``idle_s``: the same without heartbeats of a second or two. ``worked_s``: time of real work, judged by power,
     which took ``work_w``. ``stepped_s``: when the reported step last changed. ``sm_low``, ``sm_high``: SM activity
     while it waits. ``is_fed``: its data loaders work. ``ranks``: key of its job, if that is on several GPUs.
-    ``moved_s``: time with much traffic of its own in GPU memory; ``shared_still_s``: how long it has moved no data
-    while it used a GPU on which a neighbour computes.
+    ``wait_memory``: its mean memory utilization during the wait. ``rests_s``: time without CPU use, while the
+    use of the GPU is unknown. ``moved_s``: time with much traffic of its own in GPU memory; ``shared_still_s``: how
+    long it has moved no data while it used a GPU on which a neighbour computes.
     """
 
     __slots__ = (
-        "_at_work_s", "_blip_at_s", "_blip_s", "_broken_s", "_hidden_s", "_is_odd", "_odd_at_s", "_pending_s",
-        "_resumed_s", "_shared_bytes", "board", "busy_s", "computes_s", "first_s", "gu", "held_bytes", "held_since_s",
-        "idle_s",
-        "is_child_busy", "is_fed", "key", "longest_pause_s", "longest_spin_s", "longest_step_s", "longest_wait_s",
-        "low", "moved_s",
-        "pause_s", "process", "ranks", "role", "role_due_s", "seen_s", "shared_still_s", "sm_high", "sm_low",
-        "spin_s", "step", "step_s", "stepped_s", "still_s", "use", "wait_s", "window", "work_effort",
-        "work_pcie", "work_w", "worked_s",
+        "_at_work_s", "_blip_at_s", "_blip_s", "_broken_s", "_grew_s", "_hidden_s", "_is_odd", "_odd_at_s",
+        "_pending_s", "_resumed_s", "_shared_bytes", "_top_bytes", "board", "busy_s", "computes_s", "first_s", "gu",
+        "held_bytes", "held_since_s", "idle_s", "is_child_busy", "is_fed", "key", "longest_pause_s", "longest_spin_s",
+        "longest_step_s", "longest_wait_s", "low", "moved_s", "pause_s", "process", "ranks", "rests_s", "role",
+        "role_due_s", "seen_s", "shared_still_s", "sm_high", "sm_low", "spin_s", "step", "step_s", "stepped_s",
+        "still_s", "use", "wait_memory", "wait_s", "window", "work_effort", "work_nvlink", "work_pcie", "work_w",
+        "worked_s",
     )  # fmt: skip
 
     def __init__(self, key: Key, process: HostProcess, use: GpuProcess, board: Board, now_s: float) -> None:
@@ -50,7 +51,7 @@ class Track:
         self.is_fed = False
         self.busy_s = self.worked_s = 0.0
         self.work_w: float | None = None
-        self.work_effort = self.work_pcie = 0.0
+        self.work_effort = self.work_pcie = self.work_nvlink = 0.0
         self.low = board.limits.low
         self.step: float | None = None
         self.stepped_s: float | None = None
@@ -67,6 +68,8 @@ class Track:
         self._is_odd = False
         self.idle_s = self.pause_s = self.wait_s = self.spin_s = 0.0
         self.sm_low = self.sm_high = -1.0
+        self.wait_memory = self.rests_s = 0.0
+        self._top_bytes, self._grew_s = use.memory_bytes or 0, -board.limits.left_out_s
         self.shared_still_s = self.moved_s = 0.0
         self._shared_bytes: int | None = None
 
@@ -78,6 +81,12 @@ class Track:
     def has_stopped_to_report(self, now_s: float) -> bool:
         """Return whether the process reported progress before and has stopped."""
         return self.longest_step_s > 0 and not self.is_progressing(now_s)
+
+    @property
+    def has_link_traffic(self) -> bool:
+        """Whether its GPU has more NVLink traffic than a kernel of this process causes while it waits."""
+        limits = self.board.limits
+        return (self.board.nvlink or 0.0) > max(limits.quiet_nvlink, limits.quiet_nvlink_of_work * self.work_nvlink)
 
     def report(self, step: float, now_s: float) -> None:
         """Take a reported step."""
@@ -105,13 +114,24 @@ class Track:
         """Add to the means, unless it pauses. ``host``: the result of `followed`."""
         _, cpu, blocked, count = host
         self.is_fed = (cpu or 0.0) >= self.board.limits.fed_percent * max(1.0, count or 0.0) or bool(blocked)
-        if (self.idle_s >= self.board.limits.left_out_s and not self.is_fed) or self._awaits_others():
+        limits = self.board.limits
+        if self.idle_s >= limits.means_s and not self.is_fed:
+            self.window = None  # what it did before the pause says nothing about what follows
+        is_left_out = self.idle_s >= limits.left_out_s and not self.is_fed
+        if is_left_out or self._is_loading() or self._awaits_others():
             return
         if self.window is None:
             if not self.busy_s and not self.is_fed:
                 return  # it has not worked yet
-            self.window = Window(HEAVY + 1, self.board.limits.means_s)
+            self.window = Window(HEAVY + 1, limits.means_s)
         self.window.add(self.step_s, (self.gu, *host, *self.board.values()))
+
+    def _is_loading(self) -> bool:
+        """Return whether it fills its memory before it works: to load a model is no slow input."""
+        limits, held = self.board.limits, self.use.memory_bytes or 0
+        if held >= self._top_bytes + _LOADED_BYTES:
+            self._top_bytes, self._grew_s = held, self.seen_s
+        return self.worked_s < limits.settled_s and self.seen_s - self._grew_s < limits.left_out_s
 
     def _awaits_others(self) -> bool:
         """Return whether it waits in a kernel for others, which does not belong to the means of its work."""
@@ -185,7 +205,11 @@ class Track:
             self.idle_s += step_s
 
     def _wait(self, step_s: float) -> None:
-        sm = self.board.sm
+        sm, board = self.board.sm, self.board
+        if not self.wait_s:
+            self.wait_memory = 0.0
+        touched = max(board.memory or 0.0, board.dram or 0.0)
+        self.wait_memory += (touched - self.wait_memory) * step_s / (step_s + board.limits.means_s)
         if not self.wait_s:
             self.sm_low = self.sm_high = -1.0 if sm is None else sm
         elif sm is not None:
@@ -200,6 +224,8 @@ class Track:
         if gu < full and not (board.is_shared and gu >= limits.shared_percent and (board.utilization or 0.0) >= full):
             return False
         if not board.is_quiet or (board.pcie or 0.0) > self._polling():
+            return False
+        if self.has_link_traffic:
             return False
         return effort <= limits.low or (effort <= self.low and board.is_static)
 
@@ -279,6 +305,7 @@ class Track:
         watts = self.board.watts
         part = step_s / (step_s + limits.work_smooth_s)
         self.work_pcie += ((self.board.pcie or 0.0) - self.work_pcie) * part
+        self.work_nvlink += ((self.board.nvlink or 0.0) - self.work_nvlink) * part
         self.work_effort += (effort - self.work_effort) * (part if self.work_effort else 1.0)
         if watts is not None:
             self.work_w = watts if self.work_w is None else self.work_w + (watts - self.work_w) * part

@@ -28,6 +28,7 @@ _SERVING_NAMES: Final = (  # in the name of a script, module or program
 )  # fmt: skip
 _NOTEBOOKS: Final = ("Jupyter kernel",)
 _SHELLS_OF_PYTHON: Final = ("ipython", "bpython", "ptpython", "IPython")
+_DEBUGGERS: Final = frozenset({"pdb", "ipdb", "pudb", "pdbpp", "debugpy", "pydevd", "gdb", "cuda-gdb", "lldb"})
 _LOADERS: Final = ("data loader", "worker process")
 _DAEMONS: Final = ("nvidia-cuda-mps", "nv-hostengine", "dcgm", "nvidia-persistenced")
 _DEEPEST: Final = 8  # ancestors to check
@@ -51,10 +52,11 @@ def role_of(process: HostProcess, by_pid: Mapping[int, HostProcess]) -> Role:
     """Return the role of a process. A child of a server is part of the server. ``by_pid``: to find its ancestors."""
     owner = process.owner
     is_daemon, is_interactive = _daemon_or_prompt(process.command, owner.framework)
+    parent = by_pid.get(process.parent_pid or 0)
     return _role(
         is_server=any(serves(one.command, one.owner.framework) for one in _lineage(process, by_pid)),
         is_daemon=is_daemon,
-        is_interactive=is_interactive,
+        is_interactive=is_interactive or (parent is not None and _is_debugger(parent.command)),
         has_terminal=owner.terminal is not None,
         world=owner.world_size,
     )
@@ -106,13 +108,19 @@ def _daemon_or_prompt(command: str, framework: str | None) -> tuple[bool, bool]:
     return is_daemon, _is_prompt(command, framework)
 
 
+@lru_cache(256)
+def _is_debugger(command: str) -> bool:
+    what = program_of(command)
+    return (what.script or what.name).rpartition("/")[2].removesuffix(".py") in _DEBUGGERS
+
+
 def _is_prompt(command: str, framework: str | None) -> bool:
     arguments = arguments_of(command)
     what = program(arguments)
     if (framework or what.known or "").startswith(_NOTEBOOKS):
         return True
     name = (what.script or what.name).rpartition("/")[2]
-    if name in _SHELLS_OF_PYTHON:
+    if name in _SHELLS_OF_PYTHON or name.removesuffix(".py") in _DEBUGGERS:
         return True
     if not what.name.startswith("python"):
         return False

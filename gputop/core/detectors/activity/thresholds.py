@@ -75,7 +75,12 @@ KIND: Final = Kind(
         ),
         Dial(
             "quiet_nvlink_bytes_per_s", 200e6, 0.0, 1e13,
-            "A kernel may be waiting only if the NVLink traffic of the GPU is at most this.",
+            "A kernel may be waiting if the NVLink traffic of the GPU is at most this.",
+        ),
+        Dial(
+            "quiet_nvlink_of_work_percent", 15.0, 0.0, 100.0,
+            "A kernel may also be waiting if the NVLink traffic is at most this share of the traffic while the process "
+            "worked.",
         ),
         Dial(
             "context_percent", 30.0, 0.0, 90.0,
@@ -178,7 +183,9 @@ class ActivityLimits(Struct, frozen=True):
     steady: float
     own_memory_percent: float
     own_still_percent: float
-    quiet: tuple[float, float, float, float]
+    quiet: tuple[float, float, float]
+    quiet_nvlink: float
+    quiet_nvlink_of_work: float
     quiet_pcie: float
     quiet_pcie_of_work: float
     polling: float
@@ -213,12 +220,13 @@ class ActivityLimits(Struct, frozen=True):
 
 
 def limits_of(dials: Mapping[str, float]) -> ActivityLimits:
-    """Return the limits. ``quiet``: memory controller, NVLink, tensor cores, DRAM; PCIe: bytes per second."""
+    """Return the limits. ``quiet``: memory controller, tensor cores, DRAM; PCIe and NVLink: bytes per second."""
     memory = dials["quiet_memory_percent"]
     return limits_from(
         ActivityLimits,
         dials,
-        quiet=(memory, dials["quiet_nvlink_bytes_per_s"], dials["quiet_tensor_percent"], memory),
+        quiet=(memory, dials["quiet_tensor_percent"], memory),
+        quiet_nvlink=dials["quiet_nvlink_bytes_per_s"],
         quiet_pcie=dials["quiet_pcie_bytes_per_s"],
         polling=dials["polling_bytes_per_s"],
     )

@@ -58,6 +58,10 @@ KIND: Final = Kind(
     },
     dials=(
         Dial("hung_alarm_s", 10.0, 3.0, 3600.0, "If the driver has not answered for this time, that is an alarm."),
+        Dial(
+            "unlisted_s", 30.0, 5.0, 3600.0,
+            "gputop reports a GPU that the driver has not listed for this time, while it lists other GPUs.",
+        ),
         Dial("grave_xid_s", 3600.0, 60.0, 604800.0, "gputop shows a serious Xid (xid.grave) for this time."),
         Dial("xid_s", 600.0, 10.0, 604800.0, "gputop shows any other Xid for this time."),
         Dial(

@@ -8,12 +8,13 @@ from msgspec.structs import replace
 from gputop.core.detection.detector import Claim, Context
 from gputop.core.detectors.counters import EachGpu
 from gputop.core.detectors.subjects import gpu_claim, gpu_subject
-from gputop.core.model.catalogue import MIG_MODE, MIG_MODE_PENDING, RECOVERY_ACTION
+from gputop.core.model.catalogue import MEMORY_USED, MIG_MODE, MIG_MODE_PENDING, RECOVERY_ACTION
 from gputop.core.model.finding import Evidence, Stage, Subject
 from gputop.core.model.metric import Missing
 from gputop.core.model.sample import Gpu, GpuState
 from gputop.core.model.units import duration_text
 
+_USED_BYTES: Final = 2**29  # a GPU with more used memory was in use
 _HUNG_AFTER_S: Final = 3.0  # of silence, until a sample calls a GPU hung
 _REMEDIES: Final = {
     "reset GPU": "End its processes, then: sudo nvidia-smi --gpu-reset -i {n}",
@@ -48,6 +49,8 @@ class StateWatch:
         self._alarm_s = dials["hung_alarm_s"]
         self._silences = EachGpu(_Silence)
         self._lost: dict[str, tuple[Gpu, float]] = {}
+        self._unlisted_s = dials["unlisted_s"]
+        self._listed: dict[str, tuple[Gpu, float]] = {}
 
     def detect(self, context: Context) -> Iterator[Claim]:
         """Return a claim per GPU in trouble, and about what cannot be read."""
@@ -56,7 +59,9 @@ class StateWatch:
             silent_s = self._silences.of(gpu.uuid, context.now_s).lasts_s(
                 context.now_s, is_silent=gpu.state is GpuState.HUNG
             )  # fmt: skip
-            if gpu.state is not GpuState.OK:
+            if gpu.state is GpuState.OK:
+                self._listed[gpu.uuid] = (gpu, context.now_s)
+            else:
                 _, since_s = self._lost.setdefault(gpu.uuid, (gpu, context.now_s))
             if gpu.state is GpuState.LOST:
                 yield _lost(gpu, since_s)
@@ -65,6 +70,7 @@ class StateWatch:
             else:
                 yield from _recovery(gpu)
                 yield from _mig(gpu)
+        yield from self._unlisted(context)
         self._silences.forget(context.now_s)
         yield from self._machine(context)
 
@@ -76,6 +82,14 @@ class StateWatch:
                 yield _lost(gpu, since_s)
             elif now.state is GpuState.OK:
                 del self._lost[uuid]
+
+    def _unlisted(self, context: Context) -> Iterator[Claim]:
+        """Return a claim per GPU that is missing from the list of the driver, while the driver lists others."""
+        for uuid, (gpu, seen_s) in tuple(self._listed.items()):
+            if uuid in context.gpus or uuid in self._lost or not context.sample.gpus:
+                continue
+            if context.now_s - seen_s >= self._unlisted_s:
+                yield _gone(gpu, seen_s)
 
     def _machine(self, context: Context) -> Iterator[Claim]:
         is_silent = context.sample.driver.missing.get("version") is Missing.HUNG
@@ -111,6 +125,17 @@ def _lost(gpu: Gpu, since_s: float) -> Claim:
         f"See why: sudo dmesg | grep -i xid. Then: sudo nvidia-smi --gpu-reset -i {{n}}. {_REBOOT}",
     )  # fmt: skip
     return replace(claim, began_s=since_s)
+
+
+def _gone(gpu: Gpu, seen_s: float) -> Claim:
+    is_used = (gpu[MEMORY_USED] or 0) >= _USED_BYTES
+    claim = gpu_claim(
+        gpu, "gpu.lost", Stage.ALARM if is_used else Stage.SUSPECT,
+        "lost: the driver no longer lists the GPU; it fell off the bus, or it was detached",
+        Evidence("is_listed", False, "the driver lists other GPUs, but not this one"),
+        f"See why: sudo dmesg | grep -i -e xid -e 'fallen off the bus'. {_REBOOT} If it was detached: `m` mutes this.",
+    )  # fmt: skip
+    return replace(claim, began_s=seen_s)
 
 
 def _recovery(gpu: Gpu) -> Iterator[Claim]:

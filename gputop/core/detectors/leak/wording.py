@@ -8,10 +8,12 @@ from msgspec import Struct
 
 from gputop.core.detection.detector import Claim
 from gputop.core.detectors.leak.growth import Growth, Why
+from gputop.core.detectors.leak.rises import Rises
 from gputop.core.detectors.leak.track import MemoryTrack
 from gputop.core.detectors.leak.verdict import Suspicion, Vote
+from gputop.core.detectors.subjects import process_subject
 from gputop.core.model.finding import Evidence, Stage, Subject, confidence_of, confidence_text
-from gputop.core.model.sample import HostProcess
+from gputop.core.model.sample import GpuProcess, HostProcess
 from gputop.core.model.units import bytes_text, duration_text
 from gputop.core.processes.ending import end_command
 
@@ -19,6 +21,7 @@ _MIB: Final = 1024.0**2
 _UNSURE: Final = 0.6  # medium confidence at most
 _DOUBT: Final = 0.5
 _HOLD_S: Final = 15.0  # it is evaluated every 30 s at most, and claimed at each sample
+_STEPS_NAMED: Final = 3
 _SAME_TIME: Final = 1.1  # estimates that differ by less are one
 _CODE: Final = "leak.process"
 _GPU_CODE: Final = "leak.gpu"
@@ -79,6 +82,30 @@ def claim_of(case: Case) -> Claim | None:
     if leak:
         return _leak(case, leak)
     return _rising(case, rising) if rising else None
+
+
+def outgrown_claim(process: HostProcess, use: GpuProcess, rises: Rises, free: int) -> Claim:
+    """Return the claim that memory grows in ever larger steps, and that the next one does not fit."""
+    steps = rises.steps
+    sizes = ", ".join(bytes_text(step.mib * _MIB) for step in steps[-_STEPS_NAMED:])
+    grown = sum(step.mib for step in steps)
+    return Claim(
+        code=_CODE,
+        stage=Stage.SUSPECT,
+        subject=process_subject(process, use),
+        summary=f"memory grows in ever larger steps, and the next one does not fit: the last ones were {sizes}; "
+        f"{bytes_text(free)} left",
+        evidence=(
+            Evidence("grown_bytes", round(grown * _MIB), f"+{_mib(grown)} in {len(steps)} steps, none was freed"),
+            Evidence("memory_free_bytes", free, f"{bytes_text(free)} left"),
+        ),
+        remedy=f"{_REMEDY}. To end the process before an allocation fails: {end_command(process)}",
+        action="signal",
+        confidence=_DOUBT,
+        lacking=("what is inside the steps: an allocator that doubles its memory hides the rate",),
+        began_s=steps[0].at_s,
+        hold_s=_HOLD_S,
+    )
 
 
 def full_text(full_s: tuple[float, float | None]) -> str:

@@ -47,6 +47,10 @@ KIND: Final = Kind(
         ),
         Dial("idle_s", 600.0, 10.0, 86400.0, "If an orphan is idle for this time, that is a suspect."),
         Dial(
+            "teardown_s", 90.0, 0.0, 3600.0,
+            "gputop reports an orphan after this time. After the end of a launcher, its ranks need time to exit.",
+        ),
+        Dial(
             "parent_s", 60.0, 0.0, 86400.0,
             "If the parent exits within this time after it started the process, the process is a daemon and not an "
             "orphan.",

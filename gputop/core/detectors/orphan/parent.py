@@ -37,6 +37,7 @@ class Strays:
 
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._idle_s, self._parent_s, self._alarm_s = dials["idle_s"], dials["parent_s"], dials["alarm_s"]
+        self._teardown_s = dials["teardown_s"]
         self._parted: dict[int, dict[int, Track]] = {}  # by pid of the parent, and of the child
 
     def take(self, track: Track) -> None:
@@ -56,14 +57,14 @@ class Strays:
                 and track.is_alive
             }
             self._parted[parent] = left
-            if left:
+            if left and context.now_s - min(track.parted_s or 0.0 for track in left.values()) >= self._teardown_s:
                 claim = self._claim([left[pid] for pid in sorted(left)], context)
                 if (
                     claim.stage is not Stage.OBSERVATION
                     or not program_of(next(iter(left.values())).parent_words).is_border
                 ):
                     yield claim  # who logs out and leaves a job under nohup means it
-            else:
+            elif not left:
                 del self._parted[parent]
 
     def _claim(self, tracks: Sequence[Track], context: Context) -> Claim:

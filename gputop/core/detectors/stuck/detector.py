@@ -66,6 +66,11 @@ KIND: Final = Kind(
             "as long.",
         ),
         Dial(
+            "moves_percent", 0.8, 0.0, 100.0,
+            "A single process whose memory utilization is at least this on average runs small kernels and does not "
+            "hang. That is an observation.",
+        ),
+        Dial(
             "beside_s", 360.0, 60.0, 86400.0,
             "On a shared GPU: a process is a suspect if it uses the GPU but has moved no data in GPU memory for this "
             "time.",
@@ -94,7 +99,7 @@ class StuckDetector:
         self._host_alarm_s = dials["host_alarm_s"]
         self._behind_times = dials["behind_times"]
         self._suspect, self._unsteady = dials["suspect_percent"] / 100, dials["unsteady_times"]
-        self._shared_s = dials["beside_s"]
+        self._shared_s, self._moves = dials["beside_s"], dials["moves_percent"]
         self._host = dials["spins_percent"], dials["rests_percent"]
         self._hanging: dict[str, Ranks] = {}
 
@@ -126,6 +131,7 @@ class StuckDetector:
         if not self._has_worked([track]) and not is_collective:
             return  # tiny kernels look like this permanently
         limit_s = self._limit_s([track], track.longest_wait_s)
+        is_moving = not is_collective and track.wait_memory >= self._moves and _is_only_user(track, context)
         if not is_collective and not track.board.is_static:
             limit_s *= self._unsteady  # the power of waiting kernels is constant, that of tiny ones is not
         use = track.use if len(track.process.gpus) == 1 else None
@@ -137,7 +143,7 @@ class StuckDetector:
             waiting=[track],
             has_worked=self._has_worked([track]),
         )
-        yield hang_claim(case, self._stage(case), context)
+        yield hang_claim(case, Stage.OBSERVATION if is_moving else self._stage(case), context)
 
     def _on_shared_gpu(self, track: Track, activity: Activity, context: Context) -> Iterator[Claim]:
         """Claim a hang where a neighbour hides power and traffic. A job whose other ranks work does not hang."""
@@ -229,7 +235,13 @@ class StuckDetector:
 
 def _has_power(track: Track) -> bool:
     board = track.board
-    return not board.is_quiet or board.effort is None or board.effort > board.limits.low
+    return not board.is_quiet or track.has_link_traffic or board.effort is None or board.effort > board.limits.low
+
+
+def _is_only_user(track: Track, context: Context) -> bool:
+    """Return whether no other process is on its GPU, a desktop included: memory traffic is then its own."""
+    users = (one.pid for one in context.sample.processes for use in one.gpus if use.gpu == track.use.gpu)
+    return all(pid == track.process.pid for pid in users)
 
 
 def _participants(ranks: Ranks) -> list[Track]:

@@ -103,7 +103,15 @@ def test_what_a_server_started_is_part_of_it() -> None:
     assert not role_of(child, {}).is_server
 
 
-@pytest.mark.parametrize("command", ["python", "/usr/bin/ipython", "python -i setup.py"])
+def test_a_program_below_a_debugger_is_interactive() -> None:
+    debugger = process(1, command="cuda-gdb --args ./solver", gpus=())
+
+    assert role_of(process(2, 0, command="./solver", parent_pid=1), {1: debugger}).is_interactive
+
+
+@pytest.mark.parametrize(
+    "command", ["python", "/usr/bin/ipython", "python -i setup.py", "python -m pdb train.py", "cuda-gdb ./a.out"]
+)
 def test_a_prompt_is_interactive(command: str) -> None:
     assert role_of(process(1, 0, command=command), {}).is_interactive
 

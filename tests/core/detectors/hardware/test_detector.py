@@ -125,6 +125,22 @@ def test_a_lost_gpu_is_lost_until_it_is_back_also_when_the_driver_no_longer_list
     assert shown(made_at, [*range(3000), *range(4000, 4020)]) == []
 
 
+def test_a_gpu_that_vanishes_from_the_list_between_two_samples_is_no_longer_missed() -> None:
+    def made_at(second: int) -> Frame:
+        return frame((gpu(0),)) if 20 <= second < 600 else frame((gpu(0), gpu(1)))
+
+    assert shown(made_at, range(45)) == []
+    assert [code for code, _ in told(shown(made_at, range(500)))] == ["gpu.lost"]
+    assert shown(made_at, range(620)) == []
+
+
+def test_a_driver_that_lists_no_gpu_at_all_has_lost_them() -> None:
+    def made_at(second: int) -> Frame:
+        return frame((gpu(0), gpu(1)) if second < 20 else ())
+
+    assert shown(made_at, range(200)) == []
+
+
 def test_a_gpu_that_is_lost_and_comes_back_leaves_nothing_behind() -> None:
     def made_at(second: int) -> Frame:
         if 10 <= second < 20:

@@ -170,10 +170,10 @@ def parted(
 
 
 def test_a_process_whose_parent_died_is_worth_a_line_and_no_more() -> None:
-    (found,) = last(parted(), range(160))
+    (found,) = last(parted(), range(200))
 
     assert (found.code, found.stage) == ("orphan.parent", Stage.OBSERVATION)
-    assert "orphaned for 59s, 10.0GiB held: its parent bash run.sh (901) exited" in found.summary
+    assert "orphaned for 1m39, 10.0GiB held: its parent bash run.sh (901) exited" in found.summary
 
 
 def test_if_it_is_idle_as_well_it_is_a_suspect() -> None:
@@ -191,14 +191,18 @@ def test_an_idle_orphan_is_one_finding_and_not_an_idle_holder_too() -> None:
 
 
 def test_an_idle_holder_whose_parent_dies_is_told_as_an_orphan_from_then_on() -> None:
-    found = watch(judge_of("orphan", "activity", "idle"), range(760), parted(sm=0.0, at=700, cpu_percent=1.0))
+    found = watch(judge_of("orphan", "activity", "idle"), range(840), parted(sm=0.0, at=700, cpu_percent=1.0))
 
     assert [one.code for one in found[690]] == ["idle.holder"]
     assert [one.code for one in found[-1]] == ["orphan.parent"]
 
 
 def test_if_its_launcher_died_it_is_a_suspect() -> None:
-    assert shown(parted(PARENT), range(160)) == [("orphan.parent", Stage.SUSPECT)]
+    assert shown(parted(PARENT), range(200)) == [("orphan.parent", Stage.SUSPECT)]
+
+
+def test_ranks_that_need_a_minute_to_exit_are_orphans() -> None:
+    assert not any(watch(judge_of("orphan"), range(185), parted(PARENT)))
 
 
 def test_a_launcher_that_was_never_on_a_gpu_is_missed_also_behind_a_wrapper() -> None:
@@ -207,7 +211,7 @@ def test_a_launcher_that_was_never_on_a_gpu_is_missed_also_behind_a_wrapper() ->
         parents = (wrapper, PARENT) if second < 100 else (wrapper,)
         return of(idle(sm=80.0, parent_pid=902), relatives=parents)
 
-    assert shown(made_at, range(160)) == [("orphan.parent", Stage.SUSPECT)]
+    assert shown(made_at, range(200)) == [("orphan.parent", Stage.SUSPECT)]
 
 
 def test_who_logs_out_and_leaves_a_job_under_nohup_means_it() -> None:

@@ -52,6 +52,12 @@ def test_a_lone_process_that_never_worked_is_busy_for_show_and_nothing_worse() -
     assert last(held, "busy.fake").stage is Stage.OBSERVATION
 
 
+def test_graphs_of_tiny_kernels_after_large_ones_hang() -> None:
+    tiny = replace(WAIT, mu=2.0)
+
+    assert stages(found(lone((WORK, 200), (tiny, 1200))), KERNEL).keys() <= {Stage.OBSERVATION}
+
+
 def test_a_lone_process_that_worked_has_a_kernel_that_does_not_end() -> None:
     held = found(lone((WORK, 120), (WAIT, 330)))
 
