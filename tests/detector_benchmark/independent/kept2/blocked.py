@@ -1,12 +1,13 @@
 """Processes that the kernel or a user has stopped."""
 
-from detector_benchmark.independent.activity import CNN, COLLECTIVE, DISK, FP32, LLM, LORA
-from detector_benchmark.independent.boards import A100, A6000, H100, L4, RTX_4090
+from detector_benchmark.independent.activity import CNN, COLLECTIVE, DECODE, DISK, FP32, FP64, IDLE, LLM, LORA
+from detector_benchmark.independent.actors import docker
+from detector_benchmark.independent.boards import A100, A6000, B200, H100, H100_MIG, L4, L40S, RTX_3090, RTX_4090, V100
 from detector_benchmark.independent.drawn import Draw
 from detector_benchmark.independent.roles import loaders, program, ranks
 from detector_benchmark.independent.scripts import level, phases
 from detector_benchmark.independent.trace import Scene, allow, want
-from detector_benchmark.independent.workloads import ASLEEP, train
+from detector_benchmark.independent.workloads import ASLEEP, everyone, train
 from detector_benchmark.independent.world import World
 
 _STOPPED = ASLEEP.but(state="T", cpu=0, thread=0.0)
@@ -80,4 +81,74 @@ def rank_in_d_holds_a_node(seed: int) -> Scene:
         until_s=at_s + 1200,
         wants=[want("blocked hang", " ".join(f"rank{n} gpu:{n}" for n in range(8)), at_s, at_s + 1000)],
         allows=allow("hang stalled blocked idle~"),
+    )
+
+
+def writer_of_a_solver_waits_for_its_disk(seed: int) -> Scene:
+    """A solver on two V100 writes to a disk that has failed: both of its processes are in D for ever."""
+    draw = Draw(seed, "blocked6")
+    at_s = draw.between(300, 600)
+    does = phases(draw.work(FP64), (at_s, _DEEP))
+    actors = ranks(range(2), lambda rank: does, level(9000), launcher="mpirun", command="./ns3d case.nml")
+    return Scene(
+        world=World([V100] * 2, actors, seed=seed),
+        until_s=at_s + 1200,
+        wants=[want("blocked stalled hang", "rank0 rank1 gpu:0 gpu:1 rank.job", at_s, at_s + 900)],
+        allows=allow("idle stalled hang blocked"),
+    )
+
+
+def server_is_frozen_by_an_administrator(seed: int) -> Scene:
+    """An administrator froze a server with SIGSTOP and forgot it: its clients wait, its memory is taken."""
+    draw = Draw(seed, "blocked7")
+    at_s = draw.between(200, 500)
+    does = phases(draw.work(DECODE), (at_s, _STOPPED))
+    server = program("server", "ollama serve", 0, does, level(15000), terminal=0)
+    return Scene(
+        world=World([RTX_3090], [server], seed=seed),
+        until_s=at_s + 1200,
+        wants=[want("blocked idle", "server gpu:0", at_s, at_s + 900)],
+        allows=allow("blocked stalled idle"),
+    )
+
+
+def job_of_a_slice_is_stopped(seed: int) -> Scene:
+    """A job in a MIG slice was stopped at its terminal and never continued; the other slice works."""
+    draw = Draw(seed, "blocked8")
+    at_s = draw.between(200, 600)
+    one = program("one", "python train.py", 0, phases(draw.work(LORA), (at_s, _STOPPED)), level(21000), instance=1)
+    two = program("two", "python other.py", 0, draw.work(CNN), level(17000), instance=2, user="bob")
+    return Scene(
+        world=World([H100_MIG], [one, two], seed=seed),
+        until_s=at_s + 1400,
+        wants=[want("blocked idle stalled", "one", at_s, at_s + 1200)],
+        allows=allow("blocked stalled idle", "one gpu:0"),
+    )
+
+
+def download_hangs_in_a_broken_file_system(seed: int) -> Scene:
+    """A program in a container is in D in a FUSE file system whose server crashed, before its first step."""
+    draw = Draw(seed, "blocked9")
+    at_s = draw.between(30, 90)
+    does = phases(IDLE.but(cpu=60), (at_s, _DEEP))
+    main = program("python", "python eval.py", 0, does, level(510), terminal=0, cgroup=docker("3"), age_s=5.0)
+    return Scene(
+        world=World([L40S], [main], seed=seed),
+        until_s=at_s + 1500,
+        wants=[want("blocked", "python gpu:0", at_s, at_s + 1200)],
+        allows=allow("idle stalled"),
+    )
+
+
+def all_ranks_of_a_job_are_stopped(seed: int) -> Scene:
+    """A user stopped a job of four ranks with its process group, to free the boards; their memory stays full."""
+    draw = Draw(seed, "blocked10")
+    at_s = draw.between(300, 600)
+    does = phases(train(draw.work(LLM), step_s=1), (at_s, _STOPPED))
+    actors = ranks(range(4), lambda rank: does, level(140_000))
+    return Scene(
+        world=World([B200] * 4, actors, seed=seed),
+        until_s=at_s + 1300,
+        wants=[want("blocked stalled idle", everyone(4), at_s, at_s + 1000)],
+        allows=allow("blocked stalled idle hang"),
     )

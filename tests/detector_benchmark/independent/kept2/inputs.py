@@ -61,10 +61,11 @@ def loaders_wait_for_a_network_disk(seed: int) -> Scene:
 
 
 def another_job_takes_the_cores(seed: int) -> Scene:
-    """From some time on another user's build takes the cores: the loaders are busy all the time, the GPU falls to 45 %."""
+    """From some time on another user's build takes the cores: the loaders are busy all the time, the GPU falls below 50 %."""
     draw = Draw(seed, "input4")
     at_s, work = draw.between(400, 700), draw.work(FP32)
-    slow = mix((draw.between(0.35, 0.5), work), (0.55, _WAITS))
+    busy = draw.between(0.35, 0.5)
+    slow = mix((busy, work), (1 - busy, _WAITS))
     loader = phases(IDLE.but(cpu=45), (at_s, IDLE.but(cpu=97, thread=97, state="R")))
     return _starved(draw, seed, A6000, phases(work, (at_s, slow)), 4, loader, at_s)
 

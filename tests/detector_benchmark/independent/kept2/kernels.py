@@ -55,7 +55,7 @@ def solver_that_does_not_converge(seed: int) -> Scene:
 def stencil_deadlocks_in_a_grid_barrier(seed: int) -> Scene:
     """A cooperative kernel on H100 deadlocks in a barrier of the grid; the main thread sleeps in a blocking wait."""
     draw = Draw(seed, "kernel2")
-    wait = SPIN.but(cpu=0.4, thread=0.4, state="S", sm=88, occupancy=48)
+    wait = SPIN.but(cpu=0.4, thread=0.4, state="S", sm=88, occupancy=48, share=0.06)
     return _endless(seed, H100, "./wave3d -n 1024", draw.work(STENCIL), draw.between(250, 700), wait=wait)
 
 

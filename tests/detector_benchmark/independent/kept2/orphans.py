@@ -63,7 +63,7 @@ def shell_ends_and_its_training_idles_on(seed: int) -> Scene:
 
 
 def driver_lists_a_process_that_is_gone(seed: int) -> Scene:
-    """A process was killed in the middle of a kernel: no such pid any more, its 11 GB stay, the board at 100 %."""
+    """A process was killed in the middle of a kernel: no such pid any more, its 11 GB stay, the board is at 0 %."""
     draw = Draw(seed, "orphan3")
     at_s = draw.between(200, 600)
     main = program("python", "python train.py", 0, draw.work(FP32), level(11200), gone_s=at_s)
