@@ -97,6 +97,19 @@ class BoxLink(FakeLink):
         self.receive(news)
 
 
+class SlowLink(BoxLink):
+    """Answers questions only when a test wants it to."""
+
+    def answer(self, question: ReadMig) -> None:
+        """Keep the question."""
+
+    def answer_all(self) -> None:
+        """Answer the questions so far."""
+        for one in self.sent:
+            if isinstance(one, ReadMig):
+                super().answer(one)
+
+
 class OffLink(BoxLink):
     """Answers as the sampler of a GPU whose MIG mode is off, with these holders; with ``is_slow`` never of them."""
 

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import ClassVar, Final
 
+from textual import events
+
 from gputop.core.mig.answers import MigBox, MigProgress
 from gputop.core.mig.model import MigGpu
 from gputop.core.mig.steps import Plan
@@ -53,6 +55,7 @@ class MigScreen(Page):
         self._asked_s = 0.0
         self._planning: MigPlanScreen | None = None
         self._applying: MigApplyScreen | None = None
+        self._ahead: list[events.Key] | None = None  # typed for the plan dialog, which opens with the first layout
 
     @property
     def gpu(self) -> MigGpu | None:
@@ -86,6 +89,8 @@ class MigScreen(Page):
         if not box.problem:
             self.box = box
         gpu = self.gpu
+        if self._ahead is not None:
+            self._plan_ahead(self._ahead)
         if gpu is not None and self._planning is not None:
             self._planning.take(gpu)
         if self._applying is not None:
@@ -137,15 +142,42 @@ class MigScreen(Page):
         shown = next((self._view.values(each) for each in self._view.gpus if each.uuid == gpu.uuid), None)
         return [*lines, *([BLANK] if lines else []), *mig_page(gpu, shown, self._view.frame, width)]
 
+    def typed(self, event: events.Key) -> bool:
+        """Keep the keys for the plan dialog while the layout is being read."""
+        if self._ahead is None:
+            return super().typed(event)
+        if self.method(event.key) == "close":
+            self._ahead = None
+            self.redraw()
+        else:
+            self._ahead.append(event)
+        return True
+
     def plan(self) -> None:
-        """Open the plan dialog."""
+        """Open the plan dialog, as soon as the layout is read."""
         gpu = self.gpu
+        if self.box is None and not self._problem and self._view.playing is None:
+            self._ahead = []
+            self.redraw()
+            return
         if gpu is None or gpu.is_on is None:
             why = "gputop is still reading the layout" if gpu is None else gpu.why or "this GPU does not support MIG"
             self.notify(f"cannot plan: {why}", timeout=4)
             return
         self._planning = MigPlanScreen(gpu, refusal=self._refusal)
         self.app.push_screen(self._planning, self._planned)
+
+    def _plan_ahead(self, keys: Sequence[events.Key]) -> None:
+        """Open the plan dialog, and give it the keys up to the one that chooses a plan: nobody has read that plan."""
+        self._ahead = None
+        self.plan()
+        planning = self._planning
+        if planning is None:
+            return
+        for event in keys:
+            planning.post_message(events.Key(event.key, event.character))
+            if planning.method(event.key) in {"choose", "cancel", "signal"}:
+                return
 
     def copy(self) -> None:
         """Choose a setting that selects an instance, and copy it."""
@@ -213,4 +245,6 @@ class MigScreen(Page):
             return "A recording does not contain MIG layouts. The main screen shows the instances."
         if self.box is not None:
             return "The driver no longer lists this GPU."
+        if self._ahead is not None:
+            return "reading the MIG layout… then the plan opens"
         return "reading the MIG layout…"

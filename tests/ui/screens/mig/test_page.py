@@ -3,7 +3,7 @@
 import pytest
 from app_driver import SMALL, WIDE, staged, text_of, text_on
 from examples import frame, gpu
-from mig_app import BoxLink, MigStage, OffLink, mig_staged
+from mig_app import BoxLink, MigStage, OffLink, SlowLink, mig_staged
 from mig_boards import H100, board, instance
 from msgspec.structs import replace
 
@@ -255,6 +255,39 @@ async def test_processes_are_walked_through_only_where_the_mode_is_to_change() -
         await asked(stage)
 
         assert not any(one.holders_of for one in stage.box.sent if isinstance(one, ReadMig))
+
+
+async def test_what_is_typed_while_the_layout_is_read_reaches_the_plan_dialog() -> None:
+    async with mig_staged(link := SlowLink()) as stage:
+        await stage.press("p", "e")
+        await typed(stage, "all=1g")
+        assert "then the plan opens" in stage.page
+
+        link.answer_all()
+        await stage.pilot.pause()
+        planning = stage.app.screen
+        assert isinstance(planning, MigPlanScreen)
+        assert planning.text == "all=1g"
+
+
+async def test_keys_typed_ahead_choose_a_plan_and_never_confirm_it() -> None:
+    async with mig_staged(link := SlowLink()) as stage:
+        await stage.press("p", "e", "down", "enter", "y", "y", "enter")
+        link.answer_all()
+        await stage.pilot.pause()
+
+        assert isinstance(stage.app.screen, MigApplyScreen)
+        assert stage.app.screen.change_id == ""
+        assert names(stage) == AS_IT_WAS
+
+
+async def test_esc_while_the_layout_is_read_opens_no_dialog() -> None:
+    async with mig_staged(link := SlowLink()) as stage:
+        await stage.press("p", "e", "escape")
+        link.answer_all()
+        await stage.pilot.pause()
+
+        assert isinstance(stage.app.screen, MigScreen)
 
 
 async def test_the_usual_layouts_stand_first() -> None:
