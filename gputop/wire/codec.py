@@ -12,7 +12,7 @@ from msgspec.json import Decoder
 
 from gputop.core.inspection.inspection import Inspection
 from gputop.core.mig.answers import MigBox, MigProgress
-from gputop.core.model.foreign import harmless
+from gputop.core.model.foreign import LONGEST, harmless
 from gputop.core.model.sample import SCHEMA_VERSION, Frame
 from gputop.core.protocol.command import Command
 from gputop.core.protocol.outcome import Outcome
@@ -35,6 +35,7 @@ class _Version(Struct):
 _LETTERS: Final = b"bfnrtu"
 _ESCAPE: Final = re.compile(rb"\\[bfnrtu]")
 _FEW: Final = 5000
+_BACKSLASH: Final = ord("\\")
 _DIGITS: Final = bytes(ord("0") if each in b"0123456789" else ord(" ") for each in range(256))
 _HUGE: Final = b"0" * 150  # digits; a float takes 308
 _STEP: Final = 13  # bytes: of so many digits each 13th is seen first
@@ -69,12 +70,16 @@ def answer(line: bytes | memoryview) -> Frame | Answer | Problem:
             read = _decoder(Answer).decode(line)
         except _UNREADABLE:
             return read
-    return read if isinstance(read, Problem) or _is_clean(bytes(line)) else _cleaned(read)
+    if isinstance(read, Problem):
+        return read
+    raw = bytes(line)
+    is_short = not isinstance(read, Frame) or not _has_long_text(raw)
+    return read if is_short and _is_clean(raw) else _cleaned(read, LONGEST if isinstance(read, Frame) else len(raw))
 
 
-def _cleaned(read: Frame | Answer) -> Frame | Answer | Problem:
+def _cleaned(read: Frame | Answer, longest: int) -> Frame | Answer | Problem:
     try:
-        return convert(harmless(to_builtins(read)), type(read))
+        return convert(harmless(to_builtins(read), longest), type(read))
     except ValueError as error:
         return Problem(f"not a gputop frame: {error}")
 
@@ -110,6 +115,19 @@ def _has_control_escape(line: bytes) -> bool:
             return True
         at = line.find(b"\\", at + 2)
     return at >= 0 and _ESCAPE.search(line[at:].replace(rb"\\", b"")) is not None
+
+
+def _has_long_text(line: bytes) -> bool:
+    """Say whether a line of JSON may have a text of more than `LONGEST` bytes: so many between two quotes."""
+    at = 0
+    while len(line) - at > LONGEST:
+        end = line.rfind(b'"', at + 1, at + LONGEST + 2)
+        while end >= 0 and line[end - 1] == _BACKSLASH:
+            end = line.rfind(b'"', at + 1, end)
+        if end < 0:
+            return True
+        at = end
+    return False
 
 
 def _newer(version: int) -> Problem | None:

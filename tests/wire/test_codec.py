@@ -4,10 +4,13 @@ import pytest
 from examples import frame, gpu
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from gputop.core.inspection.inspection import Inspection
 from gputop.core.model.catalogue import EVENT_REASONS, FAN
+from gputop.core.model.foreign import LONGEST
 from gputop.core.model.metric import Missing
-from gputop.core.model.sample import GpuState, Presence
+from gputop.core.model.sample import Frame, GpuState, Presence
 from gputop.core.protocol.command import (
     Command,
     IoClass,
@@ -29,6 +32,29 @@ def test_a_number_that_is_too_large_to_print_makes_no_frame() -> None:
     raw = encode(frame()).replace(b'"memory_used_bytes":268435456000', b'"memory_used_bytes":1' + b"0" * 400)
 
     assert codec.answer(raw) == codec.Problem("not a gputop frame: an impossible number")
+
+
+@pytest.mark.parametrize("name", ["x" * 1_000_000, 'x"' * 500_000, "x\\" * 500_000, "\x1b" * 1_000_000])
+def test_a_name_of_a_million_signs_holds_up_the_screen(name: str) -> None:
+    (board,) = frame(1).gpus
+    read = codec.answer(encode(replace(frame(1), gpus=(replace(board, name=name),))))
+
+    assert isinstance(read, Frame)
+    assert len(read.gpus[0].name) == LONGEST
+    assert read.gpus[0].name.endswith("…")
+
+
+def test_a_long_name_is_cut_although_the_screen_can_draw_it() -> None:
+    (board,) = frame(1).gpus
+    sent = replace(frame(1), gpus=(replace(board, name='"x' * (LONGEST // 2)),))
+
+    assert codec.answer(encode(sent)) == sent
+
+
+def test_an_argument_of_a_process_page_is_cut_like_a_name() -> None:
+    sent = Inspection(id="1", pid=7, command=("x" * 100_000,))
+
+    assert codec.answer(encode(sent)) == sent
 
 
 def test_a_frame_comes_back_as_it_was() -> None:

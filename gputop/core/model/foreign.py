@@ -2,8 +2,9 @@
 
 from typing import Any, Final
 
-from gputop.core.text.text import clean
+from gputop.core.text.text import excerpt
 
+LONGEST: Final = 8192  # signs of a text in a frame; a command line has half of it
 _MOST_NUMBER: Final = 2**64
 _NUMBERS: Final = frozenset({int, float})
 _LISTS: Final = frozenset({list, tuple})
@@ -16,13 +17,16 @@ def possible(number: float) -> float:
     return number
 
 
-def harmless(tree: Any) -> Any:  # noqa: ANN401 - values of JSON
-    """Return values of JSON with clean text. Raises ValueError for an impossible number."""
+def harmless(tree: Any, longest: int = LONGEST) -> Any:  # noqa: ANN401 - values of JSON
+    """Return values of JSON with clean text of at most ``longest`` signs. Raises ValueError for an impossible number.
+
+    A screen draws a name again with each key, and needs a second for one of a million signs.
+    """
     kind = type(tree)
     if kind in _NUMBERS:
         return possible(tree)
     if kind is str:
-        return clean(tree)
+        return excerpt(tree, longest)
     if kind is dict:
-        return {clean(key): harmless(each) for key, each in tree.items()}
-    return [harmless(each) for each in tree] if kind in _LISTS else tree
+        return {excerpt(key, longest): harmless(each, longest) for key, each in tree.items()}
+    return [harmless(each, longest) for each in tree] if kind in _LISTS else tree

@@ -11,6 +11,7 @@ import pytest
 from examples import NOW, frame
 from recordings import Metronome, Sink, opened, packed
 
+from gputop.core.model.foreign import LONGEST
 from gputop.core.model.sample import Frame
 from gputop.wire.encoder import encode
 from gputop.wire.tape import member
@@ -69,6 +70,13 @@ def test_a_recording_cannot_make_a_frame_that_no_host_has(lines: list[str], why:
 
     assert count <= len(lines)
     assert why in problems[0]
+
+
+def test_a_name_of_a_million_signs_in_a_recording_holds_up_the_screen(tmp_path: Path) -> None:
+    longer = changes(f'"moved":{{"host.name":[["{"x" * 1_000_000}"]]}}')
+    names = [moment.frame.host.name for moment in opened(tape(*longer), tmp_path).play()]
+
+    assert [len(name) for name in names] == [len(frame().host.name), LONGEST]
 
 
 @pytest.mark.parametrize("letter", ["\n", " "])
