@@ -12,6 +12,7 @@ from fcntl import F_SETPIPE_SZ, fcntl, ioctl
 from termios import FIONREAD
 from typing import Final
 
+from gputop.core.insight.explanation import Explanation
 from gputop.core.inspection.inspection import Inspection
 from gputop.core.mig.answers import MigBox, MigProgress
 from gputop.core.model.sample import Frame
@@ -217,7 +218,7 @@ class Client:
                     case Outcome() as outcome:
                         if self._unanswered.pop(outcome.id, None) is not None:
                             self._tell(outcome)
-                    case Inspection() | ProcessStatuses() | MigBox() | MigProgress() as answer:
+                    case Inspection() | Explanation() | ProcessStatuses() | MigBox() | MigProgress() as answer:
                         self._tell(answer)
                     case codec.Problem(text=text):
                         self._log.append(text)

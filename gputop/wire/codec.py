@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 from msgspec import DecodeError, Struct, convert, to_builtins
 from msgspec.json import Decoder
 
+from gputop.core.insight.explanation import Explanation
 from gputop.core.inspection.inspection import Inspection
 from gputop.core.mig.answers import MigBox, MigProgress
 from gputop.core.model.foreign import LONGEST, harmless
@@ -19,7 +20,7 @@ from gputop.core.protocol.outcome import Outcome
 from gputop.core.protocol.process_status import ProcessStatuses
 from gputop.core.text.text import excerpt, is_clean
 
-Answer: TypeAlias = Outcome | Inspection | ProcessStatuses | MigBox | MigProgress
+Answer: TypeAlias = Outcome | Inspection | Explanation | ProcessStatuses | MigBox | MigProgress
 
 
 class Problem(Struct, frozen=True):

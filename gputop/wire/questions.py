@@ -6,9 +6,10 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import Generic, TypeVar
 
+from gputop.core.insight.explanation import Explanation
 from gputop.core.inspection.inspection import Inspection
 from gputop.core.mig.answers import MigBox, MigProgress
-from gputop.core.protocol.command import Inspect, Question, ReadMig, ReadStatus
+from gputop.core.protocol.command import Explain, Inspect, Question, ReadMig, ReadStatus
 from gputop.core.protocol.process_status import ProcessStatuses
 from gputop.wire import codec
 from gputop.wire.server import Lines
@@ -20,7 +21,8 @@ class Questions:
     """Answers each kind of question with its function.
 
     A process that is stuck in the kernel can block the reader of its memory map, and the driver can hang: inspections
-    and MIG readings have a thread each. The status of processes never blocks, so `ask` answers it at once.
+    and MIG readings have a thread each. An explanation takes seconds and has several answers: each has a thread. The
+    status of processes never blocks, so `ask` answers it at once.
     """
 
     def __init__(
@@ -28,11 +30,13 @@ class Questions:
         lines: Lines,
         *,
         inspect: Callable[[Inspect], Inspection],
+        explain: Callable[[Explain, Callable[[Explanation], None]], None],
         process_status: Callable[[ReadStatus], ProcessStatuses],
         read_mig: Callable[[ReadMig], MigBox],
     ) -> None:
         self._lines = lines
         self._process_status = process_status
+        self._explain = explain
         self._inspections = _Answering(inspect, lines, "inspections")
         self._mig = _Answering(read_mig, lines, "mig")
 
@@ -43,6 +47,9 @@ class Questions:
                 self._inspections.questions.put(question)
             case ReadMig():
                 self._mig.questions.put(question)
+            case Explain():
+                write = answer_lines(self._lines)
+                threading.Thread(target=self._explain, args=(question, write), name="explanation", daemon=True).start()
             case ReadStatus():
                 with suppress(OSError):  # the pipe has closed
                     self._lines.write(self._process_status(question))
@@ -66,11 +73,11 @@ class _Answering(Generic[Q]):
                 return  # the pipe has closed
 
 
-def progress_lines(lines: Lines) -> Callable[[MigProgress], None]:
-    """Return a function that writes progress as lines; a change continues if the pipe is closed."""
+def answer_lines(lines: Lines) -> Callable[[Explanation | MigProgress], None]:
+    """Return a function that writes answers as lines; what makes them continues if the pipe is closed."""
 
-    def write(progress: MigProgress) -> None:
+    def write(answer: Explanation | MigProgress) -> None:
         with suppress(OSError):
-            lines.write(progress)
+            lines.write(answer)
 
     return write

@@ -13,6 +13,7 @@ from gputop.core.monitor import Source
 from gputop.core.protocol.command import (
     Change,
     ChangeMig,
+    Explain,
     Inspect,
     Question,
     ReadMig,
@@ -157,7 +158,7 @@ def obey(
                     rhythm.follow(request)
                 case codec.Problem(text=text):
                     print(f"gputop: {text}", file=sys.stderr, flush=True)  # noqa: T201 - the log of a sampler
-                case Inspect() | ReadStatus() | ReadMig() as question:
+                case Inspect() | Explain() | ReadStatus() | ReadMig() as question:
                     questions(question)
                 case change:
                     changes.put(change)

@@ -19,7 +19,7 @@ from gputop.core.protocol.command import Change, ChangeMig, ReadMig
 from gputop.core.protocol.outcome import Outcome, Status, refused
 from gputop.core.protocol.process_status import ProcessStatuses
 from gputop.wire import codec
-from gputop.wire.questions import Questions, progress_lines
+from gputop.wire.questions import Questions, answer_lines
 from gputop.wire.server import ChangeQueue, Lines, Rhythm
 
 GPU = board(H100, instance(H100, "3g.40gb", 4, users=1, computes=(1, 2)), instance(H100, "1g.10gb", 0, computes=()))
@@ -64,6 +64,7 @@ def test_a_question_is_answered_by_a_line() -> None:
     Questions(
         Lines(out),
         inspect=lambda question: Inspection(id=question.id, pid=question.pid),
+        explain=lambda _question, _send: None,
         process_status=lambda question: ProcessStatuses(id=question.id, statuses=()),
         read_mig=lambda question: MigBox(id=question.id, gpus=(GPU,)),
     ).ask(ReadMig(id="8"))
@@ -77,7 +78,7 @@ def test_progress_is_lost_where_nobody_reads_and_stops_nothing() -> None:
         def write(self, _: Any) -> int:
             raise BrokenPipeError
 
-    progress_lines(Lines(Closed()))(MigProgress(id="7", index=0, done=0, total=1, text=""))
+    answer_lines(Lines(Closed()))(MigProgress(id="7", index=0, done=0, total=1, text=""))
 
 
 def test_a_sampler_of_a_simulated_box_changes_it_and_shows_what_it_did() -> None:

@@ -8,6 +8,7 @@ from queue import SimpleQueue
 
 from examples import frame
 
+from gputop.core.insight.explanation import Explanation
 from gputop.core.inspection.inspection import Inspection, Limit, Variable
 from gputop.core.mig.answers import MigBox
 from gputop.core.model.metric import Missing
@@ -67,6 +68,7 @@ def asked(lines: Lines, inspect: Callable[[Inspect], Inspection]) -> Callable[[Q
         lines,
         inspect=inspect,
         process_status=lambda _: STATUSES,
+        explain=lambda question, send: send(Explanation(id=question.id, members=question.members)),
         read_mig=lambda question: MigBox(id=question.id),
     ).ask
 

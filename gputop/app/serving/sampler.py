@@ -12,7 +12,7 @@ from gputop.app.monitoring.stream import StreamRequest
 from gputop.core.protocol.command import Change, ChangeMig
 from gputop.core.protocol.outcome import Outcome
 from gputop.lazy_imports import collect_seldom
-from gputop.wire.questions import Questions, progress_lines
+from gputop.wire.questions import Questions, answer_lines
 from gputop.wire.server import LAST_CHANGES_S, ChangeQueue, Lines, Rhythm, obey, serve
 
 
@@ -31,12 +31,13 @@ def sample(request: StreamRequest) -> None:
 def _obeying(request: BackendRequest, source: OpenSource, rhythm: Rhythm, lines: Lines) -> ChangeQueue:
     """Execute commands in a thread of its own; return the queue of changes."""
     protected = frozenset({os.getpid(), os.getppid()})
-    control = open_control(request, protected, progress=progress_lines(lines))
+    control = open_control(request, protected, progress=answer_lines(lines))
     changes = ChangeQueue(_followed(control.execute, source), lines, rhythm)
     operations = open_operations(request)
     questions = Questions(
-        lines, inspect=operations.inspect, process_status=operations.process_status, read_mig=survey(operations)
-    )
+        lines, inspect=operations.inspect, explain=operations.explain, process_status=operations.process_status,
+        read_mig=survey(operations),
+    )  # fmt: skip
     obey(sys.stdin.buffer, rhythm, changes, questions=questions.ask)
     return changes
 

@@ -28,7 +28,7 @@ class ClaimKind(str, Enum):
 
     MOVES: they make progress now. STANDS: they made none between two readings. BEHIND: they have not entered an
     operation that others have entered. WAITS: they have entered it and wait. MISSING: they are dead or do not answer.
-    AT: they are at a place in the program.
+    STOPPED: a signal or a debugger has stopped them. AT: they are at a place in the program.
     """
 
     MOVES = "moves"
@@ -36,6 +36,7 @@ class ClaimKind(str, Enum):
     BEHIND = "behind"
     WAITS = "waits"
     MISSING = "missing"
+    STOPPED = "stopped"
     AT = "at"
 
 
@@ -80,13 +81,16 @@ class SourceReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Explanation(Struct, frozen=True, kw_only=True, tag_field="answer", tag="explanation"):
     """The answer to `Explain`, sent again each time a source answers.
 
-    ``id``: the sender's; ``time_s``: when it was asked, seconds since the epoch. ``verdict``: a sentence, or empty.
-    ``is_complete``: all sources have answered.
+    ``id``: the sender's; ``time_s``: when the sources were asked, seconds since the epoch. ``ended``: the members that
+    do not run any more. ``verdict``: a sentence, or empty as long as nothing is known. ``is_complete``: all sources
+    have answered. ``problem``: why no source was asked.
     """
 
     id: str
-    time_s: float
     members: tuple[Member, ...]
+    time_s: float = 0.0
+    ended: tuple[int, ...] = ()
     sources: tuple[SourceReport, ...] = ()
     verdict: str = ""
     is_complete: bool = False
+    problem: str = ""

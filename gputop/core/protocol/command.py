@@ -67,12 +67,14 @@ class Inspect(Struct, frozen=True, kw_only=True, tag_field="command", tag="inspe
 class Explain(Struct, frozen=True, kw_only=True, tag_field="command", tag="explain"):
     """Ask all sources where processes hang; the answers are `Explanation`s with the same ``id``, the last is complete.
 
-    ``native``: include the frames of C and C++.
+    ``native``: include the frames of C and C++. ``since_s``: when they ceased to make progress, seconds since the
+    epoch, if a finding says so.
     """
 
     id: str
     members: tuple[Member, ...]
     native: bool = False
+    since_s: float | None = None
 
 
 class ReadStatus(Struct, frozen=True, kw_only=True, tag_field="command", tag="read_status"):
@@ -141,7 +143,7 @@ class ChangeMig(Struct, frozen=True, kw_only=True, tag_field="command", tag="cha
 
 ProcessChange: TypeAlias = SendSignal | Renice | SetIoClass | SetAffinity
 Change: TypeAlias = ProcessChange | ChangeMig
-Question: TypeAlias = Inspect | ReadStatus
+Question: TypeAlias = Inspect | Explain | ReadStatus
 Command: TypeAlias = SetInterval | WatchHost | ReadNow | Question | ReadMig | Change
 
 

@@ -5,6 +5,7 @@ from typing import Protocol, TypeAlias
 
 from msgspec import Struct
 
+from gputop.core.insight.explanation import Explanation
 from gputop.core.inspection.inspection import Inspection
 from gputop.core.mig.answers import MigBox, MigProgress
 from gputop.core.model.sample import Frame
@@ -25,7 +26,7 @@ class Down(Struct, frozen=True):
     status: int | None = None
 
 
-News: TypeAlias = Frame | Down | Outcome | Inspection | ProcessStatuses | MigBox | MigProgress | Stretch
+News: TypeAlias = Frame | Down | Outcome | Inspection | Explanation | ProcessStatuses | MigBox | MigProgress | Stretch
 
 
 class Link(Protocol):

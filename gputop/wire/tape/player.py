@@ -7,9 +7,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
+from gputop.core.insight.explanation import Explanation
 from gputop.core.inspection.inspection import Inspection
 from gputop.core.mig.answers import MigBox
-from gputop.core.protocol.command import Change, Command, Inspect, ReadMig, ReadStatus
+from gputop.core.protocol.command import Change, Command, Explain, Inspect, ReadMig, ReadStatus
 from gputop.core.protocol.link import News
 from gputop.core.protocol.outcome import refused
 from gputop.core.protocol.process_status import ProcessStatus, ProcessStatuses
@@ -45,6 +46,9 @@ class TapePlayer:
             problem = f"{RECORDING}: it has no details of a process beyond the frames"
             pid, start_ticks = command.pid, command.start_ticks
             self._receive(Inspection(id=command.id, pid=pid, start_ticks=start_ticks, problem=problem))
+        elif isinstance(command, Explain):
+            problem = f"{RECORDING}: its processes cannot be asked"
+            self._receive(Explanation(id=command.id, members=command.members, is_complete=True, problem=problem))
         elif isinstance(command, ReadStatus):
             seen = tuple(
                 ProcessStatus(pid=each.pid, start_ticks=each.start_ticks, is_running=None) for each in command.targets

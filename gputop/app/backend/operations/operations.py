@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from gputop.core.doctor.facts import Facts
+from gputop.core.insight.explanation import Explanation
 from gputop.core.inspection.inspection import Inspection
 from gputop.core.mig.answers import MigProgress
 from gputop.core.mig.model import Holders, MigGpu
-from gputop.core.protocol.command import Change, Inspect, ReadStatus, Target
+from gputop.core.protocol.command import Change, Explain, Inspect, ReadStatus, Target
 from gputop.core.protocol.outcome import Outcome
 from gputop.core.protocol.process_status import ProcessStatuses
 
@@ -41,7 +42,7 @@ class MigReader(Protocol):
 
 
 class Operations(Protocol):
-    """The operations on one kind of box. All but `inspect` and `process_status` raise BadRequestError.
+    """The operations on one kind of box. All but `inspect`, `explain` and `process_status` raise BadRequestError.
 
     Its parts open when they are first used.
     """
@@ -52,6 +53,10 @@ class Operations(Protocol):
 
     def inspect(self, question: Inspect) -> Inspection:
         """Return the inspection of a process."""
+        ...
+
+    def explain(self, question: Explain, send: Callable[[Explanation], None]) -> None:
+        """Ask all sources of insight; send an explanation after each answer, the last one complete. Never raises."""
         ...
 
     def process_status(self, question: ReadStatus) -> ProcessStatuses:

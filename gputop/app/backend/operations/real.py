@@ -6,9 +6,10 @@ from functools import cache
 
 from gputop.app.backend.operations.operations import Control, MigReader
 from gputop.core.doctor.facts import Facts
+from gputop.core.insight.explanation import Explanation
 from gputop.core.inspection.inspection import Inspection
 from gputop.core.mig.answers import MigProgress
-from gputop.core.protocol.command import Inspect, ReadStatus
+from gputop.core.protocol.command import Explain, Inspect, ReadStatus
 from gputop.core.protocol.process_status import ProcessStatuses
 
 
@@ -24,6 +25,12 @@ class RealOperations:
     def inspect(self, question: Inspect) -> Inspection:
         """Inspect a process."""
         return _inspect()(question)
+
+    def explain(self, question: Explain, send: Callable[[Explanation], None]) -> None:
+        """Ask the sources of insight about processes."""
+        from gputop.machine.insight.explainer import explainer_of_this_machine
+
+        explainer_of_this_machine().explain(question, send)
 
     def process_status(self, question: ReadStatus) -> ProcessStatuses:
         """Read the status of processes."""

@@ -5,9 +5,10 @@ from collections.abc import Callable
 from gputop.app.backend.operations.operations import Control, MigReader
 from gputop.app.backend.simulated import box_named
 from gputop.core.doctor.facts import Facts
+from gputop.core.insight.explanation import Explanation
 from gputop.core.inspection.inspection import Inspection
 from gputop.core.mig.answers import MigProgress
-from gputop.core.protocol.command import Inspect, ReadStatus
+from gputop.core.protocol.command import Explain, Inspect, ReadStatus
 from gputop.core.protocol.process_status import ProcessStatuses
 
 
@@ -29,6 +30,12 @@ class SimulatedOperations:
         from gputop.simulator.readers import inspector_of_box
 
         return inspector_of_box(box_named(self._name)).inspect(question)
+
+    def explain(self, question: Explain, send: Callable[[Explanation], None]) -> None:
+        """Ask the sources of insight about processes of the box."""
+        from gputop.simulator.insight import explainer_of_box
+
+        explainer_of_box(box_named(self._name)).explain(question, send)
 
     def process_status(self, question: ReadStatus) -> ProcessStatuses:
         """Read the status of processes of the box."""

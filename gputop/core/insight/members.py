@@ -1,0 +1,79 @@
+"""The processes to ask about: those of a job, of a finding, or one."""
+
+from msgspec import Struct
+
+from gputop.core.insight.member import Member
+from gputop.core.model.finding import Finding
+from gputop.core.model.process_id import ProcessId
+from gputop.core.model.sample import Frame, HostProcess, Job, Presence
+from gputop.core.processes.program import program_of
+
+_HANGS = ("stuck.", "stalled.", "process.", "spin.", "straggler.")
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """Processes to ask about. ``label``: for people; ``since_s``: when a finding says that they ceased to progress."""
+
+    label: str
+    members: tuple[Member, ...]
+    since_s: float | None = None
+
+
+def member_of(process: HostProcess) -> Member:
+    """Return a process as a member."""
+    return Member(
+        pid=process.pid,
+        start_ticks=process.start_ticks,
+        rank=process.owner.rank,
+        gpus=tuple(sorted({use.gpu_index for use in process.gpus})),
+        name=program_of(process.command).text,
+        user=process.user,
+    )
+
+
+def of_process(frame: Frame, process: HostProcess) -> Asked:
+    """Return one process."""
+    label = f"process {process.pid}"
+    return Asked(label=label, members=(member_of(process),), since_s=_since_s(frame, {process.id}, None))
+
+
+def of_job(frame: Frame, job: Job) -> Asked:
+    """Return the processes of a job that use GPUs, in the order of their ranks; all if none does."""
+    known = {process.id: process for process in (*frame.relatives, *frame.processes)}
+    found = [known[id_] for id_ in job.members if id_ in known and known[id_].presence is Presence.ALIVE]
+    working = [process for process in found if process.gpus] or found
+    members = sorted(map(member_of, working), key=lambda one: (one.rank is None, one.rank or 0, one.pid))
+    since_s = _since_s(frame, set(job.members), job.key)
+    return Asked(label=f"job {job.label}", members=tuple(members), since_s=since_s)
+
+
+def of_finding(frame: Frame, finding: Finding) -> Asked:
+    """Return the processes of a finding: its job, the job of its process, its process, or those on its GPU."""
+    subject = finding.subject
+    job = next((one for one in frame.jobs if one.key == subject.job or subject.process in one.members), None)
+    if job is not None:
+        found = of_job(frame, job)
+    else:
+        on_it = [one for one in frame.processes if _is_of(one, subject.process, subject.gpu)]
+        found = Asked(label=subject.label, members=tuple(map(member_of, on_it)))
+    since_s = finding.since_s if finding.code.startswith(_HANGS) else found.since_s
+    return Asked(label=found.label, members=found.members, since_s=since_s)
+
+
+def _is_of(process: HostProcess, id_: ProcessId | None, gpu: str | None) -> bool:
+    if process.presence is not Presence.ALIVE:
+        return False
+    if id_ is not None:
+        return process.id == id_
+    return gpu is not None and any(use.gpu == gpu for use in process.gpus)
+
+
+def _since_s(frame: Frame, processes: set[ProcessId], job: str | None) -> float | None:
+    """Return the beginning of the first finding of a hang about these processes."""
+    found = [
+        finding.since_s
+        for finding in frame.findings
+        if finding.code.startswith(_HANGS)
+        and (finding.subject.process in processes or (job is not None and finding.subject.job == job))
+    ]
+    return min(found, default=None)

@@ -1,0 +1,61 @@
+"""A program with a limit of time and of output."""
+
+import os
+import selectors
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+_CHUNK: Final = 65_536
+_MOST_WORDS: Final = 65_536
+
+
+class Ran(Struct, frozen=True):
+    """The end of a program. ``status``: None if it was killed at a limit, which ``excess`` names."""
+
+    status: int | None
+    out: bytes
+    err: bytes
+    excess: str = ""
+
+
+def run_bounded(words: Sequence[str], limit_s: float, most_bytes: int, environment: Mapping[str, str]) -> Ran:
+    """Run a program without input and without a shell; kill it at a limit. Raises OSError if it cannot be started."""
+    until = time.monotonic() + limit_s
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        words, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, env=dict(environment), start_new_session=True
+    ) as child:
+        try:
+            out, err, excess = _read(child, until, most_bytes)
+            status = None if excess else child.wait(max(0.0, until - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            status, excess = None, "took too long"
+        finally:
+            child.kill()
+        return Ran(status, out, err, excess)
+
+
+def _read(child: "subprocess.Popen[bytes]", until: float, most_bytes: int) -> tuple[bytes, bytes, str]:
+    """Return stdout and stderr, and the exceeded limit; what stderr has beyond some KiB is dropped."""
+    found = {pipe.fileno(): bytearray() for pipe in (child.stdout, child.stderr) if pipe is not None}
+    out, err = found.values()
+    with selectors.DefaultSelector() as selector:
+        for descriptor in found:
+            selector.register(descriptor, selectors.EVENT_READ)
+        while selector.get_map():
+            ready = selector.select(max(0.0, until - time.monotonic()))
+            if not ready:
+                return bytes(out), bytes(err), "took too long"
+            for key, _ in ready:
+                part = os.read(key.fd, _CHUNK)
+                if not part:
+                    selector.unregister(key.fd)
+                elif found[key.fd] is out or len(err) < _MOST_WORDS:
+                    found[key.fd] += part
+            if len(out) > most_bytes:
+                return b"", bytes(err), "sent too much"
+    return bytes(out), bytes(err), ""

@@ -1,0 +1,32 @@
+"""The table of sources of insight. Each is imported when it is asked."""
+
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import Final
+
+from gputop.core.insight.explanation import SourceReport
+from gputop.core.insight.member import Member
+from gputop.core.insight.source import InsightSource
+from gputop.core.table_rows import joined
+
+
+def _stacks(members: Sequence[Member], native: bool) -> SourceReport:  # noqa: FBT001 - the form of a source
+    from gputop.machine.insight.stacks import ask  # noqa: PLC0415 - asked seldom
+
+    return ask(members, native)
+
+
+def _kernel(members: Sequence[Member], native: bool) -> SourceReport:  # noqa: FBT001 - the form of a source
+    from gputop.machine.insight.kernel import ask  # noqa: PLC0415 - asked seldom
+
+    return ask(members, native)
+
+
+SOURCES: Final[tuple[InsightSource, ...]] = joined(
+    "insight",
+    (
+        InsightSource(name="stacks", title="Python stacks", ask=_stacks, limit_s=20.0),
+        InsightSource(name="kernel", title="Kernel", ask=_kernel, limit_s=3.0),
+    ),
+    attrgetter("name"),
+)
