@@ -17,6 +17,7 @@ from gputop.core.text.osc import copying, wrapped
 from gputop.ui.input.keymap import Keymap
 from gputop.ui.render import theme
 from gputop.ui.render.framediff import FrameDiff
+from gputop.ui.render.terminal_features import erases_in_colour
 from gputop.ui.render.textual_private import DisplayHook, LayoutUpdate, Update, mark_all_changed, waiting_writes
 from gputop.ui.render.too_small import TooSmall, is_too_small
 
@@ -55,7 +56,7 @@ class TerminalApp(DisplayHook[Down], inherit_bindings=False):
     def __init__(self, wish: str, keys: Keymap, *, is_ascii: bool, writes_changes_only: bool) -> None:
         super().__init__()
         self.keymap = keys
-        self._diff = FrameDiff() if writes_changes_only else None
+        self._diff = FrameDiff(erases=erases_in_colour()) if writes_changes_only else None
         self._is_resized = False
         self._is_behind = False  # whether an update was dropped that the terminal needs
         self._too_small: Size | None = None  # the size for which the message is written

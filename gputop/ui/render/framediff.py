@@ -33,6 +33,10 @@ Run: TypeAlias = tuple[int, int, str, int]  # row, column, text, column after th
 
 _UNKNOWN: Final = "?"  # codes of a cell that the terminal may show in any style
 _FOREGROUND_ON: Final = re.compile(r"(38;[\d;]*?);(48;(?:2;\d+;\d+;\d+|5;\d+))").fullmatch  # no bold and the like
+_EXTENDED: Final = re.compile(r"[34]8;(?:2;\d+;\d+;\d+|5;\d+)")
+_DRAWN: Final = frozenset("45789")  # attributes that a blank shows: underlined, blinking, reverse, hidden, crossed out
+_LEAST_BLANK: Final = 12  # blanks that take more bytes than to erase them and to move over them
+_BLANK: Final = " " * _LEAST_BLANK
 _ASCII_GAP: Final = 3  # unchanged cells that take fewer bytes than a move of the cursor over them
 
 
@@ -102,9 +106,10 @@ class _Cells(Struct):
 
 
 class FrameDiff:
-    """Remembers the cells on the terminal."""
+    """Remembers the cells on the terminal. ``erases``: the terminal erases cells in the colour of the background."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, erases: bool = False) -> None:
+        self._erases = erases
         self._lines: dict[int, _Cells] = {}
 
     def forget(self) -> None:
@@ -127,7 +132,7 @@ class FrameDiff:
             for start, end in line.replace(x, tuple(strip), colours):
                 text = "".join(line.texts[start:end])
                 runs.setdefault(line.codes[start], []).append((y, start, text, end if len(text) == end - start else -1))
-        return "".join(_sequences(runs))
+        return "".join(_sequences(runs, erases=self._erases))
 
 
 class _Reduced(CompositorUpdate):
@@ -193,21 +198,33 @@ def _codes(style: Style | None, colours: ColorSystem) -> str:
     return "" if style is None else Strip.render_ansi(style, colours)
 
 
-def _sequences(runs: dict[str, list[Run]]) -> Iterator[str]:
+def _sequences(runs: dict[str, list[Run]], *, erases: bool) -> Iterator[str]:
     """Yield what the terminal needs for these runs by the codes of their styles."""
     row, column, before = -1, -1, ""
     for codes, of_style in runs.items():
         yield _switch(before, codes)
         before = codes
+        is_plain = erases and _is_plain(codes)
         for y, x, text, end in of_style:
             if y != row or not 0 <= column <= x:
                 yield f"\x1b[{y + 1};{x + 1}H"
             elif x != column:
                 yield f"\x1b[{x - column}C" if x - column > 1 else "\x1b[C"
-            yield text
+            yield _erased(text) if is_plain and _BLANK in text else text
             row, column = y, end
     if before:
         yield "\x1b[0m"
+
+
+def _erased(text: str) -> str:
+    """Return a text whose long blanks are erased instead of written."""
+    return re.sub(f"{_BLANK} *", lambda found: f"\x1b[{len(found[0])}X\x1b[{len(found[0])}C", text)
+
+
+@lru_cache(maxsize=1024)
+def _is_plain(codes: str) -> bool:
+    """Return whether a blank in this style is only background."""
+    return _DRAWN.isdisjoint(_EXTENDED.sub("", codes).split(";"))
 
 
 @lru_cache(maxsize=1024)

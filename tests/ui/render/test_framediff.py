@@ -1,5 +1,9 @@
 """Writing only what changed leaves the terminal as writing everything does."""
 
+import os
+import subprocess
+import sys
+
 import pyte
 import pytest
 from app_driver import SMALL, staged
@@ -21,7 +25,7 @@ WIDTH, HEIGHT = 24, 3
 CONSOLE = Console(color_system="truecolor", force_terminal=True)
 STYLES = (Style(color="red"), Style(color="blue", bold=True), Style(bgcolor="green"), Style())
 TEXTS = st.sampled_from(
-    ("ab", "abc", "acb", "0% ", "10%", "⣀⣿⣿", "⣿⣿⣀", "━━─", "训练", "练训", "é", "e\u0301x", "         ")
+    ("ab", "abc", "acb", "0% ", "10%", "⣀⣿⣿", "⣿⣿⣀", "━━─", "训练", "练训", "é", "e\u0301x", "         ", " " * 14)
 )
 LAYOUTS = ((0, WIDTH), (0, 9, WIDTH))
 
@@ -68,7 +72,7 @@ def after(sequences: list[str]) -> list[list[tuple[str, str, str, bool]]]:
 
 
 def both(of: list[CompositorUpdate]) -> tuple[list[str], list[str]]:
-    diff = FrameDiff()
+    diff = FrameDiff(erases=True)
     less = []
     for update in of:
         reduced = diff.reduced(update)
@@ -116,6 +120,31 @@ def test_cells_of_one_style_are_written_together() -> None:
     _, less = both([ChopsUpdate([{0: Strip([red, blue, red, blue])}], [(0, 0, 4)], [[4]])])
 
     assert less[0].count("31m") == 1
+
+
+def test_long_blanks_are_erased_and_not_written_but_drawn_ones_are() -> None:
+    blank = " " * 20
+    _, less = both([line(f"a{blank}b", Style(bgcolor="green")), line(f"c{blank}d", Style(underline=True))])
+
+    assert blank not in less[0]
+    assert "\x1b[20X" in less[0]
+    assert blank in less[1]
+
+
+def test_a_terminal_that_erases_in_another_colour_gets_the_blanks() -> None:
+    blank = " " * 20
+
+    assert blank in FrameDiff().write(line(f"a{blank}b"), ColorSystem.TRUECOLOR)
+
+
+@pytest.mark.parametrize(("terminal", "erases"), [("xterm-256color", True), ("screen", False), ("nonsense", False)])
+def test_what_the_terminal_can_do_comes_from_terminfo(terminal: str, erases: bool) -> None:  # noqa: FBT001
+    script = "from gputop.ui.render.terminal_features import erases_in_colour; print(erases_in_colour())"
+    said = subprocess.run(
+        [sys.executable, "-c", script], env={**os.environ, "TERM": terminal}, capture_output=True, text=True, check=True
+    )
+
+    assert said.stdout.strip() == str(erases)
 
 
 def test_what_was_forgotten_is_written_again() -> None:
