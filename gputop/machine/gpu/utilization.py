@@ -2,6 +2,7 @@
 
 from array import array
 from collections import deque
+from operator import itemgetter
 from typing import Final
 
 from gputop.core.model.metric import Missing
@@ -58,15 +59,14 @@ class UtilizationReader:
         return self._last
 
     def _accepted(self, answer: list[UtilizationEntry], pids: set[int]) -> "array[int]":
-        answer = [entry for entry in answer if entry[1] < _NEWEST_US]
-        newest = max((entry[1] for entry in answer), default=0)
-        entries = {
-            entry[0]: entry
-            for entry in sorted(answer, key=lambda entry: entry[1])
-            if entry[0] in pids and max(entry[2:]) <= _MOST and entry[1] > max(self._since_us, newest - _OLDEST_US)
-        }
-        self._since_us = max(self._since_us, *(entry[1] for entry in entries.values()), 0)
-        return array("Q", [_packed(*entry) for entry in entries.values()])
+        in_order = sorted([entry for entry in answer if entry[1] < _NEWEST_US], key=itemgetter(1))
+        oldest = max(self._since_us, in_order[-1][1] - _OLDEST_US if in_order else 0)
+        entries: dict[int, int] = {}
+        for pid, time_us, sm, memory, encoder, decoder in in_order:
+            if pid in pids and time_us > oldest and sm <= _MOST and max(memory, encoder, decoder) <= _MOST:
+                self._since_us = time_us
+                entries[pid] = _packed(pid, sm, memory, encoder, decoder)
+        return array("Q", entries.values())
 
     def _shares(self) -> tuple[float, dict[int, Shares]]:
         if len(self._sums) <= 1:
@@ -93,13 +93,15 @@ class UtilizationReader:
                 del sums[pid]
 
 
-def _packed(pid: int, _: int, sm: int, memory: int, encoder: int, decoder: int) -> int:
+def _packed(pid: int, sm: int, memory: int, encoder: int, decoder: int) -> int:
     """Return an entry as one number, because the last 10 s of up to 2,000 processes are kept."""
     return pid << 32 | sm << 24 | memory << 16 | encoder << 8 | decoder
 
 
 def _mean(held: list[int], window_ms: int) -> Shares:
     sm, memory, encoder, decoder, _ = held
+    if not (memory or encoder or decoder):
+        return round(sm / window_ms, 3), 0.0, 0.0, 0.0
     return (
         round(sm / window_ms, 3),
         round(memory / window_ms, 3) if memory else 0.0,

@@ -15,7 +15,7 @@ _CUT: Final = "many processes without a GPU belong to those on GPUs, and some of
 _NO_RELATIVE: Final = 4  # a child that is none takes the place of so many: it is read for nothing
 _MOST_OUTSIDE: Final = 65_536
 _CHILDREN_EVERY_S: Final = 5
-_CROWD: Final = 150  # processes whose children are read per second; with more of them a round takes longer
+_CROWD: Final = 100  # processes whose children are read per second; with more of them a round takes longer
 _OUTSIDE_S: Final = 60.0  # a pid may be reused
 _UNREAD: Final[tuple[float, tuple[int, ...]]] = (0.0, ())
 
