@@ -57,7 +57,7 @@ def collect_seldom() -> None:
     12 of the 90 ms of a sample.
     """
     gc.freeze()
-    gc.set_threshold(10_000, 20, 20)  # only keys and dialogs leave objects that the collector must free
+    gc.set_threshold(30_000, 20, 20)  # only keys and dialogs leave objects that the collector must free
     gc.enable()
 
 

@@ -111,7 +111,8 @@ KIND: Final = Kind(
     ),
 )  # fmt: skip
 
-_AT_A_TIME: Final = 16  # jobs per sample: more of them take turns
+_AT_A_TIME: Final = 16  # jobs per sample: more of them take turns, and so do those with many ranks
+_RANKS_AT_A_TIME: Final = 500
 _HARMLESS = ("idle", "application clocks", "sync boost")
 
 
@@ -146,7 +147,8 @@ class StragglerDetector:
         """Return a claim per rank that is slower than the others."""
         by_job = Activity.of(context).by_job
         self._turn += 1
-        turns = 1 + len(by_job) // _AT_A_TIME
+        ranks_in_all = sum([len(ranks.tracks) for ranks in by_job.values()])
+        turns = 1 + max(len(by_job) // _AT_A_TIME, ranks_in_all // _RANKS_AT_A_TIME)
         for at, (key, ranks) in enumerate(by_job.items()):
             if len(ranks.tracks) < self._dials["ranks"] or (at + self._turn) % turns:
                 continue
