@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
+from math import nan
 from typing import Final
 
 _LEFT: Final = (0x00, 0x40, 0x44, 0x46, 0x47)  # dots of the left half, filled from below
@@ -39,6 +40,12 @@ def area(
     table = _cells(height, is_ascii)
     columns = [table[pair] for pair in zip(levels[::2], levels[1::2], strict=True)]
     return ["".join(row) for row in zip(*columns, strict=True)]
+
+
+def area_end(values: Sequence[float], top: float, height: int, *, count: int, is_ascii: bool = False) -> Sequence[str]:
+    """Return the cell of the newest sample as in `area`, top row first, where a sample takes half a cell."""
+    left, right = _levels(values[-2:] if count % 2 == 0 else [*values[-1:], nan], top, 4 * height - 1)
+    return _cells(height, is_ascii)[left, right]
 
 
 def overlay(

@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple, TypeAlias
 
-from gputop.core.text.cells import width
+from gputop.core.text.cells import is_narrow, width
 from gputop.core.text.fit import fit
 from gputop.core.text.tone import Tone
 
@@ -22,7 +22,8 @@ BLANK: Final = Line()
 
 def length(spans: Spans | tuple[Span, ...]) -> int:
     """Return the number of cells that the spans take."""
-    return sum([width(text) for text, _ in spans])
+    whole = "".join([text for text, _ in spans])
+    return len(whole) if is_narrow(whole) else sum([width(text) for text, _ in spans])
 
 
 def ends(left: Spans, right: Spans, room: int) -> tuple[Span, ...]:
@@ -32,6 +33,9 @@ def ends(left: Spans, right: Spans, room: int) -> tuple[Span, ...]:
 
 def cut(spans: Spans | tuple[Span, ...], room: int) -> Spans:
     """Return spans of exactly ``room`` cells."""
+    missing = room - length(spans)
+    if missing >= 0:
+        return [*spans, (" " * missing, "text")] if missing else list(spans)
     kept: Spans = []
     for text, ink in spans:
         cells = width(text)
@@ -40,7 +44,7 @@ def cut(spans: Spans | tuple[Span, ...], room: int) -> Spans:
             return kept
         kept.append((text, ink))
         room -= cells
-    return [*kept, (" " * room, "text")] if room > 0 else kept
+    return kept
 
 
 def tone_ink(tone: Tone, ok: str = "text") -> str:

@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gputop.core.recording.gpu_history import History, Series
-from gputop.core.text.plot import area, samples_shown
+from gputop.core.text.plot import area, area_end, samples_shown
 
 _MOST: Final = 4096  # a source may make up ever new GPUs
 
@@ -66,7 +66,7 @@ class Plots:
     def _advanced(self, held: Picture, series: Series) -> list[str]:
         """Return the picture with one more sample: in the half-filled last cell, or in a new one."""
         width, height = held.size
-        cell = area(series.last(2), held.top, (1, height), count=series.count, is_ascii=self.is_ascii)
+        cell = area_end(series.last(2), held.top, height, count=series.count, is_ascii=self.is_ascii)
         at = (series.count - 1) // 2  # where the sample is as long as there is room
         if at < width:
             return [row[:at] + end + row[at + 1 :] for row, end in zip(held.rows, cell, strict=True)]
