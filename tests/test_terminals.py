@@ -220,3 +220,13 @@ def _state(pid: int) -> str:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except FileNotFoundError:
         return "X"
+
+
+def test_root_writes_a_log_of_the_toolkit_where_the_caller_of_sudo_says(tmp_path: Path) -> None:
+    (tmp_path / "log").symlink_to(tmp_path / "precious")
+    with terminal(*GPUTOP, "--demo", "h200", SUDO_USER="stranger", TEXTUAL_LOG=str(tmp_path / "log")) as shown:
+        shown.until("VLLM")
+        shown.press("q")
+
+        assert shown.end() == 0
+    assert not (tmp_path / "precious").exists()

@@ -20,7 +20,7 @@ from gputop.core.recording.recording import Recorder
 from gputop.core.settings.settings import READ_ONLY, SETTING_BY_KEY, Settings
 from gputop.core.text.text import clean
 from gputop.lazy_imports import collect_seldom
-from gputop.machine.files.places import config_file
+from gputop.machine.files.places import config_file, is_of_another_user
 
 _LAST_FRAMES_S: Final = 2.0  # for the disk, if the user quits during a recording
 
@@ -81,6 +81,13 @@ def show_screen(request: ScreenRequest) -> int:
     return status
 
 
+def _forget_orders_of_another_user() -> None:
+    """Remove the variables of Textual if sudo kept them: they name a log file to write and code to load."""
+    if is_of_another_user(os.environ):
+        for name in [name for name in os.environ if name.startswith("TEXTUAL")]:
+            del os.environ[name]
+
+
 def configured(request: ScreenRequest) -> tuple[Written, Settings]:
     """Return the file as it is written, and the settings in force with the values of the request over them."""
     said = written(config_file())
@@ -92,6 +99,7 @@ def run_screen(link: Link, said: Written, settings: Settings, parts: Parts) -> i
 
     Print the mistakes in the settings, and why the link does not work if it does not.
     """
+    _forget_orders_of_another_user()
     from gputop.app.copying import keep_copy
     from gputop.app.notifying import ProgramNotifier
     from gputop.core.plugins.tables import PANELS

@@ -34,19 +34,19 @@ def config_file(environment: Mapping[str, str] = os.environ) -> str:
     return f"{config_directory(environment)}/config.toml"
 
 
+def is_of_another_user(environment: Mapping[str, str]) -> bool:
+    """Return whether another user ran sudo, doas or pkexec, and may have set the variables."""
+    callers = [environment[name] for name in _CALLERS if environment.get(name)]
+    return bool(callers) and not {user_name(os.geteuid()), str(os.geteuid())}.issuperset(callers)
+
+
 def _base(environment: Mapping[str, str], variable: str, usual: str, owners: Collection[int]) -> str:
-    if not _is_of_another_user(environment):
+    if not is_of_another_user(environment):
         home = environment.get("HOME", "")
         for folder in (environment.get(variable, ""), home and f"{home.rstrip('/')}/{usual}"):
             if folder.startswith("/") and _belongs_to(folder, owners):  # XDG: ignore a relative path
                 return folder
     return f"{_home()}/{usual}"
-
-
-def _is_of_another_user(environment: Mapping[str, str]) -> bool:
-    """Return whether another user ran sudo, doas or pkexec, and may have set the variables."""
-    callers = [environment[name] for name in _CALLERS if environment.get(name)]
-    return bool(callers) and not {user_name(os.geteuid()), str(os.geteuid())}.issuperset(callers)
 
 
 def _belongs_to(path: str, owners: Collection[int]) -> bool:
