@@ -3,6 +3,7 @@
 from gputop.app.backend.backend import Viewer, own_user
 from gputop.app.errors import BadRequestError
 from gputop.app.monitoring.analysis import opened
+from gputop.app.monitoring.judging import judge
 from gputop.app.monitoring.screen import Parts, ScreenRequest, configured, has_terminal, run_screen
 from gputop.core.recording.playback import PLACES, Playing, place
 from gputop.core.text.text import excerpt
@@ -24,6 +25,8 @@ def replay(request: ReplayRequest) -> int:
         raise BadRequestError(
             "replay needs a terminal. Without one: gputop analyse FILE prints the findings, zcat FILE every frame"
         )
+    if not tape.has_findings():
+        tape.judging = lambda: judge(is_once=False)
     player = TapePlayer(tape)
     if request.at is not None:
         player.go(_place(request.at, tape))

@@ -15,6 +15,7 @@ _BUSY_S: Final = 0.08  # limit for reading before something is shown
 _PAUSE_S: Final = 1 / 15  # between two batches of frames
 _LONG_GAP_S: Final = 10.0
 _SHORT_WAIT_S: Final = 2.0
+_JUDGED_NOW: Final = "recorded without findings: gputop judges it now"
 _NO_FINDING: Final = "no further finding recorded; gputop analyse FILE judges it anew"
 
 
@@ -22,7 +23,8 @@ class Playback:
     """Plays a recording. ``clock``: monotonic seconds. All methods but `take` only store the request."""
 
     def __init__(self, tape: Tape, clock: Callable[[], float]) -> None:
-        self.playing = Playing(length_s=tape.length_s, frames=tape.frames, is_playing=True)
+        note = "" if tape.judging is None else _JUDGED_NOW
+        self.playing = Playing(length_s=tape.length_s, frames=tape.frames, is_playing=True, note=note)
         self._tape = tape
         self._clock = clock
         self._position = Position(tape, clock)
@@ -122,7 +124,8 @@ class Playback:
         frames, is_jump = self._position.lead(_BUSY_S)
         self._due_s = self._clock()
         self._report_problems()
-        return Stretch(self.playing, frames, is_jump=is_jump)
+        here = self._position.here if self._tape.judging is not None and not self._position.is_leading else None
+        return Stretch(self.playing, frames, shown=None if here is None else here.frame, is_jump=is_jump)
 
     def _stepped(self) -> list[Frame]:
         """Return the frames that a step skipped."""

@@ -49,6 +49,8 @@ class Position:
             frames.append(moment.frame)
             if self.here is None or moment.number >= self.here.number:
                 self.is_leading = False
+                if self.here is not None and moment.number == self.here.number:
+                    self.here = moment  # judged with the frames before it
                 break
             if self._clock() - began_s > most_s:
                 break

@@ -4,16 +4,18 @@ import errno
 import os
 import stat
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Final
 
 from msgspec import DecodeError, Struct, convert
 from msgspec.json import Decoder
+from msgspec.structs import replace
 
 from gputop.core.model.plausible import is_time
 from gputop.core.model.sample import SCHEMA_VERSION, Frame
 from gputop.core.model.units import duration_text
+from gputop.core.monitor import Judging
 from gputop.core.text.text import excerpt
 from gputop.wire.codec import Problem
 from gputop.wire.limits import ExcessError, check_frame, check_line
@@ -28,6 +30,7 @@ _UNENDED: Final = "the recording is incomplete: it was interrupted, or still run
 _CHUNK: Final = 2**20
 _MOST_RAW: Final = MOST_BYTES + 2**20  # data that cannot be compressed grows a little
 _MOST_GAP: Final = 2 * _MOST_RAW  # without the head of a member; a sparse file may have terabytes
+_MOST_SAMPLED: Final = 16  # parts of which one frame is read to see whether it was judged
 _LEAST_MEMBER: Final = HEAD_BYTES + 128  # its header and first frame have more
 _MOST_TRIED: Final = 1000  # members, for one that is intact
 _MOST_PROBLEMS: Final = 100
@@ -101,12 +104,16 @@ class _File:
 
 
 class Tape:
-    """A recording. ``length_s``: from the first frame to the last; ``problems`` are added as it is played."""
+    """A recording. ``length_s``: from the first frame to the last; ``problems`` are added as it is played.
+
+    ``judging``: makes the judge of frames that were recorded without findings; None: they have the recorded ones.
+    """
 
     def __init__(self, file: _File, parts: tuple[_Part, ...]) -> None:
         self.problems: list[str] = []
         self.refusal = ""
         self.header = Header()
+        self.judging: Callable[[], Judging] | None = None
         self._file = file
         self._parts = parts
         self._cache: dict[int, Member] = {}
@@ -123,8 +130,17 @@ class Tape:
 
     def play(self, number: int = 0) -> Iterator[Moment]:
         """Yield the frames from this one on. After a damaged part the next intact ones follow."""
+        judge = self.judging() if self.judging is not None else None
         for index in range(self._part_of(number), len(self._parts)):
-            yield from self._moments(index, number)
+            for moment in self._moments(index, number):
+                yield moment if judge is None else _judged(moment, judge)
+
+    def has_findings(self) -> bool:
+        """Return whether frames here and there show that a judge saw them: a finding, or when it can judge."""
+        step = max(1, len(self._parts) // _MOST_SAMPLED)
+        sampled = (next(self._moments(index, 0), None) for index in range(0, len(self._parts), step))
+        frames = [moment.frame for moment in sampled if moment is not None]
+        return any(frame.findings or frame.judged_in_s is not None for frame in frames)
 
     def number_at(self, at_s: float) -> int:
         """Return the number of the last frame that is not later; of the first one if all are later."""
@@ -209,6 +225,11 @@ class Tape:
         text = f"the recording is damaged between {at} and {end}: {why}"
         if len(self.problems) < _MOST_PROBLEMS and text not in self.problems:
             self.problems.append(text)
+
+
+def _judged(moment: Moment, judge: Judging) -> Moment:
+    findings = judge.judge(moment.frame, moment.frame.jobs)
+    return replace(moment, frame=replace(moment.frame, findings=findings, judged_in_s=judge.judged_in_s))
 
 
 def _patched(patcher: Patcher | None, line: Line) -> Patcher:

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 from examples import frame, process
-from recordings import opened, taped
+from judging import judge_of
+from msgspec.structs import replace
+from recordings import opened, simulated, taped
 
 from gputop.core.model.finding import Finding, Stage, Subject
 from gputop.core.model.sample import Frame
@@ -281,3 +283,32 @@ def test_a_jump_into_damage_shows_the_nearest_good_frame(number: int, tmp_path: 
     hand.playback.step(number)
 
     assert hand.settle() == {0: 0, 130: 240, 200: 119, 299: 299}[number]
+
+
+def test_a_recording_without_findings_is_judged_with_the_frames_before_the_shown_one(tmp_path: Path) -> None:
+    tape = opened(taped(simulated(130, "trouble")), tmp_path)
+    assert not tape.has_findings()
+    tape.judging = lambda: judge_of("hardware")
+    playback, shown = Playback(tape, lambda: 0.0), []
+    playback.go(125.0)
+    assert playback.playing.note == ""
+    while playback.due_s() == 0.0:
+        stretch = playback.take()
+        shown += [stretch.shown] if stretch is not None and stretch.shown is not None else []
+
+    assert "pcie.link" not in {one.code for one in shown[0].findings}
+    assert {"ecc.uncorrected", "pcie.link"} <= {one.code for one in shown[-1].findings}
+    assert shown[-1].sequence == shown[0].sequence
+
+
+def test_recorded_findings_are_shown_as_they_are(tmp_path: Path) -> None:
+    assert opened(taped(numbered(5, found=(0,))), tmp_path).has_findings()
+    assert opened(taped([replace(one, judged_in_s=118.0) for one in numbered(3)]), tmp_path).has_findings()
+    assert not opened(taped(numbered(5)), tmp_path).has_findings()
+
+
+def test_a_recording_that_is_judged_now_says_so(tmp_path: Path) -> None:
+    tape = opened(taped(numbered(5)), tmp_path)
+    tape.judging = lambda: judge_of("hardware")
+
+    assert Playback(tape, lambda: 0.0).playing.note == "recorded without findings: gputop judges it now"
