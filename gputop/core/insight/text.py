@@ -1,0 +1,142 @@
+"""The explanation as sections of text, for the page and for `gputop explain`: the odd processes first."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from gputop.core.insight.collectives import CollectiveGroup, Collectives, RankCount
+from gputop.core.insight.explanation import Explanation, SourceReport, SourceState
+from gputop.core.insight.kernel import KernelPlace, KernelPlaces
+from gputop.core.insight.member import Member
+from gputop.core.insight.stacks import StackFrame, StackGroup, Stacks
+from gputop.core.inspection.text import Row, Section, state_text
+from gputop.core.model.units import NOTHING, duration_text
+from gputop.core.protocol.command import cpus_text
+
+FEW_FRAMES = 6
+
+
+def sections(explanation: Explanation, *, most_frames: int | None = FEW_FRAMES) -> list[Section]:
+    """Return the sources with their states, then a section per answer. ``most_frames``: of a stack; None is all."""
+    by_pid = {member.pid: member for member in explanation.members}
+    rows = tuple(Row(source.title, _state(source)) for source in explanation.sources)
+    answers = [_section(source, by_pid, most_frames) for source in explanation.sources]
+    return [Section("sources", "Sources", rows), *(answer for answer in answers if answer is not None)]
+
+
+def who(pids: Iterable[int], members: dict[int, Member]) -> str:
+    """Return ``rank 5``, ``ranks 0-4,6-7``, or ``pids 12, 14`` for processes without ranks."""
+    pids = tuple(pids)
+    ranks = [members[pid].rank for pid in pids if pid in members]
+    known = tuple(rank for rank in ranks if rank is not None)
+    if len(known) == len(pids) and known:
+        return _ranks(known)
+    return f"pid{'' if len(pids) == 1 else 's'} {', '.join(map(str, pids))}"
+
+
+def frame_text(frame: StackFrame) -> str:
+    """Return ``__next__  dataloader.py:88``."""
+    place = f"{frame.file}:{frame.line}" if frame.file and frame.line else frame.file
+    return f"{frame.function}  {place}".rstrip()
+
+
+def _state(source: SourceReport) -> str:
+    if source.state is SourceState.ASKED:
+        return "asked…"
+    took = f" in {duration_text(source.took_s)}" if source.took_s and source.took_s >= 1.0 else ""
+    parts = [source.state.value + took, source.note]
+    text = ": ".join(part for part in parts if part)
+    return f"{text}. To make it available: {source.remedy}" if source.remedy else text
+
+
+def _section(source: SourceReport, members: dict[int, Member], most_frames: int | None) -> Section | None:
+    match source.details:
+        case Stacks() as stacks:
+            rows = tuple(_stack_rows(stacks, members, most_frames))
+        case KernelPlaces(places=places):
+            rows = tuple(_kernel_rows(places, members))
+        case Collectives() as collectives:
+            rows = tuple(_collective_rows(collectives, most_frames))
+        case None:
+            rows = tuple(Row("", line) for line in source.lines)
+    note = "" if not isinstance(source.details, Collectives) or source.details.age_s is None else _age(source.details)
+    return Section(source.name, source.title, rows, note) if rows else None
+
+
+def _age(collectives: Collectives) -> str:
+    return f"written {duration_text(collectives.age_s)} ago"
+
+
+def _stack_rows(stacks: Stacks, members: dict[int, Member], most: int | None) -> Iterator[Row]:
+    for group in stacks.groups:
+        yield Row("", f"{who(group.pids, members)}{_mark(group)}")
+        yield from _frame_rows(group.frames, most)
+    for unread in stacks.unread:
+        remedy = f". To read it: {unread.remedy}" if unread.remedy else ""
+        yield Row("", f"{who((unread.pid,), members)}: {unread.reason}{remedy}")
+
+
+def _mark(group: StackGroup) -> str:
+    thread = f", thread {group.thread}" if group.thread and group.thread != "MainThread" else ""
+    return thread + (" (differs from the others)" if group.is_odd else "")
+
+
+def _frame_rows(frames: Sequence[StackFrame], most: int | None) -> Iterator[Row]:
+    for frame in frames[:most]:
+        yield Row("", f"  {frame_text(frame)}")
+    if most is not None and len(frames) > most:
+        yield Row("", f"  and {len(frames) - most} more frames")
+
+
+def _kernel_rows(places: Iterable[KernelPlace], members: dict[int, Member]) -> Iterator[Row]:
+    held: dict[str, list[int]] = {}
+    for place in places:
+        held.setdefault(_kernel_text(place), []).append(place.pid)
+    for text, pids in sorted(held.items(), key=lambda item: len(item[1])):
+        yield Row("", f"{who(pids, members)}: {text}")
+
+
+def _kernel_text(place: KernelPlace) -> str:
+    if place.reason:
+        return place.reason
+    wait = f", waits in {place.wait_channel}" if place.wait_channel else ""
+    call = f", system call {place.system_call}" if place.system_call else ""
+    return f"{place.state} {state_text(place.state)}{wait}{call}"
+
+
+def _collective_rows(collectives: Collectives, most: int | None) -> Iterator[Row]:
+    for group in collectives.groups:
+        moving = {True: ", moves", False: ", does not move", None: ""}[group.is_moving]
+        yield Row("", f"{group.name}: {group.size} ranks{moving}")
+        for missing in group.missing:
+            yield Row("", f"  rank {missing.rank}{_host(missing)}: {missing.status or 'missing'}")
+        for ranks in _equal(group):
+            is_behind = ranks[0].rank in group.behind
+            numbers = tuple(one.rank for one in ranks)
+            yield Row("", f"  {_ranks(numbers)}: {_count_text(ranks[0])}{' (behind)' if is_behind else ''}")
+        frames = next((one.frames for one in group.ranks if one.frames), ())
+        yield from _frame_rows(frames, most)
+
+
+def _equal(group: CollectiveGroup) -> list[list[RankCount]]:
+    """Return the ranks with equal counts together, those behind first."""
+
+    def key(one: RankCount) -> tuple[bool, int, int, str, str]:
+        entered, completed = (-1 if value is None else value for value in (one.entered, one.completed))
+        return one.rank not in group.behind, entered, completed, one.operation, one.status
+
+    return [list(ranks) for _, ranks in groupby(sorted(group.ranks, key=lambda one: (key(one), one.rank)), key)]
+
+
+def _count_text(one: RankCount) -> str:
+    entered, completed = (NOTHING if value is None else f"{value:,}" for value in (one.entered, one.completed))
+    operation = f", {one.operation}" if one.operation else ""
+    status = f", {one.status}" if one.status else ""
+    return f"entered {entered}, completed {completed}{operation}{status}"
+
+
+def _host(one: RankCount) -> str:
+    return f" on {one.host}" if one.host else ""
+
+
+def _ranks(ranks: Sequence[int]) -> str:
+    return f"rank{'' if len(ranks) == 1 else 's'} {cpus_text(tuple(ranks))}"
