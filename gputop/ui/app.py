@@ -29,6 +29,7 @@ from gputop.ui.messages import (
     ProcessRequested,
     SettingsChanged,
     SignalRequested,
+    WhyRequested,
 )
 from gputop.ui.options import ViewOptions
 from gputop.ui.render.layout import Density
@@ -122,6 +123,10 @@ class GputopApp(TerminalApp):
     def on_history_requested(self, message: HistoryRequested) -> None:
         """Open the history of a process."""
         self.main.controllers.page.history_of(message.process)
+
+    def on_why_requested(self, message: WhyRequested) -> None:
+        """Ask where a process or its job hangs."""
+        self.main.controllers.page.why_of(message.process)
 
     def on_finding_copied(self, message: FindingCopied) -> None:
         """Copy a finding."""

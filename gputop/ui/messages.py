@@ -66,6 +66,14 @@ class ProcessRequested(Message):
         self.process = process
 
 
+class WhyRequested(Message):
+    """The user wants to see where a process or its job hangs."""
+
+    def __init__(self, process: HostProcess) -> None:
+        super().__init__()
+        self.process = process
+
+
 class FindingCopied(Message):
     """The user wants to copy a finding."""
 

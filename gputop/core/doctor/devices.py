@@ -3,10 +3,11 @@
 import errno
 from typing import Final
 
-from gputop.core.doctor.each import NO_DRIVER, NO_GPU, ranges, unread
+from gputop.core.doctor.each import NO_DRIVER, NO_GPU, unread
 from gputop.core.doctor.facts import DeviceFile, Facts
 from gputop.core.doctor.verdict import Verdict, Verdicts, fail, nothing, ok, unknown
 from gputop.core.model.catalogue import MINOR_NUMBER
+from gputop.core.text.ranges import ranges
 from gputop.core.text.text import clean
 
 _HAND_IN: Final = "Pass the GPUs into the container: docker run --gpus all"
@@ -120,4 +121,4 @@ def _numbers_absent(facts: Facts) -> list[str]:
     wanted = {minor for gpu in facts.gpus if (minor := gpu[MINOR_NUMBER]) is not None}
     there = {file.path for file in facts.files or ()}
     absent = [minor for minor in wanted if f"/dev/nvidia{minor}" not in there]
-    return [f"/dev/nvidia{part}" for part in ranges(absent).split(", ") if part]
+    return [f"/dev/nvidia{part}" for part in ranges(absent).split(",") if part]

@@ -7,6 +7,7 @@ from gputop.core.doctor.facts import Details, Facts
 from gputop.core.doctor.verdict import Severity, Verdict, nothing, ok, unknown
 from gputop.core.model.metric import Metric, Missing
 from gputop.core.model.sample import Gpu, GpuState
+from gputop.core.text.ranges import ranges
 
 NO_DRIVER: Final = "the driver does not respond"
 NO_GPU: Final = "no GPU found"
@@ -90,7 +91,8 @@ def only(verdicts: Iterable[Verdict], *severities: Severity) -> tuple[Verdict, .
 
 def about(gpus: Sequence[Gpu]) -> str:
     """Return the GPUs as the subject of a sentence: ``GPU 3``, ``GPUs 0-2, 5``."""
-    return f"GPU{'s' if len(gpus) > 1 else ''} {ranges(gpu.index for gpu in gpus)}"
+    indices = ranges((gpu.index for gpu in gpus), ", ")
+    return f"GPU{'s' if len(gpus) > 1 else ''} {indices}"
 
 
 def numbers(gpus: Sequence[Gpu]) -> str:
@@ -101,17 +103,6 @@ def numbers(gpus: Sequence[Gpu]) -> str:
 def plural(gpus: Sequence[Gpu], one: str, several: str) -> str:
     """Return the form of a verb that fits the number of GPUs."""
     return several if len(gpus) > 1 else one
-
-
-def ranges(indices: Iterable[int]) -> str:
-    """Return indices as ranges: ``0-2, 5``."""
-    parts: list[list[int]] = []
-    for index in sorted(indices):
-        if parts and parts[-1][-1] == index - 1:
-            parts[-1].append(index)
-        else:
-            parts.append([index])
-    return ", ".join(str(part[0]) if len(part) == 1 else f"{part[0]}-{part[-1]}" for part in parts)
 
 
 def reset(gpus: Sequence[Gpu]) -> tuple[str, ...]:

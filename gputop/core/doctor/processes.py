@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from gputop.core.doctor.each import about, judged, numbers, of, ranges, unread, why_none
+from gputop.core.doctor.each import about, judged, numbers, of, unread, why_none
 from gputop.core.doctor.facts import Facts, Program
 from gputop.core.doctor.kernel_log import hung_tasks
 from gputop.core.doctor.verdict import Verdict, Verdicts, fail, info, nothing, ok, unknown, warn
@@ -12,6 +12,7 @@ from gputop.core.model.metric import Missing
 from gputop.core.model.sample import Gpu, HostProcess, Presence
 from gputop.core.model.units import bytes_text
 from gputop.core.text.fit import fit
+from gputop.core.text.ranges import ranges
 
 LEAST_BYTES: Final = 500 * 1024**2
 LEAST_SHARE: Final = 0.02
@@ -219,7 +220,7 @@ def _count(processes: Sequence[HostProcess]) -> str:
 
 
 def _places(process: HostProcess) -> str:
-    return ranges({use.gpu_index for use in process.gpus})
+    return ranges({use.gpu_index for use in process.gpus}, ", ")
 
 
 def _memory(process: HostProcess) -> int:

@@ -10,7 +10,7 @@ from gputop.core.insight.member import Member
 from gputop.core.insight.stacks import StackFrame, StackGroup, Stacks
 from gputop.core.inspection.text import Row, Section, state_text
 from gputop.core.model.units import NOTHING, duration_text
-from gputop.core.protocol.command import cpus_text
+from gputop.core.text.ranges import ranges
 
 FEW_FRAMES = 6
 
@@ -139,4 +139,4 @@ def _host(one: RankCount) -> str:
 
 
 def _ranks(ranks: Sequence[int]) -> str:
-    return f"rank{'' if len(ranks) == 1 else 's'} {cpus_text(tuple(ranks))}"
+    return f"rank{'' if len(ranks) == 1 else 's'} {ranges(tuple(ranks))}"

@@ -13,6 +13,7 @@ from gputop.core.insight.member import Member
 from gputop.core.mig.steps import Plan
 from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import HostProcess, Presence
+from gputop.core.text.ranges import ranges
 
 
 class Target(ProcessId, frozen=True):
@@ -162,7 +163,7 @@ def wording(change: Change) -> str:
         case SetIoClass(io_class=io_class, level=level):
             return f"I/O class {io_class_text(io_class, level)}"
         case SetAffinity(cpus=cpus):
-            return f"CPUs {cpus_text(cpus)}"
+            return f"CPUs {ranges(cpus)}"
         case ChangeMig(plans=plans):
             return f"MIG of {gpus_text(tuple(plan.index for plan in plans))}"
 
@@ -174,15 +175,4 @@ def io_class_text(io_class: IoClass, level: int) -> str:
 
 def gpus_text(indices: tuple[int, ...]) -> str:
     """Return ``GPU 0``, ``GPUs 0-3``."""
-    return f"GPU{'' if len(indices) == 1 else 's'} {cpus_text(indices)}"
-
-
-def cpus_text(cpus: tuple[int, ...]) -> str:
-    """Return ``0-3,8`` for 0, 1, 2, 3 and 8."""
-    spans: list[list[int]] = []
-    for cpu in sorted(set(cpus)):
-        if spans and cpu == spans[-1][1] + 1:
-            spans[-1][1] = cpu
-        else:
-            spans.append([cpu, cpu])
-    return ",".join(f"{first}" if first == last else f"{first}-{last}" for first, last in spans)
+    return f"GPU{'' if len(indices) == 1 else 's'} {ranges(indices)}"

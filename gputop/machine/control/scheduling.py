@@ -5,7 +5,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.core.protocol.command import Change, IoClass, Renice, SetAffinity, SetIoClass, cpus_text, io_class_text
+from gputop.core.protocol.command import Change, IoClass, Renice, SetAffinity, SetIoClass, io_class_text
+from gputop.core.text.ranges import ranges
 from gputop.machine.control.kernel import KernelCalls
 
 _NICEST, _LEAST_NICE = 19, -20
@@ -95,4 +96,4 @@ def io_text(value: int) -> str:
 def _affinity(change: SetAffinity, kernel: KernelCalls) -> Setting:
     if not change.cpus or not all(0 <= cpu < _MOST_CPUS for cpu in change.cpus):
         raise ValueError("choose at least one CPU that exists")
-    return Setting(lambda tid: cpus_text(kernel.cpus(tid)), lambda tid: kernel.set_cpus(tid, change.cpus))
+    return Setting(lambda tid: ranges(kernel.cpus(tid)), lambda tid: kernel.set_cpus(tid, change.cpus))

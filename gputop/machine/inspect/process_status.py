@@ -4,8 +4,9 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from gputop.core.model.sample import Presence
-from gputop.core.protocol.command import ReadStatus, Target, cpus_text
+from gputop.core.protocol.command import ReadStatus, Target
 from gputop.core.protocol.process_status import ProcessStatus, ProcessStatuses
+from gputop.core.text.ranges import ranges
 from gputop.machine.control.kernel import Kernel, KernelCalls
 from gputop.machine.control.scheduling import io_text
 from gputop.machine.proc.procfs import GONE, Proc, RealProc
@@ -40,7 +41,7 @@ class ProcessStatusReader:
             state=state,
             nice=nice,
             io_class=_told(lambda: io_text(kernel.io_priority(target.pid))) if kernel else None,
-            cpus=_told(lambda: cpus_text(kernel.cpus(target.pid))) if kernel else None,
+            cpus=_told(lambda: ranges(kernel.cpus(target.pid))) if kernel else None,
         )
 
     def _life(self, target: Target) -> tuple[bool | None, str | None, int | None]:

@@ -213,7 +213,11 @@ ACTIONS: Final = (
         help="Show the GPU device files that the process has open.",
     ),
     Action(
-        id="command-line", keys=("w",), run="page.process('command')", label="Command line", group=VIEW,
+        id="why", keys=("w",), run="page.why", label="Why: where it hangs", group=VIEW,
+        help="Ask where a job or process hangs: the stacks of all ranks, the kernel, NCCL, PyTorch. It takes seconds.",
+    ),
+    Action(
+        id="command-line", keys=("alt+w",), run="page.process('command')", label="Command line", group=VIEW,
         help="Show the full command line of the process.",
     ),
     Action(
@@ -470,6 +474,13 @@ ACTIONS: Final = (
     _OnPage(id="page-on", keys=("space",), label="Next page", help="Go down a page, as PgDn does."),
     _OnPage(
         id="all-threads", keys=("t",), label="All threads", help="Show all threads of a process, or only the busiest.",
+    ),
+    _OnPage(
+        id="native-frames", keys=("n",), label="Native frames",
+        help="Ask for the stacks again, with the frames of C and C++ or without them. It stops the processes longer.",
+    ),
+    _OnPage(
+        id="all-frames", keys=("t",), label="All frames", help="Show all frames of a stack, or only the innermost.",
     ),
     _OnPage(
         id="secrets", keys=("s",), label="Show secrets",

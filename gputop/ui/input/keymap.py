@@ -25,6 +25,7 @@ _PRESETS: Final[Mapping[str, Keys]] = {
     "htop": {
         "sort-menu": ("f6", "greater_than_sign", "less_than_sign", "comma", "full_stop"), "sort-before": ("alt+comma",),
         "sort-next": ("alt+full_stop",), "io-class": ("i", "d"), "detail": ("alt+i",), "findings": ("alt+f",),
+        "command-line": ("w",), "why": ("alt+w",),
         "type-pid": _DIGITS, "focus-gpu": tuple(f"alt+{digit}" for digit in _DIGITS),
     },
     "nvitop": {

@@ -13,7 +13,7 @@ from gputop.core.model.units import NOTHING
 from gputop.core.processes.column import Column, Row
 from gputop.core.processes.columns import sorted_rows
 from gputop.core.processes.sums import sums
-from gputop.core.protocol.command import cpus_text
+from gputop.core.text.ranges import ranges
 from gputop.ui.state.tree import TreeNode, process_tree
 
 LineKey: TypeAlias = tuple[int | str | None, ...]
@@ -190,7 +190,7 @@ def _head(
 
 
 def _gpus(rows: Iterable[Row]) -> str:
-    return cpus_text(tuple(row.use.gpu_index for row in rows)) or "–"
+    return ranges(tuple(row.use.gpu_index for row in rows)) or "–"
 
 
 def _summed(rows: Sequence[Row], label: str) -> Row:

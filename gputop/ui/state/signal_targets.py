@@ -11,8 +11,8 @@ from gputop.core.model.sample import Frame, HostProcess, Job, Presence
 from gputop.core.model.units import NOTHING, bytes_text
 from gputop.core.processes.owner_command import owner_command
 from gputop.core.processes.program import LAUNCHERS, program_of
-from gputop.core.protocol.command import cpus_text
 from gputop.core.protocol.targets import parents_first, users_text
+from gputop.core.text.ranges import ranges
 
 Processes: TypeAlias = tuple[HostProcess, ...]
 _TO_LAUNCHERS: Final = frozenset(
@@ -213,5 +213,5 @@ def sum_text(targets: Sequence[HostProcess]) -> str:
     held = [size for one in targets if (size := gpu_bytes(one)) is not None]
     gpus = tuple({use.gpu_index for one in targets for use in one.gpus})
     memory = bytes_text(sum(held)) if held else NOTHING
-    where = f"{memory} on GPU {cpus_text(gpus)}" if gpus else "no GPU memory"
+    where = f"{memory} on GPU {ranges(gpus)}" if gpus else "no GPU memory"
     return f"{count_text(targets)} of {', '.join(users)}, {where}"

@@ -13,11 +13,11 @@ from gputop.core.protocol.command import (
     SetAffinity,
     SetIoClass,
     Target,
-    cpus_text,
     target,
     wording,
 )
 from gputop.core.protocol.outcome import Outcome, Result, Status, refused
+from gputop.core.text.ranges import ranges
 
 ONE = (Target(1234, 5),)
 
@@ -43,7 +43,7 @@ def test_a_change_is_said_in_a_few_words(change: Change, words: str) -> None:
 
 
 def test_cpus_are_written_as_spans() -> None:
-    assert cpus_text((3, 2, 1, 7, 7, 9, 10)) == "1-3,7,9-10"
+    assert ranges((3, 2, 1, 7, 7, 9, 10)) == "1-3,7,9-10"
 
 
 def test_a_target_is_the_process_that_the_row_shows() -> None:

@@ -1,7 +1,8 @@
 """Dialog for the CPUs that a process may run on."""
 
-from gputop.core.protocol.command import Change, SetAffinity, cpus_text
+from gputop.core.protocol.command import Change, SetAffinity
 from gputop.core.protocol.targets import targets
+from gputop.core.text.ranges import ranges
 from gputop.ui.input.cpus import FORM, parse_cpus
 from gputop.ui.screens.dialogs.value import ValueScreen
 
@@ -14,7 +15,7 @@ class AffinityScreen(ValueScreen):
 
     def first_text(self) -> str:
         """Propose the present CPUs; all CPUs if the targets differ or they are not known."""
-        return self.common(lambda one: one.cpus) or cpus_text(tuple(range(self._count)))
+        return self.common(lambda one: one.cpus) or ranges(tuple(range(self._count)))
 
     @property
     def _count(self) -> int:

@@ -8,9 +8,9 @@ from msgspec import Struct
 from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import HostProcess, Presence
 from gputop.core.model.units import NOTHING, bytes_text, duration_text
-from gputop.core.protocol.command import cpus_text
 from gputop.core.text.cells import width
 from gputop.core.text.fit import fit, fit_right
+from gputop.core.text.ranges import ranges
 from gputop.ui.render.line import Line
 from gputop.ui.state.signal_targets import TargetSelection, gpu_bytes
 
@@ -107,7 +107,7 @@ def _texts(selection: TargetSelection, one: HostProcess) -> tuple[str, ...]:
     nice, inner, rank = (
         NOTHING if value is None else str(value) for value in (one.nice, one.inner_pid, one.owner.rank)
     )
-    gpus = cpus_text(tuple(use.gpu_index for use in one.gpus)) or NOTHING
+    gpus = ranges(tuple(use.gpu_index for use in one.gpus)) or NOTHING
     command = one.command if one.presence is Presence.ALIVE else one.presence.text
     return (
         str(one.pid), inner, rank, gpus, one.user or NOTHING, duration_text(age), bytes_text(gpu_bytes(one)),

@@ -86,6 +86,29 @@ class PageActions:
         host = self._host
         host.push(ProcessScreen(process, host.view, host.send, part=part, clock=host.store.clock))
 
+    def why(self) -> None:
+        """Ask where the job of the selected process hangs."""
+        line, host = self._host.processes.selected_line, self._host
+        process = pointed_at(line, host.view.frame) if line is not None and host.view.frame is not None else None
+        if process is None:
+            host.notify("Select a process first, with the arrow keys.", timeout=2)
+        else:
+            self.why_of(process)
+
+    def why_of(self, process: HostProcess) -> None:
+        """Ask where the job of a process hangs."""
+        from gputop.core.insight.members import members_of_process
+        from gputop.ui.screens.pages.why import WhyScreen
+
+        host, frame = self._host, self._host.view.frame
+        members = members_of_process(frame, process) if frame is not None else ()
+        if not members:
+            host.notify(f"process {process.pid} has exited, or is not visible to gputop", severity="warning", timeout=3)
+            return
+        job = next((job for job in frame.jobs if process.id in job.members), None) if frame is not None else None
+        about = f"pid {process.pid}" if job is None or len(members) == 1 else f"{job.kind.value} {job.label}"
+        host.push(WhyScreen(about, members, host.send))
+
     def _selected_gpu(self) -> Gpu | None:
         """Return the GPU in focus, or the one of the selected process, or the first."""
         row, view = self._host.processes.selected, self._host.view

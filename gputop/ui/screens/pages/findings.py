@@ -9,9 +9,10 @@ from typing import ClassVar
 from textual import events
 
 from gputop.core.detection.watchlist import Watchlist
+from gputop.core.insight.members import process_of_finding
 from gputop.core.model.finding import Finding
 from gputop.core.model.units import duration_text
-from gputop.ui.messages import FindingCopied
+from gputop.ui.messages import FindingCopied, WhyRequested
 from gputop.ui.panels.findings import finding_line
 from gputop.ui.render.line import BLANK, Line
 from gputop.ui.screens.dialogs.list_dialog import MOVES, ListDialog
@@ -29,7 +30,7 @@ class FindingsScreen(ListDialog[None]):
 
     TAKES: ClassVar[Mapping[str, str]] = {
         "back": "close", "quit": "close", "findings": "close", "accept": "jump", "signal": "act_on", **MOVES,
-        "mute": "mute", "copy": "copy", "past-findings": "turn", "help": "show_help",
+        "mute": "mute", "why": "why", "copy": "copy", "past-findings": "turn", "help": "show_help",
     }  # fmt: skip
 
     def __init__(
@@ -87,7 +88,7 @@ class FindingsScreen(ListDialog[None]):
         turn = "current findings" if self.is_past else "past findings"
         name = self.name_of
         return (
-            f"{name('accept')} show it  {name('signal')} signal  {name('mute')} mute 1h  "
+            f"{name('accept')} show it  {name('why')} why  {name('signal')} signal  {name('mute')} mute 1h  "
             f"{name('past-findings')} {turn}  {name('back')} close"
         )
 
@@ -119,6 +120,15 @@ class FindingsScreen(ListDialog[None]):
     def act_on(self) -> None:
         """Close, and open the signal dialog for the subject of the marked finding."""
         self._close_with(self._act)
+
+    def why(self) -> None:
+        """Ask where the process or job of the marked finding hangs."""
+        finding, frame = self.marked, self._view.frame
+        process = process_of_finding(frame, finding) if finding is not None and frame is not None else None
+        if process is not None and not self.is_past:
+            self.post_message(WhyRequested(process))
+        elif finding is not None:
+            self.notify(f"{finding.subject.label} is not a running process of this host", timeout=3)
 
     def copy(self) -> None:
         """Copy the marked finding."""

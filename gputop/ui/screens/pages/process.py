@@ -12,7 +12,7 @@ from gputop.core.inspection.text import sections
 from gputop.core.model.sample import HostProcess, Presence
 from gputop.core.protocol.command import Command, Inspect
 from gputop.core.protocol.link import News
-from gputop.ui.messages import HistoryRequested, NotificationRequested, SignalRequested
+from gputop.ui.messages import HistoryRequested, NotificationRequested, SignalRequested, WhyRequested
 from gputop.ui.panels.prompt import PromptPanel
 from gputop.ui.render.line import BLANK, Line
 from gputop.ui.screens.pages.finding_lines import findings_part
@@ -40,7 +40,7 @@ class ProcessScreen(Page):
         **Page.TAKES,
         "command-line": "go_to('command')", "open-files": "go_to('files')", "devices": "go_to('devices')",
         "environment": "go_to('environment')", "all-threads": "toggle_threads", "secrets": "toggle_secrets",
-        "history": "open_history", "notify": "notify_me",
+        "history": "open_history", "why": "why", "notify": "notify_me",
         "read-now": "reload", "signal": "signal(False)", "kill": "signal(True)", "search": "begin_search",
         "search-next": "find_next(1)", "search-before": "find_next(-1)",
     }  # fmt: skip
@@ -189,6 +189,10 @@ class ProcessScreen(Page):
         """Open the signal dialog; ``is_kill``: for SIGKILL."""
         self.post_message(SignalRequested(self.process, is_kill=is_kill))
 
+    def why(self) -> None:
+        """Ask where this process or its job hangs."""
+        self.post_message(WhyRequested(self.process))
+
     def open_history(self) -> None:
         """Open the history of this process on top."""
         self.post_message(HistoryRequested(self.process))
@@ -284,6 +288,7 @@ def _hints(*, is_revealed: bool, has_all_threads: bool) -> list[tuple[str, str |
     """Return actions with their labels for a narrow and for a wide screen; None: the label does not fit."""
     return [
         ("signal", "", "signal"),
+        ("why", "why", "why"),
         ("command-line", "command", "command"),
         ("open-files", "files", "files"),
         ("devices", "devices", "devices"),

@@ -13,7 +13,8 @@ from gputop.app.backend.backend import BackendRequest
 from gputop.app.backend.operations.choice import open_control
 from gputop.app.backend.operations.operations import Control
 from gputop.core.model.sample import Frame
-from gputop.core.protocol.command import Change, Command, ReadStatus, cpus_text
+from gputop.core.protocol.command import Change, Command, ReadStatus
+from gputop.core.text.ranges import ranges
 from gputop.machine.control.kernel import Kernel
 from gputop.machine.inspect.process_status import ProcessStatusReader
 from gputop.machine.proc.procfs import RealProc
@@ -138,7 +139,7 @@ async def test_the_cpus_of_now_are_shown_and_proposed(tmp_path: Path) -> None:
         async with before(control(tmp_path), shown(one)) as stage:
             await stage.press("a")
             assert isinstance(stage.app.screen, AffinityScreen)
-            cpus = cpus_text(tuple(os.sched_getaffinity(one.pid)))
+            cpus = ranges(tuple(os.sched_getaffinity(one.pid)))
 
             assert f"now {cpus}" in text_on(stage.app.screen)
             assert stage.app.screen.text == cpus

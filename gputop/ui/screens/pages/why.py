@@ -1,0 +1,95 @@
+"""Page Why: where a job or process hangs, as far as its sources know; the verdict first."""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+from typing import ClassVar, Final
+
+from gputop.core.insight.explanation import Explanation, SourceState
+from gputop.core.insight.member import Member
+from gputop.core.insight.text import FEW_FRAMES, sections
+from gputop.core.protocol.command import Command, Explain
+from gputop.core.protocol.link import News
+from gputop.ui.render.line import BLANK, Line
+from gputop.ui.screens.pages.page import Page
+from gputop.ui.screens.pages.process_lines import section_lines, wrapped
+
+_QUESTIONS: Final = count(1)
+
+
+class WhyScreen(Page):
+    """Asks once when it opens, and again on a key. ``about``: what hangs, for the title; ``send`` sends a command."""
+
+    TAKES: ClassVar[Mapping[str, str]] = {
+        **Page.TAKES, "why": "close", "read-now": "ask", "native-frames": "toggle_native",
+        "all-frames": "toggle_frames",
+    }  # fmt: skip
+    is_full = True
+
+    def __init__(self, about: str, members: tuple[Member, ...], send: Callable[[Command], None]) -> None:
+        self.title_text = f"Why · {about}"
+        super().__init__()
+        self.explanation: Explanation | None = None
+        self.is_native = False
+        self._members = members
+        self._send = send
+        self._has_all_frames = False
+        self._question = ""
+
+    def on_mount(self) -> None:
+        """Ask now."""
+        super().on_mount()
+        self.ask()
+
+    def ask(self) -> None:
+        """Ask all sources, unless a question is open."""
+        if not self._question:
+            self._question = f"explain-{next(_QUESTIONS)}"
+            self._send(Explain(id=self._question, members=self._members, native=self.is_native))
+            self.redraw()
+
+    def hear(self, news: News) -> bool:
+        """Take the answers to the latest question; the last one closes it."""
+        if isinstance(news, Explanation) and news.id == self._question:
+            self.explanation = news
+            self._question = "" if news.is_complete else self._question
+            self.redraw()
+        return False
+
+    def toggle_native(self) -> None:
+        """Ask again, with frames of C and C++ or without them."""
+        if not self._question:
+            self.is_native = not self.is_native
+            self.ask()
+
+    def toggle_frames(self) -> None:
+        """Show all frames of a stack, or only the innermost."""
+        self._has_all_frames = not self._has_all_frames
+        self.redraw()
+
+    def page(self, width: int, height: int) -> Sequence[Line]:  # noqa: ARG002 - the page scrolls
+        """Return the verdict, the state of each source, and the answers."""
+        held = self.explanation
+        lines = [Line(((text, "title"),)) for text in wrapped(self._verdict(), width)]
+        if held is None:
+            return lines
+        for section in sections(held, most_frames=None if self._has_all_frames else FEW_FRAMES):
+            lines += [BLANK, *section_lines(section, width)]
+        return lines
+
+    def keys_line(self) -> str:
+        """Return the keys."""
+        name, more = self.name_of, f"{self.rest} below · " if self.rest > 0 else ""
+        frames = "few frames" if self._has_all_frames else "all frames"
+        native = "Python frames" if self.is_native else "native frames"
+        return (
+            f"{more}{name('read-now')} ask again · {name('native-frames')} {native} · {name('all-frames')} {frames} · "
+            f"{name('back')} close"
+        )
+
+    def _verdict(self) -> str:
+        held = self.explanation
+        if held is None:
+            return "Asking…"
+        asked = sum(source.state is SourceState.ASKED for source in held.sources)
+        waits = f" ({asked} of {len(held.sources)} sources have not answered yet)" if asked else ""
+        return (held.verdict or ("Asking…" if asked else "No source knows where it hangs.")) + waits
