@@ -126,7 +126,7 @@ class GputopApp(TerminalApp):
 
     def on_why_requested(self, message: WhyRequested) -> None:
         """Ask where a process or its job hangs."""
-        self.main.controllers.page.why_of(message.process)
+        self.main.controllers.page.why_of(message.about)
 
     def on_finding_copied(self, message: FindingCopied) -> None:
         """Copy a finding."""

@@ -67,11 +67,11 @@ class ProcessRequested(Message):
 
 
 class WhyRequested(Message):
-    """The user wants to see where a process or its job hangs."""
+    """The user wants to see where a process, its job, or the processes of a finding hang."""
 
-    def __init__(self, process: HostProcess) -> None:
+    def __init__(self, about: HostProcess | Finding) -> None:
         super().__init__()
-        self.process = process
+        self.about = about
 
 
 class FindingCopied(Message):

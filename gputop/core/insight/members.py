@@ -37,6 +37,13 @@ def of_process(frame: Frame, process: HostProcess) -> Asked:
     return Asked(label=label, members=(member_of(process),), since_s=_since_s(frame, {process.id}, None))
 
 
+def of_process_or_job(frame: Frame, process: HostProcess) -> Asked:
+    """Return the job of a process, or the process itself without one."""
+    job = next((job for job in frame.jobs if process.id in job.members), None)
+    asked = of_process(frame, process) if job is None else of_job(frame, job)
+    return asked if process.pid in {one.pid for one in asked.members} else of_process(frame, process)
+
+
 def of_job(frame: Frame, job: Job) -> Asked:
     """Return the processes of a job that use GPUs, in the order of their ranks; all if none does."""
     known = {process.id: process for process in (*frame.relatives, *frame.processes)}

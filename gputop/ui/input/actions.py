@@ -480,7 +480,7 @@ ACTIONS: Final = (
         help="Ask for the stacks again, with the frames of C and C++ or without them. It stops the processes longer.",
     ),
     _OnPage(
-        id="all-frames", keys=("t",), label="All frames", help="Show all frames of a stack, or only the innermost.",
+        id="all-frames", keys=("f",), label="All frames", help="Show all frames of a stack, or only the innermost.",
     ),
     _OnPage(
         id="secrets", keys=("s",), label="Show secrets",

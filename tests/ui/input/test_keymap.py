@@ -31,6 +31,7 @@ from gputop.ui.screens.pages.help import HelpScreen
 from gputop.ui.screens.pages.history import HistoryScreen
 from gputop.ui.screens.pages.plugin_panels import PanelsScreen
 from gputop.ui.screens.pages.process import ProcessScreen
+from gputop.ui.screens.pages.why import WhyScreen
 from gputop.ui.screens.probe.page import ProbeScreen
 
 WITH_KEYS = {action.id for action in ACTIONS if action.keys}
@@ -48,7 +49,7 @@ def test_no_key_of_a_preset_does_two_things(name: str) -> None:
 SCREENS = (
     AffinityScreen, EscalationScreen, FindingsScreen, GpuScreen, HelpScreen, HistoryScreen, IoClassScreen, MenuScreen,
     MigApplyScreen, MigPlanScreen, MigScreen, OutcomeScreen, PanelsScreen, ProbeScreen, ProcessScreen, ReniceScreen,
-    SetupScreen, SignalScreen,
+    SetupScreen, SignalScreen, WhyScreen,
 )  # fmt: skip
 
 

@@ -52,7 +52,8 @@ VIM = {
 }  # fmt: skip
 GPUTOP = {
     **MOVES, **{key: HTOP[key] for key in HTOP if key not in {",", ".", "i", "w"} and not key.isdigit()},
-    ",": "sort-before", ".": "sort-next", "w": "why", "i": "detail", "ctrl+c": "quit", "esc": "back", ":": "palette", "ctrl+p": "palette",
+    ",": "sort-before", ".": "sort-next", "w": "why", "i": "detail", "ctrl+c": "quit", "esc": "back", ":": "palette",
+    "ctrl+p": "palette",
     "ctrl+l": "redraw", "ctrl+r": "read-now", "F12": "save", "n": "search-next", "f": "filter", "G": "sort-gpu-memory",
     "%": "percent", "o": "sort-chord", "H": "mine", "O": "containers", "r": "renice", "K": "kill", "enter": "process",
     "x": "devices", "v": "view-next", "V": "view-before", "shift+tab": "view-before", "g": "density",

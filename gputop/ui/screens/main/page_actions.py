@@ -1,5 +1,6 @@
 """Actions that open a page: a process, a GPU, MIG, help."""
 
+from gputop.core.model.finding import Finding
 from gputop.core.model.sample import Gpu, HostProcess
 from gputop.ui.screens.main.host import ScreenHost
 from gputop.ui.state.selection import pointed_at
@@ -87,7 +88,7 @@ class PageActions:
         host.push(ProcessScreen(process, host.view, host.send, part=part, clock=host.store.clock))
 
     def why(self) -> None:
-        """Ask where the job of the selected process hangs."""
+        """Ask where the job of the selected process hangs, or the process itself."""
         line, host = self._host.processes.selected_line, self._host
         process = pointed_at(line, host.view.frame) if line is not None and host.view.frame is not None else None
         if process is None:
@@ -95,19 +96,19 @@ class PageActions:
         else:
             self.why_of(process)
 
-    def why_of(self, process: HostProcess) -> None:
-        """Ask where the job of a process hangs."""
-        from gputop.core.insight.members import members_of_process
+    def why_of(self, about: HostProcess | Finding) -> None:
+        """Ask where a process, its job, or the processes of a finding hang."""
+        from gputop.core.insight.members import of_finding, of_process_or_job
         from gputop.ui.screens.pages.why import WhyScreen
 
         host, frame = self._host, self._host.view.frame
-        members = members_of_process(frame, process) if frame is not None else ()
-        if not members:
-            host.notify(f"process {process.pid} has exited, or is not visible to gputop", severity="warning", timeout=3)
+        if frame is None:
             return
-        job = next((job for job in frame.jobs if process.id in job.members), None) if frame is not None else None
-        about = f"pid {process.pid}" if job is None or len(members) == 1 else f"{job.kind.value} {job.label}"
-        host.push(WhyScreen(about, members, host.send))
+        asked = of_finding(frame, about) if isinstance(about, Finding) else of_process_or_job(frame, about)
+        if asked.members:
+            host.push(WhyScreen(asked, host.send))
+        else:
+            host.notify(f"{asked.label}: no running process of this host to ask about", severity="warning", timeout=3)
 
     def _selected_gpu(self) -> Gpu | None:
         """Return the GPU in focus, or the one of the selected process, or the first."""

@@ -9,7 +9,6 @@ from typing import ClassVar
 from textual import events
 
 from gputop.core.detection.watchlist import Watchlist
-from gputop.core.insight.members import process_of_finding
 from gputop.core.model.finding import Finding
 from gputop.core.model.units import duration_text
 from gputop.ui.messages import FindingCopied, WhyRequested
@@ -123,12 +122,8 @@ class FindingsScreen(ListDialog[None]):
 
     def why(self) -> None:
         """Ask where the process or job of the marked finding hangs."""
-        finding, frame = self.marked, self._view.frame
-        process = process_of_finding(frame, finding) if finding is not None and frame is not None else None
-        if process is not None and not self.is_past:
-            self.post_message(WhyRequested(process))
-        elif finding is not None:
-            self.notify(f"{finding.subject.label} is not a running process of this host", timeout=3)
+        if self.marked is not None and not self.is_past:
+            self.post_message(WhyRequested(self.marked))
 
     def copy(self) -> None:
         """Copy the marked finding."""

@@ -289,7 +289,6 @@ def _hints(*, is_revealed: bool, has_all_threads: bool) -> list[tuple[str, str |
     return [
         ("signal", "", "signal"),
         ("why", "why", "why"),
-        ("command-line", "command", "command"),
         ("open-files", "files", "files"),
         ("devices", "devices", "devices"),
         ("environment", "env", "env"),

@@ -5,7 +5,7 @@ from itertools import count
 from typing import ClassVar, Final
 
 from gputop.core.insight.explanation import Explanation, SourceState
-from gputop.core.insight.member import Member
+from gputop.core.insight.members import Asked
 from gputop.core.insight.text import FEW_FRAMES, sections
 from gputop.core.protocol.command import Command, Explain
 from gputop.core.protocol.link import News
@@ -17,7 +17,7 @@ _QUESTIONS: Final = count(1)
 
 
 class WhyScreen(Page):
-    """Asks once when it opens, and again on a key. ``about``: what hangs, for the title; ``send`` sends a command."""
+    """Asks once when it opens, and again on a key. ``asked``: the processes; ``send`` sends a command."""
 
     TAKES: ClassVar[Mapping[str, str]] = {
         **Page.TAKES, "why": "close", "read-now": "ask", "native-frames": "toggle_native",
@@ -25,12 +25,12 @@ class WhyScreen(Page):
     }  # fmt: skip
     is_full = True
 
-    def __init__(self, about: str, members: tuple[Member, ...], send: Callable[[Command], None]) -> None:
-        self.title_text = f"Why · {about}"
+    def __init__(self, asked: Asked, send: Callable[[Command], None]) -> None:
+        self.title_text = f"Why · {asked.label}"
         super().__init__()
         self.explanation: Explanation | None = None
         self.is_native = False
-        self._members = members
+        self._asked = asked
         self._send = send
         self._has_all_frames = False
         self._question = ""
@@ -44,7 +44,8 @@ class WhyScreen(Page):
         """Ask all sources, unless a question is open."""
         if not self._question:
             self._question = f"explain-{next(_QUESTIONS)}"
-            self._send(Explain(id=self._question, members=self._members, native=self.is_native))
+            members, since_s = self._asked.members, self._asked.since_s
+            self._send(Explain(id=self._question, members=members, native=self.is_native, since_s=since_s))
             self.redraw()
 
     def hear(self, news: News) -> bool:
@@ -92,4 +93,4 @@ class WhyScreen(Page):
             return "Asking…"
         asked = sum(source.state is SourceState.ASKED for source in held.sources)
         waits = f" ({asked} of {len(held.sources)} sources have not answered yet)" if asked else ""
-        return (held.verdict or ("Asking…" if asked else "No source knows where it hangs.")) + waits
+        return (held.problem or held.verdict or ("Asking…" if asked else "No source knows where it hangs.")) + waits
