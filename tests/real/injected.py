@@ -5,8 +5,9 @@ from itertools import chain, cycle, islice, pairwise
 from statistics import mean
 from typing import Final
 
+from examples import NOW
 from judging import judge_of
-from real.recordings import NOW, Recording, Row, Second
+from real.recordings import Recording, Row, Second
 
 from gputop.core.model.finding import Stage
 
