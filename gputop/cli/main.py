@@ -33,6 +33,7 @@ COMMANDS: Final = {
     "free": "list the free GPUs; optionally wait for one",
     "wait": "wait until a GPU is free, a job ends or a problem comes; optionally notify you",
     "inspect": "print everything known about one process",
+    "explain": "say where a process or job hangs: stacks of all ranks, kernel, collective operations",
     "watch": "watch for some time, then print the problems found",
     "record": "record samples to a file for later",
     "replay": "show a recording on the screen, as if it were live",

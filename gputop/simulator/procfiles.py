@@ -115,6 +115,9 @@ class ProcessFiles:
             f"140732712348200 140732712353761 0\n"
         )
 
+    def _syscall(self) -> str:
+        return "running\n" if self._state(self._threads) == "R" else "-1 0x7ffd17951968 0x7f3fea8d32ad\n"
+
     def _status(self) -> str:
         plan = self.plan
         state = {"R": "R (running)", "S": "S (sleeping)", "D": "D (disk sleep)", "Z": "Z (zombie)", "T": "T (stopped)"}
@@ -133,6 +136,7 @@ class ProcessFiles:
         )
 
 
+_WAITS: Final = {"S": "futex_wait_queue", "D": "rpc_wait_bit_killable", "T": "do_signal_stop"}
 _FILES: Final[dict[str, Callable[[ProcessFiles], str]]] = {
     "cgroup": lambda of: f"0::{of.plan.cgroup}\n",
     "cmdline": lambda of: "".join(argument + "\0" for argument in of.plan.command),
@@ -144,4 +148,6 @@ _FILES: Final[dict[str, Callable[[ProcessFiles], str]]] = {
     "stat": ProcessFiles._stat,
     "statm": ProcessFiles._statm,
     "status": ProcessFiles._status,
+    "syscall": ProcessFiles._syscall,
+    "wchan": lambda of: _WAITS.get(of._state(of._threads), "0"),
 }

@@ -18,6 +18,7 @@ SHORTER = {  # what makes an end of it, and something to see
     "doctor": ["--demo"],
     "free": ["--demo", "mig"],
     "inspect": ["--demo"],
+    "explain": ["--demo"],
 }
 
 

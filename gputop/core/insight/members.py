@@ -1,5 +1,7 @@
 """The processes to ask about: those of a job, of a finding, or one."""
 
+from typing import Final
+
 from msgspec import Struct
 
 from gputop.core.insight.member import Member
@@ -8,7 +10,7 @@ from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import Frame, HostProcess, Job, Presence
 from gputop.core.processes.program import program_of
 
-_HANGS = ("stuck.", "stalled.", "process.", "spin.", "straggler.")
+_HANGS: Final = ("stuck.", "stalled.", "process.")
 
 
 class Asked(Struct, frozen=True, kw_only=True):

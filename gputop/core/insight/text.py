@@ -23,6 +23,17 @@ def sections(explanation: Explanation, *, most_frames: int | None = FEW_FRAMES) 
     return [Section("sources", "Sources", rows), *(answer for answer in answers if answer is not None)]
 
 
+def lines(explanation: Explanation) -> Iterator[str]:
+    """Return an explanation as plain lines: the verdict, the state of each source, then all answers."""
+    yield explanation.problem or explanation.verdict
+    for section in sections(explanation, most_frames=None) if explanation.sources else ():
+        yield ""
+        yield section.title + (f" ({section.note})" if section.note else "")
+        width = max(len(row.label) for row in section.rows)
+        for row in section.rows:
+            yield f"  {row.label.ljust(width)}  {row.text}" if width else f"  {row.text}"
+
+
 def who(pids: Iterable[int], members: dict[int, Member]) -> str:
     """Return ``rank 5``, ``ranks 0-4,6-7``, or ``pids 12, 14`` for processes without ranks."""
     pids = tuple(pids)

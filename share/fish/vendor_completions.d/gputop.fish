@@ -64,7 +64,7 @@ function _shtab_gputop_using
   test "$_shtab_gputop_cmdpath" = "$argv"
 end
 
-set -g _shtab_gputop_commands snapshot stream signal renice pick free wait inspect watch record replay analyse doctor probe mig 'mig status' 'mig plan' 'mig apply' 'mig use' 'mig export' 'mig checkpoint' 'mig restore' 'mig service' schema plugins config 'config path' 'config init' 'config check' 'config show'
+set -g _shtab_gputop_commands snapshot stream signal renice pick free wait inspect explain watch record replay analyse doctor probe mig 'mig status' 'mig plan' 'mig apply' 'mig use' 'mig export' 'mig checkpoint' 'mig restore' 'mig service' schema plugins config 'config path' 'config init' 'config check' 'config show'
 set -g _shtab_gputop_opts_with_value --at --baseline --config --count --demo --density --device --escalate --exec --expect --file --for --format --gpu --interval --json --junit --level --max-power --max-temp --max-util --mem --min-busbw --min-free --output --patience --pid --python --seed --source --theme --time --user --wait --where -c -f -i -n -o -u
 
 complete -c gputop -e
@@ -177,6 +177,11 @@ complete -c gputop -n '_shtab_gputop_using inspect' -l reveal -d 'show secrets i
 complete -c gputop -n '_shtab_gputop_using inspect' -l wait -x -d 'time between the two readings for rates such as bytes per second (default 1); 0 leaves rates out'
 complete -c gputop -n '_shtab_gputop_using inspect' -l demo -xka "training h200 mig workstation trouble dying" -d 'a simulated machine instead of this host: training, h200, mig, workstation, trouble, dying (default training)'
 complete -c gputop -n '_shtab_gputop_using inspect; and test $_shtab_gputop_npos -eq 0' -ka "(_gputop_pids)" -d 'pid of any process, with or without a GPU'
+complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a explain -d 'Ask where processes hang: the stacks of all ranks by py-spy, if it is installed, the kernel, and the collective operations of NCCL and PyTorch. The verdict comes first, then what each source says.'
+complete -c gputop -n '_shtab_gputop_using explain' -s h -l help -d 'show this help message and exit'
+complete -c gputop -n '_shtab_gputop_using explain' -l native -d 'show frames of C and C++, too; this pauses the processes for longer'
+complete -c gputop -n '_shtab_gputop_using explain' -l json -d 'one line of JSON'
+complete -c gputop -n '_shtab_gputop_using explain' -l demo -xka "training h200 mig workstation trouble dying" -d 'a simulated machine instead of this host: training, h200, mig, workstation, trouble, dying (default training)'
 complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a watch -d 'Watch for a while, then print the problems found. A hang becomes an alarm after 5 minutes. A leak needs 10 minutes: before that it looks like warm-up.'
 complete -c gputop -n '_shtab_gputop_using watch' -s h -l help -d 'show this help message and exit'
 complete -c gputop -n '_shtab_gputop_using watch' -l for -x -d 'how long to watch, such as 90s, 10m, 1h (default 3m)'

@@ -1,0 +1,148 @@
+"""Explain: where processes hang that make no progress."""
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from gputop.app.backend.backend import BackendRequest
+from gputop.app.backend.operations.choice import open_operations
+from gputop.app.backend.operations.operations import Operations
+from gputop.app.errors import NONE, OK, UNKNOWN, BadRequestError, UseCaseError
+from gputop.app.monitoring.frames import frames, open_source
+from gputop.app.terminal import print_json
+from gputop.core.insight.explanation import Explanation, SourceState
+from gputop.core.insight.member import Member
+from gputop.core.insight.members import Asked, of_finding, of_job, of_process
+from gputop.core.model.sample import Frame
+from gputop.core.processes.program import program_of
+from gputop.core.protocol.command import Explain, Inspect
+from gputop.core.text.text import excerpt
+
+_LONGEST_PID: Final = 10  # digits; int() refuses thousands of them
+_CLEAR_LINE: Final = "\r\x1b[K"
+
+
+class ExplainRequest(Struct, frozen=True, kw_only=True):
+    """What to explain: pids, jobs by key or label, and codes of findings. ``native``: with frames of C and C++."""
+
+    demo: str | None = None
+    names: tuple[str, ...]
+    native: bool = False
+    is_json: bool = False
+
+
+def explain(request: ExplainRequest) -> int:
+    """Ask all sources about the processes, print the explanation, and return the exit status."""
+    backend = BackendRequest(demo=request.demo)
+    operations = open_operations(backend)
+    asked = _joined([_asked(name, _Box(backend, operations)) for name in request.names])
+    question = Explain(id="explain", members=asked.members, native=request.native, since_s=asked.since_s)
+    latest: list[Explanation] = []
+    operations.explain(question, _watched(latest))
+    explanation = latest[-1]
+    if request.is_json:
+        print_json(explanation)
+    else:
+        from gputop.core.insight.text import lines
+
+        print("\n".join([asked.label, *lines(explanation)]))
+    return _status(explanation)
+
+
+class _Box:
+    """The box, whose sample is taken when a name needs it."""
+
+    def __init__(self, backend: BackendRequest, operations: Operations) -> None:
+        self.operations = operations
+        self._backend = backend
+        self._frame: Frame | None = None
+
+    def frame(self) -> Frame:
+        """Return the sample. Raises UseCaseError without a driver."""
+        if self._frame is None:
+            self._frame = frames(open_source(self._backend, is_once=False), self._backend, waits=True)()
+        return self._frame
+
+
+def _asked(name: str, box: _Box) -> Asked:
+    """Return the processes that a word means: a pid, a job, or the code of a finding."""
+    pid = int(name) if name.isdecimal() and len(name) <= _LONGEST_PID else None
+    try:
+        frame = box.frame()
+    except UseCaseError:
+        if pid is None:
+            raise
+        return _inspected(pid, box.operations)  # the kernel knows processes without a driver
+    known = next((one for one in (*frame.processes, *frame.relatives) if one.pid == pid), None)
+    if known is not None and known.start_ticks is not None:
+        return of_process(frame, known)
+    jobs = [job for job in frame.jobs if name in {job.key, job.label, job.label.partition(".")[0]}]
+    if len(jobs) == 1:
+        return of_job(frame, jobs[0])
+    if len(jobs) > 1:
+        raise BadRequestError(f"several jobs are called {excerpt(name)}. Use a key: {_listed(job.key for job in jobs)}")
+    if pid is not None:
+        return _inspected(pid, box.operations)
+    found = next((one for one in frame.findings if name in {one.code, one.code.partition(".")[0]}), None)
+    if found is None:
+        raise BadRequestError(_unknown(name, frame))
+    asked = of_finding(frame, found)
+    if not asked.members:
+        raise BadRequestError(f"{found.code} is about {found.subject.label}: no process to ask")
+    return asked
+
+
+def _inspected(pid: int, operations: Operations) -> Asked:
+    """Return a process that uses no GPU."""
+    found = operations.inspect(Inspect(id="explain", pid=pid))
+    if found.start_ticks is None or found.problem:
+        status = NONE if found.has_ended else UNKNOWN
+        raise UseCaseError(status, f"{pid}: {found.problem or 'its start time is unknown'}")
+    name = program_of(" ".join(found.command)).text or found.name
+    member = Member(pid=pid, start_ticks=found.start_ticks, name=name, user=found.user)
+    return Asked(label=f"process {pid}", members=(member,))
+
+
+def _unknown(name: str, frame: Frame) -> str:
+    jobs = _listed(job.label for job in frame.jobs)
+    codes = _listed(dict.fromkeys(finding.code for finding in frame.findings))
+    return (
+        f"{excerpt(name)} is no pid, job or present finding. Jobs on GPUs: {jobs}. Findings of one sample: {codes}."
+        " Findings of hangs need minutes; name the job or a pid"
+    )
+
+
+def _listed(names: Iterable[str]) -> str:
+    return excerpt(", ".join(names)) or "none"
+
+
+def _joined(asked: Sequence[Asked]) -> Asked:
+    """Return the processes of several words, each once."""
+    members = {member.pid: member for one in asked for member in one.members}
+    since = [one.since_s for one in asked if one.since_s is not None]
+    label = ", ".join(dict.fromkeys(one.label for one in asked))
+    return Asked(label=label, members=tuple(members.values()), since_s=min(since, default=None))
+
+
+def _watched(latest: list[Explanation]) -> Callable[[Explanation], None]:
+    """Return a function that keeps the latest explanation and, on a terminal, shows which sources have not answered."""
+    is_shown = sys.stderr.isatty()
+
+    def take(explanation: Explanation) -> None:
+        latest[:] = [explanation]
+        if is_shown:
+            waits = [each.title for each in explanation.sources if each.state is SourceState.ASKED]
+            text = f"asking {', '.join(waits)} …" if waits else ""
+            print(_CLEAR_LINE + text, end="", file=sys.stderr, flush=True)
+
+    return take
+
+
+def _status(explanation: Explanation) -> int:
+    """Return 0 if a source answered, 4 if all processes have ended, 3 if nothing is known."""
+    if explanation.members and len(explanation.ended) == len(explanation.members):
+        return NONE
+    is_known = any(each.state is SourceState.ANSWERED for each in explanation.sources)
+    return OK if is_known else UNKNOWN

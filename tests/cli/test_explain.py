@@ -1,0 +1,66 @@
+"""gputop explain, as a user runs it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HUNG = "rank 0 never entered all-reduce 1,204: it is in DataLoader.__next__ at pretrain.py:88; rank 1 waits for it"
+
+
+def gputop(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "gputop", "explain", *arguments], capture_output=True, check=False, text=True
+    )
+
+
+@pytest.mark.parametrize("name", ["stuck.collective", "90117"])
+def test_a_finding_and_a_job_lead_to_the_same_verdict(name: str) -> None:
+    done = gputop(name, "--demo", "trouble")
+    label, verdict, *rest = done.stdout.splitlines()
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert label == "job 90117.0"
+    assert verdict.startswith(HUNG)
+    assert [line.split("  ")[1] for line in rest[2:6]] == [
+        "Python stacks", "NCCL RAS", "PyTorch Flight Recorder", "Kernel",
+    ]  # fmt: skip
+
+
+def test_json_is_one_complete_explanation() -> None:
+    (line,) = gputop("61020", "61021", "--json", "--native", "--demo", "trouble").stdout.splitlines()
+    found = json.loads(line)
+    stacks = found["sources"][0]["details"]["groups"]
+
+    assert found["is_complete"] is True
+    assert found["verdict"].startswith(HUNG)
+    assert [member["pid"] for member in found["members"]] == [61020, 61021]
+    assert stacks[1]["frames"][0]["function"] == "ncclAllReduce"
+
+
+def test_a_process_without_a_gpu_is_explained() -> None:
+    with subprocess.Popen(["sleep", "600"]) as child:
+        done = gputop(str(child.pid))
+        child.kill()
+
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"process {child.pid}\npid {child.pid} is in ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "text"),
+    [
+        (("nothing", "--demo", "trouble"), 2, "nothing is no pid, job or present finding"),
+        (("999999999", "--demo", "trouble"), 4, "no such process"),
+        (("999999999",), 4, "no such process"),
+        (("9" * 5000, "--demo", "trouble"), 2, "is no pid, job or present finding"),
+        (("idle.holder\x1b[2J", "--demo", "trouble"), 2, "idle.holder␛[2J"),
+    ],
+)
+def test_a_name_without_a_process_is_refused_in_words(arguments: tuple[str, ...], status: int, text: str) -> None:
+    done = gputop(*arguments)
+
+    assert (done.returncode, done.stdout) == (status, "")
+    assert text in done.stderr
+    assert "Traceback" not in done.stderr
