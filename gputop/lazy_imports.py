@@ -100,6 +100,11 @@ _STAND_INS: Final[dict[str, dict[str, object]]] = {
         "decimal": import_module("_decimal"),  # likewise
         "platform": _Platform("platform"),  # 3 ms
     },
+    "textual.app": {
+        "platformdirs": _functions("platformdirs", "user_downloads_path"),  # for screenshots: 5 ms
+        "rich.table": _functions("rich.table", "Table"),  # for a preview of themes: 3 ms
+        "textual.types": Later("textual._types"),  # names for applications, from five widgets: 11 ms
+    },
     "pynvml": {
         "ctypes.util": _functions("ctypes.util", "find_library"),  # 10 ms for a function that pynvml uses on Windows
     },

@@ -3,8 +3,10 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from real_terminal import terminal
 
 HEAVY = {
     "asyncio", "concurrent.futures", "dataclasses", "inspect", "logging", "psutil", "rich", "shutil", "subprocess",
@@ -72,13 +74,18 @@ def test_no_stand_in_stays_behind_an_import() -> None:
     script = """
 import sys
 from gputop.lazy_imports import lean
-lean("argparse"), lean("msgspec"), lean("pynvml")
+lean("argparse"), lean("msgspec"), lean("pynvml"), lean("textual.app")
 import ctypes.util, gettext, argparse, msgspec, pynvml, typing_extensions
+import platformdirs, rich.table, textual.app, textual.design, textual.types, textual.widgets
 assert ctypes.util.find_library("c") == pynvml.find_library("c")
 gettext.gettext, gettext.ngettext = str.upper, lambda one, many, count: (one, many)[count != 1].upper()
 assert (argparse._("usage"), argparse.ngettext("item", "items", 2)) == ("USAGE", "ITEMS")
 assert msgspec.inspect.type_info(int) == msgspec.inspect.IntType()
 assert msgspec.json.schema(int) == {"type": "integer"}
+assert textual.app.user_downloads_path() == platformdirs.user_downloads_path()
+colours = textual.design.ColorSystem("#112233")
+assert isinstance(textual.design.show_design(colours, colours), rich.table.Table)
+assert textual.types.NoSelection is type(textual.widgets.Select.NULL)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False, text=True)
 
@@ -91,3 +98,18 @@ def test_the_screen_does_not_load_the_driver() -> None:
 
     assert "textual" in done.stdout.split()
     assert not [name for name in done.stdout.split() if name == "pynvml" or name.startswith("gputop.machine")]
+
+
+def test_the_screen_loads_no_library_before_it_needs_it(tmp_path: Path) -> None:
+    log = tmp_path / "imports"
+    command = 'exec "$0" -X importtime -m gputop --demo 2> "$1"'
+    with terminal("/bin/sh", "-c", command, sys.executable, str(log)) as shown:
+        shown.until("COMMAND", "Quit")
+        shown.press("q")
+        assert shown.end() == 0
+    loaded = {line.rpartition("|")[2].strip() for line in log.read_text().splitlines()}
+
+    assert "textual.command" in loaded
+    assert loaded.isdisjoint(
+        {"gputop.wire.tape.writer", "json", "platformdirs", "psutil", "rich.table", "textual.widgets._select"}
+    )

@@ -67,8 +67,8 @@ class TerminalApp(DisplayHook[Down], inherit_bindings=False):
         if is_ascii:
             self.use_filter(Ascii(), is_only=False)
         self._take_theme(wish)
-        self._colours = self.get_css_variables()
-        self.stylesheet.set_variables(self._colours)
+        self._styled = self.theme
+        self.stylesheet.set_variables(self.get_css_variables())
 
     def on_mount(self) -> None:
         """Paint over the output of other programs after gputop was in the background."""
@@ -93,10 +93,9 @@ class TerminalApp(DisplayHook[Down], inherit_bindings=False):
         return theme.DEFAULTS
 
     def refresh_css(self, animate: bool = True) -> None:  # noqa: FBT001, FBT002 - Textual's signature
-        """Read the stylesheet again if a colour has changed: Textual reads it twice at the start."""
-        colours = self.get_css_variables()
-        if colours != self._colours:
-            self._colours = colours
+        """Read the stylesheet again if the theme has changed: Textual reads it twice at the start."""
+        if self.theme != self._styled:
+            self._styled = self.theme
             super().refresh_css(animate)
 
     def copy_to_clipboard(self, text: str) -> None:

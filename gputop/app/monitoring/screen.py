@@ -19,7 +19,7 @@ from gputop.core.protocol.player import Player
 from gputop.core.recording.recording import Recorder
 from gputop.core.settings.settings import READ_ONLY, SETTING_BY_KEY, Settings
 from gputop.core.text.text import clean
-from gputop.lazy_imports import collect_seldom
+from gputop.lazy_imports import collect_seldom, lean
 from gputop.machine.files.places import config_file, is_of_another_user
 
 _LAST_FRAMES_S: Final = 2.0  # for the disk, if the user quits during a recording
@@ -100,6 +100,7 @@ def run_screen(link: Link, said: Written, settings: Settings, parts: Parts) -> i
     Print the mistakes in the settings, and why the link does not work if it does not.
     """
     _forget_orders_of_another_user()
+    lean("textual.app")
     from gputop.app.copying import keep_copy
     from gputop.app.notifying import ProgramNotifier
     from gputop.core.plugins.tables import PANELS

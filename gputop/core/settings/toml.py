@@ -1,6 +1,5 @@
 """Settings as TOML: the commented file, the settings in force, and the lines of keys."""
 
-import json
 import re
 from textwrap import wrap
 from typing import Final
@@ -22,7 +21,7 @@ def value_text(value: Value) -> str:
         return "[" + ", ".join(map(value_text, value)) + "]"
     if isinstance(value, float) and value == int(value):
         return str(int(value))
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return _quoted(value)
 
 
 def commented() -> str:
@@ -82,4 +81,10 @@ def path_of(key: str) -> str:
 
 def key_text(name: str) -> str:
     """Return a name as a TOML key, quoted if necessary."""
-    return name if _BARE.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+    return name if _BARE.fullmatch(name) else _quoted(name)
+
+
+def _quoted(value: Value) -> str:
+    from json import dumps  # noqa: PLC0415 - the screen reads files without it
+
+    return dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -11,13 +11,16 @@ from msgspec.structs import replace
 from gputop.core.model.sample import Frame
 from gputop.core.recording.recording import Recording
 from gputop.wire.tape.file import cannot_record, stopped
-from gputop.wire.tape.writer import Out, TapeWriter
 
 _MOST_WAITING: Final = 60  # frames; a disk that is slow for longer loses some
 
 
-class Opened(Out, Protocol):
-    """The open file of a recording."""
+class Opened(Protocol):
+    """The open file of a recording, unbuffered."""
+
+    def write(self, raw: memoryview, /) -> int:
+        """Write a part of ``raw``; return its length."""
+        ...
 
     def close(self) -> None:
         """Close it."""
@@ -94,15 +97,16 @@ class _Run:
             file.close()
 
     def _write_to(self, file: Opened) -> None:
+        from gputop.wire.tape.writer import TapeWriter  # noqa: PLC0415 - few screens record
+
         writer = TapeWriter(file)
         while (frame := self._waiting.get()) is not None:
             writer.write(frame)
-            self._report(writer)
+            self._report(writer.frames, writer.bytes, writer.seconds)
         writer.close()
-        self._report(writer)
+        self._report(writer.frames, writer.bytes, writer.seconds)
 
-    def _report(self, writer: TapeWriter) -> None:
-        frames, size, seconds = writer.frames, writer.bytes, writer.seconds
+    def _report(self, frames: int, size: int, seconds: float) -> None:
         self.recording = replace(self.recording, frames=frames, bytes=size, seconds=seconds)
 
     def _end(self, problem: str) -> None:

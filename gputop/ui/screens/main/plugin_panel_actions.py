@@ -7,7 +7,6 @@ from gputop.core.plugins.panel import Shown
 from gputop.ui.messages import PanelChanged
 from gputop.ui.screens.dialogs.modal import KeyedScreen
 from gputop.ui.screens.main.host import ScreenHost
-from gputop.ui.screens.pages.plugin_panels import PanelsScreen
 from gputop.ui.state.plugin_panels import PanelState, PanelWorker
 
 _LEAST_HEIGHT: Final = 22
@@ -29,6 +28,8 @@ class PluginPanelActions:
 
     def open(self) -> None:
         """Show all lines of all panels on a page."""
+        from gputop.ui.screens.pages.plugin_panels import PanelsScreen
+
         self._host.push(PanelsScreen(lambda: self.states))
 
     def request(self) -> None:
@@ -46,6 +47,8 @@ class PluginPanelActions:
 
     def draw_changed(self) -> None:
         """Draw new lines where they are visible: on the page of panels, or on the main screen."""
+        from gputop.ui.screens.pages.plugin_panels import PanelsScreen
+
         top = self._host.top
         if isinstance(top, PanelsScreen):
             top.redraw()
