@@ -4,11 +4,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from gputop.core.model.sample import HostProcess
+from gputop.core.model.units import bytes_text
 from gputop.core.protocol.signals import KILL
 from gputop.ui.screens.dialogs.target_list import SENT
-from gputop.ui.state.signal_targets import Processes, TargetSelection, common_command
+from gputop.ui.state.signal_targets import Processes, Scope, TargetSelection, common_command, gpu_bytes
 
 _ASKS_LAUNCHERS: Final = "SIGTERM"
+_STOPS: Final = frozenset({"SIGSTOP", "SIGTSTP"})
+_MPS_CLIENT: Final = "M"
 
 
 def remarks(selection: TargetSelection, signal: str, targets: Processes) -> list[tuple[str, str]]:
@@ -22,6 +25,9 @@ def remarks(selection: TargetSelection, signal: str, targets: Processes) -> list
     said = [
         (only if via_launcher else "", "accent"),
         (_reach_of_kill(selection, targets) if signal == KILL else "", "accent"),
+        (_harm_to_mps(targets) if signal == KILL else "", "warm"),
+        (_kept(targets) if signal in _STOPS else "", "warm"),
+        (_waiting(selection, targets) if signal in _STOPS else "", "warm"),
         (
             f"The signal may fail or be delayed{_part(obstacles, len(recipients))}: see the list." if obstacles else "",
             "warm",
@@ -46,6 +52,25 @@ def _reach_of_kill(selection: TargetSelection, targets: Processes) -> str:
     launchers = len({one.id for one in workers.values()})
     each = "launcher" if launchers == 1 else f"{launchers} launchers"
     return f"The signal goes to the {each} and to {_workers(len(workers))}." if workers else ""
+
+
+def _kept(targets: Processes) -> str:
+    """Return the GPU memory that stopped processes keep; empty without a GPU."""
+    held = sum(gpu_bytes(one) or 0 for one in targets)
+    memory = f"{bytes_text(held)} of GPU memory" if held else "GPU memory"
+    return f"Stopped processes keep their {memory}." if any(one.gpus for one in targets) else ""
+
+
+def _waiting(selection: TargetSelection, targets: Processes) -> str:
+    """Return what happens to the rest of the job while some of its processes are stopped."""
+    rest = {one.id for one in selection.within(Scope.JOB) if one.gpus} - {one.id for one in targets}
+    return "The rest of the job waits. NCCL may declare a stopped rank dead after 60 s." if rest else ""
+
+
+def _harm_to_mps(targets: Processes) -> str:
+    """Return what SIGKILL of an MPS client can do to the others; empty without a client."""
+    is_client = any(use.type == _MPS_CLIENT for one in targets for use in one.gpus)
+    return "SIGKILL of an MPS client can end the GPU work of all clients of its server." if is_client else ""
 
 
 def _workers(number: int) -> str:

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 from app_driver import FakeLink, Stage, staged, text_of, text_on
-from examples import frame, process
+from examples import GIB, frame, process
 from msgspec.structs import replace
 from textual.events import Key
 
 from gputop.core.model.owner import Container, Owner, Pod, SlurmStep
 from gputop.core.model.process_id import ProcessId
-from gputop.core.model.sample import Frame, Job, JobKind, Presence
+from gputop.core.model.sample import Frame, GpuProcess, Job, JobKind, Presence
 from gputop.core.protocol.command import ReadStatus, SendSignal, Target, WatchHost
 from gputop.core.protocol.outcome import Outcome, Result, Status
 from gputop.core.settings.settings import Settings
@@ -114,6 +114,29 @@ async def test_a_tree_is_all_that_the_process_started_parents_first() -> None:
         await stage.press("down", "N", "home", "k", "t", "enter")
 
         assert sent(stage) == [("SIGTERM", [1, 2, 3])]
+
+
+# --- consequences --------------------------------------------------------------------------------------------------
+async def test_before_a_stop_the_dialog_says_that_the_gpu_memory_stays_and_who_waits() -> None:
+    async with staged(led()) as stage:
+        await stage.press("down", "k", "p", "1", "9")
+        said = page(stage)
+        await stage.press("j")
+
+        assert "Stopped processes keep their 10.0GiB of GPU memory." in said
+        assert "NCCL may declare a stopped rank dead after 60 s" in said
+        assert "NCCL may" not in page(stage), "nobody of the job is left to wait"
+
+
+async def test_before_sigkill_of_an_mps_client_the_dialog_names_the_risk_for_the_other_clients() -> None:
+    client = GpuProcess(gpu="GPU-00000000", gpu_index=0, type="M", memory_bytes=GIB)
+    async with staged(frame(1, (process(4711, gpus=(client,)),))) as stage:
+        await stage.press("down", "k")
+        assert "MPS" not in page(stage)
+
+        await stage.press("9", "enter")
+
+        assert "SIGKILL of an MPS client can end the GPU work of all clients of its server." in page(stage)
 
 
 # --- launchers -----------------------------------------------------------------------------------------------------
