@@ -75,12 +75,17 @@ class JudgeWithPast:
         if self._thread is None:
             self._thread = Thread(target=self._show, args=(sample.time_s,), name="past", daemon=True)
             self._thread.start()
-        return () if self._thread.is_alive() else self._judge.judge(sample, jobs)
+        return () if self._is_behind else self._judge.judge(sample, jobs)
 
     @property
     def judged_in_s(self) -> float | None:
-        """Return the seconds until it has watched for long enough to judge; None if it has."""
-        return self._judge.judged_in_s
+        """Return the seconds until it has watched for long enough to judge, at least one before it has the past."""
+        in_s = self._judge.judged_in_s
+        return max(1.0, in_s or 0.0) if self._is_behind else in_s
+
+    @property
+    def _is_behind(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
 
     def wait(self) -> None:
         """Wait until the judge has received the past."""

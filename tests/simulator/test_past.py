@@ -90,10 +90,12 @@ def test_the_past_follows_the_present_as_long_as_it_takes() -> None:
         def judge(self, sample: Frame, jobs: object) -> tuple[Finding, ...]:
             del jobs
             self.seen.append(sample.time_s)
+            seen_while_behind.append(held.judged_in_s or 0.0)
             if sample.time_s == NOW - STEP_S:
                 held.judge(later, later.jobs)
             return ()
 
+    seen_while_behind: list[float] = []
     frame = last_of("dying")
     later = replace(frame, time_s=NOW + 60)
     slow = Slow()
@@ -102,4 +104,7 @@ def test_the_past_follows_the_present_as_long_as_it_takes() -> None:
     held.judge(frame, frame.jobs)
     held.wait()
 
+    assert seen_while_behind
+    assert min(seen_while_behind) > 0
+    assert held.judged_in_s is None
     assert NOW + 50 <= slow.seen[-1] < NOW + 60
