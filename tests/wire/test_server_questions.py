@@ -8,12 +8,15 @@ from queue import SimpleQueue
 
 from examples import frame
 
-from gputop.core.insight.explanation import Explanation
+from gputop.core.insight.explanation import Explanation, SourceReport, SourceState
+from gputop.core.insight.kernel import KernelPlaces
+from gputop.core.insight.member import Member
+from gputop.core.insight.stacks import Stacks
 from gputop.core.inspection.inspection import Inspection, Limit, Variable
 from gputop.core.mig.answers import MigBox
 from gputop.core.model.metric import Missing
 from gputop.core.model.sample import Frame
-from gputop.core.protocol.command import Inspect, Question, ReadMig, ReadStatus, SendSignal, Target
+from gputop.core.protocol.command import Explain, Inspect, Question, ReadMig, ReadStatus, SendSignal, Target
 from gputop.core.protocol.link import News
 from gputop.core.protocol.outcome import Outcome, refused
 from gputop.core.protocol.process_status import ProcessStatus, ProcessStatuses
@@ -162,3 +165,55 @@ def test_a_status_is_answered_while_an_inspection_hangs() -> None:
     go_on.set()
 
     assert found == [STATUSES]
+
+
+EXPLAIN = Explain(id="e", members=(Member(pid=7, start_ticks=70, rank=3),), native=True, since_s=5.0)
+EXPLANATIONS = [
+    Explanation(
+        id="e", members=EXPLAIN.members, verdict=f"rank 3 is in f{n}", is_complete=n == 1,
+        sources=(
+            SourceReport(name="stacks", title="Stacks", state=SourceState.ANSWERED, details=Stacks()),
+            SourceReport(name="kernel", title="Kernel", state=SourceState.ANSWERED, details=KernelPlaces(())),
+        ),
+    )
+    for n in range(2)
+]  # fmt: skip
+
+
+def test_a_question_where_a_job_hangs_has_one_answer_only_or_waits_for_another_question() -> None:
+    go_on = threading.Event()
+
+    def explain(question: Explain, send: Callable[[Explanation], None]) -> None:
+        if question.id != "e":
+            assert go_on.wait(PATIENCE_S)
+        for each in EXPLANATIONS:
+            send(each)
+
+    out = Answers(2)
+    questions = Questions(
+        Lines(out), inspect=lambda _: ANSWER, explain=explain, process_status=lambda _: STATUSES,
+        read_mig=lambda question: MigBox(id=question.id),
+    )  # fmt: skip
+    slow, quick = codec.command(encode(Explain(id="slow", members=()))), codec.command(encode(EXPLAIN))
+    assert isinstance(slow, Explain)
+    assert quick == EXPLAIN
+    questions.ask(slow)
+    questions.ask(quick)
+    found = out.answers()
+    go_on.set()
+
+    assert found == EXPLANATIONS
+
+
+def test_explanations_are_lost_on_their_way_to_the_screen() -> None:
+    text = b"".join(map(encode, EXPLANATIONS)).decode()
+    script = f"import sys; sys.stdin.readline(); print({text!r}, end='', flush=True); sys.stdin.read()"
+    client = Client([sys.executable, "-c", script])
+    news: SimpleQueue[News] = SimpleQueue()
+    client.open(news.put)
+    client.send(EXPLAIN)
+    received = [news.get(timeout=PATIENCE_S) for _ in EXPLANATIONS]
+    client.close()
+    client.child.wait(PATIENCE_S)
+
+    assert received == EXPLANATIONS

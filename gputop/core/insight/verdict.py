@@ -79,7 +79,7 @@ class _Case:
         found = [
             (self._ended, "{} {have} ended"),
             (self._who(ClaimKind.STOPPED), "{} {is} stopped"),
-            (self._who(ClaimKind.MISSING).minus(self._ended), "{} {do} not answer"),
+            (self._who(ClaimKind.MISSING), "{} {do} not answer"),
             (self._who(ClaimKind.BEHIND), self._behind_text()),
         ]
         named, clauses = Who(), []
@@ -89,7 +89,8 @@ class _Case:
                 clauses.append(self._clause(new, text))
                 named = named.plus(new)
         behind = self._who(ClaimKind.BEHIND)
-        if behind.count and not self._alive.minus(behind).count and not self._is_alone and behind.count == named.count:
+        is_all = self._alive.count > 1 and not self._alive.minus(behind).count
+        if is_all and behind.count == named.count:
             return self._circle(lasted_s)
         if not clauses:
             return ""
@@ -115,7 +116,7 @@ class _Case:
 
     def stand(self, lasted_s: float | None) -> str:
         """Return that no process is behind, although none makes progress; empty if no source says so."""
-        if not self._has(ClaimKind.STANDS, ClaimKind.WAITS):
+        if not self._alive.count or not self._has(ClaimKind.STANDS, ClaimKind.WAITS):
             return ""
         return f"{self._everybody()} wait, and none is behind: look at the network and the GPUs{_lasting(lasted_s)}"
 
@@ -185,7 +186,7 @@ class _Case:
         for claim in self._claims:
             if claim.kind is kind:
                 found = found.plus(_subject(claim))
-        return found
+        return found.minus(self._ended)
 
     def _has(self, *kinds: ClaimKind) -> bool:
         return any(claim.kind in kinds for claim in self._claims)
