@@ -21,6 +21,8 @@ from gputop.machine.processes.users import PATIENCE_S, UserNames
 _CLOCK_TICKS: Final = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
 _PROOF_EVERY_S: Final = 10.0
+_BOOT_EVERY_S: Final = 60.0
+_STEADY_S: Final = 2.0  # a clock that is only slowed or sped up moves the boot time by less at a time
 _DETAILS_S: Final = 2.0  # for the details in a reading; 3 s later the processes would count as not read
 _AT_ONCE: Final = 256
 _CROWD: Final = 100  # processes: if there are more, the sleeping ones take turns
@@ -63,7 +65,7 @@ class ProcessReader:
         self._turn = 0
         self._turns = 1
         self._read_s = 0.0
-        self._has_begun = False
+        self._boot_due = float("-inf")
         self._tracked: dict[int, TrackedProcess] = {}
         self._renewed: set[int] = set()
         self._had_reports = False  # in this reading or the last one
@@ -90,7 +92,7 @@ class ProcessReader:
         tick before the driver was asked; a process that started later may not be the one that the driver listed, so it
         has no start tick yet.
         """
-        self._begin()
+        self._read_boot_time(now)
         self._ticks = self._proc.ticks() if ticks is None else ticks
         is_foreign = not is_translated and not self._view.is_initial
         for pid in self._tracked.keys() - uses.keys() - self._relatives:
@@ -239,13 +241,14 @@ class ProcessReader:
             one.is_suspect = not uses_gpu
             one.judge(Presence.REUSED if uses_gpu is False else Presence.ALIVE)
 
-    def _begin(self) -> None:
-        """Read the boot time, once."""
-        if not self._has_begun:
-            self._has_begun = True
-            self._units = Units(
-                self._units.clock_ticks, self._units.page_bytes, parse_boot_s(Files(self._proc).raw("stat"))
-            )
+    def _read_boot_time(self, now: float) -> None:
+        """Read the boot time, now and then: it moves when the clock of the host is set."""
+        if now < self._boot_due:
+            return
+        self._boot_due = now + _BOOT_EVERY_S
+        old, boot_s = self._units.boot_s, parse_boot_s(Files(self._proc).raw("stat"))
+        if boot_s is not None and (old is None or abs(boot_s - old) > _STEADY_S):
+            self._units = Units(self._units.clock_ticks, self._units.page_bytes, boot_s)
 
 
 def resolve_user(uid: int) -> str | None:

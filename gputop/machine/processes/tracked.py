@@ -38,7 +38,7 @@ class TrackedProcess:
     """
 
     __slots__ = (
-        "_at", "_cpu_percent", "_details", "_is_changed", "_progress", "_row", "_threads_percent", "_ticks",
+        "_at", "_cpu_percent", "_details", "_is_changed", "_progress", "_row", "_threads_percent", "_ticks", "_units",
         "details_due", "is_certain", "is_resting", "is_suspect", "path", "pid", "presence", "proof_due", "read_s",
         "seen", "stat", "uid", "watch",
     )  # fmt: skip
@@ -65,6 +65,7 @@ class TrackedProcess:
         self._progress: Progress | None = None
         self._at = self._ticks = 0.0
         self._row: HostProcess | None = None
+        self._units: Units | None = None  # of the row
         self._is_changed = True
 
     def begin(self, seen: int, stat: ProcessStat, now: float, ticks: int) -> None:
@@ -134,8 +135,9 @@ class TrackedProcess:
     def row(self, uses: tuple[GpuProcess, ...], units: Units) -> HostProcess:
         """Return the current row of the process: the previous row if nothing has changed."""
         row = self._row
-        if row is None or self._is_changed or self.watch.percent != self._threads_percent:
-            self._is_changed, self._threads_percent = False, self.watch.percent
+        is_new = self._is_changed or self._units is not units
+        if row is None or is_new or self.watch.percent != self._threads_percent:
+            self._is_changed, self._threads_percent, self._units = False, self.watch.percent, units
             row = self._row = self._build(uses, units, self._busiest())
         elif row.gpus != uses:
             row = self._row = replace(row, gpus=uses)

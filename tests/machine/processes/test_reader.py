@@ -334,6 +334,24 @@ def test_a_line_that_makes_no_sense_gives_no_values(raw: bytes) -> None:
     assert set(row.missing.values()) == {Missing.FAULT}
 
 
+def test_after_the_clock_was_set_run_times_are_wrong_until_the_next_start_of_gputop() -> None:
+    box = machine(start=12_345)
+    before = box.one().started_s
+    box.proc.files["stat"] = b"cpu 1\nbtime %d\n" % (BOOT_S + 18_000)
+    box.one(seconds=61.0)
+
+    assert (before, box.one().started_s) == (BOOT_S + 123.45, BOOT_S + 18_123.45)
+
+
+@pytest.mark.parametrize("stat", [b"cpu 1\nbtime %d\n" % (BOOT_S + 1), b"", b"cpu 1\nbtime x\n"])
+def test_start_times_move_with_each_correction_of_the_clock_or_get_lost(stat: bytes) -> None:
+    box = machine(start=12_345)
+    before = box.one().started_s
+    box.proc.files["stat"] = stat
+
+    assert box.one(seconds=61.0).started_s == before == BOOT_S + 123.45
+
+
 def test_without_the_time_of_the_boot_the_start_is_missing() -> None:
     box = machine()
     box.proc.files["stat"] = b"cpu 1 2 3\n"
