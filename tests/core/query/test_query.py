@@ -297,3 +297,12 @@ def test_each_word_names_one_column() -> None:
 )  # fmt: skip
 def test_numbers_are_read_in_base_units(text: str, unit: Unit, value: float | None) -> None:
     assert quantity(text, unit) == value
+
+
+@pytest.mark.parametrize(
+    "text", ["x" * 100_000 + " = (", "user:ann " * 10_000 + "usr:bob", "(" * 100_000, "cmd:'" + "y" * 100_000]
+)
+def test_the_mistake_of_a_long_filter_prints_all_of_it(text: str) -> None:
+    shown = pointed(text, error(text))
+
+    assert 0 < len(shown) < 1000
