@@ -14,6 +14,9 @@ from msgspec.structs import replace
 from gputop.core.detection.detector import Claim, Context, Detector, Dial, Kind
 from gputop.core.doctor.facts import Facts
 from gputop.core.doctor.verdict import Check, Severity, Verdict, Verdicts, fail, info, nothing, ok, unknown, warn
+from gputop.core.insight.explanation import ClaimKind, InsightClaim, SourceReport, SourceState
+from gputop.core.insight.member import Member
+from gputop.core.insight.source import InsightSource
 from gputop.core.model.finding import Evidence, Stage, Subject
 from gputop.core.model.foreign import harmless, possible
 from gputop.core.model.metric import ONCE, Field, FieldRate, Gpm, Metric, Missing, NvmlCall, Origin, Unit
@@ -47,6 +50,7 @@ __all__ = [
     "Cell",
     "Check",
     "Claim",
+    "ClaimKind",
     "Column",
     "Context",
     "Detector",
@@ -64,10 +68,13 @@ __all__ = [
     "GpuState",
     "Host",
     "HostProcess",
+    "InsightClaim",
+    "InsightSource",
     "Job",
     "Kind",
     "Level",
     "Measure",
+    "Member",
     "Metric",
     "Missing",
     "NamedSource",
@@ -84,6 +91,8 @@ __all__ = [
     "Severity",
     "Shown",
     "Source",
+    "SourceReport",
+    "SourceState",
     "Stage",
     "Subject",
     "Tone",
@@ -127,6 +136,7 @@ class Plugin(Struct, frozen=True, kw_only=True):
     probes: tuple[Probe, ...] = ()
     panels: tuple[Panel, ...] = ()
     sources: tuple[NamedSource, ...] = ()
+    insight: tuple[InsightSource, ...] = ()
 
     @property
     def tables(self) -> dict[str, tuple[Any, ...]]:
@@ -134,6 +144,7 @@ class Plugin(Struct, frozen=True, kw_only=True):
         every: dict[str, tuple[Any, ...]] = {
             "metrics": self.metrics, "columns": self.columns, "detectors": self.detectors, "checks": self.checks,
             "probes": self.probes, "panels": self.panels, "sources": self.sources,
+            "insight": self.insight,
         }  # fmt: skip
         return {table: rows for table, rows in every.items() if rows}
 
@@ -199,14 +210,18 @@ def _faults_of_probes(plugin: Plugin) -> Iterator[str]:
 
 def _faults_of_calls(plugin: Plugin) -> Iterator[str]:
     """Yield the panels and sources without a callable function."""
-    for table, name in (("panels", "lines"), ("sources", "open")):
+    for table, name in (("panels", "lines"), ("sources", "open"), ("insight", "ask"), ("insight", "applies_to")):
         for row in _as_tuple(getattr(plugin, table)):
             if not callable(getattr(row, name, None)):
-                yield f"{table}: {getattr(row, 'key', row)} needs a function {name}"
+                yield f"{table}: {_key(row)} needs a function {name}"
+    for row in _as_tuple(plugin.insight):
+        if isinstance(row, InsightSource) and not isinstance(getattr(row, "limit_s", None), (int, float)):
+            yield f"insight: {row.name} needs limit_s in seconds"
 
 
 _KINDS: Final[dict[str, type]] = {
     "metrics": Metric, "columns": Column, "checks": Check, "probes": Probe, "panels": Panel, "sources": NamedSource,
+    "insight": InsightSource,
 }  # fmt: skip
 _ORIGINS: Final = (NvmlCall, Field, FieldRate, Gpm)
 
@@ -219,7 +234,7 @@ def _as_tuple(rows: object) -> tuple[object, ...]:
 def _key(row: object) -> str:
     if isinstance(row, tuple):
         return str(row[0].name)
-    return str(getattr(row, "key", None) or getattr(row, "code", row))
+    return str(next((name for word in ("key", "code", "name") if (name := getattr(row, word, None))), row))
 
 
 def _safe_metric(metric: Metric[Any]) -> Metric[Any]:

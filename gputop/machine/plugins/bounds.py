@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
@@ -11,6 +11,9 @@ from msgspec.structs import replace
 from gputop.core.detection.detector import Claim, Context, Detector
 from gputop.core.doctor.facts import Facts
 from gputop.core.doctor.verdict import Check, Verdicts, unknown
+from gputop.core.insight.explanation import SourceReport
+from gputop.core.insight.member import Member
+from gputop.core.insight.source import InsightSource
 from gputop.core.model.metric import Field, FieldRate, Metric, NvmlCall, Origin
 from gputop.core.model.units import NOTHING, duration_text
 from gputop.core.monitor import Source
@@ -28,6 +31,7 @@ COLUMN_S: Final = 2.0  # nor does a cell
 DETECTOR_S: Final = 5.0
 CHECK_S: Final = 10.0
 OPEN_S: Final = 15.0  # a source may connect to another host
+INSIGHT_S: Final = 60.0  # or less, if the row says so
 _SCREEN_S: Final = 0.008  # for a cell on the screen, which repaints within 20 ms of a key
 _LEAST_S: Final = 0.001
 
@@ -157,6 +161,9 @@ def bounded(plugin: Plugin, reports: Reports, patience_s: float | None = None) -
         ),
         checks=tuple(_check(each, limit("checks", each.code, CHECK_S), plugin.name) for each in plugin.checks),
         sources=tuple(_source(each, limit("sources", each.key, OPEN_S)) for each in plugin.sources),
+        insight=tuple(
+            _insight(each, limit("insight", each.name, min(each.limit_s, INSIGHT_S))) for each in plugin.insight
+        ),
     )
 
 
@@ -234,6 +241,17 @@ def _source(source: NamedSource, limit: Limit) -> NamedSource:
         return limit.make(lambda: source.open(argument))
 
     return replace(source, open=opened)
+
+
+def _insight(source: InsightSource, limit: Limit) -> InsightSource:
+    def ask(members: Sequence[Member], native: bool) -> SourceReport:  # noqa: FBT001 - the form of a source
+        return limit.make(lambda: source.ask(members, native))
+
+    def applies_to(members: Sequence[Member]) -> bool:
+        return limit.make(lambda: source.applies_to(members))
+
+    # a second more than its limit, so that the limit names it
+    return replace(source, ask=ask, applies_to=applies_to, limit_s=min(source.limit_s, INSIGHT_S) + 1.0)
 
 
 def _outcome(work: Callable[[], T]) -> tuple[tuple[T, ...], Exception | None]:

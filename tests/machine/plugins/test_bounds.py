@@ -4,26 +4,32 @@ import asyncio
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
 from examples import frame, gpu, process
+from fake_proc import FakeProc, stat_line
 
 from gputop.core.detection.detector import Claim, Context, Detector, Kind
 from gputop.core.detection.judge import Judge
 from gputop.core.doctor.diagnose import diagnose
 from gputop.core.doctor.facts import Facts
 from gputop.core.doctor.verdict import Check, Severity, ok, warn
+from gputop.core.insight.explanation import ClaimKind, Explanation, InsightClaim, SourceReport, SourceState
+from gputop.core.insight.member import Member
+from gputop.core.insight.source import InsightSource
 from gputop.core.model.finding import Stage, Subject
 from gputop.core.model.metric import Metric, NvmlCall, Unit
 from gputop.core.model.units import NOTHING
 from gputop.core.monitor import Source
-from gputop.core.plugins.api import API_VERSION, Plugin, guarded
+from gputop.core.plugins.api import API_VERSION, Plugin, guarded, wrong_with
 from gputop.core.plugins.named_source import NamedSource
 from gputop.core.processes.column import Column, Row
 from gputop.core.processes.columns import rows
+from gputop.core.protocol.command import Explain
 from gputop.core.table_rows import _off, turned_off
+from gputop.machine.insight.explainer import Explainer
 from gputop.machine.plugins.bounds import bounded
 from gputop.machine.plugins.sanitize import SourceError, opened
 
@@ -293,3 +299,47 @@ def test_a_plugin_that_calls_exit_ends_gputop() -> None:
         sys.exit(0)
 
     assert "SystemExit: 0" in verdict(check(leave, Heard(), LONG_S))[1]
+
+
+# --- sources of insight ---------------------------------------------------------------------------------------------
+def explained(ask: Callable[[Sequence[Member], bool], SourceReport]) -> tuple[SourceReport, Heard]:
+    """Return what the explainer says of a plugin's source, and what was reported of its row."""
+    heard, sent = Heard(), list[Explanation]()
+    row = InsightSource(name="mpi", title="MPI", ask=ask)
+    plugin = Plugin(name="test", api=API_VERSION, insight=(row,))
+    assert wrong_with(plugin) == ""
+    (bound,) = bounded(guarded(plugin), heard, SHORT_S).insight
+    proc = FakeProc({"10/stat": stat_line(10, start=100)})
+    members = (Member(pid=10, start_ticks=100, rank=5),)
+    Explainer((bound,), proc).explain(Explain(id="q", members=members), sent.append)
+    return sent[-1].sources[0], heard
+
+
+def test_a_source_of_insight_that_hangs_keeps_its_explanation_open(gate: threading.Event) -> None:
+    def hang(*_: object) -> SourceReport:
+        gate.wait(LONG_S)
+        raise AssertionError
+
+    report, heard = explained(hang)
+
+    assert report.state is SourceState.UNAVAILABLE
+    assert "it did not return within" in report.note
+    assert [(table, key) for table, key, _ in heard.off] == [("insight", "mpi")]
+    assert "mpi" in turned_off()[0]
+
+
+def test_a_source_of_insight_that_ends_gputop_or_answers_nonsense() -> None:
+    report, _ = explained(lambda *_: sys.exit(3))
+    other, _ = explained(lambda *_: "nonsense")  # type: ignore[arg-type] # what a plugin may do
+
+    assert "SystemExit: 3" in report.note
+    assert other.state is SourceState.UNAVAILABLE
+
+
+def test_a_claim_of_a_plugin_does_not_reach_the_verdict() -> None:
+    claim = InsightClaim(kind=ClaimKind.AT, pids=(10,), place="MPI_Barrier")
+    answer = SourceReport(name="", title="", state=SourceState.ANSWERED, claims=(claim,))
+    report, heard = explained(lambda *_: answer)
+
+    assert (report.name, report.title, report.claims) == ("mpi", "MPI", (claim,))
+    assert ("insight", "mpi") in heard.works
