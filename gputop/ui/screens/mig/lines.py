@@ -43,8 +43,10 @@ def mig_page(gpu: MigGpu, shown: Gpu | None, frame: Frame | None, width: int) ->
         lines += [BLANK, *bar_lines(gpu, width)] if is_placed(gpu) else []
         if Missing.FORBIDDEN in gpu.missing.values():
             lines += [BLANK, *paragraph(_HIDDEN, width, "warm")]
+        said = _said_of_all(shown)
+        lines += [BLANK, Line((("All instances", "text"),)), said] if said is not None else []
         for at, instance in enumerate(gpu.instances):
-            lines += [BLANK, *_instance(gpu, instance, at, shown, frame, width)]
+            lines += [BLANK, *(one for one in _instance(gpu, instance, at, shown, frame, width) if one != said)]
         if not gpu.instances:
             lines += [BLANK, *paragraph("This GPU has no instances, so no process can use it yet.", width, "warm")]
     if gpu.users:
@@ -145,6 +147,13 @@ def _activity(held: GpuInstance) -> Line:
         return Line((("  active: ", "muted"), (" · ".join(activities), "text")))
     why = held.why(GRAPHICS_ACTIVE)
     return Line(((f"  active: {NOTHING} {why.text if why else ''}", "muted"),))
+
+
+def _said_of_all(shown: Gpu | None) -> Line | None:
+    """Return why the activity of the instances is unknown, if all of several have the same reason."""
+    lines = [_activity(held) for held in shown.instances] if shown is not None else []
+    is_same = len(lines) > 1 and all(line == lines[0] for line in lines)
+    return lines[0] if is_same and NOTHING in lines[0].spans[0][0] else None
 
 
 def _compute(compute: PlacedCompute) -> Line:
