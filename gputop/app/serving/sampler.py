@@ -2,44 +2,72 @@
 
 import os
 import sys
+from collections import deque
 from collections.abc import Callable
+from typing import Final, TypeAlias
 
 from gputop.app.backend.backend import BackendRequest, OpenSource
 from gputop.app.backend.operations.choice import open_control, open_operations
 from gputop.app.control.mig.survey import survey
 from gputop.app.monitoring.frames import frames, open_source
 from gputop.app.monitoring.stream import StreamRequest
-from gputop.core.protocol.command import Change, ChangeMig
+from gputop.core.insight.evidence import with_answers
+from gputop.core.insight.explanation import Explanation
+from gputop.core.protocol.command import Change, ChangeMig, Explain
 from gputop.core.protocol.outcome import Outcome
 from gputop.lazy_imports import collect_seldom
 from gputop.wire.questions import Questions, answer_lines
 from gputop.wire.server import LAST_CHANGES_S, ChangeQueue, Lines, Rhythm, obey, serve
+
+_MOST_ANSWERS: Final = 16
+_Explain: TypeAlias = Callable[[Explain, Callable[[Explanation], None]], None]
 
 
 def sample(request: StreamRequest) -> None:
     """Write frames, obey the commands on stdin, and end when that closes."""
     source = open_source(request.backend, is_once=False)
     rhythm, lines = Rhythm(source, watch_host=source.want_details), Lines(sys.stdout.buffer)
-    changes = _obeying(request.backend, source, rhythm, lines)
+    answers: deque[Explanation] = deque(maxlen=_MOST_ANSWERS)
+    changes = _obeying(request.backend, source, rhythm, lines, answers)
     collect_seldom()
+    step = frames(source, request.backend)
     try:
-        serve(frames(source, request.backend), lines, rhythm, request.count)
+        serve(lambda: with_answers(step(), tuple(answers)), lines, rhythm, request.count)
     finally:
         changes.close(LAST_CHANGES_S)
 
 
-def _obeying(request: BackendRequest, source: OpenSource, rhythm: Rhythm, lines: Lines) -> ChangeQueue:
-    """Execute commands in a thread of its own; return the queue of changes."""
+def _obeying(
+    request: BackendRequest, source: OpenSource, rhythm: Rhythm, lines: Lines, answers: "deque[Explanation]"
+) -> ChangeQueue:
+    """Execute commands in a thread of its own; return the queue of changes. ``answers``: receives explanations."""
     protected = frozenset({os.getpid(), os.getppid()})
     control = open_control(request, protected, progress=answer_lines(lines))
     changes = ChangeQueue(_followed(control.execute, source), lines, rhythm)
     operations = open_operations(request)
     questions = Questions(
-        lines, inspect=operations.inspect, explain=operations.explain, process_status=operations.process_status,
+        lines,
+        inspect=operations.inspect,
+        explain=_kept(operations.explain, answers),
+        process_status=operations.process_status,
         read_mig=survey(operations),
-    )  # fmt: skip
+    )
     obey(sys.stdin.buffer, rhythm, changes, questions=questions.ask)
     return changes
+
+
+def _kept(explain: _Explain, answers: "deque[Explanation]") -> _Explain:
+    """Return a function that also keeps complete explanations, which are evidence for findings."""
+
+    def ask(question: Explain, send: Callable[[Explanation], None]) -> None:
+        def take(explanation: Explanation) -> None:
+            if explanation.is_complete:
+                answers.append(explanation)
+            send(explanation)
+
+        explain(question, take)
+
+    return ask
 
 
 def _followed(execute: Callable[[Change], Outcome], source: OpenSource) -> Callable[[Change], Outcome]:
