@@ -5,17 +5,26 @@ a RAM disk. A shell can write the file too; see docs/progress.md.
 """
 
 import os
+import sys
 import time
 from atexit import register
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Final, SupportsFloat
+from typing import Any, Final, SupportsFloat
 
 EVERY_S: Final = 1.0
 FOLDER_VARIABLE: Final = "GPUTOP_PROGRESS_DIR"
 _OPEN_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _STALE_S: Final = 86_400.0
+_MOST_DEVICES: Final = 16
+_MEMORY: Final = (
+    ("allocated", "allocated_bytes.all.current"),
+    ("reserved", "reserved_bytes.all.current"),
+    ("peak", "allocated_bytes.all.peak"),
+    ("retries", "num_alloc_retries"),
+    ("ooms", "num_ooms"),
+)
 _LARGEST: Final = 2.0**53  # up to here a float represents every integer
 
 
@@ -51,6 +60,8 @@ class Reporter:
         step: SupportsFloat | None = None,
         total: SupportsFloat | None = None,
         loss: SupportsFloat | None = None,
+        *,
+        memory: bool = False,
     ) -> None:
         """Write the given numbers, at most once a second; the last step is always written.
 
@@ -64,7 +75,12 @@ class Reporter:
         if pid != self._pid:
             self._pid, self._name, self._folder = pid, _file_name(pid), ""
         self._due = now + EVERY_S
-        values = (("step", _number(step)), ("total", _number(total)), ("loss", _number(loss)))
+        values = (
+            ("step", _number(step)),
+            ("total", _number(total)),
+            ("loss", _number(loss)),
+            ("cuda", _torch_memory() if memory else ""),
+        )
         self._write("{" + ", ".join(f'"{name}": {text}' for name, text in values if text) + "}\n")
 
     def clear(self) -> None:
@@ -88,10 +104,14 @@ class Reporter:
 
 
 def report(
-    step: SupportsFloat | None = None, total: SupportsFloat | None = None, loss: SupportsFloat | None = None
+    step: SupportsFloat | None = None,
+    total: SupportsFloat | None = None,
+    loss: SupportsFloat | None = None,
+    *,
+    memory: bool = False,
 ) -> None:
     """Write the numbers; see `gputop.report`."""
-    _OF_THIS_PROCESS.report(step, total, loss)
+    _OF_THIS_PROCESS.report(step, total, loss, memory=memory)
 
 
 def _number(value: SupportsFloat | None) -> str:
@@ -102,6 +122,23 @@ def _number(value: SupportsFloat | None) -> str:
     if number - number != 0:  # infinite, or not a number
         return ""
     return str(int(number)) if abs(number) < _LARGEST and number == int(number) else repr(number)
+
+
+def _torch_memory() -> str:
+    """Return the counters of PyTorch's allocator per device as JSON; empty unless the program uses torch with CUDA."""
+    torch: Any = sys.modules.get("torch")
+    try:
+        if torch is None or not torch.cuda.is_initialized():
+            return ""
+        devices = []
+        for device in range(min(torch.cuda.device_count(), _MOST_DEVICES)):
+            stats = torch.cuda.memory_stats(device)
+            if stats.get("reserved_bytes.all.peak"):
+                values = ", ".join(f'"{name}": {int(stats[key])}' for name, key in _MEMORY)
+                devices.append(f'"{device}": {{{values}}}')
+    except Exception:  # noqa: BLE001 - torch is foreign, and a report must not end a training
+        return ""
+    return f"{{{', '.join(devices)}}}" if devices else ""
 
 
 def _file_name(pid: int) -> str:

@@ -6,6 +6,8 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -169,3 +171,53 @@ def test_a_chosen_folder_is_the_only_one_and_a_relative_one_is_none() -> None:
     assert folders(7, {FOLDER_VARIABLE: "shared", "XDG_RUNTIME_DIR": "/run/user/7"}) == [
         "/run/user/7/gputop", "/tmp/gputop-7",  # noqa: S108
     ]  # fmt: skip
+
+
+class _Cuda:
+    """The part of torch.cuda that a report reads, for a machine without a GPU."""
+
+    def __init__(self, *, is_initialized: bool = True, fails: bool = False) -> None:
+        self.is_initialized = lambda: is_initialized
+        self._fails = fails
+
+    def device_count(self) -> int:
+        return 2
+
+    def memory_stats(self, device: int) -> dict[str, int]:
+        if self._fails:
+            raise RuntimeError("CUDA error")
+        names = ("allocated_bytes.all.current", "reserved_bytes.all.current", "allocated_bytes.all.peak")
+        stats = dict(zip(names, (5, 9, 7), strict=True))
+        return stats | {"reserved_bytes.all.peak": 9, "num_alloc_retries": 2, "num_ooms": 1} if device == 1 else {}
+
+
+def _torch(monkeypatch: pytest.MonkeyPatch, cuda: _Cuda) -> None:
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
+
+
+def test_the_memory_of_pytorch_is_reported_for_the_devices_in_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _torch(monkeypatch, _Cuda())
+    reporter(tmp_path).report(step=1, memory=True)
+
+    assert told(tmp_path) == {
+        "step": 1, "cuda": {"1": {"allocated": 5, "reserved": 9, "peak": 7, "retries": 2, "ooms": 1}},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("cuda", [_Cuda(is_initialized=False), _Cuda(fails=True), None])
+def test_without_a_working_cuda_only_the_memory_is_missing_from_a_report(
+    cuda: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _torch(monkeypatch, cuda)
+    reporter(tmp_path).report(step=1, memory=True)
+
+    assert told(tmp_path) == {"step": 1}
+
+
+def test_a_report_with_memory_does_not_import_torch(tmp_path: Path) -> None:
+    program = "import gputop, sys; gputop.report(step=1, memory=True); raise SystemExit('torch' in sys.modules)"
+    environment = dict(os.environ) | {FOLDER_VARIABLE: str(place(tmp_path))}
+
+    assert subprocess.run([sys.executable, "-c", program], env=environment, check=False).returncode == 0

@@ -4,16 +4,50 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.core.model.units import NOTHING, duration_text
+from gputop.core.model.units import NOTHING, bytes_text, duration_text
 
 _STALE_S: Final = 60.0
 _STALE_STEPS: Final = 5.0
+
+
+class TorchMemory(Struct, frozen=True, kw_only=True, gc=False):
+    """The counters of PyTorch's allocator for a device. ``device``: its number in the process.
+
+    ``allocated``: bytes of tensors; ``reserved``: bytes that it holds, with those cached and unused; ``peak``: the most
+    that was allocated. ``retries``: allocations that succeeded only after the cache was freed; ``ooms``: those that
+    failed.
+    """
+
+    device: int
+    allocated: int
+    reserved: int
+    peak: int = 0
+    retries: int = 0
+    ooms: int = 0
+
+    @property
+    def cached(self) -> int:
+        """Return the bytes that are reserved and unused."""
+        return max(0, self.reserved - self.allocated)
+
+    @property
+    def text(self) -> str:
+        """Return the counters in a line."""
+        parts = [
+            f"{bytes_text(self.allocated)} allocated",
+            f"{bytes_text(self.cached)} of {bytes_text(self.reserved)} cached and unused",
+            f"peak {bytes_text(self.peak)}",
+        ]
+        parts += [f"{self.retries} allocations only after freeing the cache"] if self.retries else []
+        parts += [f"{self.ooms} out of memory"] if self.ooms else []
+        return f"device {self.device}: {', '.join(parts)}"
 
 
 class Progress(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """The last report of a process. ``time_s``: its time, seconds since the epoch.
 
     ``rate_per_s``: steps per second over the last minutes, an estimate from the reports; None at first.
+    ``torch``: the memory of PyTorch per device, if the job reports it.
     """
 
     time_s: float
@@ -21,6 +55,7 @@ class Progress(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     total: int | float | None = None
     loss: float | None = None
     rate_per_s: float | None = None
+    torch: tuple[TorchMemory, ...] = ()
 
     @property
     def percent(self) -> float | None:

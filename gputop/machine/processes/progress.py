@@ -11,12 +11,13 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from itertools import islice
-from typing import Final, Protocol
+from operator import itemgetter
+from typing import Annotated, Final, Protocol, TypeAlias
 
-from msgspec import DecodeError, Struct
+from msgspec import DecodeError, Meta, Raw, Struct
 from msgspec.json import Decoder
 
-from gputop.core.model.progress import Progress
+from gputop.core.model.progress import Progress, TorchMemory
 from gputop.machine.timed_calls import TimedCalls
 from gputop.progress_writer import FOLDER_VARIABLE, folders
 
@@ -28,6 +29,7 @@ _LARGEST: Final = 1e15
 _MOST_NAMES: Final = 1024  # per folder, of whatever kind: a listing must not take time for the names of strangers
 _MOST_FILES: Final = 4096  # in all folders together
 _LEAST_FILES: Final = 32  # that each folder may have nevertheless
+_MOST_DEVICES: Final = 16
 _MOST_USERS: Final = 64
 _OTHERS_WRITE: Final = 0o022
 _ABSENT_S: Final = 5.0  # do not look for a missing folder in every sample
@@ -37,6 +39,9 @@ _PATIENCE_S: Final = 0.3  # for a folder on a file system that does not answer
 _HASTE_S: Final = 0.05  # for the folder after it
 _POINTS: Final = 60
 _SLACK_S: Final = 2.0  # the boot time has a resolution of 1 s
+
+
+_Bytes: TypeAlias = Annotated[int, Meta(ge=0, le=2**50)]
 
 
 class Reporter(Struct, frozen=True):
@@ -72,6 +77,17 @@ class _Content(Struct):
     step: int | float | None = None
     total: int | float | None = None
     loss: int | float | None = None
+    cuda: Raw = Raw()
+
+
+class _Memory(Struct):
+    """The memory of a device."""
+
+    allocated: _Bytes
+    reserved: _Bytes
+    peak: _Bytes = 0
+    retries: _Bytes = 0
+    ooms: _Bytes = 0
 
 
 class _File:
@@ -251,4 +267,31 @@ def _with_rate(report: _Content, at_s: float, points: deque[tuple[float, float]]
         rate = (report.step - first_step) / (at_s - first_s) if at_s - first_s >= 1 else None
         if not points or at_s - points[-1][0] >= _APART_S:
             points.append((at_s, float(report.step)))
-    return Progress(time_s=at_s, step=report.step, total=report.total, loss=report.loss, rate_per_s=rate or None)
+    return Progress(
+        time_s=at_s,
+        step=report.step,
+        total=report.total,
+        loss=report.loss,
+        rate_per_s=rate or None,
+        torch=_torch(report.cuda),
+    )
+
+
+def _torch(raw: Raw) -> tuple[TorchMemory, ...]:
+    """Return the memory of PyTorch; nothing if another program uses the key for something else."""
+    if not bytes(raw):
+        return ()
+    try:
+        devices = Decoder(dict[str, _Memory]).decode(raw)
+    except (DecodeError, RecursionError):
+        return ()
+    numbered = sorted(
+        ((int(name), one) for name, one in devices.items() if re.fullmatch("[0-9]{1,3}", name)), key=itemgetter(0)
+    )
+    return tuple(
+        TorchMemory(
+            device=device, allocated=one.allocated, reserved=one.reserved, peak=one.peak, retries=one.retries,
+            ooms=one.ooms,
+        )
+        for device, one in numbered[:_MOST_DEVICES]
+    )  # fmt: skip

@@ -1,14 +1,16 @@
 """How progress is told: how much, how long still, and that it is old."""
 
+from typing import Any
+
 import pytest
 from examples import NOW, frame, process
 
-from gputop.core.model.progress import Progress, progress_facts
+from gputop.core.model.progress import Progress, TorchMemory, progress_facts
 from gputop.core.processes.columns import COLUMN_BY_KEY, rows, used_columns
 
 
-def told(**fields: float | None) -> Progress:
-    given: dict[str, float | None] = {"step": 40, "total": 100, "rate_per_s": 0.5, **fields}
+def told(**fields: Any) -> Progress:
+    given: dict[str, Any] = {"step": 40, "total": 100, "rate_per_s": 0.5, **fields}
     return Progress(time_s=NOW, **given)
 
 
@@ -52,3 +54,13 @@ def test_the_facts_are_all_that_was_told() -> None:
         "40%", "step 40 of 100", "0.5 steps/s", "about 1m57 left", "loss 2.346", "reported 3s ago",
     ]  # fmt: skip
     assert progress_facts(Progress(time_s=NOW, loss=1.0), NOW) == ["loss 1", "reported 0s ago"]
+
+
+def test_memory_that_pytorch_caches_is_told_apart_from_memory_that_it_has_allocated() -> None:
+    memory = TorchMemory(device=0, allocated=29 << 30, reserved=60 << 30, peak=40 << 30, retries=2, ooms=1)
+
+    assert memory.cached == 31 << 30
+    assert memory.text == (
+        "device 0: 29.0GiB allocated, 31.0GiB of 60.0GiB cached and unused, peak 40.0GiB, "
+        "2 allocations only after freeing the cache, 1 out of memory"
+    )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from fake_proc import BOOT_S, FakeProc
 
-from gputop.core.model.progress import Progress
+from gputop.core.model.progress import Progress, TorchMemory
 from gputop.core.model.sample import GpuProcess
 from gputop.machine.processes.progress import ProgressReader, Reporter
 from gputop.machine.processes.reader import ProcessReader
@@ -251,3 +251,26 @@ def test_many_folders_share_the_files_that_a_sample_reads(tmp_path: Path) -> Non
     reader.read_new({OURS}, 100.0)
 
     assert len(reader.pids) == 4096
+
+
+def test_the_memory_of_pytorch_is_read_per_device(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    folder.write(text='{"step": 1, "cuda": {"1": {"allocated": 5, "reserved": 9, "peak": 7, "retries": 2, "ooms": 1}}}')
+    progress = folder.look()
+
+    assert progress is not None
+    assert progress.torch == (TorchMemory(device=1, allocated=5, reserved=9, peak=7, retries=2, ooms=1),)
+
+
+@pytest.mark.parametrize(
+    "cuda",
+    [
+        '"yes"', "[]", '{"0": {}}', '{"0": {"allocated": -1, "reserved": 1}}',
+        '{"x": {"allocated": 1, "reserved": 1}}', "1e999",
+    ],
+)  # fmt: skip
+def test_malformed_memory_costs_only_itself(tmp_path: Path, cuda: str) -> None:
+    folder = Folder(tmp_path)
+    folder.write(text=f'{{"step": 1, "cuda": {cuda}}}')
+
+    assert folder.look() == Progress(time_s=NOW, step=1)

@@ -13,6 +13,7 @@ from gputop.core.detectors.leak.track import MemoryTrack
 from gputop.core.detectors.leak.verdict import Suspicion, Vote
 from gputop.core.detectors.subjects import process_subject
 from gputop.core.model.finding import Evidence, Stage, Subject, confidence_of, confidence_text
+from gputop.core.model.progress import TorchMemory
 from gputop.core.model.sample import GpuProcess, HostProcess
 from gputop.core.model.units import bytes_text, duration_text
 from gputop.core.processes.ending import end_command
@@ -139,6 +140,8 @@ def confidence(case: Case, leak: Suspicion) -> float:
 def _leak(case: Case, leak: Suspicion) -> Claim:
     one = leak.growth
     sure = confidence(case, leak)
+    if _is_cache(case, one):
+        sure = min(sure, _UNSURE)
     is_current = case.track.observed_s - leak.seen_s <= case.alarm.current_s
     full_s = case.full_s if is_current else None
     verdict = "leak" if sure >= case.alarm.sure else f"probable leak ({confidence_text(sure)} confidence)"
@@ -184,11 +187,38 @@ def _evidence(case: Case, one: Growth) -> Sequence[Evidence]:
         Evidence("grown_parts", f"{one.segments}/{one.of}", _parts_text(one)),
         Evidence("steady_log_odds", round(case.vote.odds, 1), _odds_text(case.vote.odds)),
     ]
+    memory = _torch(case)
+    if memory:
+        found.append(
+            Evidence("torch_allocated_bytes", memory.allocated, _torch_text(memory, is_cache=_is_cache(case, one)))
+        )
     if one.cycles:
         found.append(Evidence("cycles", one.cycles, _falls_text(one)))
     if case.full_s:
         found.append(Evidence("full_in_s", round(case.full_s[0]), f"GPU full in {full_text(case.full_s)}"))
     return found
+
+
+def _torch(case: Case) -> TorchMemory | None:
+    """Return the memory that PyTorch reports for this GPU; None if its device could be another one."""
+    process = case.process
+    if process is None or process.progress is None or len(process.gpus) != 1 or len(process.progress.torch) != 1:
+        return None
+    return process.progress.torch[0]
+
+
+def _is_cache(case: Case, one: Growth) -> bool:
+    """Return whether PyTorch's cache has room for all of the growth: tensors need not have grown then."""
+    memory = _torch(case)
+    return memory is not None and memory.cached >= one.grown * _MIB
+
+
+def _torch_text(memory: TorchMemory, *, is_cache: bool) -> str:
+    where = "the growth may be cached and unused" if is_cache else "the cache of PyTorch is smaller than the growth"
+    return (
+        f"{where}: {bytes_text(memory.allocated)} allocated, {bytes_text(memory.cached)} of "
+        f"{bytes_text(memory.reserved)} cached and unused"
+    )
 
 
 def _remedy(case: Case) -> str:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from gputop.core.model.catalogue import MEMORY_FREE, MEMORY_TOTAL, MEMORY_USED, SM_ACTIVE
 from gputop.core.model.finding import Finding, Stage
 from gputop.core.model.metric import Missing
+from gputop.core.model.progress import Progress, TorchMemory
 from gputop.core.model.sample import Frame, GpuInstance, GpuProcess, HostProcess
 
 MIB = 1024**2
@@ -279,3 +280,30 @@ def test_less_growth_than_is_asked_for_is_not_worth_a_line() -> None:
 
 def test_the_time_to_watch_can_be_set() -> None:
     assert stages(grown(leaking, range(800), leak={"observed_s": 1200.0})) == [Stage.OBSERVATION]
+
+
+def _reporting(allocated_gib: Memory) -> list[tuple[Finding, ...]]:
+    """Return the findings of growth in a process that reports how much PyTorch has allocated."""
+
+    def reported(second: float) -> Frame:
+        reserved, allocated = int(leaking(second) * GIB), int(allocated_gib(second) * GIB)
+        memory = TorchMemory(device=0, allocated=allocated, reserved=reserved, peak=allocated)
+        return box(leaking(second), progress=Progress(time_s=NOW + second, torch=(memory,)))
+
+    return watched((second, reported(second)) for second in range(0, 1800, 10))
+
+
+def test_growth_that_pytorch_may_only_cache_is_no_alarm() -> None:
+    found = _reporting(lambda _: 5.0)
+    (last,) = found[-1]
+
+    assert Stage.ALARM not in stages(found)
+    assert any("the growth may be cached and unused: 5.0GiB allocated" in one.text for one in last.evidence)
+
+
+def test_growth_that_pytorch_has_allocated_is_an_alarm() -> None:
+    found = _reporting(lambda second: leaking(second) - 0.1)
+    (last,) = found[-1]
+
+    assert last.stage is Stage.ALARM
+    assert any("the cache of PyTorch is smaller than the growth" in one.text for one in last.evidence)
