@@ -49,6 +49,7 @@ def test_a_headless_command_loads_nothing_heavy(command: list[str]) -> None:
 
     assert status == 0
     assert HEAVY.isdisjoint(modules), sorted(HEAVY.intersection(modules))
+    assert not [name for name in modules if name.startswith("gputop.machine.insight")]
 
 
 def test_details_of_the_host_are_in_json_where_they_are_requested() -> None:

@@ -20,6 +20,7 @@ from gputop.machine.proc.stat import parse_uid
 
 _TRIES: Final = 3
 _AT_ONCE: Final = 8
+_MOST_NAMED: Final = 16
 _STOPPED: Final = frozenset({"T", "t"})
 _RUNS: Final = frozenset({"R", "S"})
 _EXITED: Final = frozenset({"Z", "X"})
@@ -62,13 +63,14 @@ def report_of(members: Sequence[Member], proc: Reader, dump: Dump, user: User, *
     stacks = {member.pid: (one.thread, one.frames) for member, one in found.items() if isinstance(one, Stack)}
     unread = tuple(one for one in found.values() if isinstance(one, UnreadStack))
     groups = grouped(stacks)
-    remedies = list(dict.fromkeys(each.remedy for each in unread if each.remedy))
+    sudo = [each.pid for each in unread if each.remedy.startswith("sudo ")]
+    other = next((each.remedy for each in unread if each.remedy), "")
     return SourceReport(
         name="stacks",
         title="Python stacks",
         state=SourceState.ANSWERED if groups else SourceState.UNAVAILABLE,
         note=_note(unread),
-        remedy=remedies[0] if len(remedies) == 1 else _sudo([each.pid for each in unread if each.remedy]),
+        remedy=_sudo(sudo) or other,
         claims=claims_of(groups),
         details=Stacks(groups=groups, unread=unread),
     )
@@ -149,8 +151,8 @@ def _is_final(text: str) -> bool:
 
 
 def _sudo(pids: Sequence[int]) -> str:
-    """Return the command that reads the first of these processes; they were identified before."""
-    return f"sudo gputop explain {pids[0]}" if pids else ""
+    """Return the command that reads these processes, which were identified before."""
+    return f"sudo gputop explain {' '.join(map(str, pids[:_MOST_NAMED]))}" if pids else ""
 
 
 def _note(unread: Sequence[UnreadStack]) -> str:
