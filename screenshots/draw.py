@@ -18,7 +18,7 @@ from gputop.core.detectors.registry import detectors, made
 from gputop.core.mig.answers import MigBox
 from gputop.core.model.sample import Frame
 from gputop.core.monitor import Monitor
-from gputop.core.protocol.command import Command, Inspect, ReadMig
+from gputop.core.protocol.command import Command, Explain, Inspect, ReadMig
 from gputop.core.protocol.link import News
 from gputop.core.query.selection import Selection
 from gputop.core.recording.playback import Playing, Stretch
@@ -29,6 +29,7 @@ from gputop.machine.processes.reader import ProcessReader
 from gputop.machine.source import Limits, MachineSource
 from gputop.simulator import Box, simulate
 from gputop.simulator.control import partitioning_of_box
+from gputop.simulator.insight import explainer_of_box
 from gputop.simulator.past import JudgeWithPast
 from gputop.simulator.procfiles import HERTZ, PAGE
 from gputop.ui.app import GputopApp
@@ -71,6 +72,7 @@ PICTURES: Final = (
     Picture("mig", "mig", 150, (120, 40)),
     Picture("trouble", "trouble", 60, (140, 42)),
     Picture("findings", "trouble", 60, (140, 42), ("F",)),
+    Picture("why", "trouble", 60, (120, 36), ("F", "w")),
     Picture("replay", "trouble", 60, (120, 30), at_s=754.0),
     Picture("split", "mig", 60, (120, 40), ("p", "right", "right")),
     Picture("lost", "dying", 60, (120, 36)),
@@ -112,10 +114,12 @@ class Player:
         self.receive = receive
 
     def send(self, command: Command) -> None:
-        """Answer questions about MIG layouts and processes; ignore all other commands."""
+        """Answer questions about MIG layouts, processes and where they hang; ignore all other commands."""
         if isinstance(command, Inspect):
             inspector = Inspector(self._box.proc, self._box.users.get, clock_ticks=HERTZ, wall=lambda: NOON)
             self.receive(inspector.inspect(command))
+        elif isinstance(command, Explain):
+            explainer_of_box(self._box, lambda: NOON).explain(command, self.receive)
         elif isinstance(command, ReadMig):
             box = self._box
             gpus = partitioning_of_box(box.driver, box.proc, box.users.get).reader.all()

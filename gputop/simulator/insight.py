@@ -1,7 +1,8 @@
 """Insight into the processes of a simulated box: real code on invented stacks, and the collectives of a hung job."""
 
-from collections.abc import Sequence
-from functools import cache, partial
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 from gputop.core.insight.collectives import CollectiveGroup, Collectives, RankCount
@@ -13,7 +14,7 @@ from gputop.machine.insight import kernel, stacks
 from gputop.machine.insight.explainer import Explainer
 from gputop.machine.insight.py_spy import Refusal, Stack
 from gputop.machine.proc.procfs import Reader
-from gputop.simulator import Box, running
+from gputop.simulator import Box
 
 _HUNG: Final = {"trouble": (61_020, 61_021)}
 """By box, the ranks of a job that hangs: the first one never arrives."""
@@ -60,15 +61,9 @@ _LAST: Final = 1204
 _HOST: Final = "shared-4"
 
 
-def explainer_of_box(box: Box) -> Explainer:
+def explainer_of_box(box: Box, wall: Callable[[], float] = time.time) -> Explainer:
     """Return the explainer of the processes of a box."""
-    return _explainer(box.name)
-
-
-@cache
-def _explainer(name: str) -> Explainer:
-    proc = running(name).proc
-    hung = _HUNG.get(name, ())
+    proc, hung = box.proc, _HUNG.get(box.name, ())
 
     def of_hung_job(members: Sequence[Member]) -> bool:
         return any(member.pid in hung for member in members)
@@ -86,6 +81,7 @@ def _explainer(name: str) -> Explainer:
             InsightSource(name="kernel", title="Kernel", ask=lambda members, _: kernel.report_of(proc, members)),
         ),
         proc,
+        wall=wall,
     )
 
 

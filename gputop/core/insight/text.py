@@ -1,7 +1,9 @@
 """The explanation as sections of text, for the page and for `gputop explain`: the odd processes first."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from typing import Final
 
 from gputop.core.insight.collectives import CollectiveGroup, Collectives, RankCount
 from gputop.core.insight.explanation import Explanation, SourceReport, SourceState
@@ -10,15 +12,19 @@ from gputop.core.insight.member import Member
 from gputop.core.insight.stacks import StackFrame, StackGroup, Stacks
 from gputop.core.inspection.text import Row, Section, state_text
 from gputop.core.model.units import NOTHING, duration_text
+from gputop.core.text.cells import width
+from gputop.core.text.fit import fit
 from gputop.core.text.ranges import ranges
 
-FEW_FRAMES = 6
+FEW_FRAMES: Final = 6
+_LIBRARY: Final = re.compile(r".*/(?:(?:site|dist)-packages|python3\.\d+)/")
 
 
 def sections(explanation: Explanation, *, most_frames: int | None = FEW_FRAMES) -> list[Section]:
     """Return the sources with their states, then a section per answer. ``most_frames``: of a stack; None is all."""
     by_pid = {member.pid: member for member in explanation.members}
-    rows = tuple(Row(source.title, _state(source)) for source in explanation.sources)
+    room = max((width(source.title) for source in explanation.sources), default=0)
+    rows = tuple(Row("", f"{fit(source.title, room)}  {_state(source)}") for source in explanation.sources)
     answers = [_section(source, by_pid, most_frames) for source in explanation.sources]
     return [Section("sources", "Sources", rows), *(answer for answer in answers if answer is not None)]
 
@@ -29,9 +35,7 @@ def lines(explanation: Explanation) -> Iterator[str]:
     for section in sections(explanation, most_frames=None) if explanation.sources else ():
         yield ""
         yield section.title + (f" ({section.note})" if section.note else "")
-        width = max(len(row.label) for row in section.rows)
-        for row in section.rows:
-            yield f"  {row.label.ljust(width)}  {row.text}" if width else f"  {row.text}"
+        yield from (f"  {row.text}" for row in section.rows)
 
 
 def who(pids: Iterable[int], members: dict[int, Member]) -> str:
@@ -45,8 +49,9 @@ def who(pids: Iterable[int], members: dict[int, Member]) -> str:
 
 
 def frame_text(frame: StackFrame) -> str:
-    """Return ``__next__  dataloader.py:88``."""
-    place = f"{frame.file}:{frame.line}" if frame.file and frame.line else frame.file
+    """Return ``DataLoader.__next__  torch/utils/data/dataloader.py:88``: the path of a library begins at its name."""
+    path = _LIBRARY.sub("", frame.file)
+    place = f"{path}:{frame.line}" if path and frame.line else path
     return f"{frame.function}  {place}".rstrip()
 
 
@@ -92,10 +97,11 @@ def _mark(group: StackGroup) -> str:
 
 
 def _frame_rows(frames: Sequence[StackFrame], most: int | None) -> Iterator[Row]:
-    for frame in frames[:most]:
+    shown = len(frames) if most is None or len(frames) <= most + 1 else most
+    for frame in frames[:shown]:
         yield Row("", f"  {frame_text(frame)}")
-    if most is not None and len(frames) > most:
-        yield Row("", f"  and {len(frames) - most} more frames")
+    if len(frames) > shown:
+        yield Row("", f"  and {len(frames) - shown} more frames")
 
 
 def _kernel_rows(places: Iterable[KernelPlace], members: dict[int, Member]) -> Iterator[Row]:
