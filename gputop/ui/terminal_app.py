@@ -8,6 +8,8 @@ from typing import ClassVar, Final
 from rich.segment import Segment
 from textual import events
 from textual.color import Color
+from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter
 from textual.geometry import Size
 
@@ -17,6 +19,7 @@ from gputop.core.text.osc import copying, wrapped
 from gputop.ui.input.keymap import Keymap
 from gputop.ui.render import theme
 from gputop.ui.render.framediff import FrameDiff
+from gputop.ui.render.quiet_driver import QuietDriver
 from gputop.ui.render.terminal_features import erases_in_colour
 from gputop.ui.render.textual_private import DisplayHook, LayoutUpdate, Update, mark_all_changed, waiting_writes
 from gputop.ui.render.too_small import TooSmall, is_too_small
@@ -69,6 +72,11 @@ class TerminalApp(DisplayHook[Down], inherit_bindings=False):
         self._take_theme(wish)
         self._styled = self.theme
         self.stylesheet.set_variables(self.get_css_variables())
+
+    def get_driver_class(self) -> type[Driver]:
+        """Return the driver of a terminal that sleeps while nothing is typed, or the one that the user chose."""
+        usual = super().get_driver_class()
+        return QuietDriver if usual is LinuxDriver else usual
 
     def on_mount(self) -> None:
         """Paint over the output of other programs after gputop was in the background."""

@@ -2,7 +2,7 @@
 
 import csv
 import lzma
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Final
@@ -47,6 +47,7 @@ _COLUMNS: Final[tuple[tuple[str, Metric[float] | Metric[int], float], ...]] = (
 )  # fmt: skip
 
 Row = dict[str, str]
+Second = tuple[float, list[Row]]
 
 
 class Recording:
@@ -56,7 +57,9 @@ class Recording:
         self.name = path.name.split(".")[0]
         with lzma.open(path, "rt") as file:
             rows = list(csv.DictReader(file))
-        self._seconds = [(float(key), list(group)) for key, group in groupby(rows, lambda row: row["second"])]
+        self.seconds: list[Second] = [
+            (float(key), list(group)) for key, group in groupby(rows, lambda row: row["second"])
+        ]
         self.hours = len(rows) / 3600
 
     def samples(self, *, has_cpu: bool) -> Iterator[tuple[Sample, tuple[Job, ...]]]:
@@ -64,11 +67,15 @@ class Recording:
 
         ``has_cpu``: the CPU use of the stand-ins is known; they feed their GPU with a thread.
         """
+        return self.played(self.seconds, has_cpu=has_cpu)
+
+    def played(self, seconds: Iterable[Second], *, has_cpu: bool) -> Iterator[tuple[Sample, tuple[Job, ...]]]:
+        """Return the samples and jobs of other seconds of the same boards."""
         finder = JobFinder()
-        work = max(float(row["util_pct"]) for _, rows in self._seconds for row in rows)
-        is_job = len(self._seconds[0][1]) == 8 and work > 50
+        work = max(float(row["util_pct"]) for _, rows in self.seconds for row in rows)
+        is_job = len(self.seconds[0][1]) == 8 and work > 50
         relatives = (_launcher(),) if is_job else ()
-        for second, rows in self._seconds:
+        for second, rows in seconds:
             time_s = NOW + second
             held = [row for row in rows if float(row["mem_used_mib"]) > EMPTY_MIB]
             processes = tuple(_process(row, is_job=is_job, has_cpu=has_cpu) for row in held)

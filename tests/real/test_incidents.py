@@ -30,6 +30,10 @@ def test_an_incident_becomes_an_alarm_of_its_kind(name: str) -> None:
     assert alarms == {ALARMS[name]}
 
 
+def test_a_board_that_is_busy_without_a_process_says_nothing() -> None:
+    assert _incident("R007").said() == {("busy.unowned", "observation")}
+
+
 @pytest.mark.parametrize("name", NO_FAULT)
 def test_what_is_no_fault_is_neither_alarm_nor_suspect(name: str) -> None:
     assert {(code, stage) for code, stage in _incident(name).said() if stage != "observation"} == set()

@@ -72,27 +72,38 @@ def watch(request: WatchRequest) -> int:
     return found.status
 
 
-def watched(step: Callable[[], Frame], wait: Callable[[], None], is_over: Callable[[], bool], news: News) -> Watch:
-    """Watch until ``is_over``. ``news``: receives the findings of a frame that are new, or graver than before."""
-    found, count, began_s, gravest = Timeline(), 0, 0.0, None
+def watched(
+    step: Callable[[], Frame],
+    wait: Callable[[], None],
+    is_over: Callable[[], bool],
+    news: News,
+    clock: Callable[[], float] = time.monotonic,
+) -> Watch:
+    """Watch until ``is_over``. ``news``: receives the findings of a frame that are new, or graver than before.
+
+    ``clock``: for the length; that of the host may be set while gputop watches.
+    """
+    found, count, gravest = Timeline(), 0, None
+    first: Frame | None = None
     ranks: dict[tuple[object, ...], int] = {}
     while True:
-        frame = step()
+        frame, now = step(), clock()
         count += 1
-        began_s = began_s or frame.time_s
-        found.add(frame.time_s - began_s, frame.time_s, frame.findings)
+        if first is None:
+            first, began = frame, now
+        found.add(now - began, frame.time_s, frame.findings)
         news(frame, [one for one in frame.findings if one.stage.rank > ranks.get(one.key, -1)])
         ranks |= {one.key: max(one.stage.rank, ranks.get(one.key, -1)) for one in frame.findings}
         gravest = worst([*frame.findings, *((gravest,) if gravest else ())])
         if is_over():
             break
         wait()
-    why_not = _why_not(frame, frame.time_s - began_s)
+    why_not = _why_not(frame, now - began)
     is_found = gravest is not None and (gravest.stage is not Stage.OBSERVATION or frame.judged_in_s is None)
     return Watch(
         host=frame.host.name,
-        began_s=began_s,
-        length_s=frame.time_s - began_s,
+        began_s=first.time_s,
+        length_s=now - began,
         frames=count,
         status=NO_DRIVER if why_not and not is_found else STATUS[gravest.stage if gravest else None],
         judged_in_s=frame.judged_in_s,

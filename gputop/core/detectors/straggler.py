@@ -4,7 +4,7 @@ In synchronous training the slow rank shows the lower utilization: it enters the
 in it at 100 %. Where all of them show 100 %, one that works while the others wait takes more power, and moves more.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Final
 
@@ -182,10 +182,12 @@ class StragglerDetector:
         usual = median(one.gu for one in held)
         spread = median(abs(one.gu - usual) for one in held)
         is_full = usual >= self._dials["full_percent"]
+        is_one_job = all((track.role.world or 1) > 1 for track in tracks)
         for one in held:
             is_slow = usual_clock and one.clock and one.clock < self._dials["clock_percent"] / 100 * usual_clock
             gap = usual - one.gu
-            is_behind = is_full and not is_slow and self._is_behind(gap, spread, one, race)
+            among = spread if is_one_job else _spread_without(one, held)
+            is_behind = is_full and not is_slow and self._is_behind(gap, max(spread, among), one, race)
             is_slow = bool(is_slow) and one.gu >= self._dials["works_percent"]
             one.slow_s = _counted(one.slow_s, step_s, falls, is_so=is_slow)
             one.behind_s = _counted(one.behind_s, step_s, falls, is_so=is_behind)
@@ -221,6 +223,13 @@ class StragglerDetector:
                 apart=rank.levels.apart if rank.levels.odd_s >= after_s > rank.behind_s else 0.0,
             )
             yield claim_of(slow, context, self._dials)
+
+
+def _spread_without(rank: _Rank, ranks: Sequence[_Rank]) -> float:
+    """Return how far one of the others is from their median: programs of one launcher may have nothing in common."""
+    others = [one.gu for one in ranks if one is not rank]
+    usual = median(others)
+    return max(abs(gu - usual) for gu in others)
 
 
 def _is_comparable(ranks: Ranks, rests: Mapping[Key, float], context: Context, dials: Mapping[str, float]) -> bool:

@@ -22,12 +22,18 @@ class Ran(Struct, frozen=True):
     excess: str = ""
 
 
-def run_bounded(words: Sequence[str], limit_s: float, most_bytes: int, environment: Mapping[str, str]) -> Ran:
-    """Run a program without input and without a shell; kill it at a limit. Raises OSError if it cannot be started."""
+def run_bounded(
+    words: Sequence[str], limit_s: float, most_bytes: int, environment: Mapping[str, str],
+    stdin: int = subprocess.DEVNULL,
+) -> Ran:  # fmt: skip
+    """Run a program without a shell; kill it at a limit. ``stdin``: a descriptor, else it has no input.
+
+    Raises OSError if it cannot be started.
+    """
     until = time.monotonic() + limit_s
     pipe = subprocess.PIPE
     with subprocess.Popen(
-        words, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, env=dict(environment), start_new_session=True
+        words, stdin=stdin, stdout=pipe, stderr=pipe, env=dict(environment), start_new_session=True
     ) as child:
         try:
             out, err, excess = _read(child, until, most_bytes)

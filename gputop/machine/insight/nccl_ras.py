@@ -41,7 +41,7 @@ class NcclRas:
         self._port = port
         self._timeout_s = timeout_s
 
-    def ask(self, members: tuple[Member, ...], native: bool) -> SourceReport:  # noqa: ARG002, FBT001 - as all sources
+    def ask(self, members: Sequence[Member], native: bool) -> SourceReport:  # noqa: ARG002, FBT001 - as all sources
         """Return what NCCL knows about the members, and about their job on other hosts."""
         alive = [member for member in members if is_same(self._proc, member)]
         if not alive:

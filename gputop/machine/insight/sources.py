@@ -22,10 +22,24 @@ def _kernel(members: Sequence[Member], native: bool) -> SourceReport:  # noqa: F
     return ask(members, native)
 
 
+def _nccl(members: Sequence[Member], native: bool) -> SourceReport:  # noqa: FBT001 - the form of a source
+    from gputop.machine.insight.nccl_ras import NcclRas  # noqa: PLC0415 - asked seldom
+
+    return NcclRas().ask(members, native)
+
+
+def _flight(members: Sequence[Member], native: bool) -> SourceReport:  # noqa: FBT001 - the form of a source
+    from gputop.machine.insight.flight_recorder import FlightRecorder  # noqa: PLC0415 - asked seldom
+
+    return FlightRecorder().ask(members, native)
+
+
 SOURCES: Final[tuple[InsightSource, ...]] = joined(
     "insight",
     (
         InsightSource(name="stacks", title="Python stacks", ask=_stacks, limit_s=20.0),
+        InsightSource(name="nccl", title="NCCL RAS", ask=_nccl, limit_s=35.0),
+        InsightSource(name="flight", title="PyTorch Flight Recorder", ask=_flight, limit_s=35.0),
         InsightSource(name="kernel", title="Kernel", ask=_kernel, limit_s=3.0),
     ),
     attrgetter("name"),

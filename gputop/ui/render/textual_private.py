@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from rich.color import ColorSystem
 from rich.console import Console, RenderableType
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
+from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.drivers._writer_thread import WriterThread
 from textual.events import Resize
@@ -23,8 +24,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 __all__ = [
-    "ChopsUpdate", "CompositorUpdate", "DisplayHook", "LayoutUpdate", "Update", "color_system", "in_place_of",
-    "mark_all_changed", "mark_painted", "painted", "waiting_writes", "written_strips",
+    "ChopsUpdate", "CompositorUpdate", "DisplayHook", "LayoutUpdate", "Update", "XTermParser", "color_system",
+    "in_place_of", "mark_all_changed", "mark_painted", "painted", "waiting_writes", "written_strips",
 ]  # fmt: skip
 
 T = TypeVar("T")

@@ -23,8 +23,8 @@ class Playback:
     """Plays a recording. ``clock``: monotonic seconds. All methods but `take` only store the request."""
 
     def __init__(self, tape: Tape, clock: Callable[[], float]) -> None:
-        note = "" if tape.judging is None else _JUDGED_NOW
-        self.playing = Playing(length_s=tape.length_s, frames=tape.frames, is_playing=True, note=note)
+        self._note = "" if tape.judging is None else _JUDGED_NOW
+        self.playing = Playing(length_s=tape.length_s, frames=tape.frames, is_playing=True, note=self._note)
         self._tape = tape
         self._clock = clock
         self._position = Position(tape, clock)
@@ -191,7 +191,7 @@ class Playback:
         if self._search is not None and not is_seeking:
             self._search = None
             self._goal = self.playing.number if self._goal is None else self._goal
-        self.playing = replace(self.playing, is_seeking=is_seeking, note=note, **changes)
+        self.playing = replace(self.playing, is_seeking=is_seeking, note=note or self._note, **changes)
         self._due_s = self._clock()
         self._has_news = True
 

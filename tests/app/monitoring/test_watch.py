@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
+from itertools import count
 from typing import Any
 
 import pytest
@@ -44,8 +45,24 @@ def found_in(*findings: Sequence[Stage], **fields: Any) -> tuple[Watch, list[lis
     def tell(_: Frame, new: Sequence[Finding]) -> None:
         told.append([one.stage.value for one in new])
 
-    found = watched(lambda: next(frames), lambda: None, lambda: len(told) == len(findings), tell)
+    clock = count(500.0)
+    found = watched(lambda: next(frames), lambda: None, lambda: len(told) == len(findings), tell, lambda: next(clock))
     return found, told
+
+
+def test_a_clock_that_is_set_makes_a_watch_of_seconds_one_of_hours() -> None:
+    frames = iter([frame(time_s=NOW), frame(time_s=NOW + 18_000), frame(time_s=NOW - 18_000)])
+    clock = count(500.0)
+    seen: list[Frame] = []
+    found = watched(
+        lambda: next(frames),
+        lambda: None,
+        lambda: len(seen) == 3,
+        lambda held, _: seen.append(held),
+        lambda: next(clock),
+    )
+
+    assert (found.began_s, found.length_s, found.frames) == (NOW, 2.0, 3)
 
 
 @pytest.mark.parametrize(

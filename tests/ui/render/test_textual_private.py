@@ -12,6 +12,7 @@ from textual import _compositor
 from textual.app import App
 from textual.drivers._writer_thread import WriterThread
 from textual.drivers.linux_driver import LinuxDriver
+from textual.events import Key
 from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
@@ -20,6 +21,7 @@ from textual.widget import Widget
 from gputop.ui.render.textual_private import (
     ChopsUpdate,
     LayoutUpdate,
+    XTermParser,
     color_system,
     in_place_of,
     mark_all_changed,
@@ -124,3 +126,10 @@ async def test_the_result_of_a_screen_goes_to_the_widget_that_pushed_it_in_place
             stage.app.push_screen(screen, lambda _: None)
 
         assert screen._result_callbacks[-1].requester is stage.app.main, f"MessagePump._context: {WHERE}"
+
+
+def test_the_parser_of_the_terminal_is_fed_with_text_and_time() -> None:
+    parser = XTermParser()
+
+    assert [event.key for event in parser.feed("k") if isinstance(event, Key)] == ["k"], f"XTermParser.feed: {WHERE}"
+    assert list(parser.tick()) == [], f"XTermParser.tick: {WHERE}"

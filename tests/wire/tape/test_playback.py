@@ -291,7 +291,6 @@ def test_a_recording_without_findings_is_judged_with_the_frames_before_the_shown
     tape.judging = lambda: judge_of("hardware")
     playback, shown = Playback(tape, lambda: 0.0), []
     playback.go(125.0)
-    assert playback.playing.note == ""
     while playback.due_s() == 0.0:
         stretch = playback.take()
         shown += [stretch.shown] if stretch is not None and stretch.shown is not None else []
@@ -299,16 +298,10 @@ def test_a_recording_without_findings_is_judged_with_the_frames_before_the_shown
     assert "pcie.link" not in {one.code for one in shown[0].findings}
     assert {"ecc.uncorrected", "pcie.link"} <= {one.code for one in shown[-1].findings}
     assert shown[-1].sequence == shown[0].sequence
+    assert playback.playing.note == "recorded without findings: gputop judges it now"
 
 
 def test_recorded_findings_are_shown_as_they_are(tmp_path: Path) -> None:
     assert opened(taped(numbered(5, found=(0,))), tmp_path).has_findings()
     assert opened(taped([replace(one, judged_in_s=118.0) for one in numbered(3)]), tmp_path).has_findings()
     assert not opened(taped(numbered(5)), tmp_path).has_findings()
-
-
-def test_a_recording_that_is_judged_now_says_so(tmp_path: Path) -> None:
-    tape = opened(taped(numbered(5)), tmp_path)
-    tape.judging = lambda: judge_of("hardware")
-
-    assert Playback(tape, lambda: 0.0).playing.note == "recorded without findings: gputop judges it now"

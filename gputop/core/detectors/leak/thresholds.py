@@ -44,7 +44,11 @@ KIND: Final = Kind(
         ),
         Dial(
             "fill_young_s", 600.0, 0.0, 86_400.0,
-            "Only growth that began within this time after the start of the process may be loading.",
+            "Growth that began within this time after the start of the process may be loading.",
+        ),
+        Dial(
+            "fill_late_s", 900.0, 0.0, 86_400.0,
+            "The same as fill_watched_s, for growth that began later: another model may be loading.",
         ),
         Dial(
             "fill_bytes_per_s", 2.0 * 1024**2, 0.0, 1024**4,

@@ -30,6 +30,7 @@ class Limits(Struct, frozen=True):
     odds: float = 3.0
     fill_s: float = 6 * 3600.0
     fill_watched_s: float = 1800.0
+    fill_late_s: float = 900.0
     fill_young_s: float = 600.0
     fill_rate: float = 2.0  # MiB/s
     kept: float = 0.5
@@ -118,11 +119,9 @@ class Vote:
         if self.odds < limits.odds:
             return Why.SATURATING
         began_s = self.rising.since_s - limits.spans_s[0] if self.rising else one.began_s
-        if (
-            track.age_s + began_s < limits.fill_young_s
-            and one.even > max(total_mib / max(limits.fill_s, 1.0), limits.fill_rate)
-            and one.ended_s - one.began_s < limits.fill_watched_s
-        ):
+        is_young = track.age_s + began_s < limits.fill_young_s
+        is_fast = one.even > max(total_mib / max(limits.fill_s, 1.0), limits.fill_rate)
+        if is_fast and one.ended_s - one.began_s < (limits.fill_watched_s if is_young else limits.fill_late_s):
             return Why.FILLING
         return None
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from gputop.core.detection.detector import FORGET_S, Claim, Context, Dial, Kind
+from gputop.core.detectors.orphan.busy import UnownedWork
 from gputop.core.detectors.orphan.memory import MemoryGaps
 from gputop.core.detectors.orphan.parent import Strays
 from gputop.core.detectors.orphan.track import Track, has_ended, held_text, memory_of
@@ -21,6 +22,7 @@ KIND: Final = Kind(
         "orphan.zombie": "A process has exited, but its children or threads still hold its GPU memory.",
         "orphan.parent": "The parent of a process has exited, and the process still runs.",
         "memory.unexplained": "Some GPU memory is used, but by no process that the driver lists.",
+        "busy.unowned": "The GPU is busy, but the driver lists no process on it.",
     },
     remedies={
         "orphan.gone": "Find the process that still holds the memory: `sudo fuser -v /dev/nvidia*`. If there is none, "
@@ -29,6 +31,8 @@ KIND: Final = Kind(
         "orphan.parent": "Ask its owner: a job under `nohup` looks the same. To end it: `gputop signal SIGTERM "
         "--pid PID`.",
         "memory.unexplained": "Find the process that holds the memory: `sudo fuser -v /dev/nvidiaN`. If there is none, "
+        "reset the GPU.",
+        "busy.unowned": "Find a process that has the device open: `sudo fuser -v /dev/nvidiaN`. If there is none, "
         "reset the GPU.",
     },
     dials=(
@@ -66,6 +70,11 @@ KIND: Final = Kind(
             "context_bytes", 134217728.0, 0.0, 1e10,
             "The driver does not list all memory of a process. gputop assumes this much more for each process.",
         ),
+        Dial(
+            "unowned_s", 180.0, 10.0, 86400.0,
+            "If a GPU is busy for this time and the driver lists no process on it, that is an observation.",
+        ),
+        Dial("unowned_percent", 50.0, 1.0, 100.0, "In unowned_s: a GPU is busy if its utilization is at least this."),
         Dial("idle_percent", 1.0, 0.0, 50.0, "An orphan is idle if its GPU utilization is at most this."),
         Dial(
             "left_s", 120.0, 0.0, 3600.0,
@@ -88,6 +97,7 @@ class OrphanDetector:
         self._tracks: dict[int, Track] = {}
         self._strays = Strays(dials)
         self._gaps = MemoryGaps(dials)
+        self._unowned = UnownedWork(dials)
         self._swept_s = 0.0
 
     def detect(self, context: Context) -> Iterator[Claim]:
@@ -107,6 +117,7 @@ class OrphanDetector:
         yield from self._strays.detect(context)
         self._sweep(context)
         yield from self._gaps.detect(context)
+        yield from self._unowned.detect(context)
 
     def _gone(self, process: HostProcess, track: Track, context: Context) -> Iterator[Claim]:
         lasts_s = context.now_s - track.since_s

@@ -84,7 +84,7 @@ class MemoryGaps:
         for gpu in context.sample.gpus:
             gap, holders = self._gaps.of(gpu.uuid, context.now_s), held[gpu.uuid]
             used, total = gpu[MEMORY_USED], gpu[MEMORY_TOTAL]
-            if used is None or total is None or not holders.is_known or not _can_be_known(gpu):
+            if used is None or total is None or not holders.is_known or not can_be_known(gpu):
                 gap.since_s = None
                 if gpu.state is GpuState.LOST:
                     gap.learned.clear()
@@ -163,7 +163,7 @@ def _held(context: Context) -> dict[str, _Held]:
     return found
 
 
-def _can_be_known(gpu: Gpu) -> bool:
+def can_be_known(gpu: Gpu) -> bool:
     """Return whether all processes of a GPU are listed, and it has memory of its own."""
     is_listed = "processes" not in gpu.missing and "other_processes" not in gpu.missing
     is_whole = gpu[MIG_MODE] is not True and not gpu.instances

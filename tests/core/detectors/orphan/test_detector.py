@@ -8,7 +8,7 @@ from examples import GIB, NOW, frame, gpu, process
 from judging import judge_of, watch
 from msgspec.structs import replace
 
-from gputop.core.model.catalogue import MEMORY_USED, MIG_MODE
+from gputop.core.model.catalogue import GPU_UTILIZATION, MEMORY_USED, MIG_MODE
 from gputop.core.model.finding import Finding, Stage
 from gputop.core.model.metric import Missing
 from gputop.core.model.owner import Owner, SlurmStep
@@ -375,8 +375,29 @@ def test_a_process_that_takes_its_time_to_go_is_nothing() -> None:
     def made_at(second: int) -> Frame:
         return with_used(10.0, process(1)) if second < 100 else with_used(max(0.0, 10.0 - (second - 100) / 2))
 
-    assert not any(watch(judge_of("orphan"), range(300), made_at))
+    assert not any(watch(judge_of("orphan"), range(260), made_at))
 
 
 def changed(one: Gpu, **fields: Any) -> Gpu:
     return replace(one, **fields)
+
+
+# --- work of no process ----------------------------------------------------------------------------------------------
+def test_a_gpu_that_is_busy_without_a_process_is_worth_no_line() -> None:
+    busy = of(values={GPU_UTILIZATION: 100})
+
+    assert not any(watch(judge_of("orphan"), range(180), lambda _: busy))
+    assert shown(lambda _: busy, range(200)) == [("busy.unowned", Stage.OBSERVATION)]
+
+
+def test_work_of_other_containers_is_work_of_no_process() -> None:
+    box = of(values={GPU_UTILIZATION: 100})
+    inside = replace(box, host=replace(box.host, is_initial_pid_namespace=False))
+
+    assert shown(lambda _: inside, range(400)) == []
+
+
+def test_short_processes_that_are_listed_now_and_then_are_no_process() -> None:
+    busy, listed = of(values={GPU_UTILIZATION: 100}), of(process(), values={GPU_UTILIZATION: 100})
+
+    assert not any(watch(judge_of("orphan"), range(600), lambda second: busy if second % 60 else listed))
