@@ -57,7 +57,8 @@ def head(subject: Subject, view: View, width: int, height: int) -> list[Line]:
     lines += facts("Host", _host(process), width)
     if process.progress:
         lines += facts("Progress", progress_facts(process.progress, subject.seen_s), width)
-        lines += facts("PyTorch", [memory.text for memory in process.progress.torch], width)
+        if process.progress.torch:
+            lines += facts("PyTorch", [memory.text for memory in process.progress.torch], width)
     for use in process.gpus:
         lines += facts(_gpu_label(use), _use(use, view), width)
     return [*lines, BLANK, *_plots(subject, view, width, 3 if height >= _HIGH else 2)]
