@@ -98,7 +98,7 @@ async def test_a_long_stack_is_shown_in_full_on_a_key() -> None:
         await stage.deliver(answer(asked(stage)[-1], source("stacks", details=STACKS), is_complete=True))
         assert "and 3 more frames" in text_on(stage.app.screen)
 
-        await stage.press("f")
+        await stage.press("t")
 
         assert "fetch8  train.py:96" in text_on(stage.app.screen)
 

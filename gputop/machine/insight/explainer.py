@@ -127,11 +127,11 @@ class Explainer:
 
 
 @cache
-def explainer_of_this_machine() -> Explainer:
-    """Return the explainer of processes on this machine."""
-    from gputop.machine.insight.sources import SOURCES  # noqa: PLC0415 - not for a simulated box
+def explainer_of_this_machine(*, is_read_only: bool) -> Explainer:
+    """Return the explainer of processes on this machine. ``is_read_only``: no source makes a process write a file."""
+    from gputop.machine.insight.sources import SOURCES, without_requests  # noqa: PLC0415 - not for a simulated box
 
-    return Explainer(SOURCES, RealProc())
+    return Explainer(without_requests(SOURCES) if is_read_only else SOURCES, RealProc())
 
 
 def _applies(source: InsightSource, members: Sequence[Member]) -> bool:

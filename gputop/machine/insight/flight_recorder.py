@@ -55,17 +55,22 @@ class _Found(Struct, frozen=True):
 
 
 class FlightRecorder:
-    """Asks the Flight Recorder. ``clock``: monotonic seconds; ``wall``: since the epoch."""
+    """Asks the Flight Recorder. ``clock``: monotonic seconds; ``wall``: since the epoch.
+
+    ``requests_dumps``: whether it asks ranks for a new dump, which makes them write a file.
+    """
 
     def __init__(
         self, proc: Proc | None = None, *, clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time, pause: Callable[[float], None] = time.sleep, wait_s: float = _WAIT_S,
+        requests_dumps: bool = True,
     ) -> None:  # fmt: skip
         self._proc = proc or RealProc()
         self._clock = clock
         self._wall = wall
         self._pause = pause
         self._wait_s = wait_s
+        self._requests_dumps = requests_dumps
 
     def ask(self, members: Sequence[Member], native: bool) -> SourceReport:  # noqa: ARG002, FBT001 - as all sources
         """Return the last collectives of the members."""
@@ -127,7 +132,7 @@ class FlightRecorder:
     def _request(self, ranks: Iterable[_Rank], problems: list[str]) -> dict[str, Seen | None]:
         """Ask each rank that has a pipe for a dump; return the present states of their files."""
         awaited: dict[str, Seen | None] = {}
-        for rank in ranks:
+        for rank in ranks if self._requests_dumps else ():
             if not rank.pipe:
                 continue
             before = {path: seen(path) for path in rank.paths[:1]}

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import Final
 
+from msgspec.structs import replace
+
 from gputop.core.insight.explanation import SourceReport
 from gputop.core.insight.member import Member
 from gputop.core.insight.source import InsightSource
@@ -32,6 +34,17 @@ def _flight(members: Sequence[Member], native: bool) -> SourceReport:  # noqa: F
     from gputop.machine.insight.flight_recorder import FlightRecorder  # noqa: PLC0415 - asked seldom
 
     return FlightRecorder().ask(members, native)
+
+
+def _flight_as_it_is(members: Sequence[Member], native: bool) -> SourceReport:  # noqa: FBT001 - the form of a source
+    from gputop.machine.insight.flight_recorder import FlightRecorder  # noqa: PLC0415 - asked seldom
+
+    return FlightRecorder(requests_dumps=False).ask(members, native)
+
+
+def without_requests(sources: Sequence[InsightSource]) -> tuple[InsightSource, ...]:
+    """Return the sources such that none makes a process write a file: the Flight Recorder reads old dumps only."""
+    return tuple(replace(row, ask=_flight_as_it_is) if row.name == "flight" else row for row in sources)
 
 
 SOURCES: Final[tuple[InsightSource, ...]] = joined(

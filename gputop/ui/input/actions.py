@@ -213,7 +213,7 @@ ACTIONS: Final = (
         help="Show the GPU device files that the process has open.",
     ),
     Action(
-        id="why", keys=("w",), run="page.why", label="Why: where it hangs", group=VIEW,
+        id="why", keys=("w",), run="page.why", label="Why it hangs", group=VIEW,
         help="Ask where a job or process hangs: the stacks of all ranks, the kernel, NCCL, PyTorch. It takes seconds.",
     ),
     Action(
@@ -473,14 +473,12 @@ ACTIONS: Final = (
     ),
     _OnPage(id="page-on", keys=("space",), label="Next page", help="Go down a page, as PgDn does."),
     _OnPage(
-        id="all-threads", keys=("t",), label="All threads", help="Show all threads of a process, or only the busiest.",
+        id="all-threads", keys=("t",), label="All threads, frames",
+        help="Show all threads of a process or all frames of a stack, or only the first.",
     ),
     _OnPage(
         id="native-frames", keys=("n",), label="Native frames",
         help="Ask for the stacks again, with the frames of C and C++ or without them. It stops the processes longer.",
-    ),
-    _OnPage(
-        id="all-frames", keys=("f",), label="All frames", help="Show all frames of a stack, or only the innermost.",
     ),
     _OnPage(
         id="secrets", keys=("s",), label="Show secrets",

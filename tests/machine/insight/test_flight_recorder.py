@@ -18,6 +18,7 @@ from gputop.core.insight.explanation import ClaimKind, SourceReport, SourceState
 from gputop.core.insight.member import Member
 from gputop.machine.insight.dump_file import ask_for_dump, read_dump
 from gputop.machine.insight.flight_recorder import FlightRecorder
+from gputop.machine.insight.sources import SOURCES, without_requests
 from gputop.machine.proc.procfs import RealProc
 from gputop.machine.proc.stat import parse_stat
 
@@ -210,3 +211,19 @@ def test_nothing_but_a_pipe_with_a_reader_is_written(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="No such device"):  # and it does not wait for a reader
         ask_for_dump(str(tmp_path / "pipe"), os.geteuid())
     assert path.read_bytes() == before
+
+
+def test_read_only_asks_no_rank_to_write_a_dump(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe_0.pipe")
+    places = {"torch_nccl_debug_info_pipe_file": f"{tmp_path}/pipe_", "torch_fr_dump_temp_file": f"{tmp_path}/trace_"}
+    (flight,) = (row for row in without_requests(SOURCES) if row.name == "flight")
+    with _process(IDLE, 0, **places) as member:
+        reader = os.open(tmp_path / "pipe_0.pipe", os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            _save(tmp_path / "trace_0", WAITS)
+            report = flight.ask([member], False)
+
+            assert [claim.operation for claim in report.claims] == ["all-reduce 5"], report.note
+            assert os.read(reader, 1) == b""
+        finally:
+            os.close(reader)

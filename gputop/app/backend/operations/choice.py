@@ -20,7 +20,7 @@ def open_operations(request: BackendRequest) -> Operations:
         return SimulatedOperations(request.demo)
     from gputop.app.backend.operations.real import RealOperations
 
-    return RealOperations()
+    return RealOperations(is_read_only=request.read_only)
 
 
 def open_control(

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import cache
 
 from gputop.app.backend.operations.operations import Control, MigReader
+from gputop.app.backend.operations.read_only import read_only_control
 from gputop.core.doctor.facts import Facts
 from gputop.core.insight.explanation import Explanation
 from gputop.core.inspection.inspection import Inspection
@@ -14,7 +15,10 @@ from gputop.core.protocol.process_status import ProcessStatuses
 
 
 class RealOperations:
-    """Changes of this host, and questions about it."""
+    """Changes of this host, and questions about it. ``is_read_only``: as the user said; the settings may add it."""
+
+    def __init__(self, *, is_read_only: bool = False) -> None:
+        self._is_read_only = is_read_only
 
     def control(self, protected: frozenset[int], progress: Callable[[MigProgress], None]) -> Control:
         """Return the control of this host."""
@@ -30,7 +34,8 @@ class RealOperations:
         """Ask the sources of insight about processes."""
         from gputop.machine.insight.explainer import explainer_of_this_machine
 
-        explainer_of_this_machine().explain(question, send)
+        is_read_only = read_only_control(is_read_only=self._is_read_only) is not None
+        explainer_of_this_machine(is_read_only=is_read_only).explain(question, send)
 
     def process_status(self, question: ReadStatus) -> ProcessStatuses:
         """Read the status of processes."""

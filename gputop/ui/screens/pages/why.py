@@ -21,7 +21,7 @@ class WhyScreen(Page):
 
     TAKES: ClassVar[Mapping[str, str]] = {
         **Page.TAKES, "why": "close", "read-now": "ask", "native-frames": "toggle_native",
-        "all-frames": "toggle_frames",
+        "all-threads": "toggle_frames",
     }  # fmt: skip
     is_full = True
 
@@ -83,7 +83,7 @@ class WhyScreen(Page):
         frames = "few frames" if self._has_all_frames else "all frames"
         native = "Python frames" if self.is_native else "native frames"
         return (
-            f"{more}{name('read-now')} ask again · {name('native-frames')} {native} · {name('all-frames')} {frames} · "
+            f"{more}{name('read-now')} ask again · {name('native-frames')} {native} · {name('all-threads')} {frames} · "
             f"{name('back')} close"
         )
 
