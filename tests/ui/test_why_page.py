@@ -122,7 +122,9 @@ async def test_native_frames_are_asked_only_on_a_key() -> None:
         assert not asked(stage)[-1].native
         await stage.deliver(answer(asked(stage)[-1], is_complete=True))
 
-        await stage.press("n")
+        await stage.press("t")
+        assert not asked(stage)[-1].native
+        await stage.press("t")
 
         assert asked(stage)[-1].native
 

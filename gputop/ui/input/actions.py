@@ -217,7 +217,7 @@ ACTIONS: Final = (
         help="Ask where a job or process hangs: the stacks of all ranks, the kernel, NCCL, PyTorch. It takes seconds.",
     ),
     Action(
-        id="command-line", keys=("alt+w",), run="page.process('command')", label="Command line", group=VIEW,
+        id="command-line", keys=(), run="page.process('command')", label="Command line", group=VIEW,
         help="Show the full command line of the process.",
     ),
     Action(
@@ -474,11 +474,7 @@ ACTIONS: Final = (
     _OnPage(id="page-on", keys=("space",), label="Next page", help="Go down a page, as PgDn does."),
     _OnPage(
         id="all-threads", keys=("t",), label="All threads, frames",
-        help="Show all threads of a process or all frames of a stack, or only the first.",
-    ),
-    _OnPage(
-        id="native-frames", keys=("n",), label="Native frames",
-        help="Ask for the stacks again, with the frames of C and C++ or without them. It stops the processes longer.",
+        help="Show all threads of a process, or all frames of a stack and then those of C and C++, or only the first.",
     ),
     _OnPage(
         id="secrets", keys=("s",), label="Show secrets",

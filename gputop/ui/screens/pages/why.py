@@ -20,8 +20,7 @@ class WhyScreen(Page):
     """Asks once when it opens, and again on a key. ``asked``: the processes; ``send`` sends a command."""
 
     TAKES: ClassVar[Mapping[str, str]] = {
-        **Page.TAKES, "why": "close", "read-now": "ask", "native-frames": "toggle_native",
-        "all-threads": "toggle_frames",
+        **Page.TAKES, "why": "close", "read-now": "ask", "all-threads": "show_more",
     }  # fmt: skip
     is_full = True
 
@@ -56,15 +55,14 @@ class WhyScreen(Page):
             self.redraw()
         return False
 
-    def toggle_native(self) -> None:
-        """Ask again, with frames of C and C++ or without them."""
-        if not self._question:
+    def show_more(self) -> None:
+        """Show all frames of the stacks; then ask for those of C and C++ too; then show the innermost again."""
+        if not self._has_all_frames:
+            self._has_all_frames = True
+        elif not self._question:
             self.is_native = not self.is_native
+            self._has_all_frames = self.is_native
             self.ask()
-
-    def toggle_frames(self) -> None:
-        """Show all frames of a stack, or only the innermost."""
-        self._has_all_frames = not self._has_all_frames
         self.redraw()
 
     def page(self, width: int, height: int) -> Sequence[Line]:  # noqa: ARG002 - the page scrolls
@@ -80,12 +78,8 @@ class WhyScreen(Page):
     def keys_line(self) -> str:
         """Return the keys."""
         name, more = self.name_of, f"{self.rest} below · " if self.rest > 0 else ""
-        frames = "few frames" if self._has_all_frames else "all frames"
-        native = "Python frames" if self.is_native else "native frames"
-        return (
-            f"{more}{name('read-now')} ask again · {name('native-frames')} {native} · {name('all-threads')} {frames} · "
-            f"{name('back')} close"
-        )
+        frames = "few frames" if self.is_native else "native frames" if self._has_all_frames else "all frames"
+        return f"{more}{name('read-now')} ask again · {name('all-threads')} {frames} · {name('back')} close"
 
     def _verdict(self) -> str:
         held = self.explanation
