@@ -17,9 +17,9 @@ from gputop.core.detectors.registry import detectors
 KEPT = """
 units: _MIB _DAY_S _MINUTE_S
 what is kept, and how often it is worked out: _WIDTH FINE_S MID_S FINE MID LIFE EVALUATE_EVERY _BUCKET_S _BUCKETS _PARTS
-  _MOST _APART_S _WINDOW_S _LEARNED _EVERY_S _LEARN_EVERY_S _SWEEP_S _SWEEP_EVERY_S _COUNT_S _WORK _AT_A_TIME _NOTED_S
-  _AGAIN_S _ASLEEP_S _FAST_ASLEEP_S _ROLE_SOON_S _ROLE_EVERY_S _YOUNG_S _DEEPEST BUSY IDLE UNKNOWN
-  _WHOLE
+  _MOST _APART_S _WINDOW_S _LEARNED _EVERY_S _LEARN_EVERY_S _SWEEP_S _SWEEP_EVERY_S _COUNT_S _WORK _AT_A_TIME
+  _RANKS_AT_A_TIME _NOTED_S _AGAIN_S _ASLEEP_S _FAST_ASLEEP_S _ROLE_SOON_S _ROLE_EVERY_S _YOUNG_S _DEEPEST BUSY IDLE
+  UNKNOWN _WHOLE
 how long a sign holds until it is worked out again, and how long the driver's lists flicker: _HOLD_S _UNSEEN_S _MEETS_S
 statistics without a unit: _LEAST _STARTS _NEAR _ALIKE _YOUNGEST_S _LONGER _SHORTEST
 defaults of dials, and what other rooms settle: _STILL_MIB _UNKNOWN_TOTAL_MIB _HUNG_AFTER_S _BUSY

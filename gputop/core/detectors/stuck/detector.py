@@ -66,7 +66,7 @@ KIND: Final = Kind(
             "as long.",
         ),
         Dial(
-            "moves_percent", 0.8, 0.0, 100.0,
+            "moves_percent", 1.2, 0.0, 100.0,
             "A single process whose memory utilization is at least this on average runs small kernels and does not "
             "hang. That is an observation.",
         ),
