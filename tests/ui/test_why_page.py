@@ -12,6 +12,7 @@ from gputop.core.model.finding import Stage as Weight
 from gputop.core.model.owner import Owner
 from gputop.core.model.sample import Frame, Job, JobKind
 from gputop.core.protocol.command import Explain
+from gputop.core.settings.settings import Settings
 from gputop.ui.screens.pages.findings import FindingsScreen
 from gputop.ui.screens.pages.why import WhyScreen
 
@@ -151,3 +152,21 @@ async def test_without_a_process_the_key_says_what_to_do() -> None:
 
         assert not asked(stage)
         assert "Select a process first" in stage.messages[-1]
+
+
+async def test_an_alarm_of_a_hang_is_explained_once_and_only_if_the_user_wants_it() -> None:
+    hung = Finding(
+        code="stuck.job", stage=Weight.ALARM, subject=Subject(label="x", job=JOB.key), summary="job x is hung",
+        since_s=NOW - 360, stage_since_s=NOW,
+    )  # fmt: skip
+    leak = replace(hung, code="leak.process")
+    async with staged(box(), box(findings=(hung,))) as stage:
+        assert not asked(stage)
+
+    async with staged(box(), settings=Settings(insight_on_alarm=True)) as stage:
+        await stage.deliver(box(findings=(leak,)))
+        assert not asked(stage)
+        await stage.deliver(box(findings=(leak, hung)), box(findings=(leak, hung)))
+
+        (question,) = asked(stage)
+        assert len(question.members) == 4

@@ -6,11 +6,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from gputop.core.insight.explanation import ClaimKind, Explanation, SourceReport, SourceState
+from gputop.core.insight.members import HANGS
 from gputop.core.model.finding import Evidence, Finding, Stage, confidence_of
 from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import Frame
 
-_HANGS: Final = ("stuck.", "stalled.")
 _REFUTES_FOR_S: Final = 300.0  # progress says nothing about later
 _WEIGHT: Final = 0.8
 _CONFIRMING: Final = frozenset({ClaimKind.STANDS, ClaimKind.BEHIND, ClaimKind.MISSING})
@@ -18,7 +18,7 @@ _CONFIRMING: Final = frozenset({ClaimKind.STANDS, ClaimKind.BEHIND, ClaimKind.MI
 
 def with_answers(frame: Frame, explanations: Sequence[Explanation]) -> Frame:
     """Return the frame with the answers as evidence of its findings, the gravest first as before."""
-    if not explanations or not any(finding.code.startswith(_HANGS) for finding in frame.findings):
+    if not explanations or not any(finding.code.startswith(HANGS) for finding in frame.findings):
         return frame
     findings = [_weighed(finding, frame, explanations) for finding in frame.findings]
     return replace(frame, findings=tuple(sorted(findings, key=lambda one: -one.stage.rank)))
@@ -26,7 +26,7 @@ def with_answers(frame: Frame, explanations: Sequence[Explanation]) -> Frame:
 
 def _weighed(finding: Finding, frame: Frame, explanations: Sequence[Explanation]) -> Finding:
     """Return a finding with the newest answers about its processes, if they are not older than the finding."""
-    if not finding.code.startswith(_HANGS):
+    if not finding.code.startswith(HANGS):
         return finding
     pids = _pids(finding, frame)
     for explanation in reversed(explanations):

@@ -10,7 +10,8 @@ from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import Frame, HostProcess, Job, Presence
 from gputop.core.processes.program import program_of
 
-_HANGS: Final = ("stuck.", "stalled.", "process.")
+HANGS: Final = ("stuck.", "stalled.")
+_STANDS: Final = (*HANGS, "process.")
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -65,7 +66,7 @@ def of_finding(frame: Frame, finding: Finding) -> Asked:
     else:
         on_it = [one for one in frame.processes if _is_of(one, subject.process, subject.gpu)]
         found = Asked(label=subject.label, members=tuple(map(member_of, on_it)))
-    since_s = finding.since_s if finding.code.startswith(_HANGS) else found.since_s
+    since_s = finding.since_s if finding.code.startswith(_STANDS) else found.since_s
     return Asked(label=found.label, members=found.members, since_s=since_s)
 
 
@@ -82,7 +83,7 @@ def _since_s(frame: Frame, processes: set[ProcessId], job: str | None) -> float 
     found = [
         finding.since_s
         for finding in frame.findings
-        if finding.code.startswith(_HANGS)
+        if finding.code.startswith(_STANDS)
         and (finding.subject.process in processes or (job is not None and finding.subject.job == job))
     ]
     return min(found, default=None)

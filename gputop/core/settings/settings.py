@@ -47,6 +47,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     show_host: bool = True
     show_panels: bool = True
     bell: bool = False
+    insight_on_alarm: bool = False
     notify: tuple[str, ...] = ("bell", "osc")
     notify_command: tuple[str, ...] = ()
     keymap: str = "gputop"
@@ -303,6 +304,10 @@ SETTINGS: Final = (
     Setting(key="show_host", read=_FLAG, help="Show the host panel."),
     Setting(key="show_panels", read=_FLAG, help="Show plugin panels between findings and processes."),
     Setting(key="bell", read=_FLAG, help="Ring the terminal's bell when a finding becomes an alarm."),
+    Setting(
+        key="insight_on_alarm", read=_FLAG,
+        help="When a hang becomes an alarm, ask where it hangs, as w does. The answers become evidence of the finding.",
+    ),
     Setting(
         key="notify", read=_channels,
         help="How gputop notifies you (key B, gputop wait --notify): bell; osc, a message of the terminal, in a form "

@@ -1,7 +1,8 @@
 """Actions on findings: list them, go to their subject, mute it, signal its process."""
 
-from gputop.core.model.finding import Finding
-from gputop.core.model.sample import HostProcess
+from gputop.core.model.finding import Finding, Stage
+from gputop.core.model.sample import Frame, HostProcess
+from gputop.core.protocol.command import Explain
 from gputop.ui.screens.dialogs.modal import KeyedScreen
 from gputop.ui.screens.main.host import ScreenHost
 from gputop.ui.screens.main.signal_actions import SignalActions
@@ -15,6 +16,7 @@ class FindingActions:
     def __init__(self, host: ScreenHost, signals: SignalActions) -> None:
         self._host = host
         self._signals = signals
+        self._explained: set[tuple[object, ...]] = set()
 
     def open(self) -> None:
         """List all findings."""
@@ -22,6 +24,19 @@ class FindingActions:
 
         choices = (self.go_to, self.signal, self.mute)
         self._host.push(FindingsScreen(self._host.view, self._host.store.watchlist, *choices))
+
+    def explain_hangs(self, frame: Frame) -> None:
+        """Ask once for each hang that is an alarm where it hangs; the sampler adds the answers to the findings."""
+        from gputop.core.insight.members import HANGS, of_finding
+
+        hangs = [one for one in frame.findings if one.stage is Stage.ALARM and one.code.startswith(HANGS)]
+        for finding in hangs:
+            asked = of_finding(frame, finding)
+            if finding.key not in self._explained and asked.members:
+                members, since_s = asked.members, asked.since_s
+                self._host.send(Explain(id=f"alarm {len(self._explained)}", members=members, since_s=since_s))
+                self._explained.add(finding.key)
+        self._explained &= {one.key for one in frame.findings}
 
     def go_to(self, finding: Finding) -> None:
         """Set the cursor on the process of a finding, on the odd rank of its job, or show its GPU alone."""

@@ -160,8 +160,11 @@ class MainScreen(Screen[None]):
         self.controllers.signal.followups.take_frame(frame)
         self.controllers.recording.take_frame(frame)
         self.controllers.notification.take_frame(frame)
-        if self.store.has_new_alarm and self.controllers.settings.current.bell:
+        settings = self.controllers.settings.current
+        if self.store.has_new_alarm and settings.bell:
             self.app.bell()
+        if self.store.has_new_alarm and settings.insight_on_alarm:
+            self.controllers.finding.explain_hangs(frame)
         self.controllers.plugin.request()
         if self._arranged.host_lines >= DETAILED_LINES:
             self.controllers.view.watch_host()
