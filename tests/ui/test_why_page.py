@@ -170,3 +170,14 @@ async def test_an_alarm_of_a_hang_is_explained_once_and_only_if_the_user_wants_i
 
         (question,) = asked(stage)
         assert len(question.members) == 4
+
+
+async def test_a_question_that_a_dead_sampler_never_answered_does_not_block_the_next_one() -> None:
+    async with staged(box(), size=(120, 40)) as stage:
+        await stage.press("down", "w", "ctrl+r")
+        assert len(asked(stage)) == 1
+
+        stage.clock.now += 61.0
+        await stage.press("ctrl+r")
+
+        assert len(asked(stage)) == 2

@@ -106,7 +106,7 @@ class PageActions:
             return
         asked = of_finding(frame, about) if isinstance(about, Finding) else of_process_or_job(frame, about)
         if asked.members:
-            host.push(WhyScreen(asked, host.send))
+            host.push(WhyScreen(asked, host.send, clock=host.store.clock))
         else:
             host.notify(f"{asked.label}: no running process of this host to ask about", severity="warning", timeout=3)
 

@@ -12,8 +12,10 @@ from gputop.core.protocol.link import News
 from gputop.ui.render.line import BLANK, Line
 from gputop.ui.screens.pages.page import Page
 from gputop.ui.screens.pages.process_lines import section_lines, wrapped
+from gputop.ui.state.signal_followup import Clock
 
 _QUESTIONS: Final = count(1)
+_PATIENCE_S: Final = 60.0  # longer than any source may take; the sampler may have restarted
 
 
 class WhyScreen(Page):
@@ -24,7 +26,7 @@ class WhyScreen(Page):
     }  # fmt: skip
     is_full = True
 
-    def __init__(self, asked: Asked, send: Callable[[Command], None]) -> None:
+    def __init__(self, asked: Asked, send: Callable[[Command], None], *, clock: Clock) -> None:
         self.title_text = f"Why · {asked.label}"
         super().__init__()
         self.explanation: Explanation | None = None
@@ -33,6 +35,8 @@ class WhyScreen(Page):
         self._send = send
         self._has_all_frames = False
         self._question = ""
+        self._clock = clock
+        self._asked_s = 0.0
 
     def on_mount(self) -> None:
         """Ask now."""
@@ -40,9 +44,9 @@ class WhyScreen(Page):
         self.ask()
 
     def ask(self) -> None:
-        """Ask all sources, unless a question is open."""
-        if not self._question:
-            self._question = f"explain-{next(_QUESTIONS)}"
+        """Ask all sources, unless a question is open that may still be answered."""
+        if not self._question or self._clock() - self._asked_s > _PATIENCE_S:
+            self._question, self._asked_s = f"explain-{next(_QUESTIONS)}", self._clock()
             members, since_s = self._asked.members, self._asked.since_s
             self._send(Explain(id=self._question, members=members, native=self.is_native, since_s=since_s))
             self.redraw()
